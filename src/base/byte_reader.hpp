@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The one checked reader of untrusted bytes: knows its bounds and its byte order. Every method throws
+// Error with the file offset when the bytes are not there; no method reads or allocates beyond them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/endian.hpp"
+
+namespace kmt {
+
+using Bytes = std::span<const std::uint8_t>;
+
+class ByteReader {
+ public:
+  // `base` is the file offset of data[0], for messages. The bytes are borrowed.
+  ByteReader(Bytes data, ByteOrder order, std::uint64_t base = 0) : data_(data), order_(order), base_(base) {}
+
+  std::uint8_t u8() { return *take(1).data(); }
+  std::uint16_t u16() { return load<std::uint16_t>(take(2).data(), order_); }
+  std::uint32_t u32() { return load<std::uint32_t>(take(4).data(), order_); }
+  std::uint64_t u64() { return load<std::uint64_t>(take(8).data(), order_); }
+  Bytes bytes(std::uint64_t count) { return take(count); }
+  std::string_view text(std::uint64_t count);
+  std::string_view c_string();  // up to and over the terminating NUL, which is not returned
+  void skip(std::uint64_t count) { take(count); }
+  void seek(std::uint64_t position);
+
+  std::uint64_t position() const { return position_; }             // from the start of the data
+  std::uint64_t file_offset() const { return base_ + position_; }  // from the start of the file
+  std::uint64_t remaining() const { return data_.size() - position_; }
+  ByteOrder order() const { return order_; }
+
+ private:
+  Bytes take(std::uint64_t count);
+
+  Bytes data_;
+  ByteOrder order_;
+  std::uint64_t base_;
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace kmt

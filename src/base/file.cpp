@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/file.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+void FileDescriptor::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+FileDescriptor open_file(const std::string& path, int flags, unsigned mode) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  if (fd < 0) throw system_error("Cannot open", path);
+  return FileDescriptor(fd);
+}
+
+namespace {
+
+std::string read_to_end(int fd, const std::string& path) {
+  std::string text;
+  constexpr std::size_t kChunk = 1 << 16;
+  for (;;) {
+    const std::size_t used = text.size();
+    text.resize(used + kChunk);
+    const ssize_t count = ::read(fd, text.data() + used, kChunk);
+    if (count < 0 && errno == EINTR) {
+      text.resize(used);
+      continue;
+    }
+    if (count < 0) throw system_error("Cannot read", path);
+    text.resize(used + static_cast<std::size_t>(count));
+    if (count == 0) return text;
+  }
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) { return read_to_end(open_file(path, O_RDONLY).get(), path); }
+
+std::optional<std::string> try_read_file(const std::string& path) {
+  try {
+    return read_file(path);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  const FileDescriptor fd = open_file(path, O_WRONLY | O_TRUNC);
+  ssize_t written = 0;
+  do {
+    written = ::write(fd.get(), text.data(), text.size());
+  } while (written < 0 && errno == EINTR);
+  if (written < 0) throw system_error("Cannot write \"" + std::string(text) + "\"", path);
+}
+
+void write_all(int fd, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw system_error("Cannot write", path);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+MappedFile::MappedFile(const std::string& path) : path_(path) {
+  const FileDescriptor fd = open_file(path, O_RDONLY);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) throw system_error("Cannot stat", path);
+  if (S_ISREG(status.st_mode) && status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+    if (start == MAP_FAILED) throw system_error("Cannot map", path);
+    bytes_ = {static_cast<const std::uint8_t*>(start), size};
+    return;
+  }
+  if (!S_ISREG(status.st_mode)) copy_ = read_to_end(fd.get(), path);
+  bytes_ = {reinterpret_cast<const std::uint8_t*>(copy_.data()), copy_.size()};
+}
+
+MappedFile::~MappedFile() {
+  if (bytes_.data() != reinterpret_cast<const std::uint8_t*>(copy_.data()))
+    ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace kmt

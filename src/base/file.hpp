@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Owned file descriptors, whole small files, and files mapped for reading.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/byte_reader.hpp"
+
+namespace kmt {
+
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.release()) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  ~FileDescriptor() { reset(); }
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// open(2) with O_CLOEXEC; throws Error.
+FileDescriptor open_file(const std::string& path, int flags, unsigned mode = 0644);
+// All of a file of procfs or tracefs, whose size is not known beforehand; throws Error.
+std::string read_file(const std::string& path);
+// The same, empty optional when it cannot be read.
+std::optional<std::string> try_read_file(const std::string& path);
+// One write(2) of the text, as control files of the kernel want it; throws Error.
+void write_file(const std::string& path, std::string_view text);
+// All of the text to a descriptor; throws Error naming `path`.
+void write_all(int fd, std::string_view text, const std::string& path);
+
+// A regular file mapped read-only for as long as the object lives; anything else (a pipe) is read into memory.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  Bytes bytes() const { return bytes_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::string copy_;  // of what cannot be mapped
+  Bytes bytes_;
+};
+
+}  // namespace kmt

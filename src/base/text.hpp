@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Text from untrusted traces, made safe to show; globs; splitting.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kmt {
+
+// Control characters and bytes that are not UTF-8 become \xNN, so that nothing from a trace can steer a terminal
+// or break a JSON string.
+std::string printable(std::string_view text);
+
+// fnmatch(3) with `*`, `?` and `[…]`.
+bool glob_match(const std::string& pattern, const std::string& text);
+
+std::vector<std::string_view> split(std::string_view text, char separator);
+std::string_view trim(std::string_view text);
+
+}  // namespace kmt

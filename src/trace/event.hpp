@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The one event of all formats. A plain struct of one cache line; fields that a kind does not have are zero.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "trace/ids.hpp"
+
+namespace kmt {
+
+enum class EventKind : std::uint8_t {
+  other,    // counted, not interpreted
+  kmalloc,  // kmalloc, kmalloc_node
+  kfree,
+  cache_alloc,  // kmem_cache_alloc, kmem_cache_alloc_node
+  cache_free,
+  page_alloc,
+  page_free,          // mm_page_free; before 3.3 mm_page_free_direct
+  page_free_batched,  // comes beside a page_free, never counted as one; before 3.3 mm_pagevec_free
+  page_alloc_zone_locked,
+  page_pcpu_drain,
+  page_alloc_extfrag,
+};
+
+// What ran when the event happened, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
+struct Context {
+  static constexpr std::uint8_t kIrqsOff = 0x01;
+  static constexpr std::uint8_t kNeedResched = 0x04;
+  static constexpr std::uint8_t kHardIrq = 0x08;
+  static constexpr std::uint8_t kSoftIrq = 0x10;
+  static constexpr std::uint8_t kNmi = 0x40;
+};
+
+// The address of a page event that names no page: the allocation failed.
+constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
+// The numa_node of an event that asks for none (NUMA_NO_NODE) or whose format has no such field.
+constexpr std::int16_t kNoNode = -1;
+
+struct Event {
+  std::uint64_t time_ns;          // on the trace's clock, scaled by the source
+  std::uint64_t address;          // slab: the object; pages: the page frame number (see TraceInfo::page_identity)
+  std::uint64_t bytes_requested;  // slab allocations
+  std::uint64_t bytes_allocated;  // slab allocations: the size of the slot that was given
+  std::uint32_t gfp_flags;
+  CallSiteId call_site;  // slab
+  std::int32_t tid;      // the interrupted task in hard and soft interrupts
+  CacheId cache;         // where the event names it (kmem_cache_free since 5.12)
+  std::uint16_t cpu;
+  EventTypeId type;
+  std::int16_t node;  // the NUMA node asked for
+  EventKind kind;
+  std::uint8_t context;      // Context bits
+  std::uint8_t order;        // pages: 2^order of them
+  std::int8_t migrate_type;  // page_alloc
+  std::uint8_t reserved[6];
+};
+static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
+
+using EventBatch = std::vector<Event>;
+
+constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
+constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }
+
+}  // namespace kmt

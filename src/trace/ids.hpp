@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ids of what repeats in a trace; each is an index into a table of TraceInfo, given in order of appearance.
+#pragma once
+
+#include <cstdint>
+
+#include "base/strong_id.hpp"
+
+namespace kmt {
+
+using EventTypeId = StrongId<struct EventTypeTag, std::uint16_t>;  // TraceInfo::event_types
+using CallSiteId = StrongId<struct CallSiteTag, std::uint32_t>;    // TraceInfo::call_sites; 0 is "none"
+using CacheId = StrongId<struct CacheTag, std::uint32_t>;          // TraceInfo::cache_names; 0 is "none"
+
+}  // namespace kmt

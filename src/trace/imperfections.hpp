@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The vocabulary of what can be imperfect in a trace, and a bounded log of what was found.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kmt {
+
+enum class Severity : std::uint8_t { info, uncertain, loss, error };
+
+enum class Imperfection : std::uint8_t {
+#define IMPERFECTION(id, severity, sentence) id,
+#include "trace/imperfections.def"
+#undef IMPERFECTION
+};
+
+struct ImperfectionText {
+  std::string_view id;
+  Severity severity;
+  std::string_view sentence;
+};
+
+constexpr std::array kImperfections = {
+#define IMPERFECTION(id, severity, sentence) ImperfectionText{#id, Severity::severity, sentence},
+#include "trace/imperfections.def"
+#undef IMPERFECTION
+};
+
+constexpr const ImperfectionText& describe(Imperfection kind) { return kImperfections[static_cast<std::size_t>(kind)]; }
+std::string_view to_string(Severity severity);
+
+// One place where something was found.
+struct Finding {
+  Imperfection kind;
+  std::string detail;  // what exactly; may be empty
+  std::optional<unsigned> cpu;
+  std::optional<std::uint64_t> offset;  // in the file
+  std::optional<std::uint64_t> time_ns;
+};
+
+// Counts every finding and keeps the first few of each kind.
+class Findings {
+ public:
+  static constexpr std::size_t kKeptOfAKind = 20;
+
+  void add(Finding finding, std::uint64_t count = 1);
+  // Counts without an example; cheap enough for an event loop.
+  void count(Imperfection kind, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(kind)] += count; }
+  // Whether another example of the kind would be kept: ask before composing a detail in an event loop.
+  bool wants(Imperfection kind) const { return kept_of_[static_cast<std::size_t>(kind)] < kKeptOfAKind; }
+
+  std::uint64_t count_of(Imperfection kind) const { return counts_[static_cast<std::size_t>(kind)]; }
+  const std::vector<Finding>& kept() const { return kept_; }
+  void merge(const Findings& other);
+
+ private:
+  std::array<std::uint64_t, kImperfections.size()> counts_{};
+  std::array<std::size_t, kImperfections.size()> kept_of_{};
+  std::vector<Finding> kept_;
+};
+
+}  // namespace kmt

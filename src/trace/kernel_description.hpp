@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a kernel says about itself and its tracing: all that a trace file needs beside the ring buffers' pages so that
+// another machine can read them. Texts are the kernel's own files, byte for byte.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/endian.hpp"
+
+namespace kmt {
+
+struct FormatText {
+  std::string system;  // "kmem"; "ftrace" for the tracer's own records
+  std::string text;    // events/SYSTEM/NAME/format
+};
+
+struct KernelDescription {
+  std::string system_name;  // uname -s
+  std::string node_name;    // uname -n
+  std::string release;      // uname -r
+  std::string version;      // uname -v
+  std::string machine;      // uname -m
+  ByteOrder byte_order = kHostOrder;
+  unsigned long_bytes = sizeof(long);
+  std::uint32_t page_size = 4096;  // of the ring buffer's sub-buffers
+  unsigned cpus = 0;
+  std::vector<int> cpu_nodes;  // NUMA node of each CPU
+  std::string header_page;     // events/header_page
+  std::string header_event;    // events/header_event
+  std::vector<FormatText> formats;
+  std::string kallsyms;  // /proc/kallsyms
+  std::string printk_formats;
+  std::string saved_cmdlines;  // "PID COMM" lines
+  std::string clock_choices;   // trace_clock: "[local] global …"
+  std::string clock;           // the one in brackets
+};
+
+}  // namespace kmt

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Everything that is true of a whole trace. A source fills the machine's part when it is opened; the tables, the
+// lost events and the findings grow while its events are read and are complete after the last batch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/endian.hpp"
+#include "trace/event.hpp"
+#include "trace/imperfections.hpp"
+
+namespace kmt {
+
+struct EventType {
+  std::string system;  // "kmem"
+  std::string name;    // "kmalloc"
+  EventKind kind = EventKind::other;
+};
+
+// A stretch in which events of one CPU were lost.
+struct LostEvents {
+  unsigned cpu = 0;
+  std::optional<std::uint64_t> count;        // empty: the kernel did not say how many
+  std::uint64_t before_ns = 0;               // the last event read before the stretch; 0: none
+  std::uint64_t after_ns = 0;                // the first time known after it
+  std::optional<std::uint64_t> offset = {};  // of the page that says so
+};
+
+// The kernel's own account of one CPU's ring buffer when recording stopped (per_cpu/cpuN/stats).
+struct BufferStatistics {
+  unsigned cpu = 0;
+  std::uint64_t entries = 0;         // still unread
+  std::uint64_t overrun = 0;         // overwritten, oldest first
+  std::uint64_t commit_overrun = 0;  // refused: nested deeper than the buffer's size
+  std::uint64_t dropped = 0;         // refused: full, overwriting off
+  std::uint64_t read = 0;
+};
+
+// What Event::address of a page event identifies.
+enum class PageIdentity : std::uint8_t {
+  frame,        // page frame numbers: neighbours are known
+  struct_page,  // addresses of struct page (before Linux 4.1): whole allocations only
+};
+
+struct TraceInfo {
+  std::string path;
+  std::string format;  // "trace.dat version 7"
+  std::string kernel;  // release, "6.1.0-47-amd64"; empty when the trace does not say
+  std::string arch;    // as uname -m
+  ByteOrder byte_order = ByteOrder::little;
+  unsigned word_bits = 64;              // of the kernel
+  std::uint64_t page_size = 0;          // bytes
+  unsigned cpus = 0;                    // of the machine
+  std::vector<std::int16_t> cpu_nodes;  // NUMA node of each CPU; empty when the trace does not say
+  std::string clock;                    // "local", "mono", …
+  PageIdentity page_identity = PageIdentity::frame;
+  std::string kallsyms;                                 // text of /proc/kallsyms, may be empty
+  std::unordered_map<std::int32_t, std::string> comms;  // last name of each task
+  std::vector<BufferStatistics> buffer_statistics;
+
+  std::vector<EventType> event_types;
+  std::vector<std::uint64_t> call_sites = {0};  // addresses
+  std::vector<std::string> cache_names = {""};
+
+  std::vector<LostEvents> lost;
+  Findings findings;
+};
+
+// Lost events by CPU: what the pages' marks and the kernel's statistics tell. Both tell of the same loss and either may
+// know more than the other, so the larger counts. A mark without a count is worth one event at least.
+std::vector<std::uint64_t> lost_events_per_cpu(const TraceInfo& info);
+std::uint64_t total_lost_events(const TraceInfo& info);
+
+}  // namespace kmt
