@@ -81,7 +81,7 @@ std::string humane_bytes(std::uint64_t bytes) {
 
 std::string humane_count(std::uint64_t count) {
   std::string digits = fmt::format("{}", count);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One pass over a trace for `check`: every rule of trace/imperfections.def that events can break.
+#pragma once
+
+#include <memory>
+
+#include "results/check.hpp"
+#include "trace/source.hpp"
+
+namespace kmt {
+
+class CheckAnalysis {
+ public:
+  explicit CheckAnalysis(const TraceInfo& info);
+  ~CheckAnalysis();
+  void add(const EventBatch& batch);
+  CheckResult finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Recognises a trace by its first bytes, never by its name.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "trace/source.hpp"
+
+namespace kmt {
+
+struct OpenOptions {
+  std::string buffer;  // of a trace with several buffers (instances): only this one; empty: all of them
+};
+
+// Throws Error when the file cannot be opened, is no trace, or its header is beyond reading.
+std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& options = {});
+
+}  // namespace kmt

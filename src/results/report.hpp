@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `report` finds: plain data, complete, nothing to look up elsewhere. All sizes in bytes, all times in
+// nanoseconds. The definitions are those of docs/formats/report-json.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+struct TraceSummary {
+  std::string path;
+  std::string format;
+  std::string kernel;
+  std::string arch;
+  ByteOrder byte_order = ByteOrder::little;
+  unsigned word_bits = 0;
+  std::uint64_t page_size = 0;
+  unsigned cpus = 0;
+  std::string clock;
+  std::uint64_t first_ns = 0;     // of the events that passed the filter
+  std::uint64_t duration_ns = 0;  // from the first to the last of them
+  std::uint64_t events = 0;
+  std::uint64_t lost_events = 0;  // of the whole trace
+  std::vector<std::uint64_t> lost_per_cpu;
+};
+
+struct SlabTotals {
+  std::uint64_t allocations = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t failed_allocations = 0;
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes_allocated = 0;
+  std::uint64_t bytes_freed = 0;
+  std::uint64_t live_allocations = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t matched_frees = 0;
+  std::uint64_t unmatched_frees = 0;
+  std::uint64_t null_frees = 0;
+  std::uint64_t cross_cpu_frees = 0;
+  std::optional<std::uint64_t> cross_node_allocations;  // empty: the trace does not say which CPU is on which node
+};
+
+struct PageTotals {
+  std::uint64_t allocations = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t failed_allocations = 0;
+  std::uint64_t bytes_allocated = 0;
+  std::uint64_t bytes_freed = 0;  // only frames that were allocated in the trace
+  std::uint64_t live_bytes = 0;
+};
+
+struct PageOrderRow {
+  unsigned order = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t failed_allocations = 0;
+  std::uint64_t frees = 0;  // free events of this order
+  std::uint64_t bytes_allocated = 0;
+  std::uint64_t live_bytes = 0;  // of allocations of this order, what is left of them
+};
+
+struct CallSiteRow {
+  std::uint64_t address = 0;
+  std::string symbol;
+  std::uint64_t allocations = 0;
+  std::uint64_t frees = 0;  // matched frees of what was allocated here
+  std::uint64_t failed_allocations = 0;
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes_allocated = 0;
+  std::uint64_t live_allocations = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t cross_cpu_frees = 0;
+};
+
+struct ReportResult {
+  TraceSummary trace;
+  std::vector<std::pair<std::string, std::uint64_t>> events;  // name → count, most frequent first
+  SlabTotals slab;
+  PageTotals pages;
+  std::vector<PageOrderRow> page_orders;                         // by order
+  std::vector<CallSiteRow> call_sites;                           // all of them, unsorted; views sort and cut
+  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count, only what occurred
+  Findings findings;                                             // what the source found: damage, loss
+};
+
+}  // namespace kmt
