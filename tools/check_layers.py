@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks that the folders of src/ include and link each other downwards only, and that a third-party header is
+included where it belongs. The tables below are the rule; docs/ARCHITECTURE.md explains it.
+  tools/check_layers.py [SRC FOLDER]"""
+import os
+import re
+import sys
+
+# What each folder may use, beside itself. formats, capture, snapshot, symbols, analysis and views never meet.
+LAYERS = {
+    'base': '',
+    'trace': 'base',
+    'results': 'trace base',
+    'symbols': 'trace base',
+    'formats': 'trace base',
+    'capture': 'trace base',
+    'snapshot': 'trace base',
+    'analysis': 'results trace base',
+    'views': 'results trace base',
+    'cli': 'base trace results symbols formats capture snapshot analysis views',
+}
+
+# Third-party headers, by the start of their name, and the folders that may include them ('' is all of them).
+THIRD_PARTY = {
+    'fmt/': [''],
+    'CLI/': ['cli'],
+    'nlohmann/': ['views', 'cli'],
+    'traceevent/': ['formats/ftrace'],
+    'event-parse.h': ['formats/ftrace'],
+    'zlib.h': ['formats'],
+    'zstd.h': ['formats'],
+}
+
+# Headers of the system; those of C++ have no suffix. Anything else has to enter the table above.
+SYSTEM = re.compile(r'(sys|linux|asm)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|'
+                    r'poll|pthread|pwd|sched|signal|spawn|syscall|termios|time|unistd)\.h')
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+LINK = re.compile(r'\bkmt_(?!library\b)([a-z]+)\b')
+
+
+def within(path, folders):
+    return any(folder == '' or path.startswith(folder + '/') for folder in folders)
+
+
+def check_include(path, quote, header):
+    """What is wrong with `#include header` in the file `path` (relative to src/), or None."""
+    layer = path.split('/')[0]
+    if quote == '"':
+        if '/' not in header or '..' in header:
+            return 'a project header is named by its path from src/'
+        target = header.split('/')[0]
+        if target in LAYERS and target != layer and target not in LAYERS[layer].split():
+            return f'{layer} must not use {target}'
+        return None if target in LAYERS else f'{target} is not a folder of the layer table'
+    for start, folders in THIRD_PARTY.items():
+        if header.startswith(start):
+            return None if within(path, folders) else f'{header} is for {" and ".join(folders)} only'
+    return None if SYSTEM.fullmatch(header) else f'{header} is not in the table of third-party headers'
+
+
+def check_file(root, path):
+    layer = path.split('/')[0]
+    if layer not in LAYERS:
+        yield f'{path}: {layer} is not a folder of the layer table'
+        return
+    with open(os.path.join(root, path), encoding='utf-8') as lines:
+        for number, line in enumerate(lines, 1):
+            problem = None
+            if path.endswith('CMakeLists.txt'):
+                for target in LINK.findall(line.split('#')[0]):
+                    if target != layer and target not in LAYERS[layer].split():
+                        problem = f'{layer} must not link {target}'
+            else:
+                include = INCLUDE.match(line)
+                problem = include and check_include(path, *include.groups())
+            if problem:
+                yield f'{path}:{number}: {problem}'
+
+
+def check_tree(root):
+    for folder, _, names in sorted(os.walk(root)):
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(folder, name), root)
+            if '/' in path and (name == 'CMakeLists.txt' or name.endswith(('.hpp', '.cpp', '.h', '.c', '.def'))):
+                yield from check_file(root, path)
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'src')
+    problems = list(check_tree(root))
+    for problem in problems:
+        print(f'src/{problem}')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs the Debian packages that building, testing or benchmarking needs; does nothing when they are there.
+#   tools/install-packages.sh [build|test|bench]
+set -euo pipefail
+
+build=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libtraceevent-dev zlib1g-dev
+  libzstd-dev)
+# trace-cmd and perf are what results are compared with.
+test=("${build[@]}" libgtest-dev python3 zstd trace-cmd linux-perf git clang-format clang-tidy clang-19
+  libclang-rt-19-dev shellcheck procps util-linux)
+bench=("${build[@]}" libbenchmark-dev python3 zstd trace-cmd linux-perf time)
+
+purpose=${1:-build}
+case "$purpose" in
+  build) wanted=("${build[@]}") ;;
+  test) wanted=("${test[@]}") ;;
+  bench) wanted=("${bench[@]}") ;;
+  *) echo "usage: $0 [build|test|bench]" >&2; exit 2 ;;
+esac
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "No apt here: make sure that what these Debian packages hold is installed: ${wanted[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ $status == installed* ]] || missing+=("$package")
+done
+((${#missing[@]})) || exit 0
+
+if ((EUID != 0)); then
+  echo "Packages are missing and only root can install them. Run:  sudo apt-get install ${missing[*]}" >&2
+  exit 3
+fi
+
+echo "Installing ${missing[*]}" >&2
+export DEBIAN_FRONTEND=noninteractive
+install=(apt-get install -y -qq --no-install-recommends "${missing[@]}")
+# The package lists of a fresh machine are empty or old; fetch them only when they have to be.
+"${install[@]}" >/dev/null 2>&1 || { apt-get update -qq && "${install[@]}" >/dev/null; }
