@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The subcommands. Each function adds one to the app; its callback does the work, sets `exit_code`, and throws Error
+// for what main shall print.
+//
+// Texts for help: the description of a command is one sentence. The first line of an option's description is shown by
+// `-h`, all of it by `--help`. The footer of a command (examples, exit status) is shown by `--help` as it is written.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace kmt {
+
+CLI::App* add_list_command(CLI::App& app, int& exit_code);
+CLI::App* add_record_command(CLI::App& app, int& exit_code);
+CLI::App* add_check_command(CLI::App& app, int& exit_code);
+CLI::App* add_report_command(CLI::App& app, int& exit_code);
+CLI::App* add_completion_command(CLI::App& app, int& exit_code);
+
+}  // namespace kmt
