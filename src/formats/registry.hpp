@@ -5,15 +5,13 @@
 #include <memory>
 #include <string>
 
+#include "formats/trace_file.hpp"
 #include "trace/source.hpp"
 
 namespace kmt {
 
-struct OpenOptions {
-  std::string buffer;  // of a trace with several buffers (instances): only this one; empty: all of them
-};
-
-// Throws Error when the file cannot be opened, is no trace, or its header is beyond reading.
+// Both throw Error when the file cannot be opened, is no trace, or its header is beyond reading.
 std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& options = {});
+std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& options = {});
 
 }  // namespace kmt

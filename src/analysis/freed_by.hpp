@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which function may free what, by kernel version.
+#pragma once
+
+#include <string>
+
+#include "analysis/slab_matcher.hpp"
+
+namespace kmt {
+
+// Since Linux 6.4 (without SLOB) kfree() takes objects of any slab cache. An unknown release counts as new: no false
+// alarm.
+bool kfree_takes_cache_objects(const std::string& release);
+
+// kmem_cache_free of a kmalloc object, or kfree of a cache's object where that is not allowed.
+inline bool freed_by_wrong_family(const SlabObject& object, const Event& free, bool cache_object_may_be_kfreed) {
+  if (free.kind == EventKind::cache_free) return !object.from_cache;
+  return object.from_cache && !cache_object_may_be_kfreed;
+}
+
+}  // namespace kmt

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which page frames are live, and from which allocation. A free releases exactly the frames it names: an allocation
+// may be freed in parts, or with another order (free_pages_exact, split_page; seen on Linux 7.2).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/flat_map.hpp"
+#include "base/frame_set.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// Above this no kernel allocates (MAX_PAGE_ORDER is 10 by default, 17 at the most): such a record is damaged.
+constexpr unsigned kMostPageOrder = 20;
+
+// What is left of an allocation, or a part of it: frames that follow each other.
+struct LiveFrames {
+  std::uint64_t count = 0;
+  std::uint32_t pages_per_frame = 1;  // 2^order where the trace names only the first struct page
+  std::uint8_t order = 0;             // of the allocation
+  bool selected = false;              // passed the caller's filter
+};
+
+class PageMatcher {
+ public:
+  explicit PageMatcher(PageIdentity identity) : identity_(identity) {}
+
+  // Frames that were live are closed first; `closed` is called as in release().
+  template <typename Visit>
+  void allocate(std::uint64_t first, unsigned order, bool selected, Visit&& closed) {
+    release(first, order, closed);
+    LiveFrames frames = extent_of(order);
+    frames.selected = selected;
+    insert(first, frames);
+  }
+
+  // Calls released(of, pages) for each live allocation that loses pages.
+  template <typename Visit>
+  void release(std::uint64_t first, unsigned order, Visit&& released) {
+    const std::uint64_t end = first + extent_of(order).count;
+    // From the highest frame down: the block with the largest start below `end` overlaps, or none does.
+    for (auto start = starts_.floor(end - 1); start; start = starts_.floor(end - 1)) {
+      const LiveFrames block = *blocks_.find(*start);
+      const std::uint64_t block_end = *start + block.count;
+      if (block_end <= first) return;
+      starts_.erase(*start);
+      blocks_.erase(*start);
+      if (*start < first) insert(*start, part_of(block, first - *start));
+      if (block_end > end) insert(end, part_of(block, block_end - end));
+      const std::uint64_t overlap = std::min(end, block_end) - std::max(first, *start);
+      released(block, overlap * block.pages_per_frame);
+      if (*start <= first) return;
+    }
+  }
+
+ private:
+  LiveFrames extent_of(unsigned order) const {
+    LiveFrames frames;
+    frames.order = static_cast<std::uint8_t>(order);
+    if (identity_ == PageIdentity::frame) {
+      frames.count = std::uint64_t{1} << order;
+    } else {
+      frames.count = 1;
+      frames.pages_per_frame = 1u << order;
+    }
+    return frames;
+  }
+  static LiveFrames part_of(LiveFrames block, std::uint64_t count) {
+    block.count = count;
+    return block;
+  }
+  void insert(std::uint64_t first, const LiveFrames& frames) {
+    *blocks_.insert(first).first = frames;
+    starts_.insert(first);
+  }
+
+  PageIdentity identity_;
+  FrameSet starts_;
+  FlatMap<LiveFrames> blocks_;  // by first frame
+};
+
+}  // namespace kmt

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/trace_summary.hpp"
+
+namespace kmt {
+
+TraceSummary summarize(const TraceInfo& info) {
+  TraceSummary summary;
+  summary.path = info.path;
+  summary.format = info.format;
+  summary.kernel = info.kernel;
+  summary.arch = info.arch;
+  summary.byte_order = info.byte_order;
+  summary.word_bits = info.word_bits;
+  summary.page_size = info.page_size;
+  summary.cpus = info.cpus;
+  summary.clock = info.clock;
+  summary.lost_per_cpu = lost_events_per_cpu(info);
+  summary.lost_events = total_lost_events(info);
+  return summary;
+}
+
+void EventSpan::store_in(TraceSummary& summary) const {
+  summary.first_ns = first_ns;
+  // An event may be earlier than the one before it where a trace is damaged.
+  summary.duration_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+  summary.events = events;
+}
+
+}  // namespace kmt

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What every result says about its trace.
+#pragma once
+
+#include "results/report.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// All of the summary but the times and the number of events.
+TraceSummary summarize(const TraceInfo& info);
+
+// The times and the number of events, as they pass.
+struct EventSpan {
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+  std::uint64_t events = 0;
+
+  void add(const Event& event) {
+    if (events++ == 0) first_ns = event.time_ns;
+    last_ns = event.time_ns;
+  }
+  void store_in(TraceSummary& summary) const;
+};
+
+}  // namespace kmt

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/ftrace/event_format.hpp"
+
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+#include <traceevent/event-parse.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct FreeTep {
+  void operator()(tep_handle* tep) const { tep_free(tep); }
+};
+using TepHandle = std::unique_ptr<tep_handle, FreeTep>;
+
+TepHandle new_tep() {
+  tep_set_loglevel(TEP_LOG_NONE);  // libtraceevent would warn on stderr; what matters becomes a finding
+  TepHandle tep(tep_alloc());
+  if (!tep) throw std::bad_alloc();
+  return tep;
+}
+
+// Only the fields are wanted. The print format is a C expression of any depth, parsed recursively: not for text from
+// an untrusted file.
+std::string without_print_format(const std::string& text) {
+  return text.substr(0, text.find("print fmt:")) + "print fmt: \"\"\n";
+}
+
+void append_fields(const tep_format_field* first, std::vector<FormatField>& fields) {
+  for (const tep_format_field* field = first; field != nullptr; field = field->next) {
+    if (field->offset < 0 || field->size < 0) continue;
+    fields.push_back({field->name, static_cast<unsigned>(field->offset), static_cast<unsigned>(field->size),
+                      (field->flags & TEP_FIELD_IS_SIGNED) != 0, (field->flags & TEP_FIELD_IS_DYNAMIC) != 0});
+  }
+}
+
+std::string first_line(const std::string& text) {
+  return printable(text.substr(0, std::min(text.find('\n'), std::size_t{80})));
+}
+
+}  // namespace
+
+const FormatField* EventFormat::field(const char* wanted) const {
+  for (const FormatField& field : fields)
+    if (field.name == wanted) return &field;
+  return nullptr;
+}
+
+std::vector<EventFormat> parse_event_formats(const std::vector<FormatText>& texts, Findings& findings) {
+  const TepHandle tep = new_tep();
+  std::vector<EventFormat> formats;
+  std::set<unsigned> ids;
+  for (const FormatText& format : texts) {
+    const std::string text = without_print_format(format.text);
+    tep_event* event = nullptr;  // owned by the handle
+    const tep_errno code = tep_parse_format(tep.get(), &event, text.c_str(), text.size(), format.system.c_str());
+    if (code != 0 || event == nullptr || event->id < 0 || event->id > 0xFFFF) {
+      findings.add({Imperfection::bad_event_format,
+                    fmt::format("system {}: \"{}\"", printable(format.system), first_line(format.text)),
+                    {},
+                    {},
+                    {}});
+      continue;
+    }
+    EventFormat parsed;
+    parsed.id = static_cast<unsigned>(event->id);
+    parsed.system = format.system;
+    parsed.name = event->name;
+    append_fields(event->format.common_fields, parsed.fields);
+    append_fields(event->format.fields, parsed.fields);
+    if (!ids.insert(parsed.id).second) {
+      findings.add({Imperfection::duplicate_event_id,
+                    fmt::format("{}:{} has id {} again", printable(parsed.system), printable(parsed.name), parsed.id),
+                    {},
+                    {},
+                    {}});
+      continue;
+    }
+    formats.push_back(std::move(parsed));
+  }
+  return formats;
+}
+
+unsigned long_bytes_of_header_page(const std::string& header_page) {
+  const TepHandle tep = new_tep();
+  std::string text = header_page;  // the parser takes a mutable buffer
+  const int code = tep_parse_header_page(tep.get(), text.data(), text.size(), sizeof(long));
+  const int size = tep_get_header_page_size(tep.get());
+  if (code != 0 || (size != 4 && size != 8)) {
+    Error error("Cannot tell the ring buffer's layout: the description of its page header cannot be parsed");
+    error.hint("Record again with a kernel of 2.6.31 or later; the file may also be damaged");
+    throw error;
+  }
+  return static_cast<unsigned>(size);
+}
+
+}  // namespace kmt

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/ftrace/record_decoder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+// The kmem events by name, those of old kernels included (include/trace/events/kmem.h, 2.6.31 to 6.18).
+constexpr std::pair<std::string_view, EventKind> kKmemEvents[] = {
+    {"kmalloc", EventKind::kmalloc},
+    {"kmalloc_node", EventKind::kmalloc},
+    {"kfree", EventKind::kfree},
+    {"kmem_cache_alloc", EventKind::cache_alloc},
+    {"kmem_cache_alloc_node", EventKind::cache_alloc},
+    {"kmem_cache_free", EventKind::cache_free},
+    {"mm_page_alloc", EventKind::page_alloc},
+    {"mm_page_free", EventKind::page_free},
+    {"mm_page_free_direct", EventKind::page_free},
+    {"mm_page_free_batched", EventKind::page_free_batched},
+    {"mm_pagevec_free", EventKind::page_free_batched},
+    {"mm_page_alloc_zone_locked", EventKind::page_alloc_zone_locked},
+    {"mm_page_pcpu_drain", EventKind::page_pcpu_drain},
+    {"mm_page_alloc_extfrag", EventKind::page_alloc_extfrag},
+};
+
+EventKind kind_of(const EventFormat& format) {
+  if (format.system != "kmem") return EventKind::other;
+  for (const auto& [name, kind] : kKmemEvents)
+    if (name == format.name) return kind;
+  return EventKind::other;
+}
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325ull ^ text.size();
+  for (; text.size() >= 8; text.remove_prefix(8))
+    hash = std::rotl((hash ^ load<std::uint64_t>(text.data(), kHostOrder)) * 0x9E3779B97F4A7C15ull, 29);
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return hash;
+}
+
+}  // namespace
+
+CallSiteTable::CallSiteTable(std::vector<std::uint64_t>& addresses) : addresses_(addresses) {
+  for (std::uint32_t id = 0; id < addresses.size(); ++id) *ids_.insert(addresses[id]).first = id;
+}
+
+CallSiteId CallSiteTable::id_of(std::uint64_t address) {
+  const auto [id, inserted] = ids_.insert(address);
+  if (inserted) {
+    *id = static_cast<std::uint32_t>(addresses_.size());
+    addresses_.push_back(address);
+  }
+  return {*id};
+}
+
+CacheNameTable::CacheNameTable(std::vector<std::string>& names) : names_(names) {
+  for (std::uint32_t id = 0; id < names.size(); ++id) *ids_.insert(hash_of(names[id])).first = id;
+}
+
+CacheId CacheNameTable::id_of(std::string_view name) {
+  for (std::uint64_t key = hash_of(name);; ++key) {
+    const auto [id, inserted] = ids_.insert(key);
+    if (inserted) {
+      *id = static_cast<std::uint32_t>(names_.size());
+      names_.emplace_back(name);
+    }
+    if (inserted || names_[*id] == name) return {*id};
+  }
+}
+
+RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info)
+    : order_(order), info_(info), call_sites_(info.call_sites), cache_names_(info.cache_names) {
+  for (const EventFormat& format : formats) {
+    const EventTypeId type{static_cast<std::uint16_t>(info.event_types.size())};
+    const Plan plan = compile(format, type, info.page_identity);
+    info.event_types.push_back({format.system, format.name, plan.kind});
+    if (plans_.size() <= format.id) plans_.resize(format.id + 1);
+    plans_[format.id] = plan;
+  }
+}
+
+RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeId type, PageIdentity& page_identity) {
+  Plan plan;
+  plan.described = true;
+  plan.type = type;
+  plan.kind = kind_of(format);
+  plan.least_bytes = 2;  // common_type
+
+  const auto find = [&](std::initializer_list<const char*> names) -> Field {
+    for (const char* const name : names) {
+      const FormatField* const field = format.field(name);
+      if (field == nullptr || field->offset > 0x7FFF) continue;
+      if (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8) continue;
+      plan.least_bytes = std::max(plan.least_bytes, field->offset + field->size);
+      return {static_cast<std::uint16_t>(field->offset), static_cast<std::uint8_t>(field->size), field->is_signed};
+    }
+    return {};
+  };
+
+  plan.flags = find({"common_flags"});
+  plan.pid = find({"common_pid"});
+  switch (plan.kind) {
+    case EventKind::kmalloc:
+    case EventKind::cache_alloc:
+      plan.bytes_requested = find({"bytes_req"});
+      plan.bytes_allocated = find({"bytes_alloc"});
+      plan.gfp_flags = find({"gfp_flags"});
+      plan.node = find({"node"});
+      [[fallthrough]];
+    case EventKind::kfree:
+    case EventKind::cache_free:
+      plan.address = find({"ptr"});
+      plan.call_site = find({"call_site"});
+      if (const FormatField* name = format.field("name"); name != nullptr && name->is_dynamic && name->size == 4)
+        plan.cache_name = find({"name"});
+      break;
+    case EventKind::page_alloc:
+    case EventKind::page_free:
+    case EventKind::page_free_batched:
+    case EventKind::page_alloc_zone_locked:
+    case EventKind::page_pcpu_drain:
+    case EventKind::page_alloc_extfrag:
+      if (plan.kind == EventKind::page_alloc && format.field("pfn") == nullptr)
+        page_identity = PageIdentity::struct_page;
+      plan.address = find({"pfn", "page"});
+      plan.order = find({"order", "alloc_order"});
+      plan.gfp_flags = find({"gfp_flags"});
+      plan.migrate_type = find({"migratetype", "alloc_migratetype"});
+      break;
+    case EventKind::other: break;
+  }
+  return plan;
+}
+
+inline std::uint64_t RecordDecoder::load_field(Bytes record, Field field) const {
+  return field.size == 0 ? 0 : load_sized(record.data() + field.offset, field.size, order_);
+}
+
+void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset,
+                           EventBatch& batch) {
+  const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
+  const Plan* const plan = id < plans_.size() && plans_[id].described ? &plans_[id] : nullptr;
+  if (plan == nullptr || record.size() < plan->least_bytes) {
+    report_undecodable(plan, id, record, time_ns, cpu, file_offset);
+    return;
+  }
+
+  Event event{};
+  event.time_ns = time_ns;
+  event.cpu = static_cast<std::uint16_t>(cpu);
+  event.type = plan->type;
+  event.kind = plan->kind;
+  event.node = kNoNode;
+  event.context = static_cast<std::uint8_t>(load_field(record, plan->flags));
+  event.tid = static_cast<std::int32_t>(load_field(record, plan->pid));
+
+  switch (plan->kind) {
+    case EventKind::kmalloc:
+    case EventKind::cache_alloc:
+      event.bytes_requested = load_field(record, plan->bytes_requested);
+      event.bytes_allocated = load_field(record, plan->bytes_allocated);
+      event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan->gfp_flags));
+      if (plan->node.size != 0) event.node = static_cast<std::int16_t>(load_field(record, plan->node));
+      [[fallthrough]];
+    case EventKind::kfree:
+    case EventKind::cache_free:
+      event.address = load_field(record, plan->address);
+      event.call_site = call_sites_.id_of(load_field(record, plan->call_site));
+      if (plan->cache_name.size != 0) {
+        const std::uint64_t where = load_field(record, plan->cache_name);
+        const std::uint64_t offset = where & 0xFFFF;
+        const std::uint64_t length = where >> 16;
+        if (offset + length <= record.size()) {
+          std::string_view name(reinterpret_cast<const char*>(record.data()) + offset, length);
+          event.cache = cache_names_.id_of(name.substr(0, name.find('\0')));
+        }
+      }
+      break;
+    case EventKind::page_alloc:
+    case EventKind::page_free:
+    case EventKind::page_free_batched:
+    case EventKind::page_alloc_zone_locked:
+    case EventKind::page_pcpu_drain:
+    case EventKind::page_alloc_extfrag: {
+      event.address = load_field(record, plan->address);
+      // No page: pfn is -1UL of the traced kernel's word, or the struct page is NULL.
+      const bool is_frame = info_.page_identity == PageIdentity::frame;
+      const std::uint64_t none = !is_frame ? 0 : plan->address.size == 4 ? 0xFFFFFFFFu : kNoPage;
+      if (event.address == none) event.address = kNoPage;
+      event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan->order), 255));
+      event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan->gfp_flags));
+      event.migrate_type = static_cast<std::int8_t>(load_field(record, plan->migrate_type));
+      break;
+    }
+    case EventKind::other: break;
+  }
+  batch.push_back(event);
+}
+
+void RecordDecoder::report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,
+                                       std::uint64_t file_offset) {
+  const Imperfection kind =
+      plan == nullptr && record.size() >= 2 ? Imperfection::unknown_event : Imperfection::short_record;
+  std::string detail;
+  if (info_.findings.wants(kind)) {
+    if (plan == nullptr)
+      detail = fmt::format("event id {}, {} bytes", id, record.size());
+    else
+      detail = fmt::format("{}: {} bytes, its fields need {}", printable(info_.event_types[plan->type.value].name),
+                           record.size(), plan->least_bytes);
+  }
+  info_.findings.add({kind, std::move(detail), cpu, file_offset, time_ns});
+}
+
+}  // namespace kmt

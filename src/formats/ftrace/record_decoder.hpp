@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From a ring-buffer record to an Event. Field offsets are looked up once per trace from its own format
+// descriptions; decoding a record is a table look-up by its id and a few bounded loads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+#include "base/flat_map.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// Gives dense ids to what repeats and appends it to the trace's tables; what the tables hold already keeps its id.
+class CallSiteTable {
+ public:
+  explicit CallSiteTable(std::vector<std::uint64_t>& addresses);
+  CallSiteId id_of(std::uint64_t address);
+
+ private:
+  std::vector<std::uint64_t>& addresses_;
+  FlatMap<std::uint32_t> ids_;
+};
+
+class CacheNameTable {
+ public:
+  explicit CacheNameTable(std::vector<std::string>& names);
+  CacheId id_of(std::string_view name);
+
+ private:
+  std::vector<std::string>& names_;
+  FlatMap<std::uint32_t> ids_;  // by hash; equal hashes of different names take the next free key
+};
+
+class RecordDecoder {
+ public:
+  // Fills info.event_types and info.page_identity; ids and findings go into the info, which must outlive the decoder.
+  RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info);
+
+  // Appends the event of a record to the batch; what cannot be decoded becomes a finding at `file_offset`.
+  void decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset, EventBatch& batch);
+
+ private:
+  struct Field {
+    std::uint16_t offset = 0;
+    std::uint8_t size = 0;  // 0: the event has no such field
+    bool is_signed = false;
+  };
+  // Where the fields of one event type are.
+  struct Plan {
+    bool described = false;
+    EventKind kind = EventKind::other;
+    EventTypeId type;
+    std::uint32_t least_bytes = 0;  // all fields below lie within
+    Field flags, pid;
+    Field address;  // ptr, pfn or page
+    Field call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, order, migrate_type;
+  };
+
+  static Plan compile(const EventFormat& format, EventTypeId type, PageIdentity& page_identity);
+  std::uint64_t load_field(Bytes record, Field field) const;
+  void report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,
+                          std::uint64_t file_offset);
+
+  ByteOrder order_;
+  TraceInfo& info_;
+  std::vector<Plan> plans_;  // by event id
+  CallSiteTable call_sites_;
+  CacheNameTable cache_names_;
+};
+
+}  // namespace kmt

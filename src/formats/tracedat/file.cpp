@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/tracedat/file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "formats/tracedat/decompress.hpp"
+#include "formats/tracedat/layout.hpp"
+#include "formats/tracedat/recover.hpp"
+
+namespace kmt::tracedat {
+
+namespace {
+
+// What parsing needs all the time.
+struct Parser {
+  Bytes file;
+  const std::string& path;
+  Findings& findings;
+  FileContents& contents;
+
+  void damaged(const std::string& what, const Error& error) const {
+    findings.add(
+        {Imperfection::damaged_section, fmt::format("{}: {}", what, error.what()), {}, error.place().offset, {}});
+  }
+  // Runs a step whose failure leaves the rest of the file readable.
+  void attempt(const std::string& what, const std::function<void()>& step) const {
+    try {
+      step();
+    } catch (const Error& error) {
+      damaged(what, error);
+    }
+  }
+};
+
+std::string owned(std::string_view text) { return std::string(text); }
+
+// Texts end with a NUL that is part of their size, sometimes.
+std::string_view without_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+
+void read_header_info(ByteReader& in, FileContents& contents) {
+  const auto expect = [&in](std::string_view tag) {
+    const std::uint64_t at = in.file_offset();
+    if (in.text(tag.size()) == tag) return;
+    Error error(fmt::format("Expected \"{}\"", tag.substr(0, tag.size() - 1)));
+    error.at({{}, {}, at});
+    throw error;
+  };
+  expect(std::string_view("header_page\0", 12));
+  contents.header_page = owned(in.text(in.u64()));
+  expect(std::string_view("header_event\0", 13));
+  in.skip(in.u64());  // the record header's description: unchanged in all kernels, see formats/ftrace/page.hpp
+}
+
+void read_ftrace_formats(ByteReader& in, FileContents& contents) {
+  for (std::uint32_t left = in.u32(); left > 0; --left)
+    contents.formats.push_back({"ftrace", owned(in.text(in.u64()))});
+}
+
+void read_event_formats(ByteReader& in, FileContents& contents) {
+  for (std::uint32_t systems = in.u32(); systems > 0; --systems) {
+    const std::string system = owned(in.c_string());
+    for (std::uint32_t left = in.u32(); left > 0; --left)
+      contents.formats.push_back({system, owned(in.text(in.u64()))});
+  }
+}
+
+void read_kallsyms(ByteReader& in, FileContents& contents) { contents.kallsyms = owned(in.text(in.u32())); }
+void skip_printk(ByteReader& in) { in.skip(in.u32()); }
+void read_cmdlines(ByteReader& in, FileContents& contents) { contents.saved_cmdlines = owned(in.text(in.u64())); }
+
+std::string clock_in_brackets(std::string_view text) {
+  const std::size_t open = text.find('[');
+  const std::size_t close = text.find(']');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return owned(trim(text));
+  return owned(text.substr(open + 1, close - open - 1));
+}
+
+std::int64_t parse_offset(std::string_view text) {
+  text = trim(without_nul(text));
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const bool hex = text.starts_with("0x");
+  if (hex) text.remove_prefix(2);
+  std::int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (code != std::errc{} || end == text.data()) throw Error("Cannot read a time offset: not a number");
+  return negative ? -value : value;
+}
+
+// Clips a CPU's data to the file and says so.
+CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
+  const std::uint64_t end = parser.file.size();
+  if (data.offset > end || data.size > end - data.offset) {
+    const std::uint64_t present = data.offset < end ? end - data.offset : 0;
+    parser.findings.add(
+        {Imperfection::truncated_file,
+         fmt::format("{}{} of {} bytes are there", buffer.empty() ? "" : printable(buffer) + ": ", present, data.size),
+         data.cpu,
+         end,
+         {}});
+    data.offset = std::min(data.offset, end);
+    data.size = present;
+  }
+  return data;
+}
+
+struct SectionHeader {
+  std::uint16_t id = 0;
+  std::uint16_t flags = 0;
+  std::uint64_t size = 0;
+};
+
+SectionHeader read_section_header(ByteReader& in) {
+  SectionHeader header;
+  header.id = in.u16();
+  header.flags = in.u16();
+  in.skip(4);  // id of a descriptive string
+  header.size = in.u64();
+  return header;
+}
+
+// Gives the (unpacked) contents of the section at `offset` to `read`.
+void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
+                  const std::function<void(ByteReader&)>& read) {
+  ByteReader in(parser.file, parser.contents.order);
+  in.seek(offset);
+  const SectionHeader header = read_section_header(in);
+  if (header.id != id) {
+    Error error(fmt::format("Expected section {}, found {}", id, header.id));
+    error.at({{}, {}, offset});
+    throw error;
+  }
+  if ((header.flags & kSectionCompressed) == 0) {
+    const std::uint64_t base = in.file_offset();
+    ByteReader section(in.bytes(header.size), parser.contents.order, base);
+    return read(section);
+  }
+  const std::uint32_t packed = in.u32();
+  const std::uint32_t unpacked = in.u32();
+  const std::uint64_t base = in.file_offset();
+  std::vector<std::uint8_t> plain;
+  try {
+    plain = decompress(parser.contents.compression, in.bytes(packed), unpacked);
+  } catch (Error& error) {
+    throw error.at({{}, {}, base});
+  }
+  ByteReader section(plain, parser.contents.order, base);
+  read(section);
+}
+
+// An option of either version. `options` are what a version 6 file has at its end and version 7 in its sections.
+void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint64_t offset) {
+  FileContents& contents = parser.contents;
+  ByteReader in(value, contents.order, offset);
+  const auto text = [&in] { return without_nul(in.text(in.remaining())); };
+  const auto section = [&](std::uint16_t section_id, auto&& read) {
+    with_section(parser, in.u64(), section_id, [&](ByteReader& body) { read(body, contents); });
+  };
+  switch (id) {
+    case kDate: contents.time_offset_ns += parse_offset(text()) * 1000; break;  // microseconds
+    case kOffset: contents.time_offset_ns += parse_offset(text()); break;
+    case kCpuStat: contents.cpu_stats.push_back(owned(text())); break;
+    case kTraceClock: contents.clock = clock_in_brackets(text()); break;
+    case kUname: contents.uname = owned(text()); break;
+    case kCpuCount: contents.cpu_count = std::min(in.u32(), 0xFFFFu); break;
+    case kTscToNs:
+      contents.tsc_mult = in.u32();
+      contents.tsc_shift = in.u32();
+      if (contents.tsc_shift > 63) throw Error("Cannot scale the time stamps: impossible shift");
+      break;
+    case kHeaderInfo: section(kHeaderInfo, read_header_info); break;
+    case kFtraceEvents: section(kFtraceEvents, read_ftrace_formats); break;
+    case kEventFormats: section(kEventFormats, read_event_formats); break;
+    case kKallsyms: section(kKallsyms, read_kallsyms); break;
+    case kCmdLines: section(kCmdLines, read_cmdlines); break;
+    case kBufferText:
+      parser.findings.add({Imperfection::unknown_section, "text of a latency tracer, not events", {}, offset, {}});
+      break;
+    case kHook:
+    case kVersion:
+    case kProcMaps:
+    case kTraceId:
+    case kPrintk: break;
+    default:
+      parser.findings.add(
+          {Imperfection::unknown_section, fmt::format("option {} of {} bytes", id, value.size()), {}, offset, {}});
+  }
+}
+
+// Version 7: a buffer with the places of its CPUs' data.
+void read_buffer_option(const Parser& parser, ByteReader in) {
+  BufferData buffer;
+  const std::uint64_t section_offset = in.u64();
+  buffer.name = owned(in.c_string());
+  buffer.clock = owned(in.c_string());
+  buffer.page_size = in.u32();
+  ByteReader section(parser.file, parser.contents.order);
+  section.seek(section_offset);
+  buffer.compressed = (read_section_header(section).flags & kSectionCompressed) != 0;
+  for (std::uint32_t left = in.u32(); left > 0; --left) {
+    CpuData data;
+    data.cpu = std::min(in.u32(), 0xFFFFu);
+    data.offset = in.u64();
+    data.size = in.u64();
+    buffer.cpus.push_back(clipped(parser, data, buffer.name));
+  }
+  parser.contents.buffers.push_back(std::move(buffer));
+}
+
+// Version 7: the chain of options sections. False when it breaks off.
+bool read_options_chain(const Parser& parser, std::uint64_t offset) {
+  std::set<std::uint64_t> seen;
+  try {
+    while (offset != 0) {
+      if (!seen.insert(offset).second) throw Error("Cannot follow the options: they go in a circle");
+      std::uint64_t next = 0;
+      with_section(parser, offset, kDone, [&](ByteReader& in) {
+        while (in.remaining() > 0) {
+          const std::uint16_t id = in.u16();
+          const std::uint32_t size = in.u32();
+          const std::uint64_t at = in.file_offset();
+          const Bytes value = in.bytes(size);
+          if (id == kDone) {
+            next = ByteReader(value, in.order(), at).u64();
+            return;
+          }
+          parser.attempt(fmt::format("option {}", id), [&] {
+            if (id == kBuffer)
+              read_buffer_option(parser, ByteReader(value, in.order(), at));
+            else
+              read_option(parser, id, value, at);
+          });
+        }
+      });
+      offset = next;
+    }
+  } catch (const Error& error) {
+    parser.damaged("options", error);
+    return false;
+  }
+  return true;
+}
+
+void parse_version_7(const Parser& parser, ByteReader& in) {
+  FileContents& contents = parser.contents;
+  contents.compression = owned(in.c_string());
+  in.c_string();  // version of the compression library
+  check_compression(contents.compression);
+  const std::uint64_t options = in.u64();
+  const bool complete = read_options_chain(parser, options);
+  if (contents.buffers.empty() && !complete) {
+    // The list of buffers is written last: a truncated file lacks it. The data itself can still be found.
+    BufferData buffer = recover_buffer(parser.file, contents, in.position());
+    for (CpuData& data : buffer.cpus)
+      parser.findings.add({Imperfection::truncated_file,
+                           fmt::format("the list of buffers is missing; {} bytes were found by searching", data.size),
+                           data.cpu,
+                           data.offset,
+                           {}});
+    if (!buffer.cpus.empty()) contents.buffers.push_back(std::move(buffer));
+  }
+}
+
+// Version 6: per CPU an offset and a size, behind the tag "flyrecord".
+void read_cpu_places(const Parser& parser, ByteReader& in, BufferData buffer, unsigned cpus) {
+  buffer.page_size = parser.contents.page_size;
+  for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+    CpuData data;
+    data.cpu = cpu;
+    data.offset = in.u64();
+    data.size = in.u64();
+    buffer.cpus.push_back(clipped(parser, data, buffer.name));
+  }
+  parser.contents.buffers.push_back(std::move(buffer));
+}
+
+constexpr std::uint64_t kTagBytes = 10;
+constexpr std::string_view kFlyrecord{"flyrecord\0", kTagBytes};
+constexpr std::string_view kOptionsTag{"options  \0", kTagBytes};
+constexpr std::string_view kLatency{"latency  \0", kTagBytes};
+
+struct Instance {
+  std::string name;
+  std::uint64_t offset = 0;
+};
+
+std::vector<Instance> read_options_v6(const Parser& parser, ByteReader& in) {
+  std::vector<Instance> instances;
+  for (;;) {
+    const std::uint16_t id = in.u16();
+    if (id == kDone) return instances;
+    const std::uint32_t size = in.u32();
+    const std::uint64_t at = in.file_offset();
+    const Bytes value = in.bytes(size);
+    parser.attempt(fmt::format("option {}", id), [&] {
+      if (id != kBuffer) return read_option(parser, id, value, at);
+      ByteReader option(value, in.order(), at);
+      const std::uint64_t offset = option.u64();
+      instances.push_back({owned(without_nul(option.text(option.remaining()))), offset});
+    });
+  }
+}
+
+void parse_version_6(const Parser& parser, ByteReader& in) {
+  FileContents& contents = parser.contents;
+  read_header_info(in, contents);
+  read_ftrace_formats(in, contents);
+  read_event_formats(in, contents);
+  read_kallsyms(in, contents);
+  skip_printk(in);
+  read_cmdlines(in, contents);
+  const unsigned cpus = in.u32();
+  if (cpus > 0xFFFF)
+    throw Error(fmt::format("Cannot read the data of {} CPUs: the header is damaged", cpus))
+        .at({{}, {}, in.file_offset()});
+  contents.cpu_count = cpus;
+
+  std::vector<Instance> instances;
+  std::string_view tag = in.text(kTagBytes);
+  if (tag == kOptionsTag) {
+    instances = read_options_v6(parser, in);
+    contents.cpu_count = std::max(contents.cpu_count, cpus);
+    tag = in.text(kTagBytes);
+  }
+  if (tag == kLatency) {
+    Error error("The file holds the text of a latency tracer, no events");
+    error.hint("Record with trace-cmd record, or with kmemtrace record");
+    throw error.at({{}, {}, in.file_offset() - kTagBytes});
+  }
+  if (tag != kFlyrecord) throw Error("Expected \"flyrecord\"").at({{}, {}, in.file_offset() - kTagBytes});
+  read_cpu_places(parser, in, {}, cpus);
+
+  for (const Instance& instance : instances)
+    parser.attempt(fmt::format("buffer {}", printable(instance.name)), [&] {
+      ByteReader at(parser.file, contents.order);
+      at.seek(instance.offset);
+      if (at.text(kTagBytes) != kFlyrecord) throw Error("Expected \"flyrecord\"").at({{}, {}, instance.offset});
+      BufferData buffer;
+      buffer.name = instance.name;
+      read_cpu_places(parser, at, std::move(buffer), cpus);
+    });
+}
+
+}  // namespace
+
+bool is_trace_dat(Bytes file) {
+  return file.size() >= kMagic.size() &&
+         std::equal(kMagic.begin(), kMagic.end(), file.begin(),
+                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
+}
+
+FileContents parse_file(Bytes file, const std::string& path, Findings& findings) {
+  FileContents contents;
+  ByteReader start(file, ByteOrder::little);
+  start.skip(kMagic.size());
+  const std::string version = owned(start.c_string());
+  if (version != "6" && version != "7") {
+    Error error(fmt::format("Cannot read version \"{}\" of trace.dat; known are 6 and 7", printable(version)));
+    throw error.at({path, {}, kMagic.size()});
+  }
+  contents.version = version == "6" ? 6 : 7;
+  contents.order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;
+  start.skip(1);  // word size of the recording program, not of the kernel
+
+  ByteReader in(file, contents.order);
+  in.seek(start.position());
+  contents.page_size = in.u32();
+  const Parser parser{file, path, findings, contents};
+  try {
+    if (contents.version == 6)
+      parse_version_6(parser, in);
+    else
+      parse_version_7(parser, in);
+  } catch (Error& error) {
+    // What was read before the damage may still be enough to explain it.
+    throw error.at({path, {}, {}}).context("Reading the header of the trace");
+  }
+  return contents;
+}
+
+}  // namespace kmt::tracedat

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The structure of a trace.dat file, versions 6 and 7: everything but the ring-buffer pages themselves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+#include "trace/imperfections.hpp"
+#include "trace/kernel_description.hpp"
+
+namespace kmt::tracedat {
+
+struct CpuData {
+  unsigned cpu = 0;
+  std::uint64_t offset = 0;  // in the file
+  std::uint64_t size = 0;    // bytes in the file; checked to lie within it
+};
+
+// A ring buffer: the top one, or an instance.
+struct BufferData {
+  std::string name;  // "" is the top buffer
+  std::string clock;
+  std::uint64_t page_size = 0;
+  bool compressed = false;
+  std::vector<CpuData> cpus;
+};
+
+struct FileContents {
+  unsigned version = 0;
+  ByteOrder order = ByteOrder::little;
+  std::uint32_t page_size = 0;
+  std::string compression = "none";
+  std::string header_page;
+  std::vector<FormatText> formats;
+  std::string kallsyms;
+  std::string saved_cmdlines;
+  std::string uname;
+  std::string clock;  // in brackets among all: "local [global] counter …"
+  std::vector<std::string> cpu_stats;
+  unsigned cpu_count = 0;
+  std::uint32_t tsc_mult = 0;  // ns = ticks × mult >> shift; 0: ticks are nanoseconds
+  std::uint32_t tsc_shift = 0;
+  std::int64_t time_offset_ns = 0;
+  std::vector<BufferData> buffers;
+};
+
+bool is_trace_dat(Bytes file);
+
+// Throws Error when the file's header is beyond reading; damage behind it becomes findings, and what is intact is kept.
+FileContents parse_file(Bytes file, const std::string& path, Findings& findings);
+
+}  // namespace kmt::tracedat

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers of the trace.dat format, versions 6 and 7: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace kmt::tracedat {
+
+constexpr std::string_view kMagic = "\x17\x08\x44tracing";
+
+// Option ids; sections (version 7) use the same numbers.
+enum OptionId : std::uint16_t {
+  kDone = 0,
+  kDate = 1,
+  kCpuStat = 2,
+  kBuffer = 3,  // also the section that holds a buffer's data
+  kTraceClock = 4,
+  kUname = 5,
+  kHook = 6,
+  kOffset = 7,
+  kCpuCount = 8,
+  kVersion = 9,
+  kProcMaps = 10,
+  kTraceId = 11,
+  kTimeShift = 12,
+  kGuest = 13,
+  kTscToNs = 14,
+  kStrings = 15,
+  kHeaderInfo = 16,
+  kFtraceEvents = 17,
+  kEventFormats = 18,
+  kKallsyms = 19,
+  kPrintk = 20,
+  kCmdLines = 21,
+  kBufferText = 22,
+};
+
+constexpr std::uint16_t kSectionCompressed = 1;  // a section's flag
+constexpr std::uint64_t kSectionHeaderBytes = 16;
+
+}  // namespace kmt::tracedat

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/tracedat/pages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "formats/tracedat/decompress.hpp"
+
+namespace kmt::tracedat {
+
+Pages::Pages(Bytes file, const FileContents& contents, const BufferData& buffer, const CpuData& data)
+    : compression_(contents.compression),
+      compressed_(buffer.compressed),
+      page_size_(buffer.page_size),
+      reader_(file.subspan(data.offset, data.size), contents.order, data.offset) {
+  if (compressed_ && reader_.remaining() >= 4) chunks_left_ = reader_.u32();
+}
+
+bool Pages::next_chunk() {
+  if (chunks_left_ == 0) return false;
+  page_offset_ = reader_.file_offset();
+  const std::uint32_t left = std::exchange(chunks_left_, 0);  // stays 0 when this chunk is damaged
+  try {
+    const std::uint32_t packed = reader_.u32();
+    const std::uint32_t unpacked = reader_.u32();
+    chunk_ = decompress(compression_, reader_.bytes(packed), unpacked);
+  } catch (Error& error) {
+    throw error.at({{}, {}, page_offset_});
+  }
+  chunk_position_ = 0;
+  chunks_left_ = left - 1;
+  return true;
+}
+
+bool Pages::next(Bytes& page) {
+  if (!compressed_) {
+    if (reader_.remaining() == 0) return false;
+    page_offset_ = reader_.file_offset();
+    page = reader_.bytes(std::min(page_size_, reader_.remaining()));
+    return true;
+  }
+  while (chunk_position_ >= chunk_.size())
+    if (!next_chunk()) return false;
+  const std::uint64_t size = std::min<std::uint64_t>(page_size_, chunk_.size() - chunk_position_);
+  page = Bytes(chunk_).subspan(chunk_position_, size);
+  chunk_position_ += size;
+  return true;
+}
+
+}  // namespace kmt::tracedat

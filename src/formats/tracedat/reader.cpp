@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/tracedat/reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/page.hpp"
+#include "formats/ftrace/record_decoder.hpp"
+#include "formats/tracedat/file.hpp"
+#include "formats/tracedat/pages.hpp"
+#include "trace/time_merge.hpp"
+
+namespace kmt::tracedat {
+
+namespace {
+
+// Ticks of the trace's clock to nanoseconds: trace-cmd's TSC2NSEC and offset options.
+struct Clock {
+  std::uint32_t mult = 0;
+  std::uint32_t shift = 0;
+  std::int64_t offset_ns = 0;
+
+  std::uint64_t to_ns(std::uint64_t ticks) const {
+    __extension__ using Wide = unsigned __int128;
+    if (mult != 0) ticks = static_cast<std::uint64_t>((Wide{ticks} * mult) >> shift);
+    return ticks + static_cast<std::uint64_t>(offset_ns);
+  }
+};
+
+class CpuDataStream : public CpuStream {
+ public:
+  CpuDataStream(Pages pages, PageLayout layout, Clock clock, unsigned cpu, RecordDecoder& decoder, TraceInfo& info,
+                std::uint64_t& consumed)
+      : pages_(std::move(pages)),
+        layout_(layout),
+        clock_(clock),
+        cpu_(cpu),
+        decoder_(decoder),
+        info_(info),
+        consumed_(consumed) {}
+
+  bool read(EventBatch& batch) override {
+    batch.clear();
+    while (batch.empty())
+      if (!read_page(batch)) return false;
+    return true;
+  }
+
+ private:
+  bool read_page(EventBatch& batch) {
+    const std::uint64_t consumed_before = pages_.consumed();
+    Bytes page;
+    try {
+      if (!pages_.next(page)) return false;
+    } catch (const Error& error) {
+      info_.findings.add({Imperfection::damaged_page, error.what(), cpu_, error.place().offset, {}});
+      return false;
+    }
+    consumed_ += pages_.consumed() - consumed_before;
+
+    const std::uint64_t last_before = last_ns_;
+    const PageEnd end = walk_page(page, layout_, [&](std::uint64_t ticks, Bytes record, std::uint64_t offset) {
+      const std::uint64_t time_ns = clock_.to_ns(ticks);
+      if (time_ns < last_ns_) report_backwards(time_ns, offset);
+      last_ns_ = time_ns;
+      decoder_.decode(record, time_ns, cpu_, pages_.offset() + offset, batch);
+    });
+    if (end.missed_events) {
+      const std::uint64_t after = clock_.to_ns(read_page_header(page, layout_).time);
+      info_.lost.push_back({cpu_, end.missed_count, last_before, after, pages_.offset()});
+      info_.findings.add(
+          {Imperfection::lost_events,
+           end.missed_count ? fmt::format("{} events", *end.missed_count) : "an unknown number of events", cpu_,
+           pages_.offset(), after},
+          end.missed_count.value_or(1));
+    }
+    if (end.damage != nullptr)
+      info_.findings.add({Imperfection::damaged_page, end.damage, cpu_, pages_.offset() + end.damage_offset, last_ns_});
+    return true;
+  }
+
+  void report_backwards(std::uint64_t time_ns, std::uint64_t offset) {
+    std::string detail;
+    if (info_.findings.wants(Imperfection::time_goes_backward)) detail = fmt::format("by {} ns", last_ns_ - time_ns);
+    info_.findings.add({Imperfection::time_goes_backward, std::move(detail), cpu_, pages_.offset() + offset, time_ns});
+  }
+
+  Pages pages_;
+  PageLayout layout_;
+  Clock clock_;
+  unsigned cpu_;
+  RecordDecoder& decoder_;
+  TraceInfo& info_;
+  std::uint64_t& consumed_;
+  std::uint64_t last_ns_ = 0;
+};
+
+std::uint64_t number_behind(std::string_view text, std::string_view key) {
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.starts_with(key)) continue;
+    const std::string_view digits = trim(line.substr(key.size()));
+    std::uint64_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+  }
+  return 0;
+}
+
+// per_cpu/cpuN/stats as trace-cmd keeps it: behind a line "CPU: N". kmemtrace adds a line "node: N", the CPU's NUMA
+// node.
+void read_cpu_stats(const std::vector<std::string>& texts, TraceInfo& info) {
+  for (const std::string& text : texts) {
+    BufferStatistics statistics;
+    statistics.cpu = static_cast<unsigned>(std::min<std::uint64_t>(number_behind(text, "CPU:"), 0xFFFF));
+    statistics.entries = number_behind(text, "entries:");
+    statistics.overrun = number_behind(text, "overrun:");
+    statistics.commit_overrun = number_behind(text, "commit overrun:");
+    statistics.dropped = number_behind(text, "dropped events:");
+    statistics.read = number_behind(text, "read events:");
+    info.buffer_statistics.push_back(statistics);
+    const std::uint64_t lost = statistics.overrun + statistics.commit_overrun + statistics.dropped;
+    if (lost > 0)
+      info.findings.add({Imperfection::lost_events,
+                         fmt::format("the kernel counted {} overwritten, {} refused by nesting, {} dropped",
+                                     statistics.overrun, statistics.commit_overrun, statistics.dropped),
+                         statistics.cpu,
+                         {},
+                         {}},
+                        0);
+    if (text.find("\nnode:") == std::string::npos) continue;
+    if (info.cpu_nodes.size() <= statistics.cpu) info.cpu_nodes.resize(statistics.cpu + 1, kNoNode);
+    info.cpu_nodes[statistics.cpu] = static_cast<std::int16_t>(number_behind(text, "node:"));
+  }
+}
+
+// Lines "PID COMM".
+void read_comms(std::string_view text, TraceInfo& info) {
+  for (const std::string_view line : split(text, '\n')) {
+    std::int32_t pid = 0;
+    const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), pid);
+    if (code != std::errc{} || end == line.data() + line.size()) continue;
+    info.comms[pid] = std::string(line.substr(static_cast<std::size_t>(end - line.data()) + 1));
+  }
+}
+
+// "Linux HOST 6.1.0-47-amd64 x86_64"
+void read_uname(std::string_view uname, TraceInfo& info) {
+  const std::vector<std::string_view> words = split(trim(uname), ' ');
+  if (words.size() < 4) return;
+  info.kernel = words[words.size() - 2];
+  info.arch = words.back();
+}
+
+class TraceDatSource : public Source {
+ public:
+  TraceDatSource(const TraceFile& file, const OpenOptions& options)
+      : file_(file), contents_(parse_file(file.bytes, file.path, info_.findings)) {
+    if (contents_.header_page.empty()) {
+      Error error("Cannot read the ring buffers: the description of their pages is missing");
+      throw error.at({file.path, {}, {}});
+    }
+    describe();
+    decoder_ =
+        std::make_unique<RecordDecoder>(parse_event_formats(contents_.formats, info_.findings), contents_.order, info_);
+    if (contents_.formats.empty()) info_.findings.add({Imperfection::missing_section, "event formats", {}, {}, {}});
+    open_streams(options.buffer);
+  }
+
+  const TraceInfo& info() const override { return info_; }
+  bool read(EventBatch& batch) override { return merge_->read(batch); }
+  double progress() const override {
+    return total_ == 0 ? 1.0 : static_cast<double>(consumed_) / static_cast<double>(total_);
+  }
+
+ private:
+  void describe() {
+    info_.path = file_.path;
+    info_.format = fmt::format("trace.dat version {}", contents_.version);
+    info_.byte_order = contents_.order;
+    info_.page_size = contents_.page_size;
+    info_.word_bits = long_bytes_of_header_page(contents_.header_page) * 8;
+    info_.clock = contents_.clock;
+    info_.cpus = contents_.cpu_count;
+    for (const BufferData& buffer : contents_.buffers) {
+      for (const CpuData& data : buffer.cpus) info_.cpus = std::max(info_.cpus, data.cpu + 1);
+      if (info_.clock.empty()) info_.clock = buffer.clock;
+    }
+    info_.kallsyms = std::move(contents_.kallsyms);
+    read_uname(contents_.uname, info_);
+    read_comms(contents_.saved_cmdlines, info_);
+    read_cpu_stats(contents_.cpu_stats, info_);
+  }
+
+  // At equal times events come by CPU, then by buffer.
+  void open_streams(const std::string& wanted_buffer) {
+    struct Part {
+      const BufferData* buffer;
+      const CpuData* data;
+    };
+    std::vector<Part> parts;
+    std::vector<std::string> names;
+    for (const BufferData& buffer : contents_.buffers) {
+      names.push_back(buffer.name);
+      if (!wanted_buffer.empty() && buffer.name != wanted_buffer) continue;
+      if (buffer.page_size < 64 || buffer.page_size > (16u << 20)) {
+        info_.findings.add(
+            {Imperfection::damaged_section,
+             fmt::format("buffer \"{}\": impossible page size {}", printable(buffer.name), buffer.page_size),
+             {},
+             {},
+             {}});
+        continue;
+      }
+      for (const CpuData& data : buffer.cpus) parts.push_back({&buffer, &data});
+      report_missing_cpus(buffer);
+    }
+    if (!wanted_buffer.empty() && parts.empty()) {
+      Error error(fmt::format("The trace has no buffer \"{}\"", printable(wanted_buffer)));
+      error.hint(fmt::format("It has: \"{}\" (\"\" is the top buffer)", fmt::join(names, "\", \"")));
+      throw error.at({file_.path, {}, {}});
+    }
+    if (contents_.buffers.empty()) info_.findings.add({Imperfection::missing_section, "ring-buffer data", {}, {}, {}});
+
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Part& a, const Part& b) { return a.data->cpu < b.data->cpu; });
+    const Clock clock{contents_.tsc_mult, contents_.tsc_shift, contents_.time_offset_ns};
+    std::vector<std::unique_ptr<CpuStream>> streams;
+    for (const Part& part : parts) {
+      total_ += part.data->size;
+      const PageLayout layout{contents_.order, info_.word_bits / 8, part.buffer->page_size};
+      streams.push_back(std::make_unique<CpuDataStream>(Pages(file_.bytes, contents_, *part.buffer, *part.data), layout,
+                                                        clock, part.data->cpu, *decoder_, info_, consumed_));
+    }
+    merge_ = std::make_unique<TimeMerge>(std::move(streams));
+  }
+
+  void report_missing_cpus(const BufferData& buffer) {
+    for (unsigned cpu = 0; cpu < contents_.cpu_count; ++cpu) {
+      const bool present =
+          std::any_of(buffer.cpus.begin(), buffer.cpus.end(), [cpu](const CpuData& data) { return data.cpu == cpu; });
+      if (!present) info_.findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu, {}, {}});
+    }
+  }
+
+  TraceFile file_;
+  TraceInfo info_;
+  FileContents contents_;
+  std::unique_ptr<RecordDecoder> decoder_;
+  std::unique_ptr<TimeMerge> merge_;
+  std::uint64_t total_ = 0;
+  std::uint64_t consumed_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) {
+  return std::make_unique<TraceDatSource>(file, options);
+}
+
+}  // namespace kmt::tracedat
