@@ -209,6 +209,7 @@ void read_buffer_option(const Parser& parser, ByteReader in) {
     data.cpu = std::min(in.u32(), 0xFFFFu);
     data.offset = in.u64();
     data.size = in.u64();
+    if (buffer.compressed && data.size > 0) data.size += 4;  // trace-cmd does not count the number of chunks in front
     buffer.cpus.push_back(clipped(parser, data, buffer.name));
   }
   parser.contents.buffers.push_back(std::move(buffer));
