@@ -28,6 +28,7 @@ struct TraceSummary {
   std::uint64_t events = 0;
   std::uint64_t lost_events = 0;  // of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
+  bool complete = true;  // false: reading was interrupted, the rest of the trace is not counted
 };
 
 struct SlabTotals {

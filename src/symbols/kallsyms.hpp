@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Names of kernel addresses from the text of /proc/kallsyms, of whatever kernel wrote it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/symbol_names.hpp"
+
+namespace kmt {
+
+class Kallsyms : public SymbolNames {
+ public:
+  // Lines of "hexaddress type name[\t[module]]"; what is none is skipped. The text is borrowed and must outlive this.
+  explicit Kallsyms(std::string_view text);
+
+  // As trace-cmd names it: of several symbols at an address the first in the text; an address in front of all symbols
+  // or beyond the last one (whose end nobody knows) stays hexadecimal.
+  std::string name(std::uint64_t address) const override;
+
+  std::size_t size() const { return symbols_.size(); }
+
+ private:
+  // The name is read again from its line when it is asked for: a kernel has some 200,000 symbols, a trace hundreds of
+  // call sites.
+  struct Symbol {
+    std::uint64_t address;
+    std::uint32_t name_offset;  // into the text
+  };
+
+  std::string_view text_;
+  std::vector<Symbol> symbols_;  // by address, each address once
+};
+
+}  // namespace kmt

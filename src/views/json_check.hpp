@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `check --json`: the schema of docs/formats/check-json.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "results/check.hpp"
+
+namespace kmt {
+
+// What became of one file: it was read, or could not be.
+struct CheckedFile {
+  std::string path;
+  std::optional<CheckResult> result;
+  std::optional<Error> error;  // when there is no result
+};
+
+std::string json_check(const std::vector<CheckedFile>& files);
+
+}  // namespace kmt

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/json_common.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+template <typename Number>
+Json number_or_null(const std::optional<Number>& number) {
+  return number ? Json(*number) : Json(nullptr);
+}
+
+Json to_json(const Finding& finding) {
+  Json json = Json::object();
+  json["cpu"] = number_or_null(finding.cpu);
+  json["offset"] = number_or_null(finding.offset);
+  json["time_ns"] = number_or_null(finding.time_ns);
+  json["detail"] = text_or_null(finding.detail);
+  return json;
+}
+
+}  // namespace
+
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(printable(text)); }
+
+Json to_json(const TraceSummary& trace) {
+  Json json = Json::object();
+  json["path"] = printable(trace.path);
+  json["format"] = text_or_null(trace.format);
+  json["kernel"] = text_or_null(trace.kernel);
+  json["arch"] = text_or_null(trace.arch);
+  json["byte_order"] = trace.byte_order == ByteOrder::big ? "big" : "little";
+  json["word_bits"] = trace.word_bits;
+  json["page_size"] = trace.page_size;
+  json["cpus"] = trace.cpus;
+  json["clock"] = text_or_null(trace.clock);
+  json["first_ns"] = trace.first_ns;
+  json["duration_ns"] = trace.duration_ns;
+  json["events"] = trace.events;
+  json["lost_events"] = trace.lost_events;
+  json["lost_per_cpu"] = trace.lost_per_cpu;
+  return json;
+}
+
+Json to_json(const Findings& findings) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < kImperfections.size(); ++i) {
+    const auto kind = static_cast<Imperfection>(i);
+    if (findings.count_of(kind) == 0) continue;
+    const ImperfectionText& text = describe(kind);
+    Json examples = Json::array();
+    for (const Finding& finding : findings.kept())
+      if (finding.kind == kind) examples.push_back(to_json(finding));
+    Json json = Json::object();
+    json["kind"] = text.id;
+    json["severity"] = to_string(text.severity);
+    json["sentence"] = text.sentence;
+    json["count"] = findings.count_of(kind);
+    json["examples"] = std::move(examples);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+std::string address_text(std::uint64_t address) { return fmt::format("{:#x}", address); }
+
+std::string dump(const Json& document) { return document.dump(2) + "\n"; }
+
+}  // namespace kmt

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the JSON documents share. Keys come in the order in which they are documented; strings from a trace are made
+// printable, so that they are valid UTF-8 whatever the trace holds.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "results/report.hpp"
+
+namespace kmt {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(std::string_view text);  // null when it is empty: the trace does not say
+Json to_json(const TraceSummary& trace);
+Json to_json(const Findings& findings);
+std::string address_text(std::uint64_t address);  // "0xffff…": numbers beyond 2^53 are not safe in JSON
+std::string dump(const Json& document);           // indented, with a newline at the end
+
+}  // namespace kmt

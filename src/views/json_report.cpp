@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/json_report.hpp"
+
+#include "base/text.hpp"
+#include "views/json_common.hpp"
+
+namespace kmt {
+
+namespace {
+
+Json to_json(const SlabTotals& slab) {
+  Json json = Json::object();
+  json["allocations"] = slab.allocations;
+  json["frees"] = slab.frees;
+  json["failed_allocations"] = slab.failed_allocations;
+  json["bytes_requested"] = slab.bytes_requested;
+  json["bytes_allocated"] = slab.bytes_allocated;
+  json["bytes_freed"] = slab.bytes_freed;
+  json["live_allocations"] = slab.live_allocations;
+  json["live_bytes"] = slab.live_bytes;
+  json["matched_frees"] = slab.matched_frees;
+  json["unmatched_frees"] = slab.unmatched_frees;
+  json["null_frees"] = slab.null_frees;
+  json["cross_cpu_frees"] = slab.cross_cpu_frees;
+  json["cross_node_allocations"] = slab.cross_node_allocations ? Json(*slab.cross_node_allocations) : Json(nullptr);
+  return json;
+}
+
+Json to_json(const PageTotals& pages) {
+  Json json = Json::object();
+  json["allocations"] = pages.allocations;
+  json["frees"] = pages.frees;
+  json["failed_allocations"] = pages.failed_allocations;
+  json["bytes_allocated"] = pages.bytes_allocated;
+  json["bytes_freed"] = pages.bytes_freed;
+  json["live_bytes"] = pages.live_bytes;
+  return json;
+}
+
+Json to_json(const PageOrderRow& row) {
+  Json json = Json::object();
+  json["order"] = row.order;
+  json["allocations"] = row.allocations;
+  json["frees"] = row.frees;
+  json["failed_allocations"] = row.failed_allocations;
+  json["bytes_allocated"] = row.bytes_allocated;
+  json["live_bytes"] = row.live_bytes;
+  return json;
+}
+
+Json to_json(const CallSiteRow& row) {
+  Json json = Json::object();
+  json["address"] = address_text(row.address);
+  json["symbol"] = printable(row.symbol);
+  json["allocations"] = row.allocations;
+  json["frees"] = row.frees;
+  json["failed_allocations"] = row.failed_allocations;
+  json["bytes_requested"] = row.bytes_requested;
+  json["bytes_allocated"] = row.bytes_allocated;
+  json["live_allocations"] = row.live_allocations;
+  json["live_bytes"] = row.live_bytes;
+  json["cross_cpu_frees"] = row.cross_cpu_frees;
+  return json;
+}
+
+// Two names of a trace may become the same text: their counts are added, a key comes once.
+Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts) {
+  Json json = Json::object();
+  for (const auto& [name, count] : counts) {
+    Json& total = json[printable(name)];
+    total = (total.is_null() ? 0 : total.get<std::uint64_t>()) + count;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string json_report(const ReportResult& result, const ReportOptions& options) {
+  Json json = Json::object();
+  json["schema"] = "kmemtrace.report/1";
+  json["complete"] = result.trace.complete;
+  json["trace"] = to_json(result.trace);
+  json["events"] = to_json(result.events);
+  json["slab"] = to_json(result.slab);
+  json["pages"] = to_json(result.pages);
+  json["page_orders"] = Json::array();
+  for (const PageOrderRow& row : result.page_orders) json["page_orders"].push_back(to_json(row));
+  json["call_sites_total"] = result.call_sites.size();
+  Json& sites = json["call_sites"] = Json::array();
+  const std::vector<const CallSiteRow*> sorted = sorted_call_sites(result.call_sites, sort_column(options));
+  for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) sites.push_back(to_json(*sorted[i]));
+  json["anomalies"] = to_json(result.anomalies);
+  json["findings"] = to_json(result.findings);
+  return dump(json);
+}
+
+}  // namespace kmt

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/report_options.hpp"
+
+#include <algorithm>
+
+namespace kmt {
+
+const Column<CallSiteRow>& sort_column(const ReportOptions& options) {
+  return options.sort != nullptr ? *options.sort : *find_call_site_column("allocated");
+}
+
+std::size_t shown_rows(const ReportOptions& options, std::size_t total) {
+  return options.limit == 0 ? total : std::min(options.limit, total);
+}
+
+}  // namespace kmt
