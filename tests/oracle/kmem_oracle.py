@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a report must say about a trace, computed slowly and plainly from the text of `trace-cmd report -t -R`.
+
+The definitions are those of docs/formats/report-json.md; nothing of the project's own decoding is used."""
+import collections
+import re
+import subprocess
+
+Event = collections.namedtuple('Event', 'time cpu tid comm name fields context', defaults=('',))
+
+# "            sh-155   [001]     3.843226969: kmalloc:       call_site=alloc_bprm+0x32 ptr=0xff1f bytes_req=416 …";
+# an instance's lines start with its name and a colon.
+LINE = re.compile(r'\s*(?:(?P<buffer>\S+):\s+)?(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+(?P<s>\d+)\.(?P<ns>\d{9}):\s+'
+                  r'(?P<name>[^:\s]+):\s*(?P<rest>.*)')
+ALLOCATIONS = {'kmalloc', 'kmalloc_node', 'kmem_cache_alloc', 'kmem_cache_alloc_node'}
+FREES = {'kfree', 'kmem_cache_free'}
+ZERO_SIZE_PTR = 16
+SLAB = ('allocations frees failed_allocations bytes_requested bytes_allocated bytes_freed live_allocations live_bytes '
+        'matched_frees unmatched_frees null_frees cross_cpu_frees').split()
+PAGES = 'allocations frees failed_allocations bytes_allocated bytes_freed live_bytes'.split()
+SITE = 'allocations frees bytes_requested bytes_allocated live_allocations live_bytes cross_cpu_frees'.split()
+
+
+def report_text(path):
+    """The reference text of a trace: stored beside it, compressed, or made by trace-cmd."""
+    if path.endswith('.zst'):
+        command = ['zstd', '-q', '-d', '-c', path]
+    else:
+        command = ['trace-cmd', 'report', '-t', '-R', path]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+                          encoding='utf-8', errors='replace').stdout
+
+
+def number(text):
+    return 0 if text == '(nil)' else int(text, 0)
+
+
+def parse(text, buffer=None):
+    """The events in time order: within a CPU by their place in the buffer, at equal times by CPU. `buffer`: only the
+    events of that instance ('' is the top one); None: all."""
+    per_cpu = collections.defaultdict(list)
+    for line in text.splitlines():
+        match = LINE.match(line)
+        if not match:
+            if re.match(r'(cpus=|CPU ?:?\d+ .*(DROPPED|is empty)|\s*$|version = )', line):
+                continue
+            raise ValueError(f'not understood: {line!r}')
+        if buffer is not None and (match['buffer'] or '') != buffer:
+            continue
+        fields = dict(pair.split('=', 1) for pair in match['rest'].split() if '=' in pair)
+        per_cpu[int(match['cpu'])].append(Event(int(match['s']) * 10**9 + int(match['ns']), int(match['cpu']),
+                                                int(match['tid']), match['comm'].strip(), match['name'], fields))
+    keyed = []
+    for cpu, events in per_cpu.items():
+        latest = 0
+        for place, event in enumerate(events):
+            latest = max(latest, event.time)  # an event that goes back in time keeps its place in the buffer
+            keyed.append((latest, cpu, place, event))
+    keyed.sort(key=lambda key: key[:3])
+    return [key[3] for key in keyed]
+
+
+Object = collections.namedtuple('Object', 'site bytes cpu selected')
+
+
+class Report:
+    """Counts events as `report` has to; `selects(event)` is the filter on CPU and task, `window` that on time."""
+
+    def __init__(self, events, page_size, selects=lambda event: True, window=(0, 1 << 64)):
+        self.page_size, self.selects = page_size, selects
+        self.events = collections.Counter()
+        self.slab = dict.fromkeys(SLAB, 0)
+        self.pages = dict.fromkeys(PAGES, 0)
+        self.sites = collections.defaultdict(lambda: dict.fromkeys(SITE, 0))
+        self.anomalies = collections.Counter()
+        self.live = {}  # pointer: Object
+        self.freed = set()  # pointers that were freed, or allocated, before
+        self.frames = {}  # live page frame: whether its allocation was selected
+        for event in events:
+            if window[0] <= event.time < window[1]:
+                self.add(event)
+        for thing in self.live.values():
+            if thing.selected:
+                for totals in (self.slab, self.sites[thing.site]):
+                    totals['live_allocations'] += 1
+                    totals['live_bytes'] += thing.bytes
+        self.pages['live_bytes'] = sum(self.frames.values()) * page_size
+
+    def add(self, event):
+        selected = self.selects(event)
+        if selected:
+            self.events[event.name] += 1
+        if event.name in ALLOCATIONS:
+            self.allocate(event, selected)
+        elif event.name in FREES:
+            self.free(event, selected)
+        elif event.name == 'mm_page_alloc':
+            self.allocate_pages(event, selected)
+        elif event.name == 'mm_page_free':
+            self.free_pages(event, selected)
+
+    def allocate(self, event, selected):
+        pointer = number(event.fields['ptr'])
+        if pointer == 0:
+            self.slab['failed_allocations'] += selected
+            return
+        old = self.live.get(pointer)
+        if old and old.selected:
+            self.anomalies['allocation_on_live_pointer'] += 1
+        site, size = event.fields['call_site'], number(event.fields['bytes_alloc'])
+        self.live[pointer] = Object(site, size, event.cpu, selected)
+        if selected:
+            for totals in (self.slab, self.sites[site]):
+                totals['allocations'] += 1
+                totals['bytes_requested'] += number(event.fields['bytes_req'])
+                totals['bytes_allocated'] += size
+
+    def free(self, event, selected):
+        pointer = number(event.fields['ptr'])
+        if pointer == 0:
+            self.slab['null_frees'] += selected
+        elif pointer != ZERO_SIZE_PTR:
+            thing = self.live.pop(pointer, None)
+            if thing is None:
+                if selected:
+                    self.slab['frees'] += 1
+                    self.slab['unmatched_frees'] += 1
+                    known = pointer in self.freed
+                    self.anomalies['double_free_or_untraced_allocation' if known else 'allocated_before_trace'] += 1
+            elif thing.selected:
+                self.slab['frees'] += 1
+                self.slab['matched_frees'] += 1
+                self.slab['bytes_freed'] += thing.bytes
+                self.sites[thing.site]['frees'] += 1
+                for totals in (self.slab, self.sites[thing.site]):
+                    totals['cross_cpu_frees'] += thing.cpu != event.cpu
+            self.freed.add(pointer)
+
+    def frames_of(self, event):
+        first = number(event.fields['pfn'])
+        return range(first, first + (1 << number(event.fields['order'])))
+
+    def allocate_pages(self, event, selected):
+        if event.fields['pfn'] in ('0xffffffffffffffff', '0xffffffff', '-1', str(2**64 - 1), str(2**32 - 1)):
+            self.pages['failed_allocations'] += selected
+            return
+        self.frames.update(dict.fromkeys(self.frames_of(event), selected))
+        if selected:
+            self.pages['allocations'] += 1
+            self.pages['bytes_allocated'] += self.page_size << number(event.fields['order'])
+
+    def free_pages(self, event, selected):
+        """A free of frames that are live belongs to who allocated them, else to who frees."""
+        owners = [self.frames.pop(frame) for frame in self.frames_of(event) if frame in self.frames]
+        self.pages['frees'] += any(owners) if owners else selected
+        self.pages['bytes_freed'] += sum(owners) * self.page_size
+
+
+def differences(want, got):
+    """What a report in JSON says differently from the Report `want`, as sentences."""
+    found = []
+
+    def compare(what, expected, actual):
+        if expected != actual:
+            found.append(f'{what} is {actual}, expected {expected}')
+
+    compare('events', dict(want.events), got['events'])
+    compare('trace.events', sum(want.events.values()), got['trace']['events'])
+    for key in SLAB:
+        compare(f'slab.{key}', want.slab[key], got['slab'][key])
+    for key in PAGES:
+        compare(f'pages.{key}', want.pages[key], got['pages'][key])
+    for kind in ('allocated_before_trace', 'double_free_or_untraced_allocation', 'allocation_on_live_pointer'):
+        compare(f'anomalies.{kind}', want.anomalies[kind], got['anomalies'].get(kind, 0))
+
+    sites = collections.defaultdict(lambda: dict.fromkeys(SITE, 0))
+    for row in got['call_sites']:
+        # trace-cmd names a site "function+0x1f"; we may add the function's size and its module.
+        totals = sites[re.sub(r'/0x[0-9a-f]+| \[[^\]]*\]$', '', row['symbol'])]
+        if any(row[key] for key in SITE):
+            for key in SITE:
+                totals[key] += row[key]
+    for site in sorted(want.sites.keys() | sites.keys()):
+        compare(f'call site {site}', want.sites[site], sites[site])
+    return found

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs the program under test, bounded in time and memory so that a runaway fails a test and not the machine."""
+import json
+import os
+import resource
+import subprocess
+import sys
+
+PROGRAM = os.environ.get('KMEMTRACE') or sys.exit('KMEMTRACE must name the program under test')
+DATA = os.environ.get('KMEMTRACE_DATA') or sys.exit('KMEMTRACE_DATA must name tests/data')
+# AddressSanitizer reserves terabytes of address space, so its builds cannot be limited.
+SANITIZED = os.environ.get('KMEMTRACE_SANITIZED') == '1'
+
+
+def data(name):
+    return os.path.join(DATA, name)
+
+
+def run(*arguments, seconds=60, megabytes=None):
+    """The finished process. More than `megabytes` of address space make its allocations fail."""
+    def limit():
+        if megabytes and not SANITIZED:
+            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    return subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                          timeout=seconds, preexec_fn=limit, encoding='utf-8', errors='replace')
+
+
+def report(path, *options, exit_codes=(0,), **limits):
+    """What `report --json` says of a trace, all call sites of it."""
+    done = run('report', path, '--json', '--limit', '1000000', *options, **limits)
+    if done.returncode not in exit_codes:
+        raise AssertionError(f'report {path} {" ".join(options)}: exit {done.returncode}: {done.stderr}')
+    return json.loads(done.stdout)
