@@ -21,7 +21,6 @@ namespace {
 // What parsing needs all the time.
 struct Parser {
   Bytes file;
-  const std::string& path;
   Findings& findings;
   FileContents& contents;
 
@@ -357,14 +356,14 @@ bool is_trace_dat(Bytes file) {
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
-FileContents parse_file(Bytes file, const std::string& path, Findings& findings) {
+FileContents parse_file(Bytes file, Findings& findings) {
   FileContents contents;
   ByteReader start(file, ByteOrder::little);
   start.skip(kMagic.size());
   const std::string version = owned(start.c_string());
   if (version != "6" && version != "7") {
     Error error(fmt::format("Cannot read version \"{}\" of trace.dat; known are 6 and 7", printable(version)));
-    throw error.at({path, {}, kMagic.size()});
+    throw error.at({{}, {}, kMagic.size()});
   }
   contents.version = version == "6" ? 6 : 7;
   contents.order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;
@@ -373,7 +372,7 @@ FileContents parse_file(Bytes file, const std::string& path, Findings& findings)
   ByteReader in(file, contents.order);
   in.seek(start.position());
   contents.page_size = in.u32();
-  const Parser parser{file, path, findings, contents};
+  const Parser parser{file, findings, contents};
   try {
     if (contents.version == 6)
       parse_version_6(parser, in);
@@ -381,7 +380,7 @@ FileContents parse_file(Bytes file, const std::string& path, Findings& findings)
       parse_version_7(parser, in);
   } catch (Error& error) {
     // What was read before the damage may still be enough to explain it.
-    throw error.at({path, {}, {}}).context("Reading the header of the trace");
+    throw error.context("Reading the header of the trace");
   }
   return contents;
 }

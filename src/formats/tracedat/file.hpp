@@ -49,6 +49,6 @@ struct FileContents {
 bool is_trace_dat(Bytes file);
 
 // Throws Error when the file's header is beyond reading; damage behind it becomes findings, and what is intact is kept.
-FileContents parse_file(Bytes file, const std::string& path, Findings& findings);
+FileContents parse_file(Bytes file, Findings& findings);
 
 }  // namespace kmt::tracedat

@@ -160,10 +160,10 @@ void read_uname(std::string_view uname, TraceInfo& info) {
 class TraceDatSource : public Source {
  public:
   TraceDatSource(const TraceFile& file, const OpenOptions& options)
-      : file_(file), contents_(parse_file(file.bytes, file.path, info_.findings)) {
+      : file_(file), contents_(parse_file(file.bytes, info_.findings)) {
     if (contents_.header_page.empty()) {
       Error error("Cannot read the ring buffers: the description of their pages is missing");
-      throw error.at({file.path, {}, {}});
+      throw error;
     }
     describe();
     decoder_ =
@@ -223,7 +223,7 @@ class TraceDatSource : public Source {
     if (!wanted_buffer.empty() && parts.empty()) {
       Error error(fmt::format("The trace has no buffer \"{}\"", printable(wanted_buffer)));
       error.hint(fmt::format("It has: \"{}\" (\"\" is the top buffer)", fmt::join(names, "\", \"")));
-      throw error.at({file_.path, {}, {}});
+      throw error;
     }
     if (contents_.buffers.empty()) info_.findings.add({Imperfection::missing_section, "ring-buffer data", {}, {}, {}});
 
@@ -260,7 +260,11 @@ class TraceDatSource : public Source {
 }  // namespace
 
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) {
-  return std::make_unique<TraceDatSource>(file, options);
+  try {
+    return std::make_unique<TraceDatSource>(file, options);
+  } catch (Error& error) {
+    throw error.at({file.path, {}, {}});
+  }
 }
 
 }  // namespace kmt::tracedat

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/page_matcher.hpp"
+
+#include <map>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace kmt {
+namespace {
+
+// One map entry a frame: slow and plainly right.
+struct FrameByFrame {
+  std::map<std::uint64_t, unsigned> order_of;
+
+  std::map<unsigned, std::uint64_t> release(std::uint64_t first, unsigned order) {
+    std::map<unsigned, std::uint64_t> pages_by_order;
+    for (std::uint64_t frame = first; frame < first + (std::uint64_t{1} << order); ++frame) {
+      const auto found = order_of.find(frame);
+      if (found == order_of.end()) continue;
+      ++pages_by_order[found->second];
+      order_of.erase(found);
+    }
+    return pages_by_order;
+  }
+  std::map<unsigned, std::uint64_t> allocate(std::uint64_t first, unsigned order) {
+    const auto closed = release(first, order);
+    for (std::uint64_t frame = first; frame < first + (std::uint64_t{1} << order); ++frame) order_of[frame] = order;
+    return closed;
+  }
+};
+
+TEST(PageMatcher, AgreesWithFrameByFrame) {
+  std::mt19937_64 random(11);
+  PageMatcher matcher(PageIdentity::frame);
+  FrameByFrame expected;
+  for (int i = 0; i < 60'000; ++i) {
+    const unsigned order = static_cast<unsigned>(random() % 3 == 0 ? random() % 9 : random() % 2);
+    // Not always aligned: a trace may say anything.
+    const std::uint64_t first = random() % 4 == 0 ? random() % 5000 : (random() % 5000) >> order << order;
+    std::map<unsigned, std::uint64_t> got;
+    const auto collect = [&got](const LiveFrames& block, std::uint64_t pages) { got[block.order] += pages; };
+    if (random() % 2 == 0) {
+      matcher.allocate(first, order, true, collect);
+      ASSERT_EQ(got, expected.allocate(first, order)) << i;
+    } else {
+      matcher.release(first, order, collect);
+      ASSERT_EQ(got, expected.release(first, order)) << i;
+    }
+  }
+}
+
+TEST(PageMatcher, AFreeReleasesExactlyTheFramesItNames) {
+  PageMatcher matcher(PageIdentity::frame);
+  const auto ignore = [](const LiveFrames&, std::uint64_t) {};
+  matcher.allocate(64, 3, true, ignore);
+  std::uint64_t released = 0;
+  const auto add = [&released](const LiveFrames&, std::uint64_t pages) { released += pages; };
+  matcher.release(66, 1, add);
+  EXPECT_EQ(released, 2u);
+  matcher.release(66, 0, add);
+  EXPECT_EQ(released, 2u);
+  matcher.release(64, 3, add);
+  EXPECT_EQ(released, 8u);
+}
+
+// Before Linux 4.1 the events name a struct page: neighbours are unknown, the whole allocation is one thing.
+TEST(PageMatcher, StructPagesAreWholeAllocations) {
+  PageMatcher matcher(PageIdentity::struct_page);
+  const auto ignore = [](const LiveFrames&, std::uint64_t) {};
+  matcher.allocate(0xffffea0000000040, 2, true, ignore);
+  matcher.allocate(0xffffea0000000041, 0, true, [](const LiveFrames&, std::uint64_t) { FAIL() << "a neighbour"; });
+  std::uint64_t released = 0;
+  matcher.release(0xffffea0000000040, 2, [&released](const LiveFrames&, std::uint64_t pages) { released += pages; });
+  EXPECT_EQ(released, 4u);
+}
+
+TEST(PageMatcher, FramesAtTheEndOfTheNumbersDoNoHarm) {
+  PageMatcher matcher(PageIdentity::frame);
+  const auto ignore = [](const LiveFrames&, std::uint64_t) {};
+  for (const std::uint64_t first : {~std::uint64_t{0} - 3, std::uint64_t{0}, ~std::uint64_t{0} - 1}) {
+    matcher.allocate(first, 4, true, ignore);
+    matcher.release(first, 5, ignore);
+  }
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Hand-made trace.dat files of version 6 and 7, for any byte order and word size, written from trace-cmd.dat.v6(5) and
+// trace-cmd.dat.v7(5); independent of the reader and of the writer under test.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/page_builder.hpp"
+
+namespace kmt::test {
+
+using Page = std::vector<std::uint8_t>;
+
+// The slab and page events as a kernel of this machine describes them.
+std::vector<std::pair<std::string, std::string>> kmem_formats(Machine machine);  // system, text
+constexpr std::uint16_t kKmallocId = 11, kKfreeId = 12, kCacheFreeId = 13, kPageAllocId = 14, kPageFreeId = 15;
+
+// Payloads of those events.
+Page kmalloc_record(Machine machine, std::uint64_t call_site, std::uint64_t ptr, std::uint64_t requested,
+                    std::uint64_t allocated, std::int32_t pid = 7, std::uint8_t flags = 0);
+Page kfree_record(Machine machine, std::uint64_t call_site, std::uint64_t ptr, std::int32_t pid = 7);
+Page cache_free_record(Machine machine, std::uint64_t call_site, std::uint64_t ptr, const std::string& name);
+Page page_alloc_record(Machine machine, std::uint64_t pfn, std::uint32_t order);
+Page page_free_record(Machine machine, std::uint64_t pfn, std::uint32_t order);
+
+struct TraceDat {
+  Machine machine;
+  std::uint32_t page_size = 4096;
+  std::vector<std::pair<std::string, std::string>> formats;  // system, text
+  std::string kallsyms = "ffffffff81000000 T first_function\n";
+  std::vector<std::pair<std::uint16_t, std::string>> options;                     // id, raw value
+  std::vector<std::vector<Page>> cpus;                                            // of the top buffer
+  std::vector<std::pair<std::string, std::vector<std::vector<Page>>>> instances;  // name, CPUs
+
+  std::vector<std::uint8_t> version_6() const;
+  std::vector<std::uint8_t> version_7() const;  // uncompressed
+};
+
+}  // namespace kmt::test
