@@ -31,7 +31,8 @@ Cell bytes_each(const CallSiteRow& row) {
 
 using Site = CallSiteRow;
 constexpr std::array kCallSiteColumns = {
-    Column<Site>{"symbol", "Call site", Unit::text, 0, [](const Site& row) { return Cell{std::string_view(row.symbol)}; },
+    Column<Site>{"symbol", "Call site", Unit::text, 0,
+                 [](const Site& row) { return Cell{std::string_view(row.symbol)}; },
                  "function and offset that the allocation returns to, with its module"},
     Column<Site>{"address", "Address", Unit::address, 12, [](const Site& row) { return member<&Site::address>(row); },
                  "the same as an address"},
@@ -53,8 +54,7 @@ constexpr std::array kCallSiteColumns = {
     Column<Site>{"live", "Live", Unit::count, 8, [](const Site& row) { return member<&Site::live_allocations>(row); },
                  "allocations not freed when the trace ends"},
     Column<Site>{"live-bytes", "Live bytes", Unit::bytes, 4,
-                 [](const Site& row) { return member<&Site::live_bytes>(row); },
-                 "bytes not freed when the trace ends"},
+                 [](const Site& row) { return member<&Site::live_bytes>(row); }, "bytes not freed when the trace ends"},
     Column<Site>{"pingpong", "Ping-pong", Unit::count, 5,
                  [](const Site& row) { return member<&Site::cross_cpu_frees>(row); },
                  "frees on another CPU than the allocation's: the object's cache lines travel"},
@@ -91,8 +91,7 @@ const Column<CallSiteRow>* find_call_site_column(std::string_view key) {
   return found == kCallSiteColumns.end() ? nullptr : &*found;
 }
 
-std::vector<const CallSiteRow*> sorted_call_sites(const std::vector<CallSiteRow>& rows,
-                                                  const Column<CallSiteRow>& by) {
+std::vector<const CallSiteRow*> sorted_call_sites(const std::vector<CallSiteRow>& rows, const Column<CallSiteRow>& by) {
   std::vector<const CallSiteRow*> sorted;
   sorted.reserve(rows.size());
   for (const CallSiteRow& row : rows) sorted.push_back(&row);

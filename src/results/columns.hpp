@@ -35,8 +35,7 @@ const Column<CallSiteRow>* find_call_site_column(std::string_view key);
 
 // All rows: numbers from the largest (rows without a value last), text in alphabetical order; among equals by bytes
 // allocated, then by address. The pointers are into `rows`.
-std::vector<const CallSiteRow*> sorted_call_sites(const std::vector<CallSiteRow>& rows,
-                                                  const Column<CallSiteRow>& by);
+std::vector<const CallSiteRow*> sorted_call_sites(const std::vector<CallSiteRow>& rows, const Column<CallSiteRow>& by);
 
 // One row that adds up what can be added, under the given name.
 CallSiteRow sum_of(std::span<const CallSiteRow* const> rows, std::string_view symbol);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace completion: scripts for shells, made from the commands' own options so that they cannot fall behind.
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "results/columns.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace completion bash > /usr/share/bash-completion/completions/kmemtrace
+  kmemtrace completion zsh > /usr/share/zsh/vendor-completions/_kmemtrace
+  source <(kmemtrace completion bash)            for this shell only)";
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string option_words(const CLI::App& command) {
+  std::string words;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_snames()) words += " -" + name;
+    for (const std::string& name : option->get_lnames()) words += " --" + name;
+  }
+  return words.empty() ? words : words.substr(1);
+}
+
+std::string command_words(const CLI::App& app) {
+  std::string words;
+  for (const CLI::App* command : commands_of(app)) words += (words.empty() ? "" : " ") + command->get_name();
+  return words;
+}
+
+std::string sort_words() {
+  std::string words;
+  for (const auto& column : call_site_columns()) words += fmt::format("{}{}", words.empty() ? "" : " ", column.key);
+  return words;
+}
+
+std::string bash_script(const CLI::App& app) {
+  std::string out = fmt::format(R"(# bash completion for kmemtrace
+_kmemtrace() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words=
+  COMPREPLY=()
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    COMPREPLY=($(compgen -W "{} {}" -- "$word"))
+    return
+  fi
+  if [[ $before == --sort ]]; then
+    COMPREPLY=($(compgen -W "{}" -- "$word"))
+    return
+  fi
+  case ${{COMP_WORDS[1]}} in
+)",
+                                command_words(app), option_words(app), sort_words());
+  for (const CLI::App* command : commands_of(app))
+    out += fmt::format("    {}) words=\"{}\" ;;\n", command->get_name(), option_words(*command));
+  out += R"(  esac
+  [[ $word == -* ]] && COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -o bashdefault -F _kmemtrace kmemtrace
+)";
+  return out;
+}
+
+// In single quotes, with what _arguments and _describe take for their own syntax taken out.
+std::string zsh_text(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, text.find('\n'))) {
+    if (c == '\'')
+      out += "'\\''";
+    else if (c == '[' || c == ']' || c == ':')
+      out += std::string("\\") + c;
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string zsh_arguments(const CLI::App& command) {
+  std::string out;
+  for (const CLI::Option* option : command.get_options()) {
+    std::vector<std::string> names;
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    const bool takes_value = option->get_type_size() != 0;
+    for (const std::string& name : names) {
+      const std::string value = name == "--sort" ? fmt::format(":key:({})", sort_words()) : ":value:_files";
+      out +=
+          fmt::format(" \\\n        '{}[{}]{}'", name, zsh_text(option->get_description()), takes_value ? value : "");
+    }
+  }
+  return out;
+}
+
+std::string zsh_script(const CLI::App& app) {
+  std::string out = "#compdef kmemtrace\n_kmemtrace() {\n  local -a commands\n  commands=(\n";
+  for (const CLI::App* command : commands_of(app))
+    out += fmt::format("    '{}:{}'\n", command->get_name(), zsh_text(command->get_description()));
+  out += R"(  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $command in
+)";
+  for (const CLI::App* command : commands_of(app))
+    out += fmt::format("    {})\n      _arguments{} \\\n        '*:file:_files' ;;\n", command->get_name(),
+                       zsh_arguments(*command));
+  out += "  esac\n}\ncompdef _kmemtrace kmemtrace\n";
+  return out;
+}
+
+}  // namespace
+
+CLI::App* add_completion_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("completion", "Print a completion script for bash or zsh.");
+  const auto shell = std::make_shared<std::string>();
+  command->add_option("SHELL", *shell, "bash or zsh")->required();
+  command->footer(kFooter);
+  command->callback([shell, &app, &exit_code] {
+    if (*shell != "bash" && *shell != "zsh") {
+      Error error(fmt::format("There is no completion for \"{}\"", *shell));
+      error.hint("Known shells are bash and zsh");
+      throw error;
+    }
+    print_result(*shell == "bash" ? bash_script(app) : zsh_script(app));
+    exit_code = 0;
+  });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ctrl+C that ends long work early instead of the program, so that what is done so far can be shown.
+#pragma once
+
+namespace kmt {
+
+// The exit status of a command whose result is incomplete because of Ctrl+C: 128 + SIGINT, as shells have it.
+constexpr int kInterruptedExitCode = 130;
+
+// While it lives, the first SIGINT or SIGTERM only sets a mark; the second one ends the program.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  ~InterruptGuard();
+
+  bool interrupted() const;
+};
+
+}  // namespace kmt

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The program: its commands, and what becomes of their errors.
+#include <exception>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "cli/commands.hpp"
+#include "cli/errors.hpp"
+#include "cli/help.hpp"
+#include "cli/output.hpp"
+#include "cli/suggest.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr const char* kDescription =
+    "kmemtrace tells who allocates kernel memory, how much of it is wasted, who frees it where, and what is never "
+    "freed.";
+
+constexpr const char* kFooter = R"(Quick start, as root:
+  kmemtrace record --duration 5s     record five seconds of this machine into trace.dat
+  kmemtrace report                   who allocated what, from trace.dat
+  kmemtrace check trace.dat          is the trace sound?
+
+Traces of other machines can be read here, whatever their architecture, byte order and word size.
+
+Exit status:
+  0  good
+  1  found what the command looks for (check: the trace is not sound)
+  2  wrong usage or input
+  3  not permitted or not supported here)";
+
+const CLI::App& selected_command(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? app : *commands.front();
+}
+
+std::string full_name(const CLI::App& command) {
+  return command.get_parent() ? full_name(*command.get_parent()) + " " + command.get_name() : command.get_name();
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> names_of_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+// An argument that nothing expects: a mistyped command, a mistyped option, or one word too many.
+Error unexpected_argument(const CLI::App& app, const std::string& argument) {
+  const CLI::App& command = selected_command(app);
+  const bool option = argument.starts_with('-');
+  const bool command_name = !option && &command == &app;
+  Error error(fmt::format("Unknown {} \"{}\"", option ? "option" : command_name ? "command" : "argument", argument));
+  const std::string typed = argument.substr(0, argument.find('='));
+  const std::string nearest = nearest_name(typed, option         ? names_of_options(command)
+                                                  : command_name ? names_of_commands(app)
+                                                                 : std::vector<std::string>{});
+  const std::string see = fmt::format("`{} -h` lists what there is", full_name(command));
+  error.hint(nearest.empty() ? see : fmt::format("Did you mean \"{}\"? {}", nearest, see));
+  return error;
+}
+
+Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
+  const std::vector<std::string> extra = app.remaining(true);
+  if (!extra.empty() && dynamic_cast<const CLI::ExtrasError*>(&problem)) return unexpected_argument(app, extra.front());
+  Error error(problem.what());
+  error.hint(fmt::format("`{} -h` shows the usage", full_name(selected_command(app))));
+  return error;
+}
+
+int run(int argc, char** argv) {
+  int exit_code = 0;
+  CLI::App app(kDescription, "kmemtrace");
+  app.formatter(help_formatter(stdout_style(false).width));
+  app.set_help_flag("-h", "Show short help");
+  app.set_help_all_flag("--help", "Show long help");
+  app.set_version_flag("--version", "kmemtrace " KMEMTRACE_VERSION, "Show the version");
+  app.footer(kFooter);
+  app.require_subcommand(0, 1);  // one at most, so that a file may be called like a command
+  add_check_command(app, exit_code);
+  add_report_command(app, exit_code);
+  add_completion_command(app, exit_code);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    print_result(std::string(version.what()) + "\n");
+    return 0;
+  } catch (const CLI::CallForHelp&) {
+    print_result(app.help());
+    return 0;
+  } catch (const CLI::CallForAllHelp&) {
+    print_result(app.help("", CLI::AppFormatMode::All));
+    return 0;
+  } catch (const CLI::ParseError& problem) {
+    throw usage_error(app, problem);
+  }
+  if (app.get_subcommands().empty()) {
+    Error error("No command given");
+    error.hint("`kmemtrace report FILE` reports on a trace; `kmemtrace -h` lists the commands");
+    throw error;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace kmt
+
+int main(int argc, char** argv) {
+  kmt::reserve_standard_streams();
+  try {
+    return kmt::run(argc, argv);
+  } catch (const kmt::Error& error) {
+    return kmt::print_error(error);
+  } catch (const std::bad_alloc&) {
+    return kmt::print_error(kmt::Error("Out of memory"));
+  } catch (const std::exception& error) {
+    return kmt::print_error(kmt::Error(std::string("Internal error: ") + error.what()));
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The standard streams: results on stdout, where they fit what it is; everything else is written to stderr elsewhere.
+#pragma once
+
+#include <string_view>
+
+#include "views/text_style.hpp"
+
+namespace kmt {
+
+// Writes a result to stdout. A reader that has gone away (a closed pipe) has seen enough: that is no error. Anything
+// else that keeps it from being written (a full disk) throws Error.
+void print_result(std::string_view text);
+
+// How text shall look on stdout: the terminal's width, or COLUMNS, or 120 where there is neither; colour only on a
+// terminal that can and without NO_COLOR.
+TextStyle stdout_style(bool raw);
+
+// Opens what of stdin, stdout and stderr is closed, so that no file opened later is mistaken for one of them; writing
+// to a stream that was closed stays an error.
+void reserve_standard_streams();
+
+}  // namespace kmt

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/reading.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+namespace kmt {
+
+using namespace std::chrono_literals;
+
+ReadingProgress::ReadingProgress(bool wanted)
+    : wanted_(wanted && ::isatty(STDERR_FILENO) == 1), next_(Clock::now() + 500ms) {}
+
+void ReadingProgress::update(const std::string& path, double part, std::uint64_t events) {
+  if (!wanted_) return;
+  const Clock::time_point now = Clock::now();
+  if (now < next_) return;
+  next_ = now + 100ms;
+  shown_ = true;
+  fmt::print(stderr, "\r\x1b[KReading {}: {:.0f} %, {} events", printable(path), part * 100, humane_count(events));
+  std::fflush(stderr);
+}
+
+void ReadingProgress::clear() {
+  if (!shown_) return;
+  shown_ = false;
+  std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
+}
+
+bool read_trace(Source& source, const std::function<void(const EventBatch&)>& sink, bool progress) {
+  const InterruptGuard guard;
+  ReadingProgress line(progress);
+  std::uint64_t events = 0;
+  EventBatch batch;
+  for (unsigned turn = 0; source.read(batch); ++turn) {
+    sink(batch);
+    events += batch.size();
+    if (guard.interrupted()) return false;
+    if (turn % 64 == 0) line.update(source.info().path, source.progress(), events);
+  }
+  return true;
+}
+
+}  // namespace kmt

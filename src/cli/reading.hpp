@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reading a trace to its end, as every command that reads one does.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "cli/interrupt.hpp"
+#include "trace/source.hpp"
+
+namespace kmt {
+
+// A line on stderr for work that takes longer than half a second; nothing where stderr is no terminal.
+class ReadingProgress {
+ public:
+  explicit ReadingProgress(bool wanted);
+  ~ReadingProgress() { clear(); }
+  ReadingProgress(const ReadingProgress&) = delete;
+  ReadingProgress& operator=(const ReadingProgress&) = delete;
+
+  void update(const std::string& path, double part, std::uint64_t events);
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool wanted_;
+  bool shown_ = false;
+  Clock::time_point next_;
+};
+
+// Gives every batch to `sink`. False when Ctrl+C ended it before the trace's end.
+bool read_trace(Source& source, const std::function<void(const EventBatch&)>& sink, bool progress);
+
+}  // namespace kmt

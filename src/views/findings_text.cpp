@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/findings_text.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Counted {
+  Imperfection kind;
+  std::uint64_t count;
+};
+
+using Counts = std::array<std::uint64_t, kImperfections.size()>;
+
+Counts counts_of(const Findings& findings) {
+  Counts counts{};
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = findings.count_of(static_cast<Imperfection>(i));
+  return counts;
+}
+
+// What occurred, worst severity first, in the order of the table of imperfections.
+std::vector<Counted> worst_first(const Counts& counts) {
+  std::vector<Counted> list;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0) list.push_back({static_cast<Imperfection>(i), counts[i]});
+  std::stable_sort(list.begin(), list.end(), [](const Counted& a, const Counted& b) {
+    return describe(a.kind).severity > describe(b.kind).severity;
+  });
+  return list;
+}
+
+Emphasis emphasis_of(Severity severity) {
+  switch (severity) {
+    case Severity::info: return Emphasis::aside;
+    case Severity::uncertain: return Emphasis::warning;
+    case Severity::loss:
+    case Severity::error: break;
+  }
+  return Emphasis::bad;
+}
+
+// Colours the first `length` bytes.
+std::string with_coloured_start(const std::string& text, std::size_t length, Severity severity,
+                                const TextStyle& style) {
+  return emphasised(text.substr(0, length), emphasis_of(severity), style) + text.substr(length);
+}
+
+std::size_t widest_count(const std::vector<Counted>& list, const TextStyle& style) {
+  std::size_t widest = 0;
+  for (const Counted& counted : list) widest = std::max(widest, say_count(counted.count, style).size());
+  return widest;
+}
+
+std::string place_of(const Finding& finding) {
+  std::string text;
+  const auto append = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (finding.cpu) append(fmt::format("cpu {}", *finding.cpu));
+  if (finding.offset) append(fmt::format("offset {:#x}", *finding.offset));
+  if (finding.time_ns) append(fmt::format("at {}", say_seconds(*finding.time_ns)));
+  if (!finding.detail.empty()) text += (text.empty() ? "" : ": ") + printable(finding.detail);
+  return text;
+}
+
+}  // namespace
+
+std::string anomaly_lines(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies, const Findings& findings,
+                          const TextStyle& style) {
+  Counts counts = counts_of(findings);
+  for (const auto& [name, count] : anomalies)
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (kImperfections[i].id == name) counts[i] += count;
+  const std::vector<Counted> list = worst_first(counts);
+  const std::size_t width = widest_count(list, style);
+  std::string out;
+  for (const auto& [kind, count] : list) {
+    const std::string first = fmt::format("  {:>{}}  ", say_count(count, style), width);
+    out += with_coloured_start(hanging(first, describe(kind).sentence, style), first.size(), describe(kind).severity,
+                               style);
+  }
+  return out;
+}
+
+std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style) {
+  constexpr std::size_t kSeverityWidth = 9;
+  const std::vector<Counted> list = worst_first(counts_of(findings));
+  const std::size_t width = widest_count(list, style);
+  std::string out;
+  for (const auto& [kind, count] : list) {
+    const ImperfectionText& text = describe(kind);
+    const std::string first =
+        fmt::format("  {:<{}}  {:>{}}  ", to_string(text.severity), kSeverityWidth, say_count(count, style), width);
+    out += with_coloured_start(hanging(first, text.sentence, style), first.size(), text.severity, style);
+    std::size_t shown = 0;
+    std::size_t kept = 0;
+    for (const Finding& finding : findings.kept()) {
+      if (finding.kind != kind || place_of(finding).empty()) continue;
+      ++kept;
+      if (shown < examples) out += hanging(std::string(first.size(), ' ') + "- ", place_of(finding), style);
+      if (shown < examples) ++shown;
+    }
+    if (shown > 0 && count > shown)
+      out += emphasised(fmt::format("{:{}}  … and {} more", "", first.size(), say_count(count - shown, style)),
+                        Emphasis::aside, style) +
+             "\n";
+  }
+  return out;
+}
+
+}  // namespace kmt

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/lines.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kLabelWidth = 13;  // with the indent
+
+// Columns of UTF-8 text, where each character takes one.
+std::size_t characters(std::string_view text) {
+  std::size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+std::string say_bytes(std::uint64_t bytes, const TextStyle& style) {
+  return style.raw ? fmt::format("{} B", bytes) : humane_bytes(bytes);
+}
+
+std::string say_count(std::uint64_t count, const TextStyle& style) {
+  return style.raw ? fmt::format("{}", count) : humane_count(count);
+}
+
+std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style) {
+  return style.raw ? fmt::format("{} ns", nanoseconds) : humane_duration(nanoseconds);
+}
+
+std::string say_seconds(std::uint64_t nanoseconds) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  return fmt::format("{}.{:09}", nanoseconds / kSecond, nanoseconds % kSecond);
+}
+
+std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style) {
+  return fmt::format("{} {}{}", say_count(count, style), noun, count == 1 ? "" : "s");
+}
+
+std::string say_share(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return "0%";
+  return fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string hanging(std::string_view first, std::string_view text, const TextStyle& style) {
+  const std::size_t indent = characters(first);
+  std::string out(first);
+  std::size_t used = indent;
+  for (const std::string_view word : split(text, ' ')) {
+    const std::size_t width = characters(word);
+    if (used > indent && used + 1 + width > style.width) {
+      out.append(1, '\n').append(indent, ' ');
+      used = indent;
+    } else if (used > indent) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += width;
+  }
+  return out + "\n";
+}
+
+std::string labelled(std::string_view label, std::string_view text, const TextStyle& style) {
+  return hanging(fmt::format("{:<{}}", fmt::format("  {}", label), kLabelWidth), text, style);
+}
+
+std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style) {
+  return hanging(fmt::format("{:<{}}{:>10}  ", fmt::format("  {}", label), kLabelWidth, sum), remark, style);
+}
+
+std::string heading(std::string_view text, const TextStyle& style) {
+  return emphasised(text, Emphasis::heading, style) + "\n";
+}
+
+std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
+  const auto known = [](const std::string& text) { return text.empty() ? std::string("unknown") : printable(text); };
+  std::string out =
+      labelled("machine",
+               fmt::format("Linux {}, {}, {}-bit {}-endian, {}, pages of {}", known(trace.kernel), known(trace.arch),
+                           trace.word_bits, trace.byte_order == ByteOrder::big ? "big" : "little",
+                           say_number_of(trace.cpus, "CPU", style), say_bytes(trace.page_size, style)),
+               style);
+  if (trace.events > 0)
+    out += labelled("time",
+                    fmt::format("{} from {} on clock {}", say_duration(trace.duration_ns, style),
+                                say_seconds(trace.first_ns), known(trace.clock)),
+                    style);
+  return out;
+}
+
+std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
+  if (trace.lost_events == 0) return labelled("lost", "nothing", style);
+  constexpr std::size_t kMostCpusNamed = 8;
+  std::string where;
+  std::size_t named = 0;
+  for (std::size_t cpu = 0; cpu < trace.lost_per_cpu.size(); ++cpu) {
+    if (trace.lost_per_cpu[cpu] == 0) continue;
+    if (++named > kMostCpusNamed) {
+      where += ", …";
+      break;
+    }
+    where += fmt::format("{}cpu {}: {}", where.empty() ? "" : ", ", cpu, say_count(trace.lost_per_cpu[cpu], style));
+  }
+  const std::string what = fmt::format("{} ({})", say_number_of(trace.lost_events, "event", style), where);
+  const std::string label = emphasised(fmt::format("{:<{}}", "  lost", kLabelWidth), Emphasis::bad, style);
+  std::string out = labelled("lost",
+                             what +
+                                 ": all totals are too small by what was lost; an object whose free was lost "
+                                 "looks live, one whose allocation was lost looks older than the trace",
+                             style);
+  return style.colour ? label + out.substr(kLabelWidth) : out;
+}
+
+}  // namespace kmt

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Labelled lines of text beside the tables: numbers in words, wrapped between words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "results/report.hpp"
+#include "views/table.hpp"
+#include "views/text_style.hpp"
+
+namespace kmt {
+
+// Numbers for people, or plain where the style is raw.
+std::string say_bytes(std::uint64_t bytes, const TextStyle& style);
+std::string say_count(std::uint64_t count, const TextStyle& style);
+std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
+std::string say_seconds(std::uint64_t nanoseconds);  // "12.345678901", a time on the trace's clock
+// "1 free", "2 frees"
+std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style);
+// "12.3%" of the whole; "0%" when that is nothing.
+std::string say_share(std::uint64_t part, std::uint64_t whole);
+
+// "  label      text", the text wrapped under itself; an empty label continues the one above.
+std::string labelled(std::string_view label, std::string_view text, const TextStyle& style);
+// The text wrapped under itself, `first` in front of its first line and as many blanks before the others.
+std::string hanging(std::string_view first, std::string_view text, const TextStyle& style);
+// "  label       12.3 MiB  remark": sums that are aligned with each other.
+std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style);
+std::string heading(std::string_view text, const TextStyle& style);
+
+// The lines about machine, time, and events that reports and checks begin with.
+std::string machine_lines(const TraceSummary& trace, const TextStyle& style);
+// What was lost, where, and what that makes uncertain.
+std::string lost_line(const TraceSummary& trace, const TextStyle& style);
+
+}  // namespace kmt

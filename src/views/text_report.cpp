@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/findings_text.hpp"
+#include "views/lines.hpp"
+#include "views/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+bool has_slab(const SlabTotals& slab) {
+  return slab.allocations + slab.failed_allocations + slab.frees + slab.null_frees > 0;
+}
+
+bool has_pages(const PageTotals& pages) { return pages.allocations + pages.failed_allocations + pages.frees > 0; }
+
+std::string event_list(const ReportResult& result, const TextStyle& style) {
+  std::string text;
+  for (const auto& [name, count] : result.events)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(name), say_count(count, style));
+  return text;
+}
+
+std::string summary(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  const TraceSummary& trace = result.trace;
+  const std::string format = trace.format.empty() ? "" : fmt::format(" ({})", printable(trace.format));
+  std::string out = heading(printable(trace.path) + format, style);
+  if (!trace.complete)
+    out += emphasised("  INCOMPLETE: reading was interrupted, the rest of the trace is not counted", Emphasis::bad,
+                      style) +
+           "\n";
+  out += machine_lines(trace, style);
+  std::string events = say_count(trace.events, style) + (options.filtered ? " selected" : "");
+  if (!result.events.empty()) events += ": " + event_list(result, style);
+  out += labelled("events", events, style);
+  return out + lost_line(trace, style);
+}
+
+std::string slab_lines(const SlabTotals& slab, const TextStyle& style) {
+  std::string out = "\n" + heading("Slab allocator", style);
+  if (!has_slab(slab))
+    return out + "  no event of it in this trace (kmalloc, kfree, kmem_cache_alloc, kmem_cache_free)\n";
+  const std::uint64_t wasted = slab.bytes_allocated - std::min(slab.bytes_requested, slab.bytes_allocated);
+  const auto bytes = [&](std::string_view label, std::uint64_t sum, const std::string& remark) {
+    out += sum_line(label, say_bytes(sum, style), remark, style);
+  };
+  const auto count = [&](std::string_view label, std::uint64_t sum, const std::string& remark) {
+    out += sum_line(label, say_count(sum, style), remark, style);
+  };
+  bytes("requested", slab.bytes_requested, "in " + say_number_of(slab.allocations, "allocation", style));
+  bytes("allocated", slab.bytes_allocated,
+        fmt::format("{} of it, {}, is waste", say_share(wasted, slab.bytes_allocated), say_bytes(wasted, style)));
+  bytes("freed", slab.bytes_freed,
+        fmt::format("in {} of what was allocated in the trace", say_number_of(slab.matched_frees, "free", style)));
+  bytes("live at end", slab.live_bytes, "in " + say_number_of(slab.live_allocations, "allocation", style));
+  count("failed", slab.failed_allocations,
+        slab.failed_allocations == 1 ? "allocation got NULL" : "allocations got NULL");
+  count("cross-CPU", slab.cross_cpu_frees,
+        fmt::format("frees on another CPU than the allocation's, {} of the matched",
+                    say_share(slab.cross_cpu_frees, slab.matched_frees)));
+  if (slab.cross_node_allocations)
+    count("cross-node", *slab.cross_node_allocations, "allocations that asked for another node than their CPU's");
+  else
+    out += sum_line("cross-node", "unknown", "the trace does not say which CPU is on which node", style);
+  return out;
+}
+
+std::string page_lines(const PageTotals& pages, const TextStyle& style) {
+  std::string out = "\n" + heading("Page allocator", style);
+  if (!has_pages(pages)) return out + "  no event of it in this trace (mm_page_alloc, mm_page_free)\n";
+  const auto bytes = [&](std::string_view label, std::uint64_t sum, const std::string& remark) {
+    out += sum_line(label, say_bytes(sum, style), remark, style);
+  };
+  bytes("allocated", pages.bytes_allocated, "in " + say_number_of(pages.allocations, "allocation", style));
+  bytes("freed", pages.bytes_freed, fmt::format("of these, with {} in all", say_number_of(pages.frees, "free", style)));
+  bytes("live at end", pages.live_bytes, "slab pages among them: not to be added to the slab allocator's bytes");
+  if (pages.failed_allocations > 0)
+    out += sum_line("failed", say_count(pages.failed_allocations, style), "allocations got no page", style);
+  return out;
+}
+
+// Every column in raw; else what tells something: not the address beside its symbol, no column of zeros, but always
+// the one that orders the table.
+Table call_site_table(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  const Column<CallSiteRow>& sort = sort_column(options);
+  std::vector<const CallSiteRow*> rows = sorted_call_sites(result.call_sites, sort);
+  const std::size_t shown = shown_rows(options, rows.size());
+  const std::size_t more = rows.size() - shown;
+  const CallSiteRow total = sum_of(rows, "total");
+  const CallSiteRow rest = sum_of(std::span(rows).subspan(shown), fmt::format("({} more)", say_count(more, style)));
+  rows.resize(shown);
+  if (more > 0) rows.push_back(&rest);
+  rows.push_back(&total);
+
+  Table table = make_table<CallSiteRow>(call_site_columns(), rows, style.raw, [&](const Column<CallSiteRow>& column) {
+    if (style.raw || &column == &sort) return true;
+    return column.unit != Unit::address && (column.unit != Unit::count || column.get(total) != Cell{std::uint64_t{0}});
+  });
+  for (TableColumn& column : table.columns)
+    if (column.header == sort.header) column.importance = 0;
+  // A sum has no address.
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    if (table.columns[i].header == find_call_site_column("address")->header)
+      for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].cells[i] = "-";
+  for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].aside = true;
+  return table;
+}
+
+std::string call_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  const std::size_t total = result.call_sites.size();
+  if (total == 0) return {};
+  const std::size_t shown = shown_rows(options, total);
+  const std::string part = shown < total
+                               ? fmt::format("the first {} of {}", say_count(shown, style), say_count(total, style))
+                               : say_count(total, style);
+  const Column<CallSiteRow>& sort = sort_column(options);
+  return "\n" + heading(fmt::format("Call sites, {}, by {} (--sort {})", part, sort.header, sort.key), style) +
+         to_text(call_site_table(result, options, style), style);
+}
+
+std::string page_orders(const ReportResult& result, const TextStyle& style) {
+  if (result.page_orders.empty()) return {};
+  std::vector<const PageOrderRow*> rows;
+  for (const PageOrderRow& row : result.page_orders) rows.push_back(&row);
+  const PageOrderRow total = sum_of(result.page_orders);
+  rows.push_back(&total);
+  Table table = make_table<PageOrderRow>(page_order_columns(), rows, style.raw, [](const auto&) { return true; });
+  table.rows.back().cells[0] = "total";
+  table.rows.back().aside = true;
+  return "\n" + heading("Page allocations by order", style) + to_text(table, style);
+}
+
+std::string nothing_to_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  const TraceSummary& trace = result.trace;
+  std::string text;
+  if (trace.events == 0)
+    text = options.filtered ? "no event of the trace passes the options that select events; leave some out"
+                            : "this trace holds no events at all";
+  else
+    text = fmt::format("no kmem events in {}: it holds {} of other kinds: {}",
+                       options.filtered ? "the selected part of this trace" : "this trace",
+                       say_number_of(trace.events, "event", style), event_list(result, style));
+  std::string out = "\n" + hanging("", "Nothing to report: " + text + ".", style);
+  if (!options.filtered) out += hanging("", "Record them with: kmemtrace record, or: trace-cmd record -e kmem", style);
+  return out;
+}
+
+}  // namespace
+
+std::string text_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  std::string out = summary(result, options, style);
+  const std::string anomalies = anomaly_lines(result.anomalies, result.findings, style);
+  const std::string anomaly_section = anomalies.empty() ? "" : "\n" + heading("Anomalies", style) + anomalies;
+  if (!has_slab(result.slab) && !has_pages(result.pages))
+    return out + anomaly_section + nothing_to_report(result, options, style);
+  out += slab_lines(result.slab, style);
+  out += page_lines(result.pages, style);
+  out += anomaly_section;
+  out += call_sites(result, options, style);
+  return out + page_orders(result, style);
+}
+
+}  // namespace kmt
