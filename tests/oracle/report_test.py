@@ -78,15 +78,15 @@ class RealTraces(Case):
 class Facts(Case):
     """What the report says of the machine and of the trace, against what is known of them."""
 
-    def check(self, kernel, **facts):
-        got = report(data(f'{kernel}/trace.dat'))['trace']
+    def check(self, folder, **facts):
+        got = report(data(f'{folder}/trace.dat'))['trace']
         self.assertEqual(facts, {key: got[key] for key in facts})
-        times = [event.time for event in reference(f'{kernel}/trace.dat')]
+        times = [event.time for event in reference(f'{folder}/trace.dat')]
         self.assertEqual(max(times) - min(times), got['duration_ns'])
 
     def test_amd64(self):
         self.check('amd64', arch='x86_64', byte_order='little', word_bits=64, page_size=4096, cpus=2, lost_events=0,
-                   kernel='6.1.0-50-amd64', clock='local')
+                   kernel='6.1.0-56-cloud-amd64', clock='global')
 
     def test_arm64(self):
         self.check('arm64', arch='aarch64', byte_order='little', word_bits=64, page_size=4096, cpus=2, lost_events=0)
@@ -208,7 +208,7 @@ class Filters(Case):
             with self.subTest(kernel):
                 events = with_contexts(f'{kernel}/trace.dat')
                 want = kmem_oracle.Report(events, PAGE, selects_of(events), window_of(events))
-                self.assertGreater(want.slab['allocations'], 0, 'nothing selected: this test would prove nothing')
+                self.assertGreater(sum(want.events.values()), 0, 'nothing selected: this test would prove nothing')
                 self.assertLess(sum(want.events.values()), len(events), 'all selected')
                 got = report(data(f'{kernel}/trace.dat'), *options_of(events))
                 self.assert_same(want, got)

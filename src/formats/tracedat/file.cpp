@@ -23,6 +23,10 @@ struct Parser {
   Bytes file;
   Findings& findings;
   FileContents& contents;
+  // A sound file names each of its bytes once. Without these bounds a small file that names the same ones again and
+  // again would be the work, and the memory, of a large one.
+  std::set<std::uint16_t>& sections_read;
+  std::uint64_t& unclaimed;  // bytes that no CPU's data has taken yet
 
   void damaged(const std::string& what, const Error& error) const {
     findings.add(
@@ -107,6 +111,15 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
     data.offset = std::min(data.offset, end);
     data.size = present;
   }
+  if (data.size > parser.unclaimed) {
+    parser.findings.add({Imperfection::damaged_section,
+                         fmt::format("{} bytes of data that belong to other CPUs too, left out", data.size),
+                         data.cpu,
+                         data.offset,
+                         {}});
+    data.size = 0;
+  }
+  parser.unclaimed -= data.size;
   return data;
 }
 
@@ -160,6 +173,7 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
   ByteReader in(value, contents.order, offset);
   const auto text = [&in] { return without_nul(in.text(in.remaining())); };
   const auto section = [&](std::uint16_t section_id, auto&& read) {
+    if (!parser.sections_read.insert(section_id).second) throw Error("Another section of this kind came before");
     with_section(parser, in.u64(), section_id, [&](ByteReader& body) { read(body, contents); });
   };
   switch (id) {
@@ -372,7 +386,9 @@ FileContents parse_file(Bytes file, Findings& findings) {
   ByteReader in(file, contents.order);
   in.seek(start.position());
   contents.page_size = in.u32();
-  const Parser parser{file, findings, contents};
+  std::set<std::uint16_t> sections_read;
+  std::uint64_t unclaimed = file.size();
+  const Parser parser{file, findings, contents, sections_read, unclaimed};
   try {
     if (contents.version == 6)
       parse_version_6(parser, in);

@@ -241,11 +241,11 @@ class TraceDatSource : public Source {
   }
 
   void report_missing_cpus(const BufferData& buffer) {
-    for (unsigned cpu = 0; cpu < contents_.cpu_count; ++cpu) {
-      const bool present =
-          std::any_of(buffer.cpus.begin(), buffer.cpus.end(), [cpu](const CpuData& data) { return data.cpu == cpu; });
-      if (!present) info_.findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu, {}, {}});
-    }
+    std::vector<bool> present(contents_.cpu_count);
+    for (const CpuData& data : buffer.cpus)
+      if (data.cpu < present.size()) present[data.cpu] = true;
+    for (unsigned cpu = 0; cpu < present.size(); ++cpu)
+      if (!present[cpu]) info_.findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu, {}, {}});
   }
 
   TraceFile file_;
