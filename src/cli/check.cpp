@@ -9,7 +9,6 @@
 #include "cli/errors.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
-#include "formats/registry.hpp"
 #include "views/json_check.hpp"
 #include "views/text_check.hpp"
 
@@ -39,7 +38,7 @@ Exit status, of several files the worst:
 CheckedFile check_file(const std::string& path, bool progress) {
   CheckedFile checked{path, {}, {}};
   try {
-    const std::unique_ptr<Source> source = open_trace(path);
+    const std::unique_ptr<Source> source = open_for_reading(path);
     CheckAnalysis analysis(source->info());
     const bool complete = read_trace(
         *source, [&](const EventBatch& batch) { analysis.add(batch); }, progress);

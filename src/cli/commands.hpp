@@ -3,7 +3,8 @@
 // for what main shall print.
 //
 // Texts for help: the description of a command is one sentence. The first line of an option's description is shown by
-// `-h`, all of it by `--help`. The footer of a command (examples, exit status) is shown by `--help` as it is written.
+// `-h`, all of it by `--help`. The footer of a command (examples, exit status) is shown by `--help`; in it, lines that
+// start with a blank stay lines, others are joined to paragraphs.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -87,7 +87,7 @@ std::string zsh_arguments(const CLI::App& command) {
     std::vector<std::string> names;
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    const bool takes_value = option->get_type_size() != 0;
+    const bool takes_value = option->get_items_expected_max() != 0;
     for (const std::string& name : names) {
       const std::string value = name == "--sort" ? fmt::format(":key:({})", sort_words()) : ":value:_files";
       out +=

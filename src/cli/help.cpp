@@ -15,26 +15,53 @@ namespace {
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kLongestTerm = 26;  // longer ones get a line of their own
 
-// The words of a paragraph on lines no longer than `width`, each after `indent` blanks. A line that starts with a
-// blank is kept as it is written.
-std::string wrapped(std::string_view paragraph, std::size_t indent, std::size_t width) {
+// One line's words, on lines no longer than `width`: the first after `indent` blanks, the others after `hang`.
+std::string wrapped_line(std::string_view line, std::size_t indent, std::size_t hang, std::size_t width) {
+  std::string out(indent, ' ');
+  std::size_t used = indent;
+  bool fresh = true;
+  for (const std::string_view word : split(line, ' ')) {
+    if (!fresh && used + 1 + word.size() > width && !word.empty()) {
+      out.erase(out.find_last_not_of(' ') + 1);
+      out.append(1, '\n').append(hang, ' ');
+      used = hang;
+    } else if (!fresh) {
+      out += ' ';
+      ++used;
+    }
+    fresh = false;
+    out += word;
+    used += word.size();
+  }
+  return out + "\n";
+}
+
+// Where the second column of "  term   meaning" starts; the first word where there is only one.
+std::size_t second_column(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(' ');
+  if (first == std::string_view::npos) return 0;
+  const std::size_t gap = line.find("  ", first);
+  return gap == std::string_view::npos ? first : std::min(line.find_first_not_of(' ', gap), line.size());
+}
+
+// Each line of the text wrapped by itself after `indent` blanks; one that starts with a blank hangs at its second
+// column.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
-  for (const std::string_view line : split(paragraph, '\n')) {
-    if (line.starts_with(' ')) {
-      out += fmt::format("{:{}}{}\n", "", indent, line);
-      continue;
-    }
-    std::size_t used = 0;
-    for (const std::string_view word : split(line, ' ')) {
-      if (used > 0 && indent + used + 1 + word.size() > width) {
-        out += '\n';
-        used = 0;
-      }
-      out += used == 0 ? std::string(indent, ' ') : " ";
-      used += word.size() + (used == 0 ? 0 : 1);
-      out += word;
-    }
-    out += '\n';
+  for (const std::string_view line : split(text, '\n'))
+    out += wrapped_line(line, indent, indent + (line.starts_with(' ') ? second_column(line) : 0), width);
+  return out;
+}
+
+// Lines of a paragraph that were broken in the source become one.
+std::string joined_paragraphs(std::string_view text) {
+  std::string out;
+  bool open = false;  // the last line may go on
+  for (const std::string_view line : split(text, '\n')) {
+    const bool words = !line.empty() && line.front() != ' ';
+    if (!out.empty()) out += open && words ? ' ' : '\n';
+    out += line;
+    open = words;
   }
   return out;
 }
@@ -55,7 +82,7 @@ std::string term_of(const CLI::Option& option) {
   std::string term;
   for (const std::string& name : option.get_snames()) term += (term.empty() ? "-" : ", -") + name;
   for (const std::string& name : option.get_lnames()) term += (term.empty() ? "    --" : ", --") + name;
-  if (option.get_type_size() != 0)
+  if (option.get_items_expected_max() != 0)
     term += " " + (option.get_option_text().empty() ? option.get_type_name() : option.get_option_text());
   return term;
 }
@@ -71,10 +98,10 @@ class HelpFormatter : public CLI::FormatterBase {
     out += commands(*app);
     out += options(*app, true, all);
     out += options(*app, false, all);
-    if (all && !app->get_footer().empty()) out += "\n" + app->get_footer() + "\n";
+    if (all && !app->get_footer().empty()) out += "\n" + wrapped(joined_paragraphs(app->get_footer()), 0, width_);
     if (!all)
       out += fmt::format("\n`{} --help` tells more{}.\n", name,
-                         app->get_parent() ? "" : ", `NAME --help` about a command");
+                         app->get_parent() ? "" : ", `kmemtrace COMMAND --help` about a command");
     return out;
   }
 

@@ -75,7 +75,9 @@ Error unexpected_argument(const CLI::App& app, const std::string& argument) {
 Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
   const std::vector<std::string> extra = app.remaining(true);
   if (!extra.empty() && dynamic_cast<const CLI::ExtrasError*>(&problem)) return unexpected_argument(app, extra.front());
-  Error error(problem.what());
+  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr;
+  const std::string what = problem.what();
+  Error error(lacks_value ? what.substr(0, what.find(':')) + " needs a value" : what);
   error.hint(fmt::format("`{} -h` shows the usage", full_name(selected_command(app))));
   return error;
 }

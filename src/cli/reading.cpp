@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 
@@ -32,6 +33,16 @@ void ReadingProgress::clear() {
   shown_ = false;
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
+}
+
+std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options) {
+  try {
+    return open_trace(path, options);
+  } catch (Error& error) {
+    if (error.hint().empty() && ::access(path.c_str(), F_OK) != 0)
+      error.hint("Name a trace, or record one: `kmemtrace record` writes trace.dat");
+    throw;
+  }
 }
 
 bool read_trace(Source& source, const std::function<void(const EventBatch&)>& sink, bool progress) {

@@ -4,10 +4,11 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "cli/interrupt.hpp"
-#include "trace/source.hpp"
+#include "formats/registry.hpp"
 
 namespace kmt {
 
@@ -28,6 +29,9 @@ class ReadingProgress {
   bool shown_ = false;
   Clock::time_point next_;
 };
+
+// open_trace() with a hint for whoever has no trace yet.
+std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options = {});
 
 // Gives every batch to `sink`. False when Ctrl+C ended it before the trace's end.
 bool read_trace(Source& source, const std::function<void(const EventBatch&)>& sink, bool progress);

@@ -11,7 +11,6 @@
 #include "cli/parse.hpp"
 #include "cli/reading.hpp"
 #include "cli/suggest.hpp"
-#include "formats/registry.hpp"
 #include "symbols/kallsyms.hpp"
 #include "views/json_report.hpp"
 #include "views/text_report.hpp"
@@ -89,7 +88,7 @@ int report(const Options& options) {
   const TimeWindow window = options.time.empty() ? TimeWindow{} : parse_time_window(options.time);
   ReportFilter filter = filter_of(options, window);
 
-  const std::unique_ptr<Source> source = open_trace(options.file, {options.buffer});
+  const std::unique_ptr<Source> source = open_for_reading(options.file, {options.buffer});
   std::unique_ptr<ReportAnalysis> analysis;
   const auto add = [&](const EventBatch& batch) {
     if (!analysis) {

@@ -77,6 +77,7 @@ std::string anomaly_lines(const std::vector<std::pair<std::string, std::uint64_t
   for (const auto& [name, count] : anomalies)
     for (std::size_t i = 0; i < counts.size(); ++i)
       if (kImperfections[i].id == name) counts[i] += count;
+  counts[static_cast<std::size_t>(Imperfection::lost_events)] = 0;
   const std::vector<Counted> list = worst_first(counts);
   const std::size_t width = widest_count(list, style);
   std::string out;
@@ -98,18 +99,15 @@ std::string finding_lines(const Findings& findings, std::size_t examples, const 
     const std::string first =
         fmt::format("  {:<{}}  {:>{}}  ", to_string(text.severity), kSeverityWidth, say_count(count, style), width);
     out += with_coloured_start(hanging(first, text.sentence, style), first.size(), text.severity, style);
-    std::size_t shown = 0;
-    std::size_t kept = 0;
+    std::size_t places = 0;
     for (const Finding& finding : findings.kept()) {
       if (finding.kind != kind || place_of(finding).empty()) continue;
-      ++kept;
-      if (shown < examples) out += hanging(std::string(first.size(), ' ') + "- ", place_of(finding), style);
-      if (shown < examples) ++shown;
+      if (++places <= examples) out += hanging(std::string(first.size(), ' ') + "- ", place_of(finding), style);
     }
-    if (shown > 0 && count > shown)
-      out += emphasised(fmt::format("{:{}}  … and {} more", "", first.size(), say_count(count - shown, style)),
-                        Emphasis::aside, style) +
-             "\n";
+    if (places > examples) {
+      const std::string more = fmt::format("{:{}}  … the first {} are in --json", "", first.size(), places);
+      out += emphasised(more, Emphasis::aside, style) + "\n";
+    }
   }
   return out;
 }

@@ -13,7 +13,7 @@
 namespace kmt {
 
 // "  12,000  an object that was allocated before the trace began is freed", worst first; both lists together. Kinds
-// that neither has are left out. Empty when there is nothing to tell.
+// that neither has are left out, and lost events, which lost_line() tells of. Empty when there is nothing to tell.
 std::string anomaly_lines(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies, const Findings& findings,
                           const TextStyle& style);
 

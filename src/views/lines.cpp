@@ -71,7 +71,9 @@ std::string labelled(std::string_view label, std::string_view text, const TextSt
 }
 
 std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style) {
-  return hanging(fmt::format("{:<{}}{:>10}  ", fmt::format("  {}", label), kLabelWidth, sum), remark, style);
+  const int sum_width = style.raw ? 16 : 10;
+  return hanging(fmt::format("{:<{}} {:>{}}  ", fmt::format("  {}", label), kLabelWidth, sum, sum_width), remark,
+                 style);
 }
 
 std::string heading(std::string_view text, const TextStyle& style) {

@@ -56,8 +56,7 @@ std::string slab_lines(const SlabTotals& slab, const TextStyle& style) {
   bytes("requested", slab.bytes_requested, "in " + say_number_of(slab.allocations, "allocation", style));
   bytes("allocated", slab.bytes_allocated,
         fmt::format("{} of it, {}, is waste", say_share(wasted, slab.bytes_allocated), say_bytes(wasted, style)));
-  bytes("freed", slab.bytes_freed,
-        fmt::format("in {} of what was allocated in the trace", say_number_of(slab.matched_frees, "free", style)));
+  bytes("freed", slab.bytes_freed, fmt::format("of it, in {}", say_number_of(slab.matched_frees, "free", style)));
   bytes("live at end", slab.live_bytes, "in " + say_number_of(slab.live_allocations, "allocation", style));
   count("failed", slab.failed_allocations,
         slab.failed_allocations == 1 ? "allocation got NULL" : "allocations got NULL");
@@ -78,7 +77,7 @@ std::string page_lines(const PageTotals& pages, const TextStyle& style) {
     out += sum_line(label, say_bytes(sum, style), remark, style);
   };
   bytes("allocated", pages.bytes_allocated, "in " + say_number_of(pages.allocations, "allocation", style));
-  bytes("freed", pages.bytes_freed, fmt::format("of these, with {} in all", say_number_of(pages.frees, "free", style)));
+  bytes("freed", pages.bytes_freed, fmt::format("of it; {} in the trace", say_number_of(pages.frees, "free", style)));
   bytes("live at end", pages.live_bytes, "slab pages among them: not to be added to the slab allocator's bytes");
   if (pages.failed_allocations > 0)
     out += sum_line("failed", say_count(pages.failed_allocations, style), "allocations got no page", style);
@@ -116,12 +115,10 @@ std::string call_sites(const ReportResult& result, const ReportOptions& options,
   const std::size_t total = result.call_sites.size();
   if (total == 0) return {};
   const std::size_t shown = shown_rows(options, total);
-  const std::string part = shown < total
-                               ? fmt::format("the first {} of {}", say_count(shown, style), say_count(total, style))
-                               : say_count(total, style);
-  const Column<CallSiteRow>& sort = sort_column(options);
-  return "\n" + heading(fmt::format("Call sites, {}, by {} (--sort {})", part, sort.header, sort.key), style) +
-         to_text(call_site_table(result, options, style), style);
+  const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
+                                         : fmt::format("all {}", say_count(total, style));
+  const std::string title = fmt::format("Call sites by {}, {}", sort_column(options).header, part);
+  return "\n" + heading(title, style) + to_text(call_site_table(result, options, style), style);
 }
 
 std::string page_orders(const ReportResult& result, const TextStyle& style) {
