@@ -50,7 +50,7 @@ TEST(TimeMerge, OrdersByTimeThenCpuThenPlace) {
     std::vector<Event> expected;
     for (unsigned cpu = 0; cpu < cpus; ++cpu) {
       std::uint64_t time = 0;
-      for (unsigned i = 0, count = random() % 3000; i < count; ++i) {
+      for (unsigned long i = 0, count = random() % 3000; i < count; ++i) {
         time += random() % 4;  // equal times are common
         lists[cpu].push_back(at(time, cpu, i));
       }
