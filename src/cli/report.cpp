@@ -127,10 +127,11 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--comm", options->comms,
                    "Only allocations made by tasks of this name\nA glob as in a shell, 'kworker*'; may be given more "
-                   "than once. What interrupts allocate belongs to no task but to [softirq], [hardirq] or [nmi]: "
-                   "'?softirq?'.")
+                   "than once. What interrupts allocate belongs to no task but to '[softirq]', '[hardirq]' or "
+                   "'[nmi]'.")
       ->option_text("GLOB")
       ->expected(1)
+      ->allow_extra_args(false)  // else CLI11 takes the brackets for a list's
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--buffer", options->buffer,
