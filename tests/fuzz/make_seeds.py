@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes small, valid inputs for the fuzzers, cut from the real traces: the closer to the format a fuzzer starts, the
+deeper it gets.
+  make_seeds.py FOLDER"""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'support'))
+sys.dont_write_bytecode = True
+import tracedat  # noqa: E402
+
+PAGES = 2  # of each CPU
+SYMBOLS = 500  # bytes
+
+
+def write(folder, name, contents):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), 'wb') as file:
+        file.write(contents)
+
+
+def main():
+    for kernel in ('amd64', 'i386', 's390x', 'amd64-5.10'):
+        trace = tracedat.read(os.path.join(HERE, '..', 'data', kernel, 'trace.dat'))
+        trace.kallsyms = trace.kallsyms[:SYMBOLS]
+        trace.ftrace_formats = trace.ftrace_formats[:1]
+        trace.event_formats = {'kmem': trace.event_formats['kmem']}
+        whole = trace.buffers[0]
+        size = PAGES * whole.page_size
+        trace.buffers = [whole._replace(pages={cpu: pages[:size] for cpu, pages in whole.pages.items()})]
+        forms = {'v6': tracedat.to_v6(trace), 'v7': tracedat.to_v7(trace), 'zlib': tracedat.to_v7(trace, 'zlib'),
+                 'zstd': tracedat.to_v7(trace, 'zstd', chunk_pages=1)}
+        trace.buffers.append(trace.buffers[0]._replace(name='second'))
+        forms['instances'] = tracedat.to_v7(trace, 'zlib')
+        for form, (contents, _) in forms.items():
+            write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.{form}', contents)
+        layout = (trace.order == '>') + 2 * (trace.page_data_offset()[1] == 4)
+        for cpu, pages in whole.pages.items():
+            write(os.path.join(sys.argv[1], 'page_fuzzer'), f'{kernel}.{cpu}',
+                  bytes([layout]) + pages[:whole.page_size])
+
+
+if __name__ == '__main__':
+    main()
