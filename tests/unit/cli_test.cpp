@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Values of options, suggestions, help texts.
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/help.hpp"
+#include "cli/parse.hpp"
+#include "cli/suggest.hpp"
+
+namespace kmt {
+namespace {
+
+TEST(Parse, CpuLists) {
+  EXPECT_EQ(parse_cpu_list("0,2-3"), (std::set<unsigned>{0, 2, 3}));
+  EXPECT_EQ(parse_cpu_list("7"), (std::set<unsigned>{7}));
+  for (const char* wrong : {"", ",", "a", "3-1", "1-", "-1", "1,,2", "0-4294967295", "99999999999"})
+    EXPECT_THROW(parse_cpu_list(wrong), Error) << wrong;
+}
+
+TEST(Parse, PidLists) {
+  EXPECT_EQ(parse_pid_list("1,22"), (std::set<std::int32_t>{1, 22}));
+  for (const char* wrong : {"", "-1", "1-2", "x", "4294967296"}) EXPECT_THROW(parse_pid_list(wrong), Error) << wrong;
+}
+
+TEST(Parse, TimeWindowsToTheNanosecond) {
+  const TimeWindow window = parse_time_window("1234567.123456789,+2.5");
+  ASSERT_TRUE(window.from && window.to);
+  EXPECT_EQ(window.from->on_clock(5), 1'234'567'123'456'789u);
+  EXPECT_EQ(window.to->on_clock(5), 2'500'000'005u);
+  EXPECT_EQ(window.to->on_clock(~0ull), ~0ull);
+  EXPECT_FALSE(parse_time_window(",3").from);
+  EXPECT_FALSE(parse_time_window("3,").to);
+  for (const char* wrong :
+       {"", "1", "1,2,3", "2,1", "1,1", "a,b", "1.,2", "0.1234567891,2", "-1,2", "99999999999999,", "+2,+1", "1e3,"})
+    EXPECT_THROW(parse_time_window(wrong), Error) << wrong;
+}
+
+TEST(Suggest, TheNearestName) {
+  const std::vector<std::string> names = {"record", "report", "check", "list"};
+  EXPECT_EQ(nearest_name("reprot", names), "report");
+  EXPECT_EQ(nearest_name("recrod", names), "record");
+  EXPECT_EQ(nearest_name("chek", names), "check");
+  EXPECT_EQ(nearest_name("rec", names), "record");
+  EXPECT_EQ(nearest_name("banana", names), "");
+  EXPECT_EQ(nearest_name("", names), "");
+  EXPECT_EQ(nearest_name(std::string(10000, 'r'), names), "");
+}
+
+TEST(Help, FitsTheWidthAndTeaches) {
+  int exit_code = 0;
+  CLI::App app("What it is.", "kmemtrace");
+  app.formatter(help_formatter(80));
+  app.set_help_flag("-h", "Show short help");
+  app.set_help_all_flag("--help", "Show long help");
+  CLI::App* const report = add_report_command(app, exit_code);
+  add_check_command(app, exit_code);
+  const std::string brief = report->help("kmemtrace");
+  const std::string full = report->help("kmemtrace", CLI::AppFormatMode::All);
+  for (const std::string& text : {brief, full, app.help()})
+    for (const std::string_view line : split(text, '\n')) EXPECT_LE(line.size(), 82u) << line;  // … is three bytes
+  EXPECT_NE(brief.find("--sort KEY"), std::string::npos);
+  EXPECT_EQ(brief.find("live-bytes"), std::string::npos);
+  EXPECT_NE(full.find("live-bytes"), std::string::npos);
+  EXPECT_NE(full.find("Exit status"), std::string::npos);
+  EXPECT_NE(app.help().find("check"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/kallsyms.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace kmt {
+namespace {
+
+TEST(Kallsyms, NamesByTheSymbolInFront) {
+  const Kallsyms names(
+      "ffffffff81000000 T first\nffffffff81000100 t second\nffffffffc0000000 t third\t[ext4]\n"
+      "ffffffffc0000200 t end\t[ext4]\n");
+  EXPECT_EQ(names.name(0xffffffff81000000), "first+0x0");
+  EXPECT_EQ(names.name(0xffffffff810000ff), "first+0xff");
+  EXPECT_EQ(names.name(0xffffffff81000100), "second+0x0");
+  EXPECT_EQ(names.name(0xffffffffc000003c), "third+0x3c [ext4]");
+}
+
+TEST(Kallsyms, LeavesWhatNoSymbolCoversHexadecimal) {
+  const Kallsyms names("1000 T first\n2000 T last\n");
+  EXPECT_EQ(names.name(0xfff), "0xfff");
+  EXPECT_EQ(names.name(0x2000), "last+0x0");
+  EXPECT_EQ(names.name(0x2001), "0x2001");
+  EXPECT_EQ(Kallsyms("").name(0xffffffff81000000), "0xffffffff81000000");
+}
+
+TEST(Kallsyms, TakesTheFirstOfSeveralNames) {
+  const Kallsyms names("1000 t gic_handle_irq\n1000 T _stext\n1000 T __irqentry_text_start\n2000 T end\n");
+  EXPECT_EQ(names.name(0x1010), "gic_handle_irq+0x10");
+}
+
+TEST(Kallsyms, TakesTheFirstOfSeveralNamesFromUnsortedText) {
+  const Kallsyms names("2000 T end\n1000 t one\n3000 T beyond\n1000 T two\n");
+  EXPECT_EQ(names.name(0x1010), "one+0x10");
+  EXPECT_EQ(names.name(0x2fff), "end+0xfff");
+}
+
+TEST(Kallsyms, IgnoresMarksOfCodeAndAbsoluteSymbols) {
+  const Kallsyms names("1000 t function\n1008 t $x\n100c t $d\n1010 A fixed_percpu_data\n2000 T end\n");
+  EXPECT_EQ(names.size(), 2u);
+  EXPECT_EQ(names.name(0x1014), "function+0x14");
+}
+
+TEST(Kallsyms, KnowsNothingWhenAddressesAreHidden) {
+  const Kallsyms names("0000000000000000 T first\n0000000000000000 t second\n");
+  EXPECT_EQ(names.size(), 0u);
+  EXPECT_EQ(names.name(0xffffffff81000000), "0xffffffff81000000");
+}
+
+TEST(Kallsyms, HasLowAddresses) {
+  const Kallsyms names("0000000000100000 T _stext\n000000000044ae00 t here\n000000000044b000 T end\n");
+  EXPECT_EQ(names.name(0x44ae9c), "here+0x9c");
+}
+
+TEST(Kallsyms, SkipsLinesThatAreNone) {
+  const Kallsyms names(
+      "\n\nnonsense\n1000\n1000 T\n1000 T \n1000  x y\n12345678901234567 T too_long\n-5 T minus\n"
+      "1000 T good\n2000 T no_newline");
+  EXPECT_EQ(names.size(), 2u);
+  EXPECT_EQ(names.name(0x1001), "good+0x1");
+  EXPECT_EQ(names.name(0x2000), "no_newline+0x0");
+}
+
+TEST(Kallsyms, TakesAnUnclosedModuleForNone) {
+  const Kallsyms names("1000 T good\t[half\n2000 T end\t]odd[\n");
+  EXPECT_EQ(names.name(0x1001), "good+0x1");
+  EXPECT_EQ(names.name(0x2000), "end+0x0");
+}
+
+TEST(Kallsyms, SurvivesNoise) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    std::string text(1000, '\0');
+    for (char& c : text) c = "0123456789abcdef T\t[]\n$A\xff"[random() % 26];
+    const Kallsyms names(text);
+    for (int i = 0; i < 100; ++i) EXPECT_FALSE(names.name(random()).empty());
+    EXPECT_FALSE(names.name(~std::uint64_t{0}).empty());
+  }
+}
+
+}  // namespace
+}  // namespace kmt

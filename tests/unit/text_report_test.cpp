@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "support/sample_report.hpp"
+#include "views/text_check.hpp"
+
+namespace kmt {
+namespace {
+
+std::string render(const ReportResult& result, unsigned width = 120, const ReportOptions& options = {}) {
+  return text_report(result, options, {width, false, false});
+}
+
+std::size_t columns(std::string_view line) {
+  std::size_t count = 0;
+  for (const char c : line) count += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u ? 1 : 0;
+  return count;
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// The last line that starts with this name, split into words.
+std::vector<std::string> row(const std::string& text, const std::string& name) {
+  std::vector<std::string> words;
+  const std::size_t at = text.find("\n  " + name + " ");
+  if (at == std::string::npos) return words;
+  const std::string line = text.substr(at + 3 + name.size(), text.find('\n', at + 1) - at - 3 - name.size());
+  for (const std::string_view word : split(line, ' '))
+    if (!word.empty()) words.emplace_back(word);
+  return words;
+}
+
+TEST(TextReport, TellsMachineTotalsAndAnomaliesInWords) {
+  const std::string text = render(test::sample_report());
+  EXPECT_TRUE(has(text, "Linux 6.1.0-test, s390x, 64-bit big-endian, 2 CPUs, pages of 4.0 KiB"));
+  EXPECT_TRUE(has(text, "1.500 s from 12.000000345 on clock mono"));
+  EXPECT_TRUE(has(text, "1,234: kmalloc 700, kfree 534"));
+  EXPECT_TRUE(has(text, "lost       nothing"));
+  EXPECT_TRUE(has(text, "5  an object that was allocated before the trace began is freed"));
+  EXPECT_TRUE(has(text, "unknown  the trace does not say which CPU is on which node"));
+  EXPECT_TRUE(has(text, "3  allocations got NULL"));
+}
+
+TEST(TextReport, NeverExceedsTheWidth) {
+  ReportResult result = test::sample_report();
+  result.trace.lost_events = 30;
+  result.trace.lost_per_cpu = {10, 20};
+  for (int i = 0; i < 30; ++i)
+    result.call_sites.push_back(test::site(0x5000, std::string(200, 'x'), 1u << 30, ~0ull >> 4, ~0ull >> 4));
+  test::add_up(result);
+  for (const unsigned width : {60u, 80u, 120u, 200u})
+    for (const std::string_view key : {"allocated", "failed", "symbol", "address", "wasted"}) {
+      ReportOptions options;
+      options.sort = find_call_site_column(key);
+      const std::string text = render(result, width, options);
+      for (const std::string_view line : split(text, '\n')) EXPECT_LE(columns(line), width) << line;
+    }
+}
+
+TEST(TextReport, ShowsMoreWhereThereIsRoom) {
+  const ReportResult result = test::sample_report();
+  EXPECT_FALSE(has(render(result, 60), "Ping-pong"));
+  EXPECT_TRUE(has(render(result, 80), "Ping-pong"));
+  EXPECT_FALSE(has(render(result, 80), "Requested"));
+  EXPECT_TRUE(has(render(result, 120), "Requested"));
+  EXPECT_TRUE(has(render(result, 200), "Frees"));
+}
+
+TEST(TextReport, AlwaysShowsTheColumnItSortsBy) {
+  ReportOptions options;
+  options.sort = find_call_site_column("wasted");
+  EXPECT_TRUE(has(render(test::sample_report(), 60, options), "Wasted"));
+}
+
+TEST(TextReport, RowsAndTheRestAddUp) {
+  const ReportResult result = test::sample_report();
+  ReportOptions options;
+  options.limit = 1;
+  const std::string text = text_report(result, options, {120, false, true});
+  const auto first = row(text, "second_function_with_a_rather_long_name+0x1f4 [a_module]");
+  const auto rest = row(text, "(3 more)");
+  const auto total = row(text, "total");
+  ASSERT_EQ(first.size(), 12u);
+  ASSERT_EQ(rest.size(), 12u);
+  ASSERT_EQ(total.size(), 12u);
+  for (const std::size_t i : {1u, 2u, 3u, 6u, 7u, 8u, 9u, 10u, 11u})  // not address, size and percentage
+    EXPECT_EQ(std::stoull(first[i]) + std::stoull(rest[i]), std::stoull(total[i])) << i;
+  EXPECT_EQ(std::stoull(total[1]), result.slab.allocations);
+  EXPECT_EQ(std::stoull(total[3]), result.slab.bytes_allocated);
+  EXPECT_FALSE(has(render(result), "more)"));
+}
+
+TEST(TextReport, LimitZeroShowsAll) {
+  ReportResult result = test::sample_report();
+  for (std::uint64_t i = 0; i < 50; ++i) result.call_sites.push_back(test::site(0x9000 + i, "site+0x1", 1, 1, 8));
+  test::add_up(result);
+  EXPECT_TRUE(has(render(result), "(34 more)"));
+  ReportOptions all;
+  all.limit = 0;
+  EXPECT_FALSE(has(render(result, 120, all), "more)"));
+}
+
+TEST(TextReport, SaysWhatLossMakesUncertain) {
+  ReportResult result = test::sample_report();
+  result.trace.lost_events = 1204;
+  result.trace.lost_per_cpu = {0, 1204};
+  const std::string text = render(result, 1000);
+  EXPECT_TRUE(has(text, "1,204 events (cpu 1: 1,204)"));
+  EXPECT_TRUE(has(text, "looks live"));
+}
+
+TEST(TextReport, SaysThatItIsIncomplete) {
+  ReportResult result = test::sample_report();
+  EXPECT_FALSE(has(render(result), "INCOMPLETE"));
+  result.trace.complete = false;
+  EXPECT_TRUE(has(render(result), "INCOMPLETE"));
+}
+
+TEST(TextReport, NeverPrintsZerosForAnEmptyTrace) {
+  ReportResult result;
+  result.trace.path = "empty.dat";
+  EXPECT_TRUE(has(render(result), "this trace holds no events at all"));
+  EXPECT_FALSE(has(render(result), "Slab"));
+
+  result.trace.events = 5210;
+  result.events = {{"sched_switch", 5210}};
+  const std::string other = render(result);
+  EXPECT_TRUE(has(other, "no kmem events in this trace: it holds 5,210 events of other kinds: sched_switch 5,210"));
+  EXPECT_TRUE(has(other, "kmemtrace record"));
+  EXPECT_FALSE(has(other, "Slab"));
+
+  ReportOptions filtered;
+  filtered.filtered = true;
+  result.trace.events = 0;
+  EXPECT_TRUE(has(render(result, 120, filtered), "no event of the trace passes"));
+}
+
+TEST(TextReport, SaysWhichAllocatorIsMissing) {
+  ReportResult result = test::sample_report();
+  result.page_orders.clear();
+  test::add_up(result);
+  EXPECT_TRUE(has(render(result), "no event of it in this trace (mm_page_alloc, mm_page_free)"));
+  EXPECT_FALSE(has(render(result), "by order"));
+}
+
+TEST(TextReport, ShowsNothingThatSteersATerminal) {
+  ReportResult result = test::sample_report();
+  const std::string hostile = "\x1b]0;owned\x07\x1b[2J\r\n\xff\x9b";
+  result.trace.path = result.trace.kernel = result.trace.arch = result.trace.clock = result.trace.format = hostile;
+  result.events.emplace_back(hostile, 1);
+  result.call_sites[0].symbol = hostile;
+  result.findings.add({Imperfection::damaged_section, hostile, {}, {}, {}});
+  CheckResult check{result.trace, result.findings, false};
+  for (const std::string& text : {render(result), text_check(check, {80, false, false})}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_EQ(text.find('\r'), std::string::npos);
+    EXPECT_EQ(text.find('\x07'), std::string::npos);
+    EXPECT_EQ(text.find('\xff'), std::string::npos);
+    EXPECT_EQ(text.find('\x9b'), std::string::npos);
+    EXPECT_TRUE(has(text, "\\x1b]0;owned"));
+  }
+}
+
+TEST(TextReport, RawHasPlainDigits) {
+  const std::string text = text_report(test::sample_report(), {}, {80, false, true});
+  EXPECT_TRUE(has(text, "47060 B"));
+  EXPECT_TRUE(has(text, "1500000000 ns"));
+  EXPECT_TRUE(has(text, "second_function_with_a_rather_long_name+0x1f4 [a_module]"));
+  EXPECT_FALSE(has(text, "KiB"));
+}
+
+TEST(TextCheck, GivesVerdictSeverityAndPlaces) {
+  CheckResult result;
+  result.trace = test::sample_report().trace;
+  EXPECT_TRUE(has(text_check(result, {120, false, false}), "sample.dat: sound"));
+  result.sound = false;
+  result.findings.add({Imperfection::damaged_page, "commit is 9999", 1, 0x1000, 12'345'678'901});
+  for (int i = 0; i < 6; ++i) result.findings.add({Imperfection::allocated_before_trace, "", 0, {}, {}});
+  const std::string text = text_check(result, {120, false, false});
+  EXPECT_TRUE(has(text, "sample.dat: NOT SOUND"));
+  EXPECT_TRUE(has(text, "cpu 1, offset 0x1000, at 12.345678901: commit is 9999"));
+  EXPECT_TRUE(has(text, "the first 6 are in --json"));
+  EXPECT_LT(text.find("ring-buffer page"), text.find("allocated before"));  // worst first
+  EXPECT_TRUE(has(text, "error      1  a ring-buffer page"));
+}
+
+}  // namespace
+}  // namespace kmt
