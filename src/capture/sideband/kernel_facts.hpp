@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the running kernel says about itself, for a trace that is to be read elsewhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "capture/tracefs/events.hpp"
+#include "trace/kernel_description.hpp"
+
+namespace kmt {
+
+// All of the description but the saved command lines. `clock` is the one being traced with. Throws Error.
+KernelDescription describe_kernel(const std::string& tracefs, const std::vector<EventName>& events,
+                                  const std::string& clock);
+
+// False when every address in /proc/kallsyms reads as zero (kernel.kptr_restrict, or no permission).
+bool has_addresses(const std::string& kallsyms);
+
+// Task names by thread id, gathered over time: a name that was seen once is kept, the latest one wins.
+class TaskNames {
+ public:
+  void scan_proc();                                     // /proc/PID/task/TID/comm of all that live now
+  void add_saved_cmdlines(const std::string& tracefs);  // those the tracer noted, dead ones included
+  std::string lines() const;                            // "TID COMM" lines
+
+ private:
+  std::vector<std::pair<int, std::string>> names_;  // later ones win
+};
+
+}  // namespace kmt

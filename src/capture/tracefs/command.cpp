@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/command.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Pipe {
+  FileDescriptor read_end;
+  FileDescriptor write_end;
+};
+
+Pipe make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("Cannot make a pipe", "");
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+}  // namespace
+
+HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_(arguments) {
+  // All memory is taken before the fork: the child only makes system calls.
+  std::vector<char*> argv;
+  for (std::string& argument : arguments_) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  Pipe go = make_pipe();
+  Pipe failed = make_pipe();
+  pid_ = ::fork();
+  if (pid_ < 0) throw system_error("Cannot start a process", arguments_.front());
+  if (pid_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // cleared by nothing but an exec of a set-user-id program
+    go.write_end.reset();
+    char byte = 0;
+    // One byte lets it go; the end of the pipe means that the recorder gave up.
+    if (::read(go.read_end.get(), &byte, 1) != 1) ::_exit(127);
+    ::prctl(PR_SET_PDEATHSIG, 0);
+    ::execvp(argv[0], argv.data());
+    const int number = errno;
+    if (::write(failed.write_end.get(), &number, sizeof number) < 0) ::_exit(126);
+    ::_exit(127);
+  }
+  go_ = std::move(go.write_end);
+  failed_ = std::move(failed.read_end);
+}
+
+HeldCommand::~HeldCommand() {
+  go_.reset();
+  if (!status_ && pid_ > 0) terminate();
+}
+
+void HeldCommand::release() {
+  if (::write(go_.get(), "g", 1) != 1) throw system_error("Cannot start the command", arguments_.front());
+  go_.reset();
+  int number = 0;
+  const ssize_t got = ::read(failed_.get(), &number, sizeof number);
+  if (got != sizeof number) return;
+  ::waitpid(pid_, nullptr, 0);
+  status_ = -1;
+  Error error(fmt::format("Cannot execute the command: {}", std::strerror(number)));
+  error.at({arguments_.front(), {}, {}});
+  throw error;
+}
+
+std::optional<int> HeldCommand::poll() {
+  int status = 0;
+  if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+  return status_;
+}
+
+void HeldCommand::terminate() {
+  using namespace std::chrono_literals;
+  if (poll()) return;
+  ::kill(pid_, SIGTERM);
+  for (int attempt = 0; attempt < 100 && !poll(); ++attempt) std::this_thread::sleep_for(10ms);
+}
+
+}  // namespace kmt

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/recorder.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+#include "capture/tracefs/command.hpp"
+#include "capture/tracefs/own_threads.hpp"
+#include "capture/tracefs/ring_readers.hpp"
+#include "capture/tracefs/tracefs.hpp"
+#include "capture/tracefs/watcher.hpp"
+
+namespace kmt {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+std::string event_file(const EventName& event, const char* file) {
+  return fmt::format("events/{}/{}/{}", event.system, event.name, file);
+}
+
+void size_buffers(const TracefsInstance& instance, std::uint64_t bytes) {
+  try {
+    instance.set("buffer_size_kb", fmt::format("{}", (bytes + 1023) / 1024));
+  } catch (Error& error) {
+    error.hint(fmt::format("{} a CPU may be more memory than is free: choose less with -b", humane_bytes(bytes)));
+    throw;
+  }
+}
+
+void choose_clock(const TracefsInstance& instance, const std::string& clock) {
+  try {
+    instance.set("trace_clock", clock);
+  } catch (Error& error) {
+    error.hint(fmt::format("This kernel has the clocks {}", trim(read_file(instance.file("trace_clock")))));
+    throw;
+  }
+}
+
+// Restricts the instance to some tasks and what they fork.
+void follow_only(const TracefsInstance& instance, const std::vector<pid_t>& pids) {
+  instance.set("set_event_pid", fmt::format("{}", fmt::join(pids, " ")));
+  if (instance.has("options/event-fork")) instance.set("options/event-fork", "1");
+}
+
+// True when the pid list had to be used.
+bool exclude(const TracefsInstance& instance, const std::vector<EventName>& events, const std::vector<pid_t>& threads) {
+  if (const auto filter = filter_without(threads)) {
+    for (const EventName& event : events) instance.set(event_file(event, "filter"), *filter);
+    return false;
+  }
+  instance.set("set_event_notrace_pid", fmt::format("{}", fmt::join(threads, " ")));
+  return true;
+}
+
+std::string read_statistics(const TracefsInstance& instance, unsigned cpu) {
+  return try_read_file(instance.file(fmt::format("per_cpu/cpu{}/stats", cpu))).value_or("");
+}
+
+CpuCounters sum_counters(const TracefsInstance& instance, unsigned cpus) {
+  CpuCounters sum;
+  for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+    const CpuCounters counters = parse_cpu_counters(read_statistics(instance, cpu));
+    sum.events += counters.events;
+    sum.lost += counters.lost;
+  }
+  return sum;
+}
+
+double seconds_since(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+}  // namespace
+
+CpuCounters parse_cpu_counters(const std::string& statistics) {
+  CpuCounters counters;
+  for (const std::string_view line : split(statistics, '\n')) {
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string_view::npos) continue;
+    const std::string_view key = line.substr(0, colon);
+    const std::string_view digits = line.substr(colon + 2);
+    std::uint64_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (key == "entries" || key == "read events") counters.events += value;
+    if (key == "overrun" || key == "commit overrun" || key == "dropped events") counters.lost += value;
+  }
+  return counters;
+}
+
+RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks) {
+  using namespace std::chrono_literals;
+  RecordOutcome outcome;
+
+  // Both fork, so they come before any thread. What is declared later ends earlier: readers, watcher, instance,
+  // command.
+  std::optional<HeldCommand> command;
+  if (!request.command.empty()) command.emplace(request.command);
+  const TracefsInstance instance(tracefs);
+  const Watcher watcher(instance.path());
+
+  instance.set("tracing_on", "0");
+  size_buffers(instance, request.buffer_bytes);
+  choose_clock(instance, request.clock);
+  if (request.only_command && command) follow_only(instance, {command->pid()});
+  if (!request.pids.empty()) follow_only(instance, request.pids);
+
+  KernelDescription& kernel = outcome.recording.kernel;
+  kernel = describe_kernel(tracefs, request.events, request.clock);
+  TaskNames tasks;
+  tasks.scan_proc();
+  if (hooks.described) hooks.described(kernel);
+
+  RingReaders readers(instance.path(), request.scratch_directory, kernel.page_size);
+  std::vector<pid_t> own = readers.threads();
+  own.push_back(::gettid());
+  own.push_back(watcher.pid());
+  outcome.filtered_by_pid_list = exclude(instance, request.events, own);
+  for (const EventName& event : request.events) instance.set(event_file(event, "enable"), "1");
+
+  const SteadyClock::time_point start = SteadyClock::now();
+  readers.start();
+  instance.set("tracing_on", "1");
+  if (command) command->release();
+
+  for (;;) {
+    if (hooks.interrupted()) {
+      outcome.end = RecordEnd::interrupted;
+      break;
+    }
+    if (command && command->poll()) {
+      outcome.end = RecordEnd::command_ended;
+      break;
+    }
+    if (readers.failed()) {
+      outcome.end = RecordEnd::cannot_write;
+      break;
+    }
+    auto pause = std::chrono::nanoseconds(command ? 10ms : 100ms);
+    if (request.duration_ns) {
+      const auto left = start + std::chrono::nanoseconds(*request.duration_ns) - SteadyClock::now();
+      if (left <= 0ns) {
+        outcome.end = RecordEnd::duration;
+        break;
+      }
+      pause = std::min(pause, std::chrono::nanoseconds(left));
+    }
+    std::this_thread::sleep_for(pause);
+    const CpuCounters counters = sum_counters(instance, kernel.cpus);
+    hooks.progress({seconds_since(start), counters.events, readers.bytes(), counters.lost});
+  }
+  instance.set("tracing_on", "0");
+  outcome.seconds = seconds_since(start);
+
+  outcome.recording.cpus = readers.finish(outcome.write_error);
+  for (RawCpu& cpu : outcome.recording.cpus) cpu.statistics = read_statistics(instance, cpu.cpu);
+  if (command) {
+    command->terminate();
+    outcome.command_status = command->poll();
+  }
+  tasks.scan_proc();
+  tasks.add_saved_cmdlines(tracefs);
+  kernel.saved_cmdlines = tasks.lines();
+  return outcome;
+}
+
+}  // namespace kmt

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/ring_readers.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kMostThreads = 64;
+constexpr int kPipeBytes = 1 << 20;
+constexpr int kPollMilliseconds = 100;  // pages of a quiet CPU are fetched that often
+
+// The CPUs that have a buffer, by number.
+std::vector<unsigned> cpus_of(const std::string& instance) {
+  std::vector<unsigned> cpus;
+  for (const auto& entry : std::filesystem::directory_iterator(instance + "/per_cpu")) {
+    const std::string name = entry.path().filename();
+    unsigned cpu = 0;
+    if (name.starts_with("cpu") && std::from_chars(name.data() + 3, name.data() + name.size(), cpu).ec == std::errc{})
+      cpus.push_back(cpu);
+  }
+  std::sort(cpus.begin(), cpus.end());
+  return cpus;
+}
+
+// A file without a name: it is gone with its last descriptor, whatever ends the process.
+FileDescriptor unnamed_file(const std::string& directory) {
+  const int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0) return FileDescriptor(fd);
+  std::string name = directory + "/.kmemtrace-XXXXXX";  // some file systems cannot
+  const int named = ::mkostemp(name.data(), O_CLOEXEC);
+  if (named < 0) throw system_error("Cannot make a temporary file", directory);
+  ::unlink(name.c_str());
+  return FileDescriptor(named);
+}
+
+// Large machines need more descriptors than the usual soft limit allows.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+RingReaders::RingReaders(const std::string& instance, const std::string& scratch_directory, std::uint32_t page_bytes)
+    : page_bytes_(page_bytes) {
+  raise_descriptor_limit();
+  for (const unsigned cpu : cpus_of(instance)) {
+    Cpu& opened = cpus_.emplace_back();
+    opened.raw.cpu = cpu;
+    opened.ring = open_file(fmt::format("{}/per_cpu/cpu{}/trace_pipe_raw", instance, cpu), O_RDONLY | O_NONBLOCK);
+    opened.raw.pages = unnamed_file(scratch_directory);
+  }
+  for (std::size_t i = 0; i < std::min(cpus_.size(), kMostThreads); ++i) {
+    Reader& reader = *readers_.emplace_back(std::make_unique<Reader>());
+    for (std::size_t cpu = i; cpu < cpus_.size(); cpu += kMostThreads) reader.cpus.push_back(cpu);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("Cannot make a pipe", "");
+    reader.pipe_out = FileDescriptor(ends[0]);
+    reader.pipe_in = FileDescriptor(ends[1]);
+    ::fcntl(reader.pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // a smaller pipe works too
+  }
+  // Signals are for the calling thread.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (const auto& reader : readers_) reader->thread = std::thread([this, &reader = *reader] { run(reader); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  for (const auto& reader : readers_) reader->tid.wait(0);
+}
+
+RingReaders::~RingReaders() { end_threads(); }
+
+std::vector<pid_t> RingReaders::threads() const {
+  std::vector<pid_t> threads;
+  for (const auto& reader : readers_) threads.push_back(reader->tid);
+  return threads;
+}
+
+void RingReaders::start() {
+  phase_ = Phase::reading;
+  phase_.notify_all();
+}
+
+void RingReaders::end_threads() {
+  phase_ = Phase::draining;
+  phase_.notify_all();
+  for (const auto& reader : readers_)
+    if (reader->thread.joinable()) reader->thread.join();
+}
+
+std::vector<RawCpu> RingReaders::finish(std::string& error) {
+  end_threads();
+  for (const auto& reader : readers_)
+    if (!reader->error.empty()) error = reader->error;
+  std::vector<RawCpu> recorded;
+  for (Cpu& cpu : cpus_) {
+    cpu.ring.reset();
+    recorded.push_back(std::move(cpu.raw));
+  }
+  return recorded;
+}
+
+void RingReaders::run(Reader& reader) {
+  reader.tid = ::gettid();
+  reader.tid.notify_all();
+  phase_.wait(Phase::waiting);
+  try {
+    for (bool last_round = false; !last_round && !failed_;) {
+      last_round = phase_ == Phase::draining;
+      if (!last_round) wait_for_pages(reader);
+      for (const std::size_t cpu : reader.cpus)
+        while (move_full_pages(reader, cpus_[cpu])) {
+        }
+      if (!last_round) continue;
+      for (const std::size_t cpu : reader.cpus) read_partial_pages(cpus_[cpu]);
+    }
+  } catch (const Error& error) {
+    reader.error = error.what();
+    failed_ = true;
+  }
+}
+
+void RingReaders::wait_for_pages(const Reader& reader) const {
+  std::vector<pollfd> polled;
+  for (const std::size_t cpu : reader.cpus) polled.push_back({cpus_[cpu].ring.get(), POLLIN, 0});
+  ::poll(polled.data(), polled.size(), kPollMilliseconds);
+}
+
+// Ring → pipe → file. splice(2) gives only pages that are full. False when there are none.
+bool RingReaders::move_full_pages(Reader& reader, Cpu& cpu) {
+  ssize_t left =
+      ::splice(cpu.ring.get(), nullptr, reader.pipe_in.get(), nullptr, kPipeBytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+  if (left < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (left < 0) throw system_error("Cannot read the ring buffer", "");
+  const bool any = left > 0;
+  while (left > 0) {
+    const ssize_t moved = ::splice(reader.pipe_out.get(), nullptr, cpu.raw.pages.get(), nullptr,
+                                   static_cast<std::size_t>(left), SPLICE_F_MOVE);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0) throw system_error("Cannot write recorded pages", "");
+    left -= moved;
+    cpu.raw.bytes += static_cast<std::uint64_t>(moved);
+    bytes_ += static_cast<std::uint64_t>(moved);
+  }
+  return any;
+}
+
+// What is left when tracing has stopped: the page that is not full.
+void RingReaders::read_partial_pages(Cpu& cpu) const {
+  std::vector<char> page(page_bytes_);
+  for (;;) {
+    const ssize_t got = ::read(cpu.ring.get(), page.data(), page.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno != EAGAIN) throw system_error("Cannot read the ring buffer", "");
+    if (got <= 0) return;
+    std::fill(page.begin() + got, page.end(), '\0');
+    write_all(cpu.raw.pages.get(), {page.data(), page.size()}, "");
+    cpu.raw.bytes += page.size();
+  }
+}
+
+}  // namespace kmt

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Threads that move ring-buffer pages from trace_pipe_raw into files with splice(2): kernel pages go to the page cache
+// without passing through user space. A thread a CPU; on large machines several CPUs a thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/file.hpp"
+#include "trace/raw_recording.hpp"
+
+namespace kmt {
+
+class RingReaders {
+ public:
+  // Opens every CPU's buffer of the instance and an unnamed file in `scratch_directory` for each, and starts the
+  // threads; they wait for start(). Throws Error.
+  RingReaders(const std::string& instance, const std::string& scratch_directory, std::uint32_t page_bytes);
+  RingReaders(const RingReaders&) = delete;
+  RingReaders& operator=(const RingReaders&) = delete;
+  ~RingReaders();
+
+  std::vector<pid_t> threads() const;
+  void start();
+  std::uint64_t bytes() const { return bytes_; }
+  bool failed() const { return failed_; }  // nothing more can be written; the readers have stopped
+
+  // Call when tracing is off: reads what is left, ends the threads, closes the buffers. The pages are in the result;
+  // why writing failed is in `error`, if it did.
+  std::vector<RawCpu> finish(std::string& error);
+
+ private:
+  struct Cpu {
+    RawCpu raw;
+    FileDescriptor ring;  // per_cpu/cpuN/trace_pipe_raw
+  };
+  struct Reader {
+    std::vector<std::size_t> cpus;  // indexes into cpus_
+    FileDescriptor pipe_in;
+    FileDescriptor pipe_out;
+    std::atomic<pid_t> tid = 0;
+    std::string error;
+    std::thread thread;
+  };
+  enum class Phase : int { waiting, reading, draining };
+
+  void run(Reader& reader);
+  void wait_for_pages(const Reader& reader) const;
+  bool move_full_pages(Reader& reader, Cpu& cpu);
+  void read_partial_pages(Cpu& cpu) const;
+  void end_threads();
+
+  std::uint32_t page_bytes_;
+  std::vector<Cpu> cpus_;
+  std::vector<std::unique_ptr<Reader>> readers_;
+  std::atomic<Phase> phase_ = Phase::waiting;
+  std::atomic<std::uint64_t> bytes_ = 0;
+  std::atomic<bool> failed_ = false;
+};
+
+}  // namespace kmt

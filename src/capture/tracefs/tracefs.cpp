@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/tracefs.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <string_view>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kUsualPlace = "/sys/kernel/tracing";
+constexpr std::string_view kInstancePrefix = "kmemtrace-";
+
+std::string mounted_tracefs() {
+  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
+  for (const std::string_view line : split(mounts, '\n')) {
+    const std::vector<std::string_view> words = split(line, ' ');
+    if (words.size() >= 3 && words[2] == "tracefs") return std::string(words[1]);
+  }
+  // debugfs mounts it below itself when the path is walked.
+  for (const std::string_view line : split(mounts, '\n')) {
+    const std::vector<std::string_view> words = split(line, ' ');
+    if (words.size() < 3 || words[2] != "debugfs") continue;
+    const std::string below = std::string(words[1]) + "/tracing";
+    if (::access((below + "/events").c_str(), F_OK) == 0) return below;
+  }
+  return {};
+}
+
+// Field 22 of /proc/PID/stat: with the pid it names a process for good.
+std::string start_time(long pid) {
+  const std::string stat = try_read_file(fmt::format("/proc/{}/stat", pid)).value_or("");
+  const std::size_t comm_end = stat.rfind(')');  // the name may hold anything
+  if (comm_end == std::string::npos) return {};
+  const std::vector<std::string_view> words = split(std::string_view(stat).substr(comm_end + 1), ' ');
+  return words.size() > 20 ? std::string(words[20]) : std::string();
+}
+
+}  // namespace
+
+std::string find_tracefs() {
+  std::string place = mounted_tracefs();
+  if (place.empty()) {
+    if (::mount("nodev", kUsualPlace, "tracefs", 0, nullptr) == 0) return kUsualPlace;
+    const bool kernel_lacks_it = errno == ENODEV || errno == ENOENT;
+    Error error = system_error("Cannot mount tracefs", kUsualPlace);
+    Error unsupported(error.what(), ExitCode::unsupported);
+    unsupported.at(error.place());
+    unsupported.hint(
+        kernel_lacks_it
+            ? "This kernel is built without tracing (CONFIG_TRACING), or a container hides it: record on the host"
+            : "Become root (sudo), or mount it as root: mount -t tracefs nodev /sys/kernel/tracing");
+    throw unsupported;
+  }
+  if (::access((place + "/instances").c_str(), W_OK) != 0) {
+    const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
+    Error error(fmt::format("Cannot use tracefs: {}", denied ? "no permission" : "it has no instances"),
+                ExitCode::unsupported);
+    error.at({place, {}, {}});
+    error.hint(denied ? "Become root (sudo); in a container, record on the host"
+                      : "Linux 3.10 or later is needed to trace apart from everybody else");
+    throw error;
+  }
+  return place;
+}
+
+TracefsInstance::TracefsInstance(const std::string& tracefs)
+    : path_(fmt::format("{}/instances/{}{}-{}", tracefs, kInstancePrefix, ::getpid(), start_time(::getpid()))) {
+  if (::mkdir(path_.c_str(), 0750) == 0) return;
+  Error error = system_error("Cannot make a tracing instance", path_);
+  Error unsupported(error.what(), ExitCode::unsupported);
+  unsupported.at(error.place());
+  unsupported.hint("Root may; a kernel in lockdown mode, or a container, may forbid it to root too");
+  throw unsupported;
+}
+
+TracefsInstance::~TracefsInstance() { remove_instance(path_); }
+
+void TracefsInstance::set(const std::string& name, const std::string& value) const { write_file(file(name), value); }
+
+bool TracefsInstance::has(const std::string& name) const { return ::access(file(name).c_str(), F_OK) == 0; }
+
+bool remove_instance(const std::string& path) {
+  using namespace std::chrono_literals;
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    // The kernel disables an instance's events as it removes it.
+    if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+std::vector<std::string> stale_instances(const std::string& tracefs) {
+  std::vector<std::string> stale;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(tracefs + "/instances", code)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(kInstancePrefix)) continue;
+    const std::vector<std::string_view> parts = split(std::string_view(name).substr(kInstancePrefix.size()), '-');
+    long pid = 0;
+    if (parts.size() != 2 || std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), pid).ec != std::errc{})
+      continue;
+    if (start_time(pid) != parts[1]) stale.push_back(entry.path());
+  }
+  return stale;
+}
+
+}  // namespace kmt

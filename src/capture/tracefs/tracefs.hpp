@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The kernel's tracing file system, and instances of our own in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kmt {
+
+// Where tracefs is mounted; mounts it at /sys/kernel/tracing if it is not and we may. Throws Error (unsupported) that
+// says why it cannot be used and what to do.
+std::string find_tracefs();
+
+// An instance: ring buffers and events apart from everybody else's. Named after the process that made it, so that a
+// later run can tell one that was left behind. Removed, with all its events, when the object goes.
+class TracefsInstance {
+ public:
+  explicit TracefsInstance(const std::string& tracefs);
+  TracefsInstance(const TracefsInstance&) = delete;
+  TracefsInstance& operator=(const TracefsInstance&) = delete;
+  ~TracefsInstance();
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  void set(const std::string& name, const std::string& value) const;  // throws Error
+  bool has(const std::string& name) const;
+
+ private:
+  std::string path_;
+};
+
+// Removes an instance, waiting for its last user to close it. False when it is still there after two seconds.
+bool remove_instance(const std::string& path);
+
+// Instances of kmemtrace processes that are gone.
+std::vector<std::string> stale_instances(const std::string& tracefs);
+
+}  // namespace kmt

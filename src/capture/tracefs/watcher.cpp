@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/watcher.hpp"
+
+#include <cerrno>
+#include <csignal>
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "capture/tracefs/tracefs.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Leaves the terminal's session and holds nothing of the recorder's open: whoever waits for the end of its output must
+// not wait for the watcher.
+[[noreturn]] void watch(int alive, const std::string& instance) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "kmemtrace-watch");
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(number, SIG_IGN);
+  ::dup2(alive, 0);
+  const int null = ::open("/dev/null", O_RDWR);
+  ::dup2(null, 1);
+  ::dup2(null, 2);
+  ::syscall(SYS_close_range, 3, ~0u, 0);
+  if (::chdir("/") != 0) ::_exit(1);
+  char byte = 0;
+  while (::read(0, &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::_exit(remove_instance(instance) ? 0 : 1);
+}
+
+}  // namespace
+
+Watcher::Watcher(const std::string& instance) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("Cannot make a pipe", "");
+  FileDescriptor read_end(ends[0]);
+  alive_ = FileDescriptor(ends[1]);
+  pid_ = ::fork();
+  if (pid_ < 0) throw system_error("Cannot start a process", "");
+  if (pid_ == 0) watch(read_end.get(), instance);
+}
+
+Watcher::~Watcher() {
+  alive_.reset();
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace kmt

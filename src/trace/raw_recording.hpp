@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ring-buffer pages as they came from the kernel, one file a CPU, not yet in any trace format.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/file.hpp"
+#include "trace/kernel_description.hpp"
+
+namespace kmt {
+
+struct RawCpu {
+  unsigned cpu = 0;
+  FileDescriptor pages;  // whole pages from offset 0 on
+  std::uint64_t bytes = 0;
+  std::string statistics;  // per_cpu/cpuN/stats when everything had been read
+};
+
+struct RawRecording {
+  KernelDescription kernel;
+  std::vector<RawCpu> cpus;  // by number
+};
+
+}  // namespace kmt
