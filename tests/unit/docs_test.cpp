@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Documentation that states what the code knows has to agree with it.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "results/columns.hpp"
+#include "trace/imperfections.hpp"
+
+namespace kmt {
+namespace {
+
+std::string document(const std::string& name) { return read_file(std::string(KMEMTRACE_DOCS) + "/" + name); }
+
+TEST(Docs, ImperfectionsAreThoseOfTheTable) {
+  const std::string text = document("imperfections.md");
+  std::size_t rows = 0;
+  for (std::size_t at = text.find("\n| `"); at != std::string::npos; at = text.find("\n| `", at + 1)) ++rows;
+  EXPECT_EQ(rows, kImperfections.size());
+  for (const ImperfectionText& kind : kImperfections) {
+    const std::string row = fmt::format("\n| `{}` | {} | {} | ", kind.id, to_string(kind.severity), kind.sentence);
+    EXPECT_NE(text.find(row), std::string::npos) << row;
+  }
+}
+
+TEST(Docs, ManualNamesEverySortKey) {
+  const std::string text = document("man/kmemtrace-report.1.scd");
+  for (const auto& column : call_site_columns())
+    EXPECT_NE(text.find(fmt::format("*{}*", column.key)), std::string::npos) << column.key;
+}
+
+}  // namespace
+}  // namespace kmt
