@@ -9,7 +9,7 @@ build=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-d
 # trace-cmd and perf are what results are compared with.
 test=("${build[@]}" libgtest-dev python3 zstd trace-cmd linux-perf git clang-format clang-tidy clang-19
   libclang-rt-19-dev shellcheck procps util-linux)
-bench=("${build[@]}" libbenchmark-dev python3 zstd trace-cmd linux-perf time)
+bench=("${build[@]}" libbenchmark-dev python3 zstd trace-cmd linux-perf)
 
 purpose=${1:-build}
 case "$purpose" in

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes a long trace out of a real one: its events are repeated with later times and other addresses, and what is live
+at the end of a round is freed, as in a machine that runs for long under a steady load. The same events are written as a
+trace.dat (version 6) and as a perf.data, so that programs which read different formats can be compared.
+
+  generate_trace.py --events N [--trace-dat FILE] [--perf-data FILE] [--from TRACE.DAT]"""
+import argparse
+import collections
+import os
+import re
+import struct
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'tests', 'support'))
+sys.dont_write_bytecode = True
+import tracedat  # noqa: E402
+
+# A round's addresses are moved by a multiple of these, which starts over after some rounds: the set of addresses that a
+# machine uses is bounded however long it runs.
+ROUNDS_OF_ADDRESSES = 16
+POINTER_STEP = 1 << 32
+FRAME_STEP = 1 << 20
+NS_BETWEEN_FREES = 150
+NS_BETWEEN_ROUNDS = 1000
+ZERO_SIZE_PTR = 16
+
+Record = collections.namedtuple('Record', 'time cpu event raw')
+
+
+class Round:
+    """The events of the real trace and of the frees that empty it, in time order."""
+
+    def __init__(self, trace):
+        self.trace, self.order = trace, trace.order
+        self.formats = tracedat.formats(trace)
+        self.name_of = {number: name for name, (number, _) in self.formats.items()}
+        self.records = sorted(self._real_records(), key=lambda record: record.time)
+        self.records += self._closing_frees()
+        self.first = self.records[0].time
+        self.length = self.records[-1].time - self.first + NS_BETWEEN_ROUNDS
+
+    def _real_records(self):
+        for cpu, pages in self.trace.buffers[0].pages.items():
+            size = self.trace.buffers[0].page_size
+            for at in range(0, len(pages), size):
+                page = pages[at:at + size]
+                for time, offset, length in tracedat.records(self.trace, page):
+                    raw = page[offset:offset + length]
+                    yield Record(time, cpu, struct.unpack_from(self.order + 'H', raw)[0], raw)
+
+    def value(self, record, field):
+        at = self.formats[self.name_of[record.event]][1][field]
+        return struct.unpack_from(self.order + {4: 'I', 8: 'Q'}[at.size], record.raw, at.offset)[0]
+
+    def _with(self, raw, name, **values):
+        raw = bytearray(raw)
+        for field, value in values.items():
+            at = self.formats[name][1][field]
+            struct.pack_into(self.order + {4: 'I', 8: 'Q'}[at.size], raw, at.offset, value)
+        return bytes(raw)
+
+    def _closing_frees(self):
+        live, frames, model = {}, {}, {}
+        for record in self.records:
+            name = self.name_of.get(record.event)
+            model[name] = record.raw
+            if name in ('kmalloc', 'kmem_cache_alloc'):
+                live[self.value(record, 'ptr')] = (record.cpu, 'kfree' if name == 'kmalloc' else 'kmem_cache_free')
+            elif name in ('kfree', 'kmem_cache_free'):
+                live.pop(self.value(record, 'ptr'), None)
+            elif name == 'mm_page_alloc':
+                first = self.value(record, 'pfn')
+                frames.update((frame, record.cpu) for frame in range(first, first + (1 << self.value(record, 'order'))))
+            elif name == 'mm_page_free':
+                first = self.value(record, 'pfn')
+                for frame in range(first, first + (1 << self.value(record, 'order'))):
+                    frames.pop(frame, None)
+        time = self.records[-1].time
+        for pointer, (cpu, name) in live.items():
+            if pointer in (0, ZERO_SIZE_PTR):
+                continue
+            time += NS_BETWEEN_FREES
+            yield Record(time, cpu, self.formats[name][0], self._with(model[name], name, ptr=pointer))
+        for frame, cpu in frames.items():
+            time += NS_BETWEEN_FREES
+            raw = self._with(model['mm_page_free'], 'mm_page_free', pfn=frame, order=0)
+            yield Record(time, cpu, self.formats['mm_page_free'][0], raw)
+
+    def address(self, record):
+        """(offset in the record, value, step) of what has to move from round to round, or None."""
+        fields = self.formats.get(self.name_of.get(record.event), (0, {}))[1]
+        for name, step in (('ptr', POINTER_STEP), ('pfn', FRAME_STEP)):
+            if name in fields:
+                value = self.value(record, name)
+                if value not in (0, ZERO_SIZE_PTR, (1 << 64) - 1):
+                    return fields[name].offset, value, step
+        return None
+
+
+class Template:
+    """The bytes of one round, and where the times and addresses are in it."""
+
+    def __init__(self, order):
+        self.data, self.word = bytearray(), struct.Struct(order + 'Q')
+        self.times, self.addresses = [], []  # (offset, value), (offset, value, step)
+
+    def round(self, number, length):
+        for offset, value in self.times:
+            self.word.pack_into(self.data, offset, value + number * length)
+        turn = number % ROUNDS_OF_ADDRESSES
+        for offset, value, step in self.addresses:
+            self.word.pack_into(self.data, offset, value + turn * step)
+        return self.data
+
+
+def pages_of(round_, cpu):
+    """A Template of ring-buffer pages."""
+    trace = round_.trace
+    template = Template(trace.order)
+    page_size, start = trace.buffers[0].page_size, trace.page_data_offset()[0]
+    page, at, last = None, 0, 0
+
+    def close():
+        if page is not None:
+            struct.pack_into(trace.order + 'Q', template.data, page + 8, at - page - start)
+            template.data.extend(bytes(page + page_size - len(template.data)))
+
+    for record in round_.records:
+        if record.cpu != cpu:
+            continue
+        words = len(record.raw) // 4
+        assert words <= 28
+        if page is None or at + 12 + len(record.raw) > page + page_size:
+            close()
+            page, last = len(template.data), record.time
+            template.times.append((page, record.time))
+            template.data += struct.pack(trace.order + 'QQ', record.time, 0)
+            at = page + start
+        delta = record.time - last
+        if delta >> 27:
+            template.data += struct.pack(trace.order + 'II', 30 | (delta & 0x7ffffff) << 5, delta >> 27)
+            at, delta = at + 8, 0
+        moved = round_.address(record)
+        if moved:
+            template.addresses.append((at + 4 + moved[0], *moved[1:]))
+        template.data += struct.pack(trace.order + 'I', words | delta << 5) + record.raw
+        at, last = at + 4 + len(record.raw), record.time
+    close()
+    return template
+
+
+def write_trace_dat(round_, rounds, path):
+    trace = round_.trace
+    templates = [pages_of(round_, cpu) for cpu in range(trace.cpus)]
+    trace.buffers = [trace.buffers[0]._replace(pages={})]
+    header, marks = tracedat.to_v6(trace)
+    header = bytearray(header)
+    header += bytes(-len(header) % trace.page_size)
+    offset = len(header)
+    for cpu, template in enumerate(templates):
+        struct.pack_into(trace.order + 'QQ', header, marks['table'] + 16 * cpu, offset, len(template.data) * rounds)
+        offset += len(template.data) * rounds
+    with open(path, 'wb') as file:
+        file.write(header)
+        for template in templates:
+            for number in range(rounds):
+                file.write(template.round(number, round_.length))
+
+
+# -- perf.data: tools/perf/Documentation/perf.data-file-format.txt, include/uapi/linux/perf_event.h ---------------------
+
+MMAP, SAMPLE, FINISHED_ROUND = 1, 9, 68
+TYPE_TRACEPOINT = 2
+# IP | TID | TIME | CPU | PERIOD | RAW | IDENTIFIER
+SAMPLE_TYPE = 1 | 2 | 4 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 16
+SAMPLE_ID_ALL = 1 << 18
+ATTR_BYTES, HEADER_BYTES, FEATURE_TRACING_DATA = 128, 104, 1
+MISC_KERNEL = 1
+
+
+def samples_of(round_):
+    """A Template of PERF_RECORD_SAMPLEs; an event's id in perf.data is its tracepoint's number."""
+    order = round_.order
+    template = Template(order)
+    for record in round_.records:
+        raw = record.raw + bytes(-(len(record.raw) + 4) % 8)
+        pid = struct.unpack_from(order + 'i', raw, 4)[0]
+        at = len(template.data)
+        head = struct.pack(order + 'QQiiQIIQI', record.event, 0, pid, pid, record.time, record.cpu, 0, 1, len(raw))
+        template.times.append((at + 8 + 24, record.time))
+        moved = round_.address(record)
+        if moved:
+            template.addresses.append((at + 8 + len(head) + moved[0], *moved[1:]))
+        template.data += struct.pack(order + 'IHH', SAMPLE, MISC_KERNEL, 8 + len(head) + len(raw)) + head + raw
+    template.data += struct.pack(order + 'IHH', FINISHED_ROUND, 0, 8)
+    return template
+
+
+def kernel_map(round_):
+    """Where the kernel's text is: perf looks up no symbol without it."""
+    order = round_.order
+    text = {name: int(address, 16) for address, _, name in
+            re.findall(rb'^([0-9a-f]+) (\S) (_text|_etext)$', round_.trace.kallsyms, re.M)}
+    start, end = text[b'_text'], text[b'_etext']
+    body = struct.pack(order + 'iIQQQ', -1, 0, start, end - start, start) + b'[kernel.kallsyms]_text\0\0'
+    body += struct.pack(order + 'iiQIIQ', -1, 0, 0, 0, 0, 0)  # what sample_id_all adds: tid, time, cpu, id
+    return struct.pack(order + 'IHH', MMAP, MISC_KERNEL, 8 + len(body)) + body
+
+
+def tracing_data(trace):
+    head = tracedat.MAGIC + b'0.6\0' + struct.pack(trace.order + 'BBI', trace.order == '>', 8, trace.page_size)
+    return head + b''.join(content for _, content in tracedat.sections(trace))
+
+
+def write_perf_data(round_, rounds, path):
+    order = round_.order
+    template = samples_of(round_)
+    events = sorted({record.event for record in round_.records})
+    attrs = b''
+    ids_at = HEADER_BYTES + len(events) * (ATTR_BYTES + 16)
+    for index, event in enumerate(events):
+        attr = struct.pack(order + 'IIQQQQQ', TYPE_TRACEPOINT, ATTR_BYTES, event, 1, SAMPLE_TYPE, 0, SAMPLE_ID_ALL)
+        attrs += attr.ljust(ATTR_BYTES, b'\0') + struct.pack(order + 'QQ', ids_at + 8 * index, 8)
+    ids = b''.join(struct.pack(order + 'Q', event) for event in events)
+    mapping = kernel_map(round_)
+    data_at, data_bytes = ids_at + len(ids), len(mapping) + len(template.data) * rounds
+    features_at = data_at + data_bytes
+    tracing = tracing_data(round_.trace)
+    header = b'PERFILE2' + struct.pack(order + 'QQ QQ QQ QQ 4Q', HEADER_BYTES, ATTR_BYTES + 16, HEADER_BYTES, len(attrs),
+                                       data_at, data_bytes, 0, 0, 1 << FEATURE_TRACING_DATA, 0, 0, 0)
+    with open(path, 'wb') as file:
+        file.write(header + attrs + ids + mapping)
+        for number in range(rounds):
+            file.write(template.round(number, round_.length))
+        file.write(struct.pack(order + 'QQ', features_at + 16, len(tracing)) + tracing)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--events', type=int, required=True, help='at least so many; whole rounds are written')
+    parser.add_argument('--trace-dat')
+    parser.add_argument('--perf-data')
+    parser.add_argument('--from', dest='source', default=os.path.join(HERE, '..', 'tests', 'data', 'amd64', 'trace.dat'))
+    options = parser.parse_args()
+    round_ = Round(tracedat.read(options.source))
+    rounds = -(-options.events // len(round_.records))
+    if options.perf_data:
+        write_perf_data(round_, rounds, options.perf_data)
+    if options.trace_dat:
+        write_trace_dat(round_, rounds, options.trace_dat)
+    print(rounds * len(round_.records))
+
+
+if __name__ == '__main__':
+    main()
