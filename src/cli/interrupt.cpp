@@ -17,6 +17,7 @@ void handle(void (*handler)(int)) {
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second signal does what it always did
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
 }
 
 }  // namespace

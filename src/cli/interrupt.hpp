@@ -7,7 +7,7 @@ namespace kmt {
 // The exit status of a command whose result is incomplete because of Ctrl+C: 128 + SIGINT, as shells have it.
 constexpr int kInterruptedExitCode = 130;
 
-// While it lives, the first SIGINT or SIGTERM only sets a mark; the second one ends the program.
+// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark; the second one ends the program.
 class InterruptGuard {
  public:
   InterruptGuard();

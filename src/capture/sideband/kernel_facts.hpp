@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/tracefs/events.hpp"
+#include "capture/features/events.hpp"
 #include "trace/kernel_description.hpp"
 
 namespace kmt {

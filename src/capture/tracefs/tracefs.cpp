@@ -9,36 +9,19 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "capture/tracefs/mount.hpp"
 
 namespace kmt {
 
 namespace {
 
-constexpr const char* kUsualPlace = "/sys/kernel/tracing";
 constexpr std::string_view kInstancePrefix = "kmemtrace-";
-
-std::string mounted_tracefs() {
-  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
-  for (const std::string_view line : split(mounts, '\n')) {
-    const std::vector<std::string_view> words = split(line, ' ');
-    if (words.size() >= 3 && words[2] == "tracefs") return std::string(words[1]);
-  }
-  // debugfs mounts it below itself when the path is walked.
-  for (const std::string_view line : split(mounts, '\n')) {
-    const std::vector<std::string_view> words = split(line, ' ');
-    if (words.size() < 3 || words[2] != "debugfs") continue;
-    const std::string below = std::string(words[1]) + "/tracing";
-    if (::access((below + "/events").c_str(), F_OK) == 0) return below;
-  }
-  return {};
-}
 
 // Field 22 of /proc/PID/stat: with the pid it names a process for good.
 std::string start_time(long pid) {
@@ -51,30 +34,17 @@ std::string start_time(long pid) {
 
 }  // namespace
 
-std::string find_tracefs() {
-  std::string place = mounted_tracefs();
-  if (place.empty()) {
-    if (::mount("nodev", kUsualPlace, "tracefs", 0, nullptr) == 0) return kUsualPlace;
-    const bool kernel_lacks_it = errno == ENODEV || errno == ENOENT;
-    Error error = system_error("Cannot mount tracefs", kUsualPlace);
-    Error unsupported(error.what(), ExitCode::unsupported);
-    unsupported.at(error.place());
-    unsupported.hint(
-        kernel_lacks_it
-            ? "This kernel is built without tracing (CONFIG_TRACING), or a container hides it: record on the host"
-            : "Become root (sudo), or mount it as root: mount -t tracefs nodev /sys/kernel/tracing");
-    throw unsupported;
-  }
-  if (::access((place + "/instances").c_str(), W_OK) != 0) {
-    const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
-    Error error(fmt::format("Cannot use tracefs: {}", denied ? "no permission" : "it has no instances"),
-                ExitCode::unsupported);
-    error.at({place, {}, {}});
-    error.hint(denied ? "Become root (sudo); in a container, record on the host"
-                      : "Linux 3.10 or later is needed to trace apart from everybody else");
-    throw error;
-  }
-  return place;
+std::string usable_tracefs() {
+  std::string place = find_tracefs().path;
+  if (place.empty()) place = mount_tracefs().path;
+  if (::access((place + "/instances").c_str(), W_OK) == 0) return place;
+  const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
+  Error error(fmt::format("Cannot use tracefs: {}", denied ? "no permission" : "it has no instances"),
+              ExitCode::unsupported);
+  error.at({place, {}, {}});
+  error.hint(denied ? "Become root (sudo); in a container, record on the host"
+                    : "Linux 3.10 or later is needed to trace apart from everybody else");
+  throw error;
 }
 
 TracefsInstance::TracefsInstance(const std::string& tracefs)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's tracing file system, and instances of our own in it.
+// Tracing instances of our own.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace kmt {
 
-// Where tracefs is mounted; mounts it at /sys/kernel/tracing if it is not and we may. Throws Error (unsupported) that
-// says why it cannot be used and what to do.
-std::string find_tracefs();
+// Where tracefs is, mounted if need be. Throws Error (unsupported) that says why it cannot be used and what to do.
+std::string usable_tracefs();
 
 // An instance: ring buffers and events apart from everybody else's. Named after the process that made it, so that a
 // later run can tell one that was left behind. Removed, with all its events, when the object goes.

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/features/capabilities.hpp"
+
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kPreferredBytesPerCpu = 16 * kMiB;
+constexpr std::uint64_t kFewestBytesPerCpu = kMiB / 4;
+constexpr unsigned kDefaultPartOfMemory = 16;  // all buffers together by default: at most this part of what is free
+constexpr unsigned kMostPartOfMemory = 2;
+
+std::string reason_of(int error_number, const std::string& path) {
+  const std::string lockdown = kernel_lockdown();
+  if (error_number == EPERM && !lockdown.empty()) return fmt::format("{}: kernel lockdown ({})", path, lockdown);
+  if (error_number == EACCES || error_number == EPERM)
+    return fmt::format("{}: not permitted for user {}", path, ::geteuid());
+  if (error_number == ENOENT) return fmt::format("{} does not exist in this kernel", path);
+  return fmt::format("{}: {}", path, std::generic_category().message(error_number));
+}
+
+// A feature that a file stands for.
+Feature probe_file(std::string name, std::string purpose, const std::string& path, int mode, bool needed = false) {
+  Feature feature{std::move(name), std::move(purpose), false, needed, {}};
+  if (path.front() != '/')
+    feature.reason = "tracefs is not there";
+  else if (::access(path.c_str(), mode) == 0)
+    feature.available = true;
+  else
+    feature.reason = reason_of(errno, path);
+  return feature;
+}
+
+std::vector<Feature> probe_features(const TracefsMount& tracefs, const std::vector<EventName>& events) {
+  const std::string& root = tracefs.path;
+  std::vector<Feature> features;
+  Feature mounted{"tracefs", "the kernel's tracing files", !root.empty() || tracefs.mountable, true, tracefs.reason};
+  if (mounted.available) mounted.reason.clear();
+  features.push_back(std::move(mounted));
+  features.push_back(probe_file("own buffers", "recording beside other users of tracing, in an instance of its own",
+                                root + "/instances", W_OK | X_OK, true));
+  features.push_back(probe_file("events", "recording what the kernel does", root + "/events", R_OK | X_OK, true));
+  if (!features.back().available || events.empty()) features.back().available = false;
+  if (features.back().reason.empty() && events.empty()) features.back().reason = "this kernel offers no events";
+  features.push_back(probe_file("raw buffers", "reading without a copy through user space",
+                                root + "/per_cpu/cpu0/trace_pipe_raw", R_OK, true));
+  const std::string some_event = events.empty() ? "kmem/kmalloc" : events.front().system + "/" + events.front().name;
+  features.push_back(probe_file("per-event filters",
+                                "leaving out the recorder's own events, but not the interrupts on it",
+                                fmt::format("{}/events/{}/filter", root, some_event), W_OK));
+  features.push_back(probe_file("set_event_pid", "recording chosen processes (-p, -F)", root + "/set_event_pid", W_OK));
+  features.push_back(
+      probe_file("event-fork", "following the children of chosen processes", root + "/options/event-fork", W_OK));
+  features.push_back(probe_file("set_event_notrace_pid", "leaving out the recorder where filters cannot",
+                                root + "/set_event_notrace_pid", W_OK));
+  features.push_back(
+      probe_file("buffer_percent", "waking the readers only for many pages at once", root + "/buffer_percent", W_OK));
+  return features;
+}
+
+std::uint64_t memory_available() {
+  const std::string meminfo = try_read_file("/proc/meminfo").value_or("");
+  for (const std::string_view key : {"MemAvailable:", "MemFree:"}) {
+    const std::size_t at = meminfo.find(key);
+    if (at == std::string::npos) continue;
+    const std::string_view digits = trim(std::string_view(meminfo).substr(at + key.size(), 32));
+    std::uint64_t kilobytes = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), kilobytes);
+    return kilobytes * 1024;
+  }
+  return 0;
+}
+
+void probe_symbols(Capabilities& capabilities) {
+  constexpr std::size_t kEnough = 4096;
+  try {
+    const FileDescriptor fd = open_file("/proc/kallsyms", O_RDONLY);
+    std::string text(kEnough, '\0');
+    const ssize_t count = ::read(fd.get(), text.data(), text.size());
+    text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    // The first symbols of x86 are per-CPU offsets, the very first of them 0: look at all addresses of the chunk.
+    for (const std::string_view line : split(text, '\n'))
+      if (line.size() > 16 && line.substr(0, 8).find_first_not_of('0') != std::string_view::npos)
+        capabilities.symbols_readable = true;
+    if (!capabilities.symbols_readable)
+      capabilities.symbols_reason = "/proc/kallsyms shows no addresses to this user (kernel.kptr_restrict)";
+  } catch (const Error& error) {
+    capabilities.symbols_reason = fmt::format("/proc/kallsyms: {}", error.what());
+  }
+}
+
+}  // namespace
+
+std::uint32_t page_size_of_header_page(const std::string& text) {
+  // "field: char data;	offset:16;	size:4080;	signed:1;"
+  const std::size_t data = text.find("char data;");
+  if (data == std::string::npos) return 0;
+  const auto number = [&text](std::size_t from, std::string_view key) {
+    const std::size_t at = text.find(key, from);
+    std::uint32_t value = 0;
+    if (at != std::string::npos) std::from_chars(text.data() + at + key.size(), text.data() + text.size(), value);
+    return value;
+  };
+  return number(data, "offset:") + number(data, "size:");
+}
+
+BufferLimits buffer_limits(const std::string& tracefs) {
+  BufferLimits limits;
+  limits.cpus_online = static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  limits.cpus_possible = static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
+  limits.memory_available = memory_available();
+  limits.most_bytes_per_cpu = limits.memory_available / kMostPartOfMemory / limits.cpus_online;
+  limits.default_bytes_per_cpu = std::clamp(limits.memory_available / kDefaultPartOfMemory / limits.cpus_online,
+                                            kFewestBytesPerCpu, kPreferredBytesPerCpu);
+  if (!tracefs.empty())
+    limits.page_size = page_size_of_header_page(try_read_file(tracefs + "/events/header_page").value_or(""));
+  return limits;
+}
+
+Capabilities probe_capabilities(TracefsMount tracefs) {
+  Capabilities capabilities;
+  utsname name{};
+  ::uname(&name);
+  capabilities.kernel = name.release;
+  capabilities.machine = name.machine;
+  const std::string root = tracefs.path;
+  if (!root.empty()) {
+    try {
+      capabilities.events = available_events(root);
+    } catch (const Error&) {
+      // probe_features() says why.
+    }
+    capabilities.default_events = default_events(root, capabilities.events);
+    try {
+      capabilities.clocks = read_clocks(root);
+    } catch (const Error&) {
+      // As above: what hides the clocks hides all of tracefs.
+    }
+  }
+  capabilities.features = probe_features(tracefs, capabilities.events);
+  capabilities.limits = buffer_limits(root);
+  capabilities.tracefs = std::move(tracefs);
+  probe_symbols(capabilities);
+  return capabilities;
+}
+
+bool Capabilities::can_record() const { return why_not().empty(); }
+
+std::string Capabilities::why_not() const {
+  for (const Feature& feature : features)
+    if (feature.needed && !feature.available)
+      return feature.reason.empty() ? feature.name + " is missing" : feature.reason;
+  return {};
+}
+
+const Feature* Capabilities::find(std::string_view name) const {
+  const auto found =
+      std::find_if(features.begin(), features.end(), [name](const Feature& feature) { return feature.name == name; });
+  return found == features.end() ? nullptr : &*found;
+}
+
+}  // namespace kmt

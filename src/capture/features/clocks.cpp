@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/features/clocks.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Above this, reading the clock costs more than all the rest of recording an event.
+constexpr unsigned kCheapNs = 400;
+
+std::uint64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// The best of some rounds, so that being interrupted does not count.
+unsigned monotonic_read_ns() {
+  constexpr unsigned kRounds = 8;
+  constexpr unsigned kReads = 256;
+  std::uint64_t best = std::numeric_limits<std::uint32_t>::max();
+  for (unsigned round = 0; round < kRounds; ++round) {
+    const std::uint64_t start = now_ns();
+    for (unsigned i = 0; i + 1 < kReads; ++i) now_ns();
+    best = std::min(best, (now_ns() - start) / kReads);
+  }
+  return static_cast<unsigned>(best);
+}
+
+bool offers(const TraceClocks& clocks, std::string_view name) {
+  return std::find(clocks.offered.begin(), clocks.offered.end(), name) != clocks.offered.end();
+}
+
+// "mono" reads the clocksource that the kernel's own time comes from. The kernel takes a clocksource that is not the
+// same on all CPUs out of service, so it is ordered across CPUs; what remains to be asked is what reading it costs.
+// "global" is ordered whatever the clocksource, at the price of a lock that all CPUs share. "local" is a CPU's own.
+void recommend(TraceClocks& clocks) {
+  const std::string source =
+      clocks.clocksource.empty() ? "an unknown clocksource" : "clocksource " + clocks.clocksource;
+  const bool coarse = clocks.clocksource.find("jiffies") != std::string::npos;
+  if (offers(clocks, "mono") && !coarse && clocks.read_ns <= kCheapNs) {
+    clocks.recommended = "mono";
+    clocks.reason = fmt::format("{} is ordered across CPUs and cheap here: {} ns a reading", source, clocks.read_ns);
+  } else if (offers(clocks, "global")) {
+    clocks.recommended = "global";
+    clocks.reason = fmt::format("ordered across CPUs; mono would {}",
+                                !offers(clocks, "mono") ? "be better but this kernel does not offer it"
+                                : coarse                ? fmt::format("only tick: it reads {}", source)
+                                         : fmt::format("cost {} ns a reading of {}", clocks.read_ns, source));
+  } else {
+    clocks.recommended = clocks.current;
+    clocks.reason = "this kernel offers no clock that is known to be ordered across CPUs";
+  }
+}
+
+}  // namespace
+
+TraceClocks read_clocks(const std::string& tracefs) {
+  TraceClocks clocks;
+  clocks.text = read_file(tracefs + "/trace_clock");
+  for (std::string_view word : split(trim(clocks.text), ' ')) {
+    if (word.empty()) continue;
+    const bool current = word.starts_with('[') && word.ends_with(']');
+    if (current) word = word.substr(1, word.size() - 2);
+    clocks.offered.emplace_back(word);
+    if (current) clocks.current = word;
+  }
+  clocks.clocksource =
+      trim(try_read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource").value_or(""));
+  clocks.read_ns = monotonic_read_ns();
+  recommend(clocks);
+  return clocks;
+}
+
+std::string describe_clock(const std::string& clock) {
+  struct Text {
+    std::string_view name;
+    const char* text;
+  };
+  static constexpr std::array kTexts = {
+      Text{"local", "each CPU's own: cheapest, may be out of order across CPUs"},
+      Text{"global", "ordered across CPUs by a lock they share: dearer"},
+      Text{"counter", "counts events, tells no time"},
+      Text{"uptime", "jiffies since boot: milliseconds at best"},
+      Text{"perf", "the clock of perf, to compare with its traces"},
+      Text{"mono", "CLOCK_MONOTONIC: ordered across CPUs, slewed by NTP"},
+      Text{"mono_raw", "CLOCK_MONOTONIC_RAW: as mono, not slewed"},
+      Text{"boot", "CLOCK_BOOTTIME: as mono, counts while suspended"},
+      Text{"tai", "CLOCK_TAI: wall clock, can be set"},
+      Text{"x86-tsc", "raw TSC cycles, not nanoseconds"},
+      Text{"ppc-tb", "raw timebase ticks, not nanoseconds"},
+  };
+  const auto* const found =
+      std::find_if(kTexts.begin(), kTexts.end(), [&clock](const Text& text) { return text.name == clock; });
+  return found == kTexts.end() ? std::string{} : found->text;
+}
+
+}  // namespace kmt

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/features/events.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kDefaultPatterns = {
+    "kmem:kmalloc",         "kmem:kmalloc_node", "kmem:kfree", "kmem:kmem_cache_alloc", "kmem:kmem_cache_alloc_node",
+    "kmem:kmem_cache_free", "kmem:mm_page_*",
+};
+
+std::vector<std::string> subdirectories(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (fs::directory_iterator at(path, code), end; !code && at != end; at.increment(code))
+    if (std::error_code ignored; at->is_directory(ignored)) names.push_back(at->path().filename());
+  if (code) {
+    errno = code.value();
+    throw system_error("Cannot list the kernel's events", path);
+  }
+  return names;
+}
+
+bool is_there(const std::vector<EventName>& available, const std::string& name) {
+  return std::binary_search(available.begin(), available.end(), EventName{"kmem", name});
+}
+
+bool has_node_field(const std::string& tracefs, const std::string& name) {
+  const auto format = try_read_file(tracefs + "/events/kmem/" + name + "/format");
+  return format && format->find(" node;") != std::string::npos;
+}
+
+std::string why_missing(const std::string& tracefs, const std::vector<EventName>& available, std::string_view pattern) {
+  const bool any_kmem =
+      std::any_of(available.begin(), available.end(), [](const auto& e) { return e.system == "kmem"; });
+  if (!any_kmem) return "this kernel has no kmem events (built without CONFIG_EVENT_TRACING?)";
+  constexpr std::string_view kNodeSuffix = "_node";
+  if (pattern.ends_with(kNodeSuffix)) {
+    std::string base(pattern.substr(0, pattern.size() - kNodeSuffix.size()));
+    base.erase(0, base.find(':') + 1);
+    if (is_there(available, base) && has_node_field(tracefs, base))
+      return fmt::format("not needed: kmem:{} covers these allocations here and says the node itself", base);
+  }
+  return "this kernel does not have it";
+}
+
+bool matches(const EventName& event, const std::string& pattern) {
+  if (pattern.find(':') == std::string::npos) return glob_match(pattern, event.system);
+  return glob_match(pattern, to_string(event));
+}
+
+// How many leading characters and pairs of neighbouring characters two names share: crude, good enough for a hint.
+unsigned likeness(const std::string& a, const std::string& b) {
+  std::set<std::string> pairs;
+  for (std::size_t i = 0; i + 1 < a.size(); ++i) pairs.insert(a.substr(i, 2));
+  unsigned shared = 0;
+  for (std::size_t i = 0; i + 1 < b.size(); ++i) shared += pairs.erase(b.substr(i, 2)) > 0 ? 1 : 0;
+  return 200 * shared / static_cast<unsigned>(a.size() + b.size());
+}
+
+Error no_such_event(const std::vector<EventName>& available, const std::string& pattern) {
+  Error error(fmt::format("This kernel has no event \"{}\"", pattern));
+  std::vector<std::pair<unsigned, std::string>> near;
+  for (const EventName& event : available) {
+    const std::string name = to_string(event);
+    const unsigned score = std::max(likeness(pattern, name), likeness(pattern, event.name));
+    if (score >= 50) near.emplace_back(score, name);
+  }
+  std::sort(near.begin(), near.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  constexpr std::size_t kShown = 4;
+  near.resize(std::min(near.size(), kShown));
+  std::vector<std::string> names;
+  for (const auto& [score, name] : near) names.push_back(name);
+  const std::string see = "`kmemtrace list events` shows all of them";
+  error.hint(names.empty() ? see : fmt::format("Near it are {}; {}", fmt::join(names, ", "), see));
+  return error;
+}
+
+}  // namespace
+
+std::string to_string(const EventName& event) { return event.system + ":" + event.name; }
+
+std::vector<EventName> available_events(const std::string& tracefs) {
+  std::vector<EventName> events;
+  const std::string root = tracefs + "/events";
+  for (const std::string& system : subdirectories(root))
+    for (const std::string& name : subdirectories(root + "/" + system))
+      if (::access(fmt::format("{}/{}/{}/enable", root, system, name).c_str(), F_OK) == 0)
+        events.push_back({system, name});
+  std::sort(events.begin(), events.end());
+  return events;
+}
+
+DefaultEvents default_events(const std::string& tracefs, const std::vector<EventName>& available) {
+  DefaultEvents chosen;
+  for (const std::string pattern : kDefaultPatterns) {
+    const std::size_t before = chosen.present.size();
+    for (const EventName& event : available)
+      if (matches(event, pattern)) chosen.present.push_back(event);
+    if (chosen.present.size() == before) chosen.missing.push_back({pattern, why_missing(tracefs, available, pattern)});
+  }
+  return chosen;
+}
+
+std::vector<EventName> select_events(const std::vector<EventName>& available,
+                                     const std::vector<std::string>& patterns) {
+  std::set<EventName> selected;
+  for (const std::string& pattern : patterns) {
+    bool any = false;
+    for (const EventName& event : available) {
+      if (!matches(event, pattern)) continue;
+      selected.insert(event);
+      any = true;
+    }
+    if (!any) throw no_such_event(available, pattern);
+  }
+  return {selected.begin(), selected.end()};
+}
+
+}  // namespace kmt

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/mount.hpp"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kMountPoint = "/sys/kernel/tracing";
+constexpr const char* kUnderDebugfs = "/sys/kernel/debug/tracing";
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+// Mount points in /proc/self/mounts escape blanks; nobody mounts tracefs below one.
+std::string mounted_at() {
+  std::string found;
+  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
+  for (const std::string_view line : split(mounts, '\n')) {
+    const auto fields = split(line, ' ');
+    if (fields.size() < 3 || fields[2] != "tracefs") continue;
+    if (fields[1] == kMountPoint) return kMountPoint;
+    if (found.empty()) found = fields[1];
+  }
+  return found;
+}
+
+bool kernel_knows_tracefs() {
+  const std::string filesystems = try_read_file("/proc/filesystems").value_or("");
+  return filesystems.find("\ttracefs\n") != std::string::npos;
+}
+
+bool try_mount() { return ::mount("nodev", kMountPoint, "tracefs", 0, nullptr) == 0; }
+
+}  // namespace
+
+TracefsMount find_tracefs() {
+  TracefsMount state;
+  state.path = mounted_at();
+  if (!state.path.empty()) return state;
+  if (exists(std::string(kUnderDebugfs) + "/instances")) {
+    state.path = kUnderDebugfs;
+    return state;
+  }
+  if (!kernel_knows_tracefs()) {
+    state.reason = "this kernel has no tracefs (built without CONFIG_TRACING)";
+  } else if (!exists(kMountPoint)) {
+    state.reason = fmt::format("{} does not exist: /sys is not mounted, or hidden by a container", kMountPoint);
+  } else if (::geteuid() != 0) {
+    state.reason = "tracefs is not mounted, and only root may mount it";
+  } else {
+    state.reason = "tracefs is not mounted";
+    state.mountable = true;
+  }
+  return state;
+}
+
+TracefsMount mount_tracefs() {
+  TracefsMount state = find_tracefs();
+  if (!state.path.empty()) return state;
+  if (!state.mountable) {
+    Error error("Cannot trace: " + state.reason, ExitCode::unsupported);
+    if (::geteuid() != 0) error.hint("Run it as root: sudo kmemtrace …");
+    throw error;
+  }
+  if (!try_mount()) {
+    Error error = system_error("Cannot mount tracefs", kMountPoint);
+    Error refused(error.what(), ExitCode::unsupported);
+    refused.at(error.place());
+    refused.hint(
+        "A container has to be given tracefs by its host: -v /sys/kernel/tracing:/sys/kernel/tracing, privileged");
+    throw refused;
+  }
+  state.path = kMountPoint;
+  state.reason.clear();
+  return state;
+}
+
+TracefsMount mount_tracefs_privately() {
+  TracefsMount state = find_tracefs();
+  if (!state.path.empty() || !state.mountable) return state;
+  const bool own = ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+  if (own && try_mount()) {
+    state.path = kMountPoint;
+    return state;
+  }
+  state.reason = fmt::format("tracefs is not mounted and cannot be: {}", std::generic_category().message(errno));
+  state.mountable = false;
+  return state;
+}
+
+std::string kernel_lockdown() {
+  const std::string text = try_read_file("/sys/kernel/security/lockdown").value_or("");  // "none [integrity] …"
+  const std::size_t open = text.find('[');
+  const std::size_t close = text.find(']');
+  if (open == std::string::npos || close == std::string::npos || close < open) return {};
+  const std::string level = text.substr(open + 1, close - open - 1);
+  return level == "none" ? std::string{} : level;
+}
+
+}  // namespace kmt

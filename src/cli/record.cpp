@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace record
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/features/clocks.hpp"
+#include "capture/features/events.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+#include "capture/tracefs/recorder.hpp"
+#include "capture/tracefs/tracefs.hpp"
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "formats/tracedat/writer.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string output = "trace.dat";
+  std::vector<std::string> events;
+  std::vector<std::string> pids;
+  std::string duration;
+  std::string buffer;
+  std::string clock;
+  unsigned version = 7;
+  bool only_command = false;
+  bool remove_stale = false;
+  bool no_progress = false;
+  std::vector<std::string> command;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace record                              this machine, until Ctrl+C, into trace.dat
+  kmemtrace record --duration 10s -o boot.dat   ten seconds
+  kmemtrace record -- make -j8                  this machine, while make runs
+  kmemtrace record -F -- ls                     only ls and what it starts
+  kmemtrace record -p 812 -p 813 --duration 5s  two tasks and what they fork
+  kmemtrace record -e kmem:kmalloc,kmem:kfree -e 'sched:sched_process_*'
+
+Without -F the whole machine is recorded while COMMAND runs: what a command allocates is often freed by others (RCU,
+soft interrupts, kernel threads), and would look leaked if only the command were seen.
+
+kmemtrace traces in an instance of its own and leaves other people's tracing alone. The instance is removed however
+the recording ends. What the recorder itself allocates is kept out by a filter in the kernel.
+
+Exit status:
+  0  recorded
+  2  wrong usage, a command that cannot be executed, or the trace cannot be written
+  3  not permitted or not supported here)";
+
+// A share of memory that a machine can spare, within sensible bounds.
+std::uint64_t default_buffer_bytes() {
+  constexpr std::uint64_t kMost = 16ull << 20;
+  constexpr std::uint64_t kLeast = 1ull << 20;
+  const auto pages = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto cpus = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
+  return std::clamp(pages * page_bytes / 32 / cpus, kLeast, kMost);
+}
+
+bool ask(const std::string& question) {
+  std::fputs((question + " [y/N] ").c_str(), stderr);
+  std::string answer;
+  return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
+}
+
+// Instances of killed runs hold memory and slow the machine down: said at every start, removed when wanted.
+void offer_to_remove_stale(const std::string& tracefs, bool remove) {
+  const std::vector<std::string> stale = stale_instances(tracefs);
+  if (stale.empty()) return;
+  if (!remove && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1)
+    remove = ask(fmt::format("A killed kmemtrace left tracing on in {}. Remove it?", fmt::join(stale, ", ")));
+  for (const std::string& path : stale) {
+    if (!remove)
+      fmt::print(stderr, "note: a killed kmemtrace left tracing on: remove it with --remove-stale, or: rmdir {}\n",
+                 path);
+    else if (remove_instance(path))
+      fmt::print(stderr, "Removed {}, left by a killed run\n", path);
+    else
+      fmt::print(stderr, "note: {} is still in use and cannot be removed\n", path);
+  }
+}
+
+std::vector<std::string> split_commas(const std::vector<std::string>& values) {
+  std::vector<std::string> parts;
+  for (const std::string& value : values)
+    for (const std::string_view part : split(value, ','))
+      if (!part.empty()) parts.emplace_back(part);
+  return parts;
+}
+
+std::vector<pid_t> parse_pids(const std::vector<std::string>& values) {
+  std::vector<pid_t> pids;
+  for (const std::string& part : split_commas(values)) {
+    int pid = 0;
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), pid);
+    if (code != std::errc{} || end != part.data() + part.size() || pid <= 0)
+      throw Error(fmt::format("\"{}\" is not a process id", part));
+    if (!fs::exists(fmt::format("/proc/{}", pid))) throw Error(fmt::format("There is no process {}", pid));
+    pids.push_back(pid);
+  }
+  return pids;
+}
+
+// Fails before anything is recorded, not after.
+void check_output(const std::string& path) {
+  std::error_code code;
+  const fs::file_status status = fs::status(path, code);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    Error error("The output is not a regular file");
+    error.hint("Recorded pages are moved inside the kernel, which needs a file: choose one with -o");
+    throw error.at({path, {}, {}});
+  }
+  const fs::path directory = fs::absolute(path).parent_path();
+  if (!fs::is_directory(directory, code)) throw Error("The output's directory does not exist").at({directory, {}, {}});
+  if (::access(directory.c_str(), W_OK) != 0) throw system_error("Cannot write to the output's directory", directory);
+}
+
+RecordRequest request_of(const Options& options, const std::string& tracefs) {
+  RecordRequest request;
+  const std::vector<EventName> available = available_events(tracefs);
+  request.events = options.events.empty() ? default_events(tracefs, available).present
+                                          : select_events(available, split_commas(options.events));
+  if (request.events.empty()) {
+    Error error("This kernel has no kmem events", ExitCode::unsupported);
+    error.hint("`kmemtrace list events` says why");
+    throw error;
+  }
+  request.pids = parse_pids(options.pids);
+  request.command = options.command;
+  request.only_command = options.only_command;
+  if (options.only_command && options.command.empty())
+    throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
+  if (options.only_command && !request.pids.empty()) throw Error("-F and -p exclude each other");
+  if (!options.duration.empty()) request.duration_ns = parse_duration(options.duration);
+  request.buffer_bytes = options.buffer.empty() ? default_buffer_bytes() : parse_size(options.buffer);
+  if (request.buffer_bytes < 8192) throw Error("A buffer of less than 8k a CPU holds no events");
+
+  const TraceClocks clocks = read_clocks(tracefs);
+  request.clock = options.clock.empty() ? clocks.recommended : options.clock;
+  if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end()) {
+    Error error(fmt::format("This kernel has no clock \"{}\"", request.clock));
+    error.hint(fmt::format("It has: {}", fmt::join(clocks.offered, ", ")));
+    throw error;
+  }
+  request.scratch_directory = fs::absolute(options.output).parent_path();
+  return request;
+}
+
+// Room on the disk for what is written last, taken at the start: a full disk then still leaves a readable trace.
+class Reserve {
+ public:
+  void take(const std::string& directory, std::uint64_t bytes) {
+    std::string name = directory + "/.kmemtrace-XXXXXX";
+    file_ = FileDescriptor(::mkostemp(name.data(), 0));
+    if (!file_) throw system_error("Cannot make a temporary file", directory);
+    ::unlink(name.c_str());
+    const int code = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
+    if (code != ENOSPC && code != EDQUOT) return;
+    Error error(fmt::format("The disk is full: {} are needed to begin with", humane_bytes(bytes)));
+    error.hint("Choose another place with -o");
+    throw error.at({directory, {}, {}});
+  }
+  void release() { file_.reset(); }
+
+ private:
+  FileDescriptor file_;
+};
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted) : wanted_(wanted && ::isatty(STDERR_FILENO) == 1) {}
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void update(const RecordProgress& progress) {
+    if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
+    const double rate = static_cast<double>(progress.events - events_) / (progress.seconds - shown_at_);
+    fmt::print(stderr, "\r\x1b[K{:.1f} s  {} events  {} events/s  {}  {} lost", progress.seconds,
+               humane_count(progress.events), humane_count(static_cast<std::uint64_t>(rate)),
+               humane_bytes(progress.bytes), humane_count(progress.lost));
+    std::fflush(stderr);
+    shown_at_ = progress.seconds;
+    events_ = progress.events;
+  }
+  void clear() {
+    if (wanted_ && shown_at_ > 0) std::fputs("\r\x1b[K", stderr);
+    shown_at_ = 0;
+  }
+
+ private:
+  static constexpr double kEvery = 0.5;
+  bool wanted_;
+  double shown_at_ = 0;
+  std::uint64_t events_ = 0;
+};
+
+std::string describe_command_end(const RecordOutcome& outcome, const std::vector<std::string>& command) {
+  if (command.empty()) return {};
+  if (!outcome.command_status) return fmt::format("{} still runs", printable(command.front()));
+  const int status = *outcome.command_status;
+  if (WIFSIGNALED(status))
+    return fmt::format("{} was ended by signal {}", printable(command.front()), WTERMSIG(status));
+  return fmt::format("{} exited with {}", printable(command.front()), WEXITSTATUS(status));
+}
+
+// Events, bytes, and what was lost on which CPU.
+void print_summary(const Options& options, const RecordOutcome& outcome) {
+  std::uint64_t events = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t bytes = 0;
+  std::string lost_by_cpu;
+  for (const RawCpu& cpu : outcome.recording.cpus) {
+    const CpuCounters counters = parse_cpu_counters(cpu.statistics);
+    events += counters.events;
+    lost += counters.lost;
+    bytes += cpu.bytes;
+    if (counters.lost > 0) lost_by_cpu += fmt::format("  cpu {}: {} lost\n", cpu.cpu, humane_count(counters.lost));
+  }
+  fmt::print(stderr, "{}: {} events in {:.1f} s, {} of ring buffer, clock {}\n", printable(options.output),
+             humane_count(events), outcome.seconds, humane_bytes(bytes), outcome.recording.kernel.clock);
+  if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
+    fmt::print(stderr, "{}\n", command);
+  if (lost == 0) return fmt::print(stderr, "Nothing was lost\n");
+  fmt::print(stderr, "{} events were lost:\n{}Larger buffers (-b) or fewer events (-e) lose less\n", humane_count(lost),
+             lost_by_cpu);
+}
+
+void record_trace(const Options& options) {
+  const InterruptGuard interrupt;
+  check_output(options.output);
+  const std::string tracefs = usable_tracefs();
+  offer_to_remove_stale(tracefs, options.remove_stale);
+  const RecordRequest request = request_of(options, tracefs);
+
+  ProgressLine progress(!options.no_progress);
+  Reserve reserve;
+  RecordHooks hooks;
+  hooks.interrupted = [&] { return interrupt.interrupted(); };
+  hooks.progress = [&](const RecordProgress& now) { progress.update(now); };
+  hooks.described = [&](const KernelDescription& kernel) {
+    if (!has_addresses(kernel.kallsyms))
+      fmt::print(stderr,
+                 "note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
+                 "sysctl kernel.kptr_restrict=1\n");
+    // What a page more for each CPU, and copying in steps, takes on top.
+    reserve.take(request.scratch_directory, tracedat::metadata_bytes(kernel) + (18ull << 20));
+    if (request.command.empty() && ::isatty(STDERR_FILENO) == 1)
+      fmt::print(stderr, "Recording {} events into {}; Ctrl+C ends it\n", request.events.size(),
+                 printable(options.output));
+  };
+  RecordOutcome outcome = record(tracefs, request, hooks);
+  progress.clear();
+  reserve.release();
+  tracedat::write(options.output, options.version, outcome.recording);
+  print_summary(options, outcome);
+  if (outcome.filtered_by_pid_list)
+    fmt::print(stderr,
+               "note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
+  if (outcome.end != RecordEnd::cannot_write) return;
+  Error error(fmt::format("The recording ended early: {}", outcome.write_error));
+  error.hint("What had been recorded until then is in the trace");
+  throw error.at({options.output, {}, {}});
+}
+
+}  // namespace
+
+CLI::App* add_record_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand("record", "Record this machine's kernel memory events into a trace");
+  const auto options = std::make_shared<Options>();
+  command->add_option("-o,--output", options->output, "Write the trace to FILE (default: trace.dat)")
+      ->type_name("FILE");
+  command
+      ->add_option("-e,--event", options->events,
+                   "Record EVENT, system:name with globs, instead of the slab and page events\n"
+                   "Several may be given, with commas or with several -e. `kmemtrace list events` shows them")
+      ->type_name("EVENT")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("-p,--pid", options->pids, "Record only task PID and what it forks (repeatable)")
+      ->type_name("PID")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("-d,--duration", options->duration, "End after that time: 10s, 1.5s, 200ms, 5m")->type_name("T");
+  command
+      ->add_option("-b,--buffer", options->buffer,
+                   "Ring buffer of SIZE for each CPU: 512k, 64M\nThe default is 16M, less where memory is small")
+      ->type_name("SIZE");
+  command
+      ->add_option(
+          "--clock", options->clock,
+          "Use this trace clock\nThe default is the cheapest that is ordered across CPUs; `kmemtrace list clocks` "
+          "tells which and why")
+      ->type_name("CLOCK");
+  command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
+      ->type_name("N")
+      ->check(CLI::IsMember({6, 7}));
+  command->add_flag("-F,--only-command", options->only_command, "Record only COMMAND and what it forks");
+  command->add_flag("--remove-stale", options->remove_stale, "Remove instances that killed runs left, without asking");
+  command->add_flag("--no-progress", options->no_progress, "No progress line");
+  command->add_option("command", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    record_trace(*options);
+    exit_code = static_cast<int>(ExitCode::good);
+  });
+  return command;
+}
+
+}  // namespace kmt
