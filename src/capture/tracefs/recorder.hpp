@@ -1,64 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records the running kernel into one nameless file of ring-buffer pages a CPU, beside a description of the kernel.
-// What becomes of them is the caller's business.
+// Records the live kernel's ring buffers into files, page by page, without copying events through user space.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
-#include "capture/tracefs/buffer_stats.hpp"
-#include "capture/tracefs/command.hpp"
-#include "capture/tracefs/cpu_readers.hpp"
-#include "capture/tracefs/signals.hpp"
-#include "trace/kernel_description.hpp"
+#include <sys/types.h>
+
+#include "capture/features/events.hpp"
+#include "trace/raw_recording.hpp"
 
 namespace kmt {
 
 struct RecordRequest {
-  std::string tracefs;             // where it is mounted
-  std::vector<EventName> events;   // at least one
-  std::vector<std::int32_t> pids;  // only these processes and what they start; empty: the whole system
-  std::uint64_t duration_ns = 0;   // 0: until a signal, or the command's end
-  std::uint64_t buffer_bytes_per_cpu = 0;
-  std::string clock;
+  std::vector<EventName> events;
+  std::vector<pid_t> pids;           // only these and what they fork; empty: the whole system
   std::vector<std::string> command;  // empty: none
-  bool only_command = false;         // only the command and what it starts
-  std::string scratch_directory;     // for the pages; best the output's
+  bool only_command = false;         // only the command and what it forks
+  std::optional<std::uint64_t> duration_ns;
+  std::uint64_t buffer_bytes = 0;  // a CPU
+  std::string clock;
+  std::string scratch_directory;  // where the pages are kept until they are written; its file system must hold them
 };
 
 struct RecordProgress {
-  std::uint64_t elapsed_ns = 0;
+  double seconds = 0;
   std::uint64_t events = 0;
-  std::uint64_t lost = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t lost = 0;
 };
 
-enum class EndReason { duration, command_ended, interrupted, failed };
+enum class RecordEnd : std::uint8_t { interrupted, duration, command_ended, cannot_write };
 
-struct RecordedCpu {
-  CpuPages pages;
-  CpuStats stats;  // when all had been read
+struct RecordOutcome {
+  RawRecording recording;
+  RecordEnd end = RecordEnd::interrupted;
+  std::optional<int> command_status;  // as waitpid gives it
+  std::string write_error;            // of RecordEnd::cannot_write
+  double seconds = 0;
+  bool filtered_by_pid_list = false;  // too many threads for an event filter: see own_threads.hpp
 };
 
-struct Recording {
-  KernelDescription kernel;
-  std::vector<RecordedCpu> cpus;
-  std::uint64_t elapsed_ns = 0;
-  EndReason reason = EndReason::duration;
-  std::optional<Error> failure;      // why it ended early; what was stored until then is here
-  std::vector<std::string> remarks;  // what the user should know
-  std::unique_ptr<Command> command;  // may still run
+// Callbacks of the recorder, all from the calling thread.
+struct RecordHooks {
+  std::function<bool()> interrupted;                                  // asked ten times a second
+  std::function<void(const RecordProgress&)> progress;                // told as often
+  std::function<void(const KernelDescription&)> described = nullptr;  // before tracing starts; may throw to give up
 };
 
-// Ends by itself or by a signal of `signals`. `progress` is called about every half second; may be empty. No instance,
-// process or file of it is left, whatever happens, but a command that goes on running. Throws Error when recording
-// could not begin, or the command could not be executed.
-Recording record(const RecordRequest& request, SignalWatch& signals,
-                 const std::function<void(const RecordProgress&)>& progress);
+// Records until the command ends, the time is over, or interrupted() says so. The instance is gone when it returns or
+// throws. A command that cannot be executed throws Error.
+RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks);
+
+// Sum of what the kernel counts for one CPU (per_cpu/cpuN/stats).
+struct CpuCounters {
+  std::uint64_t events = 0;  // recorded: read and unread
+  std::uint64_t lost = 0;    // overwritten, dropped, refused by nesting
+};
+CpuCounters parse_cpu_counters(const std::string& statistics);
 
 }  // namespace kmt
