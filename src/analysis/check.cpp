@@ -96,7 +96,8 @@ CheckResult CheckAnalysis::finish() {
   if (state_->info.clock == "local" && state_->info.cpus > 1)
     result.findings.add({Imperfection::clock_not_ordered, "local", {}, {}, {}});
   // The kernel's statistics may know of more loss than the pages' marks.
-  const std::uint64_t marked = result.findings.count_of(Imperfection::lost_events);
+  const std::uint64_t marked = result.findings.count_of(Imperfection::lost_events) +
+                               result.findings.count_of(Imperfection::interrupted_recording);
   if (result.trace.lost_events > marked)
     result.findings.count(Imperfection::lost_events, result.trace.lost_events - marked);
   for (std::size_t kind = 0; kind < kImperfections.size(); ++kind)

@@ -91,6 +91,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "kmemtrace " KMEMTRACE_VERSION, "Show the version");
   app.footer(kFooter);
   app.require_subcommand(0, 1);  // one at most, so that a file may be called like a command
+  add_list_command(app, exit_code);
   add_record_command(app, exit_code);
   add_check_command(app, exit_code);
   add_report_command(app, exit_code);

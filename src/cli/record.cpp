@@ -53,6 +53,8 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace record -p 812 -p 813 --duration 5s  two tasks and what they fork
   kmemtrace record -e kmem:kmalloc,kmem:kfree -e 'sched:sched_process_*'
 
+When the recording ends before COMMAND does (--duration, Ctrl+C), COMMAND is asked to end (SIGTERM).
+
 Without -F the whole machine is recorded while COMMAND runs: what a command allocates is often freed by others (RCU,
 soft interrupts, kernel threads), and would look leaked if only the command were seen.
 
@@ -225,22 +227,27 @@ std::string describe_command_end(const RecordOutcome& outcome, const std::vector
 void print_summary(const Options& options, const RecordOutcome& outcome) {
   std::uint64_t events = 0;
   std::uint64_t lost = 0;
+  std::uint64_t overwritten = 0;
   std::uint64_t bytes = 0;
   std::string lost_by_cpu;
   for (const RawCpu& cpu : outcome.recording.cpus) {
     const CpuCounters counters = parse_cpu_counters(cpu.statistics);
-    events += counters.events;
-    lost += counters.lost;
+    const std::uint64_t cpu_lost = counters.lost + counters.unread;
+    overwritten += counters.lost;
+    events += counters.read;
+    lost += cpu_lost;
     bytes += cpu.bytes;
-    if (counters.lost > 0) lost_by_cpu += fmt::format("  cpu {}: {} lost\n", cpu.cpu, humane_count(counters.lost));
+    if (cpu_lost > 0) lost_by_cpu += fmt::format("  cpu {}: {} lost\n", cpu.cpu, humane_count(cpu_lost));
   }
   fmt::print(stderr, "{}: {} events in {:.1f} s, {} of ring buffer, clock {}\n", printable(options.output),
              humane_count(events), outcome.seconds, humane_bytes(bytes), outcome.recording.kernel.clock);
   if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
     fmt::print(stderr, "{}\n", command);
   if (lost == 0) return fmt::print(stderr, "Nothing was lost\n");
-  fmt::print(stderr, "{} events were lost:\n{}Larger buffers (-b) or fewer events (-e) lose less\n", humane_count(lost),
-             lost_by_cpu);
+  fmt::print(stderr, "{} events were lost:
+{}", humane_count(lost), lost_by_cpu);
+  if (overwritten > 0) fmt::print(stderr, "Larger buffers (-b) or fewer events (-e) lose less
+");
 }
 
 void record_trace(const Options& options) {

@@ -13,10 +13,13 @@ std::vector<std::uint64_t> lost_events_per_cpu(const TraceInfo& info) {
 
   std::vector<std::uint64_t> marked(cpus, 0);
   std::vector<std::uint64_t> counted(cpus, 0);
+  std::vector<std::uint64_t> not_recorded(cpus, 0);
   for (const LostEvents& lost : info.lost) marked[lost.cpu] += lost.count.value_or(1);
-  for (const BufferStatistics& statistics : info.buffer_statistics)
+  for (const BufferStatistics& statistics : info.buffer_statistics) {
     counted[statistics.cpu] += statistics.overrun + statistics.commit_overrun + statistics.dropped;
-  for (unsigned cpu = 0; cpu < cpus; ++cpu) marked[cpu] = std::max(marked[cpu], counted[cpu]);
+    not_recorded[statistics.cpu] += statistics.not_recorded;
+  }
+  for (unsigned cpu = 0; cpu < cpus; ++cpu) marked[cpu] = std::max(marked[cpu], counted[cpu]) + not_recorded[cpu];
   return marked;
 }
 

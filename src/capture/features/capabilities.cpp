@@ -143,10 +143,12 @@ Capabilities probe_capabilities(TracefsMount tracefs) {
   if (!root.empty()) {
     try {
       capabilities.events = available_events(root);
-    } catch (const Error&) {
-      // probe_features() says why.
+      capabilities.default_events = default_events(root, capabilities.events);
+    } catch (const Error& error) {
+      // What cannot be seen is not known to be missing.
+      capabilities.default_events.missing.push_back(
+          {"kmem:*", fmt::format("cannot be seen: {} ({})", error.what(), to_string(error.place()))});
     }
-    capabilities.default_events = default_events(root, capabilities.events);
     try {
       capabilities.clocks = read_clocks(root);
     } catch (const Error&) {

@@ -73,7 +73,8 @@ CpuCounters sum_counters(const TracefsInstance& instance, unsigned cpus) {
   CpuCounters sum;
   for (unsigned cpu = 0; cpu < cpus; ++cpu) {
     const CpuCounters counters = parse_cpu_counters(read_statistics(instance, cpu));
-    sum.events += counters.events;
+    sum.read += counters.read;
+    sum.unread += counters.unread;
     sum.lost += counters.lost;
   }
   return sum;
@@ -94,7 +95,8 @@ CpuCounters parse_cpu_counters(const std::string& statistics) {
     const std::string_view digits = line.substr(colon + 2);
     std::uint64_t value = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (key == "entries" || key == "read events") counters.events += value;
+    if (key == "read events") counters.read += value;
+    if (key == "entries") counters.unread += value;
     if (key == "overrun" || key == "commit overrun" || key == "dropped events") counters.lost += value;
   }
   return counters;
@@ -159,13 +161,18 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     }
     std::this_thread::sleep_for(pause);
     const CpuCounters counters = sum_counters(instance, kernel.cpus);
-    hooks.progress({seconds_since(start), counters.events, readers.bytes(), counters.lost});
+    hooks.progress({seconds_since(start), counters.read + counters.unread, readers.bytes(), counters.lost});
   }
   instance.set("tracing_on", "0");
   outcome.seconds = seconds_since(start);
 
   outcome.recording.cpus = readers.finish(outcome.write_error);
-  for (RawCpu& cpu : outcome.recording.cpus) cpu.statistics = read_statistics(instance, cpu.cpu);
+  for (RawCpu& cpu : outcome.recording.cpus) {
+    cpu.statistics = read_statistics(instance, cpu.cpu);
+    if (outcome.write_error.empty()) continue;
+    // No line of the kernel's: a reader cannot know that these events will never come.
+    cpu.statistics += fmt::format("not recorded: {}\n", parse_cpu_counters(cpu.statistics).unread);
+  }
   if (command) {
     command->terminate();
     outcome.command_status = command->poll();

@@ -55,9 +55,10 @@ struct RecordHooks {
 // throws. A command that cannot be executed throws Error.
 RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks);
 
-// Sum of what the kernel counts for one CPU (per_cpu/cpuN/stats).
+// What the kernel counts for one CPU (per_cpu/cpuN/stats).
 struct CpuCounters {
-  std::uint64_t events = 0;  // recorded: read and unread
+  std::uint64_t read = 0;    // events that have left the ring buffer
+  std::uint64_t unread = 0;  // events in it
   std::uint64_t lost = 0;    // overwritten, dropped, refused by nesting
 };
 CpuCounters parse_cpu_counters(const std::string& statistics);

@@ -75,6 +75,12 @@ RingReaders::RingReaders(const std::string& instance, const std::string& scratch
     reader.pipe_in = FileDescriptor(ends[1]);
     ::fcntl(reader.pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // a smaller pipe works too
   }
+  reserve_ = unnamed_file(scratch_directory);
+  const auto reserved = static_cast<off_t>(readers_.size()) * kPipeBytes;
+  if (const int code = ::posix_fallocate(reserve_.get(), 0, reserved); code == ENOSPC || code == EDQUOT) {
+    errno = code;
+    throw system_error("Cannot begin to record", scratch_directory);
+  }
   // Signals are for the calling thread.
   sigset_t all;
   sigset_t before;
@@ -107,8 +113,12 @@ void RingReaders::end_threads() {
 
 std::vector<RawCpu> RingReaders::finish(std::string& error) {
   end_threads();
-  for (const auto& reader : readers_)
-    if (!reader->error.empty()) error = reader->error;
+  reserve_.reset();
+  for (const auto& reader : readers_) {
+    if (reader->error.empty()) continue;
+    error = reader->error;
+    empty_pipe(*reader);  // those pages have left the ring buffer: they must not be lost without being counted
+  }
   std::vector<RawCpu> recorded;
   for (Cpu& cpu : cpus_) {
     cpu.ring.reset();
@@ -145,21 +155,26 @@ void RingReaders::wait_for_pages(const Reader& reader) const {
 
 // Ring → pipe → file. splice(2) gives only pages that are full. False when there are none.
 bool RingReaders::move_full_pages(Reader& reader, Cpu& cpu) {
-  ssize_t left =
+  const ssize_t got =
       ::splice(cpu.ring.get(), nullptr, reader.pipe_in.get(), nullptr, kPipeBytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
-  if (left < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-  if (left < 0) throw system_error("Cannot read the ring buffer", "");
-  const bool any = left > 0;
-  while (left > 0) {
-    const ssize_t moved = ::splice(reader.pipe_out.get(), nullptr, cpu.raw.pages.get(), nullptr,
-                                   static_cast<std::size_t>(left), SPLICE_F_MOVE);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (got < 0) throw system_error("Cannot read the ring buffer", "");
+  reader.in_pipe = &cpu;
+  reader.pipe_bytes = static_cast<std::size_t>(got);
+  empty_pipe(reader);
+  return got > 0;
+}
+
+void RingReaders::empty_pipe(Reader& reader) {
+  while (reader.pipe_bytes > 0) {
+    const ssize_t moved = ::splice(reader.pipe_out.get(), nullptr, reader.in_pipe->raw.pages.get(), nullptr,
+                                   reader.pipe_bytes, SPLICE_F_MOVE);
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0) throw system_error("Cannot write recorded pages", "");
-    left -= moved;
-    cpu.raw.bytes += static_cast<std::uint64_t>(moved);
+    reader.pipe_bytes -= static_cast<std::size_t>(moved);
+    reader.in_pipe->raw.bytes += static_cast<std::uint64_t>(moved);
     bytes_ += static_cast<std::uint64_t>(moved);
   }
-  return any;
 }
 
 // What is left when tracing has stopped: the page that is not full.

@@ -42,6 +42,8 @@ class RingReaders {
   };
   struct Reader {
     std::vector<std::size_t> cpus;  // indexes into cpus_
+    Cpu* in_pipe = nullptr;         // whose pages the pipe holds
+    std::size_t pipe_bytes = 0;
     FileDescriptor pipe_in;
     FileDescriptor pipe_out;
     std::atomic<pid_t> tid = 0;
@@ -53,10 +55,12 @@ class RingReaders {
   void run(Reader& reader);
   void wait_for_pages(const Reader& reader) const;
   bool move_full_pages(Reader& reader, Cpu& cpu);
+  void empty_pipe(Reader& reader);
   void read_partial_pages(Cpu& cpu) const;
   void end_threads();
 
   std::uint32_t page_bytes_;
+  FileDescriptor reserve_;  // disk space for what the pipes hold when the disk becomes full
   std::vector<Cpu> cpus_;
   std::vector<std::unique_ptr<Reader>> readers_;
   std::atomic<Phase> phase_ = Phase::waiting;

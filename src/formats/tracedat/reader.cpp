@@ -112,8 +112,8 @@ std::uint64_t number_behind(std::string_view text, std::string_view key) {
   return 0;
 }
 
-// per_cpu/cpuN/stats as trace-cmd keeps it: behind a line "CPU: N". kmemtrace adds a line "node: N", the CPU's NUMA
-// node.
+// per_cpu/cpuN/stats as trace-cmd keeps it: behind a line "CPU: N". kmemtrace adds lines of its own: "node: N", the
+// CPU's NUMA node, and "not recorded: N", events that were left when the recorder had to give up.
 void read_cpu_stats(const std::vector<std::string>& texts, TraceInfo& info) {
   for (const std::string& text : texts) {
     BufferStatistics statistics;
@@ -123,7 +123,15 @@ void read_cpu_stats(const std::vector<std::string>& texts, TraceInfo& info) {
     statistics.commit_overrun = number_behind(text, "commit overrun:");
     statistics.dropped = number_behind(text, "dropped events:");
     statistics.read = number_behind(text, "read events:");
+    statistics.not_recorded = number_behind(text, "not recorded:");
     info.buffer_statistics.push_back(statistics);
+    if (statistics.not_recorded > 0)
+      info.findings.add({Imperfection::interrupted_recording,
+                         "the kernel still held them when the recorder gave up",
+                         statistics.cpu,
+                         {},
+                         {}},
+                        statistics.not_recorded);
     const std::uint64_t lost = statistics.overrun + statistics.commit_overrun + statistics.dropped;
     if (lost > 0)
       info.findings.add({Imperfection::lost_events,
