@@ -244,10 +244,8 @@ void print_summary(const Options& options, const RecordOutcome& outcome) {
   if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
     fmt::print(stderr, "{}\n", command);
   if (lost == 0) return fmt::print(stderr, "Nothing was lost\n");
-  fmt::print(stderr, "{} events were lost:
-{}", humane_count(lost), lost_by_cpu);
-  if (overwritten > 0) fmt::print(stderr, "Larger buffers (-b) or fewer events (-e) lose less
-");
+  fmt::print(stderr, "{} events were lost:\n{}", humane_count(lost), lost_by_cpu);
+  if (overwritten > 0) fmt::print(stderr, "Larger buffers (-b) or fewer events (-e) lose less\n");
 }
 
 void record_trace(const Options& options) {
