@@ -151,7 +151,7 @@ def _read_option(trace, kind, value, section, data, decompress):
 
 # -- writing ----------------------------------------------------------------------------------------------------------
 
-def _sections(trace):
+def sections(trace):
     """(option id, content) of the sections that both versions have, in the order of version 6."""
     pack = lambda code, *values: struct.pack(trace.order + code, *values)
     formats = lambda texts: pack('I', len(texts)) + b''.join(pack('Q', len(t)) + t for t in texts)
@@ -191,7 +191,7 @@ def to_v6(trace):
     out = _Writer(trace)
     out.data += MAGIC + b'6\0'
     out.put('BBI', trace.order == '>', trace.long_bytes, trace.page_size)
-    for kind, content in _sections(trace):
+    for kind, content in sections(trace):
         out.mark({HEADER_INFO: 'header', EVENT_FORMATS: 'formats', KALLSYMS: 'kallsyms'}.get(kind, kind))
         out.data += content
     out.mark('cpus')
@@ -236,7 +236,7 @@ def to_v7(trace, compression='none', chunk_pages=32):
     out.put('Q', 0)
     options = list(trace.options)
 
-    for kind, content in _sections(trace):
+    for kind, content in sections(trace):
         options.append((kind, struct.pack(trace.order + 'Q', len(out.data))))
         out.mark({HEADER_INFO: 'header', EVENT_FORMATS: 'formats', KALLSYMS: 'kallsyms'}.get(kind, kind))
         if compress:
