@@ -65,7 +65,7 @@ void CheckAnalysis::State::check_free(const Event& event) {
   const auto pointer = [&] {
     return fmt::format("pointer {:#x}, call site {:#x}", event.address, info.call_sites[event.call_site.value]);
   };
-  const auto [outcome, object] = objects.free(event);
+  const auto [outcome, object] = objects.release(event);
   if (outcome == FreeOutcome::allocated_before_trace) found(Imperfection::allocated_before_trace, event, pointer);
   if (outcome == FreeOutcome::double_or_untraced)
     found(Imperfection::double_free_or_untraced_allocation, event, pointer);

@@ -114,7 +114,7 @@ void ReportAnalysis::State::add_slab_allocation(const Event& event, bool selecte
 }
 
 void ReportAnalysis::State::add_slab_free(const Event& event, bool selected) {
-  const auto [outcome, object] = objects.free(event);
+  const auto [outcome, object] = objects.release(event);
   switch (outcome) {
     case FreeOutcome::zero_size: return;
     case FreeOutcome::null:

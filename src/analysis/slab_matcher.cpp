@@ -30,7 +30,7 @@ SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, bool selected)
   return result;
 }
 
-SlabMatcher::Free SlabMatcher::free(const Event& event) {
+SlabMatcher::Free SlabMatcher::release(const Event& event) {
   if (event.address == 0) return {FreeOutcome::null, {}};
   if (event.address == kZeroSizePointer) return {FreeOutcome::zero_size, {}};
   const auto [object, inserted] = objects_.insert(event.address);

@@ -49,7 +49,7 @@ class SlabMatcher {
   void prefetch(const Event& event) const { objects_.prefetch(event.address); }
   // Of an allocation with a non-NULL result.
   Allocation allocate(const Event& event, bool selected);
-  Free free(const Event& event);
+  Free release(const Event& event);
 
  private:
   FlatMap<SlabObject> objects_;

@@ -20,15 +20,15 @@ Event event(EventKind kind, std::uint64_t pointer, std::uint64_t time_ns = 0, un
 
 TEST(SlabMatcher, TellsEveryKindOfFree) {
   SlabMatcher matcher;
-  EXPECT_EQ(matcher.free(event(EventKind::kfree, 0)).outcome, FreeOutcome::null);
-  EXPECT_EQ(matcher.free(event(EventKind::kfree, kZeroSizePointer)).outcome, FreeOutcome::zero_size);
-  EXPECT_EQ(matcher.free(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::allocated_before_trace);
-  EXPECT_EQ(matcher.free(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, 0)).outcome, FreeOutcome::null);
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, kZeroSizePointer)).outcome, FreeOutcome::zero_size);
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::allocated_before_trace);
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
   EXPECT_FALSE(matcher.allocate(event(EventKind::kmalloc, 0x1000), true).replaced);
-  const auto freed = matcher.free(event(EventKind::kfree, 0x1000));
+  const auto freed = matcher.release(event(EventKind::kfree, 0x1000));
   EXPECT_EQ(freed.outcome, FreeOutcome::matched);
   EXPECT_EQ(freed.object.bytes_allocated, 64u);
-  EXPECT_EQ(matcher.free(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
 }
 
 TEST(SlabMatcher, AllocationOnALivePointerReplacesIt) {
@@ -42,7 +42,7 @@ TEST(SlabMatcher, AllocationOnALivePointerReplacesIt) {
   EXPECT_TRUE(replaced.replaced);
   EXPECT_EQ(replaced.object.call_site.value, 3u);
   EXPECT_TRUE(replaced.object.selected);
-  const auto freed = matcher.free(event(EventKind::kfree, 0x40));
+  const auto freed = matcher.release(event(EventKind::kfree, 0x40));
   EXPECT_EQ(freed.object.call_site.value, 4u);
   EXPECT_FALSE(freed.object.selected);
   EXPECT_TRUE(freed.object.from_cache);
@@ -52,12 +52,12 @@ TEST(SlabMatcher, AllocationOnALivePointerReplacesIt) {
 // allocate.
 TEST(SlabMatcher, SeesTheSignOfClocksThatDisagree) {
   SlabMatcher matcher;
-  matcher.free(event(EventKind::kfree, 0x80, 100, 1));
+  matcher.release(event(EventKind::kfree, 0x80, 100, 1));
   matcher.allocate(event(EventKind::kmalloc, 0x80, 105, 0), true);
   EXPECT_TRUE(matcher.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), true).object.free_came_early);
 
   SlabMatcher same_cpu;
-  same_cpu.free(event(EventKind::kfree, 0x80, 100, 0));
+  same_cpu.release(event(EventKind::kfree, 0x80, 100, 0));
   same_cpu.allocate(event(EventKind::kmalloc, 0x80, 105, 0), true);
   EXPECT_FALSE(same_cpu.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), true).object.free_came_early);
 }
