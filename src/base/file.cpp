@@ -100,4 +100,13 @@ MappedFile::~MappedFile() {
     ::munmap(const_cast<std::uint8_t*>(bytes_.data()), bytes_.size());
 }
 
+void MappedFile::let_go(Bytes part) const {
+  if (!copy_.empty()) return;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t first = (start + page - 1) / page * page;
+  const std::uintptr_t end = (start + part.size()) / page * page;
+  if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
 }  // namespace kmt

@@ -48,6 +48,8 @@ class MappedFile {
   ~MappedFile();
 
   Bytes bytes() const { return bytes_; }
+  // Takes a part that has been read out of this process' memory. It can be read again, only more slowly.
+  void let_go(Bytes part) const;
   const std::string& path() const { return path_; }
 
  private:

@@ -6,13 +6,14 @@
 #include <string>
 
 #include "base/byte_reader.hpp"
+#include "base/file.hpp"
 
 namespace kmt {
 
 struct TraceFile {
   std::string path;  // for messages
   Bytes bytes;
-  std::shared_ptr<const void> owner;  // keeps the bytes; null when they are borrowed for the source's life
+  std::shared_ptr<const MappedFile> mapping;  // keeps the bytes; null when they are borrowed for the source's life
 };
 
 struct OpenOptions {

@@ -35,12 +35,14 @@ struct Clock {
 
 class CpuDataStream : public CpuStream {
  public:
-  CpuDataStream(Pages pages, PageLayout layout, Clock clock, unsigned cpu, RecordDecoder& decoder, TraceInfo& info,
-                std::uint64_t& consumed)
-      : pages_(std::move(pages)),
+  CpuDataStream(const TraceFile& file, const CpuData& data, Pages pages, PageLayout layout, Clock clock,
+                RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
+      : mapping_(file.mapping.get()),
+        data_(file.bytes.subspan(data.offset, data.size)),
+        pages_(std::move(pages)),
         layout_(layout),
         clock_(clock),
-        cpu_(cpu),
+        cpu_(data.cpu),
         decoder_(decoder),
         info_(info),
         consumed_(consumed) {}
@@ -53,7 +55,18 @@ class CpuDataStream : public CpuStream {
   }
 
  private:
+  static constexpr std::uint64_t kLetGoBytes = 512u << 10;  // of each CPU
+
+  // What has been read is not needed again; kept, the whole file would come to count as the program's memory.
+  void let_go_of_read_pages() {
+    const std::uint64_t read = pages_.consumed();
+    if (mapping_ == nullptr || read - let_go_ < kLetGoBytes) return;
+    mapping_->let_go(data_.subspan(let_go_, read - let_go_));
+    let_go_ = read;
+  }
+
   bool read_page(EventBatch& batch) {
+    let_go_of_read_pages();
     const std::uint64_t consumed_before = pages_.consumed();
     Bytes page;
     try {
@@ -91,6 +104,9 @@ class CpuDataStream : public CpuStream {
     info_.findings.add({Imperfection::time_goes_backward, std::move(detail), cpu_, pages_.offset() + offset, time_ns});
   }
 
+  const MappedFile* mapping_;
+  Bytes data_;
+  std::uint64_t let_go_ = 0;  // bytes of the data
   Pages pages_;
   PageLayout layout_;
   Clock clock_;
@@ -242,8 +258,9 @@ class TraceDatSource : public Source {
     for (const Part& part : parts) {
       total_ += part.data->size;
       const PageLayout layout{contents_.order, info_.word_bits / 8, part.buffer->page_size};
-      streams.push_back(std::make_unique<CpuDataStream>(Pages(file_.bytes, contents_, *part.buffer, *part.data), layout,
-                                                        clock, part.data->cpu, *decoder_, info_, consumed_));
+      streams.push_back(std::make_unique<CpuDataStream>(file_, *part.data,
+                                                        Pages(file_.bytes, contents_, *part.buffer, *part.data), layout,
+                                                        clock, *decoder_, info_, consumed_));
     }
     merge_ = std::make_unique<TimeMerge>(std::move(streams));
   }
