@@ -77,13 +77,19 @@ std::string entry(const std::string& term, std::string_view meaning, std::size_t
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
+// Without what a validator appends: "N:{6,7}".
+std::string type_of(const CLI::Option& option) {
+  const std::string name = option.get_type_name();
+  return name.substr(0, name.find(':'));
+}
+
 std::string term_of(const CLI::Option& option) {
   if (option.get_positional() && !option.nonpositional()) return option.get_name(true);
   std::string term;
   for (const std::string& name : option.get_snames()) term += (term.empty() ? "-" : ", -") + name;
   for (const std::string& name : option.get_lnames()) term += (term.empty() ? "    --" : ", --") + name;
   if (option.get_items_expected_max() != 0)
-    term += " " + (option.get_option_text().empty() ? option.get_type_name() : option.get_option_text());
+    term += " " + (option.get_option_text().empty() ? type_of(option) : option.get_option_text());
   return term;
 }
 

@@ -288,7 +288,7 @@ void record_trace(const Options& options) {
 }  // namespace
 
 CLI::App* add_record_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("record", "Record this machine's kernel memory events into a trace");
+  CLI::App* const command = app.add_subcommand("record", "Record this machine's kernel memory events into a trace.");
   const auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->output, "Write the trace to FILE (default: trace.dat)")
       ->type_name("FILE");
@@ -320,7 +320,7 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
   command->add_flag("-F,--only-command", options->only_command, "Record only COMMAND and what it forks");
   command->add_flag("--remove-stale", options->remove_stale, "Remove instances that killed runs left, without asking");
   command->add_flag("--no-progress", options->no_progress, "No progress line");
-  command->add_option("command", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");
+  command->add_option("COMMAND", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");
   command->footer(kFooter);
   command->callback([options, &exit_code] {
     record_trace(*options);
