@@ -5,8 +5,9 @@
 set -eu
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
-end=$(($(date +%s) + ${1:-3}))
-while [ "$(date +%s)" -lt "$end" ]; do
+now() { date +%s%N; }
+end=$(($(now) + ${1:-3} * 1000000000))
+while [ "$(now)" -lt "$end" ]; do
   mkdir -p "$directory/a/b/c"
   for name in 1 2 3 4 5 6 7 8; do
     echo "$name" >"$directory/a/b/c/$name"
