@@ -29,12 +29,12 @@ std::string event_list(const ReportResult& result, const TextStyle& style) {
 
 std::string summary(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const TraceSummary& trace = result.trace;
-  const std::string format = trace.format.empty() ? "" : fmt::format(" ({})", printable(trace.format));
-  std::string out = heading(printable(trace.path) + format, style);
+  std::string out = heading(printable(trace.path), style);
   if (!trace.complete)
     out += emphasised("  INCOMPLETE: reading was interrupted, the rest of the trace is not counted", Emphasis::bad,
                       style) +
            "\n";
+  if (!trace.format.empty()) out += labelled("format", printable(trace.format), style);
   out += machine_lines(trace, style);
   std::string events = say_count(trace.events, style) + (options.filtered ? " selected" : "");
   if (!result.events.empty()) events += ": " + event_list(result, style);
