@@ -67,10 +67,10 @@ TEST_P(KbufferTest, FindsTheSameRecords) {
   const MappedFile file(std::string(std::getenv("KMEMTRACE_DATA")) + "/" + GetParam());
   Findings findings;
   const tracedat::FileContents contents = tracedat::parse_file(file.bytes(), findings);
-  const unsigned long_bytes = long_bytes_of_header_page(contents.header_page);
+  const unsigned long_bytes = long_bytes_of_header_page(contents.description.kernel.header_page);
   const std::unique_ptr<kbuffer, void (*)(kbuffer*)> buffer(
       kbuffer_alloc(long_bytes == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
-                    contents.order == ByteOrder::big ? KBUFFER_ENDIAN_BIG : KBUFFER_ENDIAN_LITTLE),
+                    contents.order() == ByteOrder::big ? KBUFFER_ENDIAN_BIG : KBUFFER_ENDIAN_LITTLE),
       kbuffer_free);
 
   std::size_t records = 0;
@@ -78,7 +78,7 @@ TEST_P(KbufferTest, FindsTheSameRecords) {
   for (const tracedat::CpuData& cpu : contents.buffers[0].cpus) {
     tracedat::Pages pages(file.bytes(), contents, contents.buffers[0], cpu);
     for (Bytes page; pages.next(page);) {
-      const PageRecords found = ours(page, {contents.order, long_bytes, contents.buffers[0].page_size});
+      const PageRecords found = ours(page, {contents.order(), long_bytes, contents.buffers[0].page_size});
       const PageRecords expected = of_kbuffer(buffer.get(), page);
       ASSERT_EQ(found.records, expected.records) << "cpu " << cpu.cpu << ", page at " << pages.offset();
       EXPECT_EQ(found.missed_events, expected.missed_events);

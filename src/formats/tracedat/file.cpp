@@ -56,27 +56,33 @@ void read_header_info(ByteReader& in, FileContents& contents) {
     throw error;
   };
   expect(std::string_view("header_page\0", 12));
-  contents.header_page = owned(in.text(in.u64()));
+  contents.description.kernel.header_page = owned(in.text(in.u64()));
   expect(std::string_view("header_event\0", 13));
-  in.skip(in.u64());  // the record header's description: unchanged in all kernels, see formats/ftrace/page.hpp
+  contents.description.kernel.header_event = owned(in.text(in.u64()));
 }
 
 void read_ftrace_formats(ByteReader& in, FileContents& contents) {
   for (std::uint32_t left = in.u32(); left > 0; --left)
-    contents.formats.push_back({"ftrace", owned(in.text(in.u64()))});
+    contents.description.kernel.formats.push_back({"ftrace", owned(in.text(in.u64()))});
 }
 
 void read_event_formats(ByteReader& in, FileContents& contents) {
   for (std::uint32_t systems = in.u32(); systems > 0; --systems) {
     const std::string system = owned(in.c_string());
     for (std::uint32_t left = in.u32(); left > 0; --left)
-      contents.formats.push_back({system, owned(in.text(in.u64()))});
+      contents.description.kernel.formats.push_back({system, owned(in.text(in.u64()))});
   }
 }
 
-void read_kallsyms(ByteReader& in, FileContents& contents) { contents.kallsyms = owned(in.text(in.u32())); }
-void skip_printk(ByteReader& in) { in.skip(in.u32()); }
-void read_cmdlines(ByteReader& in, FileContents& contents) { contents.saved_cmdlines = owned(in.text(in.u64())); }
+void read_kallsyms(ByteReader& in, FileContents& contents) {
+  contents.description.kernel.kallsyms = owned(in.text(in.u32()));
+}
+void read_printk(ByteReader& in, FileContents& contents) {
+  contents.description.kernel.printk_formats = owned(in.text(in.u32()));
+}
+void read_cmdlines(ByteReader& in, FileContents& contents) {
+  contents.description.kernel.saved_cmdlines = owned(in.text(in.u64()));
+}
 
 std::string clock_in_brackets(std::string_view text) {
   const std::size_t open = text.find('[');
@@ -141,7 +147,7 @@ SectionHeader read_section_header(ByteReader& in) {
 // Gives the (unpacked) contents of the section at `offset` to `read`.
 void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
                   const std::function<void(ByteReader&)>& read) {
-  ByteReader in(parser.file, parser.contents.order);
+  ByteReader in(parser.file, parser.contents.order());
   in.seek(offset);
   const SectionHeader header = read_section_header(in);
   if (header.id != id) {
@@ -151,7 +157,7 @@ void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
   }
   if ((header.flags & kSectionCompressed) == 0) {
     const std::uint64_t base = in.file_offset();
-    ByteReader section(in.bytes(header.size), parser.contents.order, base);
+    ByteReader section(in.bytes(header.size), parser.contents.order(), base);
     return read(section);
   }
   const std::uint32_t packed = in.u32();
@@ -163,30 +169,33 @@ void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
   } catch (Error& error) {
     throw error.at({{}, {}, base});
   }
-  ByteReader section(plain, parser.contents.order, base);
+  ByteReader section(plain, parser.contents.order(), base);
   read(section);
 }
 
 // An option of either version. `options` are what a version 6 file has at its end and version 7 in its sections.
 void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint64_t offset) {
   FileContents& contents = parser.contents;
-  ByteReader in(value, contents.order, offset);
+  ByteReader in(value, contents.order(), offset);
   const auto text = [&in] { return without_nul(in.text(in.remaining())); };
   const auto section = [&](std::uint16_t section_id, auto&& read) {
     if (!parser.sections_read.insert(section_id).second) throw Error("Another section of this kind came before");
     with_section(parser, in.u64(), section_id, [&](ByteReader& body) { read(body, contents); });
   };
   switch (id) {
-    case kDate: contents.time_offset_ns += parse_offset(text()) * 1000; break;  // microseconds
-    case kOffset: contents.time_offset_ns += parse_offset(text()); break;
-    case kCpuStat: contents.cpu_stats.push_back(owned(text())); break;
-    case kTraceClock: contents.clock = clock_in_brackets(text()); break;
-    case kUname: contents.uname = owned(text()); break;
-    case kCpuCount: contents.cpu_count = std::min(in.u32(), 0xFFFFu); break;
+    case kDate: contents.description.scale.offset_ns += parse_offset(text()) * 1000; break;  // microseconds
+    case kOffset: contents.description.scale.offset_ns += parse_offset(text()); break;
+    case kCpuStat: contents.description.cpu_stats.push_back(owned(text())); break;
+    case kTraceClock:
+      contents.description.kernel.clock_choices = owned(text());
+      contents.description.kernel.clock = clock_in_brackets(contents.description.kernel.clock_choices);
+      break;
+    case kUname: contents.description.uname = owned(text()); break;
+    case kCpuCount: contents.description.kernel.cpus = std::min(in.u32(), 0xFFFFu); break;
     case kTscToNs:
-      contents.tsc_mult = in.u32();
-      contents.tsc_shift = in.u32();
-      if (contents.tsc_shift > 63) throw Error("Cannot scale the time stamps: impossible shift");
+      contents.description.scale.mult = in.u32();
+      contents.description.scale.shift = in.u32();
+      if (contents.description.scale.shift > 63) throw Error("Cannot scale the time stamps: impossible shift");
       break;
     case kHeaderInfo: section(kHeaderInfo, read_header_info); break;
     case kFtraceEvents: section(kFtraceEvents, read_ftrace_formats); break;
@@ -199,8 +208,8 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
     case kHook:
     case kVersion:
     case kProcMaps:
-    case kTraceId:
-    case kPrintk: break;
+    case kTraceId: break;
+    case kPrintk: section(kPrintk, read_printk); break;
     default:
       parser.findings.add(
           {Imperfection::unknown_section, fmt::format("option {} of {} bytes", id, value.size()), {}, offset, {}});
@@ -214,7 +223,7 @@ void read_buffer_option(const Parser& parser, ByteReader in) {
   buffer.name = owned(in.c_string());
   buffer.clock = owned(in.c_string());
   buffer.page_size = in.u32();
-  ByteReader section(parser.file, parser.contents.order);
+  ByteReader section(parser.file, parser.contents.order());
   section.seek(section_offset);
   buffer.compressed = (read_section_header(section).flags & kSectionCompressed) != 0;
   for (std::uint32_t left = in.u32(); left > 0; --left) {
@@ -284,7 +293,7 @@ void parse_version_7(const Parser& parser, ByteReader& in) {
 
 // Version 6: per CPU an offset and a size, behind the tag "flyrecord".
 void read_cpu_places(const Parser& parser, ByteReader& in, BufferData buffer, unsigned cpus) {
-  buffer.page_size = parser.contents.page_size;
+  buffer.page_size = parser.contents.description.kernel.page_size;
   for (unsigned cpu = 0; cpu < cpus; ++cpu) {
     CpuData data;
     data.cpu = cpu;
@@ -328,19 +337,19 @@ void parse_version_6(const Parser& parser, ByteReader& in) {
   read_ftrace_formats(in, contents);
   read_event_formats(in, contents);
   read_kallsyms(in, contents);
-  skip_printk(in);
+  read_printk(in, contents);
   read_cmdlines(in, contents);
   const unsigned cpus = in.u32();
   if (cpus > 0xFFFF)
     throw Error(fmt::format("Cannot read the data of {} CPUs: the header is damaged", cpus))
         .at({{}, {}, in.file_offset()});
-  contents.cpu_count = cpus;
+  contents.description.kernel.cpus = cpus;
 
   std::vector<Instance> instances;
   std::string_view tag = in.text(kTagBytes);
   if (tag == kOptionsTag) {
     instances = read_options_v6(parser, in);
-    contents.cpu_count = std::max(contents.cpu_count, cpus);
+    contents.description.kernel.cpus = std::max(contents.description.kernel.cpus, cpus);
     tag = in.text(kTagBytes);
   }
   if (tag == kLatency) {
@@ -353,7 +362,7 @@ void parse_version_6(const Parser& parser, ByteReader& in) {
 
   for (const Instance& instance : instances)
     parser.attempt(fmt::format("buffer {}", printable(instance.name)), [&] {
-      ByteReader at(parser.file, contents.order);
+      ByteReader at(parser.file, contents.order());
       at.seek(instance.offset);
       if (at.text(kTagBytes) != kFlyrecord) throw Error("Expected \"flyrecord\"").at({{}, {}, instance.offset});
       BufferData buffer;
@@ -380,12 +389,12 @@ FileContents parse_file(Bytes file, Findings& findings) {
     throw error.at({{}, {}, kMagic.size()});
   }
   contents.version = version == "6" ? 6 : 7;
-  contents.order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;
-  start.skip(1);  // word size of the recording program, not of the kernel
+  contents.description.kernel.byte_order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;
+  contents.description.kernel.long_bytes = start.u8();  // of the recording program, not of the kernel
 
-  ByteReader in(file, contents.order);
+  ByteReader in(file, contents.order());
   in.seek(start.position());
-  contents.page_size = in.u32();
+  contents.description.kernel.page_size = in.u32();
   std::set<std::uint16_t> sections_read;
   std::uint64_t unclaimed = file.size();
   const Parser parser{file, findings, contents, sections_read, unclaimed};

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/byte_reader.hpp"
+#include "formats/trace_description.hpp"
 #include "trace/imperfections.hpp"
-#include "trace/kernel_description.hpp"
 
 namespace kmt::tracedat {
 
@@ -29,21 +29,11 @@ struct BufferData {
 
 struct FileContents {
   unsigned version = 0;
-  ByteOrder order = ByteOrder::little;
-  std::uint32_t page_size = 0;
   std::string compression = "none";
-  std::string header_page;
-  std::vector<FormatText> formats;
-  std::string kallsyms;
-  std::string saved_cmdlines;
-  std::string uname;
-  std::string clock;  // in brackets among all: "local [global] counter …"
-  std::vector<std::string> cpu_stats;
-  unsigned cpu_count = 0;
-  std::uint32_t tsc_mult = 0;  // ns = ticks × mult >> shift; 0: ticks are nanoseconds
-  std::uint32_t tsc_shift = 0;
-  std::int64_t time_offset_ns = 0;
+  TraceDescription description;
   std::vector<BufferData> buffers;
+
+  ByteOrder order() const { return description.kernel.byte_order; }
 };
 
 bool is_trace_dat(Bytes file);

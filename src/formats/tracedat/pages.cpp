@@ -13,7 +13,7 @@ Pages::Pages(Bytes file, const FileContents& contents, const BufferData& buffer,
     : compression_(contents.compression),
       compressed_(buffer.compressed),
       page_size_(buffer.page_size),
-      reader_(file.subspan(data.offset, data.size), contents.order, data.offset) {
+      reader_(file.subspan(data.offset, data.size), contents.order(), data.offset) {
   if (compressed_ && reader_.remaining() >= 4) chunks_left_ = reader_.u32();
 }
 

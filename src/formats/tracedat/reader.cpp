@@ -2,7 +2,6 @@
 #include "formats/tracedat/reader.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,22 +19,9 @@ namespace kmt::tracedat {
 
 namespace {
 
-// Ticks of the trace's clock to nanoseconds: trace-cmd's TSC2NSEC and offset options.
-struct Clock {
-  std::uint32_t mult = 0;
-  std::uint32_t shift = 0;
-  std::int64_t offset_ns = 0;
-
-  std::uint64_t to_ns(std::uint64_t ticks) const {
-    __extension__ using Wide = unsigned __int128;
-    if (mult != 0) ticks = static_cast<std::uint64_t>((Wide{ticks} * mult) >> shift);
-    return ticks + static_cast<std::uint64_t>(offset_ns);
-  }
-};
-
 class CpuDataStream : public CpuStream {
  public:
-  CpuDataStream(const TraceFile& file, const CpuData& data, Pages pages, PageLayout layout, Clock clock,
+  CpuDataStream(const TraceFile& file, const CpuData& data, Pages pages, PageLayout layout, ClockScale clock,
                 RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
       : mapping_(file.mapping.get()),
         data_(file.bytes.subspan(data.offset, data.size)),
@@ -109,7 +95,7 @@ class CpuDataStream : public CpuStream {
   std::uint64_t let_go_ = 0;  // bytes of the data
   Pages pages_;
   PageLayout layout_;
-  Clock clock_;
+  ClockScale clock_;
   unsigned cpu_;
   RecordDecoder& decoder_;
   TraceInfo& info_;
@@ -117,82 +103,15 @@ class CpuDataStream : public CpuStream {
   std::uint64_t last_ns_ = 0;
 };
 
-std::uint64_t number_behind(std::string_view text, std::string_view key) {
-  for (const std::string_view line : split(text, '\n')) {
-    if (!line.starts_with(key)) continue;
-    const std::string_view digits = trim(line.substr(key.size()));
-    std::uint64_t value = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return value;
-  }
-  return 0;
-}
-
-// per_cpu/cpuN/stats as trace-cmd keeps it: behind a line "CPU: N". kmemtrace adds lines of its own: "node: N", the
-// CPU's NUMA node, and "not recorded: N", events that were left when the recorder had to give up.
-void read_cpu_stats(const std::vector<std::string>& texts, TraceInfo& info) {
-  for (const std::string& text : texts) {
-    BufferStatistics statistics;
-    statistics.cpu = static_cast<unsigned>(std::min<std::uint64_t>(number_behind(text, "CPU:"), 0xFFFF));
-    statistics.entries = number_behind(text, "entries:");
-    statistics.overrun = number_behind(text, "overrun:");
-    statistics.commit_overrun = number_behind(text, "commit overrun:");
-    statistics.dropped = number_behind(text, "dropped events:");
-    statistics.read = number_behind(text, "read events:");
-    statistics.not_recorded = number_behind(text, "not recorded:");
-    info.buffer_statistics.push_back(statistics);
-    if (statistics.not_recorded > 0)
-      info.findings.add({Imperfection::interrupted_recording,
-                         "the kernel still held them when the recorder gave up",
-                         statistics.cpu,
-                         {},
-                         {}},
-                        statistics.not_recorded);
-    const std::uint64_t lost = statistics.overrun + statistics.commit_overrun + statistics.dropped;
-    if (lost > 0)
-      info.findings.add({Imperfection::lost_events,
-                         fmt::format("the kernel counted {} overwritten, {} refused by nesting, {} dropped",
-                                     statistics.overrun, statistics.commit_overrun, statistics.dropped),
-                         statistics.cpu,
-                         {},
-                         {}},
-                        0);
-    if (text.find("\nnode:") == std::string::npos) continue;
-    if (info.cpu_nodes.size() <= statistics.cpu) info.cpu_nodes.resize(statistics.cpu + 1, kNoNode);
-    info.cpu_nodes[statistics.cpu] = static_cast<std::int16_t>(number_behind(text, "node:"));
-  }
-}
-
-// Lines "PID COMM".
-void read_comms(std::string_view text, TraceInfo& info) {
-  for (const std::string_view line : split(text, '\n')) {
-    std::int32_t pid = 0;
-    const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), pid);
-    if (code != std::errc{} || end == line.data() + line.size()) continue;
-    info.comms[pid] = std::string(line.substr(static_cast<std::size_t>(end - line.data()) + 1));
-  }
-}
-
-// "Linux HOST 6.1.0-47-amd64 x86_64"
-void read_uname(std::string_view uname, TraceInfo& info) {
-  const std::vector<std::string_view> words = split(trim(uname), ' ');
-  if (words.size() < 4) return;
-  info.kernel = words[words.size() - 2];
-  info.arch = words.back();
-}
-
 class TraceDatSource : public Source {
  public:
   TraceDatSource(const TraceFile& file, const OpenOptions& options)
       : file_(file), contents_(parse_file(file.bytes, info_.findings)) {
-    if (contents_.header_page.empty()) {
-      Error error("Cannot read the ring buffers: the description of their pages is missing");
-      throw error;
-    }
     describe();
-    decoder_ =
-        std::make_unique<RecordDecoder>(parse_event_formats(contents_.formats, info_.findings), contents_.order, info_);
-    if (contents_.formats.empty()) info_.findings.add({Imperfection::missing_section, "event formats", {}, {}, {}});
+    decoder_ = std::make_unique<RecordDecoder>(
+        parse_event_formats(contents_.description.kernel.formats, info_.findings), contents_.order(), info_);
+    if (contents_.description.kernel.formats.empty())
+      info_.findings.add({Imperfection::missing_section, "event formats", {}, {}, {}});
     open_streams(options.buffer);
   }
 
@@ -206,19 +125,11 @@ class TraceDatSource : public Source {
   void describe() {
     info_.path = file_.path;
     info_.format = fmt::format("trace.dat version {}", contents_.version);
-    info_.byte_order = contents_.order;
-    info_.page_size = contents_.page_size;
-    info_.word_bits = long_bytes_of_header_page(contents_.header_page) * 8;
-    info_.clock = contents_.clock;
-    info_.cpus = contents_.cpu_count;
+    describe_trace(contents_.description, info_);
     for (const BufferData& buffer : contents_.buffers) {
       for (const CpuData& data : buffer.cpus) info_.cpus = std::max(info_.cpus, data.cpu + 1);
       if (info_.clock.empty()) info_.clock = buffer.clock;
     }
-    info_.kallsyms = std::move(contents_.kallsyms);
-    read_uname(contents_.uname, info_);
-    read_comms(contents_.saved_cmdlines, info_);
-    read_cpu_stats(contents_.cpu_stats, info_);
   }
 
   // At equal times events come by CPU, then by buffer.
@@ -253,20 +164,19 @@ class TraceDatSource : public Source {
 
     std::stable_sort(parts.begin(), parts.end(),
                      [](const Part& a, const Part& b) { return a.data->cpu < b.data->cpu; });
-    const Clock clock{contents_.tsc_mult, contents_.tsc_shift, contents_.time_offset_ns};
     std::vector<std::unique_ptr<CpuStream>> streams;
     for (const Part& part : parts) {
       total_ += part.data->size;
-      const PageLayout layout{contents_.order, info_.word_bits / 8, part.buffer->page_size};
+      const PageLayout layout{contents_.order(), info_.word_bits / 8, part.buffer->page_size};
       streams.push_back(std::make_unique<CpuDataStream>(file_, *part.data,
                                                         Pages(file_.bytes, contents_, *part.buffer, *part.data), layout,
-                                                        clock, *decoder_, info_, consumed_));
+                                                        contents_.description.scale, *decoder_, info_, consumed_));
     }
     merge_ = std::make_unique<TimeMerge>(std::move(streams));
   }
 
   void report_missing_cpus(const BufferData& buffer) {
-    std::vector<bool> present(contents_.cpu_count);
+    std::vector<bool> present(contents_.description.kernel.cpus);
     for (const CpuData& data : buffer.cpus)
       if (data.cpu < present.size()) present[data.cpu] = true;
     for (unsigned cpu = 0; cpu < present.size(); ++cpu)

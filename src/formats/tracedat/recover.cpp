@@ -46,11 +46,11 @@ std::uint64_t plain_extent(Bytes file, ByteOrder order, std::uint64_t page_size,
 
 BufferData recover_buffer(Bytes file, const FileContents& contents, std::uint64_t first_section) {
   BufferData buffer;
-  buffer.clock = contents.clock;
-  buffer.page_size = contents.page_size;
+  buffer.clock = contents.description.kernel.clock;
+  buffer.page_size = contents.description.kernel.page_size;
   if (buffer.page_size == 0) return buffer;
   try {
-    ByteReader in(file, contents.order);
+    ByteReader in(file, contents.order());
     in.seek(first_section);
     for (;;) {
       const std::uint16_t id = in.u16();
@@ -65,10 +65,10 @@ BufferData recover_buffer(Bytes file, const FileContents& contents, std::uint64_
       break;
     }
     std::uint64_t offset = aligned(in.position(), buffer.page_size);
-    const unsigned cpus = std::max(contents.cpu_count, 1u);
+    const unsigned cpus = std::max(contents.description.kernel.cpus, 1u);
     for (unsigned cpu = 0; cpu < cpus && offset < file.size(); ++cpu) {
-      const std::uint64_t size = buffer.compressed ? compressed_extent(file, contents.order, offset)
-                                                   : plain_extent(file, contents.order, buffer.page_size, offset);
+      const std::uint64_t size = buffer.compressed ? compressed_extent(file, contents.order(), offset)
+                                                   : plain_extent(file, contents.order(), buffer.page_size, offset);
       if (size == 0) break;
       buffer.cpus.push_back({cpu, offset, size});
       offset = aligned(offset + size, buffer.page_size);

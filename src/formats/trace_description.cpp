@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/trace_description.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "formats/ftrace/event_format.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::uint64_t number_behind(std::string_view text, std::string_view key) {
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.starts_with(key)) continue;
+    const std::string_view digits = trim(line.substr(key.size()));
+    std::uint64_t value = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+  }
+  return 0;
+}
+
+void read_cpu_stats(const std::vector<std::string>& texts, TraceInfo& info) {
+  for (const std::string& text : texts) {
+    BufferStatistics statistics;
+    statistics.cpu = static_cast<unsigned>(std::min<std::uint64_t>(number_behind(text, "CPU:"), 0xFFFF));
+    statistics.entries = number_behind(text, "entries:");
+    statistics.overrun = number_behind(text, "overrun:");
+    statistics.commit_overrun = number_behind(text, "commit overrun:");
+    statistics.dropped = number_behind(text, "dropped events:");
+    statistics.read = number_behind(text, "read events:");
+    statistics.not_recorded = number_behind(text, "not recorded:");
+    info.buffer_statistics.push_back(statistics);
+    if (statistics.not_recorded > 0)
+      info.findings.add({Imperfection::interrupted_recording,
+                         "the kernel still held them when the recorder gave up",
+                         statistics.cpu,
+                         {},
+                         {}},
+                        statistics.not_recorded);
+    const std::uint64_t lost = statistics.overrun + statistics.commit_overrun + statistics.dropped;
+    if (lost > 0)
+      info.findings.add({Imperfection::lost_events,
+                         fmt::format("the kernel counted {} overwritten, {} refused by nesting, {} dropped",
+                                     statistics.overrun, statistics.commit_overrun, statistics.dropped),
+                         statistics.cpu,
+                         {},
+                         {}},
+                        0);
+    if (text.find("\nnode:") == std::string::npos) continue;
+    if (info.cpu_nodes.size() <= statistics.cpu) info.cpu_nodes.resize(statistics.cpu + 1, kNoNode);
+    info.cpu_nodes[statistics.cpu] = static_cast<std::int16_t>(number_behind(text, "node:"));
+  }
+}
+
+// Lines "PID COMM".
+void read_comms(std::string_view text, TraceInfo& info) {
+  for (const std::string_view line : split(text, '\n')) {
+    std::int32_t pid = 0;
+    const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), pid);
+    if (code != std::errc{} || end == line.data() + line.size()) continue;
+    info.comms[pid] = std::string(line.substr(static_cast<std::size_t>(end - line.data()) + 1));
+  }
+}
+
+// "Linux HOST 6.1.0-47-amd64 x86_64"
+void read_uname(std::string_view uname, TraceInfo& info) {
+  const std::vector<std::string_view> words = split(trim(uname), ' ');
+  if (words.size() < 4) return;
+  info.kernel = words[words.size() - 2];
+  info.arch = words.back();
+}
+
+}  // namespace
+
+void describe_trace(TraceDescription& description, TraceInfo& info) {
+  KernelDescription& kernel = description.kernel;
+  if (kernel.header_page.empty())
+    throw Error("Cannot read the ring buffers: the description of their pages is missing");
+  info.byte_order = kernel.byte_order;
+  info.page_size = kernel.page_size;
+  info.word_bits = long_bytes_of_header_page(kernel.header_page) * 8;
+  info.clock = kernel.clock;
+  info.cpus = kernel.cpus;
+  info.kallsyms = std::move(kernel.kallsyms);
+  read_uname(description.uname, info);
+  read_comms(kernel.saved_cmdlines, info);
+  read_cpu_stats(description.cpu_stats, info);
+}
+
+}  // namespace kmt
