@@ -38,7 +38,7 @@ struct BufferStatistics {
   std::uint64_t commit_overrun = 0;  // refused: nested deeper than the buffer's size
   std::uint64_t dropped = 0;         // refused: full, overwriting off
   std::uint64_t read = 0;
-  std::uint64_t not_recorded = 0;    // unread when the recorder had to give up
+  std::uint64_t not_recorded = 0;  // unread when the recorder had to give up
 };
 
 // What Event::address of a page event identifies.
