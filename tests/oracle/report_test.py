@@ -159,6 +159,14 @@ class Instances(Case):
         self.check(tracedat.to_v6, 'arm64', lambda cpu, count: 0 if cpu else count)
         self.check(tracedat.to_v7, 'arm64', lambda cpu, count: 0 if cpu else count)
 
+    def test_one_of_them(self):
+        """What --buffer selects is what trace-cmd says of that buffer."""
+        for write in (tracedat.to_v6, tracedat.to_v7):
+            contents, _ = write(self.split('s390x', lambda cpu, count: count // 3))
+            path = self.written(contents)
+            want = kmem_oracle.Report(kmem_oracle.parse(kmem_oracle.report_text(path), 'second'), PAGE)
+            self.assert_same(want, report(path, '--buffer', 'second'))
+
     def test_trace_cmd_reads_them_too(self):
         """Otherwise the files of this test would prove little."""
         for write in (tracedat.to_v6, tracedat.to_v7):
