@@ -30,6 +30,7 @@ THIRD_PARTY = {
     'event-parse.h': ['formats/ftrace'],
     'zlib.h': ['formats'],
     'zstd.h': ['formats'],
+    'xxhash.h': ['formats'],
 }
 
 # Headers of the system; those of C++ have no suffix. Anything else has to enter the table above.

@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -29,6 +30,16 @@ FileDescriptor open_file(const std::string& path, int flags, unsigned mode) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
   if (fd < 0) throw system_error("Cannot open", path);
   return FileDescriptor(fd);
+}
+
+FileDescriptor unnamed_file(const std::string& directory) {
+  const int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0) return FileDescriptor(fd);
+  std::string name = directory + "/.kmemtrace-XXXXXX";  // some file systems cannot
+  const int named = ::mkostemp(name.data(), O_CLOEXEC);
+  if (named < 0) throw system_error("Cannot make a temporary file", directory);
+  ::unlink(name.c_str());
+  return FileDescriptor(named);
 }
 
 namespace {

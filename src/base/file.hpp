@@ -30,6 +30,9 @@ class FileDescriptor {
 
 // open(2) with O_CLOEXEC; throws Error.
 FileDescriptor open_file(const std::string& path, int flags, unsigned mode = 0644);
+// A file without a name in that directory, for reading and writing: it is gone with its last descriptor, whatever ends
+// the process. Throws Error.
+FileDescriptor unnamed_file(const std::string& directory);
 // All of a file of procfs or tracefs, whose size is not known beforehand; throws Error.
 std::string read_file(const std::string& path);
 // The same, empty optional when it cannot be read.

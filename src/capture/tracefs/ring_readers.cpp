@@ -36,17 +36,6 @@ std::vector<unsigned> cpus_of(const std::string& instance) {
   return cpus;
 }
 
-// A file without a name: it is gone with its last descriptor, whatever ends the process.
-FileDescriptor unnamed_file(const std::string& directory) {
-  const int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd >= 0) return FileDescriptor(fd);
-  std::string name = directory + "/.kmemtrace-XXXXXX";  // some file systems cannot
-  const int named = ::mkostemp(name.data(), O_CLOEXEC);
-  if (named < 0) throw system_error("Cannot make a temporary file", directory);
-  ::unlink(name.c_str());
-  return FileDescriptor(named);
-}
-
 // Large machines need more descriptors than the usual soft limit allows.
 void raise_descriptor_limit() {
   rlimit limit{};

@@ -192,10 +192,8 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::page_pcpu_drain:
     case EventKind::page_alloc_extfrag: {
       event.address = load_field(record, plan->address);
-      // No page: pfn is -1UL of the traced kernel's word, or the struct page is NULL.
       const bool is_frame = info_.page_identity == PageIdentity::frame;
-      const std::uint64_t none = !is_frame ? 0 : plan->address.size == 4 ? 0xFFFFFFFFu : kNoPage;
-      if (event.address == none) event.address = kNoPage;
+      if (is_frame ? is_no_page(event.address, plan->address.size) : event.address == 0) event.address = kNoPage;
       event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan->order), 255));
       event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan->gfp_flags));
       event.migrate_type = static_cast<std::int8_t>(load_field(record, plan->migrate_type));

@@ -36,6 +36,11 @@ class CacheNameTable {
   FlatMap<std::uint32_t> ids_;  // by hash; equal hashes of different names take the next free key
 };
 
+// Whether a frame number means that there is no page: -1UL of the traced kernel's word.
+constexpr bool is_no_page(std::uint64_t frame, unsigned word_bytes) {
+  return frame == (word_bytes == 4 ? 0xFFFFFFFFu : kNoPage);
+}
+
 class RecordDecoder {
  public:
   // Fills info.event_types and info.page_identity; ids and findings go into the info, which must outlive the decoder.

@@ -38,6 +38,9 @@ struct FileContents {
 
 bool is_trace_dat(Bytes file);
 
+// Of ring-buffer pages; anything else is damage.
+constexpr bool is_possible_page_size(std::uint64_t bytes) { return bytes >= 64 && bytes <= (16u << 20); }
+
 // Throws Error when the file's header is beyond reading; damage behind it becomes findings, and what is intact is kept.
 FileContents parse_file(Bytes file, Findings& findings);
 

@@ -143,7 +143,7 @@ class TraceDatSource : public Source {
     for (const BufferData& buffer : contents_.buffers) {
       names.push_back(buffer.name);
       if (!wanted_buffer.empty() && buffer.name != wanted_buffer) continue;
-      if (buffer.page_size < 64 || buffer.page_size > (16u << 20)) {
+      if (!is_possible_page_size(buffer.page_size)) {
         info_.findings.add(
             {Imperfection::damaged_section,
              fmt::format("buffer \"{}\": impossible page size {}", printable(buffer.name), buffer.page_size),

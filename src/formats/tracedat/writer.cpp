@@ -105,7 +105,7 @@ Output initial(const KernelDescription& kernel, const char* version) {
 }
 
 // The options that describe the machine and the run, in both versions.
-void append_options(Output& out, const RawRecording& recording) {
+void append_options(Output& out, const RawRecording& recording, const ClockScale& scale) {
   const KernelDescription& kernel = recording.kernel;
   out.option(kTraceClock, with_nul(kernel.clock_choices));
   out.option(kUname, with_nul(fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release,
@@ -114,6 +114,8 @@ void append_options(Output& out, const RawRecording& recording) {
   std::random_device random;
   const std::uint64_t trace_id = std::uint64_t{random()} << 32 | random();
   out.u16(kTraceId).u32(8).u64(trace_id);
+  if (scale.mult != 0) out.u16(kTscToNs).u32(16).u32(scale.mult).u32(scale.shift).u64(0);
+  if (scale.offset_ns != 0) out.option(kOffset, with_nul(fmt::format("{}", scale.offset_ns)));
   for (const RawCpu& cpu : recording.cpus) {
     std::string text = fmt::format("CPU: {}\n{}", cpu.cpu, cpu.statistics);
     // The NUMA node is no line of the kernel's, but belongs to what is known of the CPU; trace-cmd shows it as it is.
@@ -141,7 +143,7 @@ std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& re
 }
 
 // Version 6 finds a CPU's pages by its position in the list: CPUs that are missing from the recording are empty.
-Front front_of_version_6(const RawRecording& recording) {
+Front front_of_version_6(const RawRecording& recording, const ClockScale& scale) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "6");
   out.text(header_info(kernel).bytes()).text(ftrace_formats(kernel).bytes()).text(event_formats(kernel).bytes());
@@ -149,7 +151,7 @@ Front front_of_version_6(const RawRecording& recording) {
   out.sized(kernel.saved_cmdlines);
   const unsigned cpus = recording.cpus.empty() ? 0 : recording.cpus.back().cpu + 1;
   out.u32(cpus).c_string("options  ");
-  append_options(out, recording);
+  append_options(out, recording, scale);
   out.u16(kDone).c_string("flyrecord");
 
   const std::string clock = fmt::format("[{}]", kernel.clock);
@@ -167,7 +169,7 @@ Front front_of_version_6(const RawRecording& recording) {
 }
 
 // Version 7. All options stand in front of the pages, the list of buffers too: a truncated file still has them.
-Front front_of_version_7(const RawRecording& recording) {
+Front front_of_version_7(const RawRecording& recording, const ClockScale& scale) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "7");
   out.c_string("none").c_string("");
@@ -191,7 +193,7 @@ Front front_of_version_7(const RawRecording& recording) {
   section(kKallsyms, "kallsyms", short_sized(kernel, kernel.kallsyms));
   section(kPrintk, "printk", short_sized(kernel, kernel.printk_formats));
   section(kCmdLines, "command lines", Output(kernel.byte_order).sized(kernel.saved_cmdlines));
-  append_options(options, recording);
+  append_options(options, recording, scale);
   options.u16(kCpuCount).u32(4).u32(kernel.cpus);
 
   // The size of everything up to the pages does not depend on the places that it names.
@@ -293,11 +295,11 @@ void copy_pages(RawCpu& cpu, const NewFile& file, std::uint64_t place) {
 std::uint64_t metadata_bytes(const KernelDescription& kernel) {
   RawRecording empty;
   empty.kernel = kernel;
-  return front_of_version_7(empty).bytes.size();
+  return front_of_version_7(empty, {}).bytes.size();
 }
 
-void write(const std::string& path, unsigned version, RawRecording& recording) {
-  const Front front = version == 6 ? front_of_version_6(recording) : front_of_version_7(recording);
+void write(const std::string& path, unsigned version, RawRecording& recording, const ClockScale& scale) {
+  const Front front = version == 6 ? front_of_version_6(recording, scale) : front_of_version_7(recording, scale);
   NewFile file(path);
   write_all(file.fd(), front.bytes, file.name());
   for (std::size_t i = 0; i < recording.cpus.size(); ++i) copy_pages(recording.cpus[i], file, front.places[i]);

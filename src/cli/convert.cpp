@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace convert
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "formats/kmt/records.hpp"
+#include "formats/registry.hpp"
+#include "formats/tracedat/records.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string input;
+  std::string output;
+  unsigned version = 7;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace convert trace.dat small.kmt     a few bytes an event, complete in itself
+  kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
+
+The input is recognised by its content. The output's name says what it becomes: .kmt or .dat. Every event is kept,
+those of other systems than kmem too; what the ring buffer leaves between a record's fields becomes zero.
+
+Exit status:
+  0  converted
+  1  converted, but the input is damaged: what is intact is in the output
+  2  wrong usage, or a file cannot be read or written)";
+
+// Damage is said where it was found, as `check` says it.
+bool print_damage(const Options& options, const Findings& findings) {
+  bool damaged = false;
+  for (const Finding& finding : findings.kept()) {
+    if (describe(finding.kind).severity != Severity::error) continue;
+    damaged = true;
+    fmt::print(stderr, "warning: {}: {}{}{}\n", to_string(Place{printable(options.input), finding.cpu, finding.offset}),
+               describe(finding.kind).sentence, finding.detail.empty() ? "" : ": ", finding.detail);
+  }
+  return damaged;
+}
+
+template <typename Writer>
+void write_records(const TraceFile& file, Writer&& writer, Findings& findings) {
+  kmt::read_records(file, writer, findings);
+  writer.finish();
+}
+
+bool convert(const Options& options) {
+  const auto mapping = std::make_shared<const MappedFile>(options.input);
+  const TraceFile file{options.input, mapping->bytes(), mapping};
+  std::error_code code;
+  if (fs::equivalent(options.input, options.output, code)) throw Error("Input and output are the same file");
+
+  Findings findings;
+  const std::string extension = fs::path(options.output).extension();
+  try {
+    if (extension == ".kmt")
+      write_records(file, kmt_format::RecordWriter(options.output), findings);
+    else if (extension == ".dat")
+      write_records(file, tracedat::RecordWriter(options.output, options.version), findings);
+    else
+      throw Error("Cannot tell the output's format: its name ends neither in .kmt nor in .dat");
+  } catch (Error& error) {
+    throw error.context(fmt::format("Converting {} to {}", printable(options.input), printable(options.output)));
+  }
+  fmt::print(stderr, "{}: {}, {}: {}\n", printable(options.input), humane_bytes(file.bytes.size()),
+             printable(options.output), humane_bytes(fs::file_size(options.output, code)));
+  return print_damage(options, findings);
+}
+
+}  // namespace
+
+CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand("convert", "Convert a trace between trace.dat and .kmt");
+  const auto options = std::make_shared<Options>();
+  command->add_option("INPUT", options->input, "The trace to convert")->required();
+  command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat")->required();
+  command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
+      ->type_name("N")
+      ->check(CLI::IsMember({6, 7}));
+  command->footer(kFooter);
+  command->callback(
+      [options, &exit_code] { exit_code = static_cast<int>(convert(*options) ? ExitCode::found : ExitCode::good); });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/kmt/block_encoder.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/varint.hpp"
+
+namespace kmt::kmt_format {
+
+namespace {
+
+struct AddressField {
+  const char* event;
+  const char* field;
+  AddressKind kind;
+};
+// The fields by which allocations and frees are matched (include/trace/events/kmem.h).
+constexpr AddressField kAddressFields[] = {
+    {"kmalloc", "ptr", AddressKind::slab},
+    {"kmalloc_node", "ptr", AddressKind::slab},
+    {"kfree", "ptr", AddressKind::slab},
+    {"kmem_cache_alloc", "ptr", AddressKind::slab},
+    {"kmem_cache_alloc_node", "ptr", AddressKind::slab},
+    {"kmem_cache_free", "ptr", AddressKind::slab},
+    {"mm_page_alloc", "pfn", AddressKind::page},
+    {"mm_page_free", "pfn", AddressKind::page},
+    {"mm_page_free_batched", "pfn", AddressKind::page},
+    {"mm_page_alloc_zone_locked", "pfn", AddressKind::page},
+    {"mm_page_pcpu_drain", "pfn", AddressKind::page},
+    {"mm_page_alloc_extfrag", "pfn", AddressKind::page},
+};
+
+RecordLayout layout_of(const EventFormat& format) {
+  RecordLayout layout;
+  for (const FormatField& field : format.fields) {
+    if (field.size == 0 || field.offset > 0x7FFF || field.size > 0x7FFF) continue;
+    const std::size_t end = field.offset + field.size;
+    if (layout.field_mask.size() < end) layout.field_mask.resize(end);
+    std::fill(layout.field_mask.begin() + field.offset, layout.field_mask.begin() + static_cast<std::ptrdiff_t>(end),
+              std::uint8_t{0xFF});
+    if (field.is_dynamic && field.size == 4) layout.dynamic_offsets.push_back(static_cast<std::uint16_t>(field.offset));
+  }
+  if (format.system != "kmem") return layout;
+  for (const AddressField& wanted : kAddressFields) {
+    const FormatField* const field = format.name == wanted.event ? format.field(wanted.field) : nullptr;
+    if (field == nullptr || (field->size != 4 && field->size != 8) || field->offset > 0x7FFF) continue;
+    layout.address_kind = wanted.kind;
+    layout.address_offset = static_cast<std::uint16_t>(field->offset);
+    layout.address_bytes = static_cast<std::uint8_t>(field->size);
+  }
+  return layout;
+}
+
+}  // namespace
+
+RecordLayouts::RecordLayouts(const std::vector<EventFormat>& formats, ByteOrder order) : order_(order) {
+  for (const EventFormat& format : formats) {
+    if (layouts_.size() <= format.id) {
+      layouts_.resize(format.id + 1);
+      described_.resize(format.id + 1);
+    }
+    layouts_[format.id] = layout_of(format);
+    described_[format.id] = true;
+    if (const FormatField* pid = format.field("common_pid"); pid != nullptr && pid->size == 4 && pid->offset <= 0x7FFF)
+      tid_offset_ = static_cast<std::uint16_t>(pid->offset);
+  }
+}
+
+const RecordLayout* RecordLayouts::of(Bytes record) const {
+  if (record.size() < 2) return nullptr;
+  const unsigned id = load<std::uint16_t>(record.data(), order_);
+  return id < layouts_.size() && described_[id] ? &layouts_[id] : nullptr;
+}
+
+BlockEncoder::BlockEncoder(const RecordLayouts& layouts) : layouts_(layouts) {}
+
+// Keeps what fields hold and zeroes what is between and behind them: the ring buffer leaves stale bytes there, which
+// mean nothing and would make every record a shape of its own.
+void BlockEncoder::canonicalize(const RecordLayout& layout, Bytes record) {
+  scratch_.assign(reinterpret_cast<const char*>(record.data()), record.size());
+  const std::size_t fixed = std::min(layout.field_mask.size(), record.size());
+  for (std::size_t i = 0; i < fixed; ++i) scratch_[i] = static_cast<char>(scratch_[i] & layout.field_mask[i]);
+  std::size_t end = fixed;
+  for (const std::uint16_t offset : layout.dynamic_offsets) {
+    if (offset + 4u > record.size()) continue;
+    const auto where = load<std::uint32_t>(record.data() + offset, layouts_.order());
+    end = std::max<std::size_t>(end, std::min<std::size_t>((where & 0xFFFF) + (where >> 16), record.size()));
+  }
+  std::fill(scratch_.begin() + static_cast<std::ptrdiff_t>(end), scratch_.end(), '\0');
+}
+
+void BlockEncoder::add(std::uint64_t ticks, Bytes record) {
+  if (events_ == 0) first_ticks_ = last_ticks_ = ticks;
+  append_varint(times_, ticks - last_ticks_);
+  last_ticks_ = ticks;
+  ++events_;
+
+  const RecordLayout* const layout = layouts_.of(record);
+  const std::uint16_t tid_offset = layouts_.tid_offset();
+  const bool has_tid = record.size() >= tid_offset + 4u;
+  add_tid(has_tid ? static_cast<std::int32_t>(load<std::uint32_t>(record.data() + tid_offset, layouts_.order())) : 0);
+
+  const bool shaped = layout != nullptr && layout->address_kind != AddressKind::none && has_tid &&
+                      record.size() >= layout->address_offset + layout->address_bytes &&
+                      record.size() >= layout->field_mask.size();
+  if (!shaped) {
+    scratch_.assign(reinterpret_cast<const char*>(record.data()), record.size());
+    if (has_tid) std::fill_n(scratch_.begin() + tid_offset, 4, '\0');
+    append_varint(shape_column_, 0);
+    append_varint(literals_, scratch_.size());
+    literals_.insert(literals_.end(), scratch_.begin(), scratch_.end());
+    return;
+  }
+
+  const std::uint64_t address =
+      load_sized(record.data() + layout->address_offset, layout->address_bytes, layouts_.order());
+  canonicalize(*layout, record);
+  std::fill_n(scratch_.begin() + tid_offset, 4, '\0');
+  std::fill_n(scratch_.begin() + layout->address_offset, layout->address_bytes, '\0');
+  const auto [known, inserted] = shape_ids_.try_emplace(scratch_, static_cast<std::uint32_t>(shapes_.size()));
+  if (inserted) {
+    shapes_.push_back({layout->address_kind, 0});
+    dictionary_.push_back(static_cast<std::uint8_t>(layout->address_kind));
+    append_varint(dictionary_, layout->address_offset);
+    dictionary_.push_back(layout->address_bytes);
+    append_varint(dictionary_, scratch_.size());
+    dictionary_.insert(dictionary_.end(), scratch_.begin(), scratch_.end());
+  }
+  append_varint(shape_column_, known->second + 1);
+  add_address(shapes_[known->second], address);
+}
+
+void BlockEncoder::add_tid(std::int32_t tid) {
+  if (run_length_ > 0 && tid != run_tid_) {
+    append_varint(tasks_, run_length_);
+    append_varint(tasks_, zigzag(std::int64_t{run_tid_} - run_base_));
+    run_base_ = run_tid_;
+    run_length_ = 0;
+  }
+  run_tid_ = tid;
+  ++run_length_;
+}
+
+void BlockEncoder::add_address(Shape& shape, std::uint64_t address) {
+  const unsigned list = shape.address_kind == AddressKind::page ? 1 : 0;
+  const unsigned at = recent_[list].find_and_move(address);
+  if (at < RecencyList::kSize) {
+    recency_.push_back(static_cast<std::uint8_t>(at + 1));
+  } else {
+    recency_.push_back(0);
+    far_kinds_.push_back(static_cast<std::uint8_t>(list));
+    far_addresses_[list].push_back(static_cast<std::int64_t>(address - shape.last_address));
+  }
+  shape.last_address = address;
+}
+
+void BlockEncoder::add_lost(std::optional<std::uint64_t> count) {
+  append_varint(lost_, events_);
+  append_varint(lost_, count ? *count + 1 : 0);
+}
+
+std::size_t BlockEncoder::plain_bytes() const {
+  return times_.size() + shape_column_.size() + dictionary_.size() + tasks_.size() + recency_.size() +
+         literals_.size() + 4 * far_kinds_.size();
+}
+
+EventBlock BlockEncoder::finish() {
+  if (run_length_ > 0) {
+    append_varint(tasks_, run_length_);
+    append_varint(tasks_, zigzag(std::int64_t{run_tid_} - run_base_));
+  }
+  // Low bits that no difference has (objects are aligned) are not written.
+  unsigned shifts[2] = {};
+  for (unsigned list = 0; list < 2; ++list) {
+    std::uint64_t bits = 0;
+    for (const std::int64_t difference : far_addresses_[list]) bits |= static_cast<std::uint64_t>(difference);
+    shifts[list] = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
+  }
+  Column addresses;
+  std::size_t next[2] = {};
+  for (const std::uint8_t list : far_kinds_)
+    append_varint(addresses, zigzag(far_addresses_[list][next[list]++] >> shifts[list]));
+
+  EventBlock block{{}, events_, first_ticks_, last_ticks_};
+  Column& bytes = block.bytes;
+  bytes.reserve(plain_bytes() + addresses.size() + 64);
+  append_varint(bytes, events_);
+  append_varint(bytes, first_ticks_);
+  append_varint(bytes, layouts_.tid_offset());
+  for (const unsigned shift : shifts) bytes.push_back(static_cast<std::uint8_t>(shift));
+  for (const Column* column :
+       {&times_, &shape_column_, &dictionary_, &tasks_, &recency_, &addresses, &literals_, &lost_}) {
+    append_varint(bytes, column->size());
+    bytes.insert(bytes.end(), column->begin(), column->end());
+  }
+  reset();
+  return block;
+}
+
+void BlockEncoder::reset() {
+  events_ = 0;
+  shape_ids_.clear();
+  shapes_.clear();
+  run_tid_ = run_base_ = 0;
+  run_length_ = 0;
+  for (RecencyList& list : recent_) list = {};
+  for (auto& differences : far_addresses_) differences.clear();
+  far_kinds_.clear();
+  for (Column* column : {&times_, &shape_column_, &dictionary_, &tasks_, &recency_, &literals_, &lost_})
+    column->clear();
+}
+
+}  // namespace kmt::kmt_format

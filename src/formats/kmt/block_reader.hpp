@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A block of columns back into records; the counterpart of block_encoder.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+#include "formats/kmt/block_encoder.hpp"
+
+namespace kmt::kmt_format {
+
+// What records have in common: one record with its task and its address blank.
+struct Shape {
+  AddressKind address_kind = AddressKind::none;
+  std::uint16_t address_offset = 0;
+  std::uint8_t address_bytes = 0;
+  Bytes record;
+};
+
+struct BlockEvent {
+  static constexpr std::uint32_t kLiteral = ~0u;
+
+  std::uint64_t ticks = 0;
+  std::int32_t tid = 0;
+  std::uint32_t shape = kLiteral;  // index into shapes()
+  std::uint64_t address = 0;
+  Bytes literal;  // a record without a shape, its task blank
+};
+
+struct LostHere {
+  std::uint64_t before_event = 0;  // of the block
+  std::optional<std::uint64_t> count;
+};
+
+class BlockReader {
+ public:
+  // The plain bytes of a block, borrowed. Throws Error when their structure is damaged, as does next().
+  BlockReader(Bytes block, ByteOrder record_order);
+
+  std::uint64_t events() const { return events_; }
+  const std::vector<Shape>& shapes() const { return shapes_; }
+  const std::vector<LostHere>& lost() const { return lost_; }
+  bool next(BlockEvent& event);
+  // The whole record of an event of this block, as the kernel wrote it but for its padding.
+  void rebuild(const BlockEvent& event, std::vector<std::uint8_t>& record) const;
+
+ private:
+  struct Column {
+    const std::uint8_t* at = nullptr;
+    const std::uint8_t* end = nullptr;
+
+    std::uint64_t varint();  // throws Error
+    std::uint8_t byte();
+    Bytes bytes(std::uint64_t count);
+    bool empty() const { return at == end; }
+  };
+
+  void read_dictionary(Column dictionary);
+  void read_lost(Column lost);
+  std::uint64_t next_address(std::uint32_t shape);
+
+  ByteOrder record_order_;
+  std::uint64_t events_ = 0;
+  std::uint64_t position_ = 0;
+  std::uint64_t ticks_ = 0;
+  std::uint64_t tid_offset_ = 0;
+  unsigned shifts_[2] = {};
+  Column times_, shape_column_, tasks_, recency_, addresses_, literals_;
+  std::vector<Shape> shapes_;
+  std::vector<std::uint64_t> last_addresses_;  // of each shape
+  std::vector<LostHere> lost_;
+  std::uint64_t run_left_ = 0;
+  std::int32_t tid_ = 0;
+  RecencyList recent_[2];
+};
+
+}  // namespace kmt::kmt_format

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The description of the traced machine in a .kmt file: chunks of facts, of formats and of streams.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+#include "formats/record_stream.hpp"
+#include "formats/trace_description.hpp"
+
+namespace kmt::kmt_format {
+
+std::vector<std::uint8_t> encode_facts(const TraceDescription& description);
+std::vector<std::uint8_t> encode_formats(const std::vector<FormatText>& formats);
+std::vector<std::uint8_t> encode_stream(const RecordStream& stream);
+
+// Add to what is known; a later fact replaces an earlier one of its name, an unknown one is passed over. Throw Error.
+void decode_facts(Bytes payload, TraceDescription& description);
+void decode_formats(Bytes payload, std::vector<FormatText>& formats);
+RecordStream decode_stream(Bytes payload);
+
+}  // namespace kmt::kmt_format

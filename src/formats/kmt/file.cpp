@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/kmt/file.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace kmt::kmt_format {
+
+namespace {
+
+void check_header(Bytes file) {
+  ByteReader in(file, ByteOrder::little);
+  in.skip(kFileMagic.size());
+  const std::uint16_t version = in.u16();
+  in.skip(2);
+  const std::uint32_t features = in.u32();
+  if (version == kVersion && features == 0) return;
+  Error error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
+                          version, features, kVersion));
+  error.hint("A newer kmemtrace wrote the file: use that one, or let it convert the trace");
+  throw error;
+}
+
+bool has_trailer(Bytes file) {
+  if (file.size() < kFileHeaderBytes + kTrailerBytes) return false;
+  const Bytes magic = file.last(kTrailerMagic.size());
+  return std::equal(magic.begin(), magic.end(), kTrailerMagic.begin(),
+                    [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
+}
+
+}  // namespace
+
+bool is_kmt(Bytes file) {
+  return file.size() >= kFileMagic.size() &&
+         std::equal(kFileMagic.begin(), kFileMagic.end(), file.begin(),
+                    [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
+}
+
+// Chunk headers are walked, not the index: 24 bytes each, they tell the same and need no second code path.
+FileContents parse_file(Bytes file, Findings& findings) {
+  check_header(file);
+  FileContents contents;
+  const bool finished = has_trailer(file);
+  const std::uint64_t end = finished ? file.size() - kTrailerBytes : file.size();
+  if (!finished) findings.add({Imperfection::truncated_file, "the index at its end is missing", {}, file.size(), {}});
+
+  std::uint64_t offset = kFileHeaderBytes;
+  while (offset < end) {
+    const std::optional<Chunk> chunk = find_chunk(file, offset);
+    if (!chunk || chunk->offset != offset)
+      findings.add({Imperfection::damaged_block,
+                    fmt::format("{} bytes are no chunk", (chunk ? chunk->offset : end) - offset),
+                    {},
+                    offset,
+                    {}});
+    if (!chunk) break;
+    offset = chunk->end();
+    try {
+      switch (chunk->type) {
+        case kFacts: decode_facts(unpack(*chunk), contents.description); break;
+        case kFormats: decode_formats(unpack(*chunk), contents.description.kernel.formats); break;
+        case kStream: contents.streams[chunk->stream].stream = decode_stream(unpack(*chunk)); break;
+        case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
+        case kIndex: break;
+        default:
+          findings.add(
+              {Imperfection::unknown_section, fmt::format("chunk of type {}", chunk->type), {}, chunk->offset, {}});
+      }
+    } catch (const Error& error) {
+      findings.add({Imperfection::damaged_section, error.what(), {}, chunk->offset, {}});
+    }
+  }
+  return contents;
+}
+
+}  // namespace kmt::kmt_format

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers of the .kmt format, version 1: docs/formats/kmt.md. All of them little-endian in the file.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace kmt::kmt_format {
+
+// The line ends show a transfer that mangled text, the first byte a channel of seven bits.
+constexpr std::string_view kFileMagic{"\x89KMT\r\n\x1a\n", 8};
+constexpr std::uint16_t kVersion = 1;
+constexpr std::uint64_t kFileHeaderBytes = 16;
+
+constexpr std::uint32_t kChunkMagic = 0x63544D4B;  // "KMTc"
+constexpr std::uint64_t kChunkHeaderBytes = 24;
+
+enum ChunkType : std::uint8_t {
+  kFacts = 1,    // names and texts about the machine and the recording
+  kFormats = 2,  // event format descriptions
+  kStream = 3,   // a CPU's ring buffer, whose events follow in chunks of its number
+  kEvents = 4,   // a block of one stream's events
+  kIndex = 5,    // where everything is
+};
+constexpr std::uint8_t kCompressed = 1;  // a chunk's flag: zstd
+
+constexpr std::string_view kTrailerMagic{"KMTindex", 8};
+constexpr std::uint64_t kTrailerBytes = 16;
+
+}  // namespace kmt::kmt_format

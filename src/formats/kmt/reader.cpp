@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/kmt/reader.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/record_decoder.hpp"
+#include "formats/kmt/block_reader.hpp"
+#include "formats/kmt/file.hpp"
+#include "trace/time_merge.hpp"
+
+namespace kmt::kmt_format {
+
+namespace {
+
+constexpr std::size_t kBatchEvents = 1024;
+
+// A block in memory, and the event that each of its shapes stands for: decoding is copying that and filling in what
+// differs.
+struct OpenBlock {
+  OpenBlock(std::vector<std::uint8_t> bytes, ByteOrder order) : plain(std::move(bytes)), reader(plain, order) {}
+
+  std::vector<std::uint8_t> plain;
+  BlockReader reader;
+  std::vector<Event> templates;
+  std::vector<bool> decodable;
+};
+
+class BlockStream : public CpuStream {
+ public:
+  BlockStream(StreamBlocks blocks, const ClockScale& clock, RecordDecoder& decoder, TraceInfo& info,
+              std::uint64_t& consumed)
+      : blocks_(std::move(blocks)), clock_(clock), decoder_(decoder), info_(info), consumed_(consumed) {}
+
+  bool read(EventBatch& batch) override {
+    batch.clear();
+    while (batch.empty()) {
+      if (!block_ && !open_next()) return false;
+      try {
+        fill(batch);
+      } catch (const Error& error) {
+        report_damage(error);
+        block_.reset();
+      }
+    }
+    return true;
+  }
+
+ private:
+  unsigned cpu() const { return blocks_.stream.cpu; }
+
+  // False when there is no further block.
+  bool open_next() {
+    while (next_block_ < blocks_.blocks.size()) {
+      const Chunk& chunk = blocks_.blocks[next_block_++];
+      offset_ = chunk.offset;
+      consumed_ += chunk.stored.size();
+      try {
+        block_ = std::make_unique<OpenBlock>(unpack(chunk), info_.byte_order);
+        decode_shapes();
+        position_ = 0;
+        next_lost_ = 0;
+        return true;
+      } catch (const Error& error) {
+        report_damage(error);
+        block_.reset();
+      }
+    }
+    return false;
+  }
+
+  void decode_shapes() {
+    EventBatch decoded;
+    for (const Shape& shape : block_->reader.shapes()) {
+      decoded.clear();
+      decoder_.decode(shape.record, 0, cpu(), offset_, decoded);
+      block_->decodable.push_back(!decoded.empty());
+      block_->templates.push_back(decoded.empty() ? Event{} : decoded.front());
+    }
+  }
+
+  void fill(EventBatch& batch) {
+    BlockEvent next;
+    while (batch.size() < kBatchEvents) {
+      if (!block_->reader.next(next)) {
+        report_lost();
+        block_.reset();
+        return;
+      }
+      const std::uint64_t time_ns = clock_.to_ns(next.ticks);
+      if (next_lost_ < block_->reader.lost().size()) report_lost_before(position_, time_ns);
+      ++position_;
+      if (time_ns < last_ns_)
+        info_.findings.add(
+            {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - time_ns), cpu(), offset_, time_ns});
+      last_ns_ = time_ns;
+      append(next, time_ns, batch);
+    }
+  }
+
+  void append(const BlockEvent& next, std::uint64_t time_ns, EventBatch& batch) {
+    if (next.shape == BlockEvent::kLiteral) {
+      block_->reader.rebuild(next, record_);
+      decoder_.decode(record_, time_ns, cpu(), offset_, batch);
+      return;
+    }
+    if (!block_->decodable[next.shape]) return;
+    Event& event = batch.emplace_back(block_->templates[next.shape]);
+    event.time_ns = time_ns;
+    event.tid = next.tid;
+    event.address = next.address;
+    const Shape& shape = block_->reader.shapes()[next.shape];
+    if (shape.address_kind == AddressKind::page && is_no_page(next.address, shape.address_bytes))
+      event.address = kNoPage;
+  }
+
+  void report_lost_before(std::uint64_t position, std::uint64_t after_ns) {
+    const std::vector<LostHere>& lost = block_->reader.lost();
+    for (; next_lost_ < lost.size() && lost[next_lost_].before_event <= position; ++next_lost_) {
+      const std::optional<std::uint64_t> count = lost[next_lost_].count;
+      info_.lost.push_back({cpu(), count, last_ns_, after_ns, offset_});
+      info_.findings.add(
+          {Imperfection::lost_events, count ? fmt::format("{} events", *count) : "an unknown number of events", cpu(),
+           offset_, after_ns},
+          count.value_or(1));
+    }
+  }
+  void report_lost() { report_lost_before(~std::uint64_t{0}, last_ns_); }  // behind the last event
+
+  void report_damage(const Error& error) {
+    info_.findings.add({Imperfection::damaged_block, error.what(), cpu(), offset_, last_ns_});
+  }
+
+  StreamBlocks blocks_;
+  ClockScale clock_;
+  RecordDecoder& decoder_;
+  TraceInfo& info_;
+  std::uint64_t& consumed_;
+  std::unique_ptr<OpenBlock> block_;
+  std::vector<std::uint8_t> record_;
+  std::size_t next_block_ = 0;
+  std::uint64_t offset_ = 0;  // of the current block
+  std::uint64_t position_ = 0;
+  std::size_t next_lost_ = 0;
+  std::uint64_t last_ns_ = 0;
+};
+
+class KmtSource : public Source {
+ public:
+  KmtSource(const TraceFile& file, const OpenOptions& options)
+      : file_(file), contents_(parse_file(file.bytes, info_.findings)) {
+    info_.path = file.path;
+    info_.format = "kmt version 1";
+    describe_trace(contents_.description, info_);
+    if (contents_.description.kernel.formats.empty())
+      info_.findings.add({Imperfection::missing_section, "event formats", {}, {}, {}});
+    decoder_ = std::make_unique<RecordDecoder>(
+        parse_event_formats(contents_.description.kernel.formats, info_.findings), info_.byte_order, info_);
+    open_streams(options.buffer);
+  }
+
+  const TraceInfo& info() const override { return info_; }
+  bool read(EventBatch& batch) override { return merge_->read(batch); }
+  double progress() const override {
+    return total_ == 0 ? 1.0 : static_cast<double>(consumed_) / static_cast<double>(total_);
+  }
+
+ private:
+  // At equal times events come by CPU, then by buffer.
+  void open_streams(const std::string& wanted_buffer) {
+    std::vector<StreamBlocks> parts;
+    std::vector<std::string> names;
+    for (auto& [number, blocks] : contents_.streams) {
+      names.push_back(blocks.stream.buffer);
+      info_.cpus = std::max(info_.cpus, blocks.stream.cpu + 1);
+      if (wanted_buffer.empty() || blocks.stream.buffer == wanted_buffer) parts.push_back(std::move(blocks));
+    }
+    if (!wanted_buffer.empty() && parts.empty()) {
+      Error error(fmt::format("The trace has no buffer \"{}\"", printable(wanted_buffer)));
+      error.hint(fmt::format("It has: \"{}\" (\"\" is the top buffer)", fmt::join(names, "\", \"")));
+      throw error;
+    }
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const StreamBlocks& a, const StreamBlocks& b) { return a.stream.cpu < b.stream.cpu; });
+    std::vector<std::unique_ptr<CpuStream>> streams;
+    for (StreamBlocks& part : parts) {
+      for (const Chunk& block : part.blocks) total_ += block.stored.size();
+      streams.push_back(
+          std::make_unique<BlockStream>(std::move(part), contents_.description.scale, *decoder_, info_, consumed_));
+    }
+    merge_ = std::make_unique<TimeMerge>(std::move(streams));
+  }
+
+  TraceFile file_;
+  TraceInfo info_;
+  FileContents contents_;
+  std::unique_ptr<RecordDecoder> decoder_;
+  std::unique_ptr<TimeMerge> merge_;
+  std::uint64_t total_ = 0;
+  std::uint64_t consumed_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) {
+  try {
+    return std::make_unique<KmtSource>(file, options);
+  } catch (Error& error) {
+    throw error.at({file.path, {}, {}});
+  }
+}
+
+}  // namespace kmt::kmt_format

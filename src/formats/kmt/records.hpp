@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// .kmt from and to raw records.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "formats/kmt/block_encoder.hpp"
+#include "formats/kmt/file_writer.hpp"
+#include "formats/record_stream.hpp"
+
+namespace kmt::kmt_format {
+
+void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
+
+class RecordWriter : public RecordSink {
+ public:
+  explicit RecordWriter(const std::string& path);
+  void describe(const TraceDescription& description) override;
+  void begin_stream(const RecordStream& stream) override;
+  void record(std::uint64_t ticks, Bytes record) override;
+  void lost(std::optional<std::uint64_t> count) override;
+  void end_stream() override;
+  void finish();
+
+ private:
+  void end_block();
+
+  FileWriter file_;
+  std::unique_ptr<RecordLayouts> layouts_;
+  std::unique_ptr<BlockEncoder> encoder_;
+  std::uint16_t stream_ = 0;
+};
+
+}  // namespace kmt::kmt_format

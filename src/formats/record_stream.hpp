@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A trace as its raw records, CPU by CPU, for going from one format to another without losing what kmemtrace does not
+// understand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/byte_reader.hpp"
+#include "formats/trace_description.hpp"
+#include "formats/trace_file.hpp"
+
+namespace kmt {
+
+// A ring buffer of one CPU.
+struct RecordStream {
+  unsigned cpu = 0;
+  std::string buffer;            // "" is the top one
+  std::uint32_t page_bytes = 0;  // of the ring buffer
+};
+
+// Takes a trace in this order: described, then for each stream: begun, its records and losses in order, ended.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  virtual void describe(const TraceDescription& description) = 0;
+  virtual void begin_stream(const RecordStream& stream) = 0;
+  virtual void record(std::uint64_t ticks, Bytes record) = 0;  // ticks of the trace's clock
+  virtual void lost(std::optional<std::uint64_t> count) = 0;   // here, so many if that is known
+  virtual void end_stream() = 0;
+};
+
+// Gives the whole trace to the sink. Damage that is passed over becomes findings. Throws Error.
+void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
+
+}  // namespace kmt

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/tracedat/records.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/page.hpp"
+#include "formats/ftrace/page_writer.hpp"
+#include "formats/tracedat/file.hpp"
+#include "formats/tracedat/pages.hpp"
+#include "formats/tracedat/writer.hpp"
+
+namespace kmt::tracedat {
+
+void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
+  const FileContents contents = parse_file(file.bytes, findings);
+  const unsigned long_bytes = long_bytes_of_header_page(contents.description.kernel.header_page);
+  sink.describe(contents.description);
+  for (const BufferData& buffer : contents.buffers) {
+    if (!is_possible_page_size(buffer.page_size)) continue;
+    const PageLayout layout{contents.order(), long_bytes, buffer.page_size};
+    for (const CpuData& data : buffer.cpus) {
+      sink.begin_stream({data.cpu, buffer.name, static_cast<std::uint32_t>(buffer.page_size)});
+      Pages pages(file.bytes, contents, buffer, data);
+      Bytes page;
+      try {
+        while (pages.next(page)) {
+          if (const PageEnd end = read_page_header(page, layout).end; end.missed_events) sink.lost(end.missed_count);
+          const PageEnd end = walk_page(
+              page, layout, [&sink](std::uint64_t ticks, Bytes record, std::uint64_t) { sink.record(ticks, record); });
+          if (end.damage != nullptr)
+            findings.add({Imperfection::damaged_page, end.damage, data.cpu, pages.offset() + end.damage_offset, {}});
+        }
+      } catch (const Error& error) {
+        findings.add({Imperfection::damaged_page, error.what(), data.cpu, error.place().offset, {}});
+      }
+      sink.end_stream();
+    }
+  }
+}
+
+struct RecordWriter::State {
+  std::string path;
+  unsigned version = 7;
+  TraceDescription description;
+  RawRecording recording;
+  std::unique_ptr<PageWriter> pages;
+};
+
+namespace {
+
+// The writer puts "CPU: N" in front of the kernel's text itself.
+std::string statistics_of(const TraceDescription& description, unsigned cpu) {
+  const std::string head = fmt::format("CPU: {}\n", cpu);
+  for (const std::string& text : description.cpu_stats)
+    if (text.starts_with(head)) return text.substr(head.size());
+  return {};
+}
+
+}  // namespace
+
+RecordWriter::RecordWriter(const std::string& path, unsigned version) : state_(std::make_unique<State>()) {
+  state_->path = path;
+  state_->version = version;
+}
+RecordWriter::~RecordWriter() = default;
+
+void RecordWriter::describe(const TraceDescription& description) {
+  state_->description = description;
+  KernelDescription& kernel = state_->recording.kernel;
+  kernel = description.kernel;
+  const std::vector<std::string_view> words = split(trim(description.uname), ' ');
+  if (words.size() < 4) return;
+  kernel.system_name = words.front();
+  kernel.node_name = words[1];
+  kernel.release = words[words.size() - 2];
+  kernel.machine = words.back();
+}
+
+void RecordWriter::begin_stream(const RecordStream& stream) {
+  if (!stream.buffer.empty()) {
+    Error error(fmt::format("Cannot write the buffer \"{}\": a trace.dat is written with one buffer only",
+                            printable(stream.buffer)));
+    error.hint("Convert to .kmt instead, which holds all of them");
+    throw error;
+  }
+  const std::string directory = std::filesystem::absolute(state_->path).parent_path();
+  RawCpu& cpu = state_->recording.cpus.emplace_back();
+  cpu.cpu = stream.cpu;
+  cpu.pages = unnamed_file(directory);
+  cpu.statistics = statistics_of(state_->description, stream.cpu);
+  KernelDescription& kernel = state_->recording.kernel;
+  if (is_possible_page_size(stream.page_bytes)) kernel.page_size = stream.page_bytes;
+  const PageLayout layout{kernel.byte_order, long_bytes_of_header_page(kernel.header_page), kernel.page_size};
+  state_->pages = std::make_unique<PageWriter>(layout, [&cpu, this](const std::vector<std::uint8_t>& page) {
+    write_all(cpu.pages.get(), {reinterpret_cast<const char*>(page.data()), page.size()}, state_->path);
+    cpu.bytes += page.size();
+  });
+}
+
+void RecordWriter::record(std::uint64_t ticks, Bytes record) { state_->pages->record(ticks, record); }
+void RecordWriter::lost(std::optional<std::uint64_t> count) { state_->pages->lost(count); }
+void RecordWriter::end_stream() {
+  state_->pages->finish();
+  state_->pages.reset();
+}
+
+void RecordWriter::finish() { write(state_->path, state_->version, state_->recording, state_->description.scale); }
+
+}  // namespace kmt::tracedat

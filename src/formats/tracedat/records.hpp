@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// trace.dat from and to raw records.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "formats/record_stream.hpp"
+
+namespace kmt::tracedat {
+
+void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
+
+// Writes when finish() is called. One ring buffer only: instances are refused.
+class RecordWriter : public RecordSink {
+ public:
+  RecordWriter(const std::string& path, unsigned version);
+  ~RecordWriter() override;
+  void describe(const TraceDescription& description) override;
+  void begin_stream(const RecordStream& stream) override;
+  void record(std::uint64_t ticks, Bytes record) override;
+  void lost(std::optional<std::uint64_t> count) override;
+  void end_stream() override;
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kmt::tracedat
