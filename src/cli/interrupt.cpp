@@ -11,23 +11,25 @@ volatile std::sig_atomic_t g_interrupted = 0;
 
 void on_signal(int /*number*/) { g_interrupted = 1; }
 
-void handle(void (*handler)(int)) {
+void handle(void (*handler)(int), SecondSignal second) {
   struct sigaction action {};
   action.sa_handler = handler;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second signal does what it always did
+  if (second == SecondSignal::ends_program) action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGHUP, &action, nullptr);
+  struct sigaction hangup {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard(SecondSignal second) {
   g_interrupted = 0;
-  handle(on_signal);
+  handle(on_signal, second);
 }
 
-InterruptGuard::~InterruptGuard() { handle(SIG_DFL); }
+InterruptGuard::~InterruptGuard() { handle(SIG_DFL, SecondSignal::ends_program); }
 
 bool InterruptGuard::interrupted() const { return g_interrupted != 0; }
 

@@ -7,10 +7,13 @@ namespace kmt {
 // The exit status of a command whose result is incomplete because of Ctrl+C: 128 + SIGINT, as shells have it.
 constexpr int kInterruptedExitCode = 130;
 
-// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark; the second one ends the program.
+// What a second signal does.
+enum class SecondSignal { ends_program, is_ignored };
+
+// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark. SIGHUP stays ignored where it is (nohup).
 class InterruptGuard {
  public:
-  InterruptGuard();
+  explicit InterruptGuard(SecondSignal second = SecondSignal::ends_program);
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   ~InterruptGuard();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -16,6 +17,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "capture/features/capabilities.hpp"
 #include "capture/features/clocks.hpp"
 #include "capture/features/events.hpp"
 #include "capture/sideband/kernel_facts.hpp"
@@ -66,14 +68,10 @@ Exit status:
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
   3  not permitted or not supported here)";
 
-// A share of memory that a machine can spare, within sensible bounds.
-std::uint64_t default_buffer_bytes() {
-  constexpr std::uint64_t kMost = 16ull << 20;
-  constexpr std::uint64_t kLeast = 1ull << 20;
-  const auto pages = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
-  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const auto cpus = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
-  return std::clamp(pages * page_bytes / 32 / cpus, kLeast, kMost);
+// On stderr. That nobody can read a message is no reason to end a recording.
+template <typename... Values>
+void say(fmt::format_string<Values...> format, Values&&... values) {
+  std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), stderr);
 }
 
 bool ask(const std::string& question) {
@@ -90,12 +88,11 @@ void offer_to_remove_stale(const std::string& tracefs, bool remove) {
     remove = ask(fmt::format("A killed kmemtrace left tracing on in {}. Remove it?", fmt::join(stale, ", ")));
   for (const std::string& path : stale) {
     if (!remove)
-      fmt::print(stderr, "note: a killed kmemtrace left tracing on: remove it with --remove-stale, or: rmdir {}\n",
-                 path);
+      say("note: a killed kmemtrace left tracing on: remove it with --remove-stale, or: rmdir {}\n", path);
     else if (remove_instance(path))
-      fmt::print(stderr, "Removed {}, left by a killed run\n", path);
+      say("Removed {}, left by a killed run\n", path);
     else
-      fmt::print(stderr, "note: {} is still in use and cannot be removed\n", path);
+      say("note: {} is still in use and cannot be removed\n", path);
   }
 }
 
@@ -151,7 +148,8 @@ RecordRequest request_of(const Options& options, const std::string& tracefs) {
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
   if (options.only_command && !request.pids.empty()) throw Error("-F and -p exclude each other");
   if (!options.duration.empty()) request.duration_ns = parse_duration(options.duration);
-  request.buffer_bytes = options.buffer.empty() ? default_buffer_bytes() : parse_size(options.buffer);
+  request.buffer_bytes =
+      options.buffer.empty() ? buffer_limits(tracefs).default_bytes_per_cpu : parse_size(options.buffer);
   if (request.buffer_bytes < 8192) throw Error("A buffer of less than 8k a CPU holds no events");
 
   const TraceClocks clocks = read_clocks(tracefs);
@@ -195,9 +193,8 @@ class ProgressLine {
   void update(const RecordProgress& progress) {
     if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
     const double rate = static_cast<double>(progress.events - events_) / (progress.seconds - shown_at_);
-    fmt::print(stderr, "\r\x1b[K{:.1f} s  {} events  {} events/s  {}  {} lost", progress.seconds,
-               humane_count(progress.events), humane_count(static_cast<std::uint64_t>(rate)),
-               humane_bytes(progress.bytes), humane_count(progress.lost));
+    say("\r\x1b[K{:.1f} s  {} events  {} events/s  {}  {} lost", progress.seconds, humane_count(progress.events),
+        humane_count(static_cast<std::uint64_t>(rate)), humane_bytes(progress.bytes), humane_count(progress.lost));
     std::fflush(stderr);
     shown_at_ = progress.seconds;
     events_ = progress.events;
@@ -239,17 +236,18 @@ void print_summary(const Options& options, const RecordOutcome& outcome) {
     bytes += cpu.bytes;
     if (cpu_lost > 0) lost_by_cpu += fmt::format("  cpu {}: {} lost\n", cpu.cpu, humane_count(cpu_lost));
   }
-  fmt::print(stderr, "{}: {} events in {:.1f} s, {} of ring buffer, clock {}\n", printable(options.output),
-             humane_count(events), outcome.seconds, humane_bytes(bytes), outcome.recording.kernel.clock);
+  say("{}: {} events in {:.1f} s, {} of ring buffer, clock {}\n", printable(options.output), humane_count(events),
+      outcome.seconds, humane_bytes(bytes), outcome.recording.kernel.clock);
   if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
-    fmt::print(stderr, "{}\n", command);
-  if (lost == 0) return fmt::print(stderr, "Nothing was lost\n");
-  fmt::print(stderr, "{} events were lost:\n{}", humane_count(lost), lost_by_cpu);
-  if (overwritten > 0) fmt::print(stderr, "Larger buffers (-b) or fewer events (-e) lose less\n");
+    say("{}\n", command);
+  if (lost == 0) return say("Nothing was lost\n");
+  say("{} events were lost:\n{}", humane_count(lost), lost_by_cpu);
+  if (overwritten > 0) say("Larger buffers (-b) or fewer events (-e) lose less\n");
 }
 
 void record_trace(const Options& options) {
-  const InterruptGuard interrupt;
+  const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
+  std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
   check_output(options.output);
   const std::string tracefs = usable_tracefs();
   offer_to_remove_stale(tracefs, options.remove_stale);
@@ -262,14 +260,12 @@ void record_trace(const Options& options) {
   hooks.progress = [&](const RecordProgress& now) { progress.update(now); };
   hooks.described = [&](const KernelDescription& kernel) {
     if (!has_addresses(kernel.kallsyms))
-      fmt::print(stderr,
-                 "note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
-                 "sysctl kernel.kptr_restrict=1\n");
+      say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
+          "sysctl kernel.kptr_restrict=1\n");
     // What a page more for each CPU, and copying in steps, takes on top.
     reserve.take(request.scratch_directory, tracedat::metadata_bytes(kernel) + (18ull << 20));
     if (request.command.empty() && ::isatty(STDERR_FILENO) == 1)
-      fmt::print(stderr, "Recording {} events into {}; Ctrl+C ends it\n", request.events.size(),
-                 printable(options.output));
+      say("Recording {} events into {}; Ctrl+C ends it\n", request.events.size(), printable(options.output));
   };
   RecordOutcome outcome = record(tracefs, request, hooks);
   progress.clear();
@@ -277,8 +273,7 @@ void record_trace(const Options& options) {
   tracedat::write(options.output, options.version, outcome.recording);
   print_summary(options, outcome);
   if (outcome.filtered_by_pid_list)
-    fmt::print(stderr,
-               "note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
+    say("note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
   if (outcome.end != RecordEnd::cannot_write) return;
   Error error(fmt::format("The recording ended early: {}", outcome.write_error));
   error.hint("What had been recorded until then is in the trace");

@@ -88,6 +88,7 @@ Error no_such_event(const std::vector<EventName>& available, const std::string& 
   constexpr std::size_t kShown = 4;
   near.resize(std::min(near.size(), kShown));
   std::vector<std::string> names;
+  names.reserve(near.size());
   for (const auto& [score, name] : near) names.push_back(name);
   const std::string see = "`kmemtrace list events` shows all of them";
   error.hint(names.empty() ? see : fmt::format("Near it are {}; {}", fmt::join(names, ", "), see));
@@ -102,7 +103,7 @@ std::vector<EventName> available_events(const std::string& tracefs) {
   std::vector<EventName> events;
   const std::string root = tracefs + "/events";
   for (const std::string& system : subdirectories(root))
-    for (const std::string& name : subdirectories(root + "/" + system))
+    for (const std::string& name : subdirectories(fmt::format("{}/{}", root, system)))
       if (::access(fmt::format("{}/{}/{}/enable", root, system, name).c_str(), F_OK) == 0)
         events.push_back({system, name});
   std::sort(events.begin(), events.end());

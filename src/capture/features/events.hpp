@@ -10,7 +10,10 @@ namespace kmt {
 struct EventName {
   std::string system;  // "kmem"
   std::string name;    // "kmalloc"
-  friend auto operator<=>(const EventName&, const EventName&) = default;
+  friend bool operator==(const EventName&, const EventName&) = default;
+  friend bool operator<(const EventName& a, const EventName& b) {
+    return a.system != b.system ? a.system < b.system : a.name < b.name;
+  }
 };
 
 std::string to_string(const EventName& event);  // "kmem:kmalloc"

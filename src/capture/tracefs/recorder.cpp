@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
+#include <set>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -49,10 +52,30 @@ void choose_clock(const TracefsInstance& instance, const std::string& clock) {
   }
 }
 
-// Restricts the instance to some tasks and what they fork.
+std::vector<pid_t> threads_of(pid_t process) {
+  std::vector<pid_t> threads;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), code))
+    threads.push_back(std::stoi(entry.path().filename()));
+  return threads;
+}
+
+// Restricts the instance to some processes and what they fork.
 void follow_only(const TracefsInstance& instance, const std::vector<pid_t>& pids) {
-  instance.set("set_event_pid", fmt::format("{}", fmt::join(pids, " ")));
   if (instance.has("options/event-fork")) instance.set("options/event-fork", "1");
+  // The kernel follows tasks: all threads of a process now, and those to come by event-fork. One that is started while
+  // we look is found by looking again.
+  const std::string path = instance.file("set_event_pid");
+  std::set<pid_t> followed;
+  for (;;) {
+    std::string fresh;
+    for (const pid_t pid : pids)
+      for (const pid_t thread : threads_of(pid))
+        if (followed.insert(thread).second) fresh += fmt::format("{} ", thread);
+    if (fresh.empty()) break;
+    write_all(open_file(path, O_WRONLY | O_APPEND).get(), fresh, path);
+  }
+  if (followed.empty()) throw Error("None of the processes to record runs any more");
 }
 
 // True when the pid list had to be used.
@@ -106,12 +129,12 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   using namespace std::chrono_literals;
   RecordOutcome outcome;
 
-  // Both fork, so they come before any thread. What is declared later ends earlier: readers, watcher, instance,
-  // command.
+  // Both fork, so they come before any thread. What is declared later ends earlier: the watcher last, and it comes
+  // before the instance, so that there is no moment at which a kill would leave the instance behind.
+  const Watcher watcher(own_instance_path(tracefs));
   std::optional<HeldCommand> command;
   if (!request.command.empty()) command.emplace(request.command);
   const TracefsInstance instance(tracefs);
-  const Watcher watcher(instance.path());
 
   instance.set("tracing_on", "0");
   size_buffers(instance, request.buffer_bytes);

@@ -32,6 +32,17 @@ std::string start_time(long pid) {
   return words.size() > 20 ? std::string(words[20]) : std::string();
 }
 
+bool remove_when_free(const std::string& path, unsigned patience_seconds) {
+  using namespace std::chrono_literals;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(patience_seconds);
+  for (;;) {
+    // The kernel disables an instance's events as it removes it.
+    if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return true;
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(10ms);
+  }
+}
+
 }  // namespace
 
 std::string usable_tracefs() {
@@ -47,8 +58,11 @@ std::string usable_tracefs() {
   throw error;
 }
 
-TracefsInstance::TracefsInstance(const std::string& tracefs)
-    : path_(fmt::format("{}/instances/{}{}-{}", tracefs, kInstancePrefix, ::getpid(), start_time(::getpid()))) {
+std::string own_instance_path(const std::string& tracefs) {
+  return fmt::format("{}/instances/{}{}-{}", tracefs, kInstancePrefix, ::getpid(), start_time(::getpid()));
+}
+
+TracefsInstance::TracefsInstance(const std::string& tracefs) : path_(own_instance_path(tracefs)) {
   if (::mkdir(path_.c_str(), 0750) == 0) return;
   Error error = system_error("Cannot make a tracing instance", path_);
   Error unsupported(error.what(), ExitCode::unsupported);
@@ -57,20 +71,23 @@ TracefsInstance::TracefsInstance(const std::string& tracefs)
   throw unsupported;
 }
 
-TracefsInstance::~TracefsInstance() { remove_instance(path_); }
+TracefsInstance::~TracefsInstance() { remove_own_instance(path_, 2); }
 
 void TracefsInstance::set(const std::string& name, const std::string& value) const { write_file(file(name), value); }
 
 bool TracefsInstance::has(const std::string& name) const { return ::access(file(name).c_str(), F_OK) == 0; }
 
-bool remove_instance(const std::string& path) {
-  using namespace std::chrono_literals;
-  for (int attempt = 0; attempt < 200; ++attempt) {
-    // The kernel disables an instance's events as it removes it.
-    if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return true;
-    std::this_thread::sleep_for(10ms);
+bool remove_instance(const std::string& path) { return remove_when_free(path, 2); }
+
+bool remove_own_instance(const std::string& path, unsigned patience_seconds) {
+  for (const char* name : {"/tracing_on", "/events/enable"}) {
+    try {
+      write_file(path + name, "0");
+    } catch (const Error&) {
+      break;  // it is gone
+    }
   }
-  return false;
+  return remove_when_free(path, patience_seconds);
 }
 
 std::vector<std::string> stale_instances(const std::string& tracefs) {

@@ -10,6 +10,9 @@ namespace kmt {
 // Where tracefs is, mounted if need be. Throws Error (unsupported) that says why it cannot be used and what to do.
 std::string usable_tracefs();
 
+// Where this process' instance is, once there is one.
+std::string own_instance_path(const std::string& tracefs);
+
 // An instance: ring buffers and events apart from everybody else's. Named after the process that made it, so that a
 // later run can tell one that was left behind. Removed, with all its events, when the object goes.
 class TracefsInstance {
@@ -28,8 +31,12 @@ class TracefsInstance {
   std::string path_;
 };
 
-// Removes an instance, waiting for its last user to close it. False when it is still there after two seconds.
+// Removes an instance, waiting for its last user to close it. False when it is still there after two seconds. Changes
+// nothing in one that is in use: it may be a recording's that looks dead from this PID namespace.
 bool remove_instance(const std::string& path);
+
+// The same for an instance of our own: switches it off first, so that it costs nothing however long it stays.
+bool remove_own_instance(const std::string& path, unsigned patience_seconds);
 
 // Instances of kmemtrace processes that are gone.
 std::vector<std::string> stale_instances(const std::string& tracefs);

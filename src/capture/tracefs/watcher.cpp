@@ -33,7 +33,8 @@ namespace {
   char byte = 0;
   while (::read(0, &byte, 1) < 0 && errno == EINTR) {
   }
-  ::_exit(remove_instance(instance) ? 0 : 1);
+  constexpr unsigned kPatienceSeconds = 60;  // somebody may be looking at it
+  ::_exit(remove_own_instance(instance, kPatienceSeconds) ? 0 : 1);
 }
 
 }  // namespace

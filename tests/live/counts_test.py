@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records known workloads on the running kernel: what is in the trace is what happened, no more and no less.
+  counts_test.py PIPE_LOOP [TEST…]"""
+import collections
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import recording
+from recording import LiveTest, events_of, in_interrupt, kernel_statistics, lost_in, report
+
+PIPE_LOOP = sys.argv.pop(1)
+COUNTED = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
+
+
+class Counts(LiveTest):
+    def run_loop(self, pipes, *options):
+        """Records the loop; the events, and what the kernel counted for it."""
+        process = self.launch(*options, '--', PIPE_LOOP, str(pipes))
+        output, messages = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, messages)
+        self.assert_nothing_left(process.pid)
+        self.assertIn('othing was lost', messages)
+        return events_of(self.trace), json.loads(output.splitlines()[-1])
+
+    def test_agrees_with_counters_of_the_kernel(self):
+        events, counted = self.run_loop(2000)
+        mine = [e for e in events if e.pid == counted['pid'] and counted['first'] <= e.time_ns <= counted['last']]
+        seen = collections.Counter(e.name for e in mine)
+        for name in COUNTED:
+            self.assertGreaterEqual(counted[name], 2000, name)
+            self.assertEqual(seen[name], counted[name], name)
+
+    def test_call_sites_scale_with_the_work(self):
+        counts = []
+        for pipes in (1000, 3000):
+            events, counted = self.run_loop(pipes, '-e', 'kmem:kmalloc,kmem:kmem_cache_alloc')
+            window = [e for e in events if e.pid == counted['pid'] and not in_interrupt(e) and
+                      counted['first'] <= e.time_ns <= counted['last']]
+            counts.append(collections.Counter(re.search(r'call_site=(\S+)', e.fields)[1] for e in window))
+        sites = [site for site, count in counts[1].items() if count >= 3000]
+        self.assertGreaterEqual(len(sites), 3)
+        for site in sites:
+            self.assertEqual(counts[1][site] % 3000, 0, site)
+            self.assertEqual(counts[0][site] * 3, counts[1][site], site)
+
+    def test_agrees_with_perf_stat(self):
+        command = ['perf', 'stat', '-x,', '-o', f'{self.directory}/perf.csv',
+                   '-e', ','.join(f'kmem:{name}' for name in COUNTED), '--', PIPE_LOOP, '20000']
+        process = self.launch('--', *command)
+        output, messages = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, messages)
+        pid = json.loads(output.splitlines()[-1])['pid']
+        seen = collections.Counter(e.name for e in events_of(self.trace) if e.pid == pid)
+        with open(f'{self.directory}/perf.csv', encoding='utf-8') as file:
+            for line in file:
+                fields = line.split(',')
+                if len(fields) < 3 or not fields[2].startswith('kmem:'):
+                    continue
+                # perf begins to count inside of execve() and ends before exit() has freed all, the trace has both.
+                self.assertAlmostEqual(seen[fields[2][5:]], int(fields[0]), delta=int(fields[0]) // 50,
+                                       msg=fields[2])
+
+    def test_both_file_versions_hold_the_same_of_a_command(self):
+        sizes = {}
+        for version in ('6', '7'):
+            messages = self.record('--file-version', version, '--', PIPE_LOOP, '500')
+            said = int(re.search(r'([\d,]+) events', messages)[1].replace(',', ''))
+            events = events_of(self.trace)
+            sizes[version] = len(events)
+            self.assertEqual(len(events), said, f'version {version}')
+            statistics = kernel_statistics(self.trace)
+            self.assertEqual(sum(cpu['read events'] for cpu in statistics), said)
+            self.assertEqual(sum(cpu['entries'] for cpu in statistics), 0)
+            report(self.trace, '--stat')
+        self.assertGreater(min(sizes.values()), 1000)
+
+    def test_own_threads_are_left_out(self):
+        process = self.start('-e', 'kmem:*,sched:sched_switch,sched:sched_wakeup')
+        own = {process.pid}
+        deadline = time.monotonic() + 2
+        while time.monotonic() < deadline:
+            own |= self.tasks_of(process.pid)
+            subprocess.run([PIPE_LOOP, '200'], stdout=subprocess.DEVNULL, check=True)
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        self.assertGreater(len(own), 2)
+        events = events_of(self.trace)
+        self.assertGreater(len(events), 1000)
+        self.assertEqual([e for e in events if e.pid in own and not in_interrupt(e)], [])
+
+    @staticmethod
+    def tasks_of(pid):
+        """Threads and children of the recorder."""
+        found = set()
+        done = subprocess.run(['ps', '-L', '-o', 'lwp=', '-p', str(pid), '--ppid', str(pid)], stdout=subprocess.PIPE,
+                              encoding='ascii', check=False)
+        found.update(int(word) for word in done.stdout.split())
+        return found
+
+    def test_pid_follows_forks_and_nothing_else(self):
+        shell = subprocess.Popen(['sh', '-c', 'read line; "$0" 300', PIPE_LOOP], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, encoding='ascii')
+        self.addCleanup(LiveTest.end, shell)
+        process = self.start('-p', str(shell.pid))
+        output, _ = shell.communicate('go\n', timeout=30)
+        process.send_signal(signal.SIGTERM)
+        self.finish(process)
+        child = json.loads(output.splitlines()[-1])['pid']
+        self.assertNotEqual(child, shell.pid)
+        events = events_of(self.trace)
+        self.assertGreater(sum(e.pid == child for e in events), 1500)
+        self.assertEqual({e.pid for e in events} - {child, shell.pid}, set())
+
+    def test_pid_means_all_threads_of_the_process(self):
+        loop = subprocess.Popen([PIPE_LOOP, '300', '3', '--wait'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                encoding='ascii')
+        self.addCleanup(LiveTest.end, loop)
+        self.assertIn('ready', loop.stdout.readline())
+        process = self.start('-p', str(loop.pid))
+        loop.communicate('go\n', timeout=30)
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        busy = [pid for pid, count in collections.Counter(e.pid for e in events_of(self.trace)).items() if count > 1500]
+        self.assertEqual(len(busy), 3, busy)
+
+    def test_only_command(self):
+        loop = subprocess.Popen(['sh', '-c', 'while :; do "$0" 50; done', PIPE_LOOP], stdout=subprocess.DEVNULL)
+        self.addCleanup(LiveTest.end, loop)
+        process = self.launch('-F', '--', 'sh', '-c', 'echo $$; "$0" 300; exit 7', PIPE_LOOP)
+        output, messages = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, messages)
+        self.assertIn('7', messages)
+        wanted = {int(output.splitlines()[0]), json.loads(output.splitlines()[-1])['pid']}
+        self.assertEqual({e.pid for e in events_of(self.trace)} - wanted, set())
+
+    def test_lost_events_are_the_kernels_own_count(self):
+        process = self.start('-b', '64k')
+        process.send_signal(signal.SIGSTOP)  # nobody reads: the buffers must overflow
+        subprocess.run([PIPE_LOOP, '4000'], stdout=subprocess.DEVNULL, check=True)
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGINT)
+        messages = self.finish(process)
+        said = int(re.search(r'([\d,]+) events were lost', messages)[1].replace(',', ''))
+        self.assertGreater(said, 0)
+        self.assertEqual(said, lost_in(kernel_statistics(self.trace)))
+        checked = subprocess.run([recording.PROGRAM, 'check', '--json', self.trace], stdout=subprocess.PIPE, check=False)
+        self.assertEqual(json.loads(checked.stdout)['files'][0]['trace']['lost_events'], said)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""However a recording ends, the machine is as it was before, and what can be kept is kept.
+  endings_test.py PIPE_LOOP [TEST…]"""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from recording import INSTANCES, PROGRAM, LiveTest, events_of, instances_of, wait_until
+
+PIPE_LOOP = sys.argv.pop(1)
+LOOPS = 5
+
+
+class Endings(LiveTest):
+    def test_signals_end_it_cleanly(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for _ in range(LOOPS):
+                process = self.start()
+                process.send_signal(number)
+                self.finish(process)
+                events_of(self.trace)
+
+    def test_signals_at_any_moment(self):
+        for step in range(30):
+            process = self.launch('--duration', '20s')
+            time.sleep(step * 0.01)
+            process.send_signal(signal.SIGINT if step % 2 else signal.SIGKILL)
+            process.communicate(timeout=30)
+            self.assert_nothing_left(process.pid, seconds=10)
+
+    def test_kill_leaves_nothing(self):
+        for turn in range(LOOPS):
+            process = self.start('--', 'sleep', '60') if turn % 2 else self.start()
+            children = self.children_of(process.pid)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            for child in children:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            begin = time.monotonic()
+            process.stderr.read()  # the watcher must not keep it open
+            self.assertLess(time.monotonic() - begin, 1)
+            self.assertTrue(wait_until(lambda: not instances_of(process.pid)), 'instance left')
+            self.assert_nothing_left(process.pid)
+            self.assertFalse(os.path.exists(self.trace))
+
+    @staticmethod
+    def children_of(pid):
+        """The command's process, which outlives its recorder; not the watcher."""
+        done = subprocess.run(['ps', '-o', 'pid=,comm=', '--ppid', str(pid)], stdout=subprocess.PIPE, encoding='ascii',
+                              check=False)
+        return [int(line.split()[0]) for line in done.stdout.splitlines() if 'sleep' in line]
+
+    def test_killed_while_somebody_looks_at_the_instance(self):
+        process = self.start()
+        path = f'{INSTANCES}/{instances_of(process.pid)[0]}'
+        with open(f'{path}/trace_pipe', 'rb'):
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            off = f'{path}/events/kmem/kmalloc/enable'
+            self.assertTrue(wait_until(lambda: self.reads(off) == '0', 5), 'events stay enabled')
+            time.sleep(3)
+        self.assertTrue(wait_until(lambda: not os.path.exists(path)), 'instance stays when it is free')
+
+    @staticmethod
+    def reads(path):
+        with open(path, encoding='ascii') as file:
+            return file.read().strip().rstrip('*')
+
+    def test_command_that_cannot_run(self):
+        for command in ('/nonexistent/program', '/etc/passwd'):
+            messages = self.record('--', command, exit_code=2)
+            self.assertIn(command, messages)
+            self.assertFalse(os.path.exists(self.trace))
+
+    def test_exit_status_of_the_command_is_told(self):
+        self.assertIn('42', self.record('--', 'sh', '-c', 'exit 42'))
+        self.assertRegex(self.record('--', 'sh', '-c', 'kill -9 $$'), 'signal 9')
+
+    def test_command_that_ignores_signals(self):
+        process = self.start('--', 'sh', '-c', 'trap "" INT TERM; sleep 4')
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        events_of(self.trace)
+
+    def test_impatience_keeps_the_trace(self):
+        process = self.start()
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.005)
+        self.finish(process)
+        events_of(self.trace)
+
+    def test_nohup(self):
+        process = self.start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        self.assertIsNone(process.poll(), 'ended by a SIGHUP that was to be ignored')
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+
+    def test_nobody_reads_the_messages(self):
+        read_end, write_end = os.pipe()
+        process = self.start(stderr=write_end)
+        os.close(write_end)
+        os.close(read_end)
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+        self.assertEqual(process.returncode, 0)
+        self.assert_nothing_left(process.pid)
+        events_of(self.trace)
+
+    def test_duration(self):
+        begin = time.monotonic()
+        self.record('--duration', '700ms')
+        self.assertGreater(time.monotonic() - begin, 0.7)
+        times = [e.time_ns for e in events_of(self.trace)]
+        self.assertAlmostEqual((max(times) - min(times)) / 1e9, 0.7, delta=0.2)
+
+    def test_wrong_usage(self):
+        for arguments in (['-e', 'kmem:kmaloc'], ['--clock', 'sundial'], ['-b', '12q'], ['--duration', 'soon'],
+                          ['-p', '999999999'], ['-F'], ['--file-version', '5'], ['-o', '/dev/null'],
+                          ['-o', '/nonexistent/directory/t.dat']):
+            messages = self.record(*arguments, exit_code=2)
+            self.assertIn('error:', messages)
+        self.assertIn('kmem:kmalloc', self.record('-e', 'kmem:kmaloc', exit_code=2))
+        self.assertFalse(os.path.exists(self.trace))
+
+    def test_full_disk(self):
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', self.directory], check=True)
+        self.addCleanup(subprocess.run, ['umount', self.directory], check=True)
+        process = self.launch('-e', 'kmem:*', '--', PIPE_LOOP, '100000000')
+        _, messages = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2, messages)
+        self.assertRegex(messages.lower(), 'no space|disk is full')
+        self.assert_nothing_left(process.pid)
+        self.assertGreater(len(events_of(self.trace)), 10000)
+        checked = subprocess.run([PROGRAM, 'check', self.trace], stdout=subprocess.PIPE, encoding='utf-8', check=False)
+        self.assertNotIn('damaged', checked.stdout)
+
+    def test_existing_trace_survives_a_failure(self):
+        with open(self.trace, 'w', encoding='ascii') as file:
+            file.write('precious')
+        self.record('--', '/nonexistent/program', exit_code=2)
+        with open(self.trace, encoding='ascii') as file:
+            self.assertEqual(file.read(), 'precious')
+
+    def test_leftovers_are_found_and_removed(self):
+        path = f'{INSTANCES}/kmemtrace-{2 ** 22 - 1}-1'  # beyond any process id
+        os.mkdir(path)
+        self.addCleanup(lambda: os.path.exists(path) and os.rmdir(path))
+        self.assertIn(f'rmdir {path}', self.record('--duration', '100ms'))
+        self.assertTrue(os.path.exists(path), 'removed without being asked to')
+        self.record('--duration', '100ms', '--remove-stale')
+        self.assertFalse(os.path.exists(path))
+
+    def test_running_recordings_are_no_leftovers(self):
+        other = self.start()
+        first, self.trace = self.trace, os.path.join(self.directory, 'trace.second')
+        process = self.launch('--duration', '100ms', '--remove-stale')
+        _, messages = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0, messages)
+        self.assertTrue(instances_of(other.pid))
+        other.send_signal(signal.SIGINT)
+        other.communicate(timeout=30)
+        self.assertEqual(other.returncode, 0)
+        events_of(first)
+
+    def test_not_permitted(self):
+        program = shutil.copy(PROGRAM, self.directory)
+        os.chmod(self.directory, 0o777)
+        os.chmod(program, 0o755)
+        nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+        for command in ([program, 'record', '-o', self.trace, '--duration', '1s'], [program, 'list']):
+            done = subprocess.run([*nobody, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8',
+                                  check=False)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertRegex(done.stdout + done.stderr, '(?i)permi.*|root')
+        self.assertFalse(os.path.exists(self.trace))
+
+    def test_tracefs_is_mounted_when_needed(self):
+        script = ('umount -l /sys/kernel/debug 2>/dev/null; umount /sys/kernel/tracing || exit 90; '
+                  '"$1" list >/dev/null || exit 91; ! grep -q tracefs /proc/self/mounts || exit 92; '
+                  '"$1" record -o "$2" --duration 200ms || exit 93; grep -q tracefs /proc/self/mounts || exit 94')
+        done = subprocess.run(['unshare', '-m', 'sh', '-c', script, 'sh', PROGRAM, self.trace], stderr=subprocess.PIPE,
+                              encoding='utf-8', check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(len(events_of(self.trace)), 0)
+
+
+if __name__ == '__main__':
+    unittest.main()
