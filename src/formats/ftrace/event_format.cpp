@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/ftrace/event_format.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <traceevent/event-parse.h>
@@ -36,12 +40,39 @@ void append_fields(const tep_format_field* first, std::vector<FormatField>& fiel
   for (const tep_format_field* field = first; field != nullptr; field = field->next) {
     if (field->offset < 0 || field->size < 0) continue;
     fields.push_back({field->name, static_cast<unsigned>(field->offset), static_cast<unsigned>(field->size),
-                      (field->flags & TEP_FIELD_IS_SIGNED) != 0, (field->flags & TEP_FIELD_IS_DYNAMIC) != 0});
+                      (field->flags & TEP_FIELD_IS_SIGNED) != 0, (field->flags & TEP_FIELD_IS_DYNAMIC) != 0,
+                      (field->flags & TEP_FIELD_IS_RELATIVE) != 0});
   }
 }
 
 std::string first_line(const std::string& text) {
   return printable(text.substr(0, std::min(text.find('\n'), std::size_t{80})));
+}
+
+// The number in the line "ID: N"; empty when there is none that a record could carry.
+std::optional<unsigned> id_of(const std::string& text) {
+  const std::size_t line = text.find("\nID:");
+  if (line == std::string::npos) return std::nullopt;
+  const std::string_view digits = trim(std::string_view(text).substr(line + 4, 16));
+  unsigned id = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), id).ec != std::errc{} || id > 0xFFFF)
+    return std::nullopt;
+  return id;
+}
+
+std::optional<EventFormat> parse_event_format(const FormatText& format) {
+  const TepHandle tep = new_tep();  // one each: a handle searches all that it has seen
+  const std::string text = without_print_format(format.text);
+  tep_event* event = nullptr;  // owned by the handle
+  const tep_errno code = tep_parse_format(tep.get(), &event, text.c_str(), text.size(), format.system.c_str());
+  if (code != 0 || event == nullptr) return std::nullopt;
+  EventFormat parsed;
+  parsed.id = static_cast<unsigned>(event->id);
+  parsed.system = format.system;
+  parsed.name = event->name;
+  append_fields(event->format.common_fields, parsed.fields);
+  append_fields(event->format.fields, parsed.fields);
+  return parsed;
 }
 
 }  // namespace
@@ -53,36 +84,22 @@ const FormatField* EventFormat::field(const char* wanted) const {
 }
 
 std::vector<EventFormat> parse_event_formats(const std::vector<FormatText>& texts, Findings& findings) {
-  const TepHandle tep = new_tep();
   std::vector<EventFormat> formats;
   std::set<unsigned> ids;
   for (const FormatText& format : texts) {
-    const std::string text = without_print_format(format.text);
-    tep_event* event = nullptr;  // owned by the handle
-    const tep_errno code = tep_parse_format(tep.get(), &event, text.c_str(), text.size(), format.system.c_str());
-    if (code != 0 || event == nullptr || event->id < 0 || event->id > 0xFFFF) {
-      findings.add({Imperfection::bad_event_format,
-                    fmt::format("system {}: \"{}\"", printable(format.system), first_line(format.text)),
-                    {},
-                    {},
-                    {}});
+    const std::optional<unsigned> id = id_of(format.text);
+    const bool again = id && !ids.insert(*id).second;
+    std::optional<EventFormat> parsed;
+    if (id && !again) parsed = parse_event_format(format);
+    if (parsed && parsed->id == *id) {
+      formats.push_back(std::move(*parsed));
       continue;
     }
-    EventFormat parsed;
-    parsed.id = static_cast<unsigned>(event->id);
-    parsed.system = format.system;
-    parsed.name = event->name;
-    append_fields(event->format.common_fields, parsed.fields);
-    append_fields(event->format.fields, parsed.fields);
-    if (!ids.insert(parsed.id).second) {
-      findings.add({Imperfection::duplicate_event_id,
-                    fmt::format("{}:{} has id {} again", printable(parsed.system), printable(parsed.name), parsed.id),
-                    {},
-                    {},
-                    {}});
-      continue;
-    }
-    formats.push_back(std::move(parsed));
+    const Imperfection kind = again ? Imperfection::duplicate_event_id : Imperfection::bad_event_format;
+    std::string detail;
+    if (findings.wants(kind))
+      detail = fmt::format("system {}: \"{}\"", printable(format.system), first_line(format.text));
+    findings.add({kind, std::move(detail), {}, {}, {}});
   }
   return formats;
 }

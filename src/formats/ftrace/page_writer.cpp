@@ -55,7 +55,7 @@ bool PageWriter::fits(std::uint64_t bytes) const {
 }
 
 void PageWriter::begin_page(std::uint64_t ticks) {
-  finish();
+  end_page();
   page_.assign(layout_.page_size, 0);
   used_ = layout_.data_offset();
   store(page_.data(), ticks, layout_.order);
@@ -66,7 +66,13 @@ void PageWriter::begin_page(std::uint64_t ticks) {
   time_ = ticks;
 }
 
+// A loss is a mark of the page behind it, even when that holds nothing else.
 void PageWriter::finish() {
+  if (lost_pending_) begin_page(time_);
+  end_page();
+}
+
+void PageWriter::end_page() {
   if (page_.empty()) return;
   std::uint64_t commit = used_ - layout_.data_offset();
   if (page_missed_) commit |= kMissedEvents;

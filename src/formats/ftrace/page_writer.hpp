@@ -21,11 +21,12 @@ class PageWriter {
   // Throws Error when the record does not fit into a page.
   void record(std::uint64_t ticks, Bytes record);
   void lost(std::optional<std::uint64_t> count);
-  void finish();  // the page that is not full
+  void finish();  // the page that is not full, and a loss behind the last record
 
  private:
   bool fits(std::uint64_t bytes) const;
   void begin_page(std::uint64_t ticks);
+  void end_page();
   void put_word(std::uint32_t value);
   void put_header(unsigned type_len, std::uint64_t delta);
 

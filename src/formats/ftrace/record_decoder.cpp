@@ -40,7 +40,7 @@ EventKind kind_of(const EventFormat& format) {
 }
 
 std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ull ^ text.size();
+  std::uint64_t hash = kHashSeed ^ text.size();
   for (; text.size() >= 8; text.remove_prefix(8))
     hash = std::rotl((hash ^ load<std::uint64_t>(text.data(), kHostOrder)) * 0x9E3779B97F4A7C15ull, 29);
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;

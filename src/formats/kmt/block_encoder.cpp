@@ -33,7 +33,9 @@ constexpr AddressField kAddressFields[] = {
 
 RecordLayout layout_of(const EventFormat& format) {
   RecordLayout layout;
+  layout.field_mask.assign(2, 0xFF);  // the event's id, described or not
   for (const FormatField& field : format.fields) {
+    if (field.size == 0 || field.is_relative) layout.rest_is_data = true;
     if (field.size == 0 || field.offset > 0x7FFF || field.size > 0x7FFF) continue;
     const std::size_t end = field.offset + field.size;
     if (layout.field_mask.size() < end) layout.field_mask.resize(end);
@@ -81,7 +83,7 @@ void BlockEncoder::canonicalize(const RecordLayout& layout, Bytes record) {
   scratch_.assign(reinterpret_cast<const char*>(record.data()), record.size());
   const std::size_t fixed = std::min(layout.field_mask.size(), record.size());
   for (std::size_t i = 0; i < fixed; ++i) scratch_[i] = static_cast<char>(scratch_[i] & layout.field_mask[i]);
-  std::size_t end = fixed;
+  std::size_t end = layout.rest_is_data ? record.size() : fixed;
   for (const std::uint16_t offset : layout.dynamic_offsets) {
     if (offset + 4u > record.size()) continue;
     const auto where = load<std::uint32_t>(record.data() + offset, layouts_.order());
@@ -156,8 +158,12 @@ void BlockEncoder::add_address(Shape& shape, std::uint64_t address) {
 }
 
 void BlockEncoder::add_lost(std::optional<std::uint64_t> count) {
-  append_varint(lost_, events_);
-  append_varint(lost_, count ? *count + 1 : 0);
+  if (!lost_.empty() && lost_.back().before_event == events_) {
+    std::optional<std::uint64_t>& here = lost_.back().count;
+    here = here && count ? std::optional(*here + *count) : std::nullopt;
+    return;
+  }
+  lost_.push_back({events_, count});
 }
 
 std::size_t BlockEncoder::plain_bytes() const {
@@ -182,15 +188,21 @@ EventBlock BlockEncoder::finish() {
   for (const std::uint8_t list : far_kinds_)
     append_varint(addresses, zigzag(far_addresses_[list][next[list]++] >> shifts[list]));
 
+  Column lost;
+  for (const Lost& here : lost_) {
+    append_varint(lost, here.before_event);
+    append_varint(lost, here.count ? *here.count + 1 : 0);
+  }
+
   EventBlock block{{}, events_, first_ticks_, last_ticks_};
   Column& bytes = block.bytes;
-  bytes.reserve(plain_bytes() + addresses.size() + 64);
+  bytes.reserve(plain_bytes() + addresses.size() + lost.size() + 64);
   append_varint(bytes, events_);
   append_varint(bytes, first_ticks_);
   append_varint(bytes, layouts_.tid_offset());
   for (const unsigned shift : shifts) bytes.push_back(static_cast<std::uint8_t>(shift));
   for (const Column* column :
-       {&times_, &shape_column_, &dictionary_, &tasks_, &recency_, &addresses, &literals_, &lost_}) {
+       {&times_, &shape_column_, &dictionary_, &tasks_, &recency_, &addresses, &literals_, &lost}) {
     append_varint(bytes, column->size());
     bytes.insert(bytes.end(), column->begin(), column->end());
   }
@@ -199,7 +211,7 @@ EventBlock BlockEncoder::finish() {
 }
 
 void BlockEncoder::reset() {
-  events_ = 0;
+  events_ = first_ticks_ = last_ticks_ = 0;
   shape_ids_.clear();
   shapes_.clear();
   run_tid_ = run_base_ = 0;
@@ -207,8 +219,8 @@ void BlockEncoder::reset() {
   for (RecencyList& list : recent_) list = {};
   for (auto& differences : far_addresses_) differences.clear();
   far_kinds_.clear();
-  for (Column* column : {&times_, &shape_column_, &dictionary_, &tasks_, &recency_, &literals_, &lost_})
-    column->clear();
+  lost_.clear();
+  for (Column* column : {&times_, &shape_column_, &dictionary_, &tasks_, &recency_, &literals_}) column->clear();
 }
 
 }  // namespace kmt::kmt_format

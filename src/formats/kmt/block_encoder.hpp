@@ -26,6 +26,7 @@ struct RecordLayout {
   std::uint8_t address_bytes = 0;
   std::vector<std::uint8_t> field_mask;        // 0xFF where a field is, 0 where nothing or padding is
   std::vector<std::uint16_t> dynamic_offsets;  // of __data_loc fields
+  bool rest_is_data = false;                   // behind the fields, however far
 };
 
 class RecordLayouts {
@@ -89,7 +90,12 @@ class BlockEncoder {
   RecencyList recent_[2];
   std::vector<std::int64_t> far_addresses_[2];  // as differences; in order of their kinds' events
   std::vector<std::uint8_t> far_kinds_;
-  Column times_, shape_column_, dictionary_, tasks_, recency_, literals_, lost_;
+  Column times_, shape_column_, dictionary_, tasks_, recency_, literals_;
+  struct Lost {
+    std::uint64_t before_event = 0;
+    std::optional<std::uint64_t> count;
+  };
+  std::vector<Lost> lost_;  // in the order of the events, one a place
 };
 
 }  // namespace kmt::kmt_format

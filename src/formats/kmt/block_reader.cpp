@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/varint.hpp"
+#include "formats/kmt/layout.hpp"
 
 namespace kmt::kmt_format {
 
@@ -39,12 +40,14 @@ BlockReader::BlockReader(Bytes block, ByteOrder record_order) : record_order_(re
     const Bytes bytes = all.bytes(all.varint());
     *column = {bytes.data(), bytes.data() + bytes.size()};
   }
+  if (events_ > kMostEvents) throw Error("A block claims more events than one can have");
   read_dictionary(dictionary);
   read_lost(lost);
 }
 
 void BlockReader::read_dictionary(Column dictionary) {
   while (!dictionary.empty()) {
+    if (shapes_.size() == events_) throw Error("A block has more shapes than events");
     Shape shape;
     const std::uint8_t kind = dictionary.byte();
     const std::uint64_t offset = dictionary.varint();
@@ -67,6 +70,8 @@ void BlockReader::read_lost(Column lost) {
   while (!lost.empty()) {
     LostHere here;
     here.before_event = lost.varint();
+    const bool ordered = lost_.empty() || here.before_event > lost_.back().before_event;
+    if (!ordered || here.before_event > events_) throw Error("A block's losses are not in the order of its events");
     if (const std::uint64_t count = lost.varint(); count > 0) here.count = count - 1;
     lost_.push_back(here);
   }

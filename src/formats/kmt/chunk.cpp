@@ -15,15 +15,12 @@ namespace kmt::kmt_format {
 namespace {
 
 constexpr int kCompressionLevel = 1;
-// What a chunk may unpack to: a damaged or hostile file must not take memory out of proportion to its size.
-constexpr std::uint32_t kMostPlainBytes = 64u << 20;
-constexpr std::uint32_t kAlwaysAllowed = 1u << 20;
-constexpr std::uint64_t kMostRatio = 256;
 
-// Over the header up to the checksum itself, then the payload.
-std::uint64_t checksum_of(const std::uint8_t* header, Bytes payload) {
-  return XXH3_64bits_withSeed(payload.data(), payload.size(), XXH3_64bits(header, kChunkHeaderBytes - 8));
+bool is_proportionate(std::uint64_t plain, std::uint64_t stored) {
+  return plain <= kMostPlainBytes && plain <= stored * kMostRatio;
 }
+
+std::uint64_t checksum_of(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 Error damaged(const Chunk& chunk, const char* what) {
   Error error(what);
@@ -35,7 +32,8 @@ Error damaged(const Chunk& chunk, const char* what) {
 
 std::optional<Chunk> chunk_at(Bytes file, std::uint64_t offset) {
   if (offset > file.size() || file.size() - offset < kChunkHeaderBytes) return std::nullopt;
-  ByteReader in(file.subspan(offset, kChunkHeaderBytes), ByteOrder::little, offset);
+  const Bytes header = file.subspan(offset, kChunkHeaderBytes);
+  ByteReader in(header, ByteOrder::little, offset);
   Chunk chunk;
   chunk.offset = offset;
   if (in.u32() != kChunkMagic) return std::nullopt;
@@ -45,6 +43,7 @@ std::optional<Chunk> chunk_at(Bytes file, std::uint64_t offset) {
   const std::uint32_t stored = in.u32();
   chunk.plain_bytes = in.u32();
   chunk.checksum = in.u64();
+  if (in.u64() != checksum_of(header.first(kChunkHeaderBytes - 8))) return std::nullopt;
   if (stored > file.size() - offset - kChunkHeaderBytes) return std::nullopt;
   chunk.stored = file.subspan(offset + kChunkHeaderBytes, stored);
   return chunk;
@@ -63,15 +62,15 @@ std::optional<Chunk> find_chunk(Bytes file, std::uint64_t offset) {
 }
 
 std::vector<std::uint8_t> unpack(const Chunk& chunk) {
-  const std::uint8_t* const header = chunk.stored.data() - kChunkHeaderBytes;
-  if (checksum_of(header, chunk.stored) != chunk.checksum) throw damaged(chunk, "The chunk's checksum is wrong");
-  if ((chunk.flags & kCompressed) == 0) return {chunk.stored.begin(), chunk.stored.end()};
+  if (checksum_of(chunk.stored) != chunk.checksum) throw damaged(chunk, "The chunk's checksum is wrong");
+  if ((chunk.flags & ~kCompressed) != 0) throw damaged(chunk, "The chunk is packed in a way that is not known");
+  const bool compressed = (chunk.flags & kCompressed) != 0;
   // The frame has to announce the size itself: memory is taken only for what compressed data can hold.
-  const bool proportionate =
-      chunk.plain_bytes <= kAlwaysAllowed || chunk.plain_bytes / kMostRatio <= chunk.stored.size();
-  if (chunk.plain_bytes > kMostPlainBytes || !proportionate ||
-      ZSTD_getFrameContentSize(chunk.stored.data(), chunk.stored.size()) != chunk.plain_bytes)
+  const std::uint64_t announced =
+      compressed ? ZSTD_getFrameContentSize(chunk.stored.data(), chunk.stored.size()) : chunk.stored.size();
+  if (announced != chunk.plain_bytes || !is_proportionate(chunk.plain_bytes, chunk.stored.size()))
     throw damaged(chunk, "The chunk's sizes contradict each other");
+  if (!compressed) return {chunk.stored.begin(), chunk.stored.end()};
   std::vector<std::uint8_t> plain(chunk.plain_bytes);
   const std::size_t size = ZSTD_decompress(plain.data(), plain.size(), chunk.stored.data(), chunk.stored.size());
   if (ZSTD_isError(size) != 0 || size != plain.size()) throw damaged(chunk, "The chunk cannot be unpacked");
@@ -79,10 +78,12 @@ std::vector<std::uint8_t> unpack(const Chunk& chunk) {
 }
 
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
+  if (plain.size() > kMostPlainBytes)
+    throw Error(fmt::format("A chunk of {} bytes is more than a .kmt file can hold", plain.size()));
   std::vector<std::uint8_t> out(kChunkHeaderBytes + ZSTD_compressBound(plain.size()));
   std::size_t stored = ZSTD_compress(out.data() + kChunkHeaderBytes, out.size() - kChunkHeaderBytes, plain.data(),
                                      plain.size(), kCompressionLevel);
-  const bool compressed = ZSTD_isError(stored) == 0 && stored < plain.size();
+  const bool compressed = ZSTD_isError(stored) == 0 && stored < plain.size() && is_proportionate(plain.size(), stored);
   if (!compressed) {
     std::copy(plain.begin(), plain.end(), out.begin() + kChunkHeaderBytes);
     stored = plain.size();
@@ -95,7 +96,8 @@ std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const
   store<std::uint16_t>(header + 6, stream, ByteOrder::little);
   store<std::uint32_t>(header + 8, static_cast<std::uint32_t>(stored), ByteOrder::little);
   store<std::uint32_t>(header + 12, static_cast<std::uint32_t>(plain.size()), ByteOrder::little);
-  store<std::uint64_t>(header + 16, checksum_of(header, Bytes(out).subspan(kChunkHeaderBytes)), ByteOrder::little);
+  store<std::uint64_t>(header + 16, checksum_of(Bytes(out).subspan(kChunkHeaderBytes)), ByteOrder::little);
+  store<std::uint64_t>(header + 24, checksum_of(Bytes(out).first(kChunkHeaderBytes - 8)), ByteOrder::little);
   return out;
 }
 

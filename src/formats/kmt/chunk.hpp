@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Chunks, of which a .kmt file is a sequence: a header with type, sizes and checksum, and a payload that may be
+// Chunks, of which a .kmt file is a sequence: a header with type, sizes and checksums, and a payload that may be
 // compressed. Whoever does not know a type can step over it.
 #pragma once
 
@@ -18,20 +18,20 @@ struct Chunk {
   std::uint8_t flags = 0;
   std::uint16_t stream = 0;
   std::uint32_t plain_bytes = 0;
-  std::uint64_t checksum = 0;
-  Bytes stored;  // the payload in the file
+  std::uint64_t checksum = 0;  // of the payload as it is stored
+  Bytes stored;                // the payload in the file
 
   std::uint64_t end() const { return offset + kChunkHeaderBytes + stored.size(); }
 };
 
-// The chunk at an offset; empty when there is none, or not all of it.
+// The chunk at an offset; empty when there is no intact header, or not all of the payload.
 std::optional<Chunk> chunk_at(Bytes file, std::uint64_t offset);
 // The first chunk at or behind an offset, past whatever is damaged.
 std::optional<Chunk> find_chunk(Bytes file, std::uint64_t offset);
 // The payload as it was written. Throws Error when the checksum or the compressed data is wrong.
 std::vector<std::uint8_t> unpack(const Chunk& chunk);
 
-// Header and payload, compressed where that makes it smaller.
+// Header and payload, compressed where that makes it smaller. Throws Error when it is larger than a chunk may be.
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
 
 }  // namespace kmt::kmt_format

@@ -2,6 +2,7 @@
 #include "formats/kmt/file.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ void check_header(Bytes file) {
   ByteReader in(file, ByteOrder::little);
   in.skip(kFileMagic.size());
   const std::uint16_t version = in.u16();
-  in.skip(2);
+  in.skip(2);  // features that a reader may pass over
   const std::uint32_t features = in.u32();
   if (version == kVersion && features == 0) return;
   Error error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
@@ -39,17 +40,20 @@ bool is_kmt(Bytes file) {
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
-// Chunk headers are walked, not the index: 24 bytes each, they tell the same and need no second code path.
+// Chunk headers are walked, not the index: 32 bytes each, they tell the same and need no second code path.
 FileContents parse_file(Bytes file, Findings& findings) {
   check_header(file);
   FileContents contents;
   const bool finished = has_trailer(file);
   const std::uint64_t end = finished ? file.size() - kTrailerBytes : file.size();
+  const Bytes chunks = file.first(end);
   if (!finished) findings.add({Imperfection::truncated_file, "the index at its end is missing", {}, file.size(), {}});
 
+  bool indexed = false;
+  std::set<std::uint16_t> described;
   std::uint64_t offset = kFileHeaderBytes;
   while (offset < end) {
-    const std::optional<Chunk> chunk = find_chunk(file, offset);
+    const std::optional<Chunk> chunk = find_chunk(chunks, offset);
     if (!chunk || chunk->offset != offset)
       findings.add({Imperfection::damaged_block,
                     fmt::format("{} bytes are no chunk", (chunk ? chunk->offset : end) - offset),
@@ -62,10 +66,17 @@ FileContents parse_file(Bytes file, Findings& findings) {
       switch (chunk->type) {
         case kFacts: decode_facts(unpack(*chunk), contents.description); break;
         case kFormats: decode_formats(unpack(*chunk), contents.description.kernel.formats); break;
-        case kStream: contents.streams[chunk->stream].stream = decode_stream(unpack(*chunk)); break;
+        case kStream:
+          contents.streams[chunk->stream].stream = decode_stream(unpack(*chunk));
+          described.insert(chunk->stream);
+          break;
         case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
-        case kIndex: break;
+        case kIndex:
+          unpack(*chunk);
+          indexed = finished && load<std::uint64_t>(file.data() + end, ByteOrder::little) == chunk->offset;
+          break;
         default:
+          unpack(*chunk);
           findings.add(
               {Imperfection::unknown_section, fmt::format("chunk of type {}", chunk->type), {}, chunk->offset, {}});
       }
@@ -73,6 +84,14 @@ FileContents parse_file(Bytes file, Findings& findings) {
       findings.add({Imperfection::damaged_section, error.what(), {}, chunk->offset, {}});
     }
   }
+  if (finished && !indexed)
+    findings.add({Imperfection::damaged_section, "the file's end does not name its index", {}, end, {}});
+  // Which CPU's they are is lost: better no events than another CPU's.
+  std::erase_if(contents.streams, [&](const auto& stream) {
+    if (described.contains(stream.first)) return false;
+    findings.add({Imperfection::missing_section, fmt::format("description of stream {}", stream.first), {}, {}, {}});
+    return true;
+  });
   return contents;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "base/error.hpp"
 #include "base/varint.hpp"
 
 namespace kmt::kmt_format {
@@ -43,6 +44,7 @@ void FileWriter::append_description(const TraceDescription& description) {
 }
 
 std::uint16_t FileWriter::append_stream(const RecordStream& stream) {
+  if (streams_ == 0xFFFF) throw Error("A .kmt file holds no more than 65535 streams");
   append(kStream, streams_, encode_stream(stream));
   return streams_++;
 }

@@ -13,7 +13,7 @@ constexpr std::uint16_t kVersion = 1;
 constexpr std::uint64_t kFileHeaderBytes = 16;
 
 constexpr std::uint32_t kChunkMagic = 0x63544D4B;  // "KMTc"
-constexpr std::uint64_t kChunkHeaderBytes = 24;
+constexpr std::uint64_t kChunkHeaderBytes = 32;    // the last 8 are the checksum of those before
 
 enum ChunkType : std::uint8_t {
   kFacts = 1,    // names and texts about the machine and the recording
@@ -23,6 +23,11 @@ enum ChunkType : std::uint8_t {
   kIndex = 5,    // where everything is
 };
 constexpr std::uint8_t kCompressed = 1;  // a chunk's flag: zstd
+
+// What a reader has to be ready for, and no more: memory stays in proportion to the file.
+constexpr std::uint32_t kMostPlainBytes = 64u << 20;  // of a chunk
+constexpr std::uint64_t kMostRatio = 256;             // of a chunk's plain bytes to its stored ones
+constexpr std::uint64_t kMostEvents = 1u << 20;       // of a block
 
 constexpr std::string_view kTrailerMagic{"KMTindex", 8};
 constexpr std::uint64_t kTrailerBytes = 16;

@@ -191,7 +191,7 @@ class KmtSource : public Source {
     for (StreamBlocks& part : parts) {
       for (const Chunk& block : part.blocks) total_ += block.stored.size();
       streams.push_back(
-          std::make_unique<BlockStream>(std::move(part), contents_.description.scale, *decoder_, info_, consumed_));
+          std::make_unique<BlockStream>(std::move(part), contents_.description.kernel.clock_scale, *decoder_, info_, consumed_));
     }
     merge_ = std::make_unique<TimeMerge>(std::move(streams));
   }

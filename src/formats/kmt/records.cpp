@@ -13,23 +13,58 @@ namespace {
 constexpr std::uint64_t kBlockEvents = 65536;
 constexpr std::size_t kBlockBytes = 4u << 20;
 
-void read_block(const Chunk& chunk, ByteOrder order, RecordSink& sink) {
-  const std::vector<std::uint8_t> plain = unpack(chunk);
-  BlockReader block(plain, order);
-  BlockEvent event;
-  std::vector<std::uint8_t> record;
-  std::size_t next_lost = 0;
-  const auto report_lost_before = [&](std::uint64_t position) {
-    for (; next_lost < block.lost().size() && block.lost()[next_lost].before_event <= position; ++next_lost)
-      sink.lost(block.lost()[next_lost].count);
-  };
-  for (std::uint64_t position = 0; block.next(event); ++position) {
-    report_lost_before(position);
-    block.rebuild(event, record);
-    sink.record(event.ticks, record);
+// What the sink throws is not the file's damage: only reading is tried.
+class Block {
+ public:
+  Block(const Chunk& chunk, const RecordStream& stream, ByteOrder order, Findings& findings)
+      : chunk_(chunk), stream_(stream), findings_(findings) {
+    attempt([&] {
+      plain_ = unpack(chunk);
+      reader_.emplace(plain_, order);
+    });
   }
-  report_lost_before(~std::uint64_t{0});
-}
+
+  void give(RecordSink& sink) {
+    if (!reader_) return;
+    BlockEvent event;
+    std::vector<std::uint8_t> record;
+    for (std::uint64_t position = 0; next(event); ++position) {
+      give_lost_before(position, sink);
+      reader_->rebuild(event, record);
+      sink.record(event.ticks, record);
+    }
+    give_lost_before(~std::uint64_t{0}, sink);
+  }
+
+ private:
+  bool next(BlockEvent& event) {
+    bool found = false;
+    attempt([&] { found = reader_->next(event); });
+    return found;
+  }
+
+  void give_lost_before(std::uint64_t position, RecordSink& sink) {
+    const std::vector<LostHere>& lost = reader_->lost();
+    for (; next_lost_ < lost.size() && lost[next_lost_].before_event <= position; ++next_lost_)
+      sink.lost(lost[next_lost_].count);
+  }
+
+  template <typename Step>
+  void attempt(Step&& step) {
+    try {
+      step();
+    } catch (const Error& error) {
+      findings_.add({Imperfection::damaged_block, error.what(), stream_.cpu, chunk_.offset, {}});
+    }
+  }
+
+  const Chunk& chunk_;
+  const RecordStream& stream_;
+  Findings& findings_;
+  std::vector<std::uint8_t> plain_;
+  std::optional<BlockReader> reader_;
+  std::size_t next_lost_ = 0;
+};
 
 }  // namespace
 
@@ -38,28 +73,24 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   sink.describe(contents.description);
   for (const auto& [number, blocks] : contents.streams) {
     sink.begin_stream(blocks.stream);
-    for (const Chunk& chunk : blocks.blocks) {
-      try {
-        read_block(chunk, contents.description.kernel.byte_order, sink);
-      } catch (const Error& error) {
-        findings.add({Imperfection::damaged_block, error.what(), blocks.stream.cpu, chunk.offset, {}});
-      }
-    }
+    for (const Chunk& chunk : blocks.blocks)
+      Block(chunk, blocks.stream, contents.description.kernel.byte_order, findings).give(sink);
     sink.end_stream();
   }
 }
 
-RecordWriter::RecordWriter(const std::string& path) : file_(path) {}
+RecordWriter::RecordWriter(const std::string& path) : path_(path) {}
 
 void RecordWriter::describe(const TraceDescription& description) {
-  file_.append_description(description);
+  file_.emplace(path_);  // not before there is something to write: an older file may be there
+  file_->append_description(description);
   Findings ignored;  // whoever reads the trace finds them again
   layouts_ = std::make_unique<RecordLayouts>(parse_event_formats(description.kernel.formats, ignored),
                                              description.kernel.byte_order);
   encoder_ = std::make_unique<BlockEncoder>(*layouts_);
 }
 
-void RecordWriter::begin_stream(const RecordStream& stream) { stream_ = file_.append_stream(stream); }
+void RecordWriter::begin_stream(const RecordStream& stream) { stream_ = file_->append_stream(stream); }
 
 void RecordWriter::record(std::uint64_t ticks, Bytes record) {
   encoder_->add(ticks, record);
@@ -68,12 +99,12 @@ void RecordWriter::record(std::uint64_t ticks, Bytes record) {
 
 void RecordWriter::lost(std::optional<std::uint64_t> count) { encoder_->add_lost(count); }
 
-void RecordWriter::end_block() { file_.append_events(stream_, encoder_->finish()); }
+void RecordWriter::end_block() { file_->append_events(stream_, encoder_->finish()); }
 
 void RecordWriter::end_stream() {
   if (!encoder_->empty()) end_block();
 }
 
-void RecordWriter::finish() { file_.finish(); }
+void RecordWriter::finish() { file_->finish(); }
 
 }  // namespace kmt::kmt_format

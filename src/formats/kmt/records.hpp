@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "formats/kmt/block_encoder.hpp"
@@ -26,7 +27,8 @@ class RecordWriter : public RecordSink {
  private:
   void end_block();
 
-  FileWriter file_;
+  std::string path_;
+  std::optional<FileWriter> file_;
   std::unique_ptr<RecordLayouts> layouts_;
   std::unique_ptr<BlockEncoder> encoder_;
   std::uint16_t stream_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/tracedat/records.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -20,23 +21,29 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   const FileContents contents = parse_file(file.bytes, findings);
   const unsigned long_bytes = long_bytes_of_header_page(contents.description.kernel.header_page);
   sink.describe(contents.description);
+  UnpackedMemory unpacked(file.bytes.size());
   for (const BufferData& buffer : contents.buffers) {
     if (!is_possible_page_size(buffer.page_size)) continue;
     const PageLayout layout{contents.order(), long_bytes, buffer.page_size};
     for (const CpuData& data : buffer.cpus) {
       sink.begin_stream({data.cpu, buffer.name, static_cast<std::uint32_t>(buffer.page_size)});
-      Pages pages(file.bytes, contents, buffer, data);
+      Pages pages(file.bytes, contents, buffer, data, unpacked);
       Bytes page;
-      try {
-        while (pages.next(page)) {
-          if (const PageEnd end = read_page_header(page, layout).end; end.missed_events) sink.lost(end.missed_count);
-          const PageEnd end = walk_page(
-              page, layout, [&sink](std::uint64_t ticks, Bytes record, std::uint64_t) { sink.record(ticks, record); });
-          if (end.damage != nullptr)
-            findings.add({Imperfection::damaged_page, end.damage, data.cpu, pages.offset() + end.damage_offset, {}});
+      // What the sink throws is not the file's damage: only reading is tried.
+      const auto next_page = [&] {
+        try {
+          return pages.next(page);
+        } catch (const Error& error) {
+          findings.add({Imperfection::damaged_page, error.what(), data.cpu, error.place().offset, {}});
+          return false;
         }
-      } catch (const Error& error) {
-        findings.add({Imperfection::damaged_page, error.what(), data.cpu, error.place().offset, {}});
+      };
+      while (next_page()) {
+        if (const PageEnd end = read_page_header(page, layout).end; end.missed_events) sink.lost(end.missed_count);
+        const PageEnd end = walk_page(
+            page, layout, [&sink](std::uint64_t ticks, Bytes record, std::uint64_t) { sink.record(ticks, record); });
+        if (end.damage != nullptr)
+          findings.add({Imperfection::damaged_page, end.damage, data.cpu, pages.offset() + end.damage_offset, {}});
       }
       sink.end_stream();
     }
@@ -88,6 +95,8 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
     error.hint("Convert to .kmt instead, which holds all of them");
     throw error;
   }
+  for (const RawCpu& other : state_->recording.cpus)
+    if (other.cpu == stream.cpu) throw Error(fmt::format("The trace has two ring buffers of cpu {}", stream.cpu));
   const std::string directory = std::filesystem::absolute(state_->path).parent_path();
   RawCpu& cpu = state_->recording.cpus.emplace_back();
   cpu.cpu = stream.cpu;
@@ -95,6 +104,8 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
   cpu.statistics = statistics_of(state_->description, stream.cpu);
   KernelDescription& kernel = state_->recording.kernel;
   if (is_possible_page_size(stream.page_bytes)) kernel.page_size = stream.page_bytes;
+  if (!is_possible_page_size(kernel.page_size))
+    throw Error(fmt::format("Cannot write ring buffer pages of {} bytes", kernel.page_size));
   const PageLayout layout{kernel.byte_order, long_bytes_of_header_page(kernel.header_page), kernel.page_size};
   state_->pages = std::make_unique<PageWriter>(layout, [&cpu, this](const std::vector<std::uint8_t>& page) {
     write_all(cpu.pages.get(), {reinterpret_cast<const char*>(page.data()), page.size()}, state_->path);
@@ -109,6 +120,10 @@ void RecordWriter::end_stream() {
   state_->pages.reset();
 }
 
-void RecordWriter::finish() { write(state_->path, state_->version, state_->recording, state_->description.scale); }
+void RecordWriter::finish() {
+  auto& cpus = state_->recording.cpus;
+  std::sort(cpus.begin(), cpus.end(), [](const RawCpu& a, const RawCpu& b) { return a.cpu < b.cpu; });
+  write(state_->path, state_->version, state_->recording, state_->description.kernel.clock_scale);
+}
 
 }  // namespace kmt::tracedat
