@@ -113,11 +113,12 @@ MappedFile::~MappedFile() {
 
 void MappedFile::let_go(Bytes part) const {
   if (!copy_.empty()) return;
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto start = reinterpret_cast<std::uintptr_t>(part.data());
-  const std::uintptr_t first = (start + page - 1) / page * page;
-  const std::uintptr_t end = (start + part.size()) / page * page;
-  if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+  // Whole pages only: the first and the last may hold something else too.
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t skipped = (page - reinterpret_cast<std::uintptr_t>(part.data()) % page) % page;
+  if (part.size() < skipped + page) return;
+  const std::size_t length = (part.size() - skipped) / page * page;
+  ::madvise(const_cast<std::uint8_t*>(part.data()) + skipped, length, MADV_DONTNEED);
 }
 
 }  // namespace kmt
