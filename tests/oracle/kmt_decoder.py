@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A second reader of .kmt files, written from docs/formats/kmt.md alone: plain, slow, and believing nothing.
+
+As a program it prints the records of a file:
+  kmt_decoder.py FILE.kmt"""
+import collections
+import ctypes
+import struct
+import subprocess
+import sys
+
+MAGIC, VERSION = b'\x89KMT\r\n\x1a\n', 1
+CHUNK_MAGIC, TRAILER_MAGIC = b'KMTc', b'KMTindex'
+CHUNK_HEADER, TRAILER = 32, 16
+FACTS, FORMATS, STREAM, EVENTS, INDEX = 1, 2, 3, 4, 5
+COMPRESSED = 1
+SLAB, PAGE = 1, 2
+U64 = (1 << 64) - 1
+
+Chunk = collections.namedtuple('Chunk', 'offset type flags stream plain')  # plain: the unpacked payload
+Stream = collections.namedtuple('Stream', 'cpu page_bytes buffer blocks')
+Block = collections.namedtuple('Block', 'first_ticks records losses')  # losses: (events before it, count or None)
+Record = collections.namedtuple('Record', 'ticks bytes')
+Shape = collections.namedtuple('Shape', 'kind offset size record')
+IndexEntry = collections.namedtuple('IndexEntry', 'offset type stream events first last', defaults=(None, None, None))
+
+_xxhash = ctypes.CDLL('libxxhash.so.0')
+_xxhash.XXH3_64bits.restype = ctypes.c_uint64
+_xxhash.XXH3_64bits.argtypes = ctypes.c_char_p, ctypes.c_size_t
+
+
+class Damaged(Exception):
+    """The file breaks a rule of the format."""
+
+
+def require(condition, what):
+    if not condition:
+        raise Damaged(what)
+
+
+def checksum(data):
+    return _xxhash.XXH3_64bits(bytes(data), len(data))
+
+
+def unpack_frame(frame):
+    return subprocess.run(['zstd', '-q', '-d', '-c'], input=frame, stdout=subprocess.PIPE, check=True).stdout
+
+
+class Input:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def more(self):
+        return self.at < len(self.data)
+
+    def byte(self):
+        require(self.more(), 'ends too early')
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self):
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.byte()
+            value |= (byte & 0x7f) << shift
+            if byte < 0x80:
+                require(value <= U64, 'a varint of more than 64 bits')
+                return value
+        raise Damaged('a varint of more than ten bytes')
+
+    def svarint(self):
+        value = self.varint()
+        return -(value + 1 >> 1) if value & 1 else value >> 1
+
+    def text(self):
+        size = self.varint()
+        require(size <= len(self.data) - self.at, 'a text ends too early')
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+
+class File:
+    """`facts` {name: value}, `cpu_stats`, `formats` [(system, text)], `streams` {number: Stream}, `index` [IndexEntry]."""
+
+    def __init__(self, data):
+        require(data[:8] == MAGIC, 'no .kmt file')
+        version, _, features = struct.unpack_from('<HHI', data, 8)
+        require(version == VERSION and features == 0, 'a version or feature that is not known')
+        self.facts, self.cpu_stats, self.formats, self.streams, self.index = {}, [], [], {}, None
+        require(data[-8:] == TRAILER_MAGIC, 'no trailer')
+        index_place, = struct.unpack_from('<Q', data, len(data) - TRAILER)
+        self.chunks = list(self._chunks(data, len(data) - TRAILER))
+        for chunk in self.chunks:
+            self._read(chunk)
+        require(self.chunks[-1].type == INDEX and self.chunks[-1].offset == index_place, 'the trailer names no index')
+
+    @staticmethod
+    def _chunks(data, end):
+        at = 16
+        while at < end:
+            require(end - at >= CHUNK_HEADER and data[at:at + 4] == CHUNK_MAGIC, f'no chunk at {at}')
+            kind, flags, stream, stored, plain_bytes, payload_sum, header_sum = struct.unpack_from('<BBHIIQQ', data, at + 4)
+            require(checksum(data[at:at + 24]) == header_sum, f'header checksum of the chunk at {at}')
+            require(stored <= end - at - CHUNK_HEADER, f'the chunk at {at} is cut off')
+            payload = data[at + CHUNK_HEADER:at + CHUNK_HEADER + stored]
+            require(checksum(payload) == payload_sum, f'checksum of the chunk at {at}')
+            require(flags in (0, COMPRESSED), f'flags of the chunk at {at}')
+            require(plain_bytes <= 64 << 20 and plain_bytes <= 256 * stored, f'sizes of the chunk at {at}')
+            plain = unpack_frame(payload) if flags & COMPRESSED else payload
+            require(len(plain) == plain_bytes, f'unpacked size of the chunk at {at}')
+            yield Chunk(at, kind, flags, stream, plain)
+            at += CHUNK_HEADER + stored
+
+    def _read(self, chunk):
+        data = Input(chunk.plain)
+        if chunk.type == FACTS:
+            while data.more():
+                name, value = data.text().decode(), data.text()
+                if name == 'cpu_stats':
+                    self.cpu_stats.append(value)
+                else:
+                    self.facts[name] = value
+        elif chunk.type == FORMATS:
+            while data.more():
+                system = data.text().decode()
+                self.formats.append((system, data.text()))
+        elif chunk.type == STREAM:
+            require(chunk.stream not in self.streams, 'a stream is described twice')
+            cpu, page_bytes = data.varint(), data.varint()
+            self.streams[chunk.stream] = Stream(cpu, page_bytes, data.text().decode(), [])
+        elif chunk.type == EVENTS:
+            order = {b'little': '<', b'big': '>'}[self.facts['byte_order']]
+            self.streams[chunk.stream].blocks.append(read_block(data, order))
+        elif chunk.type == INDEX:
+            self.index = []
+            offset = 0
+            while data.more():
+                offset += data.varint()
+                kind, stream = data.byte(), data.varint()
+                if kind == EVENTS:
+                    events, first = data.varint(), data.varint()
+                    self.index.append(IndexEntry(offset, kind, stream, events, first, first + data.varint() & U64))
+                else:
+                    self.index.append(IndexEntry(offset, kind, stream))
+
+    def to_ns(self, ticks):
+        mult = int(self.facts['clock_mult'])
+        if mult:
+            ticks = ticks * mult >> int(self.facts['clock_shift']) & U64
+        return ticks + int(self.facts['clock_offset_ns']) & U64
+
+
+def read_dictionary(data, events, tid_offset):
+    shapes = []
+    while data.more():
+        shape = Shape(data.byte(), data.varint(), data.byte(), data.text())
+        require(shape.kind in (SLAB, PAGE) and shape.size in (4, 8), 'a shape\'s address is of no known kind')
+        require(shape.offset + shape.size <= len(shape.record) <= 0xffff and tid_offset + 4 <= len(shape.record),
+                'a shape\'s address or task lies outside')
+        shapes.append(shape)
+    require(len(shapes) <= events, 'more shapes than events')
+    return shapes
+
+
+def read_losses(data, events):
+    losses = []
+    while data.more():
+        before, count = data.varint(), data.varint()
+        require(before <= events and (not losses or before > losses[-1][0]), 'losses are not in order')
+        losses.append((before, count - 1 if count else None))
+    return losses
+
+
+def read_block(data, order):
+    events, ticks, tid_offset = data.varint(), data.varint(), data.varint()
+    shifts = {SLAB: data.byte(), PAGE: data.byte()}
+    require(events <= 1 << 20 and max(shifts.values()) <= 63, 'a block\'s head')
+    times, shape_numbers, dictionary, tasks, recency, far, literals, losses = (Input(data.text()) for _ in range(8))
+    shapes = read_dictionary(dictionary, events, tid_offset)
+    recent = {SLAB: [0] * 64, PAGE: [0] * 64}
+    last = [0] * len(shapes)
+    first_ticks, run, tid, records = ticks, 0, 0, []
+    for _ in range(events):
+        ticks = ticks + times.varint() & U64
+        if run == 0:
+            run = tasks.varint()
+            require(run > 0, 'an empty run of tasks')
+            tid = tid + tasks.svarint() & 0xffffffff
+        run -= 1
+        number = shape_numbers.varint()
+        if number == 0:
+            record = bytearray(literals.text())
+            if len(record) >= tid_offset + 4:
+                struct.pack_into(order + 'I', record, tid_offset, tid)
+        else:
+            require(number <= len(shapes), 'a shape that is not there')
+            shape = shapes[number - 1]
+            place = recency.byte()
+            require(place <= 64, 'a place in the list that is not there')
+            if place:
+                address = recent[shape.kind].pop(place - 1)
+            else:
+                address = last[number - 1] + (far.svarint() << shifts[shape.kind]) & U64
+                recent[shape.kind].pop()
+            recent[shape.kind].insert(0, address)
+            last[number - 1] = address
+            record = bytearray(shape.record)
+            struct.pack_into(order + 'I', record, tid_offset, tid)
+            record[shape.offset:shape.offset + shape.size] = struct.pack(
+                order + ('Q' if shape.size == 8 else 'I'), address & (U64 if shape.size == 8 else 0xffffffff))
+        records.append(Record(ticks, bytes(record)))
+    return Block(first_ticks, records, read_losses(losses, events))
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return File(file.read())
+
+
+def main():
+    file = read(sys.argv[1])
+    for name, value in file.facts.items():
+        print(f'{name}: {value.decode(errors="replace") if len(value) < 200 else f"{len(value)} bytes"}')
+    for number, stream in sorted(file.streams.items()):
+        print(f'stream {number}: cpu {stream.cpu}, buffer "{stream.buffer}", {len(stream.blocks)} blocks')
+        for block in stream.blocks:
+            losses = dict(block.losses)
+            for place, record in enumerate(block.records):
+                if place in losses:
+                    print(f'lost: {losses[place]}')
+                print(file.to_ns(record.ticks), record.bytes.hex())
+            if len(block.records) in losses:
+                print(f'lost: {losses[len(block.records)]}')
+
+
+if __name__ == '__main__':
+    main()
