@@ -91,15 +91,10 @@ CheckResult CheckAnalysis::finish() {
   CheckResult result;
   result.trace = summarize(state_->info);
   state_->span.store_in(result.trace);
-  result.findings = state_->info.findings;
+  result.findings = findings_of(state_->info);
   result.findings.merge(state_->findings);
   if (state_->info.clock == "local" && state_->info.cpus > 1)
     result.findings.add({Imperfection::clock_not_ordered, "local", {}, {}, {}});
-  // The kernel's statistics may know of more loss than the pages' marks.
-  const std::uint64_t marked = result.findings.count_of(Imperfection::lost_events) +
-                               result.findings.count_of(Imperfection::interrupted_recording);
-  if (result.trace.lost_events > marked)
-    result.findings.count(Imperfection::lost_events, result.trace.lost_events - marked);
   for (std::size_t kind = 0; kind < kImperfections.size(); ++kind)
     if (kImperfections[kind].severity != Severity::info &&
         result.findings.count_of(static_cast<Imperfection>(kind)) > 0)

@@ -257,7 +257,7 @@ ReportResult ReportAnalysis::finish(const SymbolNames& symbols) {
 
   for (std::size_t kind = 0; kind < state.anomalies.size(); ++kind)
     if (state.anomalies[kind] > 0) result.anomalies.emplace_back(kImperfections[kind].id, state.anomalies[kind]);
-  result.findings = state.info.findings;
+  result.findings = findings_of(state.info);
   return result;
 }
 

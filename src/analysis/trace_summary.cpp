@@ -14,9 +14,20 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.page_size = info.page_size;
   summary.cpus = info.cpus;
   summary.clock = info.clock;
+  summary.clock_in_ns = info.clock_in_ns;
+  summary.buffers = info.buffers;
   summary.lost_per_cpu = lost_events_per_cpu(info);
   summary.lost_events = total_lost_events(info);
   return summary;
+}
+
+Findings findings_of(const TraceInfo& info) {
+  Findings findings = info.findings;
+  const std::uint64_t known =
+      findings.count_of(Imperfection::lost_events) + findings.count_of(Imperfection::interrupted_recording);
+  const std::uint64_t lost = total_lost_events(info);
+  if (lost > known) findings.count(Imperfection::lost_events, lost - known);
+  return findings;
 }
 
 void EventSpan::store_in(TraceSummary& summary) const {

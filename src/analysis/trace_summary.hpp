@@ -10,6 +10,9 @@ namespace kmt {
 // All of the summary but the times and the number of events.
 TraceSummary summarize(const TraceInfo& info);
 
+// What the source found; loss that only the kernel's statistics know of is counted too.
+Findings findings_of(const TraceInfo& info);
+
 // The times and the number of events, as they pass.
 struct EventSpan {
   std::uint64_t first_ns = 0;

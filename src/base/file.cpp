@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -71,6 +73,16 @@ std::optional<std::string> try_read_file(const std::string& path) {
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code code;
+  std::filesystem::directory_iterator entry(directory, code);
+  for (; !code && entry != std::filesystem::directory_iterator(); entry.increment(code))
+    names.push_back(entry->path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 void write_file(const std::string& path, std::string_view text) {

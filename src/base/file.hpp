@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/byte_reader.hpp"
 
@@ -37,6 +38,8 @@ FileDescriptor unnamed_file(const std::string& directory);
 std::string read_file(const std::string& path);
 // The same, empty optional when it cannot be read.
 std::optional<std::string> try_read_file(const std::string& path);
+// The names in a directory, sorted; none when it cannot be read or goes away meanwhile, as those of /proc do.
+std::vector<std::string> names_in(const std::string& directory);
 // One write(2) of the text, as control files of the kernel want it; throws Error.
 void write_file(const std::string& path, std::string_view text);
 // All of the text to a descriptor; throws Error naming `path`.

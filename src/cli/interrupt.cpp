@@ -11,25 +11,23 @@ volatile std::sig_atomic_t g_interrupted = 0;
 
 void on_signal(int /*number*/) { g_interrupted = 1; }
 
-void handle(void (*handler)(int), SecondSignal second) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  if (second == SecondSignal::ends_program) action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  struct sigaction hangup {};
-  sigaction(SIGHUP, nullptr, &hangup);
-  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
-}
-
 }  // namespace
 
 InterruptGuard::InterruptGuard(SecondSignal second) {
   g_interrupted = 0;
-  handle(on_signal, second);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  if (second == SecondSignal::ends_program) action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &before_[i]);
+    // What our caller ignores (nohup, a background job of a script) is not for us.
+    if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+  }
 }
 
-InterruptGuard::~InterruptGuard() { handle(SIG_DFL, SecondSignal::ends_program); }
+InterruptGuard::~InterruptGuard() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+}
 
 bool InterruptGuard::interrupted() const { return g_interrupted != 0; }
 

@@ -2,6 +2,9 @@
 // Ctrl+C that ends long work early instead of the program, so that what is done so far can be shown.
 #pragma once
 
+#include <array>
+#include <csignal>
+
 namespace kmt {
 
 // The exit status of a command whose result is incomplete because of Ctrl+C: 128 + SIGINT, as shells have it.
@@ -10,7 +13,7 @@ constexpr int kInterruptedExitCode = 130;
 // What a second signal does.
 enum class SecondSignal { ends_program, is_ignored };
 
-// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark. SIGHUP stays ignored where it is (nohup).
+// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark. What was ignored before stays ignored.
 class InterruptGuard {
  public:
   explicit InterruptGuard(SecondSignal second = SecondSignal::ends_program);
@@ -19,6 +22,11 @@ class InterruptGuard {
   ~InterruptGuard();
 
   bool interrupted() const;
+
+ private:
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 }  // namespace kmt

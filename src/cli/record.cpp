@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -82,7 +84,11 @@ bool ask(const std::string& question) {
 
 // Instances of killed runs hold memory and slow the machine down: said at every start, removed when wanted.
 void offer_to_remove_stale(const std::string& tracefs, bool remove) {
-  const std::vector<std::string> stale = stale_instances(tracefs);
+  std::vector<std::string> stale = stale_instances(tracefs);
+  if (!stale.empty()) {  // its watcher may be removing it right now
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stale = stale_instances(tracefs);
+  }
   if (stale.empty()) return;
   if (!remove && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1)
     remove = ask(fmt::format("A killed kmemtrace left tracing on in {}. Remove it?", fmt::join(stale, ", ")));
@@ -120,6 +126,7 @@ std::vector<pid_t> parse_pids(const std::vector<std::string>& values) {
 // Fails before anything is recorded, not after.
 void check_output(const std::string& path) {
   std::error_code code;
+  if (path == "-") throw Error("A trace cannot be written to stdout: name a file with -o");
   const fs::file_status status = fs::status(path, code);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     Error error("The output is not a regular file");
@@ -128,14 +135,17 @@ void check_output(const std::string& path) {
   }
   const fs::path directory = fs::absolute(path).parent_path();
   if (!fs::is_directory(directory, code)) throw Error("The output's directory does not exist").at({directory, {}, {}});
-  if (::access(directory.c_str(), W_OK) != 0) throw system_error("Cannot write to the output's directory", directory);
+  if (::access(directory.c_str(), W_OK) != 0)
+    throw Error("Cannot write to the output's directory").at({directory, {}, {}});
 }
 
 RecordRequest request_of(const Options& options, const std::string& tracefs) {
   RecordRequest request;
   const std::vector<EventName> available = available_events(tracefs);
-  request.events = options.events.empty() ? default_events(tracefs, available).present
-                                          : select_events(available, split_commas(options.events));
+  const std::vector<std::string> patterns = split_commas(options.events);
+  if (patterns.empty() && !options.events.empty()) throw Error("-e needs the name of an event");
+  request.events =
+      options.events.empty() ? default_events(tracefs, available).present : select_events(available, patterns);
   if (request.events.empty()) {
     Error error("This kernel has no kmem events", ExitCode::unsupported);
     error.hint("`kmemtrace list events` says why");
@@ -148,6 +158,7 @@ RecordRequest request_of(const Options& options, const std::string& tracefs) {
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
   if (options.only_command && !request.pids.empty()) throw Error("-F and -p exclude each other");
   if (!options.duration.empty()) request.duration_ns = parse_duration(options.duration);
+  if (request.duration_ns == 0) throw Error("A duration of 0 records nothing");
   request.buffer_bytes =
       options.buffer.empty() ? buffer_limits(tracefs).default_bytes_per_cpu : parse_size(options.buffer);
   if (request.buffer_bytes < 8192) throw Error("A buffer of less than 8k a CPU holds no events");
@@ -190,6 +201,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  bool wanted() const { return wanted_; }
   void update(const RecordProgress& progress) {
     if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
     const double rate = static_cast<double>(progress.events - events_) / (progress.seconds - shown_at_);
@@ -246,6 +258,7 @@ void print_summary(const Options& options, const RecordOutcome& outcome) {
 }
 
 void record_trace(const Options& options) {
+  std::signal(SIGXFSZ, SIG_IGN);                             // a file size limit is a full disk: an error of the write
   const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
   std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
   check_output(options.output);
@@ -257,7 +270,7 @@ void record_trace(const Options& options) {
   Reserve reserve;
   RecordHooks hooks;
   hooks.interrupted = [&] { return interrupt.interrupted(); };
-  hooks.progress = [&](const RecordProgress& now) { progress.update(now); };
+  if (progress.wanted()) hooks.progress = [&](const RecordProgress& now) { progress.update(now); };
   hooks.described = [&](const KernelDescription& kernel) {
     if (!has_addresses(kernel.kallsyms))
       say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
@@ -274,6 +287,12 @@ void record_trace(const Options& options) {
   print_summary(options, outcome);
   if (outcome.filtered_by_pid_list)
     say("note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
+  if (outcome.own_events_recorded)
+    say("note: the recorder's own events are in the trace: in a PID namespace (a container) it cannot tell the kernel "
+        "which they are. Record on the host to leave them out\n");
+  if (!outcome.left_instance.empty())
+    say("note: somebody keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
+        outcome.left_instance, outcome.left_instance);
   if (outcome.end != RecordEnd::cannot_write) return;
   Error error(fmt::format("The recording ended early: {}", outcome.write_error));
   error.hint("What had been recorded until then is in the trace");
@@ -294,7 +313,8 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
       ->type_name("EVENT")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_option("-p,--pid", options->pids, "Record only task PID and what it forks (repeatable)")
+  command
+      ->add_option("-p,--pid", options->pids, "Record only process PID, all its threads and what it forks (repeatable)")
       ->type_name("PID")
       ->take_all()
       ->allow_extra_args(false);

@@ -27,7 +27,7 @@ struct Options {
   std::string cpus;
   std::string pids;
   std::vector<std::string> comms;
-  std::string buffer;
+  std::optional<std::string> buffer;
   bool json = false;
   bool raw = false;
   bool no_progress = false;
@@ -88,7 +88,7 @@ int report(const Options& options) {
   const TimeWindow window = options.time.empty() ? TimeWindow{} : parse_time_window(options.time);
   ReportFilter filter = filter_of(options, window);
 
-  const std::unique_ptr<Source> source = open_for_reading(options.file, {options.buffer});
+  const std::unique_ptr<Source> source = open_for_reading(options.file, OpenOptions{options.buffer});
   std::unique_ptr<ReportAnalysis> analysis;
   const auto add = [&](const EventBatch& batch) {
     if (!analysis) {
@@ -115,7 +115,9 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, "The trace (default: trace.dat)\nAny trace.dat, of any machine.");
   command->add_option("--sort", options->sort, sort_help())->option_text("KEY");
-  command->add_option("--limit", options->limit, "Show N call sites (default: 20); 0 means all")->option_text("N");
+  command->add_option("--limit", options->limit, "Show N call sites (default: 20); 0 means all")
+      ->option_text("N")
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--time", options->time,
                    "Only events from A on and before B, in seconds\nOn the trace's clock, as trace-cmd report prints "

@@ -2,6 +2,7 @@
 #include "formats/trace_description.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -81,13 +82,21 @@ void read_uname(std::string_view uname, TraceInfo& info) {
 
 void describe_trace(TraceDescription& description, TraceInfo& info) {
   KernelDescription& kernel = description.kernel;
-  if (kernel.header_page.empty())
-    throw Error("Cannot read the ring buffers: the description of their pages is missing");
+  if (kernel.header_page.empty()) {
+    Error error("Cannot read the ring buffers: the description of their pages is missing");
+    error.hint("The file is damaged, or was cut off before its description");
+    throw error;
+  }
   info.byte_order = kernel.byte_order;
   info.page_size = kernel.page_size;
   info.word_bits = long_bytes_of_header_page(kernel.header_page) * 8;
   info.clock = kernel.clock;
   info.cpus = kernel.cpus;
+  // kernel/trace/trace_clock.c and the architectures' own clocks; all others are nanoseconds.
+  constexpr std::array kOtherUnits = {"counter", "uptime", "x86-tsc", "ppc-tb"};
+  info.clock_in_ns = kernel.clock_scale.mult != 0 ||
+                     std::find(kOtherUnits.begin(), kOtherUnits.end(), kernel.clock) == kOtherUnits.end();
+  if (!info.clock_in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
   info.kallsyms = std::move(kernel.kallsyms);
   read_uname(description.uname, info);
   read_comms(kernel.saved_cmdlines, info);

@@ -2,7 +2,6 @@
 // What trace.dat and .kmt files say of the traced machine, as it stands in the file, and what follows from it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,23 +10,9 @@
 
 namespace kmt {
 
-// Ticks of the trace's clock to nanoseconds.
-struct ClockScale {
-  std::uint32_t mult = 0;  // ns = ticks × mult >> shift; 0: ticks are nanoseconds
-  std::uint32_t shift = 0;
-  std::int64_t offset_ns = 0;  // added afterwards
-
-  std::uint64_t to_ns(std::uint64_t ticks) const {
-    __extension__ using Wide = unsigned __int128;
-    if (mult != 0) ticks = static_cast<std::uint64_t>((Wide{ticks} * mult) >> shift);
-    return ticks + static_cast<std::uint64_t>(offset_ns);
-  }
-};
-
 struct TraceDescription {
   KernelDescription kernel;  // the names of the machine come from `uname`
   std::string uname;         // "Linux HOST 6.1.0-47-amd64 x86_64"
-  ClockScale scale;
   // per_cpu/cpuN/stats behind a line "CPU: N". kmemtrace adds lines of its own: "node: N", the CPU's NUMA node, and
   // "not recorded: N", events that were left when the recorder had to give up.
   std::vector<std::string> cpu_stats;

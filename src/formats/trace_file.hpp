@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/byte_reader.hpp"
@@ -17,7 +18,7 @@ struct TraceFile {
 };
 
 struct OpenOptions {
-  std::string buffer;  // of a trace with several buffers (instances): only this one; empty: all of them
+  std::optional<std::string> buffer;  // of a trace with several (instances): only this one, "" the top one; else all
 };
 
 }  // namespace kmt

@@ -23,8 +23,10 @@ struct TraceSummary {
   std::uint64_t page_size = 0;
   unsigned cpus = 0;
   std::string clock;
-  std::uint64_t first_ns = 0;     // of the events that passed the filter
-  std::uint64_t duration_ns = 0;  // from the first to the last of them
+  bool clock_in_ns = true;           // false: all times are ticks of something else
+  std::vector<std::string> buffers;  // whose events are counted; "" is the top one
+  std::uint64_t first_ns = 0;        // of the events that passed the filter
+  std::uint64_t duration_ns = 0;     // from the first to the last of them
   std::uint64_t events = 0;
   std::uint64_t lost_events = 0;  // of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;

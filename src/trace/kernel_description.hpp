@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "trace/clock_scale.hpp"
 
 namespace kmt {
 
@@ -24,7 +25,8 @@ struct KernelDescription {
   std::string machine;      // uname -m
   ByteOrder byte_order = kHostOrder;
   unsigned long_bytes = sizeof(long);
-  std::uint32_t page_size = 4096;  // of the ring buffer's sub-buffers
+  std::uint32_t page_size = 4096;         // of the machine
+  std::uint32_t sub_buffer_bytes = 4096;  // of the ring buffer: a page, unless somebody changed it
   unsigned cpus = 0;
   std::vector<int> cpu_nodes;  // NUMA node of each CPU
   std::string header_page;     // events/header_page
@@ -35,6 +37,7 @@ struct KernelDescription {
   std::string saved_cmdlines;  // "PID COMM" lines
   std::string clock_choices;   // trace_clock: "[local] global …"
   std::string clock;           // the one in brackets
+  ClockScale clock_scale;      // where its ticks are no nanoseconds
 };
 
 }  // namespace kmt

@@ -12,7 +12,10 @@ constexpr std::size_t kBatchEvents = 1024;
 TimeMerge::TimeMerge(std::vector<std::unique_ptr<CpuStream>> streams) {
   for (std::unique_ptr<CpuStream>& stream : streams) {
     Cursor& cursor = cursors_.emplace_back(Cursor{std::move(stream), {}, 0});
-    if (refill(cursor)) heap_.push_back({cursor.events.front().time_ns, cursors_.size() - 1});
+    if (refill(cursor))
+      heap_.push_back({cursor.events.front().time_ns, cursors_.size() - 1});
+    else
+      cursor = {};
   }
   std::sort(heap_.begin(), heap_.end(), before);  // a sorted array is a heap
 }
@@ -51,6 +54,7 @@ bool TimeMerge::read(EventBatch& batch) {
     } while (!exhausted && batch.size() < kBatchEvents && (second == nullptr || before(first, *second)));
 
     if (exhausted) {
+      cursor = {};  // a trace of many CPUs must not keep them all
       first = heap_.back();
       heap_.pop_back();
     }

@@ -58,6 +58,8 @@ struct TraceInfo {
   unsigned cpus = 0;                    // of the machine
   std::vector<std::int16_t> cpu_nodes;  // NUMA node of each CPU; empty when the trace does not say
   std::string clock;                    // "local", "mono", …
+  bool clock_in_ns = true;              // false: its ticks are something else, and times and durations are in them
+  std::vector<std::string> buffers;     // that are read; "" is the top one
   PageIdentity page_identity = PageIdentity::frame;
   std::string kallsyms;                                 // text of /proc/kallsyms, may be empty
   std::unordered_map<std::int32_t, std::string> comms;  // last name of each task

@@ -90,9 +90,19 @@ std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
                style);
   if (trace.events > 0)
     out += labelled("time",
-                    fmt::format("{} from {} on clock {}", say_duration(trace.duration_ns, style),
-                                say_seconds(trace.first_ns), known(trace.clock)),
+                    trace.clock_in_ns
+                        ? fmt::format("{} from {} on clock {}", say_duration(trace.duration_ns, style),
+                                      say_seconds(trace.first_ns), known(trace.clock))
+                        : fmt::format("{} ticks from {} on clock {}, which does not count nanoseconds",
+                                      say_count(trace.duration_ns, style), trace.first_ns, known(trace.clock)),
                     style);
+  if (trace.buffers.size() > 1) {
+    std::string names;
+    for (const std::string& name : trace.buffers)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", name.empty() ? "the top one" : printable(name));
+    out +=
+        labelled("buffers", names + ": an event that is in several is counted in each; --buffer NAME reads one", style);
+  }
   return out;
 }
 

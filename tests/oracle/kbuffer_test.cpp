@@ -73,10 +73,11 @@ TEST_P(KbufferTest, FindsTheSameRecords) {
                     contents.order() == ByteOrder::big ? KBUFFER_ENDIAN_BIG : KBUFFER_ENDIAN_LITTLE),
       kbuffer_free);
 
+  tracedat::UnpackedMemory unpacked(file.bytes().size());
   std::size_t records = 0;
   ASSERT_EQ(contents.buffers.size(), 1u);
   for (const tracedat::CpuData& cpu : contents.buffers[0].cpus) {
-    tracedat::Pages pages(file.bytes(), contents, contents.buffers[0], cpu);
+    tracedat::Pages pages(file.bytes(), contents, contents.buffers[0], cpu, unpacked);
     for (Bytes page; pages.next(page);) {
       const PageRecords found = ours(page, {contents.order(), long_bytes, contents.buffers[0].page_size});
       const PageRecords expected = of_kbuffer(buffer.get(), page);

@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "capture/sideband/kernel_facts.hpp"
 
 namespace kmt {
 
@@ -88,37 +89,15 @@ std::uint64_t memory_available() {
 }
 
 void probe_symbols(Capabilities& capabilities) {
-  constexpr std::size_t kEnough = 4096;
-  try {
-    const FileDescriptor fd = open_file("/proc/kallsyms", O_RDONLY);
-    std::string text(kEnough, '\0');
-    const ssize_t count = ::read(fd.get(), text.data(), text.size());
-    text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-    // The first symbols of x86 are per-CPU offsets, the very first of them 0: look at all addresses of the chunk.
-    for (const std::string_view line : split(text, '\n'))
-      if (line.size() > 16 && line.substr(0, 8).find_first_not_of('0') != std::string_view::npos)
-        capabilities.symbols_readable = true;
-    if (!capabilities.symbols_readable)
-      capabilities.symbols_reason = "/proc/kallsyms shows no addresses to this user (kernel.kptr_restrict)";
-  } catch (const Error& error) {
-    capabilities.symbols_reason = fmt::format("/proc/kallsyms: {}", error.what());
-  }
+  const auto text = try_read_file("/proc/kallsyms");
+  capabilities.symbols_readable = text && has_addresses(*text);
+  if (!text)
+    capabilities.symbols_reason = "/proc/kallsyms cannot be read";
+  else if (!capabilities.symbols_readable)
+    capabilities.symbols_reason = "/proc/kallsyms shows no addresses to this user (kernel.kptr_restrict)";
 }
 
 }  // namespace
-
-std::uint32_t page_size_of_header_page(const std::string& text) {
-  // "field: char data;	offset:16;	size:4080;	signed:1;"
-  const std::size_t data = text.find("char data;");
-  if (data == std::string::npos) return 0;
-  const auto number = [&text](std::size_t from, std::string_view key) {
-    const std::size_t at = text.find(key, from);
-    std::uint32_t value = 0;
-    if (at != std::string::npos) std::from_chars(text.data() + at + key.size(), text.data() + text.size(), value);
-    return value;
-  };
-  return number(data, "offset:") + number(data, "size:");
-}
 
 BufferLimits buffer_limits(const std::string& tracefs) {
   BufferLimits limits;
@@ -129,7 +108,7 @@ BufferLimits buffer_limits(const std::string& tracefs) {
   limits.default_bytes_per_cpu = std::clamp(limits.memory_available / kDefaultPartOfMemory / limits.cpus_online,
                                             kFewestBytesPerCpu, kPreferredBytesPerCpu);
   if (!tracefs.empty())
-    limits.page_size = page_size_of_header_page(try_read_file(tracefs + "/events/header_page").value_or(""));
+    limits.page_size = sub_buffer_bytes(try_read_file(tracefs + "/events/header_page").value_or(""));
   return limits;
 }
 

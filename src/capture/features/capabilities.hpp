@@ -55,7 +55,4 @@ Capabilities probe_capabilities(TracefsMount tracefs);
 // Buffer sizes by what memory there is; page_size only when tracefs can be read.
 BufferLimits buffer_limits(const std::string& tracefs);
 
-// The size in bytes of the pages that a ring buffer is read by, from the text of events/header_page; 0: unknown.
-std::uint32_t page_size_of_header_page(const std::string& text);
-
 }  // namespace kmt

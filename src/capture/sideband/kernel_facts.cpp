@@ -2,9 +2,10 @@
 #include "capture/sideband/kernel_facts.hpp"
 
 #include <charconv>
-#include <cstdio>
-#include <filesystem>
 #include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -18,37 +19,26 @@ namespace kmt {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-// The page header's last field is the data: its offset and size give the size of a sub-buffer.
-std::uint32_t sub_buffer_bytes(const std::string& header_page) {
-  const std::size_t data = header_page.find(" data;");
-  unsigned offset = 0;
-  unsigned size = 0;
-  if (data == std::string::npos || std::sscanf(header_page.c_str() + data, " data; offset:%u; size:%u;", &offset,
-                                               &size) != 2)  // NOLINT(cert-err34-c)
-    return static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
-  return offset + size;
+// The number behind a prefix; empty when the name is another.
+std::optional<unsigned> numbered(const std::string& name, std::string_view prefix) {
+  unsigned number = 0;
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const auto [end, code] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+  return code == std::errc{} && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
 }
 
 // /sys/devices/system/node/nodeN/cpuM; empty where the kernel has no NUMA.
 std::vector<int> nodes_of_cpus() {
+  const std::string root = "/sys/devices/system/node";
   std::vector<int> nodes;
-  std::error_code code;
-  for (const auto& node : fs::directory_iterator("/sys/devices/system/node", code)) {
-    const std::string name = node.path().filename();
-    int number = 0;
-    if (!name.starts_with("node") ||
-        std::from_chars(name.data() + 4, name.data() + name.size(), number).ec != std::errc{})
-      continue;
-    for (const auto& entry : fs::directory_iterator(node.path(), code)) {
-      const std::string cpu_name = entry.path().filename();
-      std::size_t cpu = 0;
-      if (!cpu_name.starts_with("cpu") ||
-          std::from_chars(cpu_name.data() + 3, cpu_name.data() + cpu_name.size(), cpu).ec != std::errc{})
-        continue;
-      if (nodes.size() <= cpu) nodes.resize(cpu + 1, -1);
-      nodes[cpu] = number;
+  for (const std::string& node_name : names_in(root)) {
+    const auto node = numbered(node_name, "node");
+    if (!node) continue;
+    for (const std::string& cpu_name : names_in(fmt::format("{}/{}", root, node_name))) {
+      const auto cpu = numbered(cpu_name, "cpu");
+      if (!cpu) continue;
+      if (nodes.size() <= *cpu) nodes.resize(*cpu + 1, -1);
+      nodes[*cpu] = static_cast<int>(*node);
     }
   }
   return nodes;
@@ -56,16 +46,29 @@ std::vector<int> nodes_of_cpus() {
 
 std::vector<FormatText> ftrace_formats(const std::string& tracefs) {
   std::vector<FormatText> formats;
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(tracefs + "/events/ftrace", code))
-    if (auto text = try_read_file(entry.path() / "format")) formats.push_back({"ftrace", std::move(*text)});
+  for (const std::string& name : names_in(tracefs + "/events/ftrace"))
+    if (auto text = try_read_file(fmt::format("{}/events/ftrace/{}/format", tracefs, name)))
+      formats.push_back({"ftrace", std::move(*text)});
   return formats;
 }
 
 }  // namespace
 
-KernelDescription describe_kernel(const std::string& tracefs, const std::vector<EventName>& events,
-                                  const std::string& clock) {
+std::uint32_t sub_buffer_bytes(const std::string& text) {
+  // "field: char data;	offset:16;	size:4080;	signed:1;"
+  const std::size_t data = text.find("char data;");
+  if (data == std::string::npos) return 0;
+  const auto number = [&text](std::size_t from, std::string_view key) {
+    const std::size_t at = text.find(key, from);
+    std::uint32_t value = 0;
+    if (at != std::string::npos) std::from_chars(text.data() + at + key.size(), text.data() + text.size(), value);
+    return value;
+  };
+  return number(data, "offset:") + number(data, "size:");
+}
+
+KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
+                                  const std::vector<EventName>& events, const std::string& clock) {
   KernelDescription kernel;
   utsname names{};
   ::uname(&names);
@@ -74,9 +77,14 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::vector<
   kernel.release = names.release;
   kernel.version = names.version;
   kernel.machine = names.machine;
-  kernel.header_page = read_file(tracefs + "/events/header_page");
+  // Since Linux 6.8 the size of the sub-buffers is the instance's own.
+  const auto own_header_page = try_read_file(instance + "/events/header_page");
+  kernel.header_page = own_header_page ? *own_header_page : read_file(tracefs + "/events/header_page");
   kernel.header_event = read_file(tracefs + "/events/header_event");
-  kernel.page_size = sub_buffer_bytes(kernel.header_page);
+  kernel.page_size = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
+  kernel.sub_buffer_bytes = sub_buffer_bytes(kernel.header_page);
+  if (kernel.sub_buffer_bytes == 0)
+    throw Error("Cannot tell the size of the ring buffer's pages", ExitCode::unsupported);
   kernel.cpus = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_CONF));
   kernel.cpu_nodes = nodes_of_cpus();
   kernel.formats = ftrace_formats(tracefs);
@@ -100,14 +108,12 @@ bool has_addresses(const std::string& kallsyms) {
 }
 
 void TaskNames::scan_proc() {
-  std::error_code code;
-  for (const auto& process : fs::directory_iterator("/proc", code)) {
-    const std::string pid = process.path().filename();
-    if (pid.empty() || pid.front() < '0' || pid.front() > '9') continue;
-    for (const auto& task : fs::directory_iterator(process.path() / "task", code)) {
-      const auto comm = try_read_file(task.path() / "comm");
+  for (const std::string& pid : names_in("/proc")) {
+    if (pid.front() < '0' || pid.front() > '9') continue;
+    const std::string tasks = fmt::format("/proc/{}/task", pid);
+    for (const std::string& name : names_in(tasks)) {
+      const auto comm = try_read_file(fmt::format("{}/{}/comm", tasks, name));
       int tid = 0;
-      const std::string name = task.path().filename();
       if (comm && std::from_chars(name.data(), name.data() + name.size(), tid).ec == std::errc{})
         names_.emplace_back(tid, trim(*comm));
     }

@@ -10,9 +10,13 @@
 
 namespace kmt {
 
-// All of the description but the saved command lines. `clock` is the one being traced with. Throws Error.
-KernelDescription describe_kernel(const std::string& tracefs, const std::vector<EventName>& events,
-                                  const std::string& clock);
+// The size in bytes of the pages that a ring buffer is read by, from the text of events/header_page; 0: unknown.
+std::uint32_t sub_buffer_bytes(const std::string& header_page);
+
+// All of the description but the saved command lines and the clock's scale, for a recording with this instance and
+// clock. Throws Error.
+KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
+                                  const std::vector<EventName>& events, const std::string& clock);
 
 // False when every address in /proc/kallsyms reads as zero (kernel.kptr_restrict, or no permission).
 bool has_addresses(const std::string& kallsyms);

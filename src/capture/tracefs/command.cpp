@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,14 @@ struct Pipe {
   FileDescriptor write_end;
 };
 
+// Sockets, so that writing to a command that is gone is an error and no signal.
+Pipe make_sockets() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw system_error("Cannot make a socket pair", "");
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
 Pipe make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("Cannot make a pipe", "");
@@ -37,12 +46,19 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   std::vector<char*> argv;
   for (std::string& argument : arguments_) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  Pipe go = make_pipe();
+  Pipe go = make_sockets();
   Pipe failed = make_pipe();
   pid_ = ::fork();
   if (pid_ < 0) throw system_error("Cannot start a process", arguments_.front());
   if (pid_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // cleared by nothing but an exec of a set-user-id program
+    // The recorder's handlers are not for the command; what was ignored stays ignored.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction action {};
+      ::sigaction(number, nullptr, &action);
+      if (action.sa_handler != SIG_IGN) ::signal(number, SIG_DFL);
+    }
+    ::signal(SIGXFSZ, SIG_DFL);
     go.write_end.reset();
     char byte = 0;
     // One byte lets it go; the end of the pipe means that the recorder gave up.
@@ -63,10 +79,15 @@ HeldCommand::~HeldCommand() {
 }
 
 void HeldCommand::release() {
-  if (::write(go_.get(), "g", 1) != 1) throw system_error("Cannot start the command", arguments_.front());
+  // A command that a signal has ended before it began is found by poll().
+  if (::send(go_.get(), "g", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE && errno != ECONNRESET)
+    throw system_error("Cannot start the command", arguments_.front());
   go_.reset();
   int number = 0;
-  const ssize_t got = ::read(failed_.get(), &number, sizeof number);
+  ssize_t got = 0;
+  do {
+    got = ::read(failed_.get(), &number, sizeof number);
+  } while (got < 0 && errno == EINTR);
   if (got != sizeof number) return;
   ::waitpid(pid_, nullptr, 0);
   status_ = -1;
@@ -83,7 +104,8 @@ std::optional<int> HeldCommand::poll() {
 
 void HeldCommand::terminate() {
   using namespace std::chrono_literals;
-  if (poll()) return;
+  if (poll() || asked_to_end_) return;
+  asked_to_end_ = true;
   ::kill(pid_, SIGTERM);
   for (int attempt = 0; attempt < 100 && !poll(); ++attempt) std::this_thread::sleep_for(10ms);
 }

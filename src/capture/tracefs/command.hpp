@@ -34,6 +34,7 @@ class HeldCommand {
   FileDescriptor failed_;  // the errno of a failed exec; closed by a successful one
   pid_t pid_ = -1;
   std::optional<int> status_;
+  bool asked_to_end_ = false;
 };
 
 }  // namespace kmt

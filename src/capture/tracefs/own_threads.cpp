@@ -2,8 +2,15 @@
 #include "capture/tracefs/own_threads.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 namespace kmt {
+
+bool knows_kernel_pids() {
+  struct stat status {};
+  constexpr ino_t kInitialNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, include/linux/proc_ns.h
+  return ::stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kInitialNamespace;
+}
 
 std::optional<std::string> filter_without(const std::vector<pid_t>& threads) {
   constexpr std::size_t kMostBytes = 4000;  // the kernel takes less than a page, 4096 bytes at the least

@@ -10,6 +10,9 @@
 
 namespace kmt {
 
+// False in a PID namespace of a container: the kernel's filters go by numbers that are not known in there.
+bool knows_kernel_pids();
+
 // An event filter that drops what these threads do in task context. Interrupts that happen to run on top of them belong
 // to the system and stay: common_flags has bits for hard interrupts (0x08), soft interrupts (0x10) and NMIs (0x40).
 // Empty when it would not fit into the page that the kernel allows; the caller then uses set_event_notrace_pid, which

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -17,6 +16,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "capture/features/tsc_scale.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/tracefs/command.hpp"
 #include "capture/tracefs/own_threads.hpp"
@@ -29,6 +29,8 @@ namespace kmt {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kProgressEvery{250};
 
 std::string event_file(const EventName& event, const char* file) {
   return fmt::format("events/{}/{}/{}", event.system, event.name, file);
@@ -54,9 +56,7 @@ void choose_clock(const TracefsInstance& instance, const std::string& clock) {
 
 std::vector<pid_t> threads_of(pid_t process) {
   std::vector<pid_t> threads;
-  std::error_code code;
-  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), code))
-    threads.push_back(std::stoi(entry.path().filename()));
+  for (const std::string& name : names_in(fmt::format("/proc/{}/task", process))) threads.push_back(std::stoi(name));
   return threads;
 }
 
@@ -92,15 +92,22 @@ std::string read_statistics(const TracefsInstance& instance, unsigned cpu) {
   return try_read_file(instance.file(fmt::format("per_cpu/cpu{}/stats", cpu))).value_or("");
 }
 
-CpuCounters sum_counters(const TracefsInstance& instance, unsigned cpus) {
+CpuCounters sum_counters(const TracefsInstance& instance, const std::vector<unsigned>& cpus) {
   CpuCounters sum;
-  for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+  for (const unsigned cpu : cpus) {
     const CpuCounters counters = parse_cpu_counters(read_statistics(instance, cpu));
     sum.read += counters.read;
     sum.unread += counters.unread;
     sum.lost += counters.lost;
   }
   return sum;
+}
+
+ClockScale scale_of_tsc() {
+  if (const auto scale = tsc_scale()) return *scale;
+  Error error("This kernel does not say how long a cycle of the time stamp counter is", ExitCode::unsupported);
+  error.hint("Choose another clock with --clock");
+  throw error;
 }
 
 double seconds_since(SteadyClock::time_point start) {
@@ -129,6 +136,14 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   using namespace std::chrono_literals;
   RecordOutcome outcome;
 
+  outcome.own_events_recorded = !knows_kernel_pids();
+  if (outcome.own_events_recorded && (request.only_command || !request.pids.empty())) {
+    Error error("Cannot record only some processes from inside a PID namespace: the kernel knows them by other numbers",
+                ExitCode::unsupported);
+    error.hint("Record the whole machine (without -p and -F), or record on the host of this container");
+    throw error;
+  }
+
   // Both fork, so they come before any thread. What is declared later ends earlier: the watcher last, and it comes
   // before the instance, so that there is no moment at which a kill would leave the instance behind.
   const Watcher watcher(own_instance_path(tracefs));
@@ -143,22 +158,25 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   if (!request.pids.empty()) follow_only(instance, request.pids);
 
   KernelDescription& kernel = outcome.recording.kernel;
-  kernel = describe_kernel(tracefs, request.events, request.clock);
+  kernel = describe_kernel(tracefs, instance.path(), request.events, request.clock);
+  if (request.clock == "x86-tsc") kernel.clock_scale = scale_of_tsc();
   TaskNames tasks;
   tasks.scan_proc();
   if (hooks.described) hooks.described(kernel);
 
-  RingReaders readers(instance.path(), request.scratch_directory, kernel.page_size);
+  RingReaders readers(instance.path(), request.scratch_directory, kernel.sub_buffer_bytes);
   std::vector<pid_t> own = readers.threads();
   own.push_back(::gettid());
   own.push_back(watcher.pid());
-  outcome.filtered_by_pid_list = exclude(instance, request.events, own);
+  if (!outcome.own_events_recorded) outcome.filtered_by_pid_list = exclude(instance, request.events, own);
   for (const EventName& event : request.events) instance.set(event_file(event, "enable"), "1");
 
+  const std::vector<unsigned> cpus = readers.cpus();
   const SteadyClock::time_point start = SteadyClock::now();
+  SteadyClock::time_point next_progress = start;
   readers.start();
   instance.set("tracing_on", "1");
-  if (command) command->release();
+  if (command && !hooks.interrupted()) command->release();
 
   for (;;) {
     if (hooks.interrupted()) {
@@ -183,7 +201,9 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
       pause = std::min(pause, std::chrono::nanoseconds(left));
     }
     std::this_thread::sleep_for(pause);
-    const CpuCounters counters = sum_counters(instance, kernel.cpus);
+    if (!hooks.progress || SteadyClock::now() < next_progress) continue;
+    next_progress = SteadyClock::now() + kProgressEvery;
+    const CpuCounters counters = sum_counters(instance, cpus);
     hooks.progress({seconds_since(start), counters.read + counters.unread, readers.bytes(), counters.lost});
   }
   instance.set("tracing_on", "0");
@@ -192,17 +212,18 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   outcome.recording.cpus = readers.finish(outcome.write_error);
   for (RawCpu& cpu : outcome.recording.cpus) {
     cpu.statistics = read_statistics(instance, cpu.cpu);
-    if (outcome.write_error.empty()) continue;
     // No line of the kernel's: a reader cannot know that these events will never come.
-    cpu.statistics += fmt::format("not recorded: {}\n", parse_cpu_counters(cpu.statistics).unread);
+    if (const std::uint64_t unread = parse_cpu_counters(cpu.statistics).unread; unread > 0)
+      cpu.statistics += fmt::format("not recorded: {}\n", unread);
   }
   if (command) {
     command->terminate();
     outcome.command_status = command->poll();
   }
+  tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
-  tasks.add_saved_cmdlines(tracefs);
   kernel.saved_cmdlines = tasks.lines();
+  if (!instance.remove()) outcome.left_instance = instance.path();
   return outcome;
 }
 

@@ -41,13 +41,15 @@ struct RecordOutcome {
   std::optional<int> command_status;  // as waitpid gives it
   std::string write_error;            // of RecordEnd::cannot_write
   double seconds = 0;
+  std::string left_instance;          // ours, when somebody keeps it open and it could not be removed
+  bool own_events_recorded = false;   // in a PID namespace, where the recorder cannot be filtered out
   bool filtered_by_pid_list = false;  // too many threads for an event filter: see own_threads.hpp
 };
 
 // Callbacks of the recorder, all from the calling thread.
 struct RecordHooks {
-  std::function<bool()> interrupted;                                  // asked ten times a second
-  std::function<void(const RecordProgress&)> progress;                // told as often
+  std::function<bool()> interrupted;                                  // asked every 100 ms or more often
+  std::function<void(const RecordProgress&)> progress = nullptr;      // told four times a second
   std::function<void(const KernelDescription&)> described = nullptr;  // before tracing starts; may throw to give up
 };
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
-#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -26,8 +26,7 @@ constexpr int kPollMilliseconds = 100;  // pages of a quiet CPU are fetched that
 // The CPUs that have a buffer, by number.
 std::vector<unsigned> cpus_of(const std::string& instance) {
   std::vector<unsigned> cpus;
-  for (const auto& entry : std::filesystem::directory_iterator(instance + "/per_cpu")) {
-    const std::string name = entry.path().filename();
+  for (const std::string& name : names_in(instance + "/per_cpu")) {
     unsigned cpu = 0;
     if (name.starts_with("cpu") && std::from_chars(name.data() + 3, name.data() + name.size(), cpu).ec == std::errc{})
       cpus.push_back(cpu);
@@ -82,6 +81,12 @@ RingReaders::RingReaders(const std::string& instance, const std::string& scratch
 
 RingReaders::~RingReaders() { end_threads(); }
 
+std::vector<unsigned> RingReaders::cpus() const {
+  std::vector<unsigned> numbers;
+  for (const Cpu& cpu : cpus_) numbers.push_back(cpu.raw.cpu);
+  return numbers;
+}
+
 std::vector<pid_t> RingReaders::threads() const {
   std::vector<pid_t> threads;
   for (const auto& reader : readers_) threads.push_back(reader->tid);
@@ -106,7 +111,12 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
   for (const auto& reader : readers_) {
     if (reader->error.empty()) continue;
     error = reader->error;
-    empty_pipe(*reader);  // those pages have left the ring buffer: they must not be lost without being counted
+    try {  // those pages have left the ring buffer: they must not be lost without being counted
+      empty_pipe(*reader);
+      for (const std::size_t cpu : reader->cpus) write_partial_page(cpus_[cpu]);
+    } catch (const Error& again) {
+      error += fmt::format("; some pages that had been read are lost: {}", again.what());
+    }
   }
   std::vector<RawCpu> recorded;
   for (Cpu& cpu : cpus_) {
@@ -139,7 +149,11 @@ void RingReaders::run(Reader& reader) {
 void RingReaders::wait_for_pages(const Reader& reader) const {
   std::vector<pollfd> polled;
   for (const std::size_t cpu : reader.cpus) polled.push_back({cpus_[cpu].ring.get(), POLLIN, 0});
-  ::poll(polled.data(), polled.size(), kPollMilliseconds);
+  const int ready = ::poll(polled.data(), polled.size(), kPollMilliseconds);
+  const bool any =
+      std::any_of(polled.begin(), polled.end(), [](const pollfd& one) { return (one.revents & POLLIN) != 0; });
+  // The buffer of a CPU that went off line only reports errors: that must not become a busy loop.
+  if (ready > 0 && !any) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
 }
 
 // Ring → pipe → file. splice(2) gives only pages that are full. False when there are none.
@@ -167,17 +181,23 @@ void RingReaders::empty_pipe(Reader& reader) {
 }
 
 // What is left when tracing has stopped: the page that is not full.
-void RingReaders::read_partial_pages(Cpu& cpu) const {
-  std::vector<char> page(page_bytes_);
+void RingReaders::read_partial_pages(Cpu& cpu) {
   for (;;) {
-    const ssize_t got = ::read(cpu.ring.get(), page.data(), page.size());
+    cpu.partial.resize(page_bytes_);
+    const ssize_t got = ::read(cpu.ring.get(), cpu.partial.data(), cpu.partial.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno != EAGAIN) throw system_error("Cannot read the ring buffer", "");
-    if (got <= 0) return;
-    std::fill(page.begin() + got, page.end(), '\0');
-    write_all(cpu.raw.pages.get(), {page.data(), page.size()}, "");
-    cpu.raw.bytes += page.size();
+    if (got <= 0) return cpu.partial.clear();
+    std::fill(cpu.partial.begin() + got, cpu.partial.end(), '\0');
+    write_partial_page(cpu);
   }
+}
+
+void RingReaders::write_partial_page(Cpu& cpu) {
+  if (cpu.partial.empty()) return;
+  write_all(cpu.raw.pages.get(), {cpu.partial.data(), cpu.partial.size()}, "");
+  cpu.raw.bytes += cpu.partial.size();
+  cpu.partial.clear();
 }
 
 }  // namespace kmt

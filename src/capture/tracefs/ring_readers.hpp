@@ -26,6 +26,7 @@ class RingReaders {
   RingReaders& operator=(const RingReaders&) = delete;
   ~RingReaders();
 
+  std::vector<unsigned> cpus() const;  // that have a buffer, by number
   std::vector<pid_t> threads() const;
   void start();
   std::uint64_t bytes() const { return bytes_; }
@@ -38,7 +39,8 @@ class RingReaders {
  private:
   struct Cpu {
     RawCpu raw;
-    FileDescriptor ring;  // per_cpu/cpuN/trace_pipe_raw
+    FileDescriptor ring;        // per_cpu/cpuN/trace_pipe_raw
+    std::vector<char> partial;  // a page that has been read and not yet written
   };
   struct Reader {
     std::vector<std::size_t> cpus;  // indexes into cpus_
@@ -56,7 +58,8 @@ class RingReaders {
   void wait_for_pages(const Reader& reader) const;
   bool move_full_pages(Reader& reader, Cpu& cpu);
   void empty_pipe(Reader& reader);
-  void read_partial_pages(Cpu& cpu) const;
+  void read_partial_pages(Cpu& cpu);
+  static void write_partial_page(Cpu& cpu);
   void end_threads();
 
   std::uint32_t page_bytes_;

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <filesystem>
 #include <string_view>
 #include <thread>
 
@@ -49,12 +48,19 @@ std::string usable_tracefs() {
   std::string place = find_tracefs().path;
   if (place.empty()) place = mount_tracefs().path;
   if (::access((place + "/instances").c_str(), W_OK) == 0) return place;
-  const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
-  Error error(fmt::format("Cannot use tracefs: {}", denied ? "no permission" : "it has no instances"),
+  const int number = errno;
+  const bool denied = number == EACCES || number == EPERM;
+  const bool there = ::access((place + "/events").c_str(), F_OK) == 0;
+  Error error(fmt::format("Cannot use tracefs: {}", denied            ? "no permission"
+                                                    : number == EROFS ? "it is mounted read-only"
+                                                    : there           ? "it has no instances"
+                                                                      : "something else is mounted over it"),
               ExitCode::unsupported);
   error.at({place, {}, {}});
-  error.hint(denied ? "Become root (sudo); in a container, record on the host"
-                    : "Linux 3.10 or later is needed to trace apart from everybody else");
+  error.hint(denied            ? "Become root (sudo); in a container, record on the host"
+             : number == EROFS ? "Mount it for writing (mount -o remount,rw), or record on the host of this container"
+             : there           ? "Linux 3.10 or later is needed to trace apart from everybody else"
+                               : "A container hides it: record on the host");
   throw error;
 }
 
@@ -71,7 +77,9 @@ TracefsInstance::TracefsInstance(const std::string& tracefs) : path_(own_instanc
   throw unsupported;
 }
 
-TracefsInstance::~TracefsInstance() { remove_own_instance(path_, 2); }
+bool TracefsInstance::remove() const { return remove_own_instance(path_, 2); }
+
+TracefsInstance::~TracefsInstance() { remove_own_instance(path_, 0); }
 
 void TracefsInstance::set(const std::string& name, const std::string& value) const { write_file(file(name), value); }
 
@@ -92,15 +100,13 @@ bool remove_own_instance(const std::string& path, unsigned patience_seconds) {
 
 std::vector<std::string> stale_instances(const std::string& tracefs) {
   std::vector<std::string> stale;
-  std::error_code code;
-  for (const auto& entry : std::filesystem::directory_iterator(tracefs + "/instances", code)) {
-    const std::string name = entry.path().filename();
+  for (const std::string& name : names_in(tracefs + "/instances")) {
     if (!name.starts_with(kInstancePrefix)) continue;
     const std::vector<std::string_view> parts = split(std::string_view(name).substr(kInstancePrefix.size()), '-');
     long pid = 0;
     if (parts.size() != 2 || std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), pid).ec != std::errc{})
       continue;
-    if (start_time(pid) != parts[1]) stale.push_back(entry.path());
+    if (start_time(pid) != parts[1]) stale.push_back(fmt::format("{}/instances/{}", tracefs, name));
   }
   return stale;
 }

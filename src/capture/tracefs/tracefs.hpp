@@ -26,6 +26,8 @@ class TracefsInstance {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   void set(const std::string& name, const std::string& value) const;  // throws Error
   bool has(const std::string& name) const;
+  // Before its time. False when somebody keeps it open; the destructor tries again.
+  bool remove() const;
 
  private:
   std::string path_;

@@ -66,6 +66,7 @@ inline PageHeader read_page_header(Bytes page, const PageLayout& layout) {
   const std::uint64_t commit = load_sized(page.data() + 8, layout.long_bytes, layout.order);
   const std::uint64_t room = page.size() - layout.data_offset();
   header.data_bytes = commit & kCommitMask;
+  if (header.time == 0 && commit == 0) header.end.damage = "the page was never written: its header is zero";
   if (header.data_bytes > room) {
     header.end.damage = "the page's length is beyond its end";
     header.end.damage_offset = 8;

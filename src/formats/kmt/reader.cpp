@@ -172,26 +172,29 @@ class KmtSource : public Source {
 
  private:
   // At equal times events come by CPU, then by buffer.
-  void open_streams(const std::string& wanted_buffer) {
+  void open_streams(const std::optional<std::string>& wanted_buffer) {
     std::vector<StreamBlocks> parts;
     std::vector<std::string> names;
     for (auto& [number, blocks] : contents_.streams) {
       names.push_back(blocks.stream.buffer);
       info_.cpus = std::max(info_.cpus, blocks.stream.cpu + 1);
-      if (wanted_buffer.empty() || blocks.stream.buffer == wanted_buffer) parts.push_back(std::move(blocks));
+      if (!wanted_buffer || blocks.stream.buffer == *wanted_buffer) parts.push_back(std::move(blocks));
     }
-    if (!wanted_buffer.empty() && parts.empty()) {
-      Error error(fmt::format("The trace has no buffer \"{}\"", printable(wanted_buffer)));
+    if (wanted_buffer && parts.empty()) {
+      Error error(fmt::format("The trace has no buffer \"{}\"", printable(*wanted_buffer)));
       error.hint(fmt::format("It has: \"{}\" (\"\" is the top buffer)", fmt::join(names, "\", \"")));
       throw error;
     }
+    for (const StreamBlocks& part : parts)
+      if (info_.buffers.empty() || info_.buffers.back() != part.stream.buffer)
+        info_.buffers.push_back(part.stream.buffer);
     std::stable_sort(parts.begin(), parts.end(),
                      [](const StreamBlocks& a, const StreamBlocks& b) { return a.stream.cpu < b.stream.cpu; });
     std::vector<std::unique_ptr<CpuStream>> streams;
     for (StreamBlocks& part : parts) {
       for (const Chunk& block : part.blocks) total_ += block.stored.size();
-      streams.push_back(
-          std::make_unique<BlockStream>(std::move(part), contents_.description.kernel.clock_scale, *decoder_, info_, consumed_));
+      streams.push_back(std::make_unique<BlockStream>(std::move(part), contents_.description.kernel.clock_scale,
+                                                      *decoder_, info_, consumed_));
     }
     merge_ = std::make_unique<TimeMerge>(std::move(streams));
   }

@@ -18,6 +18,8 @@ namespace kmt::tracedat {
 
 namespace {
 
+constexpr std::uint64_t kOptionCost = 256;  // what the shortest option is charged with: about the memory it may take
+
 // What parsing needs all the time.
 struct Parser {
   Bytes file;
@@ -27,6 +29,12 @@ struct Parser {
   // again would be the work, and the memory, of a large one.
   std::set<std::uint16_t>& sections_read;
   std::uint64_t& unclaimed;  // bytes that no CPU's data has taken yet
+  std::uint64_t& work_left;  // bytes of options and of unpacked sections that may still be read
+
+  void charge(std::uint64_t bytes) const {
+    if (bytes > work_left) throw Error("There are more options than a file of this size can need");
+    work_left -= bytes;
+  }
 
   void damaged(const std::string& what, const Error& error) const {
     findings.add(
@@ -103,10 +111,16 @@ std::int64_t parse_offset(std::string_view text) {
   return negative ? -value : value;
 }
 
+// Wraps around, as the kernel's clocks do: a damaged offset may be any number.
+void add_offset(FileContents& contents, std::int64_t offset, std::uint64_t ns) {
+  std::int64_t& sum = contents.description.kernel.clock_scale.offset_ns;
+  sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(offset) * ns);
+}
+
 // Clips a CPU's data to the file and says so.
 CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
   const std::uint64_t end = parser.file.size();
-  if (data.offset > end || data.size > end - data.offset) {
+  if (data.size > 0 && (data.offset > end || data.size > end - data.offset)) {
     const std::uint64_t present = data.offset < end ? end - data.offset : 0;
     parser.findings.add(
         {Imperfection::truncated_file,
@@ -114,9 +128,9 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
          data.cpu,
          end,
          {}});
-    data.offset = std::min(data.offset, end);
     data.size = present;
   }
+  data.offset = std::min(data.offset, end);  // where nothing is, any place may be named
   if (data.size > parser.unclaimed) {
     parser.findings.add({Imperfection::damaged_section,
                          fmt::format("{} bytes of data that belong to other CPUs too, left out", data.size),
@@ -165,6 +179,7 @@ void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
   const std::uint64_t base = in.file_offset();
   std::vector<std::uint8_t> plain;
   try {
+    parser.charge(unpacked);
     plain = decompress(parser.contents.compression, in.bytes(packed), unpacked);
   } catch (Error& error) {
     throw error.at({{}, {}, base});
@@ -183,8 +198,8 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
     with_section(parser, in.u64(), section_id, [&](ByteReader& body) { read(body, contents); });
   };
   switch (id) {
-    case kDate: contents.description.scale.offset_ns += parse_offset(text()) * 1000; break;  // microseconds
-    case kOffset: contents.description.scale.offset_ns += parse_offset(text()); break;
+    case kDate: add_offset(contents, parse_offset(text()), 1000); break;  // microseconds
+    case kOffset: add_offset(contents, parse_offset(text()), 1); break;
     case kCpuStat: contents.description.cpu_stats.push_back(owned(text())); break;
     case kTraceClock:
       contents.description.kernel.clock_choices = owned(text());
@@ -193,9 +208,10 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
     case kUname: contents.description.uname = owned(text()); break;
     case kCpuCount: contents.description.kernel.cpus = std::min(in.u32(), 0xFFFFu); break;
     case kTscToNs:
-      contents.description.scale.mult = in.u32();
-      contents.description.scale.shift = in.u32();
-      if (contents.description.scale.shift > 63) throw Error("Cannot scale the time stamps: impossible shift");
+      contents.description.kernel.clock_scale.mult = in.u32();
+      contents.description.kernel.clock_scale.shift = in.u32();
+      if (contents.description.kernel.clock_scale.shift > 63)
+        throw Error("Cannot scale the time stamps: impossible shift");
       break;
     case kHeaderInfo: section(kHeaderInfo, read_header_info); break;
     case kFtraceEvents: section(kFtraceEvents, read_ftrace_formats); break;
@@ -250,6 +266,7 @@ bool read_options_chain(const Parser& parser, std::uint64_t offset) {
           const std::uint32_t size = in.u32();
           const std::uint64_t at = in.file_offset();
           const Bytes value = in.bytes(size);
+          parser.charge(kOptionCost + size);
           if (id == kDone) {
             next = ByteReader(value, in.order(), at).u64();
             return;
@@ -322,6 +339,7 @@ std::vector<Instance> read_options_v6(const Parser& parser, ByteReader& in) {
     const std::uint32_t size = in.u32();
     const std::uint64_t at = in.file_offset();
     const Bytes value = in.bytes(size);
+    parser.charge(kOptionCost + size);
     parser.attempt(fmt::format("option {}", id), [&] {
       if (id != kBuffer) return read_option(parser, id, value, at);
       ByteReader option(value, in.order(), at);
@@ -397,7 +415,9 @@ FileContents parse_file(Bytes file, Findings& findings) {
   contents.description.kernel.page_size = in.u32();
   std::set<std::uint16_t> sections_read;
   std::uint64_t unclaimed = file.size();
-  const Parser parser{file, findings, contents, sections_read, unclaimed};
+  // kallsyms of a large kernel, compressed, is ten times the rest of a short recording.
+  std::uint64_t work_left = std::max<std::uint64_t>(64u << 20, 16 * file.size());
+  const Parser parser{file, findings, contents, sections_read, unclaimed, work_left};
   try {
     if (contents.version == 6)
       parse_version_6(parser, in);

@@ -9,22 +9,33 @@
 
 namespace kmt::tracedat {
 
-Pages::Pages(Bytes file, const FileContents& contents, const BufferData& buffer, const CpuData& data)
+Pages::Pages(Bytes file, const FileContents& contents, const BufferData& buffer, const CpuData& data,
+             UnpackedMemory& memory)
     : compression_(contents.compression),
+      memory_(memory),
       compressed_(buffer.compressed),
       page_size_(buffer.page_size),
       reader_(file.subspan(data.offset, data.size), contents.order(), data.offset) {
   if (compressed_ && reader_.remaining() >= 4) chunks_left_ = reader_.u32();
 }
 
+void Pages::free_chunk() {
+  memory_.used -= chunk_.size();
+  chunk_ = {};
+}
+
 bool Pages::next_chunk() {
+  free_chunk();
   if (chunks_left_ == 0) return false;
   page_offset_ = reader_.file_offset();
   const std::uint32_t left = std::exchange(chunks_left_, 0);  // stays 0 when this chunk is damaged
   try {
     const std::uint32_t packed = reader_.u32();
     const std::uint32_t unpacked = reader_.u32();
+    if (unpacked > memory_.most - memory_.used)
+      throw Error("Refusing to unpack more than a file of this size can need");
     chunk_ = decompress(compression_, reader_.bytes(packed), unpacked);
+    memory_.used += chunk_.size();
   } catch (Error& error) {
     throw error.at({{}, {}, page_offset_});
   }

@@ -106,7 +106,7 @@ class CpuDataStream : public CpuStream {
 class TraceDatSource : public Source {
  public:
   TraceDatSource(const TraceFile& file, const OpenOptions& options)
-      : file_(file), contents_(parse_file(file.bytes, info_.findings)) {
+      : file_(file), contents_(parse_file(file.bytes, info_.findings)), unpacked_(file.bytes.size()) {
     describe();
     decoder_ = std::make_unique<RecordDecoder>(
         parse_event_formats(contents_.description.kernel.formats, info_.findings), contents_.order(), info_);
@@ -133,7 +133,7 @@ class TraceDatSource : public Source {
   }
 
   // At equal times events come by CPU, then by buffer.
-  void open_streams(const std::string& wanted_buffer) {
+  void open_streams(const std::optional<std::string>& wanted_buffer) {
     struct Part {
       const BufferData* buffer;
       const CpuData* data;
@@ -142,7 +142,7 @@ class TraceDatSource : public Source {
     std::vector<std::string> names;
     for (const BufferData& buffer : contents_.buffers) {
       names.push_back(buffer.name);
-      if (!wanted_buffer.empty() && buffer.name != wanted_buffer) continue;
+      if (wanted_buffer && buffer.name != *wanted_buffer) continue;
       if (!is_possible_page_size(buffer.page_size)) {
         info_.findings.add(
             {Imperfection::damaged_section,
@@ -153,10 +153,11 @@ class TraceDatSource : public Source {
         continue;
       }
       for (const CpuData& data : buffer.cpus) parts.push_back({&buffer, &data});
+      if (!buffer.cpus.empty()) info_.buffers.push_back(buffer.name);
       report_missing_cpus(buffer);
     }
-    if (!wanted_buffer.empty() && parts.empty()) {
-      Error error(fmt::format("The trace has no buffer \"{}\"", printable(wanted_buffer)));
+    if (wanted_buffer && parts.empty()) {
+      Error error(fmt::format("The trace has no buffer \"{}\"", printable(*wanted_buffer)));
       error.hint(fmt::format("It has: \"{}\" (\"\" is the top buffer)", fmt::join(names, "\", \"")));
       throw error;
     }
@@ -168,15 +169,19 @@ class TraceDatSource : public Source {
     for (const Part& part : parts) {
       total_ += part.data->size;
       const PageLayout layout{contents_.order(), info_.word_bits / 8, part.buffer->page_size};
-      streams.push_back(std::make_unique<CpuDataStream>(file_, *part.data,
-                                                        Pages(file_.bytes, contents_, *part.buffer, *part.data), layout,
-                                                        contents_.description.scale, *decoder_, info_, consumed_));
+      streams.push_back(std::make_unique<CpuDataStream>(
+          file_, *part.data, Pages(file_.bytes, contents_, *part.buffer, *part.data, unpacked_), layout,
+          contents_.description.kernel.clock_scale, *decoder_, info_, consumed_));
     }
     merge_ = std::make_unique<TimeMerge>(std::move(streams));
   }
 
   void report_missing_cpus(const BufferData& buffer) {
+    if (buffer.cpus.empty()) return;  // a buffer that was not used
     std::vector<bool> present(contents_.description.kernel.cpus);
+    for (const BufferStatistics& statistics : info_.buffer_statistics)
+      if (statistics.cpu < present.size() && statistics.entries + statistics.read + statistics.overrun == 0)
+        present[statistics.cpu] = true;  // nothing happened there
     for (const CpuData& data : buffer.cpus)
       if (data.cpu < present.size()) present[data.cpu] = true;
     for (unsigned cpu = 0; cpu < present.size(); ++cpu)
@@ -186,6 +191,7 @@ class TraceDatSource : public Source {
   TraceFile file_;
   TraceInfo info_;
   FileContents contents_;
+  UnpackedMemory unpacked_;
   std::unique_ptr<RecordDecoder> decoder_;
   std::unique_ptr<TimeMerge> merge_;
   std::uint64_t total_ = 0;

@@ -103,10 +103,10 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
   cpu.pages = unnamed_file(directory);
   cpu.statistics = statistics_of(state_->description, stream.cpu);
   KernelDescription& kernel = state_->recording.kernel;
-  if (is_possible_page_size(stream.page_bytes)) kernel.page_size = stream.page_bytes;
+  kernel.sub_buffer_bytes = is_possible_page_size(stream.page_bytes) ? stream.page_bytes : kernel.page_size;
   if (!is_possible_page_size(kernel.page_size))
     throw Error(fmt::format("Cannot write ring buffer pages of {} bytes", kernel.page_size));
-  const PageLayout layout{kernel.byte_order, long_bytes_of_header_page(kernel.header_page), kernel.page_size};
+  const PageLayout layout{kernel.byte_order, long_bytes_of_header_page(kernel.header_page), kernel.sub_buffer_bytes};
   state_->pages = std::make_unique<PageWriter>(layout, [&cpu, this](const std::vector<std::uint8_t>& page) {
     write_all(cpu.pages.get(), {reinterpret_cast<const char*>(page.data()), page.size()}, state_->path);
     cpu.bytes += page.size();
@@ -123,7 +123,7 @@ void RecordWriter::end_stream() {
 void RecordWriter::finish() {
   auto& cpus = state_->recording.cpus;
   std::sort(cpus.begin(), cpus.end(), [](const RawCpu& a, const RawCpu& b) { return a.cpu < b.cpu; });
-  write(state_->path, state_->version, state_->recording, state_->description.kernel.clock_scale);
+  write(state_->path, state_->version, state_->recording);
 }
 
 }  // namespace kmt::tracedat

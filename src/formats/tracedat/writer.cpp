@@ -58,7 +58,7 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-std::string with_nul(std::string text) { return text + '\0'; }
+std::string with_nul(const std::string& text) { return text + '\0'; }
 
 Output header_info(const KernelDescription& kernel) {
   Output out(kernel.byte_order);
@@ -105,8 +105,9 @@ Output initial(const KernelDescription& kernel, const char* version) {
 }
 
 // The options that describe the machine and the run, in both versions.
-void append_options(Output& out, const RawRecording& recording, const ClockScale& scale) {
+void append_options(Output& out, const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
+  const ClockScale& scale = kernel.clock_scale;
   out.option(kTraceClock, with_nul(kernel.clock_choices));
   out.option(kUname, with_nul(fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release,
                                           kernel.machine)));
@@ -135,7 +136,7 @@ struct Front {
 std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& recording) {
   std::vector<std::uint64_t> places;
   for (const RawCpu& cpu : recording.cpus) {
-    end = aligned(end, recording.kernel.page_size);
+    end = aligned(end, std::max(recording.kernel.page_size, recording.kernel.sub_buffer_bytes));
     places.push_back(end);
     end += cpu.bytes;
   }
@@ -143,7 +144,7 @@ std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& re
 }
 
 // Version 6 finds a CPU's pages by its position in the list: CPUs that are missing from the recording are empty.
-Front front_of_version_6(const RawRecording& recording, const ClockScale& scale) {
+Front front_of_version_6(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "6");
   out.text(header_info(kernel).bytes()).text(ftrace_formats(kernel).bytes()).text(event_formats(kernel).bytes());
@@ -151,7 +152,7 @@ Front front_of_version_6(const RawRecording& recording, const ClockScale& scale)
   out.sized(kernel.saved_cmdlines);
   const unsigned cpus = recording.cpus.empty() ? 0 : recording.cpus.back().cpu + 1;
   out.u32(cpus).c_string("options  ");
-  append_options(out, recording, scale);
+  append_options(out, recording);
   out.u16(kDone).c_string("flyrecord");
 
   const std::string clock = fmt::format("[{}]", kernel.clock);
@@ -169,7 +170,7 @@ Front front_of_version_6(const RawRecording& recording, const ClockScale& scale)
 }
 
 // Version 7. All options stand in front of the pages, the list of buffers too: a truncated file still has them.
-Front front_of_version_7(const RawRecording& recording, const ClockScale& scale) {
+Front front_of_version_7(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "7");
   out.c_string("none").c_string("");
@@ -193,7 +194,7 @@ Front front_of_version_7(const RawRecording& recording, const ClockScale& scale)
   section(kKallsyms, "kallsyms", short_sized(kernel, kernel.kallsyms));
   section(kPrintk, "printk", short_sized(kernel, kernel.printk_formats));
   section(kCmdLines, "command lines", Output(kernel.byte_order).sized(kernel.saved_cmdlines));
-  append_options(options, recording, scale);
+  append_options(options, recording);
   options.u16(kCpuCount).u32(4).u32(kernel.cpus);
 
   // The size of everything up to the pages does not depend on the places that it names.
@@ -212,7 +213,7 @@ Front front_of_version_7(const RawRecording& recording, const ClockScale& scale)
       front.places.empty() ? buffer_section + kSectionHeaderBytes : front.places.back() + recording.cpus.back().bytes;
 
   options.u16(kBuffer).u32(static_cast<std::uint32_t>(buffer_bytes));
-  options.u64(buffer_section).c_string("").c_string(clock).u32(kernel.page_size);
+  options.u64(buffer_section).c_string("").c_string(clock).u32(kernel.sub_buffer_bytes);
   options.u32(static_cast<std::uint32_t>(recording.cpus.size()));
   for (std::size_t i = 0; i < recording.cpus.size(); ++i)
     options.u32(recording.cpus[i].cpu).u64(front.places[i]).u64(recording.cpus[i].bytes);
@@ -233,13 +234,13 @@ Front front_of_version_7(const RawRecording& recording, const ClockScale& scale)
   return front;
 }
 
-// A file that has its final name only once it is whole.
+// A file that has its final name only once it is whole; for its owner only, since it tells kernel addresses.
 class NewFile {
  public:
   explicit NewFile(const std::string& path)
       : path_(path),
         unfinished_(fmt::format("{}.unfinished-{}", path, ::getpid())),
-        fd_(open_file(unfinished_, O_WRONLY | O_CREAT | O_TRUNC)) {}
+        fd_(open_file(unfinished_, O_WRONLY | O_CREAT | O_TRUNC, 0600)) {}
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile() {
@@ -295,11 +296,17 @@ void copy_pages(RawCpu& cpu, const NewFile& file, std::uint64_t place) {
 std::uint64_t metadata_bytes(const KernelDescription& kernel) {
   RawRecording empty;
   empty.kernel = kernel;
-  return front_of_version_7(empty, {}).bytes.size();
+  return front_of_version_7(empty).bytes.size();
 }
 
-void write(const std::string& path, unsigned version, RawRecording& recording, const ClockScale& scale) {
-  const Front front = version == 6 ? front_of_version_6(recording, scale) : front_of_version_7(recording, scale);
+void write(const std::string& path, unsigned version, RawRecording& recording) {
+  if (version == 6 && recording.kernel.sub_buffer_bytes != recording.kernel.page_size) {
+    Error error(fmt::format("Version 6 of trace.dat cannot hold ring-buffer pages of {} bytes",
+                            recording.kernel.sub_buffer_bytes));
+    error.hint("Write version 7, or set buffer_subbuf_size_kb of tracefs back to a page");
+    throw error.at({path, {}, {}});
+  }
+  const Front front = version == 6 ? front_of_version_6(recording) : front_of_version_7(recording);
   NewFile file(path);
   write_all(file.fd(), front.bytes, file.name());
   for (std::size_t i = 0; i < recording.cpus.size(); ++i) copy_pages(recording.cpus[i], file, front.places[i]);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "formats/trace_description.hpp"
 #include "trace/raw_recording.hpp"
 
 namespace kmt::tracedat {
@@ -15,6 +14,6 @@ std::uint64_t metadata_bytes(const KernelDescription& kernel);
 
 // Pages are copied inside the kernel and released from their source files as they go, so that the recording is never on
 // the disk twice. The file appears under its name when it is complete, replacing an older one. Throws Error.
-void write(const std::string& path, unsigned version, RawRecording& recording, const ClockScale& scale = {});
+void write(const std::string& path, unsigned version, RawRecording& recording);
 
 }  // namespace kmt::tracedat

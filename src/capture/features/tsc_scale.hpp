@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How the kernel itself turns cycles of the time stamp counter into nanoseconds.
+#pragma once
+
+#include <optional>
+
+#include "trace/clock_scale.hpp"
+
+namespace kmt {
+
+// From the first page of a perf event (struct perf_event_mmap_page, cap_user_time); empty where the kernel does not
+// say.
+std::optional<ClockScale> tsc_scale();
+
+}  // namespace kmt

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ticks of a trace's clock to nanoseconds.
+#pragma once
+
+#include <cstdint>
+
+namespace kmt {
+
+struct ClockScale {
+  std::uint32_t mult = 0;  // ns = ticks × mult >> shift; 0: ticks are nanoseconds
+  std::uint32_t shift = 0;
+  std::int64_t offset_ns = 0;  // added afterwards
+
+  std::uint64_t to_ns(std::uint64_t ticks) const {
+    __extension__ using Wide = unsigned __int128;
+    if (mult != 0) ticks = static_cast<std::uint64_t>((Wide{ticks} * mult) >> shift);
+    return ticks + static_cast<std::uint64_t>(offset_ns);
+  }
+};
+
+}  // namespace kmt
