@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/features/tsc_scale.hpp"
 
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+#endif
 
 #include "base/file.hpp"
 
 namespace kmt {
 
-std::optional<ClockScale> tsc_scale() {
+namespace {
+
+std::optional<ClockScale> scale_of_kernel() {
   perf_event_attr attributes{};
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.size = sizeof attributes;
@@ -27,6 +36,32 @@ std::optional<ClockScale> tsc_scale() {
   if (page->cap_user_time != 0 && page->time_mult != 0) scale = ClockScale{page->time_mult, page->time_shift, 0};
   ::munmap(mapped, page_bytes);
   return scale;
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+// Kernels on a hypervisor's clock do not say it: count cycles for a while. Off by some millionths at the most.
+std::optional<ClockScale> measured_scale() {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const std::uint64_t start_ticks = __rdtsc();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const std::chrono::nanoseconds elapsed = Clock::now() - start;
+  const std::uint64_t ticks = __rdtsc() - start_ticks;
+  if (ticks == 0) return std::nullopt;
+  constexpr std::uint32_t kShift = 24;
+  const double mult = static_cast<double>(elapsed.count()) / static_cast<double>(ticks) * (1u << kShift);
+  if (mult < 1 || mult > 4e9) return std::nullopt;
+  return ClockScale{static_cast<std::uint32_t>(mult), kShift, 0};
+}
+#else
+std::optional<ClockScale> measured_scale() { return std::nullopt; }
+#endif
+
+}  // namespace
+
+std::optional<ClockScale> tsc_scale() {
+  const auto scale = scale_of_kernel();
+  return scale ? scale : measured_scale();
 }
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How the kernel itself turns cycles of the time stamp counter into nanoseconds.
+// How cycles of the time stamp counter turn into nanoseconds.
 #pragma once
 
 #include <optional>
