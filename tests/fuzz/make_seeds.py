@@ -9,9 +9,11 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'support'))
 sys.dont_write_bytecode = True
+import kmt_writer  # noqa: E402
 import tracedat  # noqa: E402
 
 PAGES = 2  # of each CPU
+RECORDS = 12  # of a .kmt block
 SYMBOLS = 500  # bytes
 
 
@@ -36,6 +38,10 @@ def main():
         forms['instances'] = tracedat.to_v7(trace, 'zlib')
         for form, (contents, _) in forms.items():
             write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.{form}', contents)
+        trace.buffers = trace.buffers[:1]
+        block = kmt_writer.block(trace, RECORDS)
+        write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.kmt', kmt_writer.file(trace, block))
+        write(os.path.join(sys.argv[1], 'kmt_block_fuzzer'), kernel, bytes([trace.order == '>']) + block)
         layout = (trace.order == '>') + 2 * (trace.page_data_offset()[1] == 4)
         for cpu, pages in whole.pages.items():
             write(os.path.join(sys.argv[1], 'page_fuzzer'), f'{kernel}.{cpu}',

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Any bytes as the unpacked payload of a .kmt block, which checksums keep a fuzzer of whole files away from. What can be
+// read must survive being written and read again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "base/error.hpp"
+#include "formats/kmt/block_reader.hpp"
+
+namespace {
+
+using kmt::kmt_format::BlockEvent;
+using kmt::kmt_format::BlockReader;
+
+struct Record {
+  std::uint64_t ticks;
+  std::vector<std::uint8_t> bytes;
+  bool operator==(const Record&) const = default;
+};
+
+std::vector<Record> read(kmt::Bytes block, kmt::ByteOrder order) {
+  BlockReader reader(block, order);
+  std::vector<Record> records;
+  BlockEvent event;
+  std::size_t total = 0;
+  while (reader.next(event) && total < 1 << 22) {  // a shape may be long, and named often
+    Record& record = records.emplace_back();
+    record.ticks = event.ticks;
+    reader.rebuild(event, record.bytes);
+    total += record.bytes.size();
+  }
+  return records;
+}
+
+// Kernel events with an address at offset 8: kfree-like, of either width.
+kmt::kmt_format::RecordLayouts layouts(kmt::ByteOrder order) {
+  using kmt::FormatField;
+  std::vector<kmt::EventFormat> formats;
+  for (const unsigned bytes : {4u, 8u}) {
+    formats.push_back({bytes,
+                       "kmem",
+                       "kfree",
+                       {FormatField{"common_type", 0, 2}, FormatField{"common_rest", 2, 2},
+                        FormatField{"common_pid", 4, 4, true}, FormatField{"ptr", 8, bytes},
+                        FormatField{"rest", 8 + bytes, 0}}});
+  }
+  return kmt::kmt_format::RecordLayouts(formats, order);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return 0;
+  const auto order = (data[0] & 1) != 0 ? kmt::ByteOrder::big : kmt::ByteOrder::little;
+  try {
+    const std::vector<Record> records = read({data + 1, size - 1}, order);
+    const auto known = layouts(order);
+    kmt::kmt_format::BlockEncoder encoder(known);
+    for (const Record& record : records) encoder.add(record.ticks, record.bytes);
+    if (read(encoder.finish().bytes, order) != records) std::abort();
+  } catch (const kmt::Error&) {
+    // says what is wrong with the block
+  }
+  return 0;
+}

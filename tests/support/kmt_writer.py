@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Small .kmt files of a tracedat.Trace, written from docs/formats/kmt.md, independently of the project's writer; nothing
+in them is compressed."""
+import ctypes
+import struct
+
+import tracedat
+
+FACTS, FORMATS, STREAM, EVENTS, INDEX = 1, 2, 3, 4, 5
+SLAB, PAGE = 1, 2
+
+_xxhash = ctypes.CDLL('libxxhash.so.0')
+_xxhash.XXH3_64bits.restype = ctypes.c_uint64
+_xxhash.XXH3_64bits.argtypes = ctypes.c_char_p, ctypes.c_size_t
+
+
+def checksum(data):
+    return struct.pack('<Q', _xxhash.XXH3_64bits(data, len(data)))
+
+
+def varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7f | 0x80)
+        value >>= 7
+    return bytes(out + bytes([value]))
+
+
+def svarint(value):
+    return varint(value << 1 if value >= 0 else -2 * value - 1)
+
+
+def text(data):
+    return varint(len(data)) + data
+
+
+def chunk(kind, stream, payload):
+    head = b'KMTc' + struct.pack('<BBHII', kind, 0, stream, len(payload), len(payload)) + checksum(payload)
+    return head + checksum(head) + payload
+
+
+def block(trace, count):
+    """The payload of a block: the first records of the trace's first CPU that has any, slab and page events as shapes,
+    and a loss."""
+    addresses = {}  # event id: (kind, Field)
+    for number, fields in tracedat.formats(trace).values():
+        for name, kind in (('ptr', SLAB), ('pfn', PAGE)):
+            if name in fields:
+                addresses[number] = kind, fields[name]
+    pages = next(pages for pages in trace.buffers[0].pages.values() if pages)
+    page = pages[:trace.page_size]
+    times = shapes = dictionary = tasks = recency = far = literals = b''
+    known, recent, last, before, tid_before = {}, {SLAB: [0] * 64, PAGE: [0] * 64}, {}, None, 0
+    records = list(tracedat.records(trace, page))[:count]
+    for record in records:
+        data = bytearray(page[record.offset:record.offset + record.size])
+        times += varint(record.time - before if before is not None else 0)
+        before = record.time
+        tid, = struct.unpack_from(trace.order + 'i', data, 4)
+        tasks += varint(1) + svarint(tid - tid_before)
+        tid_before, data[4:8] = tid, bytes(4)
+        number, = struct.unpack_from(trace.order + 'H', data)
+        if number not in addresses:
+            shapes, literals = shapes + varint(0), literals + text(bytes(data))
+            continue
+        kind, field = addresses[number]
+        place = slice(field.offset, field.offset + field.size)
+        address = int.from_bytes(data[place], 'big' if trace.order == '>' else 'little')
+        data[place] = bytes(field.size)
+        shape = bytes([kind]) + varint(field.offset) + bytes([field.size]) + text(bytes(data))
+        if shape not in known:
+            known[shape] = len(known) + 1
+            dictionary += shape
+        shapes += varint(known[shape])
+        if address in recent[kind]:
+            at = recent[kind].index(address)
+            recency += bytes([at + 1])
+            del recent[kind][at]
+        else:
+            recency += b'\0'
+            far += svarint(address - last.get(shape, 0) - (1 << 64 if address >> 63 and shape not in last else 0))
+            del recent[kind][-1]
+        recent[kind].insert(0, address)
+        last[shape] = address
+    losses = varint(1) + varint(3)
+    columns = (times, shapes, dictionary, tasks, recency, far, literals, losses)
+    return varint(len(records)) + varint(records[0].time) + varint(4) + bytes(2) + b''.join(text(c) for c in columns)
+
+
+def file(trace, events):
+    """A file of two streams; the block is the first one's."""
+    facts = {'uname': 'Linux host 6.1.0 machine', 'byte_order': 'big' if trace.order == '>' else 'little',
+             'long_bytes': str(trace.long_bytes), 'page_size': str(trace.page_size), 'cpus': '2', 'clock': 'local',
+             'clock_mult': '3', 'clock_shift': '1', 'clock_offset_ns': '-5', 'header_page': trace.header_page.decode(),
+             'saved_cmdlines': trace.cmdlines.decode(), 'kallsyms': trace.kallsyms.decode(),
+             'cpu_stats': 'CPU: 0\nentries: 0\noverrun: 1\n'}
+    formats = [(system.encode(), body) for system, bodies in trace.event_formats.items() for body in bodies]
+    parts = [(FACTS, 0, b''.join(text(name.encode()) + text(value.encode()) for name, value in facts.items())),
+             (FORMATS, 0, b''.join(text(system) + text(body) for system, body in formats)),
+             (STREAM, 0, varint(0) + varint(trace.page_size) + text(b'')),
+             (STREAM, 1, varint(1) + varint(trace.page_size) + text(b'')), (EVENTS, 0, events), (EVENTS, 1, events)]
+    out = b'\x89KMT\r\n\x1a\n' + struct.pack('<HHI', 1, 0, 0)
+    index, before = b'', 0
+    for kind, stream, payload in parts:
+        index += varint(len(out) - before) + bytes([kind]) + varint(stream)
+        if kind == EVENTS:
+            index += varint(0) * 3
+        before = len(out)
+        out += chunk(kind, stream, payload)
+    place = len(out)
+    return out + chunk(INDEX, 0, index) + struct.pack('<Q', place) + b'KMTindex'
