@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as the unpacked payload of a .kmt block, which checksums keep a fuzzer of whole files away from. What can be
-// read must survive being written and read again.
+// Any bytes as the unpacked payload of a .kmt block, which checksums keep a fuzzer of whole files away from. What can
+// be read must survive being written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -39,12 +39,12 @@ kmt::kmt_format::RecordLayouts layouts(kmt::ByteOrder order) {
   using kmt::FormatField;
   std::vector<kmt::EventFormat> formats;
   for (const unsigned bytes : {4u, 8u}) {
-    formats.push_back({bytes,
-                       "kmem",
-                       "kfree",
-                       {FormatField{"common_type", 0, 2}, FormatField{"common_rest", 2, 2},
-                        FormatField{"common_pid", 4, 4, true}, FormatField{"ptr", 8, bytes},
-                        FormatField{"rest", 8 + bytes, 0}}});
+    formats.push_back(
+        {bytes,
+         "kmem",
+         "kfree",
+         {FormatField{"common_type", 0, 2}, FormatField{"common_rest", 2, 2}, FormatField{"common_pid", 4, 4, true},
+          FormatField{"ptr", 8, bytes}, FormatField{"rest", 8 + bytes, 0}}});
   }
   return kmt::kmt_format::RecordLayouts(formats, order);
 }

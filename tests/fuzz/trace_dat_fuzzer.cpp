@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a trace, trace.dat or .kmt: reading, reporting and checking must not crash, hang or take memory out of proportion.
+// Any bytes as a trace, trace.dat or .kmt: reading, reporting and checking must not crash, hang or take memory out of
+// proportion.
 #include <cstddef>
 #include <cstdint>
 
