@@ -35,6 +35,16 @@ class Endings(LiveTest):
             process.communicate(timeout=30)
             self.assert_nothing_left(process.pid, seconds=10)
 
+    def test_signal_before_the_command_has_begun(self):
+        for step in range(20):
+            process = self.launch('--', 'sleep', '20')
+            time.sleep(step * 0.008)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30)
+            # Before the program handles signals, SIGINT ends it as it ends any program.
+            self.assertIn(process.returncode, (0, -signal.SIGINT), err)
+            self.assert_nothing_left(process.pid, seconds=10)
+
     def test_kill_leaves_nothing(self):
         for turn in range(LOOPS):
             process = self.start('--', 'sleep', '60') if turn % 2 else self.start()

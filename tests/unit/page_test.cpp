@@ -93,6 +93,14 @@ TEST_P(OnMachine, AnAbsoluteStampKeepsTheTopBitsOfTheTime) {
   EXPECT_EQ(walked.records[0].time, top + (std::uint64_t{1} << 59) + 3);
 }
 
+// What a crash leaves of a file whose pages had not reached the disk.
+TEST_P(OnMachine, APageOfZeroesIsDamage) {
+  const Walked walked = walk(std::vector<std::uint8_t>(4096), GetParam());
+  ASSERT_NE(walked.end.damage, nullptr);
+  EXPECT_NE(std::string(walked.end.damage).find("never written"), std::string::npos);
+  EXPECT_TRUE(walked.records.empty());
+}
+
 TEST_P(OnMachine, PaddingEndsThePage) {
   const Machine machine = GetParam();
   const Walked walked =

@@ -135,6 +135,8 @@ TEST_P(TraceDatOf, InstancesAreReadTooAndCanBeChosen) {
   const Read only = read_all(bytes(dat), {"foo"});
   ASSERT_EQ(only.events.size(), 1u);
   EXPECT_EQ(only.events[0].address, 0x999u);
+  EXPECT_EQ(read_all(bytes(dat), {""}).events.size(), 5u);  // the top one
+  EXPECT_EQ(read_all(bytes(dat)).info().buffers, (std::vector<std::string>{"", "foo"}));
   EXPECT_THROW(read_all(bytes(dat), {"bar"}), Error);
 }
 
@@ -147,6 +149,33 @@ TEST_P(TraceDatOf, TscTicksAreScaledOnce) {
   dat.options.emplace_back(7, std::string("-15\0", 4));
   const Read read = read_all(bytes(dat));
   EXPECT_EQ(read.events[0].time_ns, 110u * 3 / 2 - 15);
+}
+
+TEST_P(TraceDatOf, TicksOfUnknownLengthAreNotCalledTime) {
+  TraceDat dat = example(GetParam().machine);
+  dat.options = {{4, std::string("local [counter] mono\n\0", 22)}};
+  const Read read = read_all(bytes(dat));
+  EXPECT_FALSE(read.info().clock_in_ns);
+  EXPECT_EQ(read.info().findings.count_of(Imperfection::clock_not_nanoseconds), 1u);
+  EXPECT_TRUE(read_all(bytes(example(GetParam().machine))).info().clock_in_ns);
+}
+
+TEST_P(TraceDatOf, AnEmptyCpuIsNoTruncation) {
+  TraceDat dat = example(GetParam().machine);
+  dat.cpus = {{}, {}};
+  const Read read = read_all(bytes(dat));
+  EXPECT_TRUE(read.events.empty());
+  EXPECT_EQ(read.info().findings.count_of(Imperfection::truncated_file), 0u);
+}
+
+// Parsing each of them would take long: libtraceevent searches all that it has seen.
+TEST_P(TraceDatOf, AFormatThatComesAgainAndAgainIsParsedOnce) {
+  TraceDat dat = example(GetParam().machine);
+  const std::string again = dat.formats.front().second;
+  for (int i = 0; i < 30'000; ++i) dat.formats.emplace_back("kmem", again);
+  const Read read = read_all(bytes(dat));
+  EXPECT_EQ(read.events.size(), 5u);
+  EXPECT_EQ(read.info().findings.count_of(Imperfection::duplicate_event_id), 30'000u);
 }
 
 TEST_P(TraceDatOf, UnknownAndShortRecordsAreFindingsWithTheirPlace) {

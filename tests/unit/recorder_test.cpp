@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The parts of recording that need no kernel; tests/live has the others.
+#include "capture/tracefs/recorder.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+#include "capture/tracefs/own_threads.hpp"
+
+namespace kmt {
+namespace {
+
+TEST(Recorder, CountersComeFromTheKernelsText) {
+  const CpuCounters counters = parse_cpu_counters(
+      "entries: 176\noverrun: 204\ncommit overrun: 3\nbytes: 6464\noldest event ts:    12.588828\n"
+      "now ts:    12.592993\ndropped events: 20\nread events: 5219\n");
+  EXPECT_EQ(counters.unread, 176u);
+  EXPECT_EQ(counters.read, 5219u);
+  EXPECT_EQ(counters.lost, 227u);
+}
+
+TEST(Recorder, TheFilterKeepsInterruptsAndFitsThePage) {
+  EXPECT_EQ(filter_without({12, 345}), "(common_pid != 12 && common_pid != 345) || (common_flags & 0x58)");
+  const auto many = filter_without(std::vector<pid_t>(100, 4194304));
+  ASSERT_TRUE(many);
+  EXPECT_LT(many->size(), 4096u);
+  EXPECT_EQ(filter_without(std::vector<pid_t>(300, 4194304)), std::nullopt);
+}
+
+TEST(Recorder, SubBuffersAreWhatTheHeaderPageSays) {
+  EXPECT_EQ(sub_buffer_bytes("\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+                             "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+                             "\tfield: char data;\toffset:16;\tsize:8176;\tsigned:0;\n"),
+            8192u);
+  EXPECT_EQ(sub_buffer_bytes(""), 0u);
+}
+
+TEST(Recorder, HiddenAddressesAreSeen) {
+  EXPECT_FALSE(has_addresses("0000000000000000 T first\n0000000000000000 t second\n"));
+  EXPECT_TRUE(has_addresses("0000000000000000 A per_cpu\nffffffff81000000 T _text\n"));
+  EXPECT_FALSE(has_addresses(""));
+}
+
+TEST(Recorder, PatternsSelectEventsAndTyposAreAnswered) {
+  const std::vector<EventName> available = {{"kmem", "kfree"}, {"kmem", "kmalloc"}, {"sched", "sched_switch"}};
+  EXPECT_EQ(select_events(available, {"kmem:k*"}).size(), 2u);
+  EXPECT_EQ(select_events(available, {"sched"}).size(), 1u);
+  try {
+    select_events(available, {"kmem:kmaloc"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.hint().find("kmem:kmalloc"), std::string::npos) << error.hint();
+  }
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the trace.dat writer makes of a recording, read back. tests/live has trace-cmd read the same.
+#include "formats/tracedat/writer.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "formats/registry.hpp"
+#include "support/trace_dat_builder.hpp"
+
+namespace kmt {
+namespace {
+
+using namespace test;
+
+struct Case {
+  Machine machine;
+  unsigned version;
+};
+
+class WriterOf : public testing::TestWithParam<Case> {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  static std::string header_page(Machine machine) {
+    const unsigned data = 8 + machine.long_bytes;
+    return "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:" +
+           std::to_string(machine.long_bytes) + ";\tsigned:1;\n\tfield: char data;\toffset:" + std::to_string(data) +
+           ";\tsize:" + std::to_string(4096 - data) + ";\tsigned:1;\n";
+  }
+
+  static RawRecording recording(Machine machine) {
+    RawRecording made;
+    KernelDescription& kernel = made.kernel;
+    kernel.system_name = "Linux";
+    kernel.node_name = "host";
+    kernel.release = "6.1.0-test";
+    kernel.machine = "arch";
+    kernel.byte_order = machine.order;
+    kernel.long_bytes = machine.long_bytes;
+    kernel.cpus = 4;
+    kernel.cpu_nodes = {0, 0, 1, 1};
+    kernel.header_page = header_page(machine);
+    kernel.header_event = "# compressed entry header\n";
+    for (const auto& [system, text] : kmem_formats(machine)) kernel.formats.push_back({system, text});
+    kernel.kallsyms = "81000000 T first_function\n";
+    kernel.saved_cmdlines = "7 worker\n";
+    kernel.clock_choices = "local [mono]\n";
+    kernel.clock = "mono";
+    kernel.clock_scale.offset_ns = 1000;
+    return made;
+  }
+
+  // A CPU whose only page holds one kfree of that pointer.
+  static void add_cpu(RawRecording& made, Machine machine, unsigned number, std::uint64_t pointer) {
+    RawCpu& cpu = made.cpus.emplace_back();
+    cpu.cpu = number;
+    cpu.statistics = "entries: 0\noverrun: " + std::to_string(number) + "\nread events: 1\n";
+    if (pointer == 0) return;
+    cpu.pages = unnamed_file(std::filesystem::temp_directory_path());
+    const Page page = PageBuilder(machine, 100 + number).record(0, kfree_record(machine, 0x81000010, pointer)).build();
+    write_all(cpu.pages.get(), {reinterpret_cast<const char*>(page.data()), page.size()}, "scratch");
+    cpu.bytes = page.size();
+  }
+
+  std::string path_ = (std::filesystem::temp_directory_path() / ("writer-test-" + std::to_string(::getpid()))).string();
+};
+INSTANTIATE_TEST_SUITE_P(Machines, WriterOf,
+                         testing::Values(Case{{ByteOrder::little, 8}, 6}, Case{{ByteOrder::big, 4}, 6},
+                                         Case{{ByteOrder::little, 8}, 7}, Case{{ByteOrder::little, 4}, 7},
+                                         Case{{ByteOrder::big, 8}, 7}, Case{{ByteOrder::big, 4}, 7}));
+
+// CPU 1 is empty, CPU 2 is not in the recording at all.
+TEST_P(WriterOf, EverythingIsReadBack) {
+  const auto [machine, version] = GetParam();
+  RawRecording made = recording(machine);
+  add_cpu(made, machine, 0, 0x1000);
+  add_cpu(made, machine, 1, 0);
+  add_cpu(made, machine, 3, 0x3000);
+  tracedat::write(path_, version, made);
+
+  const auto source = open_trace(path_);
+  std::vector<Event> events;
+  EventBatch batch;
+  while (source->read(batch)) events.insert(events.end(), batch.begin(), batch.end());
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].address, 0x1000u);
+  EXPECT_EQ(events[0].time_ns, 1100u);  // with the clock's offset
+  EXPECT_EQ(events[1].address, 0x3000u);
+  EXPECT_EQ(events[1].cpu, 3);
+
+  const TraceInfo& info = source->info();
+  EXPECT_EQ(info.kernel, "6.1.0-test");
+  EXPECT_EQ(info.arch, "arch");
+  EXPECT_EQ(info.byte_order, machine.order);
+  EXPECT_EQ(info.word_bits, machine.long_bytes * 8);
+  EXPECT_EQ(info.cpus, 4u);
+  EXPECT_EQ(info.clock, "mono");
+  EXPECT_EQ(info.comms.at(7), "worker");
+  EXPECT_EQ(info.kallsyms, made.kernel.kallsyms);
+  EXPECT_EQ(lost_events_per_cpu(info), (std::vector<std::uint64_t>{0, 1, 0, 3}));
+  EXPECT_EQ(info.cpu_nodes, (std::vector<std::int16_t>{0, 0, kNoNode, 1}));
+  for (const Imperfection kind :
+       {Imperfection::truncated_file, Imperfection::damaged_section, Imperfection::damaged_page})
+    EXPECT_EQ(info.findings.count_of(kind), 0u) << describe(kind).id;
+}
+
+TEST_P(WriterOf, AFileThatCannotBeWrittenLeavesTheOldOne) {
+  const auto [machine, version] = GetParam();
+  RawRecording made = recording(machine);
+  add_cpu(made, machine, 0, 0x1000);
+  tracedat::write(path_, version, made);
+  const auto before = std::filesystem::file_size(path_);
+
+  RawRecording broken = recording(machine);
+  add_cpu(broken, machine, 0, 0x1000);
+  broken.cpus[0].bytes = 8192;  // more than there is
+  EXPECT_THROW(tracedat::write(path_, version, broken), Error);
+  EXPECT_EQ(std::filesystem::file_size(path_), before);
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(path_).parent_path()))
+    EXPECT_FALSE(entry.path().string().starts_with(path_ + ".unfinished")) << entry.path();
+}
+
+TEST(Writer, Version6CannotHoldOtherSubBuffers) {
+  RawRecording made;
+  made.kernel.sub_buffer_bytes = 8192;
+  EXPECT_THROW(tracedat::write("/nonexistent/x.dat", 6, made), Error);
+}
+
+}  // namespace
+}  // namespace kmt
