@@ -27,8 +27,6 @@ enum class EventKind : std::uint8_t {
 
 // What ran when the event happened, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
 struct Context {
-  static constexpr std::uint8_t kIrqsOff = 0x01;
-  static constexpr std::uint8_t kNeedResched = 0x04;
   static constexpr std::uint8_t kHardIrq = 0x08;
   static constexpr std::uint8_t kSoftIrq = 0x10;
   static constexpr std::uint8_t kNmi = 0x40;

@@ -150,10 +150,4 @@ std::string Capabilities::why_not() const {
   return {};
 }
 
-const Feature* Capabilities::find(std::string_view name) const {
-  const auto found =
-      std::find_if(features.begin(), features.end(), [name](const Feature& feature) { return feature.name == name; });
-  return found == features.end() ? nullptr : &*found;
-}
-
 }  // namespace kmt

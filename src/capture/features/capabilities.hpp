@@ -46,7 +46,6 @@ struct Capabilities {
   bool can_record() const;
   // The first reason why not, with what to do; empty when it can.
   std::string why_not() const;
-  const Feature* find(std::string_view name) const;
 };
 
 // Probes with tracefs as given by find_tracefs() and the like. Never throws for what is missing.

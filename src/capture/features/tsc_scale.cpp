@@ -9,9 +9,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#if defined(__x86_64__) || defined(__i386__)
-#include <x86intrin.h>
-#endif
 
 #include "base/file.hpp"
 
@@ -43,10 +40,10 @@ std::optional<ClockScale> scale_of_kernel() {
 std::optional<ClockScale> measured_scale() {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const std::uint64_t start_ticks = __rdtsc();
+  const std::uint64_t start_ticks = __builtin_ia32_rdtsc();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const std::chrono::nanoseconds elapsed = Clock::now() - start;
-  const std::uint64_t ticks = __rdtsc() - start_ticks;
+  const std::uint64_t ticks = __builtin_ia32_rdtsc() - start_ticks;
   if (ticks == 0) return std::nullopt;
   constexpr std::uint32_t kShift = 24;
   const double mult = static_cast<double>(elapsed.count()) / static_cast<double>(ticks) * (1u << kShift);

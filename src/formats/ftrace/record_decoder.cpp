@@ -101,7 +101,7 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
       if (field == nullptr || field->offset > 0x7FFF) continue;
       if (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8) continue;
       plan.least_bytes = std::max(plan.least_bytes, field->offset + field->size);
-      return {static_cast<std::uint16_t>(field->offset), static_cast<std::uint8_t>(field->size), field->is_signed};
+      return {static_cast<std::uint16_t>(field->offset), static_cast<std::uint8_t>(field->size)};
     }
     return {};
   };

@@ -53,7 +53,6 @@ class RecordDecoder {
   struct Field {
     std::uint16_t offset = 0;
     std::uint8_t size = 0;  // 0: the event has no such field
-    bool is_signed = false;
   };
   // Where the fields of one event type are.
   struct Plan {
