@@ -178,6 +178,18 @@ TEST_P(TraceDatOf, AFormatThatComesAgainAndAgainIsParsedOnce) {
   EXPECT_EQ(read.info().findings.count_of(Imperfection::duplicate_event_id), 30'000u);
 }
 
+TEST_P(TraceDatOf, MoreOptionsThanAFileCanNeedAreRefused) {
+  TraceDat dat = example(GetParam().machine);
+  dat.options.resize(300'000, {2, ""});
+  try {
+    const Read read = read_all(bytes(dat));
+    EXPECT_GT(read.info().findings.count_of(Imperfection::damaged_section), 0u);
+    EXPECT_LT(read.info().buffer_statistics.size(), 300'000u);
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("more options"), std::string::npos) << error.what();
+  }
+}
+
 TEST_P(TraceDatOf, UnknownAndShortRecordsAreFindingsWithTheirPlace) {
   const Machine machine = GetParam().machine;
   TraceDat dat = example(machine);
