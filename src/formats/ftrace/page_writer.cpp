@@ -12,7 +12,7 @@ namespace kmt {
 using namespace page_format;
 
 namespace {
-constexpr std::uint64_t kMostShortRecord = 28 * 4;
+constexpr std::uint64_t kMostShortRecord = 28ull * 4;
 constexpr std::uint64_t kExtendBytes = 8;
 }  // namespace
 
