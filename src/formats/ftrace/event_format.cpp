@@ -40,8 +40,7 @@ void append_fields(const tep_format_field* first, std::vector<FormatField>& fiel
   for (const tep_format_field* field = first; field != nullptr; field = field->next) {
     if (field->offset < 0 || field->size < 0) continue;
     fields.push_back({field->name, static_cast<unsigned>(field->offset), static_cast<unsigned>(field->size),
-                      (field->flags & TEP_FIELD_IS_DYNAMIC) != 0,
-                      (field->flags & TEP_FIELD_IS_RELATIVE) != 0});
+                      (field->flags & TEP_FIELD_IS_DYNAMIC) != 0, (field->flags & TEP_FIELD_IS_RELATIVE) != 0});
   }
 }
 

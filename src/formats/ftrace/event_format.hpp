@@ -13,8 +13,8 @@ namespace kmt {
 
 struct FormatField {
   std::string name;
-  unsigned offset = 0;  // bytes from the start of the record
-  unsigned size = 0;    // bytes; 0 for an array that takes the rest of the record
+  unsigned offset = 0;       // bytes from the start of the record
+  unsigned size = 0;         // bytes; 0 for an array that takes the rest of the record
   bool is_dynamic = false;   // a __data_loc: length << 16 | offset
   bool is_relative = false;  // a __rel_loc: the offset counts from behind the field
 };
