@@ -178,10 +178,7 @@ RecordRequest request_of(const Options& options, const std::string& tracefs) {
 class Reserve {
  public:
   void take(const std::string& directory, std::uint64_t bytes) {
-    std::string name = directory + "/.kmemtrace-XXXXXX";
-    file_ = FileDescriptor(::mkostemp(name.data(), 0));
-    if (!file_) throw system_error("Cannot make a temporary file", directory);
-    ::unlink(name.c_str());
+    file_ = unnamed_file(directory);
     const int code = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
     if (code != ENOSPC && code != EDQUOT) return;
     Error error(fmt::format("The disk is full: {} are needed to begin with", humane_bytes(bytes)));

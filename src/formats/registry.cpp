@@ -31,9 +31,13 @@ std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& o
 }
 
 std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& options) {
-  if (kmt_format::is_kmt(file.bytes)) return kmt_format::open(file, options);
-  if (tracedat::is_trace_dat(file.bytes)) return tracedat::open(file, options);
-  throw not_a_trace(file);
+  try {
+    if (kmt_format::is_kmt(file.bytes)) return kmt_format::open(file, options);
+    if (tracedat::is_trace_dat(file.bytes)) return tracedat::open(file, options);
+    throw not_a_trace(file);
+  } catch (Error& error) {
+    throw error.at({file.path, {}, {}});  // no reader has to say it
+  }
 }
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {

@@ -211,11 +211,7 @@ class KmtSource : public Source {
 }  // namespace
 
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) {
-  try {
-    return std::make_unique<KmtSource>(file, options);
-  } catch (Error& error) {
-    throw error.at({file.path, {}, {}});
-  }
+  return std::make_unique<KmtSource>(file, options);
 }
 
 }  // namespace kmt::kmt_format

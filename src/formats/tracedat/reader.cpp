@@ -201,11 +201,7 @@ class TraceDatSource : public Source {
 }  // namespace
 
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) {
-  try {
-    return std::make_unique<TraceDatSource>(file, options);
-  } catch (Error& error) {
-    throw error.at({file.path, {}, {}});
-  }
+  return std::make_unique<TraceDatSource>(file, options);
 }
 
 }  // namespace kmt::tracedat
