@@ -11,6 +11,10 @@ volatile std::sig_atomic_t g_interrupted = 0;
 
 void on_signal(int /*number*/) { g_interrupted = 1; }
 
+volatile std::sig_atomic_t g_file_asked_for = 0;
+
+void on_file_request(int /*number*/) { g_file_asked_for = 1; }
+
 }  // namespace
 
 InterruptGuard::InterruptGuard(SecondSignal second) {
@@ -30,5 +34,20 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool InterruptGuard::interrupted() const { return g_interrupted != 0; }
+
+FileRequestGuard::FileRequestGuard() {
+  struct sigaction action {};
+  action.sa_handler = on_file_request;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR2, &action, &before_);
+}
+
+FileRequestGuard::~FileRequestGuard() { sigaction(SIGUSR2, &before_, nullptr); }
+
+bool FileRequestGuard::asked() {
+  const bool asked = g_file_asked_for != 0;
+  g_file_asked_for = 0;
+  return asked;
+}
 
 }  // namespace kmt

@@ -29,4 +29,18 @@ class InterruptGuard {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
+// While it lives, SIGUSR2 asks for a file instead of ending the program.
+class FileRequestGuard {
+ public:
+  FileRequestGuard();
+  FileRequestGuard(const FileRequestGuard&) = delete;
+  FileRequestGuard& operator=(const FileRequestGuard&) = delete;
+  ~FileRequestGuard();
+
+  static bool asked();  // since the last call
+
+ private:
+  struct sigaction before_ {};
+};
+
 }  // namespace kmt

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace record
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "capture/features/capabilities.hpp"
-#include "capture/features/clocks.hpp"
-#include "capture/features/events.hpp"
 #include "capture/sideband/kernel_facts.hpp"
-#include "capture/tracefs/recorder.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/record_messages.hpp"
+#include "cli/record_request.hpp"
+#include "cli/trigger.hpp"
+#include "formats/trace_description.hpp"
 #include "formats/tracedat/writer.hpp"
 
 namespace kmt {
@@ -35,32 +34,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
-  std::string output = "trace.dat";
-  std::vector<std::string> events;
-  std::vector<std::string> pids;
-  std::string duration;
-  std::string buffer;
-  std::string clock;
-  unsigned version = 7;
-  bool only_command = false;
-  bool remove_stale = false;
-  bool no_progress = false;
-  std::vector<std::string> command;
-};
-
 constexpr const char* kFooter = R"(Examples:
-  kmemtrace record                              this machine, until Ctrl+C, into trace.dat
-  kmemtrace record --duration 10s -o boot.dat   ten seconds
+  kmemtrace record                              this machine, until Ctrl+C, into trace.kmt
+  kmemtrace record --duration 10s -o boot.kmt   ten seconds
+  kmemtrace record -o trace.dat                 for trace-cmd and KernelShark, 15 times as large
   kmemtrace record -- make -j8                  this machine, while make runs
   kmemtrace record -F -- ls                     only ls and what it starts
   kmemtrace record -p 812 -p 813 --duration 5s  two tasks and what they fork
+  kmemtrace record --cgroup system.slice/db.service --stacks
   kmemtrace record -e kmem:kmalloc,kmem:kfree -e 'sched:sched_process_*'
+  kmemtrace record --filter 'kmem:kmalloc:bytes_req > 4096'
+  kmemtrace record --flight 30s --trigger 'SUnreclaim+500M'
+                                                the 30 s before slab memory has grown by 500M
+  kmemtrace record --flight 256M --trigger failure
+                                                what led to an allocation that failed
+  kmemtrace record --rotate 1G --keep 10        trace.0001.kmt, trace.0002.kmt, …: the latest ten
 
 When the recording ends before COMMAND does (--duration, Ctrl+C), COMMAND is asked to end (SIGTERM).
 
 Without -F the whole machine is recorded while COMMAND runs: what a command allocates is often freed by others (RCU,
 soft interrupts, kernel threads), and would look leaked if only the command were seen.
+
+A .kmt grows while it is recorded: what a killed recorder has written can be read, and `kmemtrace repair` completes it.
+With --flight nothing is written until Ctrl+C, the end of COMMAND or the trigger; SIGUSR2 writes what is kept to a
+numbered file (trace.0001.kmt) and goes on.
 
 kmemtrace traces in an instance of its own and leaves other people's tracing alone. The instance is removed however
 the recording ends. What the recorder itself allocates is kept out by a filter in the kernel.
@@ -69,12 +66,6 @@ Exit status:
   0  recorded
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
   3  not permitted or not supported here)";
-
-// On stderr. That nobody can read a message is no reason to end a recording.
-template <typename... Values>
-void say(fmt::format_string<Values...> format, Values&&... values) {
-  std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), stderr);
-}
 
 bool ask(const std::string& question) {
   std::fputs((question + " [y/N] ").c_str(), stderr);
@@ -102,78 +93,6 @@ void offer_to_remove_stale(const std::string& tracefs, bool remove) {
   }
 }
 
-std::vector<std::string> split_commas(const std::vector<std::string>& values) {
-  std::vector<std::string> parts;
-  for (const std::string& value : values)
-    for (const std::string_view part : split(value, ','))
-      if (!part.empty()) parts.emplace_back(part);
-  return parts;
-}
-
-std::vector<pid_t> parse_pids(const std::vector<std::string>& values) {
-  std::vector<pid_t> pids;
-  for (const std::string& part : split_commas(values)) {
-    int pid = 0;
-    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), pid);
-    if (code != std::errc{} || end != part.data() + part.size() || pid <= 0)
-      throw Error(fmt::format("\"{}\" is not a process id", part));
-    if (!fs::exists(fmt::format("/proc/{}", pid))) throw Error(fmt::format("There is no process {}", pid));
-    pids.push_back(pid);
-  }
-  return pids;
-}
-
-// Fails before anything is recorded, not after.
-void check_output(const std::string& path) {
-  std::error_code code;
-  if (path == "-") throw Error("A trace cannot be written to stdout: name a file with -o");
-  const fs::file_status status = fs::status(path, code);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    Error error("The output is not a regular file");
-    error.hint("Recorded pages are moved inside the kernel, which needs a file: choose one with -o");
-    throw error.at({path, {}, {}});
-  }
-  const fs::path directory = fs::absolute(path).parent_path();
-  if (!fs::is_directory(directory, code)) throw Error("The output's directory does not exist").at({directory, {}, {}});
-  if (::access(directory.c_str(), W_OK) != 0)
-    throw Error("Cannot write to the output's directory").at({directory, {}, {}});
-}
-
-RecordRequest request_of(const Options& options, const std::string& tracefs) {
-  RecordRequest request;
-  const std::vector<EventName> available = available_events(tracefs);
-  const std::vector<std::string> patterns = split_commas(options.events);
-  if (patterns.empty() && !options.events.empty()) throw Error("-e needs the name of an event");
-  request.events =
-      options.events.empty() ? default_events(tracefs, available).present : select_events(available, patterns);
-  if (request.events.empty()) {
-    Error error("This kernel has no kmem events", ExitCode::unsupported);
-    error.hint("`kmemtrace list events` says why");
-    throw error;
-  }
-  request.pids = parse_pids(options.pids);
-  request.command = options.command;
-  request.only_command = options.only_command;
-  if (options.only_command && options.command.empty())
-    throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
-  if (options.only_command && !request.pids.empty()) throw Error("-F and -p exclude each other");
-  if (!options.duration.empty()) request.duration_ns = parse_duration(options.duration);
-  if (request.duration_ns == 0) throw Error("A duration of 0 records nothing");
-  request.buffer_bytes =
-      options.buffer.empty() ? buffer_limits(tracefs).default_bytes_per_cpu : parse_size(options.buffer);
-  if (request.buffer_bytes < 8192) throw Error("A buffer of less than 8k a CPU holds no events");
-
-  const TraceClocks clocks = read_clocks(tracefs);
-  request.clock = options.clock.empty() ? clocks.recommended : options.clock;
-  if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end()) {
-    Error error(fmt::format("This kernel has no clock \"{}\"", request.clock));
-    error.hint(fmt::format("It has: {}", fmt::join(clocks.offered, ", ")));
-    throw error;
-  }
-  request.scratch_directory = fs::absolute(options.output).parent_path();
-  return request;
-}
-
 // Room on the disk for what is written last, taken at the start: a full disk then still leaves a readable trace.
 class Reserve {
  public:
@@ -191,97 +110,116 @@ class Reserve {
   FileDescriptor file_;
 };
 
-class ProgressLine {
+// Where the trace goes: a trace.dat is written when all of it is there, a .kmt while it grows.
+class Output {
  public:
-  explicit ProgressLine(bool wanted) : wanted_(wanted && ::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressLine() { clear(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
+  Output(const RecordOptions& options, const RecordRequest& request)
+      : options_(options),
+        directory_(request.scratch_directory),
+        rotation_(rotation_of(options)),
+        flight_(flight_of(options, request.most_buffer_bytes)) {
+    if (writes_trace_dat(options) && (rotation_ || flight_)) throw only_kmt("--rotate and --flight");
+    if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval");
+    if (!writes_trace_dat(options) && options.version_given)
+      throw Error("--file-version is for trace.dat: -o FILE.dat");
+  }
 
-  bool wanted() const { return wanted_; }
-  void update(const RecordProgress& progress) {
-    if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
-    const double rate = static_cast<double>(progress.events - events_) / (progress.seconds - shown_at_);
-    say("\r\x1b[K{:.1f} s  {} events  {} events/s  {}  {} lost", progress.seconds, humane_count(progress.events),
-        humane_count(static_cast<std::uint64_t>(rate)), humane_bytes(progress.bytes), humane_count(progress.lost));
-    std::fflush(stderr);
-    shown_at_ = progress.seconds;
-    events_ = progress.events;
+  // nullptr: the recorder shall keep the pages.
+  PageSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
+    reserve_.take(directory_, bytes_at_end(kernel, cpus.size()));
+    if (writes_trace_dat(options_)) return nullptr;
+    recording_.emplace(options_.output, kernel, cpus, rotation_, flight_);
+    return &recording_->sink();
   }
-  void clear() {
-    if (wanted_ && shown_at_ > 0) std::fputs("\r\x1b[K", stderr);
-    shown_at_ = 0;
+
+  void add(const StateSample& sample) {
+    try {
+      if (recording_) recording_->add(sample);
+    } catch (const Error&) {
+      // The disk is full: what a reader thread cannot write will tell.
+    }
   }
+
+  void turn(const RecordProgress& progress, const std::function<RawRecording()>& recording) {
+    if (!recording_) return;
+    if (FileRequestGuard::asked()) recording_->ask_for_file();
+    const auto description = [&recording] {
+      const RawRecording now = recording();
+      return description_at_end(now.kernel, now.cpus, false);
+    };
+    if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
+      say("{}{} is written\n", ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "", printable(*written));
+  }
+
+  WrittenTrace finish(RecordOutcome& outcome) {
+    reserve_.release();
+    WrittenTrace written{options_.output};
+    if (recording_) {
+      written.path = recording_->finish(
+          description_at_end(outcome.recording.kernel, outcome.recording.cpus, !rotation_ && !flight_));
+      written.files = recording_->files_written();
+      written.files_removed = recording_->files_removed();
+      if (flight_) written.events = recording_->events_in_last_file();
+      if (recording_->encoder().damaged_pages() > 0)
+        say("warning: {} pages of the ring buffer were damaged\n", recording_->encoder().damaged_pages());
+    } else {
+      tracedat::write(options_.output, options_.version, outcome.recording);
+    }
+    std::error_code code;
+    written.bytes = fs::file_size(written.path, code);
+    return written;
+  }
+
+  std::uint64_t bytes(const RecordProgress& progress) const {
+    return recording_ ? recording_->bytes() : progress.bytes;
+  }
+  bool saw_failure() const { return recording_ && recording_->encoder().saw_failed_allocation(); }
+  bool is_flight_recorder() const { return flight_.has_value(); }
 
  private:
-  static constexpr double kEvery = 0.5;
-  bool wanted_;
-  double shown_at_ = 0;
-  std::uint64_t events_ = 0;
+  static Error only_kmt(const char* what) {
+    Error error(fmt::format("{} need a .kmt", what));
+    error.hint("Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
+    return error;
+  }
+
+  // What the description at the file's begin could not say. The kernel's counts are of the whole time, a flight
+  // recorder's file or one of several is of a part of it: there the marks in the pages tell what was lost.
+  static TraceDescription description_at_end(const KernelDescription& kernel, const std::vector<RawCpu>& cpus,
+                                             bool with_counts) {
+    TraceDescription end;
+    end.kernel.saved_cmdlines = kernel.saved_cmdlines;
+    for (const RawCpu& cpu : cpus)
+      end.cpu_stats.push_back(cpu_stats_of(kernel, cpu.cpu, with_counts ? cpu.statistics : ""));
+    return end;
+  }
+
+  // A trace.dat: what a page more for each CPU, and copying in steps, takes on top. A .kmt: the blocks that could not
+  // be written, and what stands at its end.
+  std::uint64_t bytes_at_end(const KernelDescription& kernel, std::size_t cpus) const {
+    if (writes_trace_dat(options_)) return tracedat::metadata_bytes(kernel) + (18ull << 20);
+    return (4ull << 20) + cpus * (1ull << 20);
+  }
+
+  const RecordOptions& options_;
+  std::string directory_;
+  std::optional<kmt_format::Rotation> rotation_;
+  std::optional<kmt_format::Flight> flight_;
+  Reserve reserve_;
+  std::optional<kmt_format::Recording> recording_;
 };
 
-std::string describe_command_end(const RecordOutcome& outcome, const std::vector<std::string>& command) {
-  if (command.empty()) return {};
-  if (!outcome.command_status) return fmt::format("{} still runs", printable(command.front()));
-  const int status = *outcome.command_status;
-  if (WIFSIGNALED(status))
-    return fmt::format("{} was ended by signal {}", printable(command.front()), WTERMSIG(status));
-  return fmt::format("{} exited with {}", printable(command.front()), WEXITSTATUS(status));
+// Who recorded what: docs/formats/kmt.md, "Notes".
+std::map<std::string, std::string> notes_of_recording(const RecordOptions& options) {
+  std::string arguments = try_read_file("/proc/self/cmdline").value_or("");
+  if (arguments.ends_with('\0')) arguments.pop_back();
+  std::replace(arguments.begin(), arguments.end(), '\0', ' ');
+  return {{"recorder", "kmemtrace " KMEMTRACE_VERSION},
+          {"arguments", arguments},
+          {"command", fmt::format("{}", fmt::join(options.command, " "))}};
 }
 
-// Events, bytes, and what was lost on which CPU.
-void print_summary(const Options& options, const RecordOutcome& outcome) {
-  std::uint64_t events = 0;
-  std::uint64_t lost = 0;
-  std::uint64_t overwritten = 0;
-  std::uint64_t bytes = 0;
-  std::string lost_by_cpu;
-  for (const RawCpu& cpu : outcome.recording.cpus) {
-    const CpuCounters counters = parse_cpu_counters(cpu.statistics);
-    const std::uint64_t cpu_lost = counters.lost + counters.unread;
-    overwritten += counters.lost;
-    events += counters.read;
-    lost += cpu_lost;
-    bytes += cpu.bytes;
-    if (cpu_lost > 0) lost_by_cpu += fmt::format("  cpu {}: {} lost\n", cpu.cpu, humane_count(cpu_lost));
-  }
-  say("{}: {} events in {:.1f} s, {} of ring buffer, clock {}\n", printable(options.output), humane_count(events),
-      outcome.seconds, humane_bytes(bytes), outcome.recording.kernel.clock);
-  if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
-    say("{}\n", command);
-  if (lost == 0) return say("Nothing was lost\n");
-  say("{} events were lost:\n{}", humane_count(lost), lost_by_cpu);
-  if (overwritten > 0) say("Larger buffers (-b) or fewer events (-e) lose less\n");
-}
-
-void record_trace(const Options& options) {
-  std::signal(SIGXFSZ, SIG_IGN);                             // a file size limit is a full disk: an error of the write
-  const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
-  std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
-  check_output(options.output);
-  const std::string tracefs = usable_tracefs();
-  offer_to_remove_stale(tracefs, options.remove_stale);
-  const RecordRequest request = request_of(options, tracefs);
-
-  ProgressLine progress(!options.no_progress);
-  Reserve reserve;
-  RecordHooks hooks;
-  hooks.interrupted = [&] { return interrupt.interrupted(); };
-  if (progress.wanted()) hooks.progress = [&](const RecordProgress& now) { progress.update(now); };
-  hooks.described = [&](const KernelDescription& kernel) {
-    if (!has_addresses(kernel.kallsyms))
-      say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
-          "sysctl kernel.kptr_restrict=1\n");
-    // What a page more for each CPU, and copying in steps, takes on top.
-    reserve.take(request.scratch_directory, tracedat::metadata_bytes(kernel) + (18ull << 20));
-    if (request.command.empty() && ::isatty(STDERR_FILENO) == 1)
-      say("Recording {} events into {}; Ctrl+C ends it\n", request.events.size(), printable(options.output));
-  };
-  RecordOutcome outcome = record(tracefs, request, hooks);
-  progress.clear();
-  reserve.release();
-  tracedat::write(options.output, options.version, outcome.recording);
-  print_summary(options, outcome);
+void print_notes(const RecordOutcome& outcome) {
   if (outcome.filtered_by_pid_list)
     say("note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
   if (outcome.own_events_recorded)
@@ -290,6 +228,53 @@ void record_trace(const Options& options) {
   if (!outcome.left_instance.empty())
     say("note: somebody keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
         outcome.left_instance, outcome.left_instance);
+}
+
+void record_trace(const RecordOptions& options) {
+  std::signal(SIGXFSZ, SIG_IGN);                             // a file size limit is a full disk: an error of the write
+  const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
+  std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
+  check_output(options.output);
+  const std::string tracefs = usable_tracefs();
+  offer_to_remove_stale(tracefs, options.remove_stale);
+  const RecordRequest request = request_of(options, tracefs);
+  std::optional<Trigger> trigger;
+  if (!options.trigger.empty()) trigger.emplace(options.trigger);
+  Output output(options, request);
+  if (trigger && trigger->wants_failures() && writes_trace_dat(options))
+    throw Error("--trigger failure needs a .kmt: it is seen when events are encoded");
+  const FileRequestGuard file_requests;
+
+  ProgressLine progress(!options.no_progress);
+  bool triggered = false;
+  RecordHooks hooks;
+  hooks.interrupted = [&] {
+    if (trigger && !triggered) triggered = trigger->wants_failures() ? output.saw_failure() : trigger->holds();
+    return triggered || interrupt.interrupted();
+  };
+  hooks.progress = [&](const RecordProgress& now, const std::function<RawRecording()>& recording) {
+    output.turn(now, recording);
+    progress.update(now, output.bytes(now));
+  };
+  hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
+  hooks.described = [&](const KernelDescription& plain, const std::vector<unsigned>& cpus) {
+    KernelDescription kernel = plain;
+    kernel.notes.merge(notes_of_recording(options));
+    if (!has_addresses(kernel.kallsyms))
+      say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
+          "sysctl kernel.kptr_restrict=1\n");
+    PageSink* const sink = output.open(kernel, cpus);
+    if (request.command.empty() && ::isatty(STDERR_FILENO) == 1)
+      say("Recording {} events into {}; {}Ctrl+C ends it\n", request.events.size(), printable(options.output),
+          output.is_flight_recorder() ? "SIGUSR2 writes what is kept, " : "");
+    return sink;
+  };
+  RecordOutcome outcome = record(tracefs, request, hooks);
+  progress.clear();
+  if (triggered) say("Triggered: {}\n", trigger->what_happened());
+  const WrittenTrace written = output.finish(outcome);
+  print_summary(options, outcome, written);
+  print_notes(outcome);
   if (outcome.end != RecordEnd::cannot_write) return;
   Error error(fmt::format("The recording ended early: {}", outcome.write_error));
   error.hint("What had been recorded until then is in the trace");
@@ -300,25 +285,60 @@ void record_trace(const Options& options) {
 
 CLI::App* add_record_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand("record", "Record this machine's kernel memory events into a trace.");
-  const auto options = std::make_shared<Options>();
-  command->add_option("-o,--output", options->output, "Write the trace to FILE (default: trace.dat)")
+  const auto options = std::make_shared<RecordOptions>();
+  const auto repeatable = [](CLI::Option* option) { option->take_all()->allow_extra_args(false); };
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat")
       ->type_name("FILE");
-  command
-      ->add_option("-e,--event", options->events,
-                   "Record EVENT, system:name with globs, instead of the slab and page events\n"
-                   "Several may be given, with commas or with several -e. `kmemtrace list events` shows them")
-      ->type_name("EVENT")
-      ->take_all()
-      ->allow_extra_args(false);
-  command
-      ->add_option("-p,--pid", options->pids, "Record only process PID, all its threads and what it forks (repeatable)")
-      ->type_name("PID")
-      ->take_all()
-      ->allow_extra_args(false);
+  repeatable(command
+                 ->add_option("-e,--event", options->events,
+                              "Record EVENT, system:name with globs, instead of all events of kernel memory\n"
+                              "Several may be given, with commas or with several -e. `kmemtrace list events` shows "
+                              "them")
+                 ->type_name("EVENT"));
+  command->add_flag("--stacks", options->stacks, "Record the kernel's stack with every event");
+  repeatable(
+      command
+          ->add_option("--filter", options->filters,
+                       "Record of EVENT only what EXPR says, decided in the kernel: bytes_req > 4096 (repeatable)")
+          ->type_name("EVENT:EXPR"));
+  repeatable(command
+                 ->add_option("-p,--pid", options->pids,
+                              "Record only process PID, all its threads and what it forks (repeatable)")
+                 ->type_name("PID"));
+  command->add_option("--cgroup", options->cgroup, "Record only tasks of this cgroup and of those below it")
+      ->type_name("CGROUP");
+  command->add_flag("-F,--only-command", options->only_command, "Record only COMMAND and what it forks");
   command->add_option("-d,--duration", options->duration, "End after that time: 10s, 1.5s, 200ms, 5m")->type_name("T");
   command
+      ->add_option(
+          "--trigger", options->trigger,
+          "End when COND holds: failure (an allocation fails), or NAME>N, NAME<N, NAME+N (has grown by N) with "
+          "a name of /proc/meminfo or /proc/vmstat")
+      ->type_name("COND");
+  command
+      ->add_option("--flight", options->flight,
+                   "Keep only the latest events in memory, as many as fit into SIZE or as T covers, and write them at "
+                   "the end or on SIGUSR2")
+      ->type_name("SIZE|T");
+  command->add_option("--rotate", options->rotate, "Begin a new file after SIZE or T")->type_name("SIZE|T");
+  command->add_option("--keep", options->keep, "With --rotate: keep only the latest N files")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--sample-interval", options->sample_interval,
+                   "Note meminfo, vmstat, slabinfo and buddyinfo that often, not only at start and end")
+      ->type_name("T");
+  command
       ->add_option("-b,--buffer", options->buffer,
-                   "Ring buffer of SIZE for each CPU: 512k, 64M\nThe default is 16M, less where memory is small")
+                   "Ring buffer of SIZE for each CPU: 512k, 64M\nThe default comes from the rate of events that is "
+                   "measured at the start: enough for a second of it, and 32M at least where there is memory")
+      ->type_name("SIZE");
+  command
+      ->add_option("--max-memory", options->max_memory,
+                   "All ring buffers together, and a flight recorder's memory, take at most SIZE\nThe default is a "
+                   "sixteenth of the memory that is available")
       ->type_name("SIZE");
   command
       ->add_option(
@@ -326,15 +346,16 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
           "Use this trace clock\nThe default is the cheapest that is ordered across CPUs; `kmemtrace list clocks` "
           "tells which and why")
       ->type_name("CLOCK");
-  command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
-      ->type_name("N")
-      ->check(CLI::IsMember({6, 7}));
-  command->add_flag("-F,--only-command", options->only_command, "Record only COMMAND and what it forks");
+  const CLI::Option* const version =
+      command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
+          ->type_name("N")
+          ->check(CLI::IsMember({6, 7}));
   command->add_flag("--remove-stale", options->remove_stale, "Remove instances that killed runs left, without asking");
   command->add_flag("--no-progress", options->no_progress, "No progress line");
   command->add_option("COMMAND", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");
   command->footer(kFooter);
-  command->callback([options, &exit_code] {
+  command->callback([options, version, &exit_code] {
+    options->version_given = version->count() > 0;
     record_trace(*options);
     exit_code = static_cast<int>(ExitCode::good);
   });

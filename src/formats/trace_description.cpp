@@ -80,6 +80,18 @@ void read_uname(std::string_view uname, TraceInfo& info) {
 
 }  // namespace
 
+std::string uname_of(const KernelDescription& kernel) {
+  return fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release, kernel.machine);
+}
+
+std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics) {
+  std::string text = fmt::format("CPU: {}\n{}", cpu, statistics);
+  // The NUMA node is no line of the kernel's, but belongs to what is known of the CPU; trace-cmd shows it as it is.
+  if (cpu < kernel.cpu_nodes.size() && kernel.cpu_nodes[cpu] >= 0 && text.find("\nnode:") == std::string::npos)
+    text += fmt::format("node: {}\n", kernel.cpu_nodes[cpu]);
+  return text;
+}
+
 void describe_trace(TraceDescription& description, TraceInfo& info) {
   KernelDescription& kernel = description.kernel;
   if (kernel.header_page.empty()) {
@@ -100,7 +112,11 @@ void describe_trace(TraceDescription& description, TraceInfo& info) {
   info.kallsyms = std::move(kernel.kallsyms);
   read_uname(description.uname, info);
   read_comms(kernel.saved_cmdlines, info);
+  info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());
   read_cpu_stats(description.cpu_stats, info);
+  info.notes = std::move(kernel.notes);
+  info.samples = std::move(description.samples);
+  for (StateSample& sample : info.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
 }
 
 }  // namespace kmt

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trace/kernel_description.hpp"
+#include "trace/state_sample.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -16,7 +17,12 @@ struct TraceDescription {
   // per_cpu/cpuN/stats behind a line "CPU: N". kmemtrace adds lines of its own: "node: N", the CPU's NUMA node, and
   // "not recorded: N", events that were left when the recorder had to give up.
   std::vector<std::string> cpu_stats;
+  std::vector<StateSample> samples;  // by time
 };
+
+std::string uname_of(const KernelDescription& kernel);
+// One of cpu_stats.
+std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics);
 
 // Fills the machine's part of the info, and the findings that the statistics give cause to. Throws Error when the
 // description of the ring buffer's pages is missing or cannot be parsed. Takes kallsyms, which is large, away.

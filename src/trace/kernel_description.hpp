@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct KernelDescription {
   std::string clock_choices;   // trace_clock: "[local] global …"
   std::string clock;           // the one in brackets
   ClockScale clock_scale;      // where its ticks are no nanoseconds
+  // What else is worth knowing of the machine and the recording, by name: docs/formats/kmt.md, "Notes".
+  std::map<std::string, std::string> notes;
 };
 
 }  // namespace kmt

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ring-buffer pages as they came from the kernel, one file a CPU, not yet in any trace format.
+// A recording as it came from the kernel, not yet in any trace format: ring-buffer pages, one file a CPU, unless a
+// PageSink took them.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include "base/endian.hpp"
 #include "trace/event.hpp"
 #include "trace/imperfections.hpp"
+#include "trace/state_sample.hpp"
 
 namespace kmt {
 
@@ -64,6 +66,8 @@ struct TraceInfo {
   std::string kallsyms;                                 // text of /proc/kallsyms, may be empty
   std::unordered_map<std::int32_t, std::string> comms;  // last name of each task
   std::vector<BufferStatistics> buffer_statistics;
+  std::map<std::string, std::string> notes;  // of the machine and the recording: docs/formats/kmt.md
+  std::vector<StateSample> samples;          // by time
 
   std::vector<EventType> event_types;
   std::vector<std::uint64_t> call_sites = {0};  // addresses

@@ -15,7 +15,7 @@ CHUNK_MAGIC, TRAILER_MAGIC = b'KMTc', b'KMTindex'
 CHUNK_HEADER, TRAILER = 32, 16
 FACTS, FORMATS, STREAM, EVENTS, INDEX = 1, 2, 3, 4, 5
 COMPRESSED = 1
-SLAB, PAGE = 1, 2
+NO_ADDRESS, SLAB, PAGE = 0, 1, 2
 U64 = (1 << 64) - 1
 
 Chunk = collections.namedtuple('Chunk', 'offset type flags stream plain')  # plain: the unpacked payload
@@ -155,7 +155,8 @@ def read_dictionary(data, events, tid_offset):
     shapes = []
     while data.more():
         shape = Shape(data.byte(), data.varint(), data.byte(), data.text())
-        require(shape.kind in (SLAB, PAGE) and shape.size in (4, 8), 'a shape\'s address is of no known kind')
+        require(shape.kind == NO_ADDRESS and shape.size == 0 or shape.kind in (SLAB, PAGE) and shape.size in (4, 8),
+                'a shape\'s address is of no known kind')
         require(shape.offset + shape.size <= len(shape.record) <= 0xffff and tid_offset + 4 <= len(shape.record),
                 'a shape\'s address or task lies outside')
         shapes.append(shape)
@@ -196,6 +197,11 @@ def read_block(data, order):
         else:
             require(number <= len(shapes), 'a shape that is not there')
             shape = shapes[number - 1]
+            record = bytearray(shape.record)
+            struct.pack_into(order + 'I', record, tid_offset, tid)
+            if shape.kind == NO_ADDRESS:
+                records.append(Record(ticks, bytes(record)))
+                continue
             place = recency.byte()
             require(place <= 64, 'a place in the list that is not there')
             if place:
@@ -205,8 +211,6 @@ def read_block(data, order):
                 recent[shape.kind].pop()
             recent[shape.kind].insert(0, address)
             last[number - 1] = address
-            record = bytearray(shape.record)
-            struct.pack_into(order + 'I', record, tid_offset, tid)
             record[shape.offset:shape.offset + shape.size] = struct.pack(
                 order + ('Q' if shape.size == 8 else 'I'), address & (U64 if shape.size == 8 else 0xffffffff))
         records.append(Record(ticks, bytes(record)))

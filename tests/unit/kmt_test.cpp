@@ -392,7 +392,7 @@ SmallFile small_file(Machine machine) {
       const std::uint64_t n = block * kBlockItems + i;
       items.push_back(record_at(1000 + n, nth_record(machine, n)));
     }
-    writer.append_events(static_cast<std::uint16_t>(block % 2), encode(encoder, items));
+    writer.append(pack(static_cast<std::uint16_t>(block % 2), encode(encoder, items)));
     of_streams[block % 2].insert(of_streams[block % 2].end(), items.begin(), items.end());
   }
   writer.finish();

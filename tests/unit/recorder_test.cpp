@@ -12,7 +12,7 @@ namespace kmt {
 namespace {
 
 TEST(Recorder, CountersComeFromTheKernelsText) {
-  const CpuCounters counters = parse_cpu_counters(
+  const BufferCounters counters = parse_buffer_counters(
       "entries: 176\noverrun: 204\ncommit overrun: 3\nbytes: 6464\noldest event ts:    12.588828\n"
       "now ts:    12.592993\ndropped events: 20\nread events: 5219\n");
   EXPECT_EQ(counters.unread, 176u);

@@ -22,7 +22,7 @@ namespace kmt {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kPreferredBytesPerCpu = 16 * kMiB;
+constexpr std::uint64_t kPreferredBytesPerCpu = 32 * kMiB;
 constexpr std::uint64_t kFewestBytesPerCpu = kMiB / 4;
 constexpr unsigned kDefaultPartOfMemory = 16;  // all buffers together by default: at most this part of what is free
 constexpr unsigned kMostPartOfMemory = 2;
@@ -105,8 +105,9 @@ BufferLimits buffer_limits(const std::string& tracefs) {
   limits.cpus_possible = static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
   limits.memory_available = memory_available();
   limits.most_bytes_per_cpu = limits.memory_available / kMostPartOfMemory / limits.cpus_online;
-  limits.default_bytes_per_cpu = std::clamp(limits.memory_available / kDefaultPartOfMemory / limits.cpus_online,
-                                            kFewestBytesPerCpu, kPreferredBytesPerCpu);
+  limits.default_bytes = limits.memory_available / kDefaultPartOfMemory;
+  limits.default_bytes_per_cpu =
+      std::clamp(limits.default_bytes / limits.cpus_online, kFewestBytesPerCpu, kPreferredBytesPerCpu);
   if (!tracefs.empty())
     limits.page_size = sub_buffer_bytes(try_read_file(tracefs + "/events/header_page").value_or(""));
   return limits;

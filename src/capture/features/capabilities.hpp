@@ -22,7 +22,8 @@ struct Feature {
 };
 
 struct BufferLimits {
-  std::uint64_t default_bytes_per_cpu = 0;  // what `record` takes when nothing is asked for
+  std::uint64_t default_bytes_per_cpu = 0;  // what `record` takes at least when nothing is asked for
+  std::uint64_t default_bytes = 0;          // what it takes at most then, all CPUs together
   std::uint64_t most_bytes_per_cpu = 0;     // what the memory that is available now would allow
   std::uint64_t memory_available = 0;       // bytes, MemAvailable of /proc/meminfo
   std::uint32_t page_size = 0;              // of a ring buffer's sub-buffers; 0: unknown

@@ -4,22 +4,22 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <set>
 #include <thread>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "base/units.hpp"
 #include "capture/features/tsc_scale.hpp"
 #include "capture/sideband/kernel_facts.hpp"
+#include "capture/sideband/memory_state.hpp"
+#include "capture/tracefs/buffer_size.hpp"
 #include "capture/tracefs/command.hpp"
 #include "capture/tracefs/own_threads.hpp"
+#include "capture/tracefs/process_filter.hpp"
 #include "capture/tracefs/ring_readers.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "capture/tracefs/watcher.hpp"
@@ -32,19 +32,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kProgressEvery{250};
 
-std::string event_file(const EventName& event, const char* file) {
-  return fmt::format("events/{}/{}/{}", event.system, event.name, file);
-}
-
-void size_buffers(const TracefsInstance& instance, std::uint64_t bytes) {
-  try {
-    instance.set("buffer_size_kb", fmt::format("{}", (bytes + 1023) / 1024));
-  } catch (Error& error) {
-    error.hint(fmt::format("{} a CPU may be more memory than is free: choose less with -b", humane_bytes(bytes)));
-    throw;
-  }
-}
-
 void choose_clock(const TracefsInstance& instance, const std::string& clock) {
   try {
     instance.set("trace_clock", clock);
@@ -54,53 +41,24 @@ void choose_clock(const TracefsInstance& instance, const std::string& clock) {
   }
 }
 
-std::vector<pid_t> threads_of(pid_t process) {
-  std::vector<pid_t> threads;
-  for (const std::string& name : names_in(fmt::format("/proc/{}/task", process))) threads.push_back(std::stoi(name));
-  return threads;
-}
-
-// Restricts the instance to some processes and what they fork.
-void follow_only(const TracefsInstance& instance, const std::vector<pid_t>& pids) {
-  if (instance.has("options/event-fork")) instance.set("options/event-fork", "1");
-  // The kernel follows tasks: all threads of a process now, and those to come by event-fork. One that is started while
-  // we look is found by looking again.
-  const std::string path = instance.file("set_event_pid");
-  std::set<pid_t> followed;
-  for (;;) {
-    std::string fresh;
-    for (const pid_t pid : pids)
-      for (const pid_t thread : threads_of(pid))
-        if (followed.insert(thread).second) fresh += fmt::format("{} ", thread);
-    if (fresh.empty()) break;
-    write_all(open_file(path, O_WRONLY | O_APPEND).get(), fresh, path);
-  }
-  if (followed.empty()) throw Error("None of the processes to record runs any more");
-}
-
-// True when the pid list had to be used.
-bool exclude(const TracefsInstance& instance, const std::vector<EventName>& events, const std::vector<pid_t>& threads) {
-  if (const auto filter = filter_without(threads)) {
-    for (const EventName& event : events) instance.set(event_file(event, "filter"), *filter);
-    return false;
-  }
-  instance.set("set_event_notrace_pid", fmt::format("{}", fmt::join(threads, " ")));
-  return true;
-}
-
-std::string read_statistics(const TracefsInstance& instance, unsigned cpu) {
-  return try_read_file(instance.file(fmt::format("per_cpu/cpu{}/stats", cpu))).value_or("");
-}
-
-CpuCounters sum_counters(const TracefsInstance& instance, const std::vector<unsigned>& cpus) {
-  CpuCounters sum;
+// The sum over the CPUs, and how full the fullest buffer is.
+BufferCounters sum_counters(const TracefsInstance& instance, const std::vector<unsigned>& cpus, std::uint64_t size,
+                            double& fullest) {
+  BufferCounters sum;
   for (const unsigned cpu : cpus) {
-    const CpuCounters counters = parse_cpu_counters(read_statistics(instance, cpu));
-    sum.read += counters.read;
-    sum.unread += counters.unread;
-    sum.lost += counters.lost;
+    const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance, cpu));
+    sum += counters;
+    fullest = std::max(fullest, static_cast<double>(counters.unread_bytes) / static_cast<double>(size));
   }
   return sum;
+}
+
+// The buffer's real size: the kernel rounds what it is asked for.
+std::uint64_t buffer_bytes(const TracefsInstance& instance) {
+  const std::string text = try_read_file(instance.file("per_cpu/cpu0/buffer_size_kb")).value_or("");
+  std::uint64_t kilobytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), kilobytes);
+  return std::max<std::uint64_t>(kilobytes, 1) * 1024;
 }
 
 ClockScale scale_of_tsc() {
@@ -116,31 +74,28 @@ double seconds_since(SteadyClock::time_point start) {
 
 }  // namespace
 
-CpuCounters parse_cpu_counters(const std::string& statistics) {
-  CpuCounters counters;
-  for (const std::string_view line : split(statistics, '\n')) {
-    const std::size_t colon = line.find(": ");
-    if (colon == std::string_view::npos) continue;
-    const std::string_view key = line.substr(0, colon);
-    const std::string_view digits = line.substr(colon + 2);
-    std::uint64_t value = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (key == "read events") counters.read += value;
-    if (key == "entries") counters.unread += value;
-    if (key == "overrun" || key == "commit overrun" || key == "dropped events") counters.lost += value;
-  }
-  return counters;
+RecorderCost recorder_cost() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  RecorderCost cost;
+  cost.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  cost.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  return cost;
 }
 
 RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks) {
   using namespace std::chrono_literals;
   RecordOutcome outcome;
 
+  const bool some_tasks = request.only_command || !request.pids.empty() || !request.cgroup.empty();
   outcome.own_events_recorded = !knows_kernel_pids();
-  if (outcome.own_events_recorded && (request.only_command || !request.pids.empty())) {
+  if (outcome.own_events_recorded && some_tasks) {
     Error error("Cannot record only some processes from inside a PID namespace: the kernel knows them by other numbers",
                 ExitCode::unsupported);
-    error.hint("Record the whole machine (without -p and -F), or record on the host of this container");
+    error.hint("Record the whole machine (without -p, -F and --cgroup), or record on the host of this container");
     throw error;
   }
 
@@ -150,31 +105,63 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   std::optional<HeldCommand> command;
   if (!request.command.empty()) command.emplace(request.command);
   const TracefsInstance instance(tracefs);
+  const std::vector<unsigned> cpus = ring_buffer_cpus(instance.path());
 
   instance.set("tracing_on", "0");
-  size_buffers(instance, request.buffer_bytes);
   choose_clock(instance, request.clock);
-  if (request.only_command && command) follow_only(instance, {command->pid()});
-  if (!request.pids.empty()) follow_only(instance, request.pids);
+  if (request.stacks) instance.set("options/stacktrace", "1");
+  size_buffers(instance,
+               request.buffer_bytes
+                   ? *request.buffer_bytes
+                   : choose_buffer_size(measure_rate(instance, request.events), request.preferred_buffer_bytes,
+                                        request.most_buffer_bytes, static_cast<unsigned>(cpus.size())));
+  const std::uint64_t size = buffer_bytes(instance);
+  outcome.cost.ring_buffer_bytes = size * cpus.size();
+  std::vector<pid_t> pids = request.pids;
+  if (request.only_command && command) pids.push_back(command->pid());
+  std::optional<ProcessFilter> processes;
+  if (some_tasks) processes.emplace(instance, pids, request.cgroup, watcher.pid());
 
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe_kernel(tracefs, instance.path(), request.events, request.clock);
   if (request.clock == "x86-tsc") kernel.clock_scale = scale_of_tsc();
   TaskNames tasks;
   tasks.scan_proc();
-  if (hooks.described) hooks.described(kernel);
+  kernel.saved_cmdlines = tasks.lines();
+  PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
 
-  RingReaders readers(instance.path(), request.scratch_directory, kernel.sub_buffer_bytes);
-  std::vector<pid_t> own = readers.threads();
-  own.push_back(::gettid());
-  own.push_back(watcher.pid());
-  if (!outcome.own_events_recorded) outcome.filtered_by_pid_list = exclude(instance, request.events, own);
-  for (const EventName& event : request.events) instance.set(event_file(event, "enable"), "1");
+  RingReaders readers(instance.path(), kernel.sub_buffer_bytes, request.scratch_directory, sink);
+  std::vector<pid_t> own;
+  if (!outcome.own_events_recorded) {
+    own = readers.threads();
+    own.push_back(::gettid());
+    own.push_back(watcher.pid());
+  }
+  outcome.filtered_by_pid_list = set_event_filters(instance, request.events, request.filters, own);
+  for (const EventName& event : request.events)
+    instance.set(fmt::format("events/{}/{}/enable", event.system, event.name), "1");
 
-  const std::vector<unsigned> cpus = readers.cpus();
+  const auto take_sample = [&] {
+    if (!hooks.sampled) return;
+    StateSample sample = sample_memory_state();
+    sample.ticks = parse_buffer_counters(read_buffer_statistics(instance, cpus.front())).now_ticks;
+    hooks.sampled(sample);
+  };
+  const auto recording_now = [&] {
+    tasks.scan_proc();
+    RawRecording now;
+    now.kernel.cpu_nodes = kernel.cpu_nodes;
+    now.kernel.saved_cmdlines = tasks.lines();
+    for (const unsigned cpu : cpus) now.cpus.emplace_back().cpu = cpu;
+    return now;
+  };
+
   const SteadyClock::time_point start = SteadyClock::now();
   SteadyClock::time_point next_progress = start;
+  std::optional<SteadyClock::time_point> next_sample;
+  if (request.sample_interval_ns) next_sample = start + std::chrono::nanoseconds(*request.sample_interval_ns);
   readers.start();
+  take_sample();
   instance.set("tracing_on", "1");
   if (command && !hooks.interrupted()) command->release();
 
@@ -201,19 +188,29 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
       pause = std::min(pause, std::chrono::nanoseconds(left));
     }
     std::this_thread::sleep_for(pause);
-    if (!hooks.progress || SteadyClock::now() < next_progress) continue;
+    if (next_sample && SteadyClock::now() >= *next_sample) {
+      take_sample();
+      *next_sample += std::chrono::nanoseconds(*request.sample_interval_ns);
+    }
+    if (SteadyClock::now() < next_progress) continue;
     next_progress = SteadyClock::now() + kProgressEvery;
-    const CpuCounters counters = sum_counters(instance, cpus);
-    hooks.progress({seconds_since(start), counters.read + counters.unread, readers.bytes(), counters.lost});
+    if (processes) processes->update();
+    const BufferCounters counters = sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
+    if (hooks.progress)
+      hooks.progress({seconds_since(start), counters.read + counters.unread, readers.bytes(), counters.lost,
+                      outcome.cost.fullest_buffer},
+                     recording_now);
   }
   instance.set("tracing_on", "0");
   outcome.seconds = seconds_since(start);
+  sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
+  take_sample();
 
   outcome.recording.cpus = readers.finish(outcome.write_error);
   for (RawCpu& cpu : outcome.recording.cpus) {
-    cpu.statistics = read_statistics(instance, cpu.cpu);
+    cpu.statistics = read_buffer_statistics(instance, cpu.cpu);
     // No line of the kernel's: a reader cannot know that these events will never come.
-    if (const std::uint64_t unread = parse_cpu_counters(cpu.statistics).unread; unread > 0)
+    if (const std::uint64_t unread = parse_buffer_counters(cpu.statistics).unread; unread > 0)
       cpu.statistics += fmt::format("not recorded: {}\n", unread);
   }
   if (command) {
@@ -224,6 +221,9 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   tasks.scan_proc();
   kernel.saved_cmdlines = tasks.lines();
   if (!instance.remove()) outcome.left_instance = instance.path();
+  const RecorderCost cost = recorder_cost();
+  outcome.cost.cpu_seconds = cost.cpu_seconds;
+  outcome.cost.peak_bytes = cost.peak_bytes;
   return outcome;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records the live kernel's ring buffers into files, page by page, without copying events through user space.
+// Records the live kernel's ring buffers.
 #pragma once
 
 #include <cstdint>
@@ -11,36 +11,58 @@
 #include <sys/types.h>
 
 #include "capture/features/events.hpp"
+#include "capture/tracefs/buffer_counters.hpp"
+#include "capture/tracefs/event_filters.hpp"
+#include "trace/page_sink.hpp"
 #include "trace/raw_recording.hpp"
+#include "trace/state_sample.hpp"
 
 namespace kmt {
 
 struct RecordRequest {
   std::vector<EventName> events;
-  std::vector<pid_t> pids;           // only these and what they fork; empty: the whole system
+  std::vector<EventFilter> filters;  // of some of the events
+  std::vector<pid_t> pids;           // only these and what they fork; with the cgroup empty: the whole system
+  std::string cgroup;                // only tasks of this folder of cgroupfs and those below it
   std::vector<std::string> command;  // empty: none
   bool only_command = false;         // only the command and what it forks
+  bool stacks = false;               // the kernel's stack with every event
   std::optional<std::uint64_t> duration_ns;
-  std::uint64_t buffer_bytes = 0;  // a CPU
+  std::optional<std::uint64_t> buffer_bytes;        // a CPU; empty: from the measured rate
+  std::uint64_t preferred_buffer_bytes = 0;         // a CPU, at least, where the measured rate decides
+  std::uint64_t most_buffer_bytes = 0;              // of all CPUs together, where the measured rate decides
+  std::optional<std::uint64_t> sample_interval_ns;  // of the memory's state; empty: at start and end only
   std::string clock;
-  std::string scratch_directory;  // where the pages are kept until they are written; its file system must hold them
+  std::string scratch_directory;  // where the pages are kept when no sink takes them; its file system must hold them
 };
 
 struct RecordProgress {
   double seconds = 0;
   std::uint64_t events = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // of ring buffer that have been read
   std::uint64_t lost = 0;
+  double fullest_buffer = 0;  // part of it that was filled, the fullest CPU's since the start
 };
+
+// What recording costs this machine.
+struct RecorderCost {
+  double cpu_seconds = 0;               // of the recorder
+  std::uint64_t peak_bytes = 0;         // resident memory of the recorder
+  std::uint64_t ring_buffer_bytes = 0;  // all CPUs
+  double fullest_buffer = 0;            // as above
+};
+
+RecorderCost recorder_cost();  // so far, without the buffers
 
 enum class RecordEnd : std::uint8_t { interrupted, duration, command_ended, cannot_write };
 
 struct RecordOutcome {
-  RawRecording recording;
+  RawRecording recording;  // without pages when a sink took them
   RecordEnd end = RecordEnd::interrupted;
   std::optional<int> command_status;  // as waitpid gives it
   std::string write_error;            // of RecordEnd::cannot_write
   double seconds = 0;
+  RecorderCost cost;
   std::string left_instance;          // ours, when somebody keeps it open and it could not be removed
   bool own_events_recorded = false;   // in a PID namespace, where the recorder cannot be filtered out
   bool filtered_by_pid_list = false;  // too many threads for an event filter: see own_threads.hpp
@@ -48,21 +70,16 @@ struct RecordOutcome {
 
 // Callbacks of the recorder, all from the calling thread.
 struct RecordHooks {
-  std::function<bool()> interrupted;                                  // asked every 100 ms or more often
-  std::function<void(const RecordProgress&)> progress = nullptr;      // told four times a second
-  std::function<void(const KernelDescription&)> described = nullptr;  // before tracing starts; may throw to give up
+  std::function<bool()> interrupted;  // asked every 100 ms or more often
+  // Told four times a second. `recording` gives what has changed since the start: the names of tasks.
+  std::function<void(const RecordProgress&, const std::function<RawRecording()>& recording)> progress = nullptr;
+  // Before tracing starts; may throw to give up. Returns who takes the pages, or nullptr: they go into files.
+  std::function<PageSink*(const KernelDescription&, const std::vector<unsigned>& cpus)> described = nullptr;
+  std::function<void(const StateSample&)> sampled = nullptr;
 };
 
 // Records until the command ends, the time is over, or interrupted() says so. The instance is gone when it returns or
 // throws. A command that cannot be executed throws Error.
 RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks);
-
-// What the kernel counts for one CPU (per_cpu/cpuN/stats).
-struct CpuCounters {
-  std::uint64_t read = 0;    // events that have left the ring buffer
-  std::uint64_t unread = 0;  // events in it
-  std::uint64_t lost = 0;    // overwritten, dropped, refused by nesting
-};
-CpuCounters parse_cpu_counters(const std::string& statistics);
 
 }  // namespace kmt

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,19 +22,12 @@ namespace {
 
 constexpr std::size_t kMostThreads = 64;
 constexpr int kPipeBytes = 1 << 20;
+constexpr std::size_t kSinkPages = 64;  // as many at a time as stay in a CPU's own cache
 constexpr int kPollMilliseconds = 100;  // pages of a quiet CPU are fetched that often
-
-// The CPUs that have a buffer, by number.
-std::vector<unsigned> cpus_of(const std::string& instance) {
-  std::vector<unsigned> cpus;
-  for (const std::string& name : names_in(instance + "/per_cpu")) {
-    unsigned cpu = 0;
-    if (name.starts_with("cpu") && std::from_chars(name.data() + 3, name.data() + name.size(), cpu).ec == std::errc{})
-      cpus.push_back(cpu);
-  }
-  std::sort(cpus.begin(), cpus.end());
-  return cpus;
-}
+// A pause after each round where the kernel wakes readers for every single page (before buffer_percent counted for
+// poll(2), Linux 6.1).
+constexpr std::chrono::milliseconds kPause{2};
+constexpr int kReaderNice = -20;
 
 // Large machines need more descriptors than the usual soft limit allows.
 void raise_descriptor_limit() {
@@ -45,23 +39,43 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-RingReaders::RingReaders(const std::string& instance, const std::string& scratch_directory, std::uint32_t page_bytes)
-    : page_bytes_(page_bytes) {
+std::vector<unsigned> ring_buffer_cpus(const std::string& instance) {
+  std::vector<unsigned> cpus;
+  for (const std::string& name : names_in(instance + "/per_cpu")) {
+    unsigned cpu = 0;
+    if (name.starts_with("cpu") && std::from_chars(name.data() + 3, name.data() + name.size(), cpu).ec == std::errc{})
+      cpus.push_back(cpu);
+  }
+  std::sort(cpus.begin(), cpus.end());
+  return cpus;
+}
+
+RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
+                         PageSink* sink)
+    : page_bytes_(page_bytes), sink_(sink) {
   raise_descriptor_limit();
-  for (const unsigned cpu : cpus_of(instance)) {
+  for (const unsigned cpu : ring_buffer_cpus(instance)) {
     Cpu& opened = cpus_.emplace_back();
     opened.raw.cpu = cpu;
     opened.ring = open_file(fmt::format("{}/per_cpu/cpu{}/trace_pipe_raw", instance, cpu), O_RDONLY | O_NONBLOCK);
-    opened.raw.pages = unnamed_file(scratch_directory);
   }
   for (std::size_t i = 0; i < std::min(cpus_.size(), kMostThreads); ++i) {
     Reader& reader = *readers_.emplace_back(std::make_unique<Reader>());
     for (std::size_t cpu = i; cpu < cpus_.size(); cpu += kMostThreads) reader.cpus.push_back(cpu);
+    if (sink_ != nullptr) reader.pages.resize(kSinkPages * page_bytes_);
+  }
+  if (sink_ == nullptr) open_files(scratch_directory);
+  start_threads();
+}
+
+void RingReaders::open_files(const std::string& scratch_directory) {
+  for (Cpu& cpu : cpus_) cpu.raw.pages = unnamed_file(scratch_directory);
+  for (const auto& reader : readers_) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("Cannot make a pipe", "");
-    reader.pipe_out = FileDescriptor(ends[0]);
-    reader.pipe_in = FileDescriptor(ends[1]);
-    ::fcntl(reader.pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // a smaller pipe works too
+    reader->pipe_out = FileDescriptor(ends[0]);
+    reader->pipe_in = FileDescriptor(ends[1]);
+    ::fcntl(reader->pipe_in.get(), F_SETPIPE_SZ, kPipeBytes);  // a smaller pipe works too
   }
   reserve_ = unnamed_file(scratch_directory);
   const auto reserved = static_cast<off_t>(readers_.size()) * kPipeBytes;
@@ -69,6 +83,9 @@ RingReaders::RingReaders(const std::string& instance, const std::string& scratch
     errno = code;
     throw system_error("Cannot begin to record", scratch_directory);
   }
+}
+
+void RingReaders::start_threads() {
   // Signals are for the calling thread.
   sigset_t all;
   sigset_t before;
@@ -80,12 +97,6 @@ RingReaders::RingReaders(const std::string& instance, const std::string& scratch
 }
 
 RingReaders::~RingReaders() { end_threads(); }
-
-std::vector<unsigned> RingReaders::cpus() const {
-  std::vector<unsigned> numbers;
-  for (const Cpu& cpu : cpus_) numbers.push_back(cpu.raw.cpu);
-  return numbers;
-}
 
 std::vector<pid_t> RingReaders::threads() const {
   std::vector<pid_t> threads;
@@ -111,6 +122,7 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
   for (const auto& reader : readers_) {
     if (reader->error.empty()) continue;
     error = reader->error;
+    if (sink_ != nullptr) continue;
     try {  // those pages have left the ring buffer: they must not be lost without being counted
       empty_pipe(*reader);
       for (const std::size_t cpu : reader->cpus) write_partial_page(cpus_[cpu]);
@@ -127,6 +139,7 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
 }
 
 void RingReaders::run(Reader& reader) {
+  ::setpriority(PRIO_PROCESS, 0, kReaderNice);  // of this thread; where it is not permitted, it is a reader like others
   reader.tid = ::gettid();
   reader.tid.notify_all();
   phase_.wait(Phase::waiting);
@@ -134,11 +147,16 @@ void RingReaders::run(Reader& reader) {
     for (bool last_round = false; !last_round && !failed_;) {
       last_round = phase_ == Phase::draining;
       if (!last_round) wait_for_pages(reader);
-      for (const std::size_t cpu : reader.cpus)
+      for (const std::size_t cpu : reader.cpus) {
+        if (sink_ != nullptr) {
+          give_pages(reader, cpus_[cpu], last_round);
+          continue;
+        }
         while (move_full_pages(reader, cpus_[cpu])) {
         }
-      if (!last_round) continue;
-      for (const std::size_t cpu : reader.cpus) read_partial_pages(cpus_[cpu]);
+        if (last_round) read_partial_pages(cpus_[cpu]);
+      }
+      if (!last_round) std::this_thread::sleep_for(kPause);
     }
   } catch (const Error& error) {
     reader.error = error.what();
@@ -154,6 +172,41 @@ void RingReaders::wait_for_pages(const Reader& reader) const {
       std::any_of(polled.begin(), polled.end(), [](const pollfd& one) { return (one.revents & POLLIN) != 0; });
   // The buffer of a CPU that went off line only reports errors: that must not become a busy loop.
   if (ready > 0 && !any) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
+}
+
+// Ring → sink. A page that is mostly empty is the one being written: those behind it can wait, unless all shall be
+// read.
+void RingReaders::give_pages(Reader& reader, Cpu& cpu, bool all) {
+  for (bool more = true; more;) {
+    std::size_t filled = 0;
+    while (more && filled < reader.pages.size()) {
+      std::uint8_t* const page = reader.pages.data() + filled;
+      if (!read_page(cpu, page)) {
+        more = false;
+        break;
+      }
+      filled += page_bytes_;
+      unsigned long commit = 0;  // behind the time of 8 bytes, see formats/ftrace/page.hpp
+      std::memcpy(&commit, page + 8, sizeof commit);
+      constexpr unsigned long kCommitMask = (1ul << 27) - 1;
+      more = all || (commit & kCommitMask) >= page_bytes_ / 2;
+    }
+    bytes_ += filled;
+    cpu.raw.bytes += filled;
+    sink_->pages(cpu.raw.cpu, {reader.pages.data(), filled});
+  }
+}
+
+// False when there is none.
+bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
+  for (;;) {
+    const ssize_t got = ::read(cpu.ring.get(), page, page_bytes_);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno != EAGAIN) throw system_error("Cannot read the ring buffer", "");
+    if (got <= 0) return false;
+    std::fill(page + got, page + page_bytes_, std::uint8_t{0});
+    return true;
+  }
 }
 
 // Ring → pipe → file. splice(2) gives only pages that are full. False when there are none.
@@ -184,18 +237,14 @@ void RingReaders::empty_pipe(Reader& reader) {
 void RingReaders::read_partial_pages(Cpu& cpu) {
   for (;;) {
     cpu.partial.resize(page_bytes_);
-    const ssize_t got = ::read(cpu.ring.get(), cpu.partial.data(), cpu.partial.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno != EAGAIN) throw system_error("Cannot read the ring buffer", "");
-    if (got <= 0) return cpu.partial.clear();
-    std::fill(cpu.partial.begin() + got, cpu.partial.end(), '\0');
+    if (!read_page(cpu, cpu.partial.data())) return cpu.partial.clear();
     write_partial_page(cpu);
   }
 }
 
 void RingReaders::write_partial_page(Cpu& cpu) {
   if (cpu.partial.empty()) return;
-  write_all(cpu.raw.pages.get(), {cpu.partial.data(), cpu.partial.size()}, "");
+  write_all(cpu.raw.pages.get(), {reinterpret_cast<const char*>(cpu.partial.data()), cpu.partial.size()}, "");
   cpu.raw.bytes += cpu.partial.size();
   cpu.partial.clear();
 }

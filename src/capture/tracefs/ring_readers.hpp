@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads that move ring-buffer pages from trace_pipe_raw into files with splice(2): kernel pages go to the page cache
-// without passing through user space. A thread a CPU; on large machines several CPUs a thread.
+// Threads that take ring-buffer pages from trace_pipe_raw, a thread a CPU; on large machines several CPUs a thread. The
+// pages go into files with splice(2), from the kernel to the page cache without passing through user space, or to a
+// PageSink. The threads run before others (nice -20): they work only where there are events, and what they come too
+// late for is lost.
 #pragma once
 
 #include <atomic>
@@ -13,34 +15,38 @@
 #include <sys/types.h>
 
 #include "base/file.hpp"
+#include "trace/page_sink.hpp"
 #include "trace/raw_recording.hpp"
 
 namespace kmt {
 
+// The CPUs that have a buffer in the instance, by number.
+std::vector<unsigned> ring_buffer_cpus(const std::string& instance);
+
 class RingReaders {
  public:
-  // Opens every CPU's buffer of the instance and an unnamed file in `scratch_directory` for each, and starts the
-  // threads; they wait for start(). Throws Error.
-  RingReaders(const std::string& instance, const std::string& scratch_directory, std::uint32_t page_bytes);
+  // Opens every CPU's buffer of the instance and starts the threads; they wait for start(). Without a sink each CPU has
+  // an unnamed file in `scratch_directory`. Throws Error.
+  RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
+              PageSink* sink);
   RingReaders(const RingReaders&) = delete;
   RingReaders& operator=(const RingReaders&) = delete;
   ~RingReaders();
 
-  std::vector<unsigned> cpus() const;  // that have a buffer, by number
   std::vector<pid_t> threads() const;
   void start();
   std::uint64_t bytes() const { return bytes_; }
   bool failed() const { return failed_; }  // nothing more can be written; the readers have stopped
 
-  // Call when tracing is off: reads what is left, ends the threads, closes the buffers. The pages are in the result;
-  // why writing failed is in `error`, if it did.
+  // Call when tracing is off: reads what is left, ends the threads, closes the buffers. The pages are in the result,
+  // unless a sink took them; why writing failed is in `error`, if it did.
   std::vector<RawCpu> finish(std::string& error);
 
  private:
   struct Cpu {
     RawCpu raw;
-    FileDescriptor ring;        // per_cpu/cpuN/trace_pipe_raw
-    std::vector<char> partial;  // a page that has been read and not yet written
+    FileDescriptor ring;                // per_cpu/cpuN/trace_pipe_raw
+    std::vector<std::uint8_t> partial;  // a page that has been read and not yet written
   };
   struct Reader {
     std::vector<std::size_t> cpus;  // indexes into cpus_
@@ -48,6 +54,7 @@ class RingReaders {
     std::size_t pipe_bytes = 0;
     FileDescriptor pipe_in;
     FileDescriptor pipe_out;
+    std::vector<std::uint8_t> pages;  // on their way to the sink
     std::atomic<pid_t> tid = 0;
     std::string error;
     std::thread thread;
@@ -56,6 +63,10 @@ class RingReaders {
 
   void run(Reader& reader);
   void wait_for_pages(const Reader& reader) const;
+  void open_files(const std::string& scratch_directory);
+  void start_threads();
+  void give_pages(Reader& reader, Cpu& cpu, bool all);
+  bool read_page(const Cpu& cpu, std::uint8_t* page) const;
   bool move_full_pages(Reader& reader, Cpu& cpu);
   void empty_pipe(Reader& reader);
   void read_partial_pages(Cpu& cpu);
@@ -63,6 +74,7 @@ class RingReaders {
   void end_threads();
 
   std::uint32_t page_bytes_;
+  PageSink* sink_;
   FileDescriptor reserve_;  // disk space for what the pipes hold when the disk becomes full
   std::vector<Cpu> cpus_;
   std::vector<std::unique_ptr<Reader>> readers_;

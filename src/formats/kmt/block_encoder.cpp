@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/varint.hpp"
+#include "formats/ftrace/record_decoder.hpp"
 
 namespace kmt::kmt_format {
 
@@ -14,16 +15,17 @@ struct AddressField {
   const char* event;
   const char* field;
   AddressKind kind;
+  bool allocates = false;
 };
 // The fields by which allocations and frees are matched (include/trace/events/kmem.h).
 constexpr AddressField kAddressFields[] = {
-    {"kmalloc", "ptr", AddressKind::slab},
-    {"kmalloc_node", "ptr", AddressKind::slab},
+    {"kmalloc", "ptr", AddressKind::slab, true},
+    {"kmalloc_node", "ptr", AddressKind::slab, true},
     {"kfree", "ptr", AddressKind::slab},
-    {"kmem_cache_alloc", "ptr", AddressKind::slab},
-    {"kmem_cache_alloc_node", "ptr", AddressKind::slab},
+    {"kmem_cache_alloc", "ptr", AddressKind::slab, true},
+    {"kmem_cache_alloc_node", "ptr", AddressKind::slab, true},
     {"kmem_cache_free", "ptr", AddressKind::slab},
-    {"mm_page_alloc", "pfn", AddressKind::page},
+    {"mm_page_alloc", "pfn", AddressKind::page, true},
     {"mm_page_free", "pfn", AddressKind::page},
     {"mm_page_free_batched", "pfn", AddressKind::page},
     {"mm_page_alloc_zone_locked", "pfn", AddressKind::page},
@@ -43,11 +45,20 @@ RecordLayout layout_of(const EventFormat& format) {
               std::uint8_t{0xFF});
     if (field.is_dynamic && field.size == 4) layout.dynamic_offsets.push_back(static_cast<std::uint16_t>(field.offset));
   }
+  if (format.system == "ftrace" && format.name == "kernel_stack") {
+    // Few of the many stacks that follow events are different. A stack is as long as it is, whatever its format says
+    // (kernel/trace/trace_entries.h, Linux 6.1: caller[8] is only what is printed).
+    layout.shaped = true;
+    layout.rest_is_data = true;
+  }
   if (format.system != "kmem") return layout;
   for (const AddressField& wanted : kAddressFields) {
     const FormatField* const field = format.name == wanted.event ? format.field(wanted.field) : nullptr;
     if (field == nullptr || (field->size != 4 && field->size != 8) || field->offset > 0x7FFF) continue;
+    layout.shaped = true;
+    layout.shortest = layout.field_mask.size();
     layout.address_kind = wanted.kind;
+    layout.allocates = wanted.allocates;
     layout.address_offset = static_cast<std::uint16_t>(field->offset);
     layout.address_bytes = static_cast<std::uint8_t>(field->size);
   }
@@ -103,10 +114,7 @@ void BlockEncoder::add(std::uint64_t ticks, Bytes record) {
   const bool has_tid = record.size() >= tid_offset + 4u;
   add_tid(has_tid ? static_cast<std::int32_t>(load<std::uint32_t>(record.data() + tid_offset, layouts_.order())) : 0);
 
-  const bool shaped = layout != nullptr && layout->address_kind != AddressKind::none && has_tid &&
-                      record.size() >= layout->address_offset + layout->address_bytes &&
-                      record.size() >= layout->field_mask.size();
-  if (!shaped) {
+  if (layout == nullptr || !layout->shaped || !has_tid || record.size() < layout->shortest || record.size() > 0xFFFF) {
     scratch_.assign(reinterpret_cast<const char*>(record.data()), record.size());
     if (has_tid) std::fill_n(scratch_.begin() + tid_offset, 4, '\0');
     append_varint(shape_column_, 0);
@@ -115,8 +123,9 @@ void BlockEncoder::add(std::uint64_t ticks, Bytes record) {
     return;
   }
 
+  const bool has_address = layout->address_kind != AddressKind::none;
   const std::uint64_t address =
-      load_sized(record.data() + layout->address_offset, layout->address_bytes, layouts_.order());
+      has_address ? load_sized(record.data() + layout->address_offset, layout->address_bytes, layouts_.order()) : 0;
   canonicalize(*layout, record);
   std::fill_n(scratch_.begin() + tid_offset, 4, '\0');
   std::fill_n(scratch_.begin() + layout->address_offset, layout->address_bytes, '\0');
@@ -130,7 +139,10 @@ void BlockEncoder::add(std::uint64_t ticks, Bytes record) {
     dictionary_.insert(dictionary_.end(), scratch_.begin(), scratch_.end());
   }
   append_varint(shape_column_, known->second + 1);
-  add_address(shapes_[known->second], address);
+  if (has_address) add_address(shapes_[known->second], address);
+  const bool is_nothing =
+      layout->address_kind == AddressKind::page ? is_no_page(address, layout->address_bytes) : address == 0;
+  if (layout->allocates && is_nothing) ++failed_allocations_;
 }
 
 void BlockEncoder::add_tid(std::int32_t tid) {
@@ -211,7 +223,7 @@ EventBlock BlockEncoder::finish() {
 }
 
 void BlockEncoder::reset() {
-  events_ = first_ticks_ = last_ticks_ = 0;
+  events_ = failed_allocations_ = first_ticks_ = last_ticks_ = 0;
   shape_ids_.clear();
   shapes_.clear();
   run_tid_ = run_base_ = 0;

@@ -21,7 +21,10 @@ enum class AddressKind : std::uint8_t { none, slab, page };
 
 // What of a record is what, for one event type.
 struct RecordLayout {
+  bool shaped = false;       // worth a shape; else a literal
+  std::size_t shortest = 0;  // a record that is shorter becomes a literal
   AddressKind address_kind = AddressKind::none;
+  bool allocates = false;
   std::uint16_t address_offset = 0;
   std::uint8_t address_bytes = 0;
   std::vector<std::uint8_t> field_mask;        // 0xFF where a field is, 0 where nothing or padding is
@@ -61,6 +64,7 @@ class BlockEncoder {
   void add_lost(std::optional<std::uint64_t> count);
 
   std::uint64_t events() const { return events_; }
+  std::uint64_t failed_allocations() const { return failed_allocations_; }  // of the block
   bool empty() const { return events_ == 0 && lost_.empty(); }
   std::size_t plain_bytes() const;  // about what finish() will return
   EventBlock finish();              // the encoder is as new after it
@@ -79,6 +83,7 @@ class BlockEncoder {
 
   const RecordLayouts& layouts_;
   std::uint64_t events_ = 0;
+  std::uint64_t failed_allocations_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
   std::string scratch_;  // the record being taken apart

@@ -53,11 +53,13 @@ void BlockReader::read_dictionary(Column dictionary) {
     const std::uint64_t offset = dictionary.varint();
     shape.address_bytes = dictionary.byte();
     shape.record = dictionary.bytes(dictionary.varint());
-    const bool known =
-        kind == static_cast<std::uint8_t>(AddressKind::slab) || kind == static_cast<std::uint8_t>(AddressKind::page);
     const std::uint64_t size = shape.record.size();
-    if (!known || (shape.address_bytes != 4 && shape.address_bytes != 8) || offset > size ||
-        shape.address_bytes > size - offset || tid_offset_ > size || 4 > size - tid_offset_ || size > 0xFFFF)
+    const bool known = kind <= static_cast<std::uint8_t>(AddressKind::page);
+    const bool has_address = kind != static_cast<std::uint8_t>(AddressKind::none);
+    const unsigned bytes = shape.address_bytes;
+    const bool sound = has_address ? bytes == 4 || bytes == 8 : bytes == 0;
+    if (!known || !sound || offset > size || bytes > size - offset || tid_offset_ > size || 4 > size - tid_offset_ ||
+        size > 0xFFFF)
       throw Error("A block's dictionary is damaged");
     shape.address_kind = static_cast<AddressKind>(kind);
     shape.address_offset = static_cast<std::uint16_t>(offset);
@@ -98,7 +100,7 @@ bool BlockReader::next(BlockEvent& event) {
   }
   if (shape > shapes_.size()) throw Error("A block names a shape that it has not");
   event.shape = static_cast<std::uint32_t>(shape - 1);
-  event.address = next_address(event.shape);
+  event.address = shapes_[event.shape].address_kind == AddressKind::none ? 0 : next_address(event.shape);
   return true;
 }
 
@@ -120,7 +122,7 @@ void BlockReader::rebuild(const BlockEvent& event, std::vector<std::uint8_t>& re
   record.assign(blank.begin(), blank.end());
   if (record.size() >= 4 && tid_offset_ <= record.size() - 4)
     store(record.data() + tid_offset_, static_cast<std::uint32_t>(event.tid), record_order_);
-  if (literal) return;
+  if (literal || shapes_[event.shape].address_kind == AddressKind::none) return;
   const Shape& shape = shapes_[event.shape];
   std::uint8_t* const at = record.data() + shape.address_offset;
   if (shape.address_bytes == 4)

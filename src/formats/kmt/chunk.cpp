@@ -14,7 +14,8 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr int kCompressionLevel = 1;
+constexpr int kLevelOfEvents = 1;  // their columns are packed already, and there are many
+constexpr int kLevelOfTexts = 9;   // once a file
 
 bool is_proportionate(std::uint64_t plain, std::uint64_t stored) {
   return plain <= kMostPlainBytes && plain <= stored * kMostRatio;
@@ -82,7 +83,7 @@ std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const
     throw Error(fmt::format("A chunk of {} bytes is more than a .kmt file can hold", plain.size()));
   std::vector<std::uint8_t> out(kChunkHeaderBytes + ZSTD_compressBound(plain.size()));
   std::size_t stored = ZSTD_compress(out.data() + kChunkHeaderBytes, out.size() - kChunkHeaderBytes, plain.data(),
-                                     plain.size(), kCompressionLevel);
+                                     plain.size(), type == kEvents ? kLevelOfEvents : kLevelOfTexts);
   const bool compressed = ZSTD_isError(stored) == 0 && stored < plain.size() && is_proportionate(plain.size(), stored);
   if (!compressed) {
     std::copy(plain.begin(), plain.end(), out.begin() + kChunkHeaderBytes);

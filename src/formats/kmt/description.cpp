@@ -5,8 +5,10 @@
 #include <charconv>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/varint.hpp"
 
 namespace kmt::kmt_format {
@@ -14,6 +16,8 @@ namespace kmt::kmt_format {
 namespace {
 
 using Payload = std::vector<std::uint8_t>;
+
+const std::string kNotePrefix = "note:";
 
 void append_text(Payload& out, std::string_view text) {
   append_varint(out, text.size());
@@ -55,6 +59,13 @@ T number(std::string_view text) {
   return value;
 }
 
+std::vector<int> numbers(std::string_view text) {
+  std::vector<int> values;
+  for (const std::string_view word : split(text, ' '))
+    if (!word.empty() && values.size() < 0x10000) values.push_back(number<std::int16_t>(word));
+  return values;
+}
+
 }  // namespace
 
 Payload encode_facts(const TraceDescription& description) {
@@ -73,10 +84,40 @@ Payload encode_facts(const TraceDescription& description) {
   append_fact(out, "header_page", kernel.header_page);
   append_fact(out, "header_event", kernel.header_event);
   append_fact(out, "printk_formats", kernel.printk_formats);
-  append_fact(out, "saved_cmdlines", kernel.saved_cmdlines);
-  append_fact(out, "kallsyms", kernel.kallsyms);
-  for (const std::string& text : description.cpu_stats) append_fact(out, "cpu_stats", text);
+  append_fact(out, "cpu_nodes", fmt::format("{}", fmt::join(kernel.cpu_nodes, " ")));
+  const Payload rest = encode_end_facts(description);
+  out.insert(out.end(), rest.begin(), rest.end());
   return out;
+}
+
+Payload encode_end_facts(const TraceDescription& description) {
+  const KernelDescription& kernel = description.kernel;
+  Payload out;
+  append_fact(out, "saved_cmdlines", kernel.saved_cmdlines);
+  if (!kernel.kallsyms.empty()) append_fact(out, "kallsyms", kernel.kallsyms);
+  for (const std::string& text : description.cpu_stats) append_fact(out, "cpu_stats", text);
+  for (const auto& [name, value] : kernel.notes) append_fact(out, kNotePrefix + name, value);
+  return out;
+}
+
+Payload encode_sample(const StateSample& sample) {
+  Payload out;
+  append_varint(out, sample.ticks);
+  append_varint(out, sample.unix_ns);
+  for (const auto& [name, text] : sample.texts) append_fact(out, name, text);
+  return out;
+}
+
+StateSample decode_sample(Bytes payload) {
+  Input in(payload);
+  StateSample sample;
+  sample.ticks = in.varint();
+  sample.unix_ns = in.varint();
+  while (!in.empty()) {
+    const std::string_view name = in.text();
+    sample.texts.emplace_back(name, in.text());
+  }
+  return sample;
 }
 
 void decode_facts(Bytes payload, TraceDescription& description) {
@@ -100,7 +141,9 @@ void decode_facts(Bytes payload, TraceDescription& description) {
     if (name == "printk_formats") kernel.printk_formats = value;
     if (name == "saved_cmdlines") kernel.saved_cmdlines = value;
     if (name == "kallsyms") kernel.kallsyms = value;
+    if (name == "cpu_nodes") kernel.cpu_nodes = numbers(value);
     if (name == "cpu_stats") description.cpu_stats.emplace_back(value);
+    if (name.starts_with(kNotePrefix)) kernel.notes[std::string(name.substr(kNotePrefix.size()))] = value;
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The description of the traced machine in a .kmt file: chunks of facts, of formats and of streams.
+// The description of the traced machine in a .kmt file: chunks of facts, of formats, of streams, and of its
+// state.
 #pragma once
 
 #include <string>
@@ -12,6 +13,9 @@
 namespace kmt::kmt_format {
 
 std::vector<std::uint8_t> encode_facts(const TraceDescription& description);
+// What becomes known while recording: task names, symbols of modules, statistics, notes.
+std::vector<std::uint8_t> encode_end_facts(const TraceDescription& description);
+std::vector<std::uint8_t> encode_sample(const StateSample& sample);
 std::vector<std::uint8_t> encode_formats(const std::vector<FormatText>& formats);
 std::vector<std::uint8_t> encode_stream(const RecordStream& stream);
 
@@ -19,5 +23,6 @@ std::vector<std::uint8_t> encode_stream(const RecordStream& stream);
 void decode_facts(Bytes payload, TraceDescription& description);
 void decode_formats(Bytes payload, std::vector<FormatText>& formats);
 RecordStream decode_stream(Bytes payload);
+StateSample decode_sample(Bytes payload);
 
 }  // namespace kmt::kmt_format

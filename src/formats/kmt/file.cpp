@@ -70,6 +70,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
           contents.streams[chunk->stream].stream = decode_stream(unpack(*chunk));
           described.insert(chunk->stream);
           break;
+        case kState: contents.description.samples.push_back(decode_sample(unpack(*chunk))); break;
         case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
         case kIndex:
           unpack(*chunk);

@@ -2,6 +2,7 @@
 #include "formats/kmt/file_writer.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/varint.hpp"
@@ -24,11 +25,19 @@ FileWriter::FileWriter(const std::string& path) : path_(path), file_(open_file(p
   size_ = header.size();
 }
 
+std::uint64_t FileWriter::append(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
+  return append_chunk(type, stream, make_chunk(type, stream, plain));
+}
+
 // Every chunk has an entry in the index: how far it is from the one before, and what it is; a block of events also
 // how many and from when to when.
-std::uint64_t FileWriter::append(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
-  const std::vector<std::uint8_t> chunk = make_chunk(type, stream, plain);
-  write_all(file_.get(), as_text(chunk), path_);
+std::uint64_t FileWriter::append_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& chunk) {
+  try {
+    write_all(file_.get(), as_text(chunk), path_);
+  } catch (const Error&) {
+    if (::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0) ::lseek(file_.get(), 0, SEEK_END);
+    throw;
+  }
   const std::uint64_t offset = size_;
   size_ += chunk.size();
   append_varint(index_, offset - last_offset_);
@@ -43,14 +52,18 @@ void FileWriter::append_description(const TraceDescription& description) {
   append(kFormats, 0, encode_formats(description.kernel.formats));
 }
 
+void FileWriter::append_end(const TraceDescription& description) { append(kFacts, 0, encode_end_facts(description)); }
+
+void FileWriter::append_sample(const StateSample& sample) { append(kState, 0, encode_sample(sample)); }
+
 std::uint16_t FileWriter::append_stream(const RecordStream& stream) {
   if (streams_ == 0xFFFF) throw Error("A .kmt file holds no more than 65535 streams");
   append(kStream, streams_, encode_stream(stream));
   return streams_++;
 }
 
-void FileWriter::append_events(std::uint16_t stream, const EventBlock& block) {
-  append(kEvents, stream, block.bytes);
+void FileWriter::append(const PackedBlock& block) {
+  append_chunk(kEvents, block.stream, block.chunk);
   append_varint(index_, block.events);
   append_varint(index_, block.first_ticks);
   append_varint(index_, block.last_ticks - block.first_ticks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes a .kmt file chunk by chunk. What has been appended is readable whatever happens next; finish() adds the
-// index, without which a reader has to search.
+// Writes a .kmt file chunk by chunk. What has been appended is readable whatever happens next, and a chunk that could
+// not be written whole is taken back; finish() adds the index, which says that the file is complete.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/file.hpp"
-#include "formats/kmt/block_encoder.hpp"
 #include "formats/kmt/chunk.hpp"
 #include "formats/kmt/description.hpp"
+#include "formats/kmt/packed_block.hpp"
 
 namespace kmt::kmt_format {
 
@@ -20,12 +20,18 @@ class FileWriter {
   explicit FileWriter(const std::string& path);
 
   void append_description(const TraceDescription& description);
+  // What is known only when the recording ends; what the description said of it before no longer counts.
+  void append_end(const TraceDescription& description);
+  void append_sample(const StateSample& sample);
   std::uint16_t append_stream(const RecordStream& stream);  // the stream's number
-  void append_events(std::uint16_t stream, const EventBlock& block);
+  void append(const PackedBlock& block);
   void finish();
+
+  std::uint64_t bytes() const { return size_; }
 
  private:
   std::uint64_t append(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
+  std::uint64_t append_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& chunk);
 
   std::string path_;
   FileDescriptor file_;

@@ -21,6 +21,7 @@ enum ChunkType : std::uint8_t {
   kStream = 3,   // a CPU's ring buffer, whose events follow in chunks of its number
   kEvents = 4,   // a block of one stream's events
   kIndex = 5,    // where everything is
+  kState = 6,    // texts of /proc at one time
 };
 constexpr std::uint8_t kCompressed = 1;  // a chunk's flag: zstd
 

@@ -9,10 +9,6 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Large enough that a block's dictionary costs nothing an event, small enough to lose little with a block.
-constexpr std::uint64_t kBlockEvents = 65536;
-constexpr std::size_t kBlockBytes = 4u << 20;
-
 // What the sink throws is not the file's damage: only reading is tried.
 class Block {
  public:
@@ -84,6 +80,7 @@ RecordWriter::RecordWriter(const std::string& path) : path_(path) {}
 void RecordWriter::describe(const TraceDescription& description) {
   file_.emplace(path_);  // not before there is something to write: an older file may be there
   file_->append_description(description);
+  for (const StateSample& sample : description.samples) file_->append_sample(sample);
   Findings ignored;  // whoever reads the trace finds them again
   layouts_ = std::make_unique<RecordLayouts>(parse_event_formats(description.kernel.formats, ignored),
                                              description.kernel.byte_order);
@@ -94,12 +91,12 @@ void RecordWriter::begin_stream(const RecordStream& stream) { stream_ = file_->a
 
 void RecordWriter::record(std::uint64_t ticks, Bytes record) {
   encoder_->add(ticks, record);
-  if (encoder_->events() >= kBlockEvents || encoder_->plain_bytes() >= kBlockBytes) end_block();
+  if (is_full(*encoder_)) end_block();
 }
 
 void RecordWriter::lost(std::optional<std::uint64_t> count) { encoder_->add_lost(count); }
 
-void RecordWriter::end_block() { file_->append_events(stream_, encoder_->finish()); }
+void RecordWriter::end_block() { file_->append(pack(stream_, encoder_->finish())); }
 
 void RecordWriter::end_stream() {
   if (!encoder_->empty()) end_block();

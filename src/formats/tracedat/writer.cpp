@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "formats/trace_description.hpp"
 #include "formats/tracedat/layout.hpp"
 
 namespace kmt::tracedat {
@@ -109,21 +110,15 @@ void append_options(Output& out, const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   const ClockScale& scale = kernel.clock_scale;
   out.option(kTraceClock, with_nul(kernel.clock_choices));
-  out.option(kUname, with_nul(fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release,
-                                          kernel.machine)));
+  out.option(kUname, with_nul(uname_of(kernel)));
   out.option(kVersion, with_nul("kmemtrace"));
   std::random_device random;
   const std::uint64_t trace_id = std::uint64_t{random()} << 32 | random();
   out.u16(kTraceId).u32(8).u64(trace_id);
   if (scale.mult != 0) out.u16(kTscToNs).u32(16).u32(scale.mult).u32(scale.shift).u64(0);
   if (scale.offset_ns != 0) out.option(kOffset, with_nul(fmt::format("{}", scale.offset_ns)));
-  for (const RawCpu& cpu : recording.cpus) {
-    std::string text = fmt::format("CPU: {}\n{}", cpu.cpu, cpu.statistics);
-    // The NUMA node is no line of the kernel's, but belongs to what is known of the CPU; trace-cmd shows it as it is.
-    if (cpu.cpu < kernel.cpu_nodes.size() && kernel.cpu_nodes[cpu.cpu] >= 0)
-      text += fmt::format("node: {}\n", kernel.cpu_nodes[cpu.cpu]);
-    out.option(kCpuStat, with_nul(text));
-  }
+  for (const RawCpu& cpu : recording.cpus)
+    out.option(kCpuStat, with_nul(cpu_stats_of(kernel, cpu.cpu, cpu.statistics)));
 }
 
 // Everything in front of the pages, and where they go.

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/sideband/memory_state.hpp"
+
+#include <chrono>
+
+#include "base/file.hpp"
+
+namespace kmt {
+
+StateSample sample_memory_state() {
+  StateSample sample;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  sample.unix_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+  for (const char* const name : {"meminfo", "vmstat", "buddyinfo", "slabinfo"})
+    if (auto text = try_read_file(std::string("/proc/") + name)) sample.texts.emplace_back(name, std::move(*text));
+  return sample;
+}
+
+}  // namespace kmt

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/event_filters.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "capture/tracefs/own_threads.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::string wanted_of(const EventName& event, const std::vector<EventFilter>& filters) {
+  std::string wanted;
+  for (const EventFilter& filter : filters)
+    if (filter.event == event) wanted += fmt::format("{}({})", wanted.empty() ? "" : " && ", filter.expression);
+  return wanted;
+}
+
+// The kernel leaves its complaint in the file: "parse_error: Field not found" below a line that points at the place.
+void set_filter(const TracefsInstance& instance, const EventName& event, const std::string& expression) {
+  const std::string file = fmt::format("events/{}/{}/filter", event.system, event.name);
+  try {
+    instance.set(file, expression);
+  } catch (Error& error) {
+    const std::string text = try_read_file(instance.file(file)).value_or("");
+    const std::size_t at = text.find("parse_error:");
+    if (at == std::string::npos) throw;
+    Error wrong(fmt::format("The kernel refuses the filter \"{}\" of {}: {}", printable(expression), to_string(event),
+                            printable(trim(text.substr(at + 12)))));
+    wrong.hint(fmt::format("`kmemtrace list events` and events/{}/{}/format of tracefs say which fields it has",
+                           event.system, event.name));
+    throw wrong;
+  }
+}
+
+}  // namespace
+
+bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
+                       const std::vector<EventFilter>& filters, const std::vector<pid_t>& left_out) {
+  constexpr std::size_t kMostBytes = 4000;  // as in own_threads.cpp
+  const auto without = left_out.empty() ? std::optional<std::string>("") : filter_without(left_out);
+  bool by_pid_list = !without;
+  for (const EventName& event : events) {
+    const std::string wanted = wanted_of(event, filters);
+    if (!wanted.empty()) set_filter(instance, event, wanted);  // alone first: the kernel's complaint is about it then
+    if (!without || without->empty()) continue;
+    const std::string both = wanted.empty() ? *without : fmt::format("({}) && ({})", wanted, *without);
+    if (both.size() > kMostBytes)
+      by_pid_list = true;
+    else
+      set_filter(instance, event, both);
+  }
+  if (by_pid_list) instance.set("set_event_notrace_pid", fmt::format("{}", fmt::join(left_out, " ")));
+  return by_pid_list;
+}
+
+}  // namespace kmt

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Restricts an instance to some tasks and what they fork, in the kernel (set_event_pid, event-fork).
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "capture/tracefs/tracefs.hpp"
+
+namespace kmt {
+
+class ProcessFilter {
+ public:
+  // Of these processes, and of a cgroup with all cgroups below it: a folder of cgroupfs, or empty. `nobody` is a task
+  // that does nothing: it stands for a cgroup that has no task yet. Throws Error.
+  ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup, pid_t nobody);
+
+  // Looks for tasks that have entered the cgroup since: the kernel knows only those that are forked in it.
+  void update();
+
+ private:
+  void add(const std::vector<pid_t>& threads);
+
+  std::string path_;  // set_event_pid
+  std::string cgroup_;
+  std::set<pid_t> followed_;
+};
+
+// The folder of a cgroup: an absolute path, or one below the place where the cgroup file system is mounted. Throws
+// Error.
+std::string find_cgroup(const std::string& name);
+
+}  // namespace kmt

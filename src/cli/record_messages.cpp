@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record_messages.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr double kEvery = 0.5;  // seconds
+
+std::string describe_command_end(const RecordOutcome& outcome, const std::vector<std::string>& command) {
+  if (command.empty()) return {};
+  if (!outcome.command_status) return fmt::format("{} still runs", printable(command.front()));
+  const int status = *outcome.command_status;
+  if (WIFSIGNALED(status))
+    return fmt::format("{} was ended by signal {}", printable(command.front()), WTERMSIG(status));
+  return fmt::format("{} exited with {}", printable(command.front()), WEXITSTATUS(status));
+}
+
+std::string describe_files(const WrittenTrace& written) {
+  if (written.files <= 1) return printable(written.path);
+  std::string text = fmt::format("{} files up to {}", written.files, printable(written.path));
+  if (written.files_removed > 0) text += fmt::format(", {} old ones removed", written.files_removed);
+  return text;
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(bool wanted) : wanted_(wanted && ::isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::update(const RecordProgress& progress, std::uint64_t written) {
+  if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
+  const double seconds = progress.seconds - shown_at_;
+  const double rate = static_cast<double>(progress.events - events_) / seconds;
+  const RecorderCost cost = recorder_cost();
+  say("\r\x1b[K{:.1f} s  {} events  {}/s  {}  {} lost  buffers {:.0f}% at most  recorder {:.0f}% CPU, {}",
+      progress.seconds, humane_count(progress.events), humane_count(static_cast<std::uint64_t>(rate)),
+      humane_bytes(written), humane_count(progress.lost), progress.fullest_buffer * 100,
+      100 * (cost.cpu_seconds - cpu_seconds_) / seconds, humane_bytes(cost.peak_bytes));
+  std::fflush(stderr);
+  shown_at_ = progress.seconds;
+  events_ = progress.events;
+  cpu_seconds_ = cost.cpu_seconds;
+}
+
+void ProgressLine::clear() {
+  if (wanted_ && shown_at_ > 0) std::fputs("\r\x1b[K", stderr);
+  shown_at_ = 0;
+}
+
+void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written) {
+  std::uint64_t ring_bytes = 0;
+  BufferCounters sum;
+  std::string lost_by_cpu;
+  for (const RawCpu& cpu : outcome.recording.cpus) {
+    const BufferCounters counters = parse_buffer_counters(cpu.statistics);
+    sum += counters;
+    ring_bytes += cpu.bytes;
+    if (const std::uint64_t lost = counters.lost + counters.unread; lost > 0)
+      lost_by_cpu += fmt::format("  cpu {}: {} lost\n", cpu.cpu, humane_count(lost));
+  }
+  const std::string latest = written.events ? fmt::format("the latest {} of ", humane_count(*written.events)) : "";
+  say("{}: {}{} events in {:.1f} s, {} ({} of ring buffer), clock {}\n", describe_files(written), latest,
+      humane_count(sum.read), outcome.seconds, humane_bytes(written.bytes), humane_bytes(ring_bytes),
+      outcome.recording.kernel.clock);
+  const RecorderCost& cost = outcome.cost;
+  say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {:.0f}% full at most\n",
+      cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes), cost.fullest_buffer * 100);
+  if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
+    say("{}\n", command);
+  const std::uint64_t lost = sum.lost + sum.unread;
+  if (lost == 0) return say("Nothing was lost\n");
+  say("{} events were lost:\n{}", humane_count(lost), lost_by_cpu);
+  if (sum.lost > 0) say("Larger buffers (-b, --max-memory) or fewer events (-e, --filter) lose less\n");
+}
+
+}  // namespace kmt

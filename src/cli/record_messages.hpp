@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `record` says on stderr while it records and at the end.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "capture/tracefs/recorder.hpp"
+#include "cli/record_request.hpp"
+
+namespace kmt {
+
+// On stderr. That nobody can read a message is no reason to end a recording.
+template <typename... Values>
+void say(fmt::format_string<Values...> format, Values&&... values) {
+  std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), stderr);
+}
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted);
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  // `written`: bytes of trace so far.
+  void update(const RecordProgress& progress, std::uint64_t written);
+  void clear();
+
+ private:
+  bool wanted_;
+  double shown_at_ = 0;
+  double cpu_seconds_ = 0;
+  std::uint64_t events_ = 0;
+};
+
+// What was written where.
+struct WrittenTrace {
+  std::string path;         // the only or the last file
+  std::uint64_t bytes = 0;  // of it
+  unsigned files = 1;
+  unsigned files_removed = 0;
+  std::optional<std::uint64_t> events;  // of a flight recorder's file: not all that were recorded
+};
+
+// Events, bytes, what it cost, and what was lost on which CPU.
+void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written);
+
+}  // namespace kmt

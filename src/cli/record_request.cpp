@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record_request.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/features/capabilities.hpp"
+#include "capture/features/clocks.hpp"
+#include "capture/features/events.hpp"
+#include "capture/tracefs/process_filter.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> split_commas(const std::vector<std::string>& values) {
+  std::vector<std::string> parts;
+  for (const std::string& value : values)
+    for (const std::string_view part : split(value, ','))
+      if (!part.empty()) parts.emplace_back(part);
+  return parts;
+}
+
+std::vector<pid_t> parse_pids(const std::vector<std::string>& values) {
+  std::vector<pid_t> pids;
+  for (const std::string& part : split_commas(values)) {
+    int pid = 0;
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), pid);
+    if (code != std::errc{} || end != part.data() + part.size() || pid <= 0)
+      throw Error(fmt::format("\"{}\" is not a process id", part));
+    if (!fs::exists(fmt::format("/proc/{}", pid))) throw Error(fmt::format("There is no process {}", pid));
+    pids.push_back(pid);
+  }
+  return pids;
+}
+
+// "kmem:kmalloc:bytes_req > 4096", of all recorded events that the first part names.
+std::vector<EventFilter> parse_filters(const std::vector<std::string>& texts, const std::vector<EventName>& events) {
+  std::vector<EventFilter> filters;
+  for (const std::string& text : texts) {
+    const std::size_t system_end = text.find(':');
+    const std::size_t end = system_end == std::string::npos ? system_end : text.find(':', system_end + 1);
+    if (end == std::string::npos || trim(text.substr(end + 1)).empty()) {
+      Error error(fmt::format("\"{}\" is no filter", printable(text)));
+      error.hint("Write SYSTEM:EVENT:EXPRESSION, as --filter 'kmem:kmalloc:bytes_req > 4096'");
+      throw error;
+    }
+    for (const EventName& event : select_events(events, {text.substr(0, end)}))
+      filters.push_back({event, std::string(trim(text.substr(end + 1)))});
+  }
+  return filters;
+}
+
+// A size, or a time: "64M", "30s". One of both is set.
+struct Amount {
+  std::optional<std::uint64_t> bytes;
+  std::optional<std::uint64_t> time_ns;
+};
+
+Amount parse_amount(const char* option, const std::string& text) {
+  Amount amount;
+  // Sizes and times share the letter m: "5m" is five minutes, "5M" five megabytes.
+  const bool is_time = !text.empty() && (text.back() == 's' || text.back() == 'm' || text.back() == 'h');
+  if (is_time)
+    amount.time_ns = parse_duration(text);
+  else
+    amount.bytes = parse_size(text);
+  if (amount.bytes.value_or(1) == 0 || amount.time_ns.value_or(1) == 0)
+    throw Error(fmt::format("{} of nothing records nothing", option));
+  return amount;
+}
+
+}  // namespace
+
+bool writes_trace_dat(const RecordOptions& options) { return options.output.ends_with(".dat"); }
+
+// Fails before anything is recorded, not after.
+void check_output(const std::string& path) {
+  std::error_code code;
+  if (path == "-") throw Error("A trace cannot be written to stdout: name a file with -o");
+  const fs::file_status status = fs::status(path, code);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    Error error("The output is not a regular file");
+    error.hint("Name a file with -o");
+    throw error.at({path, {}, {}});
+  }
+  const fs::path directory = fs::absolute(path).parent_path();
+  if (!fs::is_directory(directory, code)) throw Error("The output's directory does not exist").at({directory, {}, {}});
+  if (::access(directory.c_str(), W_OK) != 0)
+    throw Error("Cannot write to the output's directory").at({directory, {}, {}});
+}
+
+std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs) {
+  if (options.max_memory.empty()) return buffer_limits(tracefs).default_bytes;
+  const std::uint64_t bytes = parse_size(options.max_memory);
+  if (bytes < 1 << 20) throw Error("--max-memory of less than 1M is too little to record with");
+  return bytes;
+}
+
+RecordRequest request_of(const RecordOptions& options, const std::string& tracefs) {
+  RecordRequest request;
+  const std::vector<EventName> available = available_events(tracefs);
+  const std::vector<std::string> patterns = split_commas(options.events);
+  if (patterns.empty() && !options.events.empty()) throw Error("-e needs the name of an event");
+  request.events =
+      options.events.empty() ? default_events(tracefs, available).present : select_events(available, patterns);
+  if (request.events.empty()) {
+    Error error("This kernel has no kmem events", ExitCode::unsupported);
+    error.hint("`kmemtrace list events` says why");
+    throw error;
+  }
+  request.filters = parse_filters(options.filters, request.events);
+  request.pids = parse_pids(options.pids);
+  if (!options.cgroup.empty()) request.cgroup = find_cgroup(options.cgroup);
+  request.command = options.command;
+  request.only_command = options.only_command;
+  request.stacks = options.stacks;
+  if (options.only_command && options.command.empty())
+    throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
+  if (options.only_command && !request.pids.empty()) throw Error("-F and -p exclude each other");
+  if (!options.duration.empty()) request.duration_ns = parse_duration(options.duration);
+  if (request.duration_ns == 0) throw Error("A duration of 0 records nothing");
+  if (!options.sample_interval.empty()) {
+    request.sample_interval_ns = parse_duration(options.sample_interval);
+    if (*request.sample_interval_ns < 10'000'000) throw Error("--sample-interval takes 10ms or more");
+  }
+  request.preferred_buffer_bytes = buffer_limits(tracefs).default_bytes_per_cpu;
+  request.most_buffer_bytes = most_memory(options, tracefs);
+  if (!options.buffer.empty()) request.buffer_bytes = parse_size(options.buffer);
+  if (request.buffer_bytes.value_or(8192) < 8192) throw Error("A buffer of less than 8k a CPU holds no events");
+
+  const TraceClocks clocks = read_clocks(tracefs);
+  request.clock = options.clock.empty() ? clocks.recommended : options.clock;
+  if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end()) {
+    Error error(fmt::format("This kernel has no clock \"{}\"", request.clock));
+    error.hint(fmt::format("It has: {}", fmt::join(clocks.offered, ", ")));
+    throw error;
+  }
+  request.scratch_directory = fs::absolute(options.output).parent_path();
+  return request;
+}
+
+std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options) {
+  if (options.rotate.empty()) {
+    if (options.keep > 0) throw Error("--keep needs --rotate");
+    return std::nullopt;
+  }
+  if (!options.flight.empty()) throw Error("--rotate and --flight exclude each other");
+  const Amount amount = parse_amount("--rotate", options.rotate);
+  kmt_format::Rotation rotation;
+  rotation.bytes = amount.bytes;
+  if (amount.time_ns) rotation.seconds = static_cast<double>(*amount.time_ns) / 1e9;
+  rotation.keep = options.keep;
+  return rotation;
+}
+
+std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes) {
+  if (options.flight.empty()) return std::nullopt;
+  const Amount amount = parse_amount("--flight", options.flight);
+  return kmt_format::Flight{amount.bytes.value_or(most_bytes), amount.time_ns};
+}
+
+}  // namespace kmt

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `record` was asked for, checked before anything is recorded.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/tracefs/recorder.hpp"
+#include "formats/kmt/recording.hpp"
+
+namespace kmt {
+
+struct RecordOptions {
+  std::string output = "trace.kmt";
+  std::vector<std::string> events;
+  std::vector<std::string> filters;
+  std::vector<std::string> pids;
+  std::string cgroup;
+  std::string duration;
+  std::string buffer;
+  std::string max_memory;
+  std::string clock;
+  std::string sample_interval;
+  std::string flight;
+  std::string rotate;
+  std::string trigger;
+  unsigned keep = 0;
+  unsigned version = 7;
+  bool version_given = false;
+  bool stacks = false;
+  bool only_command = false;
+  bool remove_stale = false;
+  bool no_progress = false;
+  std::vector<std::string> command;
+};
+
+bool writes_trace_dat(const RecordOptions& options);  // else .kmt
+
+// All throw Error.
+void check_output(const std::string& path);
+RecordRequest request_of(const RecordOptions& options, const std::string& tracefs);
+std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options);
+std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes);
+// Of ring buffers and flight recorder together, in bytes.
+std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs);
+
+}  // namespace kmt

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where the blocks of a recording go while it runs: into a file, into one file after the other, or into memory until
+// somebody asks for them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/kmt/file_writer.hpp"
+#include "formats/kmt/packed_block.hpp"
+
+namespace kmt::kmt_format {
+
+class BlockStore {
+ public:
+  virtual ~BlockStore() = default;
+  // From any thread. Throws Error when the block cannot be stored; it is kept all the same and tried again.
+  virtual void add(PackedBlock block) = 0;
+};
+
+// A .kmt file that grows. It appears, and replaces an older one, with the first block or at the end.
+class FileStore : public BlockStore {
+ public:
+  FileStore(TraceDescription begin, std::vector<RecordStream> streams);
+
+  void add(PackedBlock block) override;
+  void add(const StateSample& sample);
+  // Completes the file so far, if there is one, with what `end` says; what comes next goes into a file of that name.
+  void next_file(const std::string& path, const TraceDescription& end);
+  void finish(const TraceDescription& end);
+
+  const std::string& path() const { return path_; }
+  std::uint64_t bytes() const;  // of the current file
+
+ private:
+  void open();
+  void write_waiting();
+  void complete(const TraceDescription& end);
+
+  TraceDescription begin_;
+  std::vector<RecordStream> streams_;
+  mutable std::mutex mutex_;
+  std::string path_;
+  std::unique_ptr<FileWriter> file_;
+  std::vector<PackedBlock> waiting_;  // could not be written
+  std::vector<StateSample> samples_;  // of before the file was opened
+};
+
+// The latest blocks in memory.
+class FlightStore : public BlockStore {
+ public:
+  // Keeps at most so many bytes, and of those what is not older than so many ticks, if that is said.
+  FlightStore(TraceDescription begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
+              std::optional<std::uint64_t> most_ticks);
+
+  void add(PackedBlock block) override;
+  void add(const StateSample& sample);
+  // Writes what is kept now; recording may go on meanwhile. The number of events. Throws Error.
+  std::uint64_t write(const std::string& path, const TraceDescription& end) const;
+
+  std::uint64_t bytes() const;
+
+ private:
+  void drop_old();
+
+  TraceDescription begin_;
+  std::vector<RecordStream> streams_;
+  std::uint64_t most_bytes_;
+  std::optional<std::uint64_t> most_ticks_;
+  mutable std::mutex mutex_;
+  std::deque<std::shared_ptr<const PackedBlock>> blocks_;  // as they were finished
+  std::uint64_t bytes_ = 0;
+  std::uint64_t newest_ticks_ = 0;
+  std::deque<StateSample> samples_;
+};
+
+}  // namespace kmt::kmt_format

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/kmt/recording.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace kmt::kmt_format {
+
+namespace {
+
+TraceDescription description_at_begin(const KernelDescription& kernel) {
+  TraceDescription description;
+  description.kernel = kernel;
+  description.uname = uname_of(kernel);
+  return description;
+}
+
+std::unique_ptr<FlightStore> flight_store(const KernelDescription& kernel, const std::vector<unsigned>& cpus,
+                                          const std::optional<Flight>& flight) {
+  if (!flight) return nullptr;
+  std::optional<std::uint64_t> ticks;
+  if (flight->time_ns) ticks = kernel.clock_scale.to_ticks(*flight->time_ns);
+  return std::make_unique<FlightStore>(description_at_begin(kernel), live_streams(kernel, cpus), flight->bytes, ticks);
+}
+
+}  // namespace
+
+std::string numbered_path(const std::string& path, unsigned number) {
+  const std::filesystem::path whole(path);
+  const std::string name = fmt::format("{}.{:04}{}", whole.stem().string(), number, whole.extension().string());
+  return whole.parent_path() / name;
+}
+
+Recording::Recording(std::string path, const KernelDescription& kernel, const std::vector<unsigned>& cpus,
+                     std::optional<Rotation> rotation, std::optional<Flight> flight)
+    : path_(std::move(path)),
+      rotation_(rotation),
+      file_(flight ? nullptr : std::make_unique<FileStore>(description_at_begin(kernel), live_streams(kernel, cpus))),
+      flight_(flight_store(kernel, cpus, flight)),
+      encoder_(kernel, cpus, flight_ ? static_cast<BlockStore&>(*flight_) : *file_) {
+  if (file_) file_->next_file(rotation_ ? next_path() : path_, {});
+}
+
+void Recording::add(const StateSample& sample) {
+  if (flight_)
+    flight_->add(sample);
+  else
+    file_->add(sample);
+}
+
+std::uint64_t Recording::bytes() const { return flight_ ? flight_->bytes() : file_->bytes(); }
+
+void Recording::ask_for_file() {
+  if (!flight_ || asked_ != Asked::no) return;
+  asked_ = Asked::yes;
+}
+
+std::optional<std::string> Recording::turn(double seconds, const std::function<TraceDescription()>& now) {
+  if (rotation_) return rotate(seconds, now);
+  if (asked_ == Asked::yes) {
+    encoder_.ask_for_blocks();
+    asked_ = Asked::blocks_come;
+    return std::nullopt;
+  }
+  if (asked_ == Asked::no) return std::nullopt;
+  asked_ = Asked::no;
+  const std::string path = next_path();
+  events_in_last_file_ = flight_->write(path, now());
+  ++files_written_;
+  return path;
+}
+
+std::optional<std::string> Recording::rotate(double seconds, const std::function<TraceDescription()>& now) {
+  const bool too_large = rotation_->bytes && file_->bytes() >= *rotation_->bytes;
+  const bool too_long = rotation_->seconds && seconds - file_begun_ >= *rotation_->seconds;
+  if (!too_large && !too_long) return std::nullopt;
+  std::string completed = file_->path();
+  file_->next_file(next_path(), now());
+  kept_files_.push_back(completed);
+  ++files_written_;
+  file_begun_ = seconds;
+  remove_old_files();
+  return completed;
+}
+
+// The file that is being written counts among those to keep.
+void Recording::remove_old_files() {
+  while (rotation_->keep > 0 && kept_files_.size() + 1 > rotation_->keep) {
+    std::error_code code;
+    if (std::filesystem::remove(kept_files_.front(), code)) ++files_removed_;
+    kept_files_.pop_front();
+  }
+}
+
+std::string Recording::finish(const TraceDescription& end) {
+  try {
+    encoder_.finish();
+  } catch (const Error&) {
+    // The store has kept the blocks, and tries again.
+  }
+  ++files_written_;
+  if (flight_) {
+    events_in_last_file_ = flight_->write(path_, end);
+    return path_;
+  }
+  file_->finish(end);
+  return file_->path();
+}
+
+}  // namespace kmt::kmt_format
