@@ -28,7 +28,7 @@ THIRD_PARTY = {
     'nlohmann/': ['views', 'cli'],
     'traceevent/': ['formats/ftrace'],
     'event-parse.h': ['formats/ftrace'],
-    'zlib.h': ['formats'],
+    'zlib.h': ['base', 'formats/tracedat'],
     'zstd.h': ['formats'],
     'xxhash.h': ['formats'],
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/freed_by.hpp"
+#include "analysis/memory_state.hpp"
 #include "analysis/page_matcher.hpp"
 #include "analysis/slab_matcher.hpp"
 #include "analysis/trace_summary.hpp"
@@ -241,6 +242,8 @@ ReportResult ReportAnalysis::finish(const SymbolNames& symbols) {
   slab.frees = slab.matched_frees + slab.unmatched_frees;
   slab.null_frees = state.null_frees;
   if (!state.info.cpu_nodes.empty()) slab.cross_node_allocations = state.cross_node_allocations;
+
+  result.memory = memory_state_of(state.info.samples);
 
   PageTotals& pages = result.pages;
   for (unsigned order = 0; order < state.orders.size(); ++order) {

@@ -16,6 +16,12 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.clock = info.clock;
   summary.clock_in_ns = info.clock_in_ns;
   summary.buffers = info.buffers;
+  const auto note = [&info](const char* name) {
+    const auto found = info.notes.find(name);
+    return found == info.notes.end() ? std::string() : found->second;
+  };
+  summary.recorded_at = note("recorded_at");
+  summary.recorder_arguments = note("arguments");
   summary.lost_per_cpu = lost_events_per_cpu(info);
   summary.lost_events = total_lost_events(info);
   return summary;

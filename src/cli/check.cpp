@@ -23,8 +23,8 @@ struct Options {
 };
 
 constexpr const char* kFooter = R"(Examples:
-  kmemtrace check trace.dat
-  kmemtrace check --json *.dat
+  kmemtrace check trace.kmt
+  kmemtrace check --json *.kmt *.dat
 
 A file is sound when it is neither damaged nor incomplete and nothing in it makes results uncertain. What each
 finding means and what to do about it is in docs/imperfections.md.

@@ -20,9 +20,9 @@ constexpr const char* kDescription =
     "freed.";
 
 constexpr const char* kFooter = R"(Quick start, as root:
-  kmemtrace record --duration 5s     record five seconds of this machine into trace.dat
-  kmemtrace report                   who allocated what, from trace.dat
-  kmemtrace check trace.dat          is the trace sound?
+  kmemtrace record --duration 5s     record five seconds of this machine into trace.kmt
+  kmemtrace report                   who allocated what, from trace.kmt
+  kmemtrace check trace.kmt          is the trace sound?
 
 Traces of other machines can be read here, whatever their architecture, byte order and word size.
 

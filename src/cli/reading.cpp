@@ -35,12 +35,17 @@ void ReadingProgress::clear() {
   std::fflush(stderr);
 }
 
+std::string default_trace() {
+  const bool only_dat = ::access("trace.kmt", F_OK) != 0 && ::access("trace.dat", F_OK) == 0;
+  return only_dat ? "trace.dat" : "trace.kmt";
+}
+
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options) {
   try {
     return open_trace(path, options);
   } catch (Error& error) {
     if (error.hint().empty() && ::access(path.c_str(), F_OK) != 0)
-      error.hint("Name a trace, or record one: `kmemtrace record` writes trace.dat");
+      error.hint("Name a trace, or record one: `kmemtrace record` writes trace.kmt");
     throw;
   }
 }

@@ -30,6 +30,9 @@ class ReadingProgress {
   Clock::time_point next_;
 };
 
+// What `record` writes when it is told nothing, or a trace.dat where only that is there.
+std::string default_trace();
+
 // open_trace() with a hint for whoever has no trace yet.
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options = {});
 

@@ -44,6 +44,12 @@ std::vector<pid_t> parse_pids(const std::vector<std::string>& values) {
   return pids;
 }
 
+// Tasks that live shortly have a name only in these, and others only from then on. They are rare.
+void add_events_of_names(const std::vector<EventName>& available, std::vector<EventName>& events) {
+  for (const EventName& event : {EventName{"task", "task_newtask"}, EventName{"task", "task_rename"}})
+    if (std::find(available.begin(), available.end(), event) != available.end()) events.push_back(event);
+}
+
 // "kmem:kmalloc:bytes_req > 4096", of all recorded events that the first part names.
 std::vector<EventFilter> parse_filters(const std::vector<std::string>& texts, const std::vector<EventName>& events) {
   std::vector<EventFilter> filters;
@@ -119,6 +125,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
     error.hint("`kmemtrace list events` says why");
     throw error;
   }
+  if (options.events.empty()) add_events_of_names(available, request.events);
   request.filters = parse_filters(options.filters, request.events);
   request.pids = parse_pids(options.pids);
   if (!options.cgroup.empty()) request.cgroup = find_cgroup(options.cgroup);

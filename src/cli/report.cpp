@@ -20,7 +20,7 @@ namespace kmt {
 namespace {
 
 struct Options {
-  std::string file = "trace.dat";
+  std::string file;  // empty: default_trace()
   std::string sort;
   std::size_t limit = ReportOptions{}.limit;
   std::string time;
@@ -40,11 +40,11 @@ std::string sort_help() {
 }
 
 constexpr const char* kFooter = R"(Examples:
-  kmemtrace report                               trace.dat in this folder
-  kmemtrace report big.dat --sort waste          where most of the memory given is not used
-  kmemtrace report big.dat --sort live-bytes     what was not freed again
-  kmemtrace report big.dat --time +1,+2.5        from 1 s to 2.5 s after the first event
-  kmemtrace report big.dat --comm 'nginx*' --limit 0 --json
+  kmemtrace report                               trace.kmt in this folder
+  kmemtrace report big.kmt --sort waste          where most of the memory given is not used
+  kmemtrace report big.kmt --sort live-bytes     what was not freed again
+  kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
+  kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
 
 Which events count: an allocation belongs to the report when it passes --cpu, --pid and --comm; a free belongs to
 its allocation, whoever frees it. Outside of --time nothing is seen at all.
@@ -88,7 +88,8 @@ int report(const Options& options) {
   const TimeWindow window = options.time.empty() ? TimeWindow{} : parse_time_window(options.time);
   ReportFilter filter = filter_of(options, window);
 
-  const std::unique_ptr<Source> source = open_for_reading(options.file, OpenOptions{options.buffer});
+  const std::unique_ptr<Source> source =
+      open_for_reading(options.file.empty() ? default_trace() : options.file, OpenOptions{options.buffer});
   std::unique_ptr<ReportAnalysis> analysis;
   const auto add = [&](const EventBatch& batch) {
     if (!analysis) {
@@ -113,7 +114,8 @@ int report(const Options& options) {
 CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("report", "Report who allocated what, from a trace.");
   const auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file, "The trace (default: trace.dat)\nAny trace.dat, of any machine.");
+  command->add_option("FILE", options->file,
+                      "The trace (default: trace.kmt, else trace.dat)\nA .kmt or a trace.dat, of any machine.");
   command->add_option("--sort", options->sort, sort_help())->option_text("KEY");
   command->add_option("--limit", options->limit, "Show N call sites (default: 20); 0 means all")
       ->option_text("N")

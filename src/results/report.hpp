@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/memory_state.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -30,7 +31,9 @@ struct TraceSummary {
   std::uint64_t events = 0;
   std::uint64_t lost_events = 0;  // of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
-  bool complete = true;  // false: reading was interrupted, the rest of the trace is not counted
+  std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty when the trace does not say
+  std::string recorder_arguments;  // "kmemtrace record -- make"; likewise
+  bool complete = true;            // false: reading was interrupted, the rest of the trace is not counted
 };
 
 struct SlabTotals {
@@ -85,6 +88,7 @@ struct ReportResult {
   std::vector<std::pair<std::string, std::uint64_t>> events;  // name → count, most frequent first
   SlabTotals slab;
   PageTotals pages;
+  MemoryState memory;
   std::vector<PageOrderRow> page_orders;                         // by order
   std::vector<CallSiteRow> call_sites;                           // all of them, unsorted; views sort and cut
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count, only what occurred

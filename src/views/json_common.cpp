@@ -38,6 +38,8 @@ Json to_json(const TraceSummary& trace) {
   json["page_size"] = trace.page_size;
   json["cpus"] = trace.cpus;
   json["clock"] = text_or_null(trace.clock);
+  json["recorded_at"] = text_or_null(trace.recorded_at);
+  json["recorder_arguments"] = text_or_null(trace.recorder_arguments);
   json["first_ns"] = trace.first_ns;
   json["duration_ns"] = trace.duration_ns;
   json["events"] = trace.events;

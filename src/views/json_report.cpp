@@ -63,6 +63,24 @@ Json to_json(const CallSiteRow& row) {
   return json;
 }
 
+Json to_json(const MemoryState& memory) {
+  if (memory.samples == 0) return nullptr;
+  Json rows = Json::object();
+  for (const MemoryStateRow& row : memory.rows) {
+    Json json = Json::object();
+    json["first_bytes"] = row.first;
+    json["last_bytes"] = row.last;
+    json["most_bytes"] = row.most;
+    rows[printable(row.name)] = std::move(json);
+  }
+  Json json = Json::object();
+  json["samples"] = memory.samples;
+  json["first_ns"] = memory.first_ns;
+  json["last_ns"] = memory.last_ns;
+  json["meminfo"] = std::move(rows);
+  return json;
+}
+
 // Two names of a trace may become the same text: their counts are added, a key comes once.
 Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts) {
   Json json = Json::object();
@@ -83,6 +101,7 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["events"] = to_json(result.events);
   json["slab"] = to_json(result.slab);
   json["pages"] = to_json(result.pages);
+  json["memory"] = to_json(result.memory);
   json["page_orders"] = Json::array();
   for (const PageOrderRow& row : result.page_orders) json["page_orders"].push_back(to_json(row));
   json["call_sites_total"] = result.call_sites.size();

@@ -35,6 +35,9 @@ std::string summary(const ReportResult& result, const ReportOptions& options, co
                       style) +
            "\n";
   if (!trace.format.empty()) out += labelled("format", printable(trace.format), style);
+  if (!trace.recorder_arguments.empty())
+    out += labelled("recorded",
+                    fmt::format("{} by {}", printable(trace.recorded_at), printable(trace.recorder_arguments)), style);
   out += machine_lines(trace, style);
   std::string events = say_count(trace.events, style) + (options.filtered ? " selected" : "");
   if (!result.events.empty()) events += ": " + event_list(result, style);
@@ -82,6 +85,20 @@ std::string page_lines(const PageTotals& pages, const TextStyle& style) {
   if (pages.failed_allocations > 0)
     out += sum_line("failed", say_count(pages.failed_allocations, style), "allocations got no page", style);
   return out;
+}
+
+// What the kernel says of its memory, beside what the events say.
+std::string memory_lines(const MemoryState& memory, const TextStyle& style) {
+  if (memory.rows.empty()) return {};
+  Table table{{{"Line", true}, {"Start"}, {"End"}, {"Change"}, {"Most", false, 1}}, {}};
+  for (const MemoryStateRow& row : memory.rows) {
+    const bool grew = row.last >= row.first;
+    const std::string change = say_bytes(grew ? row.last - row.first : row.first - row.last, style);
+    table.rows.push_back({{ascii(row.name), say_bytes(row.first, style), say_bytes(row.last, style),
+                           (grew ? "+" : "-") + change, say_bytes(row.most, style)}});
+  }
+  const std::string title = fmt::format("/proc/meminfo, {}", say_number_of(memory.samples, "sample", style));
+  return "\n" + heading(title, style) + to_text(table, style);
 }
 
 // Every column in raw; else what tells something: not the address beside its symbol, no column of zeros, but always
@@ -160,7 +177,8 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   out += page_lines(result.pages, style);
   out += anomaly_section;
   out += call_sites(result, options, style);
-  return out + page_orders(result, style);
+  out += page_orders(result, style);
+  return out + memory_lines(result.memory, style);
 }
 
 }  // namespace kmt

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/sideband/kernel_facts.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/gzip.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -50,6 +55,58 @@ std::vector<FormatText> ftrace_formats(const std::string& tracefs) {
     if (auto text = try_read_file(fmt::format("{}/events/ftrace/{}/format", tracefs, name)))
       formats.push_back({"ftrace", std::move(*text)});
   return formats;
+}
+
+// What of the kernel's configuration decides how its allocators work and what tracing of them shows.
+std::string configuration_that_matters(const std::string& release) {
+  constexpr std::array kPrefixes = {"SLAB",
+                                    "SLUB",
+                                    "SLOB",
+                                    "MEMCG",
+                                    "NUMA",
+                                    "PREEMPT",
+                                    "HZ",
+                                    "KASAN",
+                                    "KFENCE",
+                                    "KMSAN",
+                                    "PAGE_OWNER",
+                                    "DEBUG_KMEMLEAK",
+                                    "INIT_ON_",
+                                    "RANDOM_KMALLOC",
+                                    "MEM_ALLOC_PROFILING",
+                                    "TRANSPARENT_HUGEPAGE",
+                                    "NR_CPUS",
+                                    "CMA",
+                                    "ZONE_",
+                                    "PERCPU_",
+                                    "VMAP_STACK",
+                                    "BOOTTIME_TRACING"};
+  std::optional<std::string> text = try_read_gzip("/proc/config.gz");
+  if (!text) text = try_read_file("/boot/config-" + release);
+  std::string lines;
+  for (const std::string_view line : split(text.value_or(""), '\n')) {
+    if (!line.starts_with("CONFIG_")) continue;
+    const std::string_view name = line.substr(7);
+    if (std::any_of(kPrefixes.begin(), kPrefixes.end(), [name](const char* p) { return name.starts_with(p); }))
+      lines += fmt::format("{}\n", line);
+  }
+  return lines;
+}
+
+// Those that are known: docs/formats/kmt.md, "Notes".
+std::map<std::string, std::string> notes_of_machine(const KernelDescription& kernel) {
+  std::map<std::string, std::string> notes;
+  const auto note = [&notes](const char* name, std::string text) {
+    if (!text.empty()) notes[name] = std::move(text);
+  };
+  note("kernel_version", kernel.version);
+  note("kernel_arguments", std::string(trim(try_read_file("/proc/cmdline").value_or(""))));
+  note("kernel_config", configuration_that_matters(kernel.release));
+  note("modules", try_read_file("/proc/modules").value_or(""));
+  note("boot_id", std::string(trim(try_read_file("/proc/sys/kernel/random/boot_id").value_or(""))));
+  note("cpus_online", std::string(trim(try_read_file("/sys/devices/system/cpu/online").value_or(""))));
+  note("recorded_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
+  return notes;
 }
 
 }  // namespace
@@ -93,6 +150,7 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
         {event.system, read_file(fmt::format("{}/events/{}/{}/format", tracefs, event.system, event.name))});
   kernel.kallsyms = try_read_file("/proc/kallsyms").value_or("");
   kernel.printk_formats = try_read_file(tracefs + "/printk_formats").value_or("");
+  kernel.notes = notes_of_machine(kernel);
   kernel.clock = clock;
   for (const std::string_view choice : split(trim(try_read_file(tracefs + "/trace_clock").value_or("")), ' ')) {
     const std::string_view name = choice.starts_with('[') ? choice.substr(1, choice.size() - 2) : choice;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <vector>
+
+#include "results/memory_state.hpp"
+#include "trace/state_sample.hpp"
+
+namespace kmt {
+
+// What kernel memory is in (Documentation/filesystems/proc.rst, "meminfo"): slab, stacks, page tables, per-CPU,
+// vmalloc, and what is free. Lines that a sample does not have are left out.
+MemoryState memory_state_of(const std::vector<StateSample>& samples);
+
+}  // namespace kmt
