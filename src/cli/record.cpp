@@ -129,7 +129,7 @@ class Output {
     reserve_.take(directory_, bytes_at_end(kernel, cpus.size()));
     if (writes_trace_dat(options_)) return nullptr;
     recording_.emplace(options_.output, kernel, cpus, rotation_, flight_);
-    return &recording_->sink();
+    return &recording_->encoder();
   }
 
   void add(const StateSample& sample) {

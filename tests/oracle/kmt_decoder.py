@@ -13,7 +13,7 @@ import sys
 MAGIC, VERSION = b'\x89KMT\r\n\x1a\n', 1
 CHUNK_MAGIC, TRAILER_MAGIC = b'KMTc', b'KMTindex'
 CHUNK_HEADER, TRAILER = 32, 16
-FACTS, FORMATS, STREAM, EVENTS, INDEX = 1, 2, 3, 4, 5
+FACTS, FORMATS, STREAM, EVENTS, INDEX, STATE = 1, 2, 3, 4, 5, 6
 COMPRESSED = 1
 NO_ADDRESS, SLAB, PAGE = 0, 1, 2
 U64 = (1 << 64) - 1
@@ -21,6 +21,7 @@ U64 = (1 << 64) - 1
 Chunk = collections.namedtuple('Chunk', 'offset type flags stream plain')  # plain: the unpacked payload
 Stream = collections.namedtuple('Stream', 'cpu page_bytes buffer blocks')
 Block = collections.namedtuple('Block', 'first_ticks records losses')  # losses: (events before it, count or None)
+Sample = collections.namedtuple('Sample', 'ticks unix_ns texts')
 Record = collections.namedtuple('Record', 'ticks bytes')
 Shape = collections.namedtuple('Shape', 'kind offset size record')
 IndexEntry = collections.namedtuple('IndexEntry', 'offset type stream events first last', defaults=(None, None, None))
@@ -81,13 +82,14 @@ class Input:
 
 
 class File:
-    """`facts` {name: value}, `cpu_stats`, `formats` [(system, text)], `streams` {number: Stream}, `index` [IndexEntry]."""
+    """`facts` {name: value}, `cpu_stats`, `formats` [(system, text)], `streams` {number: Stream}, `samples` [Sample],
+    `index` [IndexEntry]."""
 
     def __init__(self, data):
         require(data[:8] == MAGIC, 'no .kmt file')
         version, _, features = struct.unpack_from('<HHI', data, 8)
         require(version == VERSION and features == 0, 'a version or feature that is not known')
-        self.facts, self.cpu_stats, self.formats, self.streams, self.index = {}, [], [], {}, None
+        self.facts, self.cpu_stats, self.formats, self.streams, self.samples, self.index = {}, [], [], {}, [], None
         require(data[-8:] == TRAILER_MAGIC, 'no trailer')
         index_place, = struct.unpack_from('<Q', data, len(data) - TRAILER)
         self.chunks = list(self._chunks(data, len(data) - TRAILER))
@@ -132,6 +134,12 @@ class File:
         elif chunk.type == EVENTS:
             order = {b'little': '<', b'big': '>'}[self.facts['byte_order']]
             self.streams[chunk.stream].blocks.append(read_block(data, order))
+        elif chunk.type == STATE:
+            sample = Sample(data.varint(), data.varint(), {})
+            while data.more():
+                name = data.text().decode()
+                sample.texts[name] = data.text()
+            self.samples.append(sample)
         elif chunk.type == INDEX:
             self.index = []
             offset = 0

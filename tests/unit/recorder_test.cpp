@@ -6,7 +6,9 @@
 
 #include "base/error.hpp"
 #include "capture/sideband/kernel_facts.hpp"
+#include "capture/tracefs/buffer_size.hpp"
 #include "capture/tracefs/own_threads.hpp"
+#include "cli/trigger.hpp"
 
 namespace kmt {
 namespace {
@@ -18,6 +20,33 @@ TEST(Recorder, CountersComeFromTheKernelsText) {
   EXPECT_EQ(counters.unread, 176u);
   EXPECT_EQ(counters.read, 5219u);
   EXPECT_EQ(counters.lost, 227u);
+  EXPECT_EQ(counters.unread_bytes, 6464u);
+  EXPECT_EQ(counters.now_ticks, 12'592'993'000u);
+  EXPECT_EQ(parse_buffer_counters("now ts: 123456789\n").now_ticks, 123456789u) << "a clock that is not in nanoseconds";
+}
+
+TEST(Recorder, BuffersHoldASecondOfTheMeasuredRateWithinBounds) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  EXPECT_EQ(choose_buffer_size(0, 32 * kMiB, 1024 * kMiB, 4), 32 * kMiB);
+  EXPECT_EQ(choose_buffer_size(100 * kMiB, 32 * kMiB, 1024 * kMiB, 4), 100 * kMiB);
+  EXPECT_EQ(choose_buffer_size(900 * kMiB, 32 * kMiB, 1024 * kMiB, 4), 256 * kMiB);
+  EXPECT_EQ(choose_buffer_size(0, 32 * kMiB, 64 * kMiB, 4), 16 * kMiB);
+  EXPECT_GT(choose_buffer_size(0, 32 * kMiB, 0, 4), 8192u);
+}
+
+TEST(Recorder, ConditionsOfATrigger) {
+  EXPECT_TRUE(Trigger("failure").wants_failures());
+  EXPECT_FALSE(Trigger("failure").holds());
+  EXPECT_TRUE(Trigger("MemTotal>1M").holds());
+  EXPECT_FALSE(Trigger("MemTotal<1M").holds());
+  EXPECT_FALSE(Trigger("MemTotal+0").holds()) << "it does not grow";
+  EXPECT_FALSE(Trigger("pgfault<1").holds()) << "of vmstat";
+  Trigger once("MemTotal > 1M");
+  EXPECT_TRUE(once.holds());
+  EXPECT_NE(once.what_happened().find("MemTotal is "), std::string::npos);
+  EXPECT_FALSE(once.holds()) << "looks ten times a second";
+  for (const char* const wrong : {"", "MemTotal", ">1M", "NoSuchLine>1", "MemTotal>lots", "Mem>1"})
+    EXPECT_THROW(Trigger{wrong}, Error) << wrong;
 }
 
 TEST(Recorder, TheFilterKeepsInterruptsAndFitsThePage) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/check.hpp"
+#include "analysis/memory_state.hpp"
 
 namespace kmt {
 namespace {
@@ -147,6 +148,25 @@ TEST_F(Report, AKfreeOfACacheObjectIsAnAnomalyBefore6Point4Only) {
   EXPECT_EQ(anomaly(report(), "freed_by_another_family"), 1u);
   info.kernel = "6.4.1";
   EXPECT_EQ(anomaly(report(), "freed_by_another_family"), 0u);
+}
+
+TEST(MemoryState, StartEndAndMostOfEachLine) {
+  const auto sample = [](std::uint64_t time, const char* meminfo) {
+    return StateSample{time, 0, {{"vmstat", "Slab 7\n"}, {"meminfo", meminfo}}};
+  };
+  const MemoryState state = memory_state_of({sample(5, "MemTotal: 9 kB\nSlab:    100 kB\nPercpu: 3 kB\n"),
+                                             StateSample{6, 0, {{"vmstat", ""}}}, sample(7, "Slab: 300 kB\nBad\n:\n"),
+                                             sample(9, "Slab: 200 kB\nPercpu: kB\nSUnreclaim: 1 kB\n")});
+  EXPECT_EQ(state.samples, 3u);
+  EXPECT_EQ(state.first_ns, 5u);
+  EXPECT_EQ(state.last_ns, 9u);
+  ASSERT_EQ(state.rows.size(), 2u);
+  EXPECT_EQ(state.rows[0].name, "Slab");
+  EXPECT_EQ(state.rows[0].first, 102400u);
+  EXPECT_EQ(state.rows[0].last, 204800u);
+  EXPECT_EQ(state.rows[0].most, 307200u);
+  EXPECT_EQ(state.rows[1].last, 3072u);
+  EXPECT_EQ(memory_state_of({}).samples, 0u);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ class Recording {
   Recording(std::string path, const KernelDescription& kernel, const std::vector<unsigned>& cpus,
             std::optional<Rotation> rotation, std::optional<Flight> flight);
 
-  PageSink& sink() { return encoder_; }
+  LiveEncoder& encoder() { return encoder_; }  // takes the pages
+  const LiveEncoder& encoder() const { return encoder_; }
   void add(const StateSample& sample);
   // Now and then while recording: goes on to the next file, or writes what the flight recorder was asked for. `now`
   // describes the machine as it is. Returns the file that has been completed, if one has. Throws Error.
@@ -47,7 +48,6 @@ class Recording {
   // Everything else, when no more pages come; the file written last. Throws Error.
   std::string finish(const TraceDescription& end);
 
-  const LiveEncoder& encoder() const { return encoder_; }
   std::uint64_t bytes() const;  // of the current file, or in memory
   unsigned files_written() const { return files_written_; }
   unsigned files_removed() const { return files_removed_; }
