@@ -159,6 +159,8 @@ class Output {
           description_at_end(outcome.recording.kernel, outcome.recording.cpus, !rotation_ && !flight_));
       written.files = recording_->files_written();
       written.files_removed = recording_->files_removed();
+      if (flight_ && flight_->time_ns && recording_->was_short_of_memory())
+        say("note: not all of the time fitted into {}; --max-memory allows more\n", humane_bytes(flight_->bytes));
       if (flight_) written.events = recording_->events_in_last_file();
       if (recording_->encoder().damaged_pages() > 0)
         say("warning: {} pages of the ring buffer were damaged\n", recording_->encoder().damaged_pages());
@@ -337,7 +339,7 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
       ->type_name("SIZE");
   command
       ->add_option("--max-memory", options->max_memory,
-                   "All ring buffers together, and a flight recorder's memory, take at most SIZE\nThe default is a "
+                   "All ring buffers together take at most SIZE, and so does what --flight T keeps\nThe default is a "
                    "sixteenth of the memory that is available")
       ->type_name("SIZE");
   command

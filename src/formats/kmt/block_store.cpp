@@ -92,10 +92,11 @@ void FlightStore::add(PackedBlock block) {
 }
 
 void FlightStore::drop_old() {
-  const auto is_old = [this](const PackedBlock& block) {
-    return bytes_ > most_bytes_ || (most_ticks_ && block.last_ticks + *most_ticks_ < newest_ticks_);
-  };
-  while (!blocks_.empty() && is_old(*blocks_.front())) {
+  while (!blocks_.empty()) {
+    const bool is_old = most_ticks_ && blocks_.front()->last_ticks + *most_ticks_ < newest_ticks_;
+    const bool too_much = bytes_ > most_bytes_;
+    if (!is_old && !too_much) return;
+    if (!is_old) was_short_of_memory_ = true;
     bytes_ -= blocks_.front()->chunk.size();
     blocks_.pop_front();
   }
@@ -127,6 +128,11 @@ std::uint64_t FlightStore::write(const std::string& path, const TraceDescription
   file.append_end(end);
   file.finish();
   return events;
+}
+
+bool FlightStore::was_short_of_memory() const {
+  const std::lock_guard lock(mutex_);
+  return was_short_of_memory_;
 }
 
 std::uint64_t FlightStore::bytes() const {

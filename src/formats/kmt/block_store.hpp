@@ -64,6 +64,8 @@ class FlightStore : public BlockStore {
   std::uint64_t write(const std::string& path, const TraceDescription& end) const;
 
   std::uint64_t bytes() const;
+  // Blocks were dropped because of the bytes that would have been kept by time.
+  bool was_short_of_memory() const;
 
  private:
   void drop_old();
@@ -76,6 +78,7 @@ class FlightStore : public BlockStore {
   std::deque<std::shared_ptr<const PackedBlock>> blocks_;  // as they were finished
   std::uint64_t bytes_ = 0;
   std::uint64_t newest_ticks_ = 0;
+  bool was_short_of_memory_ = false;
   std::deque<StateSample> samples_;
 };
 

@@ -49,6 +49,8 @@ class Recording {
   std::string finish(const TraceDescription& end);
 
   std::uint64_t bytes() const;  // of the current file, or in memory
+  // Of a flight recorder: blocks went for want of memory that were not too old.
+  bool was_short_of_memory() const { return flight_ && flight_->was_short_of_memory(); }
   unsigned files_written() const { return files_written_; }
   unsigned files_removed() const { return files_removed_; }
   std::uint64_t events_in_last_file() const { return events_in_last_file_; }  // of a flight recorder
