@@ -269,6 +269,7 @@ void record_trace(const RecordOptions& options) {
     if (request.command.empty() && ::isatty(STDERR_FILENO) == 1)
       say("Recording {} events into {}; {}Ctrl+C ends it\n", request.events.size(), printable(options.output),
           output.is_flight_recorder() ? "SIGUSR2 writes what is kept, " : "");
+    if (trigger) trigger->start();
     return sink;
   };
   RecordOutcome outcome = record(tracefs, request, hooks);

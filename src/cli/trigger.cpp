@@ -51,15 +51,14 @@ Trigger::Trigger(const std::string& condition) : condition_(condition) {
   key_ = trim(condition.substr(0, at));
   comparison_ = condition[at];
   limit_ = parse_size(trim(condition.substr(at + 1)));
-  const auto now = value();
-  if (!now) {
+  if (!value_of(key_, in_bytes_)) {
     Error error(fmt::format("Neither /proc/meminfo nor /proc/vmstat has \"{}\"", printable(key_)));
     error.hint("Their names are case sensitive: SUnreclaim, MemFree, oom_kill");
     throw error;
   }
-  if (comparison_ == '+') limit_ += *now;
-  value_of(key_, in_bytes_);
 }
+
+void Trigger::start() { at_start_ = comparison_ == '+' ? value().value_or(0) : 0; }
 
 std::optional<std::uint64_t> Trigger::value() const {
   bool in_bytes = false;
@@ -73,7 +72,7 @@ bool Trigger::holds() {
   if (now_ns < next_look_ns_) return false;
   next_look_ns_ = now_ns + 100'000'000;
   last_ = value().value_or(0);
-  return comparison_ == '<' ? last_ < limit_ : last_ > limit_;
+  return comparison_ == '<' ? last_ < limit_ : last_ >= at_start_ && last_ - at_start_ > limit_;
 }
 
 std::string Trigger::what_happened() const {

@@ -10,10 +10,12 @@ namespace kmt {
 
 class Trigger {
  public:
-  // "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (that much more than now), "oom_kill+0", "failure". Throws
+  // "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (that much more than at the start), "oom_kill+0", "failure". Throws
   // Error.
   explicit Trigger(const std::string& condition);
 
+  // What has grown has grown since then.
+  void start();
   bool wants_failures() const { return key_.empty(); }
   // Whether it holds now; never for failures, of which the recording knows. Looks at most ten times a second.
   bool holds();
@@ -27,6 +29,7 @@ class Trigger {
   std::string key_;  // a line's name; empty: failures
   char comparison_ = '>';
   std::uint64_t limit_ = 0;
+  std::uint64_t at_start_ = 0;
   bool in_bytes_ = false;
   std::uint64_t last_ = 0;
   std::uint64_t next_look_ns_ = 0;
