@@ -1,83 +1,121 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Blocks of .kmt: records into columns and back, without and with packing.
+// Blocks of .kmt: the records of a real trace into columns and back, without and with packing. The trace is one of
+// tests/data, or what the environment's KMEMTRACE_BENCH_TRACE names; all of its records are kept in memory.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
-#include <random>
+#include <cstdlib>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "formats/ftrace/event_format.hpp"
 #include "formats/kmt/block_encoder.hpp"
 #include "formats/kmt/block_reader.hpp"
 #include "formats/kmt/chunk.hpp"
+#include "formats/record_stream.hpp"
 
 namespace {
 
 using namespace kmt;
 using namespace kmt::kmt_format;
 
-constexpr std::size_t kBlockEvents = 65536;
-constexpr std::size_t kRecordBytes = 56;  // kmem_cache_alloc of Linux 6.1
+constexpr std::uint64_t kBlockEvents = 65536;
 
-RecordLayouts layouts() {
-  EventFormat format{1, "kmem", "kmalloc", {}};
-  format.fields = {{"common_type", 0, 2}, {"common_rest", 2, 2}, {"common_pid", 4, 4, true},
-                   {"call_site", 8, 8},   {"ptr", 16, 8},        {"others", 24, 32}};
-  return RecordLayouts({format}, ByteOrder::little);
-}
+// Memory is laid out as in ring-buffer pages: one record behind the other.
+class RecordedTrace : public RecordSink {
+ public:
+  struct Record {
+    std::uint64_t ticks = 0;
+    std::size_t at = 0;
+    std::size_t size = 0;
+  };
 
-// Call sites and objects as a mixed load has them: most call sites rare, most objects among those used lately.
-std::vector<std::uint8_t> records() {
-  std::mt19937_64 random(1);
-  std::geometric_distribution<std::uint64_t> site(0.02);
-  std::geometric_distribution<std::uint64_t> object(0.05);
-  std::vector<std::uint8_t> bytes(kBlockEvents * kRecordBytes);
-  for (std::size_t i = 0; i < kBlockEvents; ++i) {
-    std::uint8_t* const record = bytes.data() + i * kRecordBytes;
-    store<std::uint16_t>(record, 1, ByteOrder::little);
-    store<std::uint32_t>(record + 4, static_cast<std::uint32_t>(100 + i / 500), ByteOrder::little);
-    const std::uint64_t number = site(random);
-    store<std::uint64_t>(record + 8, 0xFFFFFFFF81000000 + number * 16, ByteOrder::little);
-    store<std::uint64_t>(record + 16, 0xFFFF888012340000 + (i / 64 + object(random)) * 64, ByteOrder::little);
-    store<std::uint64_t>(record + 24, number * 8, ByteOrder::little);
+  RecordedTrace() {
+    const char* const chosen = std::getenv("KMEMTRACE_BENCH_TRACE");
+    TraceFile file{chosen != nullptr ? chosen : KMEMTRACE_DATA "/amd64/trace.dat", {}, {}};
+    file.mapping = std::make_shared<const MappedFile>(file.path);
+    file.bytes = file.mapping->bytes();
+    Findings findings;
+    read_records(file, *this, findings);
   }
-  return bytes;
+
+  void describe(const TraceDescription& description) override {
+    Findings findings;
+    order_ = description.kernel.byte_order;
+    layouts_ = std::make_unique<RecordLayouts>(parse_event_formats(description.kernel.formats, findings), order_);
+  }
+  void begin_stream(const RecordStream&) override { streams_.emplace_back(); }
+  void record(std::uint64_t ticks, Bytes record) override {
+    streams_.back().push_back({ticks, bytes_.size(), record.size()});
+    bytes_.insert(bytes_.end(), record.begin(), record.end());
+    ++events_;
+  }
+  void lost(std::optional<std::uint64_t>) override {}
+  void end_stream() override {}
+
+  ByteOrder order() const { return order_; }
+  std::int64_t events() const { return events_; }
+
+  // Gives each finished block to the taker.
+  template <typename Taker>
+  void encode(Taker&& take) const {
+    BlockEncoder encoder(*layouts_);
+    for (const std::vector<Record>& stream : streams_) {
+      for (const Record& record : stream) {
+        encoder.add(record.ticks, Bytes(bytes_).subspan(record.at, record.size));
+        if (encoder.events() >= kBlockEvents) take(encoder.finish());
+      }
+      if (!encoder.empty()) take(encoder.finish());
+    }
+  }
+
+ private:
+  ByteOrder order_ = ByteOrder::little;
+  std::unique_ptr<RecordLayouts> layouts_;
+  std::vector<std::vector<Record>> streams_;
+  std::vector<std::uint8_t> bytes_;
+  std::int64_t events_ = 0;
+};
+
+const RecordedTrace& trace() {
+  static const RecordedTrace recorded;
+  return recorded;
 }
 
-EventBlock encode(BlockEncoder& encoder, const std::vector<std::uint8_t>& bytes) {
-  for (std::size_t i = 0; i < kBlockEvents; ++i)
-    encoder.add(i * 300, Bytes(bytes).subspan(i * kRecordBytes, kRecordBytes));
-  return encoder.finish();
-}
-
-void encode_a_block(benchmark::State& state) {
-  const RecordLayouts known = layouts();
-  const std::vector<std::uint8_t> bytes = records();
-  BlockEncoder encoder(known);
+void encode_blocks(benchmark::State& state) {
+  const bool packed = state.range(0) != 0;
   std::size_t size = 0;
   for (auto _ : state) {
-    const EventBlock block = encode(encoder, bytes);
-    size = state.range(0) != 0 ? make_chunk(ChunkType::kEvents, 0, block.bytes).size() : block.bytes.size();
+    size = 0;
+    trace().encode([&](const EventBlock& block) {
+      size += packed ? make_chunk(ChunkType::kEvents, 0, block.bytes).size() : block.bytes.size();
+    });
     benchmark::DoNotOptimize(size);
   }
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBlockEvents));
-  state.counters["bytes_an_event"] = static_cast<double>(size) / static_cast<double>(kBlockEvents);
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * trace().events());
+  state.counters["bytes_an_event"] = static_cast<double>(size) / static_cast<double>(trace().events());
 }
-BENCHMARK(encode_a_block)->ArgName("packed")->Arg(0)->Arg(1);
+BENCHMARK(encode_blocks)->ArgName("packed")->Arg(0)->Arg(1);
 
-void decode_a_block(benchmark::State& state) {
-  const RecordLayouts known = layouts();
-  BlockEncoder encoder(known);
-  const EventBlock block = encode(encoder, records());
-  const std::vector<std::uint8_t> packed = make_chunk(ChunkType::kEvents, 0, block.bytes);
+void decode_blocks(benchmark::State& state) {
+  const bool packed = state.range(0) != 0;
+  std::vector<std::vector<std::uint8_t>> blocks;
+  trace().encode([&](const EventBlock& block) {
+    blocks.push_back(packed ? make_chunk(ChunkType::kEvents, 0, block.bytes) : block.bytes);
+  });
   for (auto _ : state) {
-    const std::vector<std::uint8_t> plain = state.range(0) != 0 ? unpack(*chunk_at(packed, 0)) : block.bytes;
-    BlockReader reader(plain, ByteOrder::little);
     std::uint64_t sum = 0;
-    for (BlockEvent event; reader.next(event);) sum += event.ticks + event.address;
+    for (const std::vector<std::uint8_t>& block : blocks) {
+      std::vector<std::uint8_t> unpacked;
+      if (packed) unpacked = unpack(*chunk_at(block, 0));
+      BlockReader reader(packed ? unpacked : block, trace().order());
+      for (BlockEvent event; reader.next(event);) sum += event.ticks + event.address;
+    }
     benchmark::DoNotOptimize(sum);
   }
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBlockEvents));
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * trace().events());
 }
-BENCHMARK(decode_a_block)->ArgName("packed")->Arg(0)->Arg(1);
+BENCHMARK(decode_blocks)->ArgName("packed")->Arg(0)->Arg(1);
 
 }  // namespace
