@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the benchmarks share: building what they measure, programs whose time and memory are watched, recorders of the
+running kernel, and tables."""
+import collections
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+FOLDER = os.path.join(ROOT, 'build', 'bench')
+BUILD = os.path.join(ROOT, 'build-bench')
+TRACEFS = '/sys/kernel/tracing'
+CPUS = os.cpu_count()
+
+Built = collections.namedtuple('Built', 'kmemtrace storm micro_benchmarks')
+Counted = collections.namedtuple('Counted', 'events lost')
+
+
+def build():
+    """Paths of the programs, as the sources are now."""
+    subprocess.run([os.path.join(ROOT, 'tools', 'install-packages.sh'), 'bench'], check=True)
+    environment = dict(os.environ)
+    if shutil.which('ccache'):
+        environment.setdefault('CMAKE_CXX_COMPILER_LAUNCHER', 'ccache')
+    print('Building', file=sys.stderr)
+    for command in (['cmake', '-S', ROOT, '-B', BUILD, '-G', 'Ninja', '-DKMEMTRACE_BENCH=ON'],
+                    ['ninja', '-C', BUILD, *Built._fields]):
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if done.returncode:
+            sys.exit(done.stdout.decode(errors='replace'))
+    return Built(os.path.join(BUILD, 'kmemtrace'), *(os.path.join(BUILD, 'bench', name) for name in Built._fields[1:]))
+
+
+def workspace():
+    """A folder that is gone at the end of the with statement."""
+    os.makedirs(FOLDER, exist_ok=True)
+    return tempfile.TemporaryDirectory(dir=FOLDER)
+
+
+def table(heads, rows):
+    print('| ' + ' | '.join(heads) + ' |\n|' + '---|' * len(heads))
+    for row in rows:
+        print('| ' + ' | '.join(row) + ' |')
+    print(flush=True)
+
+
+def median(runs, key):
+    return statistics.median(getattr(run, key) for run in runs)
+
+
+def machine_seconds():
+    """Processor time that all of the machine's CPUs spent since boot, without idling and what a host took."""
+    with open('/proc/stat', encoding='ascii') as file:
+        user, nice, system, _, _, irq, softirq = map(int, file.readline().split()[1:8])
+    return (user + nice + system + irq + softirq) / os.sysconf('SC_CLK_TCK')
+
+
+class Program:
+    """A program that runs. When it has ended: `seconds` of processor and `wall` time, children included; the peaks of
+    its `resident` and `anonymous` memory in bytes, looked at as often as wanted; `messages` on stderr. At the end of a with
+    statement it runs no more."""
+
+    def __init__(self, command, watch_every=0.002, **options):
+        self.command = command
+        self.resident = self.anonymous = 0
+        self._start = time.monotonic()
+        self._stderr = tempfile.TemporaryFile()
+        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr,
+                                      **options)
+        self._watcher = threading.Thread(target=self._watch, args=(watch_every,))
+        self._watcher.start()
+
+    def _watch(self, every):
+        """The file's own pages, mapped, count as resident too; what the program allocates is the anonymous part."""
+        with contextlib.suppress(OSError, ValueError):
+            while True:
+                with open(f'/proc/{self.child.pid}/status', encoding='ascii', errors='replace') as file:
+                    values = dict(line.split(':', 1) for line in file)
+                if 'VmHWM' not in values:
+                    return
+                self.resident = max(self.resident, int(values['VmHWM'].split()[0]) * 1024)
+                self.anonymous = max(self.anonymous, int(values['RssAnon'].split()[0]) * 1024)
+                time.sleep(every)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.child.returncode is None:  # something else went wrong
+            self.interrupt().child.wait()
+
+    def interrupt(self):
+        self.child.send_signal(signal.SIGINT)
+        return self
+
+    def end(self):
+        _, status, usage = os.wait4(self.child.pid, 0)
+        self.wall = time.monotonic() - self._start
+        self.child.returncode = os.waitstatus_to_exitcode(status)
+        self._watcher.join()
+        self._stderr.seek(0)
+        self.messages = self._stderr.read().decode(errors='replace')
+        self._stderr.close()
+        if self.child.returncode not in (0, -signal.SIGINT):  # perf ends itself by the signal that it was sent
+            sys.exit(f'{" ".join(self.command)}: exit {self.child.returncode}\n{self.messages}')
+        self.seconds = usage.ru_utime + usage.ru_stime
+        return self
+
+
+def default_events(kmemtrace):
+    """What `kmemtrace record` records here when nothing else is asked for, as system:name."""
+    done = subprocess.run([kmemtrace, 'list', 'events', '--json'], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)['events']['default']
+
+
+def _tracing(pid):
+    for name in os.listdir(f'{TRACEFS}/instances'):
+        if name.startswith(f'kmemtrace-{pid}-'):
+            with contextlib.suppress(OSError), open(f'{TRACEFS}/instances/{name}/tracing_on', encoding='ascii') as on, \
+                    open(f'{TRACEFS}/instances/{name}/events/kmem/kmalloc/enable', encoding='ascii') as enabled:
+                return on.read().strip() == '1' and enabled.read().startswith('1')
+    return False
+
+
+def start_kmemtrace(kmemtrace, path):
+    """`kmemtrace record` of the whole machine, once it traces."""
+    recorder = Program([kmemtrace, 'record', '--no-progress', '-o', path], watch_every=0.05)
+    while not _tracing(recorder.child.pid):
+        if recorder.child.poll() is not None:
+            sys.exit('kmemtrace record ended at once')
+        time.sleep(0.01)
+    return recorder
+
+
+def kernels_count(recorder):
+    """Counted by the kernel's ring buffer, of an ended `kmemtrace record`."""
+    def number(pattern):
+        found = re.search(pattern, recorder.messages)
+        return int(found[1].replace(',', '')) if found else None
+    lost = 0 if 'Nothing was lost' in recorder.messages else number(r'([\d,]+) events were lost')
+    return Counted(number(r'([\d,]+) events in '), lost)
+
+
+def count_in_file(kmemtrace, path):
+    done = subprocess.run([kmemtrace, 'check', '--json', path], stdout=subprocess.PIPE, check=False)
+    trace = json.loads(done.stdout)['files'][0]['trace']
+    return Counted(trace['events'], trace['lost_events'])
+
+
+def start_perf(path, events):
+    """`perf record` of the whole machine, once it traces."""
+    commands, acknowledged = os.pipe(), os.pipe()
+    recorder = Program(['perf', 'record', '-a', '-q', '-B', '-D', '-1', '--control', f'fd:{commands[0]},{acknowledged[1]}',
+                        '-e', ','.join(events), '-o', path], watch_every=0.05, pass_fds=(commands[0], acknowledged[1]))
+    os.close(commands[0])
+    os.close(acknowledged[1])
+    os.write(commands[1], b'enable\n')
+    if not os.read(acknowledged[0], 16).startswith(b'ack'):
+        sys.exit('perf record ended at once')
+    recorder.control = commands[1], acknowledged[0]  # open as long as perf runs
+    return recorder
+
+
+def perfs_count(path):
+    """Samples in a perf.data, and how many the kernel counted as lost."""
+    done = subprocess.run(['perf', 'report', '--stats', '-i', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=True, encoding='utf-8', errors='replace')
+    by_event = done.stdout[done.stdout.index('kmem:'):]
+    return Counted(*(sum(map(int, re.findall(rf' {kind} events:\s+(\d+)', by_event))) for kind in ('SAMPLE', 'LOST_SAMPLES')))
