@@ -67,11 +67,12 @@ def machine_seconds():
 
 class Program:
     """A program that runs. When it has ended: `seconds` of processor and `wall` time, children included; the peaks of
-    its `resident` and `anonymous` memory in bytes, looked at as often as wanted; `messages` on stderr. At the end of a with
-    statement it runs no more."""
+    its `resident` and `anonymous` memory in bytes, looked at as often as wanted; `messages` on stderr. At the end of
+    a with statement it runs no more. `keep` are file descriptors to close when it has ended."""
 
-    def __init__(self, command, watch_every=0.002, **options):
+    def __init__(self, command, watch_every=0.002, keep=(), **options):
         self.command = command
+        self._kept = keep
         self.resident = self.anonymous = 0
         self._start = time.monotonic()
         self._stderr = tempfile.TemporaryFile()
@@ -111,6 +112,8 @@ class Program:
         self._stderr.seek(0)
         self.messages = self._stderr.read().decode(errors='replace')
         self._stderr.close()
+        for descriptor in self._kept:
+            os.close(descriptor)
         if self.child.returncode not in (0, -signal.SIGINT):  # perf ends itself by the signal that it was sent
             sys.exit(f'{" ".join(self.command)}: exit {self.child.returncode}\n{self.messages}')
         self.seconds = usage.ru_utime + usage.ru_stime
@@ -160,14 +163,14 @@ def count_in_file(kmemtrace, path):
 def start_perf(path, events):
     """`perf record` of the whole machine, once it traces."""
     commands, acknowledged = os.pipe(), os.pipe()
-    recorder = Program(['perf', 'record', '-a', '-q', '-B', '-D', '-1', '--control', f'fd:{commands[0]},{acknowledged[1]}',
-                        '-e', ','.join(events), '-o', path], watch_every=0.05, pass_fds=(commands[0], acknowledged[1]))
+    recorder = Program(['perf', 'record', '-a', '-q', '-B', '-e', ','.join(events), '-o', path,
+                        '-D', '-1', '--control', f'fd:{commands[0]},{acknowledged[1]}'],
+                       watch_every=0.05, pass_fds=(commands[0], acknowledged[1]), keep=(commands[1], acknowledged[0]))
     os.close(commands[0])
     os.close(acknowledged[1])
     os.write(commands[1], b'enable\n')
     if not os.read(acknowledged[0], 16).startswith(b'ack'):
         sys.exit('perf record ended at once')
-    recorder.control = commands[1], acknowledged[0]  # open as long as perf runs
     return recorder
 
 
@@ -176,4 +179,8 @@ def perfs_count(path):
     done = subprocess.run(['perf', 'report', '--stats', '-i', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           check=True, encoding='utf-8', errors='replace')
     by_event = done.stdout[done.stdout.index('kmem:'):]
-    return Counted(*(sum(map(int, re.findall(rf' {kind} events:\s+(\d+)', by_event))) for kind in ('SAMPLE', 'LOST_SAMPLES')))
+
+    def total(kind):
+        return sum(map(int, re.findall(rf' {kind} events:\s+(\d+)', by_event)))
+
+    return Counted(total('SAMPLE'), total('LOST_SAMPLES'))
