@@ -19,7 +19,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 FOLDER = os.path.join(ROOT, 'build', 'bench')
 BUILD = os.path.join(ROOT, 'build-bench')
-TRACEFS = '/sys/kernel/tracing'
 CPUS = os.cpu_count()
 
 Built = collections.namedtuple('Built', 'kmemtrace storm micro_benchmarks')
@@ -68,16 +67,15 @@ def machine_seconds():
 class Program:
     """A program that runs. When it has ended: `seconds` of processor and `wall` time, children included; the peaks of
     its `resident` and `anonymous` memory in bytes, looked at as often as wanted; `messages` on stderr. At the end of
-    a with statement it runs no more. `keep` are file descriptors to close when it has ended."""
+    a with statement it runs no more."""
 
-    def __init__(self, command, watch_every=0.002, keep=(), **options):
+    def __init__(self, command, watch_every=0.002, **options):
         self.command = command
-        self._kept = keep
         self.resident = self.anonymous = 0
         self._start = time.monotonic()
         self._stderr = tempfile.TemporaryFile()
-        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr,
-                                      **options)
+        streams = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL, 'stderr': self._stderr}
+        self.child = subprocess.Popen(command, **{**streams, **options})
         self._watcher = threading.Thread(target=self._watch, args=(watch_every,))
         self._watcher.start()
 
@@ -98,11 +96,8 @@ class Program:
 
     def __exit__(self, *_):
         if self.child.returncode is None:  # something else went wrong
-            self.interrupt().child.wait()
-
-    def interrupt(self):
-        self.child.send_signal(signal.SIGINT)
-        return self
+            self.child.send_signal(signal.SIGINT)
+            self.child.wait()
 
     def end(self):
         _, status, usage = os.wait4(self.child.pid, 0)
@@ -112,9 +107,7 @@ class Program:
         self._stderr.seek(0)
         self.messages = self._stderr.read().decode(errors='replace')
         self._stderr.close()
-        for descriptor in self._kept:
-            os.close(descriptor)
-        if self.child.returncode not in (0, -signal.SIGINT):  # perf ends itself by the signal that it was sent
+        if self.child.returncode:
             sys.exit(f'{" ".join(self.command)}: exit {self.child.returncode}\n{self.messages}')
         self.seconds = usage.ru_utime + usage.ru_stime
         return self
@@ -126,23 +119,27 @@ def default_events(kmemtrace):
     return json.loads(done.stdout)['events']['default']
 
 
-def _tracing(pid):
-    for name in os.listdir(f'{TRACEFS}/instances'):
-        if name.startswith(f'kmemtrace-{pid}-'):
-            with contextlib.suppress(OSError), open(f'{TRACEFS}/instances/{name}/tracing_on', encoding='ascii') as on, \
-                    open(f'{TRACEFS}/instances/{name}/events/kmem/kmalloc/enable', encoding='ascii') as enabled:
-                return on.read().strip() == '1' and enabled.read().startswith('1')
-    return False
+class Recorder(Program):
+    """A recorder of the whole machine that has begun: its command, which waits until stop(), says so."""
+
+    def __init__(self, *command):
+        super().__init__([*command, '--', 'sh', '-c', 'echo begun; read line; true'], watch_every=0.05,
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if self.child.stdout.readline() != b'begun\n':
+            self.end()
+            sys.exit(f'{" ".join(command)} ended at once')
+
+    def stop(self):
+        self.child.stdin.close()
+        return self
 
 
 def start_kmemtrace(kmemtrace, path):
-    """`kmemtrace record` of the whole machine, once it traces."""
-    recorder = Program([kmemtrace, 'record', '--no-progress', '-o', path], watch_every=0.05)
-    while not _tracing(recorder.child.pid):
-        if recorder.child.poll() is not None:
-            sys.exit('kmemtrace record ended at once')
-        time.sleep(0.01)
-    return recorder
+    return Recorder(kmemtrace, 'record', '--no-progress', '-o', path)
+
+
+def start_perf(path, events):
+    return Recorder('perf', 'record', '-a', '-q', '-B', '-e', ','.join(events), '-o', path)
 
 
 def kernels_count(recorder):
@@ -158,20 +155,6 @@ def count_in_file(kmemtrace, path):
     done = subprocess.run([kmemtrace, 'check', '--json', path], stdout=subprocess.PIPE, check=False)
     trace = json.loads(done.stdout)['files'][0]['trace']
     return Counted(trace['events'], trace['lost_events'])
-
-
-def start_perf(path, events):
-    """`perf record` of the whole machine, once it traces."""
-    commands, acknowledged = os.pipe(), os.pipe()
-    recorder = Program(['perf', 'record', '-a', '-q', '-B', '-e', ','.join(events), '-o', path,
-                        '-D', '-1', '--control', f'fd:{commands[0]},{acknowledged[1]}'],
-                       watch_every=0.05, pass_fds=(commands[0], acknowledged[1]), keep=(commands[1], acknowledged[0]))
-    os.close(commands[0])
-    os.close(acknowledged[1])
-    os.write(commands[1], b'enable\n')
-    if not os.read(acknowledged[0], 16).startswith(b'ack'):
-        sys.exit('perf record ended at once')
-    return recorder
 
 
 def perfs_count(path):
