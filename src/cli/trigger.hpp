@@ -10,8 +10,8 @@ namespace kmt {
 
 class Trigger {
  public:
-  // "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (that much more than at the start), "oom_kill+0", "failure". Throws
-  // Error.
+  // "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (that much more than at the start), "oom_kill+0", "failure".
+  // Throws Error.
   explicit Trigger(const std::string& condition);
 
   // What has grown has grown since then.

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/varint.hpp"
 #include "formats/ftrace/record_decoder.hpp"
@@ -91,16 +95,40 @@ BlockEncoder::BlockEncoder(const RecordLayouts& layouts) : layouts_(layouts) {}
 // Keeps what fields hold and zeroes what is between and behind them: the ring buffer leaves stale bytes there, which
 // mean nothing and would make every record a shape of its own.
 void BlockEncoder::canonicalize(const RecordLayout& layout, Bytes record) {
-  scratch_.assign(reinterpret_cast<const char*>(record.data()), record.size());
+  scratch_.assign(record.begin(), record.end());
   const std::size_t fixed = std::min(layout.field_mask.size(), record.size());
-  for (std::size_t i = 0; i < fixed; ++i) scratch_[i] = static_cast<char>(scratch_[i] & layout.field_mask[i]);
+  std::uint8_t* const bytes = scratch_.data();
+  const std::uint8_t* const mask = layout.field_mask.data();
+  for (std::size_t i = 0; i < fixed; ++i) bytes[i] &= mask[i];
   std::size_t end = layout.rest_is_data ? record.size() : fixed;
   for (const std::uint16_t offset : layout.dynamic_offsets) {
     if (offset + 4u > record.size()) continue;
     const auto where = load<std::uint32_t>(record.data() + offset, layouts_.order());
     end = std::max<std::size_t>(end, std::min<std::size_t>((where & 0xFFFF) + (where >> 16), record.size()));
   }
-  std::fill(scratch_.begin() + static_cast<std::ptrdiff_t>(end), scratch_.end(), '\0');
+  std::fill(scratch_.begin() + static_cast<std::ptrdiff_t>(end), scratch_.end(), std::uint8_t{0});
+}
+
+// The number of the shape that is in scratch_; it enters the dictionary the first time.
+std::uint32_t BlockEncoder::shape_of(const RecordLayout& layout) {
+  for (std::uint64_t key = XXH3_64bits_withSeed(scratch_.data(), scratch_.size(), kHashSeed);; ++key) {
+    const auto [id, inserted] = shape_ids_.insert(key);
+    if (!inserted) {
+      const Shape& known = shapes_[*id];
+      if (known.size == scratch_.size() &&
+          std::memcmp(dictionary_.data() + known.begin, scratch_.data(), known.size) == 0)
+        return *id;
+      continue;
+    }
+    *id = static_cast<std::uint32_t>(shapes_.size());
+    dictionary_.push_back(static_cast<std::uint8_t>(layout.address_kind));
+    append_varint(dictionary_, layout.address_offset);
+    dictionary_.push_back(layout.address_bytes);
+    append_varint(dictionary_, scratch_.size());
+    shapes_.push_back({layout.address_kind, 0, dictionary_.size(), scratch_.size()});
+    dictionary_.insert(dictionary_.end(), scratch_.begin(), scratch_.end());
+    return *id;
+  }
 }
 
 void BlockEncoder::add(std::uint64_t ticks, Bytes record) {
@@ -115,8 +143,8 @@ void BlockEncoder::add(std::uint64_t ticks, Bytes record) {
   add_tid(has_tid ? static_cast<std::int32_t>(load<std::uint32_t>(record.data() + tid_offset, layouts_.order())) : 0);
 
   if (layout == nullptr || !layout->shaped || !has_tid || record.size() < layout->shortest || record.size() > 0xFFFF) {
-    scratch_.assign(reinterpret_cast<const char*>(record.data()), record.size());
-    if (has_tid) std::fill_n(scratch_.begin() + tid_offset, 4, '\0');
+    scratch_.assign(record.begin(), record.end());
+    if (has_tid) std::fill_n(scratch_.begin() + tid_offset, 4, std::uint8_t{0});
     append_varint(shape_column_, 0);
     append_varint(literals_, scratch_.size());
     literals_.insert(literals_.end(), scratch_.begin(), scratch_.end());
@@ -127,19 +155,11 @@ void BlockEncoder::add(std::uint64_t ticks, Bytes record) {
   const std::uint64_t address =
       has_address ? load_sized(record.data() + layout->address_offset, layout->address_bytes, layouts_.order()) : 0;
   canonicalize(*layout, record);
-  std::fill_n(scratch_.begin() + tid_offset, 4, '\0');
-  std::fill_n(scratch_.begin() + layout->address_offset, layout->address_bytes, '\0');
-  const auto [known, inserted] = shape_ids_.try_emplace(scratch_, static_cast<std::uint32_t>(shapes_.size()));
-  if (inserted) {
-    shapes_.push_back({layout->address_kind, 0});
-    dictionary_.push_back(static_cast<std::uint8_t>(layout->address_kind));
-    append_varint(dictionary_, layout->address_offset);
-    dictionary_.push_back(layout->address_bytes);
-    append_varint(dictionary_, scratch_.size());
-    dictionary_.insert(dictionary_.end(), scratch_.begin(), scratch_.end());
-  }
-  append_varint(shape_column_, known->second + 1);
-  if (has_address) add_address(shapes_[known->second], address);
+  std::fill_n(scratch_.begin() + tid_offset, 4, std::uint8_t{0});
+  std::fill_n(scratch_.begin() + layout->address_offset, layout->address_bytes, std::uint8_t{0});
+  const std::uint32_t shape = shape_of(*layout);
+  append_varint(shape_column_, std::uint64_t{shape} + 1);
+  if (has_address) add_address(shapes_[shape], address);
   const bool is_nothing =
       layout->address_kind == AddressKind::page ? is_no_page(address, layout->address_bytes) : address == 0;
   if (layout->allocates && is_nothing) ++failed_allocations_;
@@ -224,7 +244,7 @@ EventBlock BlockEncoder::finish() {
 
 void BlockEncoder::reset() {
   events_ = failed_allocations_ = first_ticks_ = last_ticks_ = 0;
-  shape_ids_.clear();
+  shape_ids_ = {};
   shapes_.clear();
   run_tid_ = run_base_ = 0;
   run_length_ = 0;

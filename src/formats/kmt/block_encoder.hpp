@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/byte_reader.hpp"
+#include "base/flat_map.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/kmt/recency_list.hpp"
 
@@ -74,10 +74,13 @@ class BlockEncoder {
   struct Shape {
     AddressKind address_kind = AddressKind::none;
     std::uint64_t last_address = 0;
+    std::size_t begin = 0;  // of its record in the dictionary
+    std::size_t size = 0;
   };
 
   void add_tid(std::int32_t tid);
   void add_address(Shape& shape, std::uint64_t address);
+  std::uint32_t shape_of(const RecordLayout& layout);
   void canonicalize(const RecordLayout& layout, Bytes record);
   void reset();
 
@@ -86,8 +89,8 @@ class BlockEncoder {
   std::uint64_t failed_allocations_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
-  std::string scratch_;  // the record being taken apart
-  std::unordered_map<std::string, std::uint32_t> shape_ids_;
+  Column scratch_;                    // the record being taken apart
+  FlatMap<std::uint32_t> shape_ids_;  // by hash; equal hashes of different shapes take the next free key
   std::vector<Shape> shapes_;
   std::int32_t run_tid_ = 0;
   std::int32_t run_base_ = 0;
