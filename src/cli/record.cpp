@@ -22,6 +22,7 @@
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/record_boot.hpp"
 #include "cli/record_messages.hpp"
 #include "cli/record_request.hpp"
 #include "cli/trigger.hpp"
@@ -236,6 +237,8 @@ void record_trace(const RecordOptions& options) {
   std::signal(SIGXFSZ, SIG_IGN);                             // a file size limit is a full disk: an error of the write
   const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
   std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
+  std::optional<BootBuffer> boot;
+  if (options.boot && !(boot = boot_buffer_or_plan(options))) return;
   check_output(options.output);
   const std::string tracefs = usable_tracefs();
   offer_to_remove_stale(tracefs, options.remove_stale);
@@ -266,18 +269,20 @@ void record_trace(const RecordOptions& options) {
       say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
           "sysctl kernel.kptr_restrict=1\n");
     PageSink* const sink = output.open(kernel, cpus);
-    if (request.command.empty() && ::isatty(STDERR_FILENO) == 1)
+    if (request.command.empty() && !boot && ::isatty(STDERR_FILENO) == 1)
       say("Recording {} events into {}; {}Ctrl+C ends it\n", request.events.size(), printable(options.output),
           output.is_flight_recorder() ? "SIGUSR2 writes what is kept, " : "");
     if (trigger) trigger->start();
     return sink;
   };
-  RecordOutcome outcome = record(tracefs, request, hooks);
+  RecordOutcome outcome =
+      boot ? collect_boot_buffer(tracefs, *boot, request.scratch_directory, hooks) : record(tracefs, request, hooks);
   progress.clear();
   if (triggered) say("Triggered: {}\n", trigger->what_happened());
   const WrittenTrace written = output.finish(outcome);
   print_summary(options, outcome, written);
   print_notes(outcome);
+  if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
   if (outcome.end != RecordEnd::cannot_write) return;
   Error error(fmt::format("The recording ended early: {}", outcome.write_error));
   error.hint("What had been recorded until then is in the trace");
@@ -353,6 +358,9 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
       command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
           ->type_name("N")
           ->check(CLI::IsMember({6, 7}));
+  command->add_flag("--boot", options->boot,
+                    "Collect what this boot was traced with; if it was not, print the kernel parameters to boot with\n"
+                    "-e, -b, --max-memory, --clock and --stacks choose the parameters");
   command->add_flag("--remove-stale", options->remove_stale, "Remove instances that killed runs left, without asking");
   command->add_flag("--no-progress", options->no_progress, "No progress line");
   command->add_option("COMMAND", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");

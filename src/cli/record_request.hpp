@@ -30,6 +30,7 @@ struct RecordOptions {
   bool version_given = false;
   bool stacks = false;
   bool only_command = false;
+  bool boot = false;
   bool remove_stale = false;
   bool no_progress = false;
   std::vector<std::string> command;

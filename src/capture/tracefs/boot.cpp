@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/boot.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <set>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "capture/features/tsc_scale.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+#include "capture/sideband/memory_state.hpp"
+#include "capture/tracefs/buffer_counters.hpp"
+#include "capture/tracefs/ring_readers.hpp"
+#include "capture/tracefs/tracefs.hpp"
+
+namespace kmt {
+
+namespace {
+
+// What the kernel gives the top-level buffer on its first use (kernel/trace/trace.c, TRACE_BUF_SIZE_DEFAULT).
+constexpr const char* kDefaultKilobytes = "1408";
+
+// As the kernel splits its command line (lib/cmdline.c, next_arg): quotes hold blanks together and are dropped; what
+// follows "--" is for init.
+std::vector<std::string> split_parameters(std::string_view cmdline) {
+  std::vector<std::string> words;
+  std::string word;
+  bool quoted = false;
+  bool any = false;
+  const auto end_word = [&] {
+    if (any) words.push_back(std::move(word));
+    word.clear();
+    any = false;
+  };
+  for (const char c : cmdline) {
+    if (c == '"') {
+      quoted = !quoted;
+      any = true;
+    } else if (!quoted && std::isspace(static_cast<unsigned char>(c)) != 0) {
+      end_word();
+    } else {
+      word += c;
+      any = true;
+    }
+  }
+  end_word();
+  words.erase(std::find(words.begin(), words.end(), "--"), words.end());
+  return words;
+}
+
+void add_list(std::vector<std::string>& list, std::string_view text) {
+  for (const std::string_view part : split(text, ','))
+    if (!part.empty()) list.emplace_back(part);
+}
+
+// "64M" as the kernel reads it (lib/cmdline.c, memparse); 0 when it is no size.
+std::uint64_t parse_kernel_size(std::string_view text) {
+  std::uint64_t size = 0;
+  const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (code != std::errc{} || size > (1ull << 32)) return 0;
+  switch (rest == text.data() + text.size() ? '\0' : *rest) {
+    case 'K':
+    case 'k': return size << 10;
+    case 'M':
+    case 'm': return size << 20;
+    case 'G':
+    case 'g': return size << 30;
+    default: return size;
+  }
+}
+
+bool names_event(const std::string& pattern, const EventName& event) {
+  const std::size_t colon = pattern.find(':');
+  if (colon == std::string::npos) return pattern == event.system || pattern == event.name || pattern == "*";
+  const auto fits = [](std::string_view part, const std::string& name) {
+    return part.empty() || part == "*" || part == name;
+  };
+  const std::string_view text = pattern;
+  return fits(text.substr(0, colon), event.system) && fits(text.substr(colon + 1), event.name);
+}
+
+// The lines of set_event: "kmem:kmalloc".
+std::vector<EventName> enabled_events(const std::string& buffer) {
+  std::vector<EventName> events;
+  for (const std::string_view line : split(try_read_file(buffer + "/set_event").value_or(""), '\n')) {
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos)
+      events.push_back({std::string(line.substr(0, colon)), std::string(line.substr(colon + 1))});
+  }
+  return events;
+}
+
+bool has_tracer(const std::string& buffer) { return trim(read_file(buffer + "/current_tracer")) != "nop"; }
+
+std::string current_clock(const std::string& buffer) {
+  const std::string text = read_file(buffer + "/trace_clock");  // "local [global] …"
+  const std::size_t open = text.find('[');
+  const std::size_t close = text.find(']', open);
+  if (open == std::string::npos || close == std::string::npos) throw Error("Cannot tell the buffer's trace clock");
+  return text.substr(open + 1, close - open - 1);
+}
+
+std::string statistics_of(const std::string& buffer, unsigned cpu) {
+  return try_read_file(fmt::format("{}/per_cpu/cpu{}/stats", buffer, cpu)).value_or("");
+}
+
+std::uint64_t size_of(const std::string& buffer, unsigned cpu) {
+  const std::string text = try_read_file(fmt::format("{}/per_cpu/cpu{}/buffer_size_kb", buffer, cpu)).value_or("");
+  std::uint64_t kilobytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), kilobytes);
+  return kilobytes * 1024;
+}
+
+bool is_empty(const std::string& buffer) {
+  const std::vector<unsigned> cpus = ring_buffer_cpus(buffer);
+  return std::all_of(cpus.begin(), cpus.end(),
+                     [&buffer](unsigned cpu) { return parse_buffer_counters(statistics_of(buffer, cpu)).unread == 0; });
+}
+
+// The size tells a boot's buffer from one that was given back and is used by somebody else since.
+bool is_top_level_ours(const std::string& tracefs, const BootParameters& parameters,
+                       const std::vector<EventName>& available) {
+  const bool of_memory = std::any_of(available.begin(), available.end(), [&parameters](const EventName& event) {
+    return event.system == "kmem" && names_event(parameters.events, event);
+  });
+  if (!of_memory || parameters.buffer_bytes == 0 || size_of(tracefs, 0) < parameters.buffer_bytes) return false;
+  return !enabled_events(tracefs).empty() || !is_empty(tracefs);
+}
+
+void refuse_if_others_use(const std::string& tracefs, const BootParameters& parameters) {
+  std::string use;
+  if (has_tracer(tracefs)) use = fmt::format("the tracer {}", trim(read_file(tracefs + "/current_tracer")));
+  for (const EventName& event : enabled_events(tracefs))
+    if (!names_event(parameters.events, event)) use = to_string(event);
+  if (use.empty()) return;
+  Error error(fmt::format("Somebody else uses the top-level ring buffer too: {} is on, which this boot's parameters do "
+                          "not name",
+                          printable(use)),
+              ExitCode::unsupported);
+  error.hint("End the other tracing first; what it wrote would be taken for this boot's");
+  throw error.at({tracefs, {}, {}});
+}
+
+// New instances begin with the top-level buffer's options, so these reach further than this boot's trace.
+std::vector<std::string> options_to_restore(const std::string& tracefs, const BootParameters& parameters) {
+  std::vector<std::string> restore;
+  if (has_tracer(tracefs)) return restore;
+  for (const std::string& option : parameters.options) {
+    if (option == "nooverwrite") restore.push_back("overwrite=1");
+    if (option == "stacktrace") restore.push_back("stacktrace=0");
+  }
+  return restore;
+}
+
+ClockScale scale_of(const std::string& clock) {
+  if (clock != "x86-tsc") return {};
+  if (const auto scale = tsc_scale()) return *scale;
+  throw Error("This kernel does not say how long a cycle of the time stamp counter is", ExitCode::unsupported);
+}
+
+double seconds_since_boot() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+}  // namespace
+
+BootParameters parse_boot_parameters(std::string_view cmdline) {
+  BootParameters parameters;
+  for (const std::string& word : split_parameters(cmdline)) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string_view key = std::string_view(word).substr(0, equals);
+    const std::string_view value = std::string_view(word).substr(equals + 1);
+    if (key == "trace_event") add_list(parameters.events, value);
+    if (key == "trace_options") add_list(parameters.options, value);
+    if (key == "trace_buf_size") parameters.buffer_bytes = parse_kernel_size(value);
+    if (key != "trace_instance") continue;
+    const std::string_view first = value.substr(0, value.find(','));  // NAME, NAME^flag, NAME@place
+    if (first.substr(0, first.find_first_of("^@")) == kBootInstance)
+      add_list(parameters.instance_events, value.substr(first.size()));
+  }
+  return parameters;
+}
+
+bool names_event(const std::vector<std::string>& patterns, const EventName& event) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&event](const std::string& pattern) { return names_event(pattern, event); });
+}
+
+std::optional<BootBuffer> find_boot_buffer(const std::string& tracefs, const BootParameters& parameters) {
+  BootBuffer buffer;
+  buffer.path = fmt::format("{}/instances/{}", tracefs, kBootInstance);
+  const std::vector<EventName> available = available_events(tracefs);
+  buffer.top_level = ::access(buffer.path.c_str(), F_OK) != 0;
+  if (buffer.top_level) {
+    if (!is_top_level_ours(tracefs, parameters, available)) return std::nullopt;
+    refuse_if_others_use(tracefs, parameters);
+    buffer.path = tracefs;
+  }
+  const std::vector<std::string>& named = buffer.top_level ? parameters.events : parameters.instance_events;
+  const std::vector<EventName> enabled = enabled_events(buffer.path);
+  for (const EventName& event : available)
+    if (names_event(named, event) || std::find(enabled.begin(), enabled.end(), event) != enabled.end())
+      buffer.events.push_back(event);
+  buffer.clock = current_clock(buffer.path);
+  buffer.to_restore = options_to_restore(tracefs, parameters);
+  return buffer;
+}
+
+RecordOutcome collect_boot_buffer(const std::string& tracefs, const BootBuffer& buffer,
+                                  const std::string& scratch_directory, const RecordHooks& hooks) {
+  RecordOutcome outcome;
+  const ClockScale scale = scale_of(buffer.clock);
+  write_file(buffer.path + "/tracing_on", "0");
+  outcome.seconds = seconds_since_boot();
+  const std::vector<unsigned> cpus = ring_buffer_cpus(buffer.path);
+  for (const unsigned cpu : cpus) {
+    const std::uint64_t size = size_of(buffer.path, cpu);
+    outcome.cost.ring_buffer_bytes += size;
+    const auto unread = static_cast<double>(parse_buffer_counters(statistics_of(buffer.path, cpu)).unread_bytes);
+    if (size > 0)
+      outcome.cost.fullest_buffer = std::max(outcome.cost.fullest_buffer, unread / static_cast<double>(size));
+  }
+
+  KernelDescription& kernel = outcome.recording.kernel;
+  kernel = describe_kernel(tracefs, buffer.path, buffer.events, buffer.clock);
+  kernel.clock_scale = scale;
+  TaskNames tasks;
+  tasks.add_saved_cmdlines(tracefs);
+  tasks.scan_proc();
+  kernel.saved_cmdlines = tasks.lines();
+  PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
+  if (hooks.sampled) {
+    StateSample sample = sample_memory_state();
+    sample.ticks = parse_buffer_counters(statistics_of(buffer.path, cpus.front())).now_ticks;
+    hooks.sampled(sample);
+  }
+
+  RingReaders readers(buffer.path, kernel.sub_buffer_bytes, scratch_directory, sink);
+  readers.start();
+  outcome.recording.cpus = readers.finish(outcome.write_error);
+  if (!outcome.write_error.empty()) outcome.end = RecordEnd::cannot_write;
+  for (RawCpu& cpu : outcome.recording.cpus) cpu.statistics = statistics_of(buffer.path, cpu.cpu);
+  const RecorderCost cost = recorder_cost();
+  outcome.cost.cpu_seconds = cost.cpu_seconds;
+  outcome.cost.peak_bytes = cost.peak_bytes;
+  return outcome;
+}
+
+bool release_boot_buffer(const std::string& tracefs, const BootBuffer& buffer) {
+  for (const std::string& option : buffer.to_restore) {
+    const std::size_t equals = option.find('=');
+    write_file(fmt::format("{}/options/{}", tracefs, option.substr(0, equals)), option.substr(equals + 1));
+  }
+  if (!buffer.top_level) return remove_own_instance(buffer.path, 2);
+  for (const EventName& event : buffer.events)
+    write_file(fmt::format("{}/events/{}/{}/enable", tracefs, event.system, event.name), "0");
+  open_file(tracefs + "/trace", O_WRONLY | O_TRUNC);  // empties it and its counters
+  write_file(tracefs + "/buffer_size_kb", kDefaultKilobytes);
+  write_file(tracefs + "/tracing_on", "1");
+  return true;
+}
+
+}  // namespace kmt
