@@ -50,6 +50,7 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace record --flight 256M --trigger failure
                                                 what led to an allocation that failed
   kmemtrace record --rotate 1G --keep 10        trace.0001.kmt, trace.0002.kmt, …: the latest ten
+  kmemtrace record --boot                       what to boot with to trace a boot; after that boot, its trace
 
 When the recording ends before COMMAND does (--duration, Ctrl+C), COMMAND is asked to end (SIGTERM).
 

@@ -156,6 +156,9 @@ std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options) {
   if (buffer) {
     say("This boot was traced: collecting {}\n",
         buffer->top_level ? "the top-level ring buffer, which this boot's parameters ask for" : buffer->path);
+    if (!options.events.empty() || !options.buffer.empty() || !options.clock.empty() || options.stacks)
+      say("note: -e, -b, --clock and --stacks choose the parameters of another boot; this one's are in "
+          "/proc/cmdline\n");
     return buffer;
   }
   const bool asked = !parameters.events.empty() || !parameters.instance_events.empty();

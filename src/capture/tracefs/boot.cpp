@@ -125,13 +125,22 @@ bool is_empty(const std::string& buffer) {
                      [&buffer](unsigned cpu) { return parse_buffer_counters(statistics_of(buffer, cpu)).unread == 0; });
 }
 
+// The kernel gives what was asked for in whole pages, a little of each its own: not much more.
+bool has_size_of_boot(const std::string& tracefs, const BootParameters& parameters) {
+  const std::uint64_t asked = parameters.buffer_bytes;
+  const std::vector<unsigned> cpus = ring_buffer_cpus(tracefs);
+  const std::uint64_t size = cpus.empty() ? 0 : size_of(tracefs, cpus.front());
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return asked > 0 && size >= asked && size <= asked + asked / 32 + 3 * page;
+}
+
 // The size tells a boot's buffer from one that was given back and is used by somebody else since.
 bool is_top_level_ours(const std::string& tracefs, const BootParameters& parameters,
                        const std::vector<EventName>& available) {
   const bool of_memory = std::any_of(available.begin(), available.end(), [&parameters](const EventName& event) {
     return event.system == "kmem" && names_event(parameters.events, event);
   });
-  if (!of_memory || parameters.buffer_bytes == 0 || size_of(tracefs, 0) < parameters.buffer_bytes) return false;
+  if (!of_memory || !has_size_of_boot(tracefs, parameters)) return false;
   return !enabled_events(tracefs).empty() || !is_empty(tracefs);
 }
 
