@@ -112,8 +112,8 @@ std::string describe_boot_plan(const BootPlan& plan) {
       R"(#
 # Boot with the line below. Once: press e in GRUB's menu and put it behind the line that begins with "linux".
 # Always: put it into GRUB_CMDLINE_LINUX of /etc/default/grub, then run update-grub (Debian, Ubuntu) or
-# grub2-mkconfig -o /boot/grub2/grub.cfg; or with grubby --update-kernel=ALL --args="…". On Debian and Ubuntu it can be a
-# file of its own, /etc/default/grub.d/kmemtrace.cfg: GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX …"
+# grub2-mkconfig -o /boot/grub2/grub.cfg; or with grubby --update-kernel=ALL --args="…". On Debian and Ubuntu it can be
+# a file of its own, /etc/default/grub.d/kmemtrace.cfg: GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX …"
 #
 # Then reboot and run `kmemtrace record --boot -o boot.kmt`, as root. It writes what was traced and frees the buffer.
 #
