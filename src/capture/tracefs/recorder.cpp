@@ -109,7 +109,9 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
 
   instance.set("tracing_on", "0");
   choose_clock(instance, request.clock);
-  if (request.stacks) instance.set("options/stacktrace", "1");
+  // A new instance has the options of the top-level buffer, which somebody may have changed.
+  if (instance.has("options/overwrite")) instance.set("options/overwrite", "1");
+  instance.set("options/stacktrace", request.stacks ? "1" : "0");
   size_buffers(instance,
                request.buffer_bytes
                    ? *request.buffer_bytes
