@@ -22,9 +22,10 @@ FileStore::FileStore(TraceDescription begin, std::vector<RecordStream> streams)
 
 void FileStore::open() {
   if (file_) return;
-  file_ = std::make_unique<FileWriter>(path_);
-  begin_file(*file_, begin_, streams_);
-  for (const StateSample& sample : samples_) file_->append_sample(sample);
+  auto file = std::make_unique<FileWriter>(path_);
+  begin_file(*file, begin_, streams_);
+  for (const StateSample& sample : samples_) file->append_sample(sample);
+  file_ = std::move(file);  // one whose begin could not be written is begun anew
   samples_.clear();
 }
 
