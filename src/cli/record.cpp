@@ -149,8 +149,14 @@ class Output {
       const RawRecording now = recording();
       return description_at_end(now.kernel, now.cpus, false);
     };
-    if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
-      say("{}{} is written\n", ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "", printable(*written));
+    const char* const line_begin = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
+    try {
+      if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
+        say("{}{} is written\n", line_begin, printable(*written));
+    } catch (const Error& error) {
+      if (!flight_) throw;  // what is kept in memory can still be written at the end
+      say("{}warning: the file that was asked for cannot be written: {}\n", line_begin, error.what());
+    }
   }
 
   WrittenTrace finish(RecordOutcome& outcome) {
