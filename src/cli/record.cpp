@@ -1,39 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace record
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
-#include <map>
 #include <thread>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "base/text.hpp"
-#include "base/units.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/record_boot.hpp"
 #include "cli/record_messages.hpp"
+#include "cli/record_output.hpp"
 #include "cli/record_request.hpp"
 #include "cli/trigger.hpp"
-#include "formats/trace_description.hpp"
-#include "formats/tracedat/writer.hpp"
 
 namespace kmt {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kFooter = R"(Examples:
   kmemtrace record                              this machine, until Ctrl+C, into trace.kmt
@@ -95,140 +86,6 @@ void offer_to_remove_stale(const std::string& tracefs, bool remove) {
   }
 }
 
-// Room on the disk for what is written last, taken at the start: a full disk then still leaves a readable trace.
-class Reserve {
- public:
-  void take(const std::string& directory, std::uint64_t bytes) {
-    file_ = unnamed_file(directory);
-    const int code = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
-    if (code != ENOSPC && code != EDQUOT) return;
-    Error error(fmt::format("The disk is full: {} are needed to begin with", humane_bytes(bytes)));
-    error.hint("Choose another place with -o");
-    throw error.at({directory, {}, {}});
-  }
-  void release() { file_.reset(); }
-
- private:
-  FileDescriptor file_;
-};
-
-// Where the trace goes: a trace.dat is written when all of it is there, a .kmt while it grows.
-class Output {
- public:
-  Output(const RecordOptions& options, const RecordRequest& request)
-      : options_(options),
-        directory_(request.scratch_directory),
-        rotation_(rotation_of(options)),
-        flight_(flight_of(options, request.most_buffer_bytes)) {
-    if (writes_trace_dat(options) && (rotation_ || flight_)) throw only_kmt("--rotate and --flight");
-    if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval");
-    if (!writes_trace_dat(options) && options.version_given)
-      throw Error("--file-version is for trace.dat: -o FILE.dat");
-  }
-
-  // nullptr: the recorder shall keep the pages.
-  PageSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
-    reserve_.take(directory_, bytes_at_end(kernel, cpus.size()));
-    if (writes_trace_dat(options_)) return nullptr;
-    recording_.emplace(options_.output, kernel, cpus, rotation_, flight_);
-    return &recording_->encoder();
-  }
-
-  void add(const StateSample& sample) {
-    try {
-      if (recording_) recording_->add(sample);
-    } catch (const Error&) {
-      // The disk is full: what a reader thread cannot write will tell.
-    }
-  }
-
-  void turn(const RecordProgress& progress, const std::function<RawRecording()>& recording) {
-    if (!recording_) return;
-    if (FileRequestGuard::asked()) recording_->ask_for_file();
-    const auto description = [&recording] {
-      const RawRecording now = recording();
-      return description_at_end(now.kernel, now.cpus, false);
-    };
-    const char* const line_begin = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
-    try {
-      if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
-        say("{}{} is written\n", line_begin, printable(*written));
-    } catch (const Error& error) {
-      if (!flight_) throw;  // what is kept in memory can still be written at the end
-      say("{}warning: the file that was asked for cannot be written: {}\n", line_begin, error.what());
-    }
-  }
-
-  WrittenTrace finish(RecordOutcome& outcome) {
-    reserve_.release();
-    WrittenTrace written{options_.output};
-    if (recording_) {
-      written.path = recording_->finish(
-          description_at_end(outcome.recording.kernel, outcome.recording.cpus, !rotation_ && !flight_));
-      written.files = recording_->files_written();
-      written.files_removed = recording_->files_removed();
-      if (flight_ && flight_->time_ns && recording_->was_short_of_memory())
-        say("note: not all of the time fitted into {}; --max-memory allows more\n", humane_bytes(flight_->bytes));
-      if (flight_) written.events = recording_->events_in_last_file();
-      if (recording_->encoder().damaged_pages() > 0)
-        say("warning: {} pages of the ring buffer were damaged\n", recording_->encoder().damaged_pages());
-    } else {
-      tracedat::write(options_.output, options_.version, outcome.recording);
-    }
-    std::error_code code;
-    written.bytes = fs::file_size(written.path, code);
-    return written;
-  }
-
-  std::uint64_t bytes(const RecordProgress& progress) const {
-    return recording_ ? recording_->bytes() : progress.bytes;
-  }
-  bool saw_failure() const { return recording_ && recording_->encoder().saw_failed_allocation(); }
-  bool is_flight_recorder() const { return flight_.has_value(); }
-
- private:
-  static Error only_kmt(const char* what) {
-    Error error(fmt::format("{} need a .kmt", what));
-    error.hint("Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
-    return error;
-  }
-
-  // What the description at the file's begin could not say. The kernel's counts are of the whole time, a flight
-  // recorder's file or one of several is of a part of it: there the marks in the pages tell what was lost.
-  static TraceDescription description_at_end(const KernelDescription& kernel, const std::vector<RawCpu>& cpus,
-                                             bool with_counts) {
-    TraceDescription end;
-    end.kernel.saved_cmdlines = kernel.saved_cmdlines;
-    for (const RawCpu& cpu : cpus)
-      end.cpu_stats.push_back(cpu_stats_of(kernel, cpu.cpu, with_counts ? cpu.statistics : ""));
-    return end;
-  }
-
-  // A trace.dat: what a page more for each CPU, and copying in steps, takes on top. A .kmt: the blocks that could not
-  // be written, and what stands at its end.
-  std::uint64_t bytes_at_end(const KernelDescription& kernel, std::size_t cpus) const {
-    if (writes_trace_dat(options_)) return tracedat::metadata_bytes(kernel) + (18ull << 20);
-    return (4ull << 20) + cpus * (1ull << 20);
-  }
-
-  const RecordOptions& options_;
-  std::string directory_;
-  std::optional<kmt_format::Rotation> rotation_;
-  std::optional<kmt_format::Flight> flight_;
-  Reserve reserve_;
-  std::optional<kmt_format::Recording> recording_;
-};
-
-// Who recorded what: docs/formats/kmt.md, "Notes".
-std::map<std::string, std::string> notes_of_recording(const RecordOptions& options) {
-  std::string arguments = try_read_file("/proc/self/cmdline").value_or("");
-  if (arguments.ends_with('\0')) arguments.pop_back();
-  std::replace(arguments.begin(), arguments.end(), '\0', ' ');
-  return {{"recorder", "kmemtrace " KMEMTRACE_VERSION},
-          {"arguments", arguments},
-          {"command", fmt::format("{}", fmt::join(options.command, " "))}};
-}
-
 void print_notes(const RecordOutcome& outcome) {
   if (outcome.filtered_by_pid_list)
     say("note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
@@ -252,7 +109,7 @@ void record_trace(const RecordOptions& options) {
   const RecordRequest request = request_of(options, tracefs);
   std::optional<Trigger> trigger;
   if (!options.trigger.empty()) trigger.emplace(options.trigger);
-  Output output(options, request);
+  RecordOutput output(options, request);
   if (trigger && trigger->wants_failures() && writes_trace_dat(options))
     throw Error("--trigger failure needs a .kmt: it is seen when events are encoded");
   const FileRequestGuard file_requests;
@@ -261,17 +118,16 @@ void record_trace(const RecordOptions& options) {
   bool triggered = false;
   RecordHooks hooks;
   hooks.interrupted = [&] {
-    if (trigger && !triggered) triggered = trigger->wants_failures() ? output.saw_failure() : trigger->holds();
-    return triggered || interrupt.interrupted();
+    if (trigger && !triggered)
+      triggered = trigger->wants_failures() ? output.saw_failed_allocation() : trigger->holds();
+    return triggered || interrupt.interrupted() || !output.failure().empty();
   };
   hooks.progress = [&](const RecordProgress& now, const std::function<RawRecording()>& recording) {
     output.turn(now, recording);
     progress.update(now, output.bytes(now));
   };
   hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
-  hooks.described = [&](const KernelDescription& plain, const std::vector<unsigned>& cpus) {
-    KernelDescription kernel = plain;
-    kernel.notes.merge(notes_of_recording(options));
+  hooks.described = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
     if (!has_addresses(kernel.kallsyms))
       say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
           "sysctl kernel.kptr_restrict=1\n");
@@ -284,6 +140,10 @@ void record_trace(const RecordOptions& options) {
   };
   RecordOutcome outcome =
       boot ? collect_boot_buffer(tracefs, *boot, request.scratch_directory, hooks) : record(tracefs, request, hooks);
+  if (!output.failure().empty()) {
+    outcome.end = RecordEnd::cannot_write;
+    outcome.write_error = output.failure();
+  }
   progress.clear();
   if (triggered) say("Triggered: {}\n", trigger->what_happened());
   const WrittenTrace written = output.finish(outcome);
