@@ -62,8 +62,10 @@ std::optional<Chunk> find_chunk(Bytes file, std::uint64_t offset) {
   return std::nullopt;
 }
 
+bool is_intact(const Chunk& chunk) { return checksum_of(chunk.stored) == chunk.checksum; }
+
 std::vector<std::uint8_t> unpack(const Chunk& chunk) {
-  if (checksum_of(chunk.stored) != chunk.checksum) throw damaged(chunk, "The chunk's checksum is wrong");
+  if (!is_intact(chunk)) throw damaged(chunk, "The chunk's checksum is wrong");
   if ((chunk.flags & ~kCompressed) != 0) throw damaged(chunk, "The chunk is packed in a way that is not known");
   const bool compressed = (chunk.flags & kCompressed) != 0;
   // The frame has to announce the size itself: memory is taken only for what compressed data can hold.

@@ -28,6 +28,8 @@ struct Chunk {
 std::optional<Chunk> chunk_at(Bytes file, std::uint64_t offset);
 // The first chunk at or behind an offset, past whatever is damaged.
 std::optional<Chunk> find_chunk(Bytes file, std::uint64_t offset);
+// Whether the payload is what was written, by its checksum.
+bool is_intact(const Chunk& chunk);
 // The payload as it was written. Throws Error when the checksum or the compressed data is wrong.
 std::vector<std::uint8_t> unpack(const Chunk& chunk);
 

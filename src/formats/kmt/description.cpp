@@ -96,6 +96,7 @@ Payload encode_end_facts(const TraceDescription& description) {
   append_fact(out, "saved_cmdlines", kernel.saved_cmdlines);
   if (!kernel.kallsyms.empty()) append_fact(out, "kallsyms", kernel.kallsyms);
   for (const std::string& text : description.cpu_stats) append_fact(out, "cpu_stats", text);
+  if (!description.repaired.empty()) append_fact(out, "repaired", description.repaired);
   for (const auto& [name, value] : kernel.notes) append_fact(out, kNotePrefix + name, value);
   return out;
 }
@@ -144,7 +145,14 @@ void decode_facts(Bytes payload, TraceDescription& description) {
     if (name == "cpu_nodes") kernel.cpu_nodes = numbers(value);
     if (name == "cpu_stats") description.cpu_stats.emplace_back(value);
     if (name.starts_with(kNotePrefix)) kernel.notes[std::string(name.substr(kNotePrefix.size()))] = value;
+    if (name == "repaired") description.repaired = value;
   }
+}
+
+Payload encode_fact(std::string_view name, std::string_view value) {
+  Payload out;
+  append_fact(out, name, value);
+  return out;
 }
 
 Payload encode_formats(const std::vector<FormatText>& formats) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/byte_reader.hpp"
@@ -16,6 +17,7 @@ std::vector<std::uint8_t> encode_facts(const TraceDescription& description);
 // What becomes known while recording: task names, symbols of modules, statistics, notes.
 std::vector<std::uint8_t> encode_end_facts(const TraceDescription& description);
 std::vector<std::uint8_t> encode_sample(const StateSample& sample);
+std::vector<std::uint8_t> encode_fact(std::string_view name, std::string_view value);
 std::vector<std::uint8_t> encode_formats(const std::vector<FormatText>& formats);
 std::vector<std::uint8_t> encode_stream(const RecordStream& stream);
 

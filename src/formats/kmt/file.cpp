@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace kmt::kmt_format {
 
@@ -25,11 +26,30 @@ void check_header(Bytes file) {
   throw error;
 }
 
-bool has_trailer(Bytes file) {
-  if (file.size() < kFileHeaderBytes + kTrailerBytes) return false;
-  const Bytes magic = file.last(kTrailerMagic.size());
-  return std::equal(magic.begin(), magic.end(), kTrailerMagic.begin(),
-                    [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
+struct End {
+  bool finished;         // there is a trailer
+  bool indexed;          // the last chunk is an index; with a trailer: the one that it names
+  std::uint64_t offset;  // behind the last chunk
+  std::uint64_t size;    // of what chunks can fill
+};
+
+void report_end(FileContents& contents, const End& end, Findings& findings) {
+  if (end.finished && !end.indexed)
+    findings.add({Imperfection::damaged_section, "the file's end does not name its index", {}, end.size, {}});
+  if (!end.finished && end.offset < end.size)
+    findings.add({Imperfection::truncated_file,
+                  fmt::format("its last {} bytes are no whole chunk", end.size - end.offset),
+                  {},
+                  end.offset,
+                  {}});
+  else if (!end.finished)
+    findings.add({Imperfection::unfinished_file, end.indexed ? "only the trailer behind it" : "", {}, end.size, {}});
+  const TraceDescription& description = contents.description;
+  if (!description.repaired.empty())
+    for (const std::string_view line : split(trim(description.repaired), '\n'))
+      findings.add({Imperfection::repaired_file, printable(line), {}, {}, {}});
+  if (description.cpu_stats.empty()) findings.add({Imperfection::unknown_loss, "", {}, {}, {}});
+  contents.cut_off = !end.indexed || !description.repaired.empty();
 }
 
 }  // namespace
@@ -40,6 +60,13 @@ bool is_kmt(Bytes file) {
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
+bool has_trailer(Bytes file) {
+  if (file.size() < kFileHeaderBytes + kTrailerBytes) return false;
+  const Bytes magic = file.last(kTrailerMagic.size());
+  return std::equal(magic.begin(), magic.end(), kTrailerMagic.begin(),
+                    [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
+}
+
 // Chunk headers are walked, not the index: 32 bytes each, they tell the same and need no second code path.
 FileContents parse_file(Bytes file, Findings& findings) {
   check_header(file);
@@ -47,13 +74,13 @@ FileContents parse_file(Bytes file, Findings& findings) {
   const bool finished = has_trailer(file);
   const std::uint64_t end = finished ? file.size() - kTrailerBytes : file.size();
   const Bytes chunks = file.first(end);
-  if (!finished) findings.add({Imperfection::truncated_file, "the index at its end is missing", {}, file.size(), {}});
 
   bool indexed = false;
   std::set<std::uint16_t> described;
   std::uint64_t offset = kFileHeaderBytes;
   while (offset < end) {
     const std::optional<Chunk> chunk = find_chunk(chunks, offset);
+    if (!chunk && !finished) break;
     if (!chunk || chunk->offset != offset)
       findings.add({Imperfection::damaged_block,
                     fmt::format("{} bytes are no chunk", (chunk ? chunk->offset : end) - offset),
@@ -61,6 +88,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
                     offset,
                     {}});
     if (!chunk) break;
+    indexed = false;
     offset = chunk->end();
     try {
       switch (chunk->type) {
@@ -74,7 +102,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
         case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
         case kIndex:
           unpack(*chunk);
-          indexed = finished && load<std::uint64_t>(file.data() + end, ByteOrder::little) == chunk->offset;
+          indexed = !finished || load<std::uint64_t>(file.data() + end, ByteOrder::little) == chunk->offset;
           break;
         default:
           unpack(*chunk);
@@ -85,8 +113,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
       findings.add({Imperfection::damaged_section, error.what(), {}, chunk->offset, {}});
     }
   }
-  if (finished && !indexed)
-    findings.add({Imperfection::damaged_section, "the file's end does not name its index", {}, end, {}});
+  report_end(contents, {finished, indexed, offset, end}, findings);
   // Which CPU's they are is lost: better no events than another CPU's.
   std::erase_if(contents.streams, [&](const auto& stream) {
     if (described.contains(stream.first)) return false;

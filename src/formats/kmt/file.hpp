@@ -20,9 +20,12 @@ struct StreamBlocks {
 struct FileContents {
   TraceDescription description;
   std::map<std::uint16_t, StreamBlocks> streams;  // by number
+  bool cut_off = false;                           // blocks may be missing behind the last one
 };
 
 bool is_kmt(Bytes file);
+// Whether the file ends in a trailer, be it right or wrong.
+bool has_trailer(Bytes file);
 
 // Throws Error when the file is of a version this build cannot read; damage becomes findings, what is intact is kept.
 FileContents parse_file(Bytes file, Findings& findings);

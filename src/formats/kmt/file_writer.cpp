@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/varint.hpp"
 
 namespace kmt::kmt_format {
 
@@ -25,26 +24,14 @@ FileWriter::FileWriter(const std::string& path) : path_(path), file_(open_file(p
   size_ = header.size();
 }
 
-std::uint64_t FileWriter::append(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
-  return append_chunk(type, stream, make_chunk(type, stream, plain));
+void FileWriter::append(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
+  append_chunk(type, stream, make_chunk(type, stream, plain));
 }
 
-// Every chunk has an entry in the index: how far it is from the one before, and what it is; a block of events also
-// how many and from when to when.
-std::uint64_t FileWriter::append_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& chunk) {
-  try {
-    write_all(file_.get(), as_text(chunk), path_);
-  } catch (const Error&) {
-    if (::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0) ::lseek(file_.get(), 0, SEEK_END);
-    throw;
-  }
-  const std::uint64_t offset = size_;
+void FileWriter::append_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& chunk) {
+  write_whole(chunk);
+  index_.add(size_, type, stream);
   size_ += chunk.size();
-  append_varint(index_, offset - last_offset_);
-  last_offset_ = offset;
-  index_.push_back(type);
-  append_varint(index_, stream);
-  return offset;
 }
 
 void FileWriter::append_description(const TraceDescription& description) {
@@ -64,18 +51,18 @@ std::uint16_t FileWriter::append_stream(const RecordStream& stream) {
 
 void FileWriter::append(const PackedBlock& block) {
   append_chunk(kEvents, block.stream, block.chunk);
-  append_varint(index_, block.events);
-  append_varint(index_, block.first_ticks);
-  append_varint(index_, block.last_ticks - block.first_ticks);
+  index_.add_events(block.events, block.first_ticks, block.last_ticks);
 }
 
-void FileWriter::finish() {
-  const std::vector<std::uint8_t> index = index_;
-  const std::uint64_t offset = append(kIndex, 0, index);
-  std::vector<std::uint8_t> trailer(8);
-  store(trailer.data(), offset, ByteOrder::little);
-  write_all(file_.get(), as_text(trailer), path_);
-  write_all(file_.get(), kTrailerMagic, path_);
+void FileWriter::finish() { write_whole(index_.end_of_file(size_)); }
+
+void FileWriter::write_whole(const std::vector<std::uint8_t>& bytes) {
+  try {
+    write_all(file_.get(), as_text(bytes), path_);
+  } catch (const Error&) {
+    if (::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0) ::lseek(file_.get(), 0, SEEK_END);
+    throw;
+  }
 }
 
 }  // namespace kmt::kmt_format

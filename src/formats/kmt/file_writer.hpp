@@ -10,6 +10,7 @@
 #include "base/file.hpp"
 #include "formats/kmt/chunk.hpp"
 #include "formats/kmt/description.hpp"
+#include "formats/kmt/index.hpp"
 #include "formats/kmt/packed_block.hpp"
 
 namespace kmt::kmt_format {
@@ -30,15 +31,15 @@ class FileWriter {
   std::uint64_t bytes() const { return size_; }
 
  private:
-  std::uint64_t append(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
-  std::uint64_t append_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& chunk);
+  void append(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
+  void append_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& chunk);
+  void write_whole(const std::vector<std::uint8_t>& bytes);
 
   std::string path_;
   FileDescriptor file_;
   std::uint64_t size_ = 0;
   std::uint16_t streams_ = 0;
-  std::vector<std::uint8_t> index_;
-  std::uint64_t last_offset_ = 0;
+  Index index_;
 };
 
 }  // namespace kmt::kmt_format

@@ -33,14 +33,22 @@ struct OpenBlock {
 
 class BlockStream : public CpuStream {
  public:
-  BlockStream(StreamBlocks blocks, const ClockScale& clock, RecordDecoder& decoder, TraceInfo& info,
+  BlockStream(StreamBlocks blocks, bool cut_off, const ClockScale& clock, RecordDecoder& decoder, TraceInfo& info,
               std::uint64_t& consumed)
-      : blocks_(std::move(blocks)), clock_(clock), decoder_(decoder), info_(info), consumed_(consumed) {}
+      : blocks_(std::move(blocks)),
+        cut_off_(cut_off),
+        clock_(clock),
+        decoder_(decoder),
+        info_(info),
+        consumed_(consumed) {}
 
   bool read(EventBatch& batch) override {
     batch.clear();
     while (batch.empty()) {
-      if (!block_ && !open_next()) return false;
+      if (!block_ && !open_next()) {
+        if (cut_off_) report_cut_off();
+        return false;
+      }
       try {
         fill(batch);
       } catch (const Error& error) {
@@ -132,11 +140,21 @@ class BlockStream : public CpuStream {
   }
   void report_lost() { report_lost_before(~std::uint64_t{0}, last_ns_); }  // behind the last event
 
+  void report_cut_off() {
+    const bool any = !blocks_.blocks.empty();
+    info_.findings.add({Imperfection::cut_off_cpu,
+                        any ? "its last event in the file" : "no events in the file",
+                        cpu(),
+                        {},
+                        any ? std::optional(last_ns_) : std::nullopt});
+  }
+
   void report_damage(const Error& error) {
     info_.findings.add({Imperfection::damaged_block, error.what(), cpu(), offset_, last_ns_});
   }
 
   StreamBlocks blocks_;
+  bool cut_off_;
   ClockScale clock_;
   RecordDecoder& decoder_;
   TraceInfo& info_;
@@ -193,8 +211,9 @@ class KmtSource : public Source {
     std::vector<std::unique_ptr<CpuStream>> streams;
     for (StreamBlocks& part : parts) {
       for (const Chunk& block : part.blocks) total_ += block.stored.size();
-      streams.push_back(std::make_unique<BlockStream>(std::move(part), contents_.description.kernel.clock_scale,
-                                                      *decoder_, info_, consumed_));
+      streams.push_back(std::make_unique<BlockStream>(std::move(part), contents_.cut_off,
+                                                      contents_.description.kernel.clock_scale, *decoder_, info_,
+                                                      consumed_));
     }
     merge_ = std::make_unique<TimeMerge>(std::move(streams));
   }

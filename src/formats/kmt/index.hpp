@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The index at the end of a .kmt file and the trailer that names its place: docs/formats/kmt.md.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace kmt::kmt_format {
+
+class Index {
+ public:
+  // Every chunk of the file, in order.
+  void add(std::uint64_t offset, std::uint8_t type, std::uint16_t stream);
+  // Behind add() of a block of events: how many it holds, and from when to when, in ticks.
+  void add_events(std::uint64_t events, std::uint64_t first_ticks, std::uint64_t last_ticks);
+
+  const std::vector<std::uint8_t>& bytes() const { return bytes_; }  // the payload of the index chunk
+  // The end of a file whose last indexed chunk ends at `offset`: index chunk and trailer.
+  std::vector<std::uint8_t> end_of_file(std::uint64_t offset) const;
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  std::uint64_t last_offset_ = 0;
+};
+
+}  // namespace kmt::kmt_format

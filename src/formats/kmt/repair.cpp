@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/kmt/repair.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "formats/kmt/block_reader.hpp"
+#include "formats/kmt/chunk.hpp"
+#include "formats/kmt/description.hpp"
+#include "formats/kmt/file.hpp"
+#include "formats/kmt/index.hpp"
+
+namespace kmt::kmt_format {
+
+namespace {
+
+constexpr std::size_t kMostNotes = 20;  // a file of many holes shall not become one of many notes
+
+struct BlockSpan {
+  std::uint64_t events = 0;
+  std::uint64_t first_ticks = 0;
+  std::uint64_t last_ticks = 0;
+};
+
+// As far as the block can be read: its checksum is right, but whoever wrote it may have been wrong.
+BlockSpan span_of(const Chunk& chunk, ByteOrder order) {
+  BlockSpan span;
+  try {
+    const std::vector<std::uint8_t> plain = unpack(chunk);
+    BlockReader reader(plain, order);
+    for (BlockEvent event; reader.next(event); ++span.events) {
+      if (span.events == 0) span.first_ticks = event.ticks;
+      span.last_ticks = event.ticks;
+    }
+  } catch (const Error&) {
+  }
+  return span;
+}
+
+class Planner {
+ public:
+  explicit Planner(Bytes file) : file_(file), end_(file.size() - (has_trailer(file) ? kTrailerBytes : 0)) {
+    Findings ignored;
+    FileContents contents = parse_file(file, ignored);
+    description_ = std::move(contents.description);
+    for (const auto& [number, blocks] : contents.streams)
+      streams_[number] = {blocks.stream.cpu, blocks.stream.buffer, 0, 0, {}};
+    keep({0, kFileHeaderBytes});
+  }
+
+  Repair plan() {
+    walk();
+    if (kept_bytes_ == kFileHeaderBytes) throw Error("Nothing in the file is intact");
+    repair_.lacked_index = !index_;
+    repair_.needed = !is_whole();
+    if (repair_.lacked_index || !repair_.left_out.empty()) append_note();
+    const std::vector<std::uint8_t> end = new_index_.end_of_file(kept_bytes_);
+    repair_.end.insert(repair_.end.end(), end.begin(), end.end());
+    for (auto& [number, stream] : streams_) repair_.streams.push_back(std::move(stream));
+    return std::move(repair_);
+  }
+
+ private:
+  void walk() {
+    const Bytes chunks = file_.first(end_);
+    for (std::uint64_t offset = kFileHeaderBytes; offset < end_;) {
+      const std::optional<Chunk> chunk = find_chunk(chunks, offset);
+      const std::uint64_t next = chunk ? chunk->offset : end_;
+      // Behind an index it can only be the trailer that was cut off.
+      if (next > offset && !(index_ && !chunk && end_ - offset < kTrailerBytes))
+        leave_out({offset, next - offset}, chunk ? "no chunk" : "no whole chunk, at the end");
+      if (!chunk) break;
+      offset = chunk->end();
+      take(*chunk);
+    }
+  }
+
+  void take(const Chunk& chunk) {
+    const Repair::Range range{chunk.offset, chunk.end() - chunk.offset};
+    index_.reset();
+    if (!is_intact(chunk)) return leave_out(range, "a chunk whose checksum is wrong");
+    if (chunk.type == kIndex) {
+      index_ = chunk;
+      return;
+    }
+    new_index_.add(kept_bytes_, chunk.type, chunk.stream);
+    keep(range);
+    if (chunk.type != kEvents) return;
+    const BlockSpan span = span_of(chunk, description_.kernel.byte_order);
+    new_index_.add_events(span.events, span.first_ticks, span.last_ticks);
+    const auto stream = streams_.find(chunk.stream);
+    if (stream == streams_.end()) return;  // nobody knows whose events they are
+    ++stream->second.blocks;
+    stream->second.events += span.events;
+    if (span.events > 0) stream->second.last_ns = description_.kernel.clock_scale.to_ns(span.last_ticks);
+  }
+
+  void keep(Repair::Range range) {
+    kept_bytes_ += range.bytes;
+    if (!repair_.kept.empty() && repair_.kept.back().offset + repair_.kept.back().bytes == range.offset)
+      repair_.kept.back().bytes += range.bytes;
+    else
+      repair_.kept.push_back(range);
+  }
+
+  void leave_out(Repair::Range range, const char* what) { repair_.left_out.push_back({range, what}); }
+
+  bool is_whole() const {
+    return repair_.only_end() && repair_.left_out.empty() && index_ && index_->end() + kTrailerBytes == file_.size() &&
+           has_trailer(file_) && load<std::uint64_t>(file_.data() + end_, ByteOrder::little) == index_->offset &&
+           is_same_index(*index_);
+  }
+  bool is_same_index(const Chunk& index) const {
+    try {
+      return unpack(index) == new_index_.bytes();
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  void append_note() {
+    std::string note = description_.repaired;
+    std::size_t notes = 0;
+    for (const auto& [range, what] : repair_.left_out)
+      if (++notes <= kMostNotes) note += fmt::format("{} bytes at offset {:#x}: {}\n", range.bytes, range.offset, what);
+    if (notes > kMostNotes) note += fmt::format("{} more places\n", notes - kMostNotes);
+    if (repair_.lacked_index) note += "the index was missing: what was behind the last chunk is not known\n";
+    repair_.end = make_chunk(kFacts, 0, encode_fact("repaired", note));
+    new_index_.add(kept_bytes_, kFacts, 0);
+    kept_bytes_ += repair_.end.size();
+  }
+
+  Bytes file_;
+  std::uint64_t end_;  // of the chunks
+  TraceDescription description_;
+  std::map<std::uint16_t, Repair::Stream> streams_;
+  Repair repair_;
+  std::optional<Chunk> index_;  // the last chunk, if it is an index
+  Index new_index_;
+  std::uint64_t kept_bytes_ = 0;
+};
+
+std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+void sync(int fd, const std::string& path) {
+  if (::fsync(fd) != 0) throw system_error("Cannot write", path);
+}
+
+// A name that goes away unless it is given up.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& path) : name_(path + ".XXXXXX"), file_(::mkostemp(name_.data(), O_CLOEXEC)) {
+    if (!file_) throw system_error("Cannot make a file beside it", path).hint("Name another place with -o");
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile() {
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  int fd() const { return file_.get(); }
+  void rename(const std::string& path) {
+    if (::rename(name_.c_str(), path.c_str()) != 0) throw system_error("Cannot rename the repaired file", path);
+    name_.clear();
+  }
+
+ private:
+  std::string name_;
+  FileDescriptor file_;
+};
+
+}  // namespace
+
+Repair plan_repair(Bytes file) { return Planner(file).plan(); }
+
+void repair_in_place(const std::string& path, std::uint64_t size, const Repair& repair) {
+  const FileDescriptor file = open_file(path, O_WRONLY);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw system_error("Cannot stat", path);
+  if (static_cast<std::uint64_t>(status.st_size) != size) {
+    Error error("The file has changed meanwhile");
+    error.at({path, {}, {}}).hint("It may still be written: repair it when its recording has ended");
+    throw error;
+  }
+  const auto kept = static_cast<off_t>(repair.kept.front().bytes);
+  if (::ftruncate(file.get(), kept) != 0) throw system_error("Cannot truncate", path);
+  if (::lseek(file.get(), kept, SEEK_SET) != kept) throw system_error("Cannot seek", path);
+  write_all(file.get(), as_text(repair.end), path);
+  sync(file.get(), path);
+}
+
+void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
+  const std::string target = std::filesystem::weakly_canonical(path);  // what a symbolic link names, not the link
+  struct stat old {};
+  const bool exists = ::stat(target.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) throw Error("The output exists and is no regular file").at({path, {}, {}});
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+
+  NewFile out(target);
+  for (const auto& [offset, bytes] : repair.kept) write_all(out.fd(), as_text(file.subspan(offset, bytes)), path);
+  write_all(out.fd(), as_text(repair.end), path);
+  // It may have to stay root's; who may read it must not change.
+  if (exists && ::fchown(out.fd(), old.st_uid, old.st_gid) != 0 && errno != EPERM)
+    throw system_error("Cannot set the owner", path);
+  if (::fchmod(out.fd(), exists ? old.st_mode & 0777 : 0666 & ~mask) != 0)
+    throw system_error("Cannot set the mode", path);
+  sync(out.fd(), path);
+  out.rename(target);
+}
+
+}  // namespace kmt::kmt_format

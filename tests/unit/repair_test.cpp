@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Repair of .kmt files: a real trace in many small blocks, cut off and damaged at many places.
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/kmt/file.hpp"
+#include "formats/kmt/file_writer.hpp"
+#include "formats/kmt/repair.hpp"
+#include "formats/registry.hpp"
+
+namespace kmt {
+namespace {
+
+using namespace kmt_format;
+
+using File = std::vector<std::uint8_t>;
+
+struct StreamItems {
+  RecordStream stream;
+  std::vector<std::string> items;
+  bool operator==(const StreamItems& other) const { return items == other.items; }
+};
+
+class Collected : public RecordSink {
+ public:
+  void describe(const TraceDescription& text) override { description = text; }
+  void begin_stream(const RecordStream& stream) override { streams.push_back({stream, {}}); }
+  void record(std::uint64_t ticks, Bytes record) override {
+    std::string& item = streams.back().items.emplace_back(reinterpret_cast<const char*>(&ticks), sizeof ticks);
+    item.append(reinterpret_cast<const char*>(record.data()), record.size());
+  }
+  void lost(std::optional<std::uint64_t> count) override {
+    streams.back().items.push_back("lost " + std::to_string(count.value_or(0)));
+  }
+  void end_stream() override {}
+
+  std::size_t size() const {
+    std::size_t sum = 0;
+    for (const StreamItems& stream : streams) sum += stream.items.size();
+    return sum;
+  }
+
+  TraceDescription description;
+  std::vector<StreamItems> streams;
+};
+
+Collected collect(const File& bytes) {
+  Collected collected;
+  Findings findings;
+  read_records(TraceFile{"a file", bytes, nullptr}, collected, findings);
+  return collected;
+}
+
+class Folder {
+ public:
+  Folder() {
+    if (::mkdtemp(name_.data()) == nullptr) throw system_error("Cannot make", name_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(name_); }
+  std::string file(const std::string& name) const { return name_ + "/" + name; }
+
+ private:
+  std::string name_ = std::filesystem::temp_directory_path() / "repair_test.XXXXXX";
+};
+
+File bytes_of(const std::string& path) {
+  const std::string text = read_file(path);
+  return {text.begin(), text.end()};
+}
+
+void write_bytes(const std::string& path, const File& bytes) {
+  const FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  write_all(file.get(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+}
+
+// A real trace, the blocks of its CPUs taking turns as a recorder writes them. The statistics, which a recorder knows
+// only at the end, are left out.
+const File& recording() {
+  static const File file = [] {
+    const std::string data = std::getenv("KMEMTRACE_DATA");
+    Collected all;
+    Findings findings;
+    const File dat = bytes_of(data + "/i386/trace.mono.dat");
+    read_records(TraceFile{"trace.mono.dat", dat, nullptr}, all, findings);
+    all.description.cpu_stats.clear();
+    all.description.kernel.kallsyms.clear();
+
+    const Folder folder;
+    FileWriter writer(folder.file("x.kmt"));
+    writer.append_description(all.description);
+    for (const StreamItems& stream : all.streams) writer.append_stream(stream.stream);
+    const RecordLayouts layouts(parse_event_formats(all.description.kernel.formats, findings),
+                                all.description.kernel.byte_order);
+    BlockEncoder encoder(layouts);
+    constexpr std::size_t kBlockItems = 600;
+    for (std::size_t first = 0; first < all.size(); first += kBlockItems)
+      for (std::uint16_t stream = 0; stream < all.streams.size(); ++stream) {
+        const std::vector<std::string>& items = all.streams[stream].items;
+        for (std::size_t i = first; i < std::min(first + kBlockItems, items.size()); ++i) {
+          std::uint64_t ticks = 0;
+          std::memcpy(&ticks, items[i].data(), sizeof ticks);
+          const auto* const record = reinterpret_cast<const std::uint8_t*>(items[i].data()) + sizeof ticks;
+          encoder.add(ticks, Bytes(record, items[i].size() - sizeof ticks));
+        }
+        if (!encoder.empty()) writer.append(pack(stream, encoder.finish()));
+      }
+    writer.finish();
+    return bytes_of(folder.file("x.kmt"));
+  }();
+  return file;
+}
+
+std::vector<Chunk> chunks_of(const File& file) {
+  std::vector<Chunk> chunks;
+  std::uint64_t offset = kFileHeaderBytes;
+  while (const std::optional<Chunk> chunk = chunk_at(file, offset)) {
+    chunks.push_back(*chunk);
+    offset = chunk->end();
+  }
+  return chunks;
+}
+
+File repaired(const File& file, const Repair& repair) {
+  File out;
+  for (const auto& [offset, bytes] : repair.kept) {
+    const auto from = file.begin() + static_cast<std::ptrdiff_t>(offset);
+    out.insert(out.end(), from, from + static_cast<std::ptrdiff_t>(bytes));
+  }
+  out.insert(out.end(), repair.end.begin(), repair.end.end());
+  return out;
+}
+
+Findings findings_of(const File& file) {
+  const auto source = open_trace(TraceFile{"a file", file, nullptr});
+  for (EventBatch batch; source->read(batch);) {
+  }
+  return source->info().findings;
+}
+
+// Repairs and holds it against the damaged file: the same events, nothing left to find but that something is missing.
+void expect_repaired(const File& damaged, const std::string& what) {
+  const Repair repair = plan_repair(damaged);
+  ASSERT_TRUE(repair.needed) << what;
+  const File file = repaired(damaged, repair);
+  ASSERT_FALSE(plan_repair(file).needed) << what << ": a second repair";
+  const Collected before = collect(damaged);
+  const Collected after = collect(file);
+  ASSERT_EQ(before.streams, after.streams) << what;
+
+  std::size_t kept = 0;
+  for (const Repair::Stream& stream : repair.streams) kept += stream.events;
+  EXPECT_EQ(kept, after.size()) << what;
+  if (after.description.kernel.header_page.empty()) return;  // beyond reading, as it was before
+  const Findings findings = findings_of(file);
+  for (const Finding& finding : findings.kept())
+    EXPECT_NE(describe(finding.kind).severity, Severity::error) << what << ": " << describe(finding.kind).id;
+  EXPECT_GT(findings.count_of(Imperfection::unknown_loss), 0u) << what;
+  EXPECT_EQ(findings.count_of(Imperfection::repaired_file) > 0, repair.lacked_index || !repair.left_out.empty());
+}
+
+File cut(const File& file, std::size_t size) {
+  return {file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size)};
+}
+
+TEST(Repair, NothingToDo) {
+  const Repair repair = plan_repair(recording());
+  EXPECT_FALSE(repair.needed);
+  EXPECT_TRUE(repair.left_out.empty());
+  EXPECT_EQ(repaired(recording(), repair), recording());
+}
+
+TEST(Repair, CutBetweenChunks) {
+  const std::vector<Chunk> chunks = chunks_of(recording());
+  ASSERT_GT(chunks.size(), 10u);
+  for (const Chunk& chunk : chunks) {
+    const File damaged = cut(recording(), chunk.end());
+    const Repair repair = plan_repair(damaged);
+    EXPECT_TRUE(repair.only_end());
+    EXPECT_TRUE(repair.left_out.empty());
+    EXPECT_EQ(repair.lacked_index, chunk.type != kIndex);
+    expect_repaired(damaged, "cut at " + std::to_string(chunk.end()));
+  }
+  EXPECT_THROW(plan_repair(cut(recording(), kFileHeaderBytes)), Error);
+}
+
+TEST(Repair, CutAnywhere) {
+  const std::size_t first = chunks_of(recording()).front().end();
+  constexpr std::size_t kPlaces = 200;
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    const std::size_t size = first + 1 + (recording().size() - first - 2) * i / (kPlaces - 1);
+    const File damaged = cut(recording(), size);
+    EXPECT_TRUE(plan_repair(damaged).only_end());
+    expect_repaired(damaged, "cut at " + std::to_string(size));
+  }
+}
+
+TEST(Repair, AnIndexThatLacksOnlyItsTrailerLosesNothing) {
+  for (std::size_t missing = 1; missing <= kTrailerBytes; ++missing) {
+    const File damaged = cut(recording(), recording().size() - missing);
+    EXPECT_EQ(repaired(damaged, plan_repair(damaged)), recording()) << missing;
+  }
+}
+
+TEST(Repair, DamageAnywhere) {
+  for (std::size_t at = kFileHeaderBytes; at < recording().size(); at += recording().size() / 150) {
+    File damaged = recording();
+    for (std::size_t i = at; i < std::min(at + 40, damaged.size()); ++i) damaged[i] ^= 0x5A;
+    expect_repaired(damaged, "damaged at " + std::to_string(at));
+  }
+}
+
+TEST(Repair, DamageCostsItsChunkOnly) {
+  const std::vector<Chunk> chunks = chunks_of(recording());
+  const Chunk& victim = chunks[chunks.size() / 2];
+  ASSERT_EQ(victim.type, kEvents);
+  File damaged = recording();
+  damaged[victim.end() - 1] ^= 1;
+  const Repair repair = plan_repair(damaged);
+  ASSERT_EQ(repair.left_out.size(), 1u);
+  EXPECT_EQ(repair.left_out[0].range.offset, victim.offset);
+  EXPECT_EQ(repair.left_out[0].range.bytes, victim.end() - victim.offset);
+  EXPECT_FALSE(repair.only_end());
+  EXPECT_FALSE(repair.lacked_index);
+  EXPECT_EQ(collect(recording()).size() - collect(repaired(damaged, repair)).size(), 600u);
+
+  // Damaged once more: both are remembered.
+  File again = repaired(damaged, repair);
+  again[chunks[5].end() - 1] ^= 1;
+  again = repaired(again, plan_repair(again));
+  EXPECT_EQ(findings_of(again).count_of(Imperfection::repaired_file), 2u);
+}
+
+TEST(Repair, WhatIsFoundBeforeAndAfter) {
+  const std::vector<Chunk> chunks = chunks_of(recording());
+  const std::uint64_t whole = chunks[chunks.size() - 4].end();
+  const auto count = [](const File& file, Imperfection kind) { return findings_of(file).count_of(kind); };
+  EXPECT_EQ(count(recording(), Imperfection::unfinished_file), 0u);
+  EXPECT_EQ(count(recording(), Imperfection::truncated_file), 0u);
+  EXPECT_EQ(count(recording(), Imperfection::cut_off_cpu), 0u);
+  EXPECT_EQ(count(recording(), Imperfection::unknown_loss), 1u);
+  EXPECT_EQ(count(cut(recording(), whole), Imperfection::unfinished_file), 1u);
+  EXPECT_EQ(count(cut(recording(), whole), Imperfection::truncated_file), 0u);
+  EXPECT_EQ(count(cut(recording(), whole + 5), Imperfection::unfinished_file), 0u);
+  EXPECT_EQ(count(cut(recording(), whole + 5), Imperfection::truncated_file), 1u);
+
+  // Of every CPU the time of its last event.
+  const File damaged = cut(recording(), whole);
+  const Repair repair = plan_repair(damaged);
+  const Findings findings = findings_of(damaged);
+  std::size_t cpus = 0;
+  for (const Finding& finding : findings.kept()) {
+    if (finding.kind != Imperfection::cut_off_cpu) continue;
+    ++cpus;
+    EXPECT_EQ(finding.time_ns, repair.streams.at(finding.cpu.value()).last_ns);
+  }
+  EXPECT_EQ(cpus, repair.streams.size());
+  EXPECT_EQ(count(repaired(damaged, repair), Imperfection::cut_off_cpu), cpus);
+}
+
+TEST(Repair, OtherVersionsAreRefused) {
+  File other = recording();
+  other[8] = 2;
+  EXPECT_THROW(plan_repair(other), Error);
+}
+
+TEST(RepairOnDisk, InPlaceAndBeside) {
+  const Folder folder;
+  const std::string path = folder.file("a.kmt");
+  File damaged = cut(recording(), recording().size() * 2 / 3);
+  write_bytes(path, damaged);
+  Repair repair = plan_repair(damaged);
+  struct stat before {
+  }, after{};
+  ASSERT_EQ(::stat(path.c_str(), &before), 0);
+  repair_in_place(path, damaged.size(), repair);
+  ASSERT_EQ(::stat(path.c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  EXPECT_EQ(bytes_of(path), repaired(damaged, repair));
+  EXPECT_THROW(repair_in_place(path, damaged.size(), repair), Error) << "it has another size now";
+
+  damaged = recording();
+  damaged[damaged.size() / 2] ^= 1;
+  write_bytes(path, damaged);
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  std::filesystem::create_symlink("a.kmt", folder.file("link"));
+  repair = plan_repair(damaged);
+  write_repaired(folder.file("link"), damaged, repair);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link")));
+  ASSERT_EQ(::stat(path.c_str(), &after), 0);
+  EXPECT_EQ(after.st_mode & 07777, 0640u);
+  EXPECT_EQ(bytes_of(path), repaired(damaged, repair));
+  EXPECT_EQ(names_in(folder.file("")), (std::vector<std::string>{"a.kmt", "link"})) << "nothing is left beside it";
+
+  EXPECT_THROW(write_repaired("/dev/null", damaged, repair), Error);
+}
+
+}  // namespace
+}  // namespace kmt
