@@ -23,6 +23,7 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.recorded_at = note("recorded_at");
   summary.recorder_arguments = note("arguments");
   summary.lost_per_cpu = lost_events_per_cpu(info);
+  summary.stacks = info.stacks.size() - 1;
   summary.lost_events = total_lost_events(info);
   return summary;
 }

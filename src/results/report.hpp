@@ -29,6 +29,7 @@ struct TraceSummary {
   std::uint64_t first_ns = 0;        // of the events that passed the filter
   std::uint64_t duration_ns = 0;     // from the first to the last of them
   std::uint64_t events = 0;
+  std::uint64_t stacks = 0;       // different kernel stacks, of the whole trace
   std::uint64_t lost_events = 0;  // of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
   std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty when the trace does not say

@@ -53,7 +53,8 @@ struct Event {
   std::uint8_t context;      // Context bits
   std::uint8_t order;        // pages: 2^order of them
   std::int8_t migrate_type;  // page_alloc
-  std::uint8_t reserved[6];
+  std::uint8_t reserved[2];
+  StackId stack;  // of the kernel; of a kernel_stack record the one that it tells
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 

@@ -11,5 +11,6 @@ namespace kmt {
 using EventTypeId = StrongId<struct EventTypeTag, std::uint16_t>;  // TraceInfo::event_types
 using CallSiteId = StrongId<struct CallSiteTag, std::uint32_t>;    // TraceInfo::call_sites; 0 is "none"
 using CacheId = StrongId<struct CacheTag, std::uint32_t>;          // TraceInfo::cache_names; 0 is "none"
+using StackId = StrongId<struct StackTag, std::uint32_t>;          // TraceInfo::stacks; 0 is "none"
 
 }  // namespace kmt

@@ -13,6 +13,7 @@
 #include "base/endian.hpp"
 #include "trace/event.hpp"
 #include "trace/imperfections.hpp"
+#include "trace/stack_table.hpp"
 #include "trace/state_sample.hpp"
 
 namespace kmt {
@@ -72,6 +73,7 @@ struct TraceInfo {
   std::vector<EventType> event_types;
   std::vector<std::uint64_t> call_sites = {0};  // addresses
   std::vector<std::string> cache_names = {""};
+  StackTable stacks;
 
   std::vector<LostEvents> lost;
   Findings findings;

@@ -43,6 +43,7 @@ Json to_json(const TraceSummary& trace) {
   json["first_ns"] = trace.first_ns;
   json["duration_ns"] = trace.duration_ns;
   json["events"] = trace.events;
+  json["stacks"] = trace.stacks;
   json["lost_events"] = trace.lost_events;
   json["lost_per_cpu"] = trace.lost_per_cpu;
   return json;

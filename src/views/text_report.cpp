@@ -42,6 +42,8 @@ std::string summary(const ReportResult& result, const ReportOptions& options, co
   std::string events = say_count(trace.events, style) + (options.filtered ? " selected" : "");
   if (!result.events.empty()) events += ": " + event_list(result, style);
   out += labelled("events", events, style);
+  if (trace.stacks > 0)
+    out += labelled("stacks", say_count(trace.stacks, style) + " different ones of the kernel", style);
   return out + lost_line(trace, style);
 }
 

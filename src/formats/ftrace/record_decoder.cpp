@@ -2,6 +2,7 @@
 #include "formats/ftrace/record_decoder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,10 @@ EventKind kind_of(const EventFormat& format) {
     if (name == format.name) return kind;
   return EventKind::other;
 }
+
+constexpr std::uint32_t kMostStackDepth = 256;
+
+bool is_kernel_stack(const EventFormat& format) { return format.system == "ftrace" && format.name == "kernel_stack"; }
 
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = kHashSeed ^ text.size();
@@ -77,18 +82,29 @@ CacheId CacheNameTable::id_of(std::string_view name) {
   }
 }
 
+StackId StackIds::id_of(std::span<const std::uint64_t> addresses) {
+  if (addresses.empty()) return {};
+  const std::string_view bytes(reinterpret_cast<const char*>(addresses.data()), addresses.size_bytes());
+  for (std::uint64_t key = hash_of(bytes);; ++key) {
+    const auto [id, inserted] = ids_.insert(key);
+    if (inserted) *id = stacks_.add(addresses).value;
+    if (inserted || std::ranges::equal(stacks_[{*id}], addresses)) return {*id};
+  }
+}
+
 RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info)
-    : order_(order), info_(info), call_sites_(info.call_sites), cache_names_(info.cache_names) {
+    : order_(order), info_(info), call_sites_(info.call_sites), cache_names_(info.cache_names), stacks_(info.stacks) {
   for (const EventFormat& format : formats) {
     const EventTypeId type{static_cast<std::uint16_t>(info.event_types.size())};
-    const Plan plan = compile(format, type, info.page_identity);
+    const Plan plan = compile(format, type, info.word_bits / 8, info.page_identity);
     info.event_types.push_back({format.system, format.name, plan.kind});
     if (plans_.size() <= format.id) plans_.resize(format.id + 1);
     plans_[format.id] = plan;
   }
 }
 
-RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeId type, PageIdentity& page_identity) {
+RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeId type, unsigned word_bytes,
+                                           PageIdentity& page_identity) {
   Plan plan;
   plan.described = true;
   plan.type = type;
@@ -136,7 +152,17 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
       plan.gfp_flags = find({"gfp_flags"});
       plan.migrate_type = find({"migratetype", "alloc_migratetype"});
       break;
-    case EventKind::other: break;
+    case EventKind::other:
+      if (const FormatField* caller = format.field("caller"); caller != nullptr && is_kernel_stack(format)) {
+        plan.depth = find({"size"});
+        plan.is_stack = true;
+        plan.callers = caller->offset;
+        plan.least_bytes = std::max(plan.least_bytes, plan.callers);
+        // The array's size counts only before there was a field that tells how many (Linux 3.1).
+        const bool fixed = plan.depth.size == 0 && caller->size != 0;
+        plan.most_depth = fixed ? std::min(caller->size / word_bytes, kMostStackDepth) : kMostStackDepth;
+      }
+      break;
   }
   return plan;
 }
@@ -199,9 +225,25 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       event.migrate_type = static_cast<std::int8_t>(load_field(record, plan->migrate_type));
       break;
     }
-    case EventKind::other: break;
+    case EventKind::other:
+      if (plan->is_stack) event.stack = decode_stack(*plan, record);
+      break;
   }
   batch.push_back(event);
+}
+
+// Old kernels end a stack that has fewer addresses than the array with -1.
+StackId RecordDecoder::decode_stack(const Plan& plan, Bytes record) {
+  const unsigned word_bytes = info_.word_bits / 8;
+  std::uint64_t depth = std::min<std::uint64_t>((record.size() - plan.callers) / word_bytes, plan.most_depth);
+  if (plan.depth.size != 0) depth = std::min(depth, load_field(record, plan.depth));
+  std::array<std::uint64_t, kMostStackDepth> addresses;
+  std::size_t count = 0;
+  for (; count < depth; ++count) {
+    addresses[count] = load_sized(record.data() + plan.callers + count * word_bytes, word_bytes, order_);
+    if (addresses[count] == (word_bytes == 4 ? 0xFFFFFFFFu : ~std::uint64_t{0})) break;
+  }
+  return stacks_.id_of(std::span(addresses).first(count));
 }
 
 void RecordDecoder::report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,

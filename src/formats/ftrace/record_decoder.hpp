@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,16 @@ class CacheNameTable {
   FlatMap<std::uint32_t> ids_;  // by hash; equal hashes of different names take the next free key
 };
 
+class StackIds {
+ public:
+  explicit StackIds(StackTable& stacks) : stacks_(stacks) {}
+  StackId id_of(std::span<const std::uint64_t> addresses);
+
+ private:
+  StackTable& stacks_;
+  FlatMap<std::uint32_t> ids_;  // by hash, as above
+};
+
 // Whether a frame number means that there is no page: -1UL of the traced kernel's word.
 constexpr bool is_no_page(std::uint64_t frame, unsigned word_bytes) {
   return frame == (word_bytes == 4 ? 0xFFFFFFFFu : kNoPage);
@@ -61,11 +72,16 @@ class RecordDecoder {
     EventTypeId type;
     std::uint32_t least_bytes = 0;  // all fields below lie within
     Field flags, pid;
-    Field address;  // ptr, pfn or page
+    Field address;                 // ptr, pfn or page
+    bool is_stack = false;         // ftrace:kernel_stack
+    std::uint32_t callers = 0;     // its return addresses: where they begin
+    std::uint32_t most_depth = 0;  // and how many of them there can be
+    Field depth;                   // its `size`, how many there are
     Field call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, order, migrate_type;
   };
 
-  static Plan compile(const EventFormat& format, EventTypeId type, PageIdentity& page_identity);
+  static Plan compile(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
+  StackId decode_stack(const Plan& plan, Bytes record);
   std::uint64_t load_field(Bytes record, Field field) const;
   void report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,
                           std::uint64_t file_offset);
@@ -75,6 +91,7 @@ class RecordDecoder {
   std::vector<Plan> plans_;  // by event id
   CallSiteTable call_sites_;
   CacheNameTable cache_names_;
+  StackIds stacks_;
 };
 
 }  // namespace kmt

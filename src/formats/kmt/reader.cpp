@@ -4,15 +4,14 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "formats/cpu_streams.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/record_decoder.hpp"
+#include "formats/ftrace/stack_matcher.hpp"
 #include "formats/kmt/block_reader.hpp"
 #include "formats/kmt/file.hpp"
-#include "trace/time_merge.hpp"
 
 namespace kmt::kmt_format {
 
@@ -31,35 +30,33 @@ struct OpenBlock {
   std::vector<bool> decodable;
 };
 
-class BlockStream : public CpuStream {
+class BlockStream : public StackedStream {
  public:
   BlockStream(StreamBlocks blocks, bool cut_off, const ClockScale& clock, RecordDecoder& decoder, TraceInfo& info,
               std::uint64_t& consumed)
-      : blocks_(std::move(blocks)),
+      : StackedStream(info),
+        blocks_(std::move(blocks)),
         cut_off_(cut_off),
         clock_(clock),
         decoder_(decoder),
         info_(info),
         consumed_(consumed) {}
 
-  bool read(EventBatch& batch) override {
-    batch.clear();
-    while (batch.empty()) {
-      if (!block_ && !open_next()) {
-        if (cut_off_) report_cut_off();
-        return false;
-      }
-      try {
-        fill(batch);
-      } catch (const Error& error) {
-        report_damage(error);
-        block_.reset();
-      }
+ private:
+  bool append(EventBatch& batch) override {
+    if (!block_ && !open_next()) {
+      if (cut_off_) report_cut_off();
+      return false;
+    }
+    try {
+      fill(batch);
+    } catch (const Error& error) {
+      report_damage(error);
+      block_.reset();
     }
     return true;
   }
 
- private:
   unsigned cpu() const { return blocks_.stream.cpu; }
 
   // False when there is no further block.
@@ -94,24 +91,24 @@ class BlockStream : public CpuStream {
 
   void fill(EventBatch& batch) {
     BlockEvent next;
-    while (batch.size() < kBatchEvents) {
+    for (std::size_t i = 0; i < kBatchEvents; ++i) {
       if (!block_->reader.next(next)) {
-        report_lost();
+        report_lost_before(~std::uint64_t{0}, last_ns_, batch);  // behind the last event
         block_.reset();
         return;
       }
       const std::uint64_t time_ns = clock_.to_ns(next.ticks);
-      if (next_lost_ < block_->reader.lost().size()) report_lost_before(position_, time_ns);
+      if (next_lost_ < block_->reader.lost().size()) report_lost_before(position_, time_ns, batch);
       ++position_;
       if (time_ns < last_ns_)
         info_.findings.add(
             {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - time_ns), cpu(), offset_, time_ns});
       last_ns_ = time_ns;
-      append(next, time_ns, batch);
+      append_event(next, time_ns, batch);
     }
   }
 
-  void append(const BlockEvent& next, std::uint64_t time_ns, EventBatch& batch) {
+  void append_event(const BlockEvent& next, std::uint64_t time_ns, EventBatch& batch) {
     if (next.shape == BlockEvent::kLiteral) {
       block_->reader.rebuild(next, record_);
       decoder_.decode(record_, time_ns, cpu(), offset_, batch);
@@ -121,16 +118,17 @@ class BlockStream : public CpuStream {
     Event& event = batch.emplace_back(block_->templates[next.shape]);
     event.time_ns = time_ns;
     event.tid = next.tid;
-    event.address = next.address;
     const Shape& shape = block_->reader.shapes()[next.shape];
+    if (shape.address_kind != AddressKind::none) event.address = next.address;
     if (shape.address_kind == AddressKind::page && is_no_page(next.address, shape.address_bytes))
       event.address = kNoPage;
   }
 
-  void report_lost_before(std::uint64_t position, std::uint64_t after_ns) {
+  void report_lost_before(std::uint64_t position, std::uint64_t after_ns, const EventBatch& batch) {
     const std::vector<LostHere>& lost = block_->reader.lost();
     for (; next_lost_ < lost.size() && lost[next_lost_].before_event <= position; ++next_lost_) {
       const std::optional<std::uint64_t> count = lost[next_lost_].count;
+      lost_at(batch.size());
       info_.lost.push_back({cpu(), count, last_ns_, after_ns, offset_});
       info_.findings.add(
           {Imperfection::lost_events, count ? fmt::format("{} events", *count) : "an unknown number of events", cpu(),
@@ -138,7 +136,6 @@ class BlockStream : public CpuStream {
           count.value_or(1));
     }
   }
-  void report_lost() { report_lost_before(~std::uint64_t{0}, last_ns_); }  // behind the last event
 
   void report_cut_off() {
     const bool any = !blocks_.blocks.empty();
@@ -183,48 +180,34 @@ class KmtSource : public Source {
   }
 
   const TraceInfo& info() const override { return info_; }
-  bool read(EventBatch& batch) override { return merge_->read(batch); }
-  double progress() const override {
-    return total_ == 0 ? 1.0 : static_cast<double>(consumed_) / static_cast<double>(total_);
-  }
+  bool read(EventBatch& batch) override { return streams_.read(batch); }
+  double progress() const override { return streams_.progress(); }
 
  private:
-  // At equal times events come by CPU, then by buffer.
   void open_streams(const std::optional<std::string>& wanted_buffer) {
-    std::vector<StreamBlocks> parts;
+    std::vector<CpuPart> parts;
     std::vector<std::string> names;
     for (auto& [number, blocks] : contents_.streams) {
-      names.push_back(blocks.stream.buffer);
-      info_.cpus = std::max(info_.cpus, blocks.stream.cpu + 1);
-      if (!wanted_buffer || blocks.stream.buffer == *wanted_buffer) parts.push_back(std::move(blocks));
+      const auto& [cpu, buffer, page_bytes] = blocks.stream;
+      names.push_back(buffer);
+      info_.cpus = std::max(info_.cpus, cpu + 1);
+      if (wanted_buffer && buffer != *wanted_buffer) continue;
+      if (info_.buffers.empty() || info_.buffers.back() != buffer) info_.buffers.push_back(buffer);
+      CpuPart& part = parts.emplace_back(CpuPart{cpu, 0, nullptr});
+      for (const Chunk& block : blocks.blocks) part.bytes += block.stored.size();
+      part.stream =
+          std::make_unique<BlockStream>(std::move(blocks), contents_.cut_off, contents_.description.kernel.clock_scale,
+                                        *decoder_, info_, streams_.consumed());
     }
-    if (wanted_buffer && parts.empty()) {
-      Error error(fmt::format("The trace has no buffer \"{}\"", printable(*wanted_buffer)));
-      error.hint(fmt::format("It has: \"{}\" (\"\" is the top buffer)", fmt::join(names, "\", \"")));
-      throw error;
-    }
-    for (const StreamBlocks& part : parts)
-      if (info_.buffers.empty() || info_.buffers.back() != part.stream.buffer)
-        info_.buffers.push_back(part.stream.buffer);
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const StreamBlocks& a, const StreamBlocks& b) { return a.stream.cpu < b.stream.cpu; });
-    std::vector<std::unique_ptr<CpuStream>> streams;
-    for (StreamBlocks& part : parts) {
-      for (const Chunk& block : part.blocks) total_ += block.stored.size();
-      streams.push_back(std::make_unique<BlockStream>(std::move(part), contents_.cut_off,
-                                                      contents_.description.kernel.clock_scale, *decoder_, info_,
-                                                      consumed_));
-    }
-    merge_ = std::make_unique<TimeMerge>(std::move(streams));
+    if (wanted_buffer && parts.empty()) throw no_such_buffer(*wanted_buffer, names);
+    streams_.open(std::move(parts));
   }
 
   TraceFile file_;
   TraceInfo info_;
   FileContents contents_;
   std::unique_ptr<RecordDecoder> decoder_;
-  std::unique_ptr<TimeMerge> merge_;
-  std::uint64_t total_ = 0;
-  std::uint64_t consumed_ = 0;
+  CpuStreams streams_;
 };
 
 }  // namespace

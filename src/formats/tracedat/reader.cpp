@@ -4,26 +4,27 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "formats/cpu_streams.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/page.hpp"
 #include "formats/ftrace/record_decoder.hpp"
+#include "formats/ftrace/stack_matcher.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/pages.hpp"
-#include "trace/time_merge.hpp"
 
 namespace kmt::tracedat {
 
 namespace {
 
-class CpuDataStream : public CpuStream {
+class CpuDataStream : public StackedStream {
  public:
   CpuDataStream(const TraceFile& file, const CpuData& data, Pages pages, PageLayout layout, ClockScale clock,
                 RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
-      : mapping_(file.mapping.get()),
+      : StackedStream(info),
+        mapping_(file.mapping.get()),
         data_(file.bytes.subspan(data.offset, data.size)),
         pages_(std::move(pages)),
         layout_(layout),
@@ -32,13 +33,6 @@ class CpuDataStream : public CpuStream {
         decoder_(decoder),
         info_(info),
         consumed_(consumed) {}
-
-  bool read(EventBatch& batch) override {
-    batch.clear();
-    while (batch.empty())
-      if (!read_page(batch)) return false;
-    return true;
-  }
 
  private:
   static constexpr std::uint64_t kLetGoBytes = 512u << 10;  // of each CPU
@@ -51,7 +45,7 @@ class CpuDataStream : public CpuStream {
     let_go_ = read;
   }
 
-  bool read_page(EventBatch& batch) {
+  bool append(EventBatch& batch) override {
     let_go_of_read_pages();
     const std::uint64_t consumed_before = pages_.consumed();
     Bytes page;
@@ -64,6 +58,7 @@ class CpuDataStream : public CpuStream {
     consumed_ += pages_.consumed() - consumed_before;
 
     const std::uint64_t last_before = last_ns_;
+    const std::size_t first = batch.size();
     const PageEnd end = walk_page(page, layout_, [&](std::uint64_t ticks, Bytes record, std::uint64_t offset) {
       const std::uint64_t time_ns = clock_.to_ns(ticks);
       if (time_ns < last_ns_) report_backwards(time_ns, offset);
@@ -71,6 +66,7 @@ class CpuDataStream : public CpuStream {
       decoder_.decode(record, time_ns, cpu_, pages_.offset() + offset, batch);
     });
     if (end.missed_events) {
+      lost_at(first);
       const std::uint64_t after = clock_.to_ns(read_page_header(page, layout_).time);
       info_.lost.push_back({cpu_, end.missed_count, last_before, after, pages_.offset()});
       info_.findings.add(
@@ -116,10 +112,8 @@ class TraceDatSource : public Source {
   }
 
   const TraceInfo& info() const override { return info_; }
-  bool read(EventBatch& batch) override { return merge_->read(batch); }
-  double progress() const override {
-    return total_ == 0 ? 1.0 : static_cast<double>(consumed_) / static_cast<double>(total_);
-  }
+  bool read(EventBatch& batch) override { return streams_.read(batch); }
+  double progress() const override { return streams_.progress(); }
 
  private:
   void describe() {
@@ -132,13 +126,8 @@ class TraceDatSource : public Source {
     }
   }
 
-  // At equal times events come by CPU, then by buffer.
   void open_streams(const std::optional<std::string>& wanted_buffer) {
-    struct Part {
-      const BufferData* buffer;
-      const CpuData* data;
-    };
-    std::vector<Part> parts;
+    std::vector<CpuPart> parts;
     std::vector<std::string> names;
     for (const BufferData& buffer : contents_.buffers) {
       names.push_back(buffer.name);
@@ -152,28 +141,18 @@ class TraceDatSource : public Source {
              {}});
         continue;
       }
-      for (const CpuData& data : buffer.cpus) parts.push_back({&buffer, &data});
+      const PageLayout layout{contents_.order(), info_.word_bits / 8, buffer.page_size};
+      for (const CpuData& data : buffer.cpus)
+        parts.push_back({data.cpu, data.size,
+                         std::make_unique<CpuDataStream>(
+                             file_, data, Pages(file_.bytes, contents_, buffer, data, unpacked_), layout,
+                             contents_.description.kernel.clock_scale, *decoder_, info_, streams_.consumed())});
       if (!buffer.cpus.empty()) info_.buffers.push_back(buffer.name);
       report_missing_cpus(buffer);
     }
-    if (wanted_buffer && parts.empty()) {
-      Error error(fmt::format("The trace has no buffer \"{}\"", printable(*wanted_buffer)));
-      error.hint(fmt::format("It has: \"{}\" (\"\" is the top buffer)", fmt::join(names, "\", \"")));
-      throw error;
-    }
+    if (wanted_buffer && parts.empty()) throw no_such_buffer(*wanted_buffer, names);
     if (contents_.buffers.empty()) info_.findings.add({Imperfection::missing_section, "ring-buffer data", {}, {}, {}});
-
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const Part& a, const Part& b) { return a.data->cpu < b.data->cpu; });
-    std::vector<std::unique_ptr<CpuStream>> streams;
-    for (const Part& part : parts) {
-      total_ += part.data->size;
-      const PageLayout layout{contents_.order(), info_.word_bits / 8, part.buffer->page_size};
-      streams.push_back(std::make_unique<CpuDataStream>(
-          file_, *part.data, Pages(file_.bytes, contents_, *part.buffer, *part.data, unpacked_), layout,
-          contents_.description.kernel.clock_scale, *decoder_, info_, consumed_));
-    }
-    merge_ = std::make_unique<TimeMerge>(std::move(streams));
+    streams_.open(std::move(parts));
   }
 
   void report_missing_cpus(const BufferData& buffer) {
@@ -193,9 +172,7 @@ class TraceDatSource : public Source {
   FileContents contents_;
   UnpackedMemory unpacked_;
   std::unique_ptr<RecordDecoder> decoder_;
-  std::unique_ptr<TimeMerge> merge_;
-  std::uint64_t total_ = 0;
-  std::uint64_t consumed_ = 0;
+  CpuStreams streams_;
 };
 
 }  // namespace

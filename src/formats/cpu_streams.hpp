@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What readers of all formats do with the streams of a trace's CPUs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "trace/time_merge.hpp"
+
+namespace kmt {
+
+struct CpuPart {
+  unsigned cpu = 0;
+  std::uint64_t bytes = 0;  // in the file
+  std::unique_ptr<CpuStream> stream;
+};
+
+// Merges them by time and knows how far that is. At equal times events come by CPU, then as the parts were given.
+class CpuStreams {
+ public:
+  void open(std::vector<CpuPart> parts);
+  bool read(EventBatch& batch) { return merge_->read(batch); }
+  // What streams add the bytes to that they have read.
+  std::uint64_t& consumed() { return consumed_; }
+  double progress() const { return total_ == 0 ? 1.0 : static_cast<double>(consumed_) / static_cast<double>(total_); }
+
+ private:
+  std::uint64_t total_ = 0;
+  std::uint64_t consumed_ = 0;
+  std::unique_ptr<TimeMerge> merge_;
+};
+
+Error no_such_buffer(const std::string& wanted, const std::vector<std::string>& names);
+
+}  // namespace kmt

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/ftrace/stack_matcher.hpp"
+
+#include <algorithm>
+
+namespace kmt {
+
+namespace {
+
+// Of one context, an event in the making of the stack of another; more is no nesting but events without stacks.
+constexpr std::size_t kMostNested = 4;
+// An event and one for each kind of interrupt, before a first stack says that there are any.
+constexpr std::size_t kHeldWithoutStacks = 4;
+// Events that an interrupt may have between an event and its stack: what has to be held, and is copied for every batch.
+constexpr std::size_t kMostHeld = 512;
+
+constexpr std::uint8_t kInterrupts = Context::kSoftIrq | Context::kHardIrq | Context::kNmi;
+
+// Only what is on a higher level can come between an event and its stack, and only all of it.
+unsigned level_of(const Event& event) {
+  if ((event.context & Context::kNmi) != 0) return 3;
+  if ((event.context & Context::kHardIrq) != 0) return 2;
+  return (event.context & Context::kSoftIrq) != 0 ? 1 : 0;
+}
+
+bool same_context(const Event& a, const Event& b) {
+  return a.tid == b.tid && (a.context & kInterrupts) == (b.context & kInterrupts);
+}
+
+}  // namespace
+
+void StackMatcher::match(EventBatch& batch) {
+  if (info_.stacks.size() == 1) {  // none yet in the whole trace
+    if (!losses_.empty()) next_ = losses_.back();
+    losses_.clear();
+    return;
+  }
+  auto loss = losses_.begin();
+  const auto pass_loss = [&] {
+    if (loss == losses_.end() || *loss > next_) return;
+    while (loss != losses_.end() && *loss <= next_) ++loss;
+    waiting_.clear();
+  };
+  for (; next_ < batch.size(); ++next_) {
+    pass_loss();
+    if (batch[next_].stack == StackId{})
+      add_waiting(batch, next_);
+    else
+      give_stack(batch, batch[next_]);
+  }
+  pass_loss();
+  losses_.clear();
+}
+
+void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
+  const Event& event = batch[index];
+  const unsigned level = level_of(event);
+  std::size_t nested = 0;
+  while (!waiting_.empty() && level_of(batch[waiting_.back()]) > level) waiting_.pop_back();
+  for (auto other = waiting_.rbegin(); other != waiting_.rend() && level_of(batch[*other]) == level; ++other) ++nested;
+  if (nested > 0 && !same_context(batch[waiting_.back()], event)) {
+    waiting_.resize(waiting_.size() - nested);  // another task runs
+  } else if (nested == kMostNested) {
+    waiting_.erase(waiting_.end() - kMostNested);
+  }
+  waiting_.push_back(index);
+}
+
+void StackMatcher::give_stack(EventBatch& batch, const Event& stack) {
+  const auto found = std::find_if(waiting_.rbegin(), waiting_.rend(),
+                                  [&](std::size_t index) { return same_context(batch[index], stack); });
+  if (found == waiting_.rend()) {
+    info_.findings.add({Imperfection::unmatched_stack, "", stack.cpu, {}, stack.time_ns});
+    return;
+  }
+  batch[*found].stack = stack.stack;
+  waiting_.erase(found.base() - 1, waiting_.end());
+}
+
+void StackMatcher::hold_back(EventBatch& batch, EventBatch& held) {
+  std::size_t from = batch.size();
+  if (info_.stacks.size() == 1) {
+    from = std::max(from - std::min(from, kHeldWithoutStacks), next_);
+    next_ = 0;
+  } else {
+    while (!waiting_.empty() && batch.size() - waiting_.front() > kMostHeld) waiting_.erase(waiting_.begin());
+    if (!waiting_.empty()) from = waiting_.front();
+    next_ = batch.size() - from;
+    for (std::size_t& index : waiting_) index -= from;
+  }
+  held.assign(batch.begin() + static_cast<std::ptrdiff_t>(from), batch.end());
+  batch.resize(from);
+}
+
+bool StackedStream::read(EventBatch& batch) {
+  batch.clear();
+  batch.swap(held_);
+  while (!ended_ && append(batch)) {
+    stacks_.match(batch);
+    stacks_.hold_back(batch, held_);
+    if (!batch.empty()) return true;
+    batch.swap(held_);
+  }
+  ended_ = true;  // what was held comes out now
+  return !batch.empty();
+}
+
+}  // namespace kmt

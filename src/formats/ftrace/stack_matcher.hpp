@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Gives kernel stacks to the events they belong to. With the tracer's option `stacktrace` the kernel writes the stack
+// of an event behind it, as a record of its own; an interrupt between the two has its events and their stacks there
+// (kernel/trace/trace.c, __ftrace_trace_stack; Linux 2.6.31 to 6.18):
+//   event A, event B of an interrupt, stack of B, stack of A
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "trace/time_merge.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// One CPU's.
+class StackMatcher {
+ public:
+  explicit StackMatcher(TraceInfo& info) : info_(info) {}
+
+  // Goes on where the last call ended. Events whose stacks may still come stay in the batch: hold_back() takes them.
+  void match(EventBatch& batch);
+  // Between the events behind which it is called and those that follow, some were lost: no stack belongs across that.
+  void lost_at(std::size_t index) { losses_.push_back(index); }
+  // Moves the events from the batch's end to `held` that wait for their stacks.
+  void hold_back(EventBatch& batch, EventBatch& held);
+
+ private:
+  void add_waiting(const EventBatch& batch, std::size_t index);
+  void give_stack(EventBatch& batch, const Event& stack);
+
+  TraceInfo& info_;
+  std::size_t next_ = 0;              // index of the first event not looked at
+  std::vector<std::size_t> waiting_;  // indices of events without a stack, few, in order
+  std::vector<std::size_t> losses_;   // indices in front of which events were lost
+};
+
+// A CPU's events as a reader decodes them, with their stacks.
+class StackedStream : public CpuStream {
+ public:
+  explicit StackedStream(TraceInfo& info) : stacks_(info) {}
+  bool read(EventBatch& batch) final;
+
+ protected:
+  // Appends some events, maybe none; false at the end, behind which it is not called again.
+  virtual bool append(EventBatch& batch) = 0;
+  void lost_at(std::size_t index) { stacks_.lost_at(index); }
+
+ private:
+  StackMatcher stacks_;
+  EventBatch held_;
+  bool ended_ = false;
+};
+
+}  // namespace kmt
