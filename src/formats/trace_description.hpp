@@ -18,7 +18,7 @@ struct TraceDescription {
   // "not recorded: N", events that were left when the recorder had to give up.
   std::vector<std::string> cpu_stats;
   std::vector<StateSample> samples;  // by time
-  std::string repaired;  // what repairs of the file left out, a line each; empty: it was never repaired
+  std::string repaired;              // what repairs of the file left out, a line each; empty: it was never repaired
 };
 
 std::string uname_of(const KernelDescription& kernel);

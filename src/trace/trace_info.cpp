@@ -6,6 +6,13 @@
 
 namespace kmt {
 
+std::string_view task_name(const TraceInfo& info, std::int32_t tid, std::uint64_t time_ns) {
+  if (tid == 0) return "<idle>";
+  if (const auto told = info.task_names.at(tid, time_ns)) return *told;
+  const auto last = info.comms.find(tid);
+  return last != info.comms.end() ? std::string_view(last->second) : "<...>";
+}
+
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceInfo& info) {
   unsigned cpus = info.cpus;
   for (const LostEvents& lost : info.lost) cpus = std::max(cpus, lost.cpu + 1);

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "trace/imperfections.hpp"
 #include "trace/stack_table.hpp"
 #include "trace/state_sample.hpp"
+#include "trace/task_name_history.hpp"
 
 namespace kmt {
 
@@ -66,6 +68,7 @@ struct TraceInfo {
   PageIdentity page_identity = PageIdentity::frame;
   std::string kallsyms;                                 // text of /proc/kallsyms, may be empty
   std::unordered_map<std::int32_t, std::string> comms;  // last name of each task
+  TaskNameHistory task_names;                           // where events tell them
   std::vector<BufferStatistics> buffer_statistics;
   std::map<std::string, std::string> notes;  // of the machine and the recording: docs/formats/kmt.md
   std::vector<StateSample> samples;          // by time
@@ -78,6 +81,9 @@ struct TraceInfo {
   std::vector<LostEvents> lost;
   Findings findings;
 };
+
+// What a task is called at a time: as events tell, else its last name; "<idle>" and, where nothing is known, "<...>".
+std::string_view task_name(const TraceInfo& info, std::int32_t tid, std::uint64_t time_ns);
 
 // Lost events by CPU: what the pages' marks and the kernel's statistics tell. Both tell of the same loss and either may
 // know more than the other, so the larger counts. A mark without a count is worth one event at least.

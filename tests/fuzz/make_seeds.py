@@ -24,10 +24,10 @@ def write(folder, name, contents):
 
 
 def main():
-    for kernel in ('amd64', 'i386', 's390x', 'amd64-5.10'):
+    for kernel in ('amd64', 'i386', 's390x', 'amd64-5.10', 'amd64-stacks'):
         trace = tracedat.read(os.path.join(HERE, '..', 'data', kernel, 'trace.dat'))
         trace.kallsyms = trace.kallsyms[:SYMBOLS]
-        trace.ftrace_formats = trace.ftrace_formats[:1]
+        trace.ftrace_formats = [text for text in trace.ftrace_formats if b'kernel_stack' in text]
         trace.event_formats = {'kmem': trace.event_formats['kmem']}
         whole = trace.buffers[0]
         size = PAGES * whole.page_size

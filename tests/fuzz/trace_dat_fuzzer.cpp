@@ -1,14 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a trace, trace.dat or .kmt: reading, reporting and checking must not crash, hang or take memory out of
-// proportion.
+// Any bytes as a trace, trace.dat or .kmt: reading, reporting, checking and repairing must not crash, hang or take
+// memory out of proportion. What was repaired needs no repair.
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "analysis/check.hpp"
 #include "analysis/report.hpp"
 #include "base/error.hpp"
+#include "formats/kmt/file.hpp"
+#include "formats/kmt/repair.hpp"
 #include "formats/registry.hpp"
 #include "symbols/kallsyms.hpp"
+
+namespace {
+
+void repair(kmt::Bytes file) {
+  if (!kmt::kmt_format::is_kmt(file)) return;
+  try {
+    const kmt::kmt_format::Repair plan = kmt::kmt_format::plan_repair(file);
+    std::vector<std::uint8_t> repaired;
+    for (const auto& [offset, bytes] : plan.kept) {
+      const kmt::Bytes part = file.subspan(offset, bytes);
+      repaired.insert(repaired.end(), part.begin(), part.end());
+    }
+    repaired.insert(repaired.end(), plan.end.begin(), plan.end.end());
+    if (kmt::kmt_format::plan_repair(repaired).needed) __builtin_trap();
+  } catch (const kmt::Error&) {
+    // nothing in it is intact
+  }
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
@@ -24,5 +47,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const kmt::Error&) {
     // says what is wrong with the file
   }
+  repair({data, size});
   return 0;
 }

@@ -94,7 +94,8 @@ def file(trace, events):
              'clock_mult': '3', 'clock_shift': '1', 'clock_offset_ns': '-5', 'header_page': trace.header_page.decode(),
              'saved_cmdlines': trace.cmdlines.decode(), 'kallsyms': trace.kallsyms.decode(),
              'cpu_stats': 'CPU: 0\nentries: 0\noverrun: 1\n'}
-    formats = [(system.encode(), body) for system, bodies in trace.event_formats.items() for body in bodies]
+    formats = [(b'ftrace', body) for body in trace.ftrace_formats]
+    formats += [(system.encode(), body) for system, bodies in trace.event_formats.items() for body in bodies]
     parts = [(FACTS, 0, b''.join(text(name.encode()) + text(value.encode()) for name, value in facts.items())),
              (FORMATS, 0, b''.join(text(system) + text(body) for system, body in formats)),
              (STREAM, 0, varint(0) + varint(trace.page_size) + text(b'')),

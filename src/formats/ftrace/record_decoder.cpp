@@ -96,7 +96,11 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
     : order_(order), info_(info), call_sites_(info.call_sites), cache_names_(info.cache_names), stacks_(info.stacks) {
   for (const EventFormat& format : formats) {
     const EventTypeId type{static_cast<std::uint16_t>(info.event_types.size())};
-    const Plan plan = compile(format, type, info.word_bits / 8, info.page_identity);
+    Plan plan = compile(format, type, info.word_bits / 8, info.page_identity);
+    if (std::vector<TaskNaming> namings = task_namings(format, plan.least_bytes); !namings.empty()) {
+      plan.namings = static_cast<std::uint16_t>(namings_.size());
+      namings_.push_back(std::move(namings));
+    }
     info.event_types.push_back({format.system, format.name, plan.kind});
     if (plans_.size() <= format.id) plans_.resize(format.id + 1);
     plans_[format.id] = plan;
@@ -171,6 +175,12 @@ inline std::uint64_t RecordDecoder::load_field(Bytes record, Field field) const 
   return field.size == 0 ? 0 : load_sized(record.data() + field.offset, field.size, order_);
 }
 
+bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
+  const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
+  if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
+  return plans_[id].kind != EventKind::other || plans_[id].is_stack;
+}
+
 void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset,
                            EventBatch& batch) {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
@@ -227,6 +237,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     }
     case EventKind::other:
       if (plan->is_stack) event.stack = decode_stack(*plan, record);
+      if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.task_names);
       break;
   }
   batch.push_back(event);

@@ -12,6 +12,7 @@
 #include "base/byte_reader.hpp"
 #include "base/flat_map.hpp"
 #include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/task_naming.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -57,6 +58,9 @@ class RecordDecoder {
   // Fills info.event_types and info.page_identity; ids and findings go into the info, which must outlive the decoder.
   RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info);
 
+  // Whether all records that differ in nothing but time, task and address are decoded alike but for these.
+  bool is_decoded_by_shape(Bytes record) const;
+
   // Appends the event of a record to the batch; what cannot be decoded becomes a finding at `file_offset`.
   void decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset, EventBatch& batch);
 
@@ -73,6 +77,7 @@ class RecordDecoder {
     std::uint32_t least_bytes = 0;  // all fields below lie within
     Field flags, pid;
     Field address;                 // ptr, pfn or page
+    std::uint16_t namings = 0;     // which of namings_; 0: it names no task
     bool is_stack = false;         // ftrace:kernel_stack
     std::uint32_t callers = 0;     // its return addresses: where they begin
     std::uint32_t most_depth = 0;  // and how many of them there can be
@@ -88,7 +93,8 @@ class RecordDecoder {
 
   ByteOrder order_;
   TraceInfo& info_;
-  std::vector<Plan> plans_;  // by event id
+  std::vector<Plan> plans_;                              // by event id
+  std::vector<std::vector<TaskNaming>> namings_ = {{}};  // of events that name tasks
   CallSiteTable call_sites_;
   CacheNameTable cache_names_;
   StackIds stacks_;

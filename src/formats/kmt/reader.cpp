@@ -27,7 +27,7 @@ struct OpenBlock {
   std::vector<std::uint8_t> plain;
   BlockReader reader;
   std::vector<Event> templates;
-  std::vector<bool> decodable;
+  std::vector<bool> by_shape;  // false: each of its records has to be decoded
 };
 
 class BlockStream : public StackedStream {
@@ -80,11 +80,10 @@ class BlockStream : public StackedStream {
   }
 
   void decode_shapes() {
-    EventBatch decoded;
     for (const Shape& shape : block_->reader.shapes()) {
-      decoded.clear();
-      decoder_.decode(shape.record, 0, cpu(), offset_, decoded);
-      block_->decodable.push_back(!decoded.empty());
+      EventBatch decoded;
+      if (decoder_.is_decoded_by_shape(shape.record)) decoder_.decode(shape.record, 0, cpu(), offset_, decoded);
+      block_->by_shape.push_back(!decoded.empty());
       block_->templates.push_back(decoded.empty() ? Event{} : decoded.front());
     }
   }
@@ -109,12 +108,11 @@ class BlockStream : public StackedStream {
   }
 
   void append_event(const BlockEvent& next, std::uint64_t time_ns, EventBatch& batch) {
-    if (next.shape == BlockEvent::kLiteral) {
+    if (next.shape == BlockEvent::kLiteral || !block_->by_shape[next.shape]) {
       block_->reader.rebuild(next, record_);
       decoder_.decode(record_, time_ns, cpu(), offset_, batch);
       return;
     }
-    if (!block_->decodable[next.shape]) return;
     Event& event = batch.emplace_back(block_->templates[next.shape]);
     event.time_ns = time_ns;
     event.tid = next.tid;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/task_name_history.hpp"
+
+namespace kmt {
+
+void TaskNameHistory::called_since(std::int32_t tid, std::uint64_t time_ns, std::string_view name) {
+  auto& of_task = names_[tid];
+  const auto later = of_task.upper_bound(time_ns);
+  if (later != of_task.begin() && std::prev(later)->second == name) return;  // as it was, sched_switch mostly
+  of_task.insert_or_assign(later, time_ns, std::string(name));
+}
+
+void TaskNameHistory::called_before(std::int32_t tid, std::uint64_t time_ns, std::string_view name) {
+  auto& of_task = names_[tid];
+  if (of_task.upper_bound(time_ns) == of_task.begin()) of_task.emplace(0, name);
+}
+
+std::optional<std::string_view> TaskNameHistory::at(std::int32_t tid, std::uint64_t time_ns) const {
+  const auto of_task = names_.find(tid);
+  if (of_task == names_.end()) return std::nullopt;
+  const auto later = of_task->second.upper_bound(time_ns);
+  if (later == of_task->second.begin()) return std::nullopt;
+  return std::prev(later)->second;
+}
+
+}  // namespace kmt

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What tasks are called over time: a program renames its task, and ids are used again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace kmt {
+
+class TaskNameHistory {
+ public:
+  // In any order of time: CPUs are read one after the other.
+  void called_since(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
+  // Nothing is known of a time before what was told for that time.
+  void called_before(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
+  // Empty: the trace does not tell.
+  std::optional<std::string_view> at(std::int32_t tid, std::uint64_t time_ns) const;
+
+ private:
+  std::unordered_map<std::int32_t, std::map<std::uint64_t, std::string>> names_;  // by time from which
+};
+
+}  // namespace kmt
