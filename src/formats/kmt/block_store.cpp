@@ -10,14 +10,14 @@ namespace kmt::kmt_format {
 
 namespace {
 
-void begin_file(FileWriter& file, const TraceDescription& description, const std::vector<RecordStream>& streams) {
-  file.append_description(description);
+void begin_file(FileWriter& file, const std::vector<PackedChunk>& begin, const std::vector<RecordStream>& streams) {
+  for (const PackedChunk& chunk : begin) file.append(chunk);
   for (const RecordStream& stream : streams) file.append_stream(stream);
 }
 
 }  // namespace
 
-FileStore::FileStore(TraceDescription begin, std::vector<RecordStream> streams)
+FileStore::FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams)
     : begin_(std::move(begin)), streams_(std::move(streams)) {}
 
 void FileStore::open() {
@@ -80,13 +80,13 @@ std::uint64_t FileStore::bytes() const {
   return file_ ? file_->bytes() : 0;
 }
 
-FlightStore::FlightStore(TraceDescription begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
+FlightStore::FlightStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
                          std::optional<std::uint64_t> most_ticks)
     : begin_(std::move(begin)), streams_(std::move(streams)), most_bytes_(most_bytes), most_ticks_(most_ticks) {}
 
 void FlightStore::add(PackedBlock block) {
   const std::lock_guard lock(mutex_);
-  bytes_ += block.chunk.size();
+  bytes_ += block.chunk.bytes.size();
   newest_ticks_ = std::max(newest_ticks_, block.last_ticks);
   blocks_.push_back(std::make_shared<const PackedBlock>(std::move(block)));
   drop_old();
@@ -98,7 +98,7 @@ void FlightStore::drop_old() {
     const bool too_much = bytes_ > most_bytes_;
     if (!is_old && !too_much) return;
     if (!is_old) was_short_of_memory_ = true;
-    bytes_ -= blocks_.front()->chunk.size();
+    bytes_ -= blocks_.front()->chunk.bytes.size();
     blocks_.pop_front();
   }
 }

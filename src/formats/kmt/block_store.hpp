@@ -26,7 +26,8 @@ class BlockStore {
 // A .kmt file that grows. It appears, and replaces an older one, with the first block or at the end.
 class FileStore : public BlockStore {
  public:
-  FileStore(TraceDescription begin, std::vector<RecordStream> streams);
+  // `begin`: what every file begins with.
+  FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams);
 
   void add(PackedBlock block) override;
   void add(const StateSample& sample);
@@ -42,7 +43,7 @@ class FileStore : public BlockStore {
   void write_waiting();
   void complete(const TraceDescription& end);
 
-  TraceDescription begin_;
+  std::vector<PackedChunk> begin_;
   std::vector<RecordStream> streams_;
   mutable std::mutex mutex_;
   std::string path_;
@@ -55,7 +56,7 @@ class FileStore : public BlockStore {
 class FlightStore : public BlockStore {
  public:
   // Keeps at most so many bytes, and of those what is not older than so many ticks, if that is said.
-  FlightStore(TraceDescription begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
+  FlightStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
               std::optional<std::uint64_t> most_ticks);
 
   void add(PackedBlock block) override;
@@ -70,7 +71,7 @@ class FlightStore : public BlockStore {
  private:
   void drop_old();
 
-  TraceDescription begin_;
+  std::vector<PackedChunk> begin_;
   std::vector<RecordStream> streams_;
   std::uint64_t most_bytes_;
   std::optional<std::uint64_t> most_ticks_;

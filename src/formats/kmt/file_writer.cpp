@@ -24,33 +24,34 @@ FileWriter::FileWriter(const std::string& path) : path_(path), file_(open_file(p
   size_ = header.size();
 }
 
-void FileWriter::append(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
-  append_chunk(type, stream, make_chunk(type, stream, plain));
+std::vector<PackedChunk> pack_description(const TraceDescription& description) {
+  return {pack(kFacts, 0, encode_facts(description)), pack(kFormats, 0, encode_formats(description.kernel.formats))};
 }
 
-void FileWriter::append_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& chunk) {
-  write_whole(chunk);
-  index_.add(size_, type, stream);
-  size_ += chunk.size();
+void FileWriter::append(const PackedChunk& chunk) {
+  write_whole(chunk.bytes);
+  index_.add(size_, chunk.type, chunk.stream);
+  size_ += chunk.bytes.size();
 }
 
 void FileWriter::append_description(const TraceDescription& description) {
-  append(kFacts, 0, encode_facts(description));
-  append(kFormats, 0, encode_formats(description.kernel.formats));
+  for (const PackedChunk& chunk : pack_description(description)) append(chunk);
 }
 
-void FileWriter::append_end(const TraceDescription& description) { append(kFacts, 0, encode_end_facts(description)); }
+void FileWriter::append_end(const TraceDescription& description) {
+  append(pack(kFacts, 0, encode_end_facts(description)));
+}
 
-void FileWriter::append_sample(const StateSample& sample) { append(kState, 0, encode_sample(sample)); }
+void FileWriter::append_sample(const StateSample& sample) { append(pack(kState, 0, encode_sample(sample))); }
 
 std::uint16_t FileWriter::append_stream(const RecordStream& stream) {
   if (streams_ == 0xFFFF) throw Error("A .kmt file holds no more than 65535 streams");
-  append(kStream, streams_, encode_stream(stream));
+  append(pack(kStream, streams_, encode_stream(stream)));
   return streams_++;
 }
 
 void FileWriter::append(const PackedBlock& block) {
-  append_chunk(kEvents, block.stream, block.chunk);
+  append(block.chunk);
   index_.add_events(block.events, block.first_ticks, block.last_ticks);
 }
 

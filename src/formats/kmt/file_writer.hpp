@@ -15,12 +15,16 @@
 
 namespace kmt::kmt_format {
 
+// What a file begins with, but for its streams.
+std::vector<PackedChunk> pack_description(const TraceDescription& description);
+
 class FileWriter {
  public:
   // Makes the file, or empties it. Throws Error, as every method does.
   explicit FileWriter(const std::string& path);
 
   void append_description(const TraceDescription& description);
+  void append(const PackedChunk& chunk);
   // What is known only when the recording ends; what the description said of it before no longer counts.
   void append_end(const TraceDescription& description);
   void append_sample(const StateSample& sample);
@@ -31,8 +35,6 @@ class FileWriter {
   std::uint64_t bytes() const { return size_; }
 
  private:
-  void append(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
-  void append_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& chunk);
   void write_whole(const std::vector<std::uint8_t>& bytes);
 
   std::string path_;

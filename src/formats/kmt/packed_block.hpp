@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A block of events as it will stand in a file, made by whoever encoded it, so that packing needs no lock.
+// Chunks as they will stand in a file: packing takes time, which is spent before it matters and without a lock.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,15 @@ namespace kmt::kmt_format {
 constexpr std::uint64_t kBlockEvents = 65536;
 constexpr std::size_t kBlockBytes = 4u << 20;  // plain
 
-struct PackedBlock {
+struct PackedChunk {
+  ChunkType type = kFacts;
   std::uint16_t stream = 0;
-  std::vector<std::uint8_t> chunk;
+  std::vector<std::uint8_t> bytes;
+};
+
+// A block of events, and what the index says of it.
+struct PackedBlock {
+  PackedChunk chunk;
   std::uint64_t events = 0;
   std::uint64_t first_ticks = 0;
   std::uint64_t last_ticks = 0;
@@ -26,8 +32,12 @@ inline bool is_full(const BlockEncoder& encoder) {
   return encoder.events() >= kBlockEvents || encoder.plain_bytes() >= kBlockBytes;
 }
 
+inline PackedChunk pack(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
+  return {type, stream, make_chunk(type, stream, plain)};
+}
+
 inline PackedBlock pack(std::uint16_t stream, const EventBlock& block) {
-  return {stream, make_chunk(kEvents, stream, block.bytes), block.events, block.first_ticks, block.last_ticks};
+  return {pack(kEvents, stream, block.bytes), block.events, block.first_ticks, block.last_ticks};
 }
 
 }  // namespace kmt::kmt_format

@@ -12,11 +12,11 @@ namespace kmt::kmt_format {
 
 namespace {
 
-TraceDescription description_at_begin(const KernelDescription& kernel) {
+std::vector<PackedChunk> begin_of(const KernelDescription& kernel) {
   TraceDescription description;
   description.kernel = kernel;
   description.uname = uname_of(kernel);
-  return description;
+  return pack_description(description);
 }
 
 std::unique_ptr<FlightStore> flight_store(const KernelDescription& kernel, const std::vector<unsigned>& cpus,
@@ -24,7 +24,7 @@ std::unique_ptr<FlightStore> flight_store(const KernelDescription& kernel, const
   if (!flight) return nullptr;
   std::optional<std::uint64_t> ticks;
   if (flight->time_ns) ticks = kernel.clock_scale.to_ticks(*flight->time_ns);
-  return std::make_unique<FlightStore>(description_at_begin(kernel), live_streams(kernel, cpus), flight->bytes, ticks);
+  return std::make_unique<FlightStore>(begin_of(kernel), live_streams(kernel, cpus), flight->bytes, ticks);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ Recording::Recording(std::string path, const KernelDescription& kernel, const st
                      std::optional<Rotation> rotation, std::optional<Flight> flight)
     : path_(std::move(path)),
       rotation_(rotation),
-      file_(flight ? nullptr : std::make_unique<FileStore>(description_at_begin(kernel), live_streams(kernel, cpus))),
+      file_(flight ? nullptr : std::make_unique<FileStore>(begin_of(kernel), live_streams(kernel, cpus))),
       flight_(flight_store(kernel, cpus, flight)),
       encoder_(kernel, cpus, flight_ ? static_cast<BlockStore&>(*flight_) : *file_) {
   if (file_) file_->next_file(rotation_ ? next_path() : path_, {});
