@@ -2,6 +2,7 @@
 #include "analysis/check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,12 @@ struct CheckAnalysis::State {
   void check_allocation(const Event& event);
   void check_free(const Event& event);
   void check_pages(const Event& event);
+  SlabMatcher& objects_of(EventKind kind) { return objects[static_cast<std::size_t>(allocator_of(kind))]; }
+  // ", call site 0x…", where the kernel says it.
+  std::string at_call_site(const Event& event) const {
+    const std::uint64_t address = info.call_sites[event.call_site.value];
+    return address == 0 ? "" : fmt::format(", call site {:#x}", address);
+  }
   // The detail is composed only while examples of the kind are kept.
   template <typename Detail>
   void found(Imperfection kind, const Event& event, Detail&& detail) {
@@ -34,42 +41,41 @@ struct CheckAnalysis::State {
   const TraceInfo& info;
   bool cache_object_may_be_kfreed;
   EventSpan span;
-  SlabMatcher objects;
+  std::array<SlabMatcher, kAllocators> objects;
   Findings findings;
 };
 
 void CheckAnalysis::State::add(const Event& event) {
   span.add(event);
-  if (is_slab_alloc(event.kind)) check_allocation(event);
-  if (is_slab_free(event.kind)) check_free(event);
+  if (is_allocation(event.kind)) check_allocation(event);
+  if (is_free(event.kind)) check_free(event);
   if (event.kind == EventKind::page_alloc || event.kind == EventKind::page_free) check_pages(event);
 }
 
 void CheckAnalysis::State::check_allocation(const Event& event) {
-  const auto call_site = [&] { return fmt::format("call site {:#x}", info.call_sites[event.call_site.value]); };
   if (event.address == 0)
     return found(Imperfection::failed_allocation, event,
-                 [&] { return fmt::format("NULL for {} bytes, {}", event.bytes_requested, call_site()); });
-  if (event.bytes_allocated < event.bytes_requested)
-    found(Imperfection::allocated_less_than_requested, event,
-          [&] { return fmt::format("{} of {} bytes, {}", event.bytes_allocated, event.bytes_requested, call_site()); });
-  const SlabMatcher::Allocation allocation = objects.allocate(event, true);
+                 [&] { return fmt::format("NULL for {} bytes{}", event.bytes_requested, at_call_site(event)); });
+  if (is_slab_alloc(event.kind) && event.bytes_allocated < event.bytes_requested)
+    found(Imperfection::allocated_less_than_requested, event, [&] {
+      return fmt::format("{} of {} bytes{}", event.bytes_allocated, event.bytes_requested, at_call_site(event));
+    });
+  const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, true);
   if (!allocation.replaced) return;
-  const auto pointer = [&] { return fmt::format("pointer {:#x}, {}", event.address, call_site()); };
+  const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
   found(allocation.object.free_came_early ? Imperfection::free_before_allocation
                                           : Imperfection::allocation_on_live_pointer,
         event, pointer);
 }
 
 void CheckAnalysis::State::check_free(const Event& event) {
-  const auto pointer = [&] {
-    return fmt::format("pointer {:#x}, call site {:#x}", event.address, info.call_sites[event.call_site.value]);
-  };
-  const auto [outcome, object] = objects.release(event);
+  const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
+  const auto [outcome, object] = objects_of(event.kind).release(event);
   if (outcome == FreeOutcome::allocated_before_trace) found(Imperfection::allocated_before_trace, event, pointer);
   if (outcome == FreeOutcome::double_or_untraced)
     found(Imperfection::double_free_or_untraced_allocation, event, pointer);
-  if (outcome == FreeOutcome::matched && freed_by_wrong_family(object, event, cache_object_may_be_kfreed))
+  if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
+      freed_by_wrong_family(object, event, cache_object_may_be_kfreed))
     found(Imperfection::freed_by_another_family, event, pointer);
 }
 

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-// Slab totals of one call site. All sums of the report are sums over these.
+// Totals of one call site of one allocator. All sums of the report are sums over these.
 struct SiteTotals {
   std::uint64_t allocations = 0;
   std::uint64_t failed_allocations = 0;
@@ -31,6 +31,61 @@ struct SiteTotals {
   bool empty() const { return allocations == 0 && failed_allocations == 0; }
 };
 
+// What was seen of one allocator.
+struct Books {
+  SlabMatcher objects;
+  std::vector<SiteTotals> sites;  // by call site
+  std::uint64_t unmatched_frees = 0;
+  std::uint64_t null_frees = 0;
+
+  SiteTotals& site(CallSiteId id) {
+    if (sites.size() <= id.value) sites.resize(id.value + std::size_t{1});
+    return sites[id.value];
+  }
+  AllocatorTotals totals() const;
+};
+
+AllocatorTotals Books::totals() const {
+  AllocatorTotals totals;
+  for (const SiteTotals& site : sites) {
+    totals.allocations += site.allocations;
+    totals.failed_allocations += site.failed_allocations;
+    totals.bytes_requested += site.bytes_requested;
+    totals.bytes_allocated += site.bytes_allocated;
+    totals.bytes_freed += site.bytes_freed;
+    totals.live_allocations += site.live_allocations;
+    totals.live_bytes += site.live_bytes;
+    totals.matched_frees += site.frees;
+    totals.cross_cpu_frees += site.cross_cpu_frees;
+  }
+  totals.unmatched_frees = unmatched_frees;
+  totals.frees = totals.matched_frees + totals.unmatched_frees;
+  totals.null_frees = null_frees;
+  return totals;
+}
+
+// A row for every call site that asked for memory.
+std::vector<CallSiteRow> rows_of(const Books& books, const TraceInfo& info, const SymbolNames& symbols) {
+  std::vector<CallSiteRow> rows;
+  for (std::size_t id = 0; id < books.sites.size(); ++id) {
+    const SiteTotals& site = books.sites[id];
+    if (site.empty()) continue;
+    CallSiteRow row;
+    row.address = info.call_sites[id];
+    row.symbol = symbols.name(row.address);
+    row.allocations = site.allocations;
+    row.frees = site.frees;
+    row.failed_allocations = site.failed_allocations;
+    row.bytes_requested = site.bytes_requested;
+    row.bytes_allocated = site.bytes_allocated;
+    row.live_allocations = site.live_allocations;
+    row.live_bytes = site.live_bytes;
+    row.cross_cpu_frees = site.cross_cpu_frees;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 // How far ahead the pointer table's cache lines are fetched: about the time of one miss.
 constexpr std::size_t kPrefetchDistance = 12;
 
@@ -44,14 +99,11 @@ struct ReportAnalysis::State {
         frames(trace_info.page_identity) {}
 
   void add(const Event& event);
-  void add_slab_allocation(const Event& event, bool selected);
-  void add_slab_free(const Event& event, bool selected);
+  void add_allocation(const Event& event, bool selected);
+  void add_free(const Event& event, bool selected);
   void add_page_allocation(const Event& event, bool selected);
   void add_page_free(const Event& event, bool selected);
-  SiteTotals& site(CallSiteId id) {
-    if (sites.size() <= id.value) sites.resize(info.call_sites.size());
-    return sites[id.value];
-  }
+  Books& books(Allocator allocator) { return all_books[static_cast<std::size_t>(allocator)]; }
   void count(Imperfection kind) { ++anomalies[static_cast<std::size_t>(kind)]; }
 
   const TraceInfo& info;
@@ -60,10 +112,7 @@ struct ReportAnalysis::State {
 
   EventSpan span;
   std::vector<std::uint64_t> events_of_type;
-  SlabMatcher objects;
-  std::vector<SiteTotals> sites;
-  std::uint64_t unmatched_frees = 0;
-  std::uint64_t null_frees = 0;
+  std::array<Books, kAllocators> all_books;
   std::uint64_t cross_node_allocations = 0;
   PageMatcher frames;
   std::array<PageOrderRow, kMostPageOrder + 1> orders{};
@@ -81,24 +130,29 @@ void ReportAnalysis::State::add(const Event& event) {
   }
   switch (event.kind) {
     case EventKind::kmalloc:
-    case EventKind::cache_alloc: add_slab_allocation(event, selected); break;
+    case EventKind::cache_alloc:
+    case EventKind::percpu_alloc:
+    case EventKind::vmap_alloc: add_allocation(event, selected); break;
     case EventKind::kfree:
-    case EventKind::cache_free: add_slab_free(event, selected); break;
+    case EventKind::cache_free:
+    case EventKind::percpu_free:
+    case EventKind::vmap_free: add_free(event, selected); break;
     case EventKind::page_alloc: add_page_allocation(event, selected); break;
     case EventKind::page_free: add_page_free(event, selected); break;
     default: break;
   }
 }
 
-void ReportAnalysis::State::add_slab_allocation(const Event& event, bool selected) {
-  SiteTotals& totals = site(event.call_site);
+void ReportAnalysis::State::add_allocation(const Event& event, bool selected) {
+  Books& of = books(allocator_of(event.kind));
+  SiteTotals& totals = of.site(event.call_site);
   if (event.address == 0) {
     if (selected) ++totals.failed_allocations;
     return;
   }
-  const SlabMatcher::Allocation allocation = objects.allocate(event, selected);
+  const SlabMatcher::Allocation allocation = of.objects.allocate(event, selected);
   if (allocation.replaced && allocation.object.selected) {
-    SiteTotals& old = site(allocation.object.call_site);
+    SiteTotals& old = of.sites[allocation.object.call_site.value];
     --old.live_allocations;
     old.live_bytes -= allocation.object.bytes_allocated;
     count(Imperfection::allocation_on_live_pointer);
@@ -109,34 +163,36 @@ void ReportAnalysis::State::add_slab_allocation(const Event& event, bool selecte
   totals.bytes_allocated += event.bytes_allocated;
   ++totals.live_allocations;
   totals.live_bytes += event.bytes_allocated;
+  if (!is_slab_alloc(event.kind)) return;
   if (event.bytes_allocated < event.bytes_requested) count(Imperfection::allocated_less_than_requested);
   if (event.node != kNoNode && event.cpu < info.cpu_nodes.size() && info.cpu_nodes[event.cpu] != event.node)
     ++cross_node_allocations;
 }
 
-void ReportAnalysis::State::add_slab_free(const Event& event, bool selected) {
-  const auto [outcome, object] = objects.release(event);
+void ReportAnalysis::State::add_free(const Event& event, bool selected) {
+  Books& of = books(allocator_of(event.kind));
+  const auto [outcome, object] = of.objects.release(event);
   switch (outcome) {
     case FreeOutcome::zero_size: return;
     case FreeOutcome::null:
-      if (selected) ++null_frees;
+      if (selected) ++of.null_frees;
       return;
     case FreeOutcome::matched: {
       if (!object.selected) return;
-      SiteTotals& totals = site(object.call_site);
+      SiteTotals& totals = of.sites[object.call_site.value];
       ++totals.frees;
       totals.bytes_freed += object.bytes_allocated;
       --totals.live_allocations;
       totals.live_bytes -= object.bytes_allocated;
       if (object.cpu != event.cpu) ++totals.cross_cpu_frees;
-      if (freed_by_wrong_family(object, event, cache_object_may_be_kfreed))
+      if (is_slab_free(event.kind) && freed_by_wrong_family(object, event, cache_object_may_be_kfreed))
         count(Imperfection::freed_by_another_family);
       return;
     }
     case FreeOutcome::allocated_before_trace:
     case FreeOutcome::double_or_untraced:
       if (!selected) return;
-      ++unmatched_frees;
+      ++of.unmatched_frees;
       count(outcome == FreeOutcome::allocated_before_trace ? Imperfection::allocated_before_trace
                                                            : Imperfection::double_free_or_untraced_allocation);
       return;
@@ -186,13 +242,14 @@ ReportAnalysis::~ReportAnalysis() = default;
 
 void ReportAnalysis::add(const EventBatch& batch) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    if (i + kPrefetchDistance < batch.size()) state_->objects.prefetch(batch[i + kPrefetchDistance]);
+    if (i + kPrefetchDistance < batch.size())
+      state_->books(Allocator::slab).objects.prefetch(batch[i + kPrefetchDistance]);
     state_->add(batch[i]);
   }
 }
 
 ReportResult ReportAnalysis::finish(const SymbolNames& symbols) {
-  const State& state = *state_;
+  State& state = *state_;
   ReportResult result;
   result.trace = summarize(state.info);
   state.span.store_in(result.trace);
@@ -211,37 +268,21 @@ ReportResult ReportAnalysis::finish(const SymbolNames& symbols) {
   std::stable_sort(result.events.begin(), result.events.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
 
-  SlabTotals& slab = result.slab;
-  for (std::size_t id = 0; id < state.sites.size(); ++id) {
-    const SiteTotals& site = state.sites[id];
-    if (site.empty()) continue;
-    CallSiteRow row;
-    row.address = state.info.call_sites[id];
-    row.symbol = symbols.name(row.address);
-    row.allocations = site.allocations;
-    row.frees = site.frees;
-    row.failed_allocations = site.failed_allocations;
-    row.bytes_requested = site.bytes_requested;
-    row.bytes_allocated = site.bytes_allocated;
-    row.live_allocations = site.live_allocations;
-    row.live_bytes = site.live_bytes;
-    row.cross_cpu_frees = site.cross_cpu_frees;
-    result.call_sites.push_back(std::move(row));
+  const Books& slab = state.books(Allocator::slab);
+  static_cast<AllocatorTotals&>(result.slab) = slab.totals();
+  if (!state.info.cpu_nodes.empty()) result.slab.cross_node_allocations = state.cross_node_allocations;
+  result.call_sites = rows_of(slab, state.info, symbols);
 
-    slab.allocations += site.allocations;
-    slab.failed_allocations += site.failed_allocations;
-    slab.bytes_requested += site.bytes_requested;
-    slab.bytes_allocated += site.bytes_allocated;
-    slab.bytes_freed += site.bytes_freed;
-    slab.live_allocations += site.live_allocations;
-    slab.live_bytes += site.live_bytes;
-    slab.matched_frees += site.frees;
-    slab.cross_cpu_frees += site.cross_cpu_frees;
+  const Books& percpu = state.books(Allocator::percpu);
+  result.percpu = percpu.totals();
+  // Every allocation of a kernel that says it takes some.
+  result.percpu.knows_bytes = result.percpu.allocations == 0 || result.percpu.bytes_allocated > 0;
+  result.percpu_call_sites = rows_of(percpu, state.info, symbols);
+  for (CallSiteRow& row : result.percpu_call_sites) {
+    row.knows_bytes = result.percpu.knows_bytes;
+    if (row.address == 0) row.symbol = "unknown";
   }
-  slab.unmatched_frees = state.unmatched_frees;
-  slab.frees = slab.matched_frees + slab.unmatched_frees;
-  slab.null_frees = state.null_frees;
-  if (!state.info.cpu_nodes.empty()) slab.cross_node_allocations = state.cross_node_allocations;
+  result.vmalloc = state.books(Allocator::vmap).totals();
 
   result.memory = memory_state_of(state.info.samples);
 

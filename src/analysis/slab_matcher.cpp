@@ -32,7 +32,7 @@ SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, bool selected)
 
 SlabMatcher::Free SlabMatcher::release(const Event& event) {
   if (event.address == 0) return {FreeOutcome::null, {}};
-  if (event.address == kZeroSizePointer) return {FreeOutcome::zero_size, {}};
+  if (event.address == kZeroSizePointer && is_slab_free(event.kind)) return {FreeOutcome::zero_size, {}};
   const auto [object, inserted] = objects_.insert(event.address);
   const Free result{inserted       ? FreeOutcome::allocated_before_trace
                     : object->live ? FreeOutcome::matched

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pairs slab allocations with their frees, by pointer, in global time order. One table entry for every pointer the
+// Pairs allocations of the slab allocator with their frees, by pointer, in global time order; percpu memory and vmap
+// areas follow the same rules, each in a matcher of its own. One table entry for every pointer the
 // trace has named; a freed one keeps its entry: SLUB gives the same addresses again and again, and a second free must
 // be told from the free of an object that was there before the trace.
 #pragma once

@@ -24,8 +24,15 @@ Cell waste_percent(const CallSiteRow& row) {
   return 100.0 * static_cast<double>(wasted_bytes(row)) / static_cast<double>(row.bytes_allocated);
 }
 
+// Bytes that are known only where the kernel says what it gave.
+template <auto Member>
+Cell given_bytes(const CallSiteRow& row) {
+  if (!row.knows_bytes) return {};
+  return member<Member>(row);
+}
+
 Cell bytes_each(const CallSiteRow& row) {
-  if (row.allocations == 0) return {};
+  if (row.allocations == 0 || !row.knows_bytes) return {};
   return row.bytes_allocated / row.allocations;
 }
 
@@ -62,6 +69,33 @@ constexpr std::array kCallSiteColumns = {
                  [](const Site& row) { return member<&Site::failed_allocations>(row); }, "allocations that got NULL"},
 };
 
+constexpr std::array kPercpuCallSiteColumns = {
+    Column<Site>{
+        "symbol", "Call site", Unit::text, 0, [](const Site& row) { return Cell{std::string_view(row.symbol)}; },
+        "function and offset that the allocation returns to, with its module; unknown: the kernel does not say"},
+    Column<Site>{"address", "Address", Unit::address, 12, [](const Site& row) { return member<&Site::address>(row); },
+                 "the same as an address"},
+    Column<Site>{"hits", "Hits", Unit::count, 1, [](const Site& row) { return member<&Site::allocations>(row); },
+                 "allocations that succeeded"},
+    Column<Site>{"requested", "For a CPU", Unit::bytes, 3,
+                 [](const Site& row) { return member<&Site::bytes_requested>(row); }, "bytes asked for each CPU"},
+    Column<Site>{"allocated", "Allocated", Unit::bytes, 2,
+                 [](const Site& row) { return given_bytes<&Site::bytes_allocated>(row); },
+                 "bytes taken of the machine, for all possible CPUs"},
+    Column<Site>{"size", "Each", Unit::bytes, 6, [](const Site& row) { return bytes_each(row); },
+                 "bytes taken by one allocation, on average"},
+    Column<Site>{"frees", "Frees", Unit::count, 7, [](const Site& row) { return member<&Site::frees>(row); },
+                 "frees, by whomever, of what was allocated here in the trace"},
+    Column<Site>{"live", "Live", Unit::count, 5, [](const Site& row) { return member<&Site::live_allocations>(row); },
+                 "allocations not freed when the trace ends"},
+    Column<Site>{"live-bytes", "Live bytes", Unit::bytes, 4,
+                 [](const Site& row) { return given_bytes<&Site::live_bytes>(row); },
+                 "bytes not freed when the trace ends"},
+    Column<Site>{"failed", "Failed", Unit::count, 8,
+                 [](const Site& row) { return member<&Site::failed_allocations>(row); },
+                 "allocations that got NULL; their events name no call site"},
+};
+
 using Order = PageOrderRow;
 constexpr std::array kPageOrderColumns = {
     Column<Order>{"order", "Order", Unit::order, 0, [](const Order& row) { return Cell{std::uint64_t{row.order}}; },
@@ -83,13 +117,16 @@ constexpr std::array kPageOrderColumns = {
 }  // namespace
 
 std::span<const Column<CallSiteRow>> call_site_columns() { return kCallSiteColumns; }
+std::span<const Column<CallSiteRow>> percpu_call_site_columns() { return kPercpuCallSiteColumns; }
 std::span<const Column<PageOrderRow>> page_order_columns() { return kPageOrderColumns; }
 
-const Column<CallSiteRow>* find_call_site_column(std::string_view key) {
-  const auto found = std::find_if(kCallSiteColumns.begin(), kCallSiteColumns.end(),
-                                  [key](const auto& column) { return column.key == key; });
-  return found == kCallSiteColumns.end() ? nullptr : &*found;
+const Column<CallSiteRow>* find_column(std::span<const Column<CallSiteRow>> columns, std::string_view key) {
+  const auto found =
+      std::find_if(columns.begin(), columns.end(), [key](const auto& column) { return column.key == key; });
+  return found == columns.end() ? nullptr : &*found;
 }
+
+const Column<CallSiteRow>* find_call_site_column(std::string_view key) { return find_column(kCallSiteColumns, key); }
 
 std::vector<const CallSiteRow*> sorted_call_sites(const std::vector<CallSiteRow>& rows, const Column<CallSiteRow>& by) {
   std::vector<const CallSiteRow*> sorted;
@@ -117,6 +154,7 @@ CallSiteRow sum_of(std::span<const CallSiteRow* const> rows, std::string_view sy
     sum.live_allocations += row->live_allocations;
     sum.live_bytes += row->live_bytes;
     sum.cross_cpu_frees += row->cross_cpu_frees;
+    sum.knows_bytes = sum.knows_bytes && row->knows_bytes;
   }
   return sum;
 }

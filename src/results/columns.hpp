@@ -28,10 +28,13 @@ struct Column {
 };
 
 std::span<const Column<CallSiteRow>> call_site_columns();
+// A percpu allocation has no waste to tell of: it is asked for in bytes for one CPU, and given to each.
+std::span<const Column<CallSiteRow>> percpu_call_site_columns();
 std::span<const Column<PageOrderRow>> page_order_columns();
 
 // The column that --sort names; null when there is none.
 const Column<CallSiteRow>* find_call_site_column(std::string_view key);
+const Column<CallSiteRow>* find_column(std::span<const Column<CallSiteRow>> columns, std::string_view key);
 
 // All rows: numbers from the largest (rows without a value last), text in alphabetical order; among equals by bytes
 // allocated, then by address. The pointers are into `rows`.

@@ -37,7 +37,8 @@ struct TraceSummary {
   bool complete = true;            // false: reading was interrupted, the rest of the trace is not counted
 };
 
-struct SlabTotals {
+// Of one allocator whose allocations are told by address. Bytes are those of Event.
+struct AllocatorTotals {
   std::uint64_t allocations = 0;
   std::uint64_t frees = 0;
   std::uint64_t failed_allocations = 0;
@@ -50,6 +51,10 @@ struct SlabTotals {
   std::uint64_t unmatched_frees = 0;
   std::uint64_t null_frees = 0;
   std::uint64_t cross_cpu_frees = 0;
+  bool knows_bytes = true;  // false: the kernel does not say bytes_allocated, so freed and live bytes are not known
+};
+
+struct SlabTotals : AllocatorTotals {
   std::optional<std::uint64_t> cross_node_allocations;  // empty: the trace does not say which CPU is on which node
 };
 
@@ -82,6 +87,7 @@ struct CallSiteRow {
   std::uint64_t live_allocations = 0;
   std::uint64_t live_bytes = 0;
   std::uint64_t cross_cpu_frees = 0;
+  bool knows_bytes = true;  // as in AllocatorTotals
 };
 
 struct ReportResult {
@@ -89,9 +95,12 @@ struct ReportResult {
   std::vector<std::pair<std::string, std::uint64_t>> events;  // name → count, most frequent first
   SlabTotals slab;
   PageTotals pages;
+  AllocatorTotals percpu;
+  AllocatorTotals vmalloc;  // areas of addresses: vmalloc, vmap, ioremap and whatever else maps into that range
   MemoryState memory;
   std::vector<PageOrderRow> page_orders;                         // by order
   std::vector<CallSiteRow> call_sites;                           // all of them, unsorted; views sort and cut
+  std::vector<CallSiteRow> percpu_call_sites;                    // the same; address 0: the kernel does not say
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count, only what occurred
   Findings findings;                                             // what the source found: damage, loss
 };

@@ -23,6 +23,10 @@ enum class EventKind : std::uint8_t {
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,
+  percpu_alloc,  // percpu_alloc_percpu; percpu_alloc_percpu_fail is one with the address 0
+  percpu_free,
+  vmap_alloc,  // alloc_vmap_area; a failed one has the address 0
+  vmap_free,   // free_vmap_area_noflush: from then on nobody uses the area, it is reused after a purge
 };
 
 // What ran when the event happened, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
@@ -37,13 +41,17 @@ constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
 // The numa_node of an event that asks for none (NUMA_NO_NODE) or whose format has no such field.
 constexpr std::int16_t kNoNode = -1;
 
+// bytes_requested of a percpu allocation is for one CPU, rounded up to 4 bytes. Its bytes_allocated is what it takes of
+// the machine, pcpu_obj_full_size() of mm/percpu-internal.h (Linux 6.18): the same for each possible CPU, and a pointer
+// for every 4 bytes where control groups account kernel memory. Zero before Linux 5.19, which does not say.
+// A vmap area is a range of kernel addresses, of vmalloc, vmap, ioremap or a stack: not always memory of its own.
 struct Event {
   std::uint64_t time_ns;          // on the trace's clock, scaled by the source
-  std::uint64_t address;          // slab: the object; pages: the page frame number (see TraceInfo::page_identity)
-  std::uint64_t bytes_requested;  // slab allocations
-  std::uint64_t bytes_allocated;  // slab allocations: the size of the slot that was given
+  std::uint64_t address;          // where it begins; pages: the page frame number (see TraceInfo::page_identity)
+  std::uint64_t bytes_requested;  // vmap areas: with the guard page, where there is one
+  std::uint64_t bytes_allocated;  // slab: the slot that was given; percpu: see above; vmap areas: as requested
   std::uint32_t gfp_flags;
-  CallSiteId call_site;  // slab
+  CallSiteId call_site;  // slab; percpu allocations since Linux 5.19
   std::int32_t tid;      // the interrupted task in hard and soft interrupts
   CacheId cache;         // where the event names it (kmem_cache_free since 5.12)
   std::uint16_t cpu;
@@ -62,5 +70,23 @@ using EventBatch = std::vector<Event>;
 
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
 constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }
+
+// The allocators whose frees name the address of what they free. Equal addresses of two of them are different things:
+// a percpu pointer is no address of memory, each CPU makes one of it.
+enum class Allocator : std::uint8_t { slab, percpu, vmap };
+constexpr std::size_t kAllocators = 3;
+
+constexpr bool is_allocation(EventKind kind) {
+  return is_slab_alloc(kind) || kind == EventKind::percpu_alloc || kind == EventKind::vmap_alloc;
+}
+constexpr bool is_free(EventKind kind) {
+  return is_slab_free(kind) || kind == EventKind::percpu_free || kind == EventKind::vmap_free;
+}
+// Of an allocation or a free.
+constexpr Allocator allocator_of(EventKind kind) {
+  if (kind == EventKind::percpu_alloc || kind == EventKind::percpu_free) return Allocator::percpu;
+  if (kind == EventKind::vmap_alloc || kind == EventKind::vmap_free) return Allocator::vmap;
+  return Allocator::slab;
+}
 
 }  // namespace kmt

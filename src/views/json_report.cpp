@@ -8,20 +8,27 @@ namespace kmt {
 
 namespace {
 
-Json to_json(const SlabTotals& slab) {
+Json known(std::uint64_t bytes, bool is_known) { return is_known ? Json(bytes) : Json(nullptr); }
+
+Json to_json(const AllocatorTotals& totals) {
   Json json = Json::object();
-  json["allocations"] = slab.allocations;
-  json["frees"] = slab.frees;
-  json["failed_allocations"] = slab.failed_allocations;
-  json["bytes_requested"] = slab.bytes_requested;
-  json["bytes_allocated"] = slab.bytes_allocated;
-  json["bytes_freed"] = slab.bytes_freed;
-  json["live_allocations"] = slab.live_allocations;
-  json["live_bytes"] = slab.live_bytes;
-  json["matched_frees"] = slab.matched_frees;
-  json["unmatched_frees"] = slab.unmatched_frees;
-  json["null_frees"] = slab.null_frees;
-  json["cross_cpu_frees"] = slab.cross_cpu_frees;
+  json["allocations"] = totals.allocations;
+  json["frees"] = totals.frees;
+  json["failed_allocations"] = totals.failed_allocations;
+  json["bytes_requested"] = totals.bytes_requested;
+  json["bytes_allocated"] = known(totals.bytes_allocated, totals.knows_bytes);
+  json["bytes_freed"] = known(totals.bytes_freed, totals.knows_bytes);
+  json["live_allocations"] = totals.live_allocations;
+  json["live_bytes"] = known(totals.live_bytes, totals.knows_bytes);
+  json["matched_frees"] = totals.matched_frees;
+  json["unmatched_frees"] = totals.unmatched_frees;
+  json["null_frees"] = totals.null_frees;
+  json["cross_cpu_frees"] = totals.cross_cpu_frees;
+  return json;
+}
+
+Json to_json(const SlabTotals& slab) {
+  Json json = to_json(static_cast<const AllocatorTotals&>(slab));
   json["cross_node_allocations"] = slab.cross_node_allocations ? Json(*slab.cross_node_allocations) : Json(nullptr);
   return json;
 }
@@ -56,9 +63,9 @@ Json to_json(const CallSiteRow& row) {
   json["frees"] = row.frees;
   json["failed_allocations"] = row.failed_allocations;
   json["bytes_requested"] = row.bytes_requested;
-  json["bytes_allocated"] = row.bytes_allocated;
+  json["bytes_allocated"] = known(row.bytes_allocated, row.knows_bytes);
   json["live_allocations"] = row.live_allocations;
-  json["live_bytes"] = row.live_bytes;
+  json["live_bytes"] = known(row.live_bytes, row.knows_bytes);
   json["cross_cpu_frees"] = row.cross_cpu_frees;
   return json;
 }
@@ -79,6 +86,14 @@ Json to_json(const MemoryState& memory) {
   json["last_ns"] = memory.last_ns;
   json["meminfo"] = std::move(rows);
   return json;
+}
+
+// As many of the rows as are shown, in the column's order.
+Json call_sites(const std::vector<CallSiteRow>& rows, const Column<CallSiteRow>& by, const ReportOptions& options) {
+  Json list = Json::array();
+  const std::vector<const CallSiteRow*> sorted = sorted_call_sites(rows, by);
+  for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) list.push_back(to_json(*sorted[i]));
+  return list;
 }
 
 // Two names of a trace may become the same text: their counts are added, a key comes once.
@@ -105,9 +120,11 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["page_orders"] = Json::array();
   for (const PageOrderRow& row : result.page_orders) json["page_orders"].push_back(to_json(row));
   json["call_sites_total"] = result.call_sites.size();
-  Json& sites = json["call_sites"] = Json::array();
-  const std::vector<const CallSiteRow*> sorted = sorted_call_sites(result.call_sites, sort_column(options));
-  for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) sites.push_back(to_json(*sorted[i]));
+  json["call_sites"] = call_sites(result.call_sites, sort_column(options), options);
+  json["percpu"] = to_json(result.percpu);
+  json["percpu_call_sites_total"] = result.percpu_call_sites.size();
+  json["percpu_call_sites"] = call_sites(result.percpu_call_sites, percpu_sort_column(options), options);
+  json["vmalloc"] = to_json(result.vmalloc);
   json["anomalies"] = to_json(result.anomalies);
   json["findings"] = to_json(result.findings);
   return dump(json);

@@ -10,11 +10,13 @@ namespace kmt {
 
 struct ReportOptions {
   const Column<CallSiteRow>* sort = nullptr;  // null: by bytes allocated
-  std::size_t limit = 20;                     // call sites; 0: all
+  std::size_t limit = 20;                     // call sites of each table; 0: all
   bool filtered = false;                      // the result is that of a part of the trace, which somebody chose
 };
 
 const Column<CallSiteRow>& sort_column(const ReportOptions& options);
+// The column of the same key in the percpu table, or its bytes allocated where it has none.
+const Column<CallSiteRow>& percpu_sort_column(const ReportOptions& options);
 // How many of `total` rows are shown.
 std::size_t shown_rows(const ReportOptions& options, std::size_t total);
 

@@ -14,8 +14,8 @@ namespace kmt {
 
 namespace {
 
-bool has_slab(const SlabTotals& slab) {
-  return slab.allocations + slab.failed_allocations + slab.frees + slab.null_frees > 0;
+bool has_events(const AllocatorTotals& totals) {
+  return totals.allocations + totals.failed_allocations + totals.frees + totals.null_frees > 0;
 }
 
 bool has_pages(const PageTotals& pages) { return pages.allocations + pages.failed_allocations + pages.frees > 0; }
@@ -49,7 +49,7 @@ std::string summary(const ReportResult& result, const ReportOptions& options, co
 
 std::string slab_lines(const SlabTotals& slab, const TextStyle& style) {
   std::string out = "\n" + heading("Slab allocator", style);
-  if (!has_slab(slab))
+  if (!has_events(slab))
     return out + "  no event of it in this trace (kmalloc, kfree, kmem_cache_alloc, kmem_cache_free)\n";
   const std::uint64_t wasted = slab.bytes_allocated - std::min(slab.bytes_requested, slab.bytes_allocated);
   const auto bytes = [&](std::string_view label, std::uint64_t sum, const std::string& remark) {
@@ -103,11 +103,46 @@ std::string memory_lines(const MemoryState& memory, const TextStyle& style) {
   return "\n" + heading(title, style) + to_text(table, style);
 }
 
+// What the totals of percpu memory and of vmap areas have in common: what was given, freed, is live, and failed.
+std::string given_lines(const AllocatorTotals& totals, std::string_view allocated, std::string_view noun,
+                        const TextStyle& style) {
+  const auto bytes = [&](std::uint64_t sum) { return totals.knows_bytes ? say_bytes(sum, style) : "unknown"; };
+  const std::string freed = say_number_of(totals.matched_frees, "free", style);
+  std::string out = sum_line("allocated", bytes(totals.bytes_allocated), allocated, style);
+  out += sum_line("freed", bytes(totals.bytes_freed), "of it, in " + freed, style);
+  out += sum_line("live at end", bytes(totals.live_bytes), "in " + say_number_of(totals.live_allocations, noun, style),
+                  style);
+  if (totals.failed_allocations > 0)
+    out += sum_line("failed", say_count(totals.failed_allocations, style),
+                    totals.failed_allocations == 1 ? "attempt got nothing" : "attempts got nothing", style);
+  return out;
+}
+
+std::string percpu_lines(const AllocatorTotals& percpu, const TextStyle& style) {
+  if (!has_events(percpu)) return {};
+  return "\n" + heading("Percpu allocator", style) +
+         sum_line("requested", say_bytes(percpu.bytes_requested, style),
+                  "for each CPU, in " + say_number_of(percpu.allocations, "allocation", style), style) +
+         given_lines(percpu,
+                     percpu.knows_bytes ? "for all possible CPUs, with what accounting takes"
+                                        : "Linux before 5.19 does not say for how many CPUs",
+                     "allocation", style);
+}
+
+std::string vmalloc_lines(const AllocatorTotals& vmalloc, const TextStyle& style) {
+  if (!has_events(vmalloc)) return {};
+  return "\n" + heading("Vmalloc areas", style) +
+         given_lines(vmalloc,
+                     fmt::format("in {}: addresses with their guard pages, not all of them memory",
+                                 say_number_of(vmalloc.allocations, "area", style)),
+                     "area", style);
+}
+
 // Every column in raw; else what tells something: not the address beside its symbol, no column of zeros, but always
 // the one that orders the table.
-Table call_site_table(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
-  const Column<CallSiteRow>& sort = sort_column(options);
-  std::vector<const CallSiteRow*> rows = sorted_call_sites(result.call_sites, sort);
+Table call_site_table(const std::vector<CallSiteRow>& call_sites, std::span<const Column<CallSiteRow>> columns,
+                      const Column<CallSiteRow>& sort, const ReportOptions& options, const TextStyle& style) {
+  std::vector<const CallSiteRow*> rows = sorted_call_sites(call_sites, sort);
   const std::size_t shown = shown_rows(options, rows.size());
   const std::size_t more = rows.size() - shown;
   const CallSiteRow total = sum_of(rows, "total");
@@ -116,7 +151,7 @@ Table call_site_table(const ReportResult& result, const ReportOptions& options, 
   if (more > 0) rows.push_back(&rest);
   rows.push_back(&total);
 
-  Table table = make_table<CallSiteRow>(call_site_columns(), rows, style.raw, [&](const Column<CallSiteRow>& column) {
+  Table table = make_table<CallSiteRow>(columns, rows, style.raw, [&](const Column<CallSiteRow>& column) {
     if (style.raw || &column == &sort) return true;
     return column.unit != Unit::address && (column.unit != Unit::count || column.get(total) != Cell{std::uint64_t{0}});
   });
@@ -130,14 +165,16 @@ Table call_site_table(const ReportResult& result, const ReportOptions& options, 
   return table;
 }
 
-std::string call_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
-  const std::size_t total = result.call_sites.size();
+std::string call_sites(std::string_view what, const std::vector<CallSiteRow>& rows,
+                       std::span<const Column<CallSiteRow>> columns, const Column<CallSiteRow>& sort,
+                       const ReportOptions& options, const TextStyle& style) {
+  const std::size_t total = rows.size();
   if (total == 0) return {};
   const std::size_t shown = shown_rows(options, total);
   const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
                                          : fmt::format("all {}", say_count(total, style));
-  const std::string title = fmt::format("Call sites by {}, {}", sort_column(options).header, part);
-  return "\n" + heading(title, style) + to_text(call_site_table(result, options, style), style);
+  const std::string title = fmt::format("{} by {}, {}", what, sort.header, part);
+  return "\n" + heading(title, style) + to_text(call_site_table(rows, columns, sort, options, style), style);
 }
 
 std::string page_orders(const ReportResult& result, const TextStyle& style) {
@@ -173,12 +210,16 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   std::string out = summary(result, options, style);
   const std::string anomalies = anomaly_lines(result.anomalies, result.findings, style);
   const std::string anomaly_section = anomalies.empty() ? "" : "\n" + heading("Anomalies", style) + anomalies;
-  if (!has_slab(result.slab) && !has_pages(result.pages))
+  if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
     return out + anomaly_section + nothing_to_report(result, options, style);
   out += slab_lines(result.slab, style);
   out += page_lines(result.pages, style);
+  out += percpu_lines(result.percpu, style);
+  out += vmalloc_lines(result.vmalloc, style);
   out += anomaly_section;
-  out += call_sites(result, options, style);
+  out += call_sites("Call sites", result.call_sites, call_site_columns(), sort_column(options), options, style);
+  out += call_sites("Percpu call sites", result.percpu_call_sites, percpu_call_site_columns(),
+                    percpu_sort_column(options), options, style);
   out += page_orders(result, style);
   return out + memory_lines(result.memory, style);
 }

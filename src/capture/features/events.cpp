@@ -22,8 +22,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kDefaultPatterns = {
-    "kmem:kmalloc",         "kmem:kmalloc_node", "kmem:kfree", "kmem:kmem_cache_alloc", "kmem:kmem_cache_alloc_node",
-    "kmem:kmem_cache_free", "kmem:mm_page_*",
+    "kmem:kmalloc",
+    "kmem:kmalloc_node",
+    "kmem:kfree",
+    "kmem:kmem_cache_alloc",
+    "kmem:kmem_cache_alloc_node",
+    "kmem:kmem_cache_free",
+    "kmem:mm_page_*",
+    "percpu:percpu_alloc_percpu*",
+    "percpu:percpu_free_percpu",
+    "vmalloc:alloc_vmap_area",
+    "vmalloc:free_vmap_area_noflush",
 };
 
 std::vector<std::string> subdirectories(const std::string& path) {
@@ -48,9 +57,11 @@ bool has_node_field(const std::string& tracefs, const std::string& name) {
 }
 
 std::string why_missing(const std::string& tracefs, const std::vector<EventName>& available, std::string_view pattern) {
-  const bool any_kmem =
-      std::any_of(available.begin(), available.end(), [](const auto& e) { return e.system == "kmem"; });
-  if (!any_kmem) return "this kernel has no kmem events (built without CONFIG_EVENT_TRACING?)";
+  const std::string_view system = pattern.substr(0, pattern.find(':'));
+  const bool any_of_system =
+      std::any_of(available.begin(), available.end(), [system](const auto& e) { return e.system == system; });
+  if (!any_of_system && system == "kmem") return "this kernel has no kmem events (built without CONFIG_EVENT_TRACING?)";
+  if (!any_of_system) return fmt::format("this kernel has no {} events", system);
   constexpr std::string_view kNodeSuffix = "_node";
   if (pattern.ends_with(kNodeSuffix)) {
     std::string base(pattern.substr(0, pattern.size() - kNodeSuffix.size()));

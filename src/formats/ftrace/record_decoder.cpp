@@ -33,10 +33,27 @@ constexpr std::pair<std::string_view, EventKind> kKmemEvents[] = {
     {"mm_page_alloc_extfrag", EventKind::page_alloc_extfrag},
 };
 
+// include/trace/events/percpu.h and vmalloc.h, Linux 6.18. The events of percpu's chunks and of purging tell of no
+// allocation.
+constexpr std::pair<std::string_view, EventKind> kPercpuEvents[] = {
+    {"percpu_alloc_percpu", EventKind::percpu_alloc},
+    {"percpu_alloc_percpu_fail", EventKind::percpu_alloc},
+    {"percpu_free_percpu", EventKind::percpu_free},
+};
+constexpr std::pair<std::string_view, EventKind> kVmallocEvents[] = {
+    {"alloc_vmap_area", EventKind::vmap_alloc},
+    {"free_vmap_area_noflush", EventKind::vmap_free},
+};
+
 EventKind kind_of(const EventFormat& format) {
-  if (format.system != "kmem") return EventKind::other;
-  for (const auto& [name, kind] : kKmemEvents)
-    if (name == format.name) return kind;
+  const auto kind_among = [&format](const auto& events) {
+    for (const auto& [name, kind] : events)
+      if (name == format.name) return kind;
+    return EventKind::other;
+  };
+  if (format.system == "kmem") return kind_among(kKmemEvents);
+  if (format.system == "percpu") return kind_among(kPercpuEvents);
+  if (format.system == "vmalloc") return kind_among(kVmallocEvents);
   return EventKind::other;
 }
 
@@ -156,6 +173,19 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
       plan.gfp_flags = find({"gfp_flags"});
       plan.migrate_type = find({"migratetype", "alloc_migratetype"});
       break;
+    case EventKind::percpu_alloc:
+      plan.bytes_requested = find({"size"});
+      plan.bytes_allocated = find({"bytes_alloc"});
+      plan.gfp_flags = find({"gfp_flags"});
+      plan.call_site = find({"call_site"});
+      [[fallthrough]];
+    case EventKind::percpu_free: plan.address = find({"ptr"}); break;
+    case EventKind::vmap_alloc:
+      plan.address = find({"addr"});
+      plan.bytes_requested = plan.bytes_allocated = find({"size"});
+      plan.failed = find({"failed"});
+      break;
+    case EventKind::vmap_free: plan.address = find({"va_start"}); break;
     case EventKind::other:
       if (const FormatField* caller = format.field("caller"); caller != nullptr && is_kernel_stack(format)) {
         plan.depth = find({"size"});
@@ -235,6 +265,17 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       event.migrate_type = static_cast<std::int8_t>(load_field(record, plan->migrate_type));
       break;
     }
+    case EventKind::percpu_alloc:
+    case EventKind::percpu_free:
+    case EventKind::vmap_alloc:
+    case EventKind::vmap_free:
+      // A failed area's address is an error code or the end of the range that was searched.
+      if (load_field(record, plan->failed) == 0) event.address = load_field(record, plan->address);
+      event.bytes_requested = load_field(record, plan->bytes_requested);
+      event.bytes_allocated = load_field(record, plan->bytes_allocated);
+      event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan->gfp_flags));
+      event.call_site = call_sites_.id_of(load_field(record, plan->call_site));
+      break;
     case EventKind::other:
       if (plan->is_stack) event.stack = decode_stack(*plan, record);
       if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.task_names);

@@ -76,13 +76,13 @@ class RecordDecoder {
     EventTypeId type;
     std::uint32_t least_bytes = 0;  // all fields below lie within
     Field flags, pid;
-    Field address;                 // ptr, pfn or page
+    Field address;                 // ptr, pfn or page, addr or va_start
     std::uint16_t namings = 0;     // which of namings_; 0: it names no task
     bool is_stack = false;         // ftrace:kernel_stack
     std::uint32_t callers = 0;     // its return addresses: where they begin
     std::uint32_t most_depth = 0;  // and how many of them there can be
     Field depth;                   // its `size`, how many there are
-    Field call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, order, migrate_type;
+    Field call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, order, migrate_type, failed;
   };
 
   static Plan compile(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
