@@ -12,11 +12,19 @@ Event = collections.namedtuple('Event', 'time cpu tid comm name fields context',
 # an instance's lines start with its name and a colon.
 LINE = re.compile(r'\s*(?:(?P<buffer>\S+):\s+)?(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+(?P<s>\d+)\.(?P<ns>\d{9}):\s+'
                   r'(?P<name>[^:\s]+):\s*(?P<rest>.*)')
-ALLOCATIONS = {'kmalloc', 'kmalloc_node', 'kmem_cache_alloc', 'kmem_cache_alloc_node'}
-FREES = {'kfree', 'kmem_cache_free'}
+# The allocator, and the fields of the address, of the bytes asked for and of those given.
+SLAB_ALLOCATION = ('slab', 'ptr', 'bytes_req', 'bytes_alloc')
+ALLOCATIONS = {'kmalloc': SLAB_ALLOCATION, 'kmalloc_node': SLAB_ALLOCATION, 'kmem_cache_alloc': SLAB_ALLOCATION,
+               'kmem_cache_alloc_node': SLAB_ALLOCATION,
+               'percpu_alloc_percpu': ('percpu', 'ptr', 'size', 'bytes_alloc'),
+               'percpu_alloc_percpu_fail': ('percpu', None, None, None),
+               'alloc_vmap_area': ('vmalloc', 'addr', 'size', 'size')}
+FREES = {'kfree': ('slab', 'ptr'), 'kmem_cache_free': ('slab', 'ptr'), 'percpu_free_percpu': ('percpu', 'ptr'),
+         'free_vmap_area_noflush': ('vmalloc', 'va_start')}
+ALLOCATORS = ('slab', 'percpu', 'vmalloc')
 ZERO_SIZE_PTR = 16
-SLAB = ('allocations frees failed_allocations bytes_requested bytes_allocated bytes_freed live_allocations live_bytes '
-        'matched_frees unmatched_frees null_frees cross_cpu_frees').split()
+TOTALS = ('allocations frees failed_allocations bytes_requested bytes_allocated bytes_freed live_allocations live_bytes '
+          'matched_frees unmatched_frees null_frees cross_cpu_frees').split()
 PAGES = 'allocations frees failed_allocations bytes_allocated bytes_freed live_bytes'.split()
 SITE = 'allocations frees bytes_requested bytes_allocated live_allocations live_bytes cross_cpu_frees'.split()
 
@@ -63,27 +71,39 @@ def parse(text, buffer=None):
 Object = collections.namedtuple('Object', 'site bytes cpu selected')
 
 
+class Allocator:
+    """What is known of one of ALLOCATORS: its addresses are nobody else's."""
+
+    def __init__(self):
+        self.totals = dict.fromkeys(TOTALS, 0)
+        self.sites = collections.defaultdict(lambda: dict.fromkeys(SITE, 0))
+        self.live = {}  # address: Object
+        self.freed = set()  # addresses that were freed, or allocated, before
+
+    def both(self, site):
+        return self.totals, self.sites[site]
+
+
 class Report:
     """Counts events as `report` has to; `selects(event)` is the filter on CPU and task, `window` that on time."""
 
     def __init__(self, events, page_size, selects=lambda event: True, window=(0, 1 << 64)):
         self.page_size, self.selects = page_size, selects
         self.events = collections.Counter()
-        self.slab = dict.fromkeys(SLAB, 0)
+        self.allocators = {name: Allocator() for name in ALLOCATORS}
+        self.slab = self.allocators['slab'].totals
         self.pages = dict.fromkeys(PAGES, 0)
-        self.sites = collections.defaultdict(lambda: dict.fromkeys(SITE, 0))
         self.anomalies = collections.Counter()
-        self.live = {}  # pointer: Object
-        self.freed = set()  # pointers that were freed, or allocated, before
         self.frames = {}  # live page frame: whether its allocation was selected
         for event in events:
             if window[0] <= event.time < window[1]:
                 self.add(event)
-        for thing in self.live.values():
-            if thing.selected:
-                for totals in (self.slab, self.sites[thing.site]):
-                    totals['live_allocations'] += 1
-                    totals['live_bytes'] += thing.bytes
+        for allocator in self.allocators.values():
+            for thing in allocator.live.values():
+                if thing.selected:
+                    for totals in allocator.both(thing.site):
+                        totals['live_allocations'] += 1
+                        totals['live_bytes'] += thing.bytes
         self.pages['live_bytes'] = sum(self.frames.values()) * page_size
 
     def add(self, event):
@@ -100,41 +120,44 @@ class Report:
             self.free_pages(event, selected)
 
     def allocate(self, event, selected):
-        pointer = number(event.fields['ptr'])
-        if pointer == 0:
-            self.slab['failed_allocations'] += selected
+        name, address, requested, given = ALLOCATIONS[event.name]
+        allocator = self.allocators[name]
+        pointer = number(event.fields[address]) if address else 0
+        if pointer == 0 or number(event.fields.get('failed', '0')):
+            allocator.totals['failed_allocations'] += selected
             return
-        old = self.live.get(pointer)
+        old = allocator.live.get(pointer)
         if old and old.selected:
             self.anomalies['allocation_on_live_pointer'] += 1
-        site, size = event.fields['call_site'], number(event.fields['bytes_alloc'])
-        self.live[pointer] = Object(site, size, event.cpu, selected)
+        site, size = event.fields.get('call_site'), number(event.fields[given])
+        allocator.live[pointer] = Object(site, size, event.cpu, selected)
         if selected:
-            for totals in (self.slab, self.sites[site]):
+            for totals in allocator.both(site):
                 totals['allocations'] += 1
-                totals['bytes_requested'] += number(event.fields['bytes_req'])
+                totals['bytes_requested'] += number(event.fields[requested])
                 totals['bytes_allocated'] += size
 
     def free(self, event, selected):
-        pointer = number(event.fields['ptr'])
+        name, address = FREES[event.name]
+        allocator = self.allocators[name]
+        pointer = number(event.fields[address])
         if pointer == 0:
-            self.slab['null_frees'] += selected
-        elif pointer != ZERO_SIZE_PTR:
-            thing = self.live.pop(pointer, None)
+            allocator.totals['null_frees'] += selected
+        elif name != 'slab' or pointer != ZERO_SIZE_PTR:
+            thing = allocator.live.pop(pointer, None)
             if thing is None:
                 if selected:
-                    self.slab['frees'] += 1
-                    self.slab['unmatched_frees'] += 1
-                    known = pointer in self.freed
+                    allocator.totals['frees'] += 1
+                    allocator.totals['unmatched_frees'] += 1
+                    known = pointer in allocator.freed
                     self.anomalies['double_free_or_untraced_allocation' if known else 'allocated_before_trace'] += 1
             elif thing.selected:
-                self.slab['frees'] += 1
-                self.slab['matched_frees'] += 1
-                self.slab['bytes_freed'] += thing.bytes
-                self.sites[thing.site]['frees'] += 1
-                for totals in (self.slab, self.sites[thing.site]):
+                allocator.totals['matched_frees'] += 1
+                allocator.totals['bytes_freed'] += thing.bytes
+                for totals in allocator.both(thing.site):
+                    totals['frees'] += 1
                     totals['cross_cpu_frees'] += thing.cpu != event.cpu
-            self.freed.add(pointer)
+            allocator.freed.add(pointer)
 
     def frames_of(self, event):
         first = number(event.fields['pfn'])
@@ -166,20 +189,23 @@ def differences(want, got):
 
     compare('events', dict(want.events), got['events'])
     compare('trace.events', sum(want.events.values()), got['trace']['events'])
-    for key in SLAB:
-        compare(f'slab.{key}', want.slab[key], got['slab'][key])
+    for name, allocator in want.allocators.items():
+        for key in TOTALS:
+            compare(f'{name}.{key}', allocator.totals[key], got[name][key])
     for key in PAGES:
         compare(f'pages.{key}', want.pages[key], got['pages'][key])
     for kind in ('allocated_before_trace', 'double_free_or_untraced_allocation', 'allocation_on_live_pointer'):
         compare(f'anomalies.{kind}', want.anomalies[kind], got['anomalies'].get(kind, 0))
 
-    sites = collections.defaultdict(lambda: dict.fromkeys(SITE, 0))
-    for row in got['call_sites']:
-        # trace-cmd names a site "function+0x1f"; we may add the function's size and its module.
-        totals = sites[re.sub(r'/0x[0-9a-f]+| \[[^\]]*\]$', '', row['symbol'])]
-        if any(row[key] for key in SITE):
-            for key in SITE:
-                totals[key] += row[key]
-    for site in sorted(want.sites.keys() | sites.keys()):
-        compare(f'call site {site}', want.sites[site], sites[site])
+    for name, rows in (('slab', got['call_sites']), ('percpu', got['percpu_call_sites'])):
+        sites = collections.defaultdict(lambda: dict.fromkeys(SITE, 0))
+        for row in rows:
+            # trace-cmd names a site "function+0x1f"; we may add the function's size and its module.
+            totals = sites[re.sub(r'/0x[0-9a-f]+| \[[^\]]*\]$', '', row['symbol'])]
+            if any(row[key] for key in SITE):
+                for key in SITE:
+                    totals[key] += row[key]
+        wanted = want.allocators[name].sites
+        for site in sorted(wanted.keys() | sites.keys()):
+            compare(f'{name} call site {site}', wanted[site], sites[site])
     return found

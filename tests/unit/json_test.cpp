@@ -24,7 +24,8 @@ TEST(JsonReport, HasTheDocumentedKeysInTheirOrder) {
     return text;
   };
   EXPECT_EQ(keys(json),
-            "schema complete trace events slab pages page_orders call_sites_total call_sites anomalies findings ");
+            "schema complete trace events slab pages page_orders call_sites_total call_sites percpu "
+            "percpu_call_sites_total percpu_call_sites vmalloc anomalies findings ");
   EXPECT_EQ(keys(json["trace"]),
             "path format kernel arch byte_order word_bits page_size cpus clock first_ns duration_ns "
             "events stacks lost_events lost_per_cpu ");
@@ -51,6 +52,27 @@ TEST(JsonReport, HoldsTheNumbers) {
   EXPECT_EQ(json["call_sites"][0]["symbol"], "second_function_with_a_rather_long_name+0x1f4 [a_module]");
   EXPECT_EQ(json["call_sites"][0]["address"], "0x2000");
   EXPECT_EQ(json["anomalies"]["allocated_before_trace"], 5);
+}
+
+TEST(JsonReport, TellsOfTheOtherAllocatorsAsOfSlab) {
+  ReportResult result = test::sample_report();
+  result.percpu.allocations = 3;
+  result.percpu.bytes_allocated = 500;
+  result.percpu_call_sites = {test::site(0x5000, "counters+0x2", 1, 4, 100), test::site(0x6000, "more+0x2", 2, 8, 400)};
+  result.vmalloc.live_bytes = 8192;
+  Json json = report(result);
+  EXPECT_EQ(json["percpu"]["bytes_allocated"], 500);
+  EXPECT_EQ(json["percpu_call_sites_total"], 2);
+  EXPECT_EQ(json["percpu_call_sites"][0]["symbol"], "more+0x2");
+  EXPECT_EQ(json["vmalloc"]["live_bytes"], 8192);
+  EXPECT_FALSE(json["vmalloc"].contains("cross_node_allocations"));
+
+  result.percpu.knows_bytes = result.percpu_call_sites[0].knows_bytes = false;
+  json = report(result);
+  for (const char* const key : {"bytes_allocated", "bytes_freed", "live_bytes"})
+    EXPECT_TRUE(json["percpu"][key].is_null()) << key;
+  EXPECT_EQ(json["percpu"]["allocations"], 3);
+  EXPECT_TRUE(json["percpu_call_sites"][1]["live_bytes"].is_null());
 }
 
 TEST(JsonReport, KeepsLargeNumbersWhole) {

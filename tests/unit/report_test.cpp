@@ -34,7 +34,7 @@ class Report : public testing::Test {
     event.cpu = static_cast<std::uint16_t>(cpu);
     event.time_ns = 100 * (events.size() + 1);
     event.node = kNoNode;
-    if (is_slab_alloc(kind)) {
+    if (is_allocation(kind)) {
       event.call_site = {1};
       event.bytes_requested = 100;
       event.bytes_allocated = 128;
@@ -119,6 +119,114 @@ TEST_F(Report, PagesAreFramesAndFailuresAreNot) {
   EXPECT_EQ(result.pages.live_bytes, 3 * 4096u);
   EXPECT_EQ(result.pages.failed_allocations, 1u);
   EXPECT_EQ(anomaly(result, "impossible_order"), 1u);
+}
+
+TEST_F(Report, EachAllocatorHasItsOwnAddressesAndRules) {
+  add(EventKind::kmalloc, 0x10000);
+  add(EventKind::percpu_alloc, 0x10000).bytes_allocated = 520;
+  add(EventKind::vmap_alloc, 0x10000).call_site = {0};
+  add(EventKind::percpu_free, 0x10000, 8, 1);
+  add(EventKind::percpu_alloc, 0x20000).bytes_allocated = 520;
+  add(EventKind::percpu_alloc, 0x20000).bytes_allocated = 520;  // its free was lost
+  add(EventKind::percpu_alloc, 0);
+  add(EventKind::percpu_free, 0x30000);
+  add(EventKind::vmap_free, 0x10000);
+  add(EventKind::vmap_free, 0x10000);
+  add(EventKind::vmap_alloc, 0).call_site = {0};
+  const ReportResult result = report();
+  EXPECT_EQ(result.slab.allocations, 1u);
+  EXPECT_EQ(result.slab.live_allocations, 1u);
+  EXPECT_EQ(result.slab.frees, 0u);
+
+  const AllocatorTotals& percpu = result.percpu;
+  EXPECT_EQ(percpu.allocations, 3u);
+  EXPECT_EQ(percpu.failed_allocations, 1u);
+  EXPECT_EQ(percpu.bytes_requested, 300u);
+  EXPECT_EQ(percpu.bytes_allocated, 3 * 520u);
+  EXPECT_EQ(percpu.bytes_freed, 520u);
+  EXPECT_EQ(percpu.frees, 2u);
+  EXPECT_EQ(percpu.matched_frees, 1u);
+  EXPECT_EQ(percpu.unmatched_frees, 1u);
+  EXPECT_EQ(percpu.cross_cpu_frees, 1u);
+  EXPECT_EQ(percpu.live_allocations, 1u);
+  EXPECT_EQ(percpu.live_bytes, 520u);
+  EXPECT_TRUE(percpu.knows_bytes);
+
+  const AllocatorTotals& vmalloc = result.vmalloc;
+  EXPECT_EQ(vmalloc.allocations, 1u);
+  EXPECT_EQ(vmalloc.failed_allocations, 1u);
+  EXPECT_EQ(vmalloc.bytes_freed, 128u);
+  EXPECT_EQ(vmalloc.matched_frees, 1u);
+  EXPECT_EQ(vmalloc.unmatched_frees, 1u);
+  EXPECT_EQ(vmalloc.live_allocations, 0u);
+
+  EXPECT_EQ(anomaly(result, "allocation_on_live_pointer"), 1u);
+  EXPECT_EQ(anomaly(result, "allocated_before_trace"), 1u);
+  EXPECT_EQ(anomaly(result, "double_free_or_untraced_allocation"), 1u);
+  EXPECT_EQ(anomaly(result, "freed_by_another_family"), 0u);
+  EXPECT_EQ(result.call_sites.size(), 1u);
+
+  CheckAnalysis check(info);
+  check.add(events);
+  const Findings findings = check.finish().findings;
+  EXPECT_EQ(findings.count_of(Imperfection::allocation_on_live_pointer), 1u);
+  EXPECT_EQ(findings.count_of(Imperfection::allocated_before_trace), 1u);
+  EXPECT_EQ(findings.count_of(Imperfection::double_free_or_untraced_allocation), 1u);
+  EXPECT_EQ(findings.count_of(Imperfection::failed_allocation), 2u);
+  for (const Finding& finding : findings.kept())
+    EXPECT_EQ(finding.detail.find("call site 0x0"), std::string::npos) << finding.detail;
+}
+
+TEST_F(Report, PercpuCallSitesAddUpToTheTotals) {
+  add(EventKind::percpu_alloc, 0x10000).bytes_allocated = 520;
+  Event& other = add(EventKind::percpu_alloc, 0x20000);
+  other.call_site = {2};
+  other.bytes_allocated = 1000;
+  add(EventKind::percpu_alloc, 0).call_site = {0};
+  add(EventKind::percpu_free, 0x20000);
+  const ReportResult result = report();
+  ASSERT_EQ(result.percpu_call_sites.size(), 3u);
+  const CallSiteRow& unknown = result.percpu_call_sites[0];
+  EXPECT_EQ(unknown.symbol, "unknown");
+  EXPECT_EQ(unknown.failed_allocations, 1u);
+  EXPECT_EQ(result.percpu_call_sites[1].live_bytes, 520u);
+  EXPECT_EQ(result.percpu_call_sites[2].frees, 1u);
+  AllocatorTotals sum;
+  for (const CallSiteRow& row : result.percpu_call_sites) {
+    sum.allocations += row.allocations;
+    sum.failed_allocations += row.failed_allocations;
+    sum.bytes_allocated += row.bytes_allocated;
+    sum.live_bytes += row.live_bytes;
+    sum.matched_frees += row.frees;
+  }
+  EXPECT_EQ(sum.allocations, result.percpu.allocations);
+  EXPECT_EQ(sum.failed_allocations, result.percpu.failed_allocations);
+  EXPECT_EQ(sum.bytes_allocated, result.percpu.bytes_allocated);
+  EXPECT_EQ(sum.live_bytes, result.percpu.live_bytes);
+  EXPECT_EQ(sum.matched_frees, result.percpu.matched_frees);
+}
+
+// Before Linux 5.19 the event has neither call site nor bytes_alloc.
+TEST_F(Report, WhatAnOldKernelGivesIsNotKnown) {
+  Event& event = add(EventKind::percpu_alloc, 0x10000);
+  event.call_site = {0};
+  event.bytes_allocated = 0;
+  const ReportResult result = report();
+  EXPECT_FALSE(result.percpu.knows_bytes);
+  EXPECT_EQ(result.percpu.bytes_requested, 100u);
+  ASSERT_EQ(result.percpu_call_sites.size(), 1u);
+  EXPECT_FALSE(result.percpu_call_sites[0].knows_bytes);
+  EXPECT_EQ(anomaly(result, "allocated_less_than_requested"), 0u);
+}
+
+TEST_F(Report, AFilterSelectsPercpuAllocationsToo) {
+  add(EventKind::percpu_alloc, 0x10000, 7);
+  add(EventKind::percpu_alloc, 0x20000, 8);
+  add(EventKind::percpu_free, 0x10000, 8);
+  ReportFilter filter;
+  filter.pids = {7};
+  EXPECT_EQ(report(filter).percpu.allocations, 1u);
+  EXPECT_EQ(report(filter).percpu.matched_frees, 1u);
 }
 
 // Marks in pages and the kernel's statistics tell of the same loss: the larger counts, in every place that says it.

@@ -31,6 +31,12 @@ TEST(SlabMatcher, TellsEveryKindOfFree) {
   EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
 }
 
+TEST(SlabMatcher, OnlySlabHasAPointerForNothing) {
+  SlabMatcher matcher;
+  matcher.allocate(event(EventKind::percpu_alloc, kZeroSizePointer), true);
+  EXPECT_EQ(matcher.release(event(EventKind::percpu_free, kZeroSizePointer)).outcome, FreeOutcome::matched);
+}
+
 TEST(SlabMatcher, AllocationOnALivePointerReplacesIt) {
   SlabMatcher matcher;
   Event first = event(EventKind::kmalloc, 0x40);

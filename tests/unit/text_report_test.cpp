@@ -146,6 +146,45 @@ TEST(TextReport, SaysWhichAllocatorIsMissing) {
   EXPECT_FALSE(has(render(result), "by order"));
 }
 
+TEST(TextReport, ShowsPercpuAndVmallocOnlyWhereTheyOccur) {
+  ReportResult result = test::sample_report();
+  EXPECT_FALSE(has(render(result), "Percpu"));
+  EXPECT_FALSE(has(render(result), "Vmalloc"));
+
+  result.percpu.allocations = 3;
+  result.percpu.bytes_requested = 2048;
+  result.percpu.bytes_allocated = 10240;
+  result.percpu_call_sites = {test::site(0x5000, "counters+0x2", 3, 2048, 10240)};
+  result.vmalloc.frees = result.vmalloc.unmatched_frees = 1;
+  std::string text = render(result);
+  EXPECT_TRUE(has(text, "2.0 KiB  for each CPU, in 3 allocations"));
+  EXPECT_TRUE(has(text, "10.0 KiB  for all possible CPUs"));
+  EXPECT_TRUE(has(text, "Percpu call sites by Allocated, all 1"));
+  EXPECT_EQ(row(text, "counters+0x2")[0], "3");
+  EXPECT_TRUE(has(text, "Vmalloc areas"));
+
+  // It has no waste to sort by.
+  ReportOptions by_waste;
+  by_waste.sort = find_call_site_column("waste");
+  EXPECT_TRUE(has(render(result, 120, by_waste), "Percpu call sites by Allocated"));
+  by_waste.sort = find_call_site_column("hits");
+  EXPECT_TRUE(has(render(result, 120, by_waste), "Percpu call sites by Hits"));
+
+  result.percpu.knows_bytes = result.percpu_call_sites[0].knows_bytes = false;
+  text = render(result);
+  EXPECT_TRUE(has(text, "unknown  Linux before 5.19 does not say"));
+  EXPECT_FALSE(has(text, "10.0 KiB"));
+}
+
+TEST(TextReport, ShowsOneAllocatorAlone) {
+  ReportResult result;
+  result.trace.events = result.vmalloc.allocations = 2;
+  result.vmalloc.bytes_allocated = 8192;
+  const std::string text = render(result);
+  EXPECT_TRUE(has(text, "8.0 KiB  in 2 areas"));
+  EXPECT_FALSE(has(text, "Nothing to report"));
+}
+
 TEST(TextReport, ShowsNothingThatSteersATerminal) {
   ReportResult result = test::sample_report();
   const std::string hostile = "\x1b]0;owned\x07\x1b[2J\r\n\xff\x9b";
