@@ -34,7 +34,9 @@ struct Options {
 };
 
 std::string sort_help() {
-  std::string text = "Order call sites by KEY, largest first (default: allocated)\nKeys:";
+  std::string text =
+      "Order call sites by KEY, largest first (default: allocated)\nPercpu call sites too, where their table has the "
+      "column. Keys:";
   for (const auto& column : call_site_columns()) text += fmt::format("\n  {:<11} {}", column.key, column.meaning);
   return text;
 }
@@ -48,6 +50,8 @@ constexpr const char* kFooter = R"(Examples:
 
 Which events count: an allocation belongs to the report when it passes --cpu, --pid and --comm; a free belongs to
 its allocation, whoever frees it. Outside of --time nothing is seen at all.
+
+Percpu memory is asked for in bytes for one CPU and taken for each. Vmalloc areas are addresses, not always memory.
 
 Exit status:
   0    reported
@@ -117,7 +121,7 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   command->add_option("FILE", options->file,
                       "The trace (default: trace.kmt, else trace.dat)\nA .kmt or a trace.dat, of any machine.");
   command->add_option("--sort", options->sort, sort_help())->option_text("KEY");
-  command->add_option("--limit", options->limit, "Show N call sites (default: 20); 0 means all")
+  command->add_option("--limit", options->limit, "Show N call sites in each table (default: 20); 0 means all")
       ->option_text("N")
       ->check(CLI::NonNegativeNumber);
   command

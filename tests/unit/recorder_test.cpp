@@ -87,5 +87,36 @@ TEST(Recorder, PatternsSelectEventsAndTyposAreAnswered) {
   }
 }
 
+TEST(Recorder, TheDefaultIsEveryAllocatorThatTheKernelTraces) {
+  const auto defaults = [](const std::vector<EventName>& available) {
+    return default_events("/nonexistent", available);
+  };
+  const std::vector<EventName> available = {{"kmem", "kfree"},
+                                            {"percpu", "percpu_alloc_percpu"},
+                                            {"percpu", "percpu_alloc_percpu_fail"},
+                                            {"percpu", "percpu_create_chunk"},
+                                            {"percpu", "percpu_free_percpu"},
+                                            {"vmalloc", "alloc_vmap_area"},
+                                            {"vmalloc", "free_vmap_area_noflush"},
+                                            {"vmalloc", "purge_vmap_area_lazy"}};
+  const DefaultEvents all = defaults(available);
+  EXPECT_EQ(all.present.size(), 6u);
+  for (const EventName& event : all.present) {
+    EXPECT_NE(event.name, "percpu_create_chunk");
+    EXPECT_NE(event.name, "purge_vmap_area_lazy");
+  }
+
+  const auto reason = [](const DefaultEvents& events, const std::string& pattern) -> std::string {
+    for (const MissingEvent& missing : events.missing)
+      if (missing.pattern == pattern) return missing.reason;
+    return "";
+  };
+  const DefaultEvents few = defaults({{"kmem", "kfree"}, {"percpu", "percpu_free_percpu"}});
+  EXPECT_EQ(few.present.size(), 2u);
+  EXPECT_EQ(reason(few, "vmalloc:alloc_vmap_area"), "this kernel has no vmalloc events");
+  EXPECT_EQ(reason(few, "percpu:percpu_alloc_percpu*"), "this kernel does not have it");
+  EXPECT_EQ(reason(few, "percpu:percpu_free_percpu"), "");
+}
+
 }  // namespace
 }  // namespace kmt
