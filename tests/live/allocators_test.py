@@ -128,7 +128,8 @@ class Allocators(LiveTest):
 
     def recorded(self, work):
         """The report on what this process did in `work`."""
-        process = self.start('-e', EVENTS + ',kmem:kmalloc')
+        # With a size the recorder does not look for one first, in which time events would seem to be recorded.
+        process = self.start('-b', '16M', '-e', EVENTS + ',kmem:kmalloc')
         work()
         process.send_signal(signal.SIGINT)
         self.finish(process)

@@ -24,11 +24,11 @@ TEST(JsonReport, HasTheDocumentedKeysInTheirOrder) {
     return text;
   };
   EXPECT_EQ(keys(json),
-            "schema complete trace events slab pages page_orders call_sites_total call_sites percpu "
+            "schema complete trace events slab pages memory page_orders call_sites_total call_sites percpu "
             "percpu_call_sites_total percpu_call_sites vmalloc anomalies findings ");
   EXPECT_EQ(keys(json["trace"]),
-            "path format kernel arch byte_order word_bits page_size cpus clock first_ns duration_ns "
-            "events stacks lost_events lost_per_cpu ");
+            "path format kernel arch byte_order word_bits page_size cpus clock recorded_at recorder_arguments "
+            "first_ns duration_ns events stacks lost_events lost_per_cpu ");
   EXPECT_EQ(keys(json["slab"]),
             "allocations frees failed_allocations bytes_requested bytes_allocated bytes_freed "
             "live_allocations live_bytes matched_frees unmatched_frees null_frees cross_cpu_frees "
