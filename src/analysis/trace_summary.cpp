@@ -25,6 +25,7 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.lost_per_cpu = lost_events_per_cpu(info);
   summary.stacks = info.stacks.size() - 1;
   summary.lost_events = total_lost_events(info);
+  summary.loss_known = info.findings.count_of(Imperfection::unknown_loss) == 0;
   return summary;
 }
 

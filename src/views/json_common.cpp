@@ -46,6 +46,7 @@ Json to_json(const TraceSummary& trace) {
   json["stacks"] = trace.stacks;
   json["lost_events"] = trace.lost_events;
   json["lost_per_cpu"] = trace.lost_per_cpu;
+  json["loss_known"] = trace.loss_known;
   return json;
 }
 

@@ -75,6 +75,15 @@ FileContents parse_file(Bytes file, Findings& findings) {
   const std::uint64_t end = finished ? file.size() - kTrailerBytes : file.size();
   const Bytes chunks = file.first(end);
 
+  // What is kept of facts, formats and samples is in proportion to the file.
+  std::uint64_t text_bytes = 0;
+  const auto unpack_text = [&](const Chunk& chunk) {
+    text_bytes += chunk.plain_bytes;
+    if (text_bytes > std::max<std::uint64_t>(kMostPlainBytes, kMostTextRatio * file.size()))
+      throw Error("The file's texts are out of proportion to its size");
+    return unpack(chunk);
+  };
+
   bool indexed = false;
   std::set<std::uint16_t> described;
   std::uint64_t offset = kFileHeaderBytes;
@@ -92,13 +101,13 @@ FileContents parse_file(Bytes file, Findings& findings) {
     offset = chunk->end();
     try {
       switch (chunk->type) {
-        case kFacts: decode_facts(unpack(*chunk), contents.description); break;
-        case kFormats: decode_formats(unpack(*chunk), contents.description.kernel.formats); break;
+        case kFacts: decode_facts(unpack_text(*chunk), contents.description); break;
+        case kFormats: decode_formats(unpack_text(*chunk), contents.description.kernel.formats); break;
         case kStream:
           contents.streams[chunk->stream].stream = decode_stream(unpack(*chunk));
           described.insert(chunk->stream);
           break;
-        case kState: contents.description.samples.push_back(decode_sample(unpack(*chunk))); break;
+        case kState: contents.description.samples.push_back(decode_sample(unpack_text(*chunk))); break;
         case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
         case kIndex:
           unpack(*chunk);

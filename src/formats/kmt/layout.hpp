@@ -28,6 +28,7 @@ constexpr std::uint8_t kCompressed = 1;  // a chunk's flag: zstd
 // What a reader has to be ready for, and no more: memory stays in proportion to the file.
 constexpr std::uint32_t kMostPlainBytes = 64u << 20;  // of a chunk
 constexpr std::uint64_t kMostRatio = 256;             // of a chunk's plain bytes to its stored ones
+constexpr std::uint64_t kMostTextRatio = 64;          // of all facts, formats and samples to the file's size
 constexpr std::uint64_t kMostEvents = 1u << 20;       // of a block
 
 constexpr std::string_view kTrailerMagic{"KMTindex", 8};
