@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 
 namespace kmt {
@@ -59,6 +60,14 @@ std::optional<ClockScale> measured_scale() { return std::nullopt; }
 std::optional<ClockScale> tsc_scale() {
   const auto scale = scale_of_kernel();
   return scale ? scale : measured_scale();
+}
+
+ClockScale scale_of_clock(const std::string& clock) {
+  if (clock != "x86-tsc") return {};
+  if (const auto scale = tsc_scale()) return *scale;
+  Error error("This kernel does not say how long a cycle of the time stamp counter is", ExitCode::unsupported);
+  error.hint("Choose another clock with --clock");
+  throw error;
 }
 
 }  // namespace kmt

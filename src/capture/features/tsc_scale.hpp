@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "trace/clock_scale.hpp"
 
@@ -11,5 +12,8 @@ namespace kmt {
 // From the first page of a perf event (struct perf_event_mmap_page, cap_user_time); empty where the kernel does not
 // say.
 std::optional<ClockScale> tsc_scale();
+
+// Of a trace clock: only x86-tsc needs one. Throws Error when it needs one that is not known.
+ClockScale scale_of_clock(const std::string& clock);
 
 }  // namespace kmt

@@ -108,28 +108,18 @@ std::string current_clock(const std::string& buffer) {
   return text.substr(open + 1, close - open - 1);
 }
 
-std::string statistics_of(const std::string& buffer, unsigned cpu) {
-  return try_read_file(fmt::format("{}/per_cpu/cpu{}/stats", buffer, cpu)).value_or("");
-}
-
-std::uint64_t size_of(const std::string& buffer, unsigned cpu) {
-  const std::string text = try_read_file(fmt::format("{}/per_cpu/cpu{}/buffer_size_kb", buffer, cpu)).value_or("");
-  std::uint64_t kilobytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), kilobytes);
-  return kilobytes * 1024;
-}
-
 bool is_empty(const std::string& buffer) {
   const std::vector<unsigned> cpus = ring_buffer_cpus(buffer);
-  return std::all_of(cpus.begin(), cpus.end(),
-                     [&buffer](unsigned cpu) { return parse_buffer_counters(statistics_of(buffer, cpu)).unread == 0; });
+  return std::all_of(cpus.begin(), cpus.end(), [&buffer](unsigned cpu) {
+    return parse_buffer_counters(read_buffer_statistics(buffer, cpu)).unread == 0;
+  });
 }
 
 // The kernel gives what was asked for in whole pages, a little of each its own: not much more.
 bool has_size_of_boot(const std::string& tracefs, const BootParameters& parameters) {
   const std::uint64_t asked = parameters.buffer_bytes;
   const std::vector<unsigned> cpus = ring_buffer_cpus(tracefs);
-  const std::uint64_t size = cpus.empty() ? 0 : size_of(tracefs, cpus.front());
+  const std::uint64_t size = cpus.empty() ? 0 : read_buffer_size(tracefs, cpus.front());
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return asked > 0 && size >= asked && size <= asked + asked / 32 + 3 * page;
 }
@@ -167,12 +157,6 @@ std::vector<std::string> options_to_restore(const std::string& tracefs, const Bo
     if (option == "stacktrace") restore.push_back("stacktrace=0");
   }
   return restore;
-}
-
-ClockScale scale_of(const std::string& clock) {
-  if (clock != "x86-tsc") return {};
-  if (const auto scale = tsc_scale()) return *scale;
-  throw Error("This kernel does not say how long a cycle of the time stamp counter is", ExitCode::unsupported);
 }
 
 double seconds_since_boot() {
@@ -229,14 +213,15 @@ std::optional<BootBuffer> find_boot_buffer(const std::string& tracefs, const Boo
 RecordOutcome collect_boot_buffer(const std::string& tracefs, const BootBuffer& buffer,
                                   const std::string& scratch_directory, const RecordHooks& hooks) {
   RecordOutcome outcome;
-  const ClockScale scale = scale_of(buffer.clock);
+  const ClockScale scale = scale_of_clock(buffer.clock);
   write_file(buffer.path + "/tracing_on", "0");
   outcome.seconds = seconds_since_boot();
   const std::vector<unsigned> cpus = ring_buffer_cpus(buffer.path);
   for (const unsigned cpu : cpus) {
-    const std::uint64_t size = size_of(buffer.path, cpu);
+    const std::uint64_t size = read_buffer_size(buffer.path, cpu);
     outcome.cost.ring_buffer_bytes += size;
-    const auto unread = static_cast<double>(parse_buffer_counters(statistics_of(buffer.path, cpu)).unread_bytes);
+    const auto unread =
+        static_cast<double>(parse_buffer_counters(read_buffer_statistics(buffer.path, cpu)).unread_bytes);
     if (size > 0)
       outcome.cost.fullest_buffer = std::max(outcome.cost.fullest_buffer, unread / static_cast<double>(size));
   }
@@ -251,7 +236,7 @@ RecordOutcome collect_boot_buffer(const std::string& tracefs, const BootBuffer& 
   PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
   if (hooks.sampled) {
     StateSample sample = sample_memory_state();
-    sample.ticks = parse_buffer_counters(statistics_of(buffer.path, cpus.front())).now_ticks;
+    sample.ticks = parse_buffer_counters(read_buffer_statistics(buffer.path, cpus.front())).now_ticks;
     hooks.sampled(sample);
   }
 
@@ -259,7 +244,7 @@ RecordOutcome collect_boot_buffer(const std::string& tracefs, const BootBuffer& 
   readers.start();
   outcome.recording.cpus = readers.finish(outcome.write_error);
   if (!outcome.write_error.empty()) outcome.end = RecordEnd::cannot_write;
-  for (RawCpu& cpu : outcome.recording.cpus) cpu.statistics = statistics_of(buffer.path, cpu.cpu);
+  for (RawCpu& cpu : outcome.recording.cpus) cpu.statistics = read_buffer_statistics(buffer.path, cpu.cpu);
   const RecorderCost cost = recorder_cost();
   outcome.cost.cpu_seconds = cost.cpu_seconds;
   outcome.cost.peak_bytes = cost.peak_bytes;

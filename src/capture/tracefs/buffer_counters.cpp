@@ -42,8 +42,15 @@ BufferCounters parse_buffer_counters(const std::string& statistics) {
   return counters;
 }
 
-std::string read_buffer_statistics(const TracefsInstance& instance, unsigned cpu) {
-  return try_read_file(instance.file(fmt::format("per_cpu/cpu{}/stats", cpu))).value_or("");
+std::string read_buffer_statistics(const std::string& buffer, unsigned cpu) {
+  return try_read_file(fmt::format("{}/per_cpu/cpu{}/stats", buffer, cpu)).value_or("");
+}
+
+std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu) {
+  const std::string text = try_read_file(fmt::format("{}/per_cpu/cpu{}/buffer_size_kb", buffer, cpu)).value_or("");
+  std::uint64_t kilobytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), kilobytes);
+  return kilobytes * 1024;
 }
 
 }  // namespace kmt

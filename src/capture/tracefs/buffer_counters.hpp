@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "capture/tracefs/tracefs.hpp"
-
 namespace kmt {
 
 struct BufferCounters {
@@ -20,7 +18,9 @@ struct BufferCounters {
 };
 
 BufferCounters parse_buffer_counters(const std::string& statistics);
-// The text; empty when the CPU has none.
-std::string read_buffer_statistics(const TracefsInstance& instance, unsigned cpu);
+// The text; empty when the CPU has none. `buffer` is an instance's path, or tracefs itself.
+std::string read_buffer_statistics(const std::string& buffer, unsigned cpu);
+// The buffer's real size in bytes: the kernel rounds what it is asked for. 0: unknown.
+std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu);
 
 }  // namespace kmt

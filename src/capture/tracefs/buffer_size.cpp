@@ -39,7 +39,7 @@ std::uint64_t measure_rate(const TracefsInstance& instance, const std::vector<Ev
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::uint64_t most = 0;
   for (const unsigned cpu : ring_buffer_cpus(instance.path())) {
-    const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance, cpu));
+    const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance.path(), cpu));
     if (counters.unread == 0) continue;
     const double event_bytes = static_cast<double>(counters.unread_bytes) / static_cast<double>(counters.unread);
     most = std::max(

@@ -2,7 +2,6 @@
 #include "capture/tracefs/recorder.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <thread>
 
@@ -46,26 +45,11 @@ BufferCounters sum_counters(const TracefsInstance& instance, const std::vector<u
                             double& fullest) {
   BufferCounters sum;
   for (const unsigned cpu : cpus) {
-    const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance, cpu));
+    const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance.path(), cpu));
     sum += counters;
     fullest = std::max(fullest, static_cast<double>(counters.unread_bytes) / static_cast<double>(size));
   }
   return sum;
-}
-
-// The buffer's real size: the kernel rounds what it is asked for.
-std::uint64_t buffer_bytes(const TracefsInstance& instance) {
-  const std::string text = try_read_file(instance.file("per_cpu/cpu0/buffer_size_kb")).value_or("");
-  std::uint64_t kilobytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), kilobytes);
-  return std::max<std::uint64_t>(kilobytes, 1) * 1024;
-}
-
-ClockScale scale_of_tsc() {
-  if (const auto scale = tsc_scale()) return *scale;
-  Error error("This kernel does not say how long a cycle of the time stamp counter is", ExitCode::unsupported);
-  error.hint("Choose another clock with --clock");
-  throw error;
 }
 
 double seconds_since(SteadyClock::time_point start) {
@@ -117,7 +101,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
                    ? *request.buffer_bytes
                    : choose_buffer_size(measure_rate(instance, request.events), request.preferred_buffer_bytes,
                                         request.most_buffer_bytes, static_cast<unsigned>(cpus.size())));
-  const std::uint64_t size = buffer_bytes(instance);
+  const std::uint64_t size = std::max<std::uint64_t>(read_buffer_size(instance.path(), cpus.front()), 1);
   outcome.cost.ring_buffer_bytes = size * cpus.size();
   std::vector<pid_t> pids = request.pids;
   if (request.only_command && command) pids.push_back(command->pid());
@@ -126,7 +110,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
 
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe_kernel(tracefs, instance.path(), request.events, request.clock);
-  if (request.clock == "x86-tsc") kernel.clock_scale = scale_of_tsc();
+  kernel.clock_scale = scale_of_clock(request.clock);
   TaskNames tasks;
   tasks.scan_proc();
   kernel.saved_cmdlines = tasks.lines();
@@ -146,7 +130,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   const auto take_sample = [&] {
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
-    sample.ticks = parse_buffer_counters(read_buffer_statistics(instance, cpus.front())).now_ticks;
+    sample.ticks = parse_buffer_counters(read_buffer_statistics(instance.path(), cpus.front())).now_ticks;
     hooks.sampled(sample);
   };
   const auto recording_now = [&] {
@@ -210,7 +194,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
 
   outcome.recording.cpus = readers.finish(outcome.write_error);
   for (RawCpu& cpu : outcome.recording.cpus) {
-    cpu.statistics = read_buffer_statistics(instance, cpu.cpu);
+    cpu.statistics = read_buffer_statistics(instance.path(), cpu.cpu);
     // No line of the kernel's: a reader cannot know that these events will never come.
     if (const std::uint64_t unread = parse_buffer_counters(cpu.statistics).unread; unread > 0)
       cpu.statistics += fmt::format("not recorded: {}\n", unread);
