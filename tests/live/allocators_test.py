@@ -68,6 +68,8 @@ def more_areas(before, least):
 
 
 class Allocators(LiveTest):
+    FILE = 'trace.dat'  # for the oracle, which reads with trace-cmd
+
     def setUp(self):
         super().setUp()
         if not os.path.isdir(f'{TRACEFS}/events/percpu') or not os.path.isdir(f'{TRACEFS}/events/vmalloc'):
@@ -158,7 +160,7 @@ class Allocators(LiveTest):
         self.assertEqual((site['live_allocations'], site['live_bytes']), (500, site['bytes_allocated']))
 
         page = os.sysconf('SC_PAGE_SIZE')
-        areas = [int(re.search(r' size=(\d+)', e.fields)[1]) for e in events_of(self.trace)
+        areas = [int(e.fields['size']) for e in events_of(self.trace)
                  if e.name == 'alloc_vmap_area' and e.pid == os.getpid()]
         large = [size for size in areas if size >= 3 << 20]
         self.assertEqual(len(large), 1, areas)

@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """record --boot on a kernel that was not traced from boot: printing the parameters, and collecting an instance that is
-made here as trace_instance= would have made it.
-  boot_test.py PIPE_LOOP [TEST…]"""
+made here as trace_instance= would have made it."""
 import collections
 import os
 import re
 import subprocess
-import sys
 import unittest
 
-from recording import INSTANCES, PROGRAM, TRACEFS, LiveTest, events_of, kernel_statistics, lost_in
+from recording import INSTANCES, PIPE_LOOP, PROGRAM, TRACEFS, LiveTest, events_of, kernel_statistics, lost_in
 
-PIPE_LOOP = sys.argv.pop(1)
 INSTANCE = f'{INSTANCES}/kmemtrace_boot'
 EVENTS = ('kmalloc', 'kfree')
 

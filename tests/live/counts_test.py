@@ -1,20 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records known workloads on the running kernel: what is in the trace is what happened, no more and no less.
-  counts_test.py PIPE_LOOP [TEST…]"""
+"""Records known workloads on the running kernel: what is in the trace is what happened, no more and no less."""
 import collections
 import json
 import re
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
-import recording
-from recording import LiveTest, events_of, in_interrupt, kernel_statistics, lost_in, report
+from recording import PIPE_LOOP, LiveTest, events_of, in_interrupt, kernel_statistics, lost_in, report
 
-PIPE_LOOP = sys.argv.pop(1)
 COUNTED = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
 
 
@@ -42,7 +38,7 @@ class Counts(LiveTest):
             events, counted = self.run_loop(pipes, '-e', 'kmem:kmalloc,kmem:kmem_cache_alloc')
             window = [e for e in events if e.pid == counted['pid'] and not in_interrupt(e) and
                       counted['first'] <= e.time_ns <= counted['last']]
-            counts.append(collections.Counter(re.search(r'call_site=(\S+)', e.fields)[1] for e in window))
+            counts.append(collections.Counter(e.fields['call_site'] for e in window))
         sites = [site for site, count in counts[1].items() if count >= 3000]
         self.assertGreaterEqual(len(sites), 3)
         for site in sites:
@@ -67,6 +63,7 @@ class Counts(LiveTest):
                                        msg=fields[2])
 
     def test_both_file_versions_hold_the_same_of_a_command(self):
+        self.trace = self.path('trace.dat')
         sizes = {}
         for version in ('6', '7'):
             messages = self.record('--file-version', version, '--', PIPE_LOOP, '500')
@@ -146,11 +143,17 @@ class Counts(LiveTest):
         process.send_signal(signal.SIGCONT)
         process.send_signal(signal.SIGINT)
         messages = self.finish(process)
-        said = int(re.search(r'([\d,]+) events were lost', messages)[1].replace(',', ''))
+        said = self.lost_said(messages)
         self.assertGreater(said, 0)
         self.assertEqual(said, lost_in(kernel_statistics(self.trace)))
-        checked = subprocess.run([recording.PROGRAM, 'check', '--json', self.trace], stdout=subprocess.PIPE, check=False)
-        self.assertEqual(json.loads(checked.stdout)['files'][0]['trace']['lost_events'], said)
+        self.assertEqual(self.check(self.trace)['trace']['lost_events'], said)
+
+
+class CountsOfTraceDat(LiveTest):
+    FILE = 'trace.dat'
+    test_agrees_with_counters_of_the_kernel = Counts.test_agrees_with_counters_of_the_kernel
+    test_lost_events_are_the_kernels_own_count = Counts.test_lost_events_are_the_kernels_own_count
+    run_loop = Counts.run_loop
 
 
 if __name__ == '__main__':

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the live tests share: running the recorder, and reading its traces with trace-cmd, not with our own reader."""
-import collections
+"""What the live tests share: running the recorder, and reading its traces with trace-cmd and with the second reader of
+.kmt, not with our own reader."""
 import contextlib
+import json
 import os
 import re
 import signal
@@ -10,15 +11,18 @@ import tempfile
 import time
 import unittest
 
+import kmt_events
+from kmt_events import Event
+
 PROGRAM = os.environ.get('KMEMTRACE', '')
+PIPE_LOOP = os.environ.get('PIPE_LOOP', '')
 TRACEFS = '/sys/kernel/tracing'
 INSTANCES = TRACEFS + '/instances'
 
 # "comm-12    1-0x10  12.345678901: kmalloc:  call_site=… ": CPU and flags in front of the time; the name may hold anything.
 LINE = re.compile(r'^.*-(?P<pid>\d+)\s+(?P<cpu>\d+)-0x(?P<flags>[0-9a-f]+)\s+(?P<time>\d+\.\d+):\s+'
                   r'(?P<name>\w+):\s*(?P<fields>.*)$')
-
-Event = collections.namedtuple('Event', 'pid cpu flags time_ns name fields')
+PAIR = re.compile(r'(\w+)=(\S*)')
 
 
 def why_not_live():
@@ -39,7 +43,9 @@ def report(path, *options):
 
 
 def events_of(path):
-    """Every event that trace-cmd finds, with full times."""
+    """Every event of a whole trace, with full times; of a trace.dat as trace-cmd finds them."""
+    if path.endswith('.kmt'):
+        return kmt_events.events_of(kmt_events.File(path))
     events = []
     for line in report(path, '-R', '-t', '-l').splitlines():
         if line.startswith(('cpus=', 'CPU ')) or not line.strip():
@@ -49,7 +55,8 @@ def events_of(path):
             raise AssertionError(f'trace-cmd report prints a line that is no event: {line!r}')
         seconds, fraction = match['time'].split('.')
         events.append(Event(int(match['pid']), int(match['cpu']), int(match['flags'], 16),
-                            int(seconds) * 10 ** 9 + int(fraction.ljust(9, '0')), match['name'], match['fields']))
+                            int(seconds) * 10 ** 9 + int(fraction.ljust(9, '0')), match['name'],
+                            dict(PAIR.findall(match['fields']))))
     return events
 
 
@@ -60,10 +67,17 @@ def in_interrupt(event):
 
 def kernel_statistics(path):
     """The kernel's per_cpu stats that the file holds: a dict for each CPU."""
+    if path.endswith('.kmt'):
+        file = kmt_events.File(path, heads_only=True)
+        return [parse_statistics(text.decode())[0] for text in file.cpu_stats]
     done = subprocess.run(['trace-cmd', 'dump', '-i', path, '--options'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           encoding='utf-8', errors='replace', check=True)
+    return parse_statistics(done.stdout)
+
+
+def parse_statistics(text):
     statistics = []
-    for line in done.stdout.splitlines():
+    for line in text.splitlines():
         match = re.match(r'^(CPU|node|entries|overrun|commit overrun|dropped events|read events): (\d+)$', line)
         if match and match[1] == 'CPU':
             statistics.append({})
@@ -80,6 +94,11 @@ def instances_of(pid):
     return [name for name in os.listdir(INSTANCES) if name.startswith(f'kmemtrace-{pid}-')]
 
 
+def read_file(path):
+    with open(path, encoding='utf-8', errors='replace') as file:
+        return file.read()
+
+
 def wait_until(condition, seconds=10):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -90,6 +109,8 @@ def wait_until(condition, seconds=10):
 
 
 class LiveTest(unittest.TestCase):
+    FILE = 'trace.kmt'  # its name decides about the format
+
     def setUp(self):
         reason = why_not_live()
         if reason and os.environ.get('KMEMTRACE_REQUIRE_LIVE') == '1':
@@ -99,37 +120,60 @@ class LiveTest(unittest.TestCase):
         stack = contextlib.ExitStack()
         self.addCleanup(stack.close)
         self.directory = stack.enter_context(tempfile.TemporaryDirectory(prefix='kmemtrace-live-'))
-        self.trace = os.path.join(self.directory, 'trace.dat')
+        self.trace = self.path(self.FILE)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
 
     def start(self, *arguments, **options):
         """A recorder that has begun to trace."""
         process = self.launch(*arguments, **options)
         self.assertTrue(wait_until(lambda: self.tracing(process.pid) or process.poll() is not None), 'never began')
-        self.assertIsNone(process.poll(), 'ended at once')
+        if process.poll() is not None:
+            self.fail(f'ended at once: {process.communicate()[1]}')
         return process
 
     def launch(self, *arguments, **options):
         options.setdefault('stderr', subprocess.PIPE)
-        process = subprocess.Popen([PROGRAM, 'record', '-o', self.trace, *arguments], stdin=subprocess.DEVNULL,
+        own = arguments[:arguments.index('--')] if '--' in arguments else arguments
+        output = [] if '-o' in own else ['-o', self.trace]
+        process = subprocess.Popen([PROGRAM, 'record', *output, *arguments], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, encoding='utf-8', errors='replace', **options)
         self.addCleanup(self.end, process)
         return process
+
+    def load(self, pause=None):
+        """A pipe loop on each CPU until the test ends, or short ones with pauses; their processes."""
+        loops = []
+        for cpu in sorted(os.sched_getaffinity(0)):
+            command = [PIPE_LOOP, '100000000']
+            if pause:
+                command = ['sh', '-c', 'while "$0" 50 && sleep "$1"; do :; done', PIPE_LOOP, str(pause)]
+            loops.append(subprocess.Popen(['taskset', '-c', str(cpu), *command], stdout=subprocess.DEVNULL))
+            self.addCleanup(self.end, loops[-1])
+        return loops
+
+    def end_all(self, processes):
+        for process in processes:
+            self.end(process)
 
     @staticmethod
     def end(process):
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
         process.wait()
-        for stream in (process.stdout, process.stderr):
+        for stream in (process.stdin, process.stdout, process.stderr):
             if stream:
                 stream.close()
 
     @staticmethod
     def tracing(pid):
+        """Whether it records: not when it only measures the rate of events, which it does before it sets filters."""
         for name in instances_of(pid):
-            with contextlib.suppress(OSError), open(f'{INSTANCES}/{name}/tracing_on', encoding='ascii') as file:
-                with open(f'{INSTANCES}/{name}/events/kmem/kmalloc/enable', encoding='ascii') as enabled:
-                    return file.read().strip() == '1' and enabled.read().strip().startswith('1')
+            with contextlib.suppress(OSError):
+                events = read_file(f'{INSTANCES}/{name}/set_event').split()
+                if events and read_file(f'{INSTANCES}/{name}/tracing_on') == '1\n':
+                    return 'common_pid' in read_file(f'{INSTANCES}/{name}/events/{events[0].replace(":", "/")}/filter')
         return False
 
     def record(self, *arguments, exit_code=0, **options):
@@ -149,5 +193,34 @@ class LiveTest(unittest.TestCase):
     def assert_nothing_left(self, pid, seconds=0):
         gone = wait_until(lambda: not instances_of(pid), seconds)
         self.assertTrue(gone, f'left behind: {instances_of(pid)}')
-        litter = [name for name in os.listdir(self.directory) if name != 'trace.dat' and name.startswith(('.', 'trace'))]
+        litter = [name for name in os.listdir(self.directory)
+                  if name.startswith(('.', 'trace')) and not re.fullmatch(r'trace(\.second|\.\d{4})?\.(kmt|dat)', name)]
         self.assertEqual(litter, [])
+
+    @staticmethod
+    def check(path):
+        """What `check --json` says of a trace."""
+        done = subprocess.run([PROGRAM, 'check', '--json', path], stdout=subprocess.PIPE, check=False)
+        return json.loads(done.stdout)['files'][0]
+
+    def lost_said(self, messages):
+        """The count of lost events in what a recording said."""
+        match = re.search(r'([\d,]+) events were lost', messages)
+        if not match:
+            self.assertIn('othing was lost', messages)
+        return int(match[1].replace(',', '')) if match else 0
+
+
+def begin_loop(*arguments):
+    """A workload that waits for a line on its stdin."""
+    process = subprocess.Popen([PIPE_LOOP, *map(str, arguments), '--wait'], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, encoding='ascii')
+    if 'ready' not in process.stdout.readline():
+        raise AssertionError('the workload does not begin')
+    return process
+
+
+def end_loop(process):
+    """Lets it go; what it says of itself."""
+    output, _ = process.communicate('go\n', timeout=60)
+    return json.loads(output.splitlines()[-1])

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recording one cgroup: what is in it, what enters it, what its tasks fork; nothing else."""
+import collections
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+from recording import (INSTANCES, PIPE_LOOP, LiveTest, begin_loop, end_loop, events_of, instances_of, read_file,
+                       wait_until)
+
+COUNTED = ('kmalloc', 'kfree')
+
+
+class Cgroup(LiveTest):
+    def setUp(self):
+        super().setUp()
+        mounts = [line.split() for line in read_file('/proc/self/mounts').splitlines()]
+        mounts = [place for _, place, kind, *_ in mounts if kind == 'cgroup2']
+        if not mounts:
+            self.skipTest('no cgroup2 is mounted')
+        self.name = f'kmemtrace-test-{os.getpid()}'
+        self.group = f'{mounts[0]}/{self.name}'
+        self.child = f'{self.group}/child'
+        for path in (self.group, self.child):
+            os.mkdir(path)
+            self.addCleanup(wait_until, lambda path=path: self.removed(path))
+
+    @staticmethod
+    def removed(path):
+        try:
+            os.rmdir(path)
+        except OSError:  # a task that has just ended may still be in it
+            return False
+        return True
+
+    def begin(self, group=None, loop=None):
+        loop = loop or begin_loop(500)
+        self.addCleanup(self.end, loop)
+        if group:
+            self.enter(group, loop)
+        return loop
+
+    @staticmethod
+    def enter(group, process):
+        with open(f'{group}/cgroup.procs', 'w', encoding='ascii') as file:
+            file.write(str(process.pid))
+
+    def followed(self, process):
+        return read_file(f'{INSTANCES}/{instances_of(process.pid)[0]}/set_event_pid').split()
+
+    def record_all(self, cgroup):
+        there, below, outside, later = self.begin(self.group), self.begin(self.child), self.begin(), self.begin()
+        shell = self.begin(self.group, subprocess.Popen(['sh', '-c', 'read line; "$0" 500', PIPE_LOOP], text=True,
+                                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        process = self.start('--cgroup', cgroup, '--clock', 'mono')
+        self.enter(self.group, later)
+        self.assertTrue(wait_until(lambda: str(later.pid) in self.followed(process)), 'not seen')
+        inside = [end_loop(loop) for loop in (there, below, later)]
+        output, _ = shell.communicate('go\n', timeout=30)
+        inside.append(json.loads(output.splitlines()[-1]))
+        end_loop(outside)
+        process.send_signal(signal.SIGINT)
+        self.assertIn('othing was lost', self.finish(process))
+        events = events_of(self.trace)
+        for counted in inside:
+            seen = collections.Counter(e.name for e in events if e.pid == counted['pid'] and
+                                       counted['first'] <= e.time_ns <= counted['last'])
+            for name in COUNTED:
+                self.assertGreaterEqual(counted[name], 500)
+                self.assertEqual(seen[name], counted[name], name)
+        self.assertEqual({e.pid for e in events} - {c['pid'] for c in inside} - {shell.pid}, set())
+
+    def test_by_name(self):
+        self.record_all(self.name)
+
+    def test_by_path(self):
+        self.record_all(self.group)
+
+    def test_empty_cgroup_records_nothing(self):
+        self.record('--cgroup', self.name, '--', PIPE_LOOP, '300')
+        self.assertEqual(events_of(self.trace), [])
+
+    def test_no_such_cgroup(self):
+        self.assertIn('no cgroup', self.record('--cgroup', self.name + '-not', exit_code=2))
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Filters in the kernel: what they let through is what perf counts with the same filter."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from recording import PIPE_LOOP, LiveTest, events_of, read_file
+
+EXPRESSION = 'bytes_req > 4096'
+# Rings of pipes, 40 bytes a page: some above the limit, some below.
+WORKLOAD = '''import fcntl, os, sys
+sys.stdin.readline()
+for _ in range(300):
+    ends = os.pipe()
+    for size in 16, 64, 128, 256:
+        fcntl.fcntl(ends[0], 1031, size * 4096)
+    for end in ends: os.close(end)
+print('done', flush=True)
+sys.stdin.readline()'''
+
+
+class Filter(LiveTest):
+    def test_count_is_that_of_perf(self):
+        work = subprocess.Popen(['python3', '-c', WORKLOAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                bufsize=1)
+        self.addCleanup(self.end, work)
+        perf = self.perf_of(work.pid)
+        process = self.start('--filter', f'kmem:kmalloc:{EXPRESSION}', '-e', 'kmem:kmalloc,kmem:kfree')
+        work.stdin.write('go\n')
+        self.assertEqual(work.stdout.readline(), 'done\n')
+        perf.send_signal(signal.SIGINT)
+        perf.wait(30)
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        events = events_of(self.trace)
+        large = [e for e in events if e.name == 'kmalloc']
+        self.assertEqual([e for e in large if e.fields['bytes_req'] <= 4096], [])
+        counted = next(line for line in read_file(self.path('perf.csv')).splitlines() if 'kmem:kmalloc' in line)
+        self.assertGreaterEqual(int(counted.split(',')[0]), 600)
+        self.assertEqual(sum(e.pid == work.pid for e in large), int(counted.split(',')[0]))
+        self.assertGreater(sum(e.pid == work.pid and e.name == 'kfree' for e in events), 1000)
+
+    def perf_of(self, pid):
+        """perf stat that counts already."""
+        for name in ('control', 'answer'):
+            os.mkfifo(self.path(name))
+        perf = subprocess.Popen(['perf', 'stat', '-x,', '-o', self.path('perf.csv'), '-e', 'kmem:kmalloc', '--filter',
+                                 EXPRESSION, '-p', str(pid), '--delay=-1',
+                                 f'--control=fifo:{self.path("control")},{self.path("answer")}'],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, perf)
+        control = os.open(self.path('control'), os.O_RDWR)  # not waiting for perf to open it
+        self.addCleanup(os.close, control)
+        answer = os.open(self.path('answer'), os.O_RDWR)
+        self.addCleanup(os.close, answer)
+        time.sleep(0.1)
+        os.write(control, b'enable\n')
+        self.assertIn(b'ack', os.read(answer, 16))
+        return perf
+
+    def test_several_of_one_event(self):
+        """The rings of new pipes are 640 bytes, what else a pipe needs is less."""
+        self.record('--filter', 'kmem:kmalloc:bytes_req > 500', '-e', 'kmem:kmalloc', '--filter',
+                    'kmem:kmalloc:bytes_req < 700 || bytes_req == 1', '--', PIPE_LOOP, '100')
+        sizes = [e.fields['bytes_req'] for e in events_of(self.trace)]
+        self.assertGreaterEqual(len(sizes), 100)
+        self.assertTrue(all(500 < size < 700 for size in sizes), sizes)
+
+    def test_wrong_expressions(self):
+        for expression in ('kmem:kmalloc:no_such_field > 1', 'kmem:kmalloc:bytes_req >', 'kmem:kmalloc:(bytes_req > 1'):
+            messages = self.record('--filter', expression, exit_code=2)
+            self.assertIn('kernel refuses the filter', messages)
+        self.assertIn('Field not found', self.record('--filter', 'kmem:kmalloc:no_such_field > 1', exit_code=2))
+        for text in ('kmem:kmalloc', 'kmem:kmalloc:', 'kmem:no_such:x > 1', 'x > 1', 'sched:sched_switch:prev_pid > 1'):
+            self.assertIn('error:', self.record('--filter', text, exit_code=2))
+        self.assertFalse(os.path.exists(self.trace))
+
+
+if __name__ == '__main__':
+    unittest.main()

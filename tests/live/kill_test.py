@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a recorder that is killed leaves behind is readable up to shortly before its death."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from kmt_events import File, count_of
+from recording import LiveTest, instances_of, wait_until
+
+MOST_LOST = 2.0  # seconds; a block is written after one
+
+
+class Kill(LiveTest):
+    def kill(self, process):
+        """When it was killed, in seconds of CLOCK_MONOTONIC."""
+        when = time.clock_gettime(time.CLOCK_MONOTONIC)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.assertTrue(wait_until(lambda: not instances_of(process.pid)), 'instance left')
+        return when
+
+    def begun(self):
+        return os.path.exists(self.trace) and os.path.getsize(self.trace) >= 16
+
+    def assert_readable(self, file):
+        """Our own reader sees the same number of events and says that the end is missing."""
+        for fact in ('kallsyms', 'uname', 'clock', 'saved_cmdlines'):
+            self.assertTrue(file.facts[fact], fact)
+        self.assertGreater(len(file.formats), 5)
+        checked = self.check(self.trace)
+        self.assertEqual(checked['verdict'], 'unsound')
+        self.assertEqual(checked['trace']['events'], count_of(file))
+
+    def test_under_load(self):
+        loops = self.load()
+        for delay in (0.2, 1.1, 2.1):
+            with self.subTest(delay=delay):
+                process = self.start('--clock', 'mono', '-e', 'kmem:kmalloc,kmem:kfree')
+                time.sleep(delay)
+                killed_at = self.kill(process)
+                file = File(self.trace, cut_off=True, heads_only=True) if self.begun() else None
+                # The file begins with its first block.
+                self.assertTrue(delay < MOST_LOST or file)
+                if file and count_of(file):
+                    self.assert_readable(file)
+                if delay > MOST_LOST:
+                    for stream in file.streams.values():
+                        self.assertTrue(stream.blocks, f'nothing of cpu {stream.cpu}')
+                        self.assertGreater(file.to_ns(stream.blocks[-1].first_ticks) / 1e9, killed_at - 2 * MOST_LOST)
+                if os.path.exists(self.trace):
+                    os.remove(self.trace)
+        self.end_all(loops)
+
+    def test_nearly_idle(self):
+        loop, *_ = self.load(pause=0.05)
+        process = self.start('--clock', 'mono', '-p', str(loop.pid))
+        time.sleep(2)
+        killed_at = self.kill(process)
+        file = File(self.trace, cut_off=True)
+        self.assert_readable(file)
+        last = max(file.to_ns(stream.blocks[-1].records[-1].ticks) for stream in file.streams.values() if stream.blocks)
+        self.assertGreater(last / 1e9, killed_at - MOST_LOST)
+
+    def test_before_the_first_block(self):
+        with open(self.trace, 'w', encoding='ascii') as file:
+            file.write('precious')
+        sleeper = subprocess.Popen(['sleep', '60'])
+        self.addCleanup(self.end, sleeper)
+        process = self.start('-p', str(sleeper.pid))
+        self.kill(process)
+        with open(self.trace, encoding='ascii') as file:
+            self.assertEqual(file.read(), 'precious')
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is in a .kmt, read by the second reader of the format: events with their fields as numbers, samples of the
+memory's state, and files that were cut off."""
+import collections
+import os
+import re
+import struct
+import sys
+
+for folder in ('support', 'oracle'):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', folder))
+import kmt_decoder  # noqa: E402
+import kmt_writer  # noqa: E402
+import tracedat  # noqa: E402
+
+EVENTS = kmt_decoder.EVENTS  # type of a chunk
+
+# `fields` {name: number} of a .kmt, {name: text} of a trace.dat
+Event = collections.namedtuple('Event', 'pid cpu flags time_ns name fields')
+Sample = collections.namedtuple('Sample', 'time_ns unix_ns texts')
+
+
+class File(kmt_decoder.File):
+    """`cut_off`: the whole chunks of a file that has no end. `heads_only`: of a block not its records but how many they
+    are (a `range`), which is a hundred times as fast."""
+
+    def __init__(self, path, cut_off=False, heads_only=False):
+        self.heads_only = heads_only
+        with open(path, 'rb') as file:
+            data = file.read()
+        if cut_off:
+            end = whole_bytes(data)
+            data = data[:end] + kmt_writer.chunk(kmt_writer.INDEX, 0, b'') + struct.pack('<Q', end) + b'KMTindex'
+        super().__init__(data)
+
+    def _read(self, chunk):
+        if not self.heads_only or chunk.type != EVENTS:
+            super()._read(chunk)
+            return
+        data = kmt_decoder.Input(chunk.plain)
+        events, ticks, _, _, _ = data.varint(), data.varint(), data.varint(), data.byte(), data.byte()
+        *_, losses = (kmt_decoder.Input(data.text()) for _ in range(8))
+        self.streams[chunk.stream].blocks.append(
+            kmt_decoder.Block(ticks, range(events), kmt_decoder.read_losses(losses, events)))
+
+
+def whole_bytes(data):
+    """Where the last whole chunk of a file without an end ends, by the sizes in the headers."""
+    end = 16
+    while len(data) - end >= kmt_decoder.CHUNK_HEADER:
+        stored, = struct.unpack_from('<I', data, end + 8)
+        if stored > len(data) - end - kmt_decoder.CHUNK_HEADER:
+            break
+        end += kmt_decoder.CHUNK_HEADER + stored
+    return end
+
+
+class Formats:
+    """How records are laid out, from the descriptions in the file."""
+
+    def __init__(self, order, texts):
+        self.order = order  # of struct
+        self.events = {}  # id: (name, [(field, offset, code of struct)])
+        for text in texts:
+            number, fields = tracedat.parse_format(text)
+            known = [(name, field.offset, {1: 'b', 2: 'h', 4: 'i', 8: 'q'}[field.size])
+                     for name, field in fields.items() if field.size in (1, 2, 4, 8)]
+            self.events[number] = re.search(rb'name: (\S+)', text)[1].decode(), [
+                (name, offset, code if fields[name].signed else code.upper()) for name, offset, code in known]
+
+    def event(self, cpu, time_ns, record):
+        name, known = self.events[struct.unpack_from(self.order + 'H', record)[0]]
+        fields = {field: struct.unpack_from(self.order + code, record, offset)[0] for field, offset, code in known
+                  if offset + struct.calcsize(code) <= len(record)}
+        return Event(fields.pop('common_pid'), cpu, fields.pop('common_flags'), time_ns, name, {
+            field: value for field, value in fields.items() if not field.startswith('common_')})
+
+
+def records_of(file):
+    """Of each CPU (cpu, the records of all of its blocks), in the buffer's order."""
+    for stream in file.streams.values():
+        yield stream.cpu, [record for block in stream.blocks for record in block.records]
+
+
+def count_of(file):
+    return sum(len(block.records) for stream in file.streams.values() for block in stream.blocks)
+
+
+def events_of(file):
+    formats = Formats({b'little': '<', b'big': '>'}[file.facts['byte_order']], [text for _, text in file.formats])
+    return [formats.event(cpu, file.to_ns(record.ticks), record.bytes)
+            for cpu, records in records_of(file) for record in records]
+
+
+def events_of_trace_dat(path):
+    """The same of a trace.dat of version 7 in nanoseconds, from the ring buffer's pages."""
+    trace = tracedat.read(path)
+    formats = Formats(trace.order, [text for texts in trace.event_formats.values() for text in texts])
+    events = []
+    for cpu, pages in trace.buffers[0].pages.items():
+        for start in range(0, len(pages), trace.buffers[0].page_size):
+            page = pages[start:start + trace.buffers[0].page_size]
+            events += [formats.event(cpu, record.time, page[record.offset:record.offset + record.size])
+                       for record in tracedat.records(trace, page)]
+    return events
+
+
+def lost_in_blocks(file):
+    """The sum of the losses that the blocks tell of, and how many of these could not say their number."""
+    counts = [count for stream in file.streams.values() for block in stream.blocks for _, count in block.losses]
+    return sum(count or 0 for count in counts), counts.count(None)
+
+
+def samples_of(file):
+    return [Sample(file.to_ns(ticks), unix_ns, {name: text.decode() for name, text in texts.items()})
+            for ticks, unix_ns, texts in file.samples]

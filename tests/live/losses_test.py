@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lost events: all are counted, and with usual buffers there are none."""
+import signal
+import time
+import unittest
+
+from kmt_events import File, count_of, lost_in_blocks
+from recording import LiveTest, kernel_statistics, lost_in
+
+
+class Losses(LiveTest):
+    def record_under_load(self, seconds, *options):
+        """What the recorder says of a recording with all CPUs busy."""
+        loops = self.load()
+        process = self.start(*options)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        messages = self.finish(process)
+        self.end_all(loops)
+        return messages
+
+    def lose(self, *options):
+        """The kernel's own count of lost events, which all say; the sum in the blocks, and how many have no number."""
+        said = self.lost_said(self.record_under_load(1, '-b', '16k', *options))
+        self.assertGreater(said, 0)
+        statistics = kernel_statistics(self.trace)
+        self.assertEqual(said, lost_in(statistics))
+        checked = self.check(self.trace)
+        self.assertEqual(checked['trace']['lost_events'], said)
+        self.assertEqual(checked['verdict'], 'unsound')
+        file = File(self.trace, heads_only=True)
+        self.assertEqual(count_of(file), sum(cpu['read events'] for cpu in statistics))
+        return said, *lost_in_blocks(file)
+
+    def test_tiny_buffers(self):
+        said, in_blocks, unknown = self.lose()
+        self.assertLessEqual(in_blocks, said)
+        self.assertGreater(in_blocks + unknown, 0)
+
+    def test_sum_of_the_marks(self):
+        """The kernel writes the number behind the events of a page, if there is room: 28 bytes an event leave some."""
+        said, in_blocks, unknown = self.lose('-e', 'kmem:kfree')
+        if unknown:  # something else was in the page, as a time extension
+            self.assertLess(in_blocks, said)
+        else:
+            self.assertEqual(in_blocks, said)
+
+    def test_usual_buffers(self):
+        messages = self.record_under_load(5)
+        self.assertEqual(self.lost_said(messages), 0)
+        self.assertEqual(lost_in(kernel_statistics(self.trace)), 0)
+        file = File(self.trace, heads_only=True)
+        self.assertEqual(lost_in_blocks(file), (0, 0))
+        self.assertGreater(count_of(file), 100_000)
+        self.assertEqual(count_of(file), sum(cpu['read events'] for cpu in kernel_statistics(self.trace)))
+
+
+if __name__ == '__main__':
+    unittest.main()

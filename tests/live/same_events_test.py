@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recorders that run at the same time, into both formats, see the same."""
+import collections
+import signal
+import time
+import unittest
+
+from kmt_events import File, events_of, events_of_trace_dat
+from recording import LiveTest, begin_loop, end_loop, in_interrupt
+
+COUNTED = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
+
+
+class SameEvents(LiveTest):
+    def test_trace_dat_and_kmt(self):
+        loop = begin_loop(3000)
+        self.addCleanup(self.end, loop)
+        paths = [self.path('trace.kmt'), self.path('trace.dat')]
+        recorders = [self.start('-o', path, '--clock', 'mono', '-p', str(loop.pid)) for path in paths]
+        counted = end_loop(loop)
+        time.sleep(0.1)  # its last events are those of its exit
+        for recorder in recorders:
+            recorder.send_signal(signal.SIGINT)
+        for recorder in recorders:
+            self.assertIn('othing was lost', self.finish(recorder))
+        small, large = events_of(File(paths[0])), events_of_trace_dat(paths[1])
+        for events in small, large:
+            window = collections.Counter(e.name for e in events if counted['first'] <= e.time_ns <= counted['last'])
+            self.assertEqual({name: window[name] for name in COUNTED}, {name: counted[name] for name in COUNTED})
+        self.assertEqual(self.in_order(small), self.in_order(large))
+        self.assertEqual(self.of_interrupts(small), self.of_interrupts(large))
+
+    @staticmethod
+    def in_order(events):
+        """Without the times: each recorder reads the clock for itself."""
+        ordered = sorted(events, key=lambda e: e.time_ns)
+        return [(e.pid, e.cpu, e.name, e.fields) for e in ordered if not in_interrupt(e)]
+
+    @staticmethod
+    def of_interrupts(events):
+        """Without their order: an interrupt may come between the two recorders' turns."""
+        return collections.Counter((e.pid, e.cpu, e.name, *e.fields.items()) for e in events if in_interrupt(e))
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Samples of the memory's state: as often as they were asked for, in the kernel's words, at times of the trace's
+clock."""
+import re
+import time
+import unittest
+
+from kmt_events import File, events_of, samples_of
+from recording import LiveTest, read_file
+
+NAMES = ('meminfo', 'vmstat', 'buddyinfo', 'slabinfo')
+
+
+def keys(text):
+    """The first words of its lines: names, but for numbers and colons."""
+    return [re.match(r'[^\s:]+', line)[0] for line in text.splitlines() if line]
+
+
+class Samples(LiveTest):
+    def test_interval(self):
+        self.load(pause=0.02)
+        begun = time.time()
+        self.record('--sample-interval', '100ms', '--duration', '1s', '-e', 'kmem:kmalloc')
+        ended = time.time()
+        file = File(self.trace)
+        samples = samples_of(file)
+        self.assertTrue(9 <= len(samples) <= 13, len(samples))
+        for sample in samples:
+            self.assert_like_proc(sample.texts)
+        for kind in (0, 1):
+            times = [sample[kind] for sample in samples]
+            self.assertEqual(times, sorted(times))
+        self.assertGreater(samples[0].unix_ns / 1e9, begun)
+        self.assertLess(samples[-1].unix_ns / 1e9, ended)
+        self.assertGreater(samples[-1].time_ns - samples[0].time_ns, 0.9e9)
+        self.assertAlmostEqual(samples[-1].time_ns - samples[0].time_ns, samples[-1].unix_ns - samples[0].unix_ns,
+                               delta=50e6)
+        times = [event.time_ns for event in events_of(file)]
+        self.assertLess(samples[0].time_ns, max(times))
+        self.assertAlmostEqual(samples[0].time_ns, min(times), delta=400e6)
+        self.assertAlmostEqual(samples[-1].time_ns, max(times), delta=400e6)
+
+    def assert_like_proc(self, texts):
+        self.assertEqual(set(texts), set(NAMES))
+        for name in NAMES[:3]:
+            self.assertEqual(keys(texts[name]), keys(read_file(f'/proc/{name}')), name)
+        self.assertRegex(texts['slabinfo'], r'^slabinfo - version: 2\.\d')
+        self.assertLess(len(set(keys(texts['slabinfo'])) ^ set(keys(read_file('/proc/slabinfo')))), 5)
+        for name in NAMES:
+            self.assertTrue(texts[name].endswith('\n'), name)
+
+    def test_start_and_end_without_being_asked(self):
+        self.record('--duration', '200ms', '-e', 'kmem:kmalloc')
+        samples = samples_of(File(self.trace))
+        self.assertEqual(len(samples), 2)
+        self.assert_like_proc(samples[0].texts)
+
+    def test_clock_of_cycles(self):
+        if 'x86-tsc' not in read_file('/sys/kernel/tracing/trace_clock'):
+            self.skipTest('this kernel has no clock x86-tsc')
+        self.record('--sample-interval', '100ms', '--duration', '500ms', '-e', 'kmem:kmalloc', '--clock', 'x86-tsc')
+        samples = samples_of(File(self.trace))
+        self.assertAlmostEqual(samples[-1].time_ns - samples[0].time_ns, samples[-1].unix_ns - samples[0].unix_ns,
+                               delta=50e6)
+
+    def test_wrong_intervals(self):
+        for interval in ('1ms', 'often', '0s'):
+            self.assertIn('error:', self.record('--sample-interval', interval, exit_code=2))
+        self.trace = self.path('trace.dat')
+        self.assertIn('.kmt', self.record('--sample-interval', '1s', exit_code=2))
+
+
+if __name__ == '__main__':
+    unittest.main()
