@@ -2,6 +2,7 @@
 // Text from untrusted traces, made safe to show; globs; splitting.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ std::string printable(std::string_view text);
 bool glob_match(const std::string& pattern, const std::string& text);
 
 std::vector<std::string_view> split(std::string_view text, char separator);
+template <std::same_as<std::string> Temporary>  // the parts would outlive it
+std::vector<std::string_view> split(Temporary&& text, char separator) = delete;
 std::string_view trim(std::string_view text);
 
 }  // namespace kmt

@@ -45,9 +45,9 @@ FileRequestGuard::FileRequestGuard() {
 FileRequestGuard::~FileRequestGuard() { sigaction(SIGUSR2, &before_, nullptr); }
 
 bool FileRequestGuard::asked() {
-  const bool asked = g_file_asked_for != 0;
+  if (g_file_asked_for == 0) return false;
   g_file_asked_for = 0;
-  return asked;
+  return true;
 }
 
 }  // namespace kmt

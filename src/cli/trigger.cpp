@@ -71,7 +71,9 @@ bool Trigger::holds() {
   const auto now_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
   if (now_ns < next_look_ns_) return false;
   next_look_ns_ = now_ns + 100'000'000;
-  last_ = value().value_or(0);
+  const auto value_now = value();
+  if (!value_now) return false;
+  last_ = *value_now;
   return comparison_ == '<' ? last_ < limit_ : last_ >= at_start_ && last_ - at_start_ > limit_;
 }
 

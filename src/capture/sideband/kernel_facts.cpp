@@ -84,7 +84,8 @@ std::string configuration_that_matters(const std::string& release) {
   std::optional<std::string> text = try_read_gzip("/proc/config.gz");
   if (!text) text = try_read_file("/boot/config-" + release);
   std::string lines;
-  for (const std::string_view line : split(text.value_or(""), '\n')) {
+  if (!text) return {};
+  for (const std::string_view line : split(*text, '\n')) {
     if (!line.starts_with("CONFIG_")) continue;
     const std::string_view name = line.substr(7);
     if (std::any_of(kPrefixes.begin(), kPrefixes.end(), [name](const char* p) { return name.starts_with(p); }))
@@ -152,7 +153,8 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
   kernel.printk_formats = try_read_file(tracefs + "/printk_formats").value_or("");
   kernel.notes = notes_of_machine(kernel);
   kernel.clock = clock;
-  for (const std::string_view choice : split(trim(try_read_file(tracefs + "/trace_clock").value_or("")), ' ')) {
+  const std::string clocks = try_read_file(tracefs + "/trace_clock").value_or("");
+  for (const std::string_view choice : split(trim(clocks), ' ')) {
     const std::string_view name = choice.starts_with('[') ? choice.substr(1, choice.size() - 2) : choice;
     kernel.clock_choices += name == clock ? fmt::format("[{}] ", name) : fmt::format("{} ", name);
   }
@@ -173,7 +175,7 @@ void TaskNames::scan_proc() {
       const auto comm = try_read_file(fmt::format("{}/{}/comm", tasks, name));
       int tid = 0;
       if (comm && std::from_chars(name.data(), name.data() + name.size(), tid).ec == std::errc{})
-        names_.emplace_back(tid, trim(*comm));
+        names_[tid] = trim(*comm);
     }
   }
 }
@@ -185,15 +187,13 @@ void TaskNames::add_saved_cmdlines(const std::string& tracefs) {
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), tid);
     if (error != std::errc{} || end == line.data() + line.size()) continue;
     const std::string_view comm = line.substr(static_cast<std::size_t>(end - line.data()) + 1);
-    if (comm != "<...>") names_.emplace_back(tid, comm);
+    if (comm != "<...>") names_[tid] = comm;
   }
 }
 
 std::string TaskNames::lines() const {
-  std::map<int, std::string> latest;
-  for (const auto& [tid, comm] : names_) latest[tid] = comm;
   std::string text;
-  for (const auto& [tid, comm] : latest) text += fmt::format("{} {}\n", tid, comm);
+  for (const auto& [tid, comm] : names_) text += fmt::format("{} {}\n", tid, comm);
   return text;
 }
 

@@ -2,6 +2,7 @@
 // What the running kernel says about itself, for a trace that is to be read elsewhere.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ class TaskNames {
   std::string lines() const;                            // "TID COMM" lines
 
  private:
-  std::vector<std::pair<int, std::string>> names_;  // later ones win
+  std::map<int, std::string> names_;
 };
 
 }  // namespace kmt

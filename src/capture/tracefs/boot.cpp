@@ -90,7 +90,8 @@ bool names_event(const std::string& pattern, const EventName& event) {
 // The lines of set_event: "kmem:kmalloc".
 std::vector<EventName> enabled_events(const std::string& buffer) {
   std::vector<EventName> events;
-  for (const std::string_view line : split(try_read_file(buffer + "/set_event").value_or(""), '\n')) {
+  const std::string text = try_read_file(buffer + "/set_event").value_or("");
+  for (const std::string_view line : split(text, '\n')) {
     const std::size_t colon = line.find(':');
     if (colon != std::string_view::npos)
       events.push_back({std::string(line.substr(0, colon)), std::string(line.substr(colon + 1))});

@@ -15,7 +15,8 @@ namespace kmt {
 std::uint64_t measure_rate(const TracefsInstance& instance, const std::vector<EventName>& events);
 
 // Bytes a CPU: enough for a second of what was measured and not less than `preferred`, since a load may begin at any
-// time, but all CPUs together at most `most_bytes`.
+// time, but all CPUs together at most `most_bytes`, or 256 KiB a
+// CPU where that is more.
 std::uint64_t choose_buffer_size(std::uint64_t bytes_a_second, std::uint64_t preferred, std::uint64_t most_bytes,
                                  unsigned cpus);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/tracefs/event_filters.hpp"
 
+#include <optional>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,15 +43,17 @@ void set_filter(const TracefsInstance& instance, const EventName& event, const s
 
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
                        const std::vector<EventFilter>& filters, const std::vector<pid_t>& left_out) {
-  constexpr std::size_t kMostBytes = 4000;  // as in own_threads.cpp
   const auto without = left_out.empty() ? std::optional<std::string>("") : filter_without(left_out);
   bool by_pid_list = !without;
   for (const EventName& event : events) {
+    // Each alone first: the kernel's complaint is about it then, and it is an expression by itself.
+    for (const EventFilter& filter : filters)
+      if (filter.event == event) set_filter(instance, event, filter.expression);
     const std::string wanted = wanted_of(event, filters);
-    if (!wanted.empty()) set_filter(instance, event, wanted);  // alone first: the kernel's complaint is about it then
+    if (!wanted.empty()) set_filter(instance, event, wanted);
     if (!without || without->empty()) continue;
     const std::string both = wanted.empty() ? *without : fmt::format("({}) && ({})", wanted, *without);
-    if (both.size() > kMostBytes)
+    if (both.size() > kMostFilterBytes)
       by_pid_list = true;
     else
       set_filter(instance, event, both);

@@ -13,12 +13,11 @@ bool knows_kernel_pids() {
 }
 
 std::optional<std::string> filter_without(const std::vector<pid_t>& threads) {
-  constexpr std::size_t kMostBytes = 4000;  // the kernel takes less than a page, 4096 bytes at the least
   std::string filter = "(";
   for (const pid_t thread : threads)
     filter += fmt::format("{}common_pid != {}", filter.size() == 1 ? "" : " && ", thread);
   filter += ") || (common_flags & 0x58)";
-  if (filter.size() > kMostBytes) return std::nullopt;
+  if (filter.size() > kMostFilterBytes) return std::nullopt;
   return filter;
 }
 

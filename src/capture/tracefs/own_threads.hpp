@@ -2,6 +2,7 @@
 // Keeps what the recorder itself allocates out of the recording, by a filter in the kernel.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 #include <sys/types.h>
 
 namespace kmt {
+
+constexpr std::size_t kMostFilterBytes = 4000;  // the kernel takes less than a page, 4096 bytes at the least
 
 // False in a PID namespace of a container: the kernel's filters go by numbers that are not known in there.
 bool knows_kernel_pids();

@@ -18,15 +18,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<pid_t> threads_of(pid_t process) {
-  std::vector<pid_t> threads;
-  for (const std::string& name : names_in(fmt::format("/proc/{}/task", process))) threads.push_back(std::stoi(name));
+std::set<pid_t> threads_of(const std::vector<pid_t>& processes) {
+  std::set<pid_t> threads;
+  for (const pid_t process : processes)
+    for (const std::string& name : names_in(fmt::format("/proc/{}/task", process))) threads.insert(std::stoi(name));
   return threads;
 }
 
 // Of the cgroup and all below it.
 void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) {
-  for (const std::string_view line : split(try_read_file(cgroup + "/cgroup.procs").value_or(""), '\n')) {
+  const std::string text = try_read_file(cgroup + "/cgroup.procs").value_or("");
+  for (const std::string_view line : split(text, '\n')) {
     pid_t pid = 0;
     if (std::from_chars(line.data(), line.data() + line.size(), pid).ec == std::errc{}) processes.push_back(pid);
   }
@@ -40,8 +42,9 @@ void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) 
 
 std::string find_cgroup(const std::string& name) {
   std::vector<std::string> places = {name};
+  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
   if (!name.starts_with("/sys/"))
-    for (const std::string_view line : split(try_read_file("/proc/self/mounts").value_or(""), '\n')) {
+    for (const std::string_view line : split(mounts, '\n')) {
       const std::vector<std::string_view> words = split(line, ' ');
       if (words.size() > 2 && (words[2] == "cgroup2" || words[2] == "cgroup"))
         places.push_back(fmt::format("{}/{}", words[1], name));
@@ -59,27 +62,32 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
   if (instance.has("options/event-fork")) instance.set("options/event-fork", "1");
   // The kernel follows tasks: all threads of a process now, and those to come by event-fork. One that is started while
   // we look is found by looking again.
-  for (std::size_t before = followed_.size() + 1; before != followed_.size();) {
-    before = followed_.size();
-    for (const pid_t pid : pids) add(threads_of(pid));
+  std::set<pid_t> followed;
+  for (std::set<pid_t> now = threads_of(pids); now != followed; now = threads_of(pids)) {
+    follow(now, followed);
+    followed = now;
   }
-  if (!pids.empty() && followed_.empty()) throw Error("None of the processes to record runs any more");
+  if (!pids.empty() && followed.empty()) throw Error("None of the processes to record runs any more");
   if (cgroup_.empty()) return;
-  add({nobody});
+  follow({nobody}, {});
   update();
 }
 
+// Against the last look, not all before: a thread id may come again.
 void ProcessFilter::update() {
   if (cgroup_.empty()) return;
   std::vector<pid_t> processes;
   add_processes_of(cgroup_, processes);
-  for (const pid_t pid : processes) add(threads_of(pid));
+  std::set<pid_t> now = threads_of(processes);
+  follow(now, in_cgroup_);
+  in_cgroup_ = std::move(now);
 }
 
-void ProcessFilter::add(const std::vector<pid_t>& threads) {
+// Those that are not known yet.
+void ProcessFilter::follow(const std::set<pid_t>& threads, const std::set<pid_t>& known) const {
   std::string fresh;
   for (const pid_t thread : threads)
-    if (followed_.insert(thread).second) fresh += fmt::format("{} ", thread);
+    if (!known.contains(thread)) fresh += fmt::format("{} ", thread);
   if (!fresh.empty()) write_all(open_file(path_, O_WRONLY | O_APPEND).get(), fresh, path_);
 }
 

@@ -22,11 +22,11 @@ class ProcessFilter {
   void update();
 
  private:
-  void add(const std::vector<pid_t>& threads);
+  void follow(const std::set<pid_t>& threads, const std::set<pid_t>& known) const;
 
   std::string path_;  // set_event_pid
   std::string cgroup_;
-  std::set<pid_t> followed_;
+  std::set<pid_t> in_cgroup_;  // when update() looked last
 };
 
 // The folder of a cgroup: an absolute path, or one below the place where the cgroup file system is mounted. Throws

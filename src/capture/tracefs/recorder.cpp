@@ -173,10 +173,12 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
       }
       pause = std::min(pause, std::chrono::nanoseconds(left));
     }
+    if (next_sample) pause = std::clamp(std::chrono::nanoseconds(*next_sample - SteadyClock::now()), 0ns, pause);
     std::this_thread::sleep_for(pause);
     if (next_sample && SteadyClock::now() >= *next_sample) {
       take_sample();
-      *next_sample += std::chrono::nanoseconds(*request.sample_interval_ns);
+      // What has been missed is not made up for: reading the state takes locks of the machine.
+      *next_sample = std::max(*next_sample + std::chrono::nanoseconds(*request.sample_interval_ns), SteadyClock::now());
     }
     if (SteadyClock::now() < next_progress) continue;
     next_progress = SteadyClock::now() + kProgressEvery;

@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kMostThreads = 64;
 constexpr int kPipeBytes = 1 << 20;
 constexpr std::size_t kSinkPages = 64;  // as many at a time as stay in a CPU's own cache
+constexpr std::size_t kRoundsOfACpu = 64;
 constexpr int kPollMilliseconds = 100;  // pages of a quiet CPU are fetched that often
 // A pause after each round where the kernel wakes readers for every single page (before buffer_percent counted for
 // poll(2), Linux 6.1).
@@ -158,7 +159,7 @@ void RingReaders::run(Reader& reader) {
       }
       if (!last_round) std::this_thread::sleep_for(kPause);
     }
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // memory may be short, too
     reader.error = error.what();
     failed_ = true;
   }
@@ -177,14 +178,21 @@ void RingReaders::wait_for_pages(const Reader& reader) const {
 // Ring → sink. A page that is mostly empty is the one being written: those behind it can wait, unless all shall be
 // read.
 void RingReaders::give_pages(Reader& reader, Cpu& cpu, bool all) {
-  for (bool more = true; more;) {
+  // Where a thread has several CPUs, none keeps it from the others.
+  const std::size_t most_rounds = reader.cpus.size() > 1 && !all ? kRoundsOfACpu : ~std::size_t{0};
+  bool more = true;
+  std::exception_ptr failure;
+  for (std::size_t round = 0; more && round < most_rounds; ++round) {
     std::size_t filled = 0;
     while (more && filled < reader.pages.size()) {
       std::uint8_t* const page = reader.pages.data() + filled;
-      if (!read_page(cpu, page)) {
+      try {
+        more = read_page(cpu, page);
+      } catch (const Error&) {
+        failure = std::current_exception();  // those that have been read must reach the sink
         more = false;
-        break;
       }
+      if (!more) break;
       filled += page_bytes_;
       unsigned long commit = 0;  // behind the time of 8 bytes, see formats/ftrace/page.hpp
       std::memcpy(&commit, page + 8, sizeof commit);
@@ -195,6 +203,7 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, bool all) {
     cpu.raw.bytes += filled;
     sink_->pages(cpu.raw.cpu, {reader.pages.data(), filled});
   }
+  if (failure) std::rethrow_exception(failure);
 }
 
 // False when there is none.
