@@ -33,6 +33,7 @@ Exit status, of several files the worst:
   0    sound
   1    there are findings
   2    wrong usage, or a file cannot be read
+  3    not permitted to read a file
   130  Ctrl+C ended the reading: the findings are those of the part that was read)";
 
 CheckedFile check_file(const std::string& path, bool progress) {

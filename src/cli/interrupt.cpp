@@ -24,8 +24,9 @@ InterruptGuard::InterruptGuard(SecondSignal second) {
   if (second == SecondSignal::ends_program) action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], nullptr, &before_[i]);
-    // What our caller ignores (nohup, a background job of a script) is not for us.
-    if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    // nohup is heeded. SIGINT is not asked about: a shell ignores it for every background job of a script, and who
+    // sends it to one by its id means it.
+    if (kSignals[i] != SIGHUP || before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
 }
 

@@ -13,7 +13,7 @@ constexpr int kInterruptedExitCode = 130;
 // What a second signal does.
 enum class SecondSignal { ends_program, is_ignored };
 
-// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark. What was ignored before stays ignored.
+// While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark. A SIGHUP that was ignored before stays ignored.
 class InterruptGuard {
  public:
   explicit InterruptGuard(SecondSignal second = SecondSignal::ends_program);

@@ -28,8 +28,8 @@ namespace {
 
 constexpr const char* kFooter = R"(Examples:
   kmemtrace record                              this machine, until Ctrl+C, into trace.kmt
-  kmemtrace record --duration 10s -o boot.kmt   ten seconds
-  kmemtrace record -o trace.dat                 for trace-cmd and KernelShark, 15 times as large
+  kmemtrace record --duration 10s -o ten.kmt    ten seconds
+  kmemtrace record -o trace.dat                 for trace-cmd and KernelShark, many times as large
   kmemtrace record -- make -j8                  this machine, while make runs
   kmemtrace record -F -- ls                     only ls and what it starts
   kmemtrace record -p 812 -p 813 --duration 5s  two tasks and what they fork
@@ -92,9 +92,7 @@ void print_notes(const RecordOutcome& outcome) {
   if (outcome.own_events_recorded)
     say("note: the recorder's own events are in the trace: in a PID namespace (a container) it cannot tell the kernel "
         "which they are. Record on the host to leave them out\n");
-  if (!outcome.left_instance.empty())
-    say("note: somebody keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
-        outcome.left_instance, outcome.left_instance);
+  if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
 }
 
 void record_trace(const RecordOptions& options) {
@@ -110,8 +108,6 @@ void record_trace(const RecordOptions& options) {
   std::optional<Trigger> trigger;
   if (!options.trigger.empty()) trigger.emplace(options.trigger);
   RecordOutput output(options, request);
-  if (trigger && trigger->wants_failures() && writes_trace_dat(options))
-    throw Error("--trigger failure needs a .kmt: it is seen when events are encoded");
   const FileRequestGuard file_requests;
 
   ProgressLine progress(!options.no_progress);
@@ -154,7 +150,7 @@ void record_trace(const RecordOptions& options) {
   Error error(fmt::format("The recording ended early: {}", outcome.write_error));
   error.hint(boot ? "What was read is in the trace, the rest still in the buffer: run it again with another -o"
                   : "What had been recorded until then is in the trace");
-  throw error.at({options.output, {}, {}});
+  throw error.at({written.path, {}, {}});
 }
 
 }  // namespace
@@ -174,11 +170,11 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
                               "them")
                  ->type_name("EVENT"));
   command->add_flag("--stacks", options->stacks, "Record the kernel's stack with every event");
-  repeatable(
-      command
-          ->add_option("--filter", options->filters,
-                       "Record of EVENT only what EXPR says, decided in the kernel: bytes_req > 4096 (repeatable)")
-          ->type_name("EVENT:EXPR"));
+  repeatable(command
+                 ->add_option("--filter", options->filters,
+                              "Record of an event only what an expression says, decided in the kernel (repeatable)\n"
+                              "EVENT:EXPRESSION, as 'kmem:kmalloc:bytes_req > 4096'")
+                 ->type_name("FILTER"));
   repeatable(command
                  ->add_option("-p,--pid", options->pids,
                               "Record only process PID, all its threads and what it forks (repeatable)")
@@ -188,10 +184,10 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
   command->add_flag("-F,--only-command", options->only_command, "Record only COMMAND and what it forks");
   command->add_option("-d,--duration", options->duration, "End after that time: 10s, 1.5s, 200ms, 5m")->type_name("T");
   command
-      ->add_option(
-          "--trigger", options->trigger,
-          "End when COND holds: failure (an allocation fails), or NAME>N, NAME<N, NAME+N (has grown by N) with "
-          "a name of /proc/meminfo or /proc/vmstat")
+      ->add_option("--trigger", options->trigger,
+                   "End when COND holds: failure (a slab or page allocation fails), or NAME>N, NAME<N, NAME+N (has "
+                   "grown by N) with "
+                   "a name of /proc/meminfo or /proc/vmstat")
       ->type_name("COND");
   command
       ->add_option("--flight", options->flight,
@@ -201,7 +197,13 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
   command->add_option("--rotate", options->rotate, "Begin a new file after SIZE or T")->type_name("SIZE|T");
   command->add_option("--keep", options->keep, "With --rotate: keep only the latest N files")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.find_first_not_of("0123456789") == text.npos && text.find_first_not_of('0') != text.npos
+                       ? ""
+                       : "needs a number of files, 1 or more";
+          },
+          ""));
   command
       ->add_option("--sample-interval", options->sample_interval,
                    "Note meminfo, vmstat, slabinfo and buddyinfo that often, not only at start and end")
@@ -232,6 +234,11 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
   command->add_flag("--remove-stale", options->remove_stale, "Remove instances that killed runs left, without asking");
   command->add_flag("--no-progress", options->no_progress, "No progress line");
   command->add_option("COMMAND", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");
+  // --cgroup "$UNSET" must not record the whole machine.
+  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
+  for (CLI::Option* option : command->get_options())
+    if (option->get_expected_max() > 0 && option->get_lnames() != std::vector<std::string>{"help"})
+      option->check(not_empty);
   command->footer(kFooter);
   command->callback([options, version, &exit_code] {
     options->version_given = version->count() > 0;

@@ -173,8 +173,7 @@ std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options) {
 void give_boot_buffer_back(const BootBuffer& buffer) {
   const std::string tracefs = usable_tracefs();
   if (!release_boot_buffer(tracefs, buffer))
-    say("note: somebody keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
-        buffer.path, buffer.path);
+    say_left_open(buffer.path);
   else
     say("The buffer is freed. Without the parameters the next boot is not traced\n");
 }

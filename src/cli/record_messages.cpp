@@ -36,7 +36,8 @@ ProgressLine::ProgressLine(bool wanted) : wanted_(wanted && ::isatty(STDERR_FILE
 void ProgressLine::update(const RecordProgress& progress, std::uint64_t written) {
   if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
   const double seconds = progress.seconds - shown_at_;
-  const double rate = static_cast<double>(progress.events - events_) / seconds;
+  const std::uint64_t seen = progress.events + progress.lost;  // which only grows
+  const double rate = static_cast<double>(seen - seen_) / seconds;
   const RecorderCost cost = recorder_cost();
   say("\r\x1b[K{:.1f} s  {} events  {}/s  {}  {} lost  buffers {:.0f}% at most  recorder {:.0f}% CPU, {}",
       progress.seconds, humane_count(progress.events), humane_count(static_cast<std::uint64_t>(rate)),
@@ -44,13 +45,18 @@ void ProgressLine::update(const RecordProgress& progress, std::uint64_t written)
       100 * (cost.cpu_seconds - cpu_seconds_) / seconds, humane_bytes(cost.peak_bytes));
   std::fflush(stderr);
   shown_at_ = progress.seconds;
-  events_ = progress.events;
+  seen_ = seen;
   cpu_seconds_ = cost.cpu_seconds;
 }
 
 void ProgressLine::clear() {
   if (wanted_ && shown_at_ > 0) std::fputs("\r\x1b[K", stderr);
   shown_at_ = 0;
+}
+
+void say_left_open(const std::string& instance) {
+  say("note: somebody keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
+      instance, instance);
 }
 
 void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written) {

@@ -37,7 +37,7 @@ class ProgressLine {
   bool wanted_;
   double shown_at_ = 0;
   double cpu_seconds_ = 0;
-  std::uint64_t events_ = 0;
+  std::uint64_t seen_ = 0;  // events, lost or not
 };
 
 // What was written where.
@@ -48,6 +48,9 @@ struct WrittenTrace {
   unsigned files_removed = 0;
   std::optional<std::uint64_t> events;  // of a flight recorder's file: not all that were recorded
 };
+
+// That an instance could not be removed.
+void say_left_open(const std::string& instance);
 
 // Events, bytes, what it cost, and what was lost on which CPU.
 void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written);

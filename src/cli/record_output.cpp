@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Error only_kmt(const char* what) {
-  Error error(fmt::format("{} need a .kmt", what));
+  Error error(fmt::format("{} a .kmt", what));
   error.hint("Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
   return error;
 }
@@ -40,14 +40,23 @@ std::map<std::string, std::string> notes_of_recording(const RecordOptions& optio
           {"command", fmt::format("{}", fmt::join(options.command, " "))}};
 }
 
-// What the description at the file's begin could not say. The kernel's counts are of the whole time, a flight
-// recorder's file or one of several is of a part of it: there the marks in the pages tell what was lost.
-TraceDescription description_at_end(const KernelDescription& kernel, const std::vector<RawCpu>& cpus,
-                                    bool with_counts) {
+// Of the kernel's counts those of which no page tells. The others are of the whole time, and a flight recorder's file
+// or one of several is of a part of it.
+std::string counts_of_part(const std::string& statistics) {
+  std::string counts;
+  for (const std::string_view line : split(statistics, '\n'))
+    if (line.starts_with("commit overrun:") || line.starts_with("dropped events:") || line.starts_with("not recorded:"))
+      counts += fmt::format("{}\n", line);
+  return counts;
+}
+
+// What the description at the file's begin could not say.
+TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   TraceDescription end;
-  end.kernel.saved_cmdlines = kernel.saved_cmdlines;
-  for (const RawCpu& cpu : cpus)
-    end.cpu_stats.push_back(cpu_stats_of(kernel, cpu.cpu, with_counts ? cpu.statistics : ""));
+  end.kernel.saved_cmdlines = recording.kernel.saved_cmdlines;
+  for (const RawCpu& cpu : recording.cpus)
+    end.cpu_stats.push_back(
+        cpu_stats_of(recording.kernel, cpu.cpu, whole ? cpu.statistics : counts_of_part(cpu.statistics)));
   return end;
 }
 
@@ -55,7 +64,7 @@ TraceDescription description_at_end(const KernelDescription& kernel, const std::
 // written, and what stands at its end.
 std::uint64_t bytes_at_end(const RecordOptions& options, const KernelDescription& kernel, std::size_t cpus) {
   if (writes_trace_dat(options)) return tracedat::metadata_bytes(kernel) + (18ull << 20);
-  return (4ull << 20) + cpus * (1ull << 20);
+  return (1ull << 20) + cpus * (1ull << 20);
 }
 
 }  // namespace
@@ -74,8 +83,8 @@ RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& re
       directory_(request.scratch_directory),
       rotation_(rotation_of(options)),
       flight_(flight_of(options, request.most_buffer_bytes)) {
-  if (writes_trace_dat(options) && (rotation_ || flight_)) throw only_kmt("--rotate and --flight");
-  if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval");
+  if (writes_trace_dat(options) && (rotation_ || flight_)) throw only_kmt("--rotate and --flight need");
+  if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval needs");
   if (!writes_trace_dat(options) && options.version_given) throw Error("--file-version is for trace.dat: -o FILE.dat");
 }
 
@@ -99,10 +108,7 @@ void RecordOutput::add(const StateSample& sample) {
 void RecordOutput::turn(const RecordProgress& progress, const std::function<RawRecording()>& recording) {
   if (!recording_) return;
   if (FileRequestGuard::asked()) recording_->ask_for_file();
-  const auto description = [&recording] {
-    const RawRecording now = recording();
-    return description_at_end(now.kernel, now.cpus, false);
-  };
+  const auto description = [&recording] { return description_at_end(recording(), false); };
   const char* const line_begin = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
   try {
     if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
@@ -120,11 +126,13 @@ WrittenTrace RecordOutput::finish(RecordOutcome& outcome) {
   reserve_.release();
   WrittenTrace written{options_.output};
   if (recording_) {
-    written.path = recording_->finish(
-        description_at_end(outcome.recording.kernel, outcome.recording.cpus, !rotation_ && !flight_));
+    written.path = recording_->finish(description_at_end(outcome.recording, !rotation_ && !flight_));
     written.files = recording_->files_written();
     written.files_removed = recording_->files_removed();
-    if (flight_) written.events = recording_->events_in_last_file();
+    if (flight_) written.events = recording_->last_file().events;
+    if (const std::uint64_t left_out = recording_->last_file().left_out; left_out > 0)
+      say("warning: the disk was full: the oldest {} events that were kept are not in the file\n",
+          humane_count(left_out));
     if (flight_ && flight_->time_ns && recording_->was_short_of_memory())
       say("note: not all of the time fitted into {}; --max-memory allows more\n", humane_bytes(flight_->bytes));
     if (recording_->encoder().damaged_pages() > 0)
@@ -133,7 +141,7 @@ WrittenTrace RecordOutput::finish(RecordOutcome& outcome) {
     tracedat::write(options_.output, options_.version, outcome.recording);
   }
   std::error_code code;
-  written.bytes = fs::file_size(written.path, code);
+  written.bytes = rotation_ ? recording_->bytes() : fs::file_size(written.path, code);
   return written;
 }
 

@@ -2,14 +2,18 @@
 #include "cli/record_request.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/features/capabilities.hpp"
@@ -22,6 +26,8 @@ namespace kmt {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t kFewestFlightBytes = 64 << 10;
 
 std::vector<std::string> split_commas(const std::vector<std::string>& values) {
   std::vector<std::string> parts;
@@ -51,7 +57,8 @@ void add_events_of_names(const std::vector<EventName>& available, std::vector<Ev
 }
 
 // "kmem:kmalloc:bytes_req > 4096", of all recorded events that the first part names.
-std::vector<EventFilter> parse_filters(const std::vector<std::string>& texts, const std::vector<EventName>& events) {
+std::vector<EventFilter> parse_filters(const std::vector<std::string>& texts, const std::vector<EventName>& available,
+                                       const std::vector<EventName>& events) {
   std::vector<EventFilter> filters;
   for (const std::string& text : texts) {
     const std::size_t system_end = text.find(':');
@@ -61,8 +68,15 @@ std::vector<EventFilter> parse_filters(const std::vector<std::string>& texts, co
       error.hint("Write SYSTEM:EVENT:EXPRESSION, as --filter 'kmem:kmalloc:bytes_req > 4096'");
       throw error;
     }
-    for (const EventName& event : select_events(events, {text.substr(0, end)}))
-      filters.push_back({event, std::string(trim(text.substr(end + 1)))});
+    const std::string pattern = text.substr(0, end);
+    const std::size_t before = filters.size();
+    for (const EventName& event : select_events(available, {pattern}))
+      if (std::find(events.begin(), events.end(), event) != events.end())
+        filters.push_back({event, std::string(trim(text.substr(end + 1)))});
+    if (filters.size() > before) continue;
+    Error error(fmt::format("--filter names \"{}\", which is not recorded", printable(pattern)));
+    error.hint(fmt::format("Add it: -e {}", printable(pattern)));
+    throw error;
   }
   return filters;
 }
@@ -100,6 +114,11 @@ void check_output(const std::string& path) {
     error.hint("Name a file with -o");
     throw error.at({path, {}, {}});
   }
+  if (fs::exists(status)) {
+    const FileDescriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (there && ::flock(there.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      throw Error("Another kmemtrace is writing this file").at({path, {}, {}});
+  }
   const fs::path directory = fs::absolute(path).parent_path();
   if (!fs::is_directory(directory, code)) throw Error("The output's directory does not exist").at({directory, {}, {}});
   if (::access(directory.c_str(), W_OK) != 0)
@@ -126,7 +145,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
     throw error;
   }
   if (options.events.empty()) add_events_of_names(available, request.events);
-  request.filters = parse_filters(options.filters, request.events);
+  request.filters = parse_filters(options.filters, available, request.events);
   request.pids = parse_pids(options.pids);
   if (!options.cgroup.empty()) request.cgroup = find_cgroup(options.cgroup);
   request.command = options.command;
@@ -144,6 +163,8 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   request.preferred_buffer_bytes = buffer_limits(tracefs).default_bytes_per_cpu;
   request.most_buffer_bytes = most_memory(options, tracefs);
   if (!options.buffer.empty()) request.buffer_bytes = parse_size(options.buffer);
+  if (request.buffer_bytes && !options.max_memory.empty() && options.flight.empty())
+    throw Error("-b and --max-memory exclude each other: both say how large the ring buffers are");
   if (request.buffer_bytes.value_or(8192) < 8192) throw Error("A buffer of less than 8k a CPU holds no events");
 
   const TraceClocks clocks = read_clocks(tracefs);
@@ -174,6 +195,8 @@ std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options) {
 std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes) {
   if (options.flight.empty()) return std::nullopt;
   const Amount amount = parse_amount("--flight", options.flight);
+  if (amount.bytes.value_or(kFewestFlightBytes) < kFewestFlightBytes)
+    throw Error("A flight recorder of less than 64k holds next to no events (5s would be a time)");
   return kmt_format::Flight{amount.bytes.value_or(most_bytes), amount.time_ns};
 }
 

@@ -43,7 +43,7 @@ void check_output(const std::string& path);
 RecordRequest request_of(const RecordOptions& options, const std::string& tracefs);
 std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options);
 std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes);
-// Of ring buffers and flight recorder together, in bytes.
+// Of all ring buffers together, and of a flight recorder that keeps a time, in bytes.
 std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs);
 
 }  // namespace kmt

@@ -99,6 +99,11 @@ void repair(const Options& options) {
   refuse_other_formats(options.file, file);
   try {
     const kmt_format::Repair plan = kmt_format::plan_repair(file);
+    if (!plan.readable) {
+      Error error("The description of the machine is damaged: without it nobody can read the events");
+      error.hint("The file stays as it is; another copy of it may be intact");
+      throw error;
+    }
     if (!in_place) {
       kmt_format::write_repaired(options.output, file, plan);
     } else if (plan.needed && plan.only_end()) {

@@ -56,6 +56,7 @@ Percpu memory is asked for in bytes for one CPU and taken for each. Vmalloc area
 Exit status:
   0    reported
   2    wrong usage, or the file cannot be read
+  3    not permitted to read the file
   130  Ctrl+C ended the reading: the report is on the part that was read, and says so)";
 
 ReportOptions view_options(const Options& options, bool filtered) {

@@ -58,7 +58,14 @@ Trigger::Trigger(const std::string& condition) : condition_(condition) {
   }
 }
 
-void Trigger::start() { at_start_ = comparison_ == '+' ? value().value_or(0) : 0; }
+void Trigger::start() {
+  if (key_.empty()) return;
+  if (comparison_ == '+') at_start_ = value().value_or(0);
+  if (comparison_ == '+' || !holds()) return;
+  Error error(fmt::format("The condition of --trigger holds already: {}", what_happened()));
+  error.hint("NAME+N asks for growth");
+  throw error;
+}
 
 std::optional<std::uint64_t> Trigger::value() const {
   bool in_bytes = false;

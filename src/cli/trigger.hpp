@@ -14,7 +14,7 @@ class Trigger {
   // Throws Error.
   explicit Trigger(const std::string& condition);
 
-  // What has grown has grown since then.
+  // What has grown has grown since then. Throws Error when the condition holds already.
   void start();
   bool wants_failures() const { return key_.empty(); }
   // Whether it holds now; never for failures, of which the recording knows. Looks at most ten times a second.

@@ -2,7 +2,6 @@
 #include "formats/trace_description.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -104,10 +103,7 @@ void describe_trace(TraceDescription& description, TraceInfo& info) {
   info.word_bits = long_bytes_of_header_page(kernel.header_page) * 8;
   info.clock = kernel.clock;
   info.cpus = kernel.cpus;
-  // kernel/trace/trace_clock.c and the architectures' own clocks; all others are nanoseconds.
-  constexpr std::array kOtherUnits = {"counter", "uptime", "x86-tsc", "ppc-tb"};
-  info.clock_in_ns = kernel.clock_scale.mult != 0 ||
-                     std::find(kOtherUnits.begin(), kOtherUnits.end(), kernel.clock) == kOtherUnits.end();
+  info.clock_in_ns = kernel.clock_scale.mult != 0 || ticks_are_ns(kernel.clock);
   if (!info.clock_in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
   info.kallsyms = std::move(kernel.kallsyms);
   read_uname(description.uname, info);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace kmt {
 
@@ -22,5 +23,11 @@ struct ClockScale {
     return mult == 0 ? duration_ns : static_cast<std::uint64_t>((Wide{duration_ns} << shift) / mult);
   }
 };
+
+// Whether a trace clock's ticks are nanoseconds as they are (kernel/trace/trace.c, trace_clocks[]; the architectures'
+// own clocks are cycles).
+inline bool ticks_are_ns(std::string_view clock) {
+  return clock != "counter" && clock != "uptime" && clock != "x86-tsc" && clock != "ppc-tb";
+}
 
 }  // namespace kmt

@@ -19,14 +19,14 @@ std::vector<std::uint64_t> lost_events_per_cpu(const TraceInfo& info) {
   for (const BufferStatistics& statistics : info.buffer_statistics) cpus = std::max(cpus, statistics.cpu + 1);
 
   std::vector<std::uint64_t> marked(cpus, 0);
-  std::vector<std::uint64_t> counted(cpus, 0);
-  std::vector<std::uint64_t> not_recorded(cpus, 0);
+  std::vector<std::uint64_t> overwritten(cpus, 0);
+  std::vector<std::uint64_t> others(cpus, 0);  // of which no page tells
   for (const LostEvents& lost : info.lost) marked[lost.cpu] += lost.count.value_or(1);
   for (const BufferStatistics& statistics : info.buffer_statistics) {
-    counted[statistics.cpu] += statistics.overrun + statistics.commit_overrun + statistics.dropped;
-    not_recorded[statistics.cpu] += statistics.not_recorded;
+    overwritten[statistics.cpu] += statistics.overrun;
+    others[statistics.cpu] += statistics.commit_overrun + statistics.dropped + statistics.not_recorded;
   }
-  for (unsigned cpu = 0; cpu < cpus; ++cpu) marked[cpu] = std::max(marked[cpu], counted[cpu]) + not_recorded[cpu];
+  for (unsigned cpu = 0; cpu < cpus; ++cpu) marked[cpu] = std::max(marked[cpu], overwritten[cpu]) + others[cpu];
   return marked;
 }
 

@@ -2,10 +2,12 @@
 // From ring-buffer pages to .kmt files while they are recorded, without a kernel: tests/live has the others.
 #include "formats/kmt/recording.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -160,23 +162,69 @@ TEST_F(KmtRecording, BlocksThatCannotBeWrittenAreWrittenLater) {
 }
 
 TEST_F(KmtRecording, ARotationBeginsNewFilesAndRemovesOldOnes) {
+  std::ofstream(numbered_path(path(), 7)) << "of an earlier run";
   Recording recording(path(), kernel(), {0}, Rotation{{}, 1.0, 2}, {});
   const auto now = [] { return end_of(""); };
   for (unsigned second = 0; second < 4; ++second) {
     recording.encoder().pages(0, page_of(1000 * second, 10));
-    EXPECT_EQ(recording.turn(second + 0.5, now), std::nullopt);
-    const auto completed = recording.turn(second + 1.0, now);
-    ASSERT_TRUE(completed);
-    EXPECT_EQ(*completed, numbered_path(path(), second + 1));
+    EXPECT_EQ(recording.turn(1.2 * second + 0.5, now), std::nullopt);
+    EXPECT_EQ(recording.turn(1.2 * second + 1.0, now), std::nullopt) << "the blocks come first";
+    recording.encoder().pages(0, {});
+    const auto completed = recording.turn(1.2 * second + 1.2, now);
+    ASSERT_EQ(completed, numbered_path(path(), second + 8));
+    const Trace part = read(*completed);
+    EXPECT_EQ(part.events.size(), 10u);
+    EXPECT_EQ(part.events.back().time_ns, 1000 * second + 10);
   }
   recording.encoder().pages(0, page_of(9000, 10));
-  EXPECT_EQ(recording.finish(end_of("")), numbered_path(path(), 5));
-  EXPECT_EQ(files(), (std::vector<std::string>{"x.0004.kmt", "x.0005.kmt"}));
+  EXPECT_EQ(recording.finish(end_of("")), numbered_path(path(), 12));
+  EXPECT_EQ(files(), (std::vector<std::string>{"x.0007.kmt", "x.0011.kmt", "x.0012.kmt"}));
   EXPECT_EQ(recording.files_removed(), 3u);
-  const Trace last = read(numbered_path(path(), 5));
+  const Trace last = read(numbered_path(path(), 12));
   EXPECT_EQ(last.info.comms.at(7), "worker");
   EXPECT_EQ(last.info.kernel, "6.1.0");
   EXPECT_EQ(last.events.back().time_ns, 9010u);
+  EXPECT_GT(recording.bytes(), 2 * std::filesystem::file_size(numbered_path(path(), 12)));
+}
+
+TEST_F(KmtRecording, ADamagedPageIsALossInTheTrace) {
+  Recording recording(path(), kernel(), {0}, {}, {});
+  Page page = page_of(100, 3);
+  store<std::uint64_t>(page.data() + 8, 5000, kHostOrder);
+  recording.encoder().pages(0, page);
+  recording.finish(end_of(""));
+  EXPECT_EQ(recording.encoder().damaged_pages(), 1u);
+  const Trace trace = read(path());
+  ASSERT_EQ(trace.info.lost.size(), 1u);
+  EXPECT_EQ(trace.info.lost[0].count, std::nullopt);
+}
+
+TEST_F(KmtRecording, AFlightRecorderWritesTheLatestWhereTheDiskIsFull) {
+  FlightStore store({}, {}, 64 << 20, {});
+  LiveEncoder encoder(kernel(), {0}, store);
+  for (std::uint64_t time = 0; time < 64; ++time) {
+    encoder.pages(0, page_of(1000 * time, 50));
+    encoder.ask_for_blocks();
+    encoder.pages(0, {});
+  }
+  const std::uint64_t size = store.bytes();
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{size / 3, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  const FlightStore::Written written = store.write(path(), end_of(""));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_GT(written.events, 0u);
+  EXPECT_EQ(written.events + written.left_out, 64u * 50);
+  EXPECT_LE(std::filesystem::file_size(path()), size / 3);
+}
+
+TEST_F(KmtRecording, PackedBlocksTakeNoMoreMemoryThanTheyHave) {
+  const std::vector<std::uint8_t> plain(1 << 20, 7);
+  const PackedChunk chunk = pack(kState, 0, plain);
+  EXPECT_LT(chunk.bytes.capacity(), chunk.bytes.size() + 4096);
 }
 
 TEST_F(KmtRecording, AFlightRecorderKeepsTheLatestByTime) {
@@ -191,7 +239,7 @@ TEST_F(KmtRecording, AFlightRecorderKeepsTheLatestByTime) {
   const Trace trace = read(path());
   EXPECT_EQ(trace.events.back().time_ns, 9010u);
   EXPECT_EQ(trace.events.front().time_ns, 7001u);
-  EXPECT_EQ(recording.events_in_last_file(), trace.events.size());
+  EXPECT_EQ(recording.last_file().events, trace.events.size());
 }
 
 TEST_F(KmtRecording, AFlightRecorderKeepsTheLatestBySize) {

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -41,18 +42,24 @@ void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) 
 }  // namespace
 
 std::string find_cgroup(const std::string& name) {
-  std::vector<std::string> places = {name};
+  std::vector<std::string> places;
+  if (name.starts_with("/sys/")) places.push_back(name);
   const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
-  if (!name.starts_with("/sys/"))
-    for (const std::string_view line : split(mounts, '\n')) {
-      const std::vector<std::string_view> words = split(line, ' ');
-      if (words.size() > 2 && (words[2] == "cgroup2" || words[2] == "cgroup"))
-        places.push_back(fmt::format("{}/{}", words[1], name));
-    }
+  for (const std::string_view line : split(mounts, '\n')) {
+    const std::vector<std::string_view> words = split(line, ' ');
+    if (words.size() > 2 && (words[2] == "cgroup2" || words[2] == "cgroup"))
+      for (const std::string_view root : {words[1], std::string_view("/sys/fs/cgroup")})
+        places.push_back(fmt::format("{}/{}", root, name));
+  }
+  std::set<std::string> found;
+  std::error_code code;
   for (const std::string& place : places)
-    if (fs::exists(place + "/cgroup.procs")) return fs::canonical(place);
-  Error error(fmt::format("There is no cgroup \"{}\"", printable(name)));
-  error.hint("Name a folder of the cgroup file system, as /sys/fs/cgroup/system.slice or system.slice");
+    if (fs::exists(place + "/cgroup.procs", code)) found.insert(fs::canonical(place));
+  if (found.size() == 1) return *found.begin();
+  Error error(found.empty() ? fmt::format("There is no cgroup \"{}\"", printable(name))
+                            : fmt::format("There are several cgroups \"{}\"", printable(name)));
+  error.hint(found.empty() ? "Name a folder of the cgroup file system, as /sys/fs/cgroup/system.slice or system.slice"
+                           : fmt::format("Name one of {}", fmt::join(found, ", ")));
   throw error;
 }
 

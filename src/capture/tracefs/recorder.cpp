@@ -47,7 +47,8 @@ BufferCounters sum_counters(const TracefsInstance& instance, const std::vector<u
   for (const unsigned cpu : cpus) {
     const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance.path(), cpu));
     sum += counters;
-    fullest = std::max(fullest, static_cast<double>(counters.unread_bytes) / static_cast<double>(size));
+    // The page that is being read counts too, and is beside the buffer.
+    fullest = std::clamp(static_cast<double>(counters.unread_bytes) / static_cast<double>(size), fullest, 1.0);
   }
   return sum;
 }
@@ -138,7 +139,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     RawRecording now;
     now.kernel.cpu_nodes = kernel.cpu_nodes;
     now.kernel.saved_cmdlines = tasks.lines();
-    for (const unsigned cpu : cpus) now.cpus.emplace_back().cpu = cpu;
+    for (const unsigned cpu : cpus) now.cpus.push_back({cpu, {}, 0, read_buffer_statistics(instance.path(), cpu)});
     return now;
   };
 

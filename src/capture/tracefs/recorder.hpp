@@ -38,8 +38,8 @@ struct RecordRequest {
 
 struct RecordProgress {
   double seconds = 0;
-  std::uint64_t events = 0;
-  std::uint64_t bytes = 0;  // of ring buffer that have been read
+  std::uint64_t events = 0;  // that have not been lost so far
+  std::uint64_t bytes = 0;   // of ring buffer that have been read
   std::uint64_t lost = 0;
   double fullest_buffer = 0;  // part of it that was filled, the fullest CPU's since the start
 };
@@ -71,7 +71,8 @@ struct RecordOutcome {
 // Callbacks of the recorder, all from the calling thread.
 struct RecordHooks {
   std::function<bool()> interrupted;  // asked every 100 ms or more often
-  // Told four times a second. `recording` gives what has changed since the start: the names of tasks.
+  // Told four times a second. `recording` gives what has changed since the start: the names of tasks,
+  // and the kernel's counts.
   std::function<void(const RecordProgress&, const std::function<RawRecording()>& recording)> progress = nullptr;
   // Before tracing starts; may throw to give up. Returns who takes the pages, or nullptr: they go into files.
   std::function<PageSink*(const KernelDescription&, const std::vector<unsigned>& cpus)> described = nullptr;

@@ -2,7 +2,10 @@
 #include "formats/kmt/block_store.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
+
+#include <unistd.h>
 
 #include "base/error.hpp"
 
@@ -20,17 +23,28 @@ void begin_file(FileWriter& file, const std::vector<PackedChunk>& begin, const s
 FileStore::FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams)
     : begin_(std::move(begin)), streams_(std::move(streams)) {}
 
+// Under another name until all of what a file begins with is there: who ends the recorder before leaves an older file.
 void FileStore::open() {
   if (file_) return;
-  auto file = std::make_unique<FileWriter>(path_);
-  begin_file(*file, begin_, streams_);
-  for (const StateSample& sample : samples_) file->append_sample(sample);
-  file_ = std::move(file);  // one whose begin could not be written is begun anew
-  samples_.clear();
+  const std::string beside = path_ + ".new";
+  try {
+    auto file = std::make_unique<FileWriter>(beside);
+    begin_file(*file, begin_, streams_);
+    if (::rename(beside.c_str(), path_.c_str()) != 0) throw system_error("Cannot rename", path_);
+    begin_bytes_ = file->bytes();
+    file_ = std::move(file);
+  } catch (const Error&) {
+    ::unlink(beside.c_str());
+    throw;
+  }
 }
 
 void FileStore::write_waiting() {
   open();
+  while (!samples_.empty()) {
+    file_->append_sample(samples_.front());
+    samples_.erase(samples_.begin());
+  }
   std::size_t written = 0;
   try {
     for (; written < waiting_.size(); ++written) file_->append(waiting_[written]);
@@ -47,12 +61,10 @@ void FileStore::add(PackedBlock block) {
   write_waiting();
 }
 
+// Written with the next block.
 void FileStore::add(const StateSample& sample) {
   const std::lock_guard lock(mutex_);
-  if (file_)
-    file_->append_sample(sample);
-  else
-    samples_.push_back(sample);
+  samples_.push_back(sample);
 }
 
 void FileStore::complete(const TraceDescription& end) {
@@ -65,6 +77,7 @@ void FileStore::next_file(const std::string& path, const TraceDescription& end) 
   const std::lock_guard lock(mutex_);
   if (!path_.empty()) {
     complete(end);
+    completed_bytes_ += file_->bytes();
     file_.reset();
   }
   path_ = path;
@@ -77,7 +90,12 @@ void FileStore::finish(const TraceDescription& end) {
 
 std::uint64_t FileStore::bytes() const {
   const std::lock_guard lock(mutex_);
-  return file_ ? file_->bytes() : 0;
+  return file_ ? file_->bytes() - begin_bytes_ : 0;
+}
+
+std::uint64_t FileStore::all_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return completed_bytes_ + (file_ ? file_->bytes() : 0);
 }
 
 FlightStore::FlightStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
@@ -94,7 +112,8 @@ void FlightStore::add(PackedBlock block) {
 
 void FlightStore::drop_old() {
   while (!blocks_.empty()) {
-    const bool is_old = most_ticks_ && blocks_.front()->last_ticks + *most_ticks_ < newest_ticks_;
+    const std::uint64_t last = blocks_.front()->last_ticks;
+    const bool is_old = most_ticks_ && newest_ticks_ > last && newest_ticks_ - last > *most_ticks_;
     const bool too_much = bytes_ > most_bytes_;
     if (!is_old && !too_much) return;
     if (!is_old) was_short_of_memory_ = true;
@@ -104,31 +123,54 @@ void FlightStore::drop_old() {
 }
 
 void FlightStore::add(const StateSample& sample) {
-  constexpr std::size_t kMostSamples = 1000;
+  PackedChunk chunk = pack(kState, 0, encode_sample(sample));
   const std::lock_guard lock(mutex_);
-  samples_.push_back(sample);
-  if (samples_.size() > kMostSamples) samples_.erase(samples_.begin() + 1);  // the first one tells of the start
+  bytes_ += chunk.bytes.size();
+  samples_.push_back(std::move(chunk));
+  // The first one tells of the start; of the others not more than a small part of the memory.
+  constexpr std::size_t kFewest = 16;
+  constexpr std::uint64_t kPart = 8;
+  while (samples_.size() > kFewest && samples_.size() * samples_.back().bytes.size() > most_bytes_ / kPart) {
+    bytes_ -= samples_[1].bytes.size();
+    samples_.erase(samples_.begin() + 1);
+  }
+  drop_old();
 }
 
-std::uint64_t FlightStore::write(const std::string& path, const TraceDescription& end) const {
-  std::deque<std::shared_ptr<const PackedBlock>> blocks;
-  std::deque<StateSample> samples;
+FlightStore::Written FlightStore::write(const std::string& path, const TraceDescription& end) const {
+  Blocks blocks;
+  std::deque<PackedChunk> samples;
   {
     const std::lock_guard lock(mutex_);
     blocks = blocks_;
     samples = samples_;
   }
+  Written written;
+  for (;;) {
+    try {
+      write_file(path, end, blocks, samples);
+      break;
+    } catch (const Error&) {
+      ::unlink(path.c_str());
+      if (blocks.empty()) throw;
+      for (std::size_t half = (blocks.size() + 1) / 2; half > 0; --half) {
+        written.left_out += blocks.front()->events;
+        blocks.pop_front();
+      }
+    }
+  }
+  for (const auto& block : blocks) written.events += block->events;
+  return written;
+}
+
+void FlightStore::write_file(const std::string& path, const TraceDescription& end, const Blocks& blocks,
+                             const std::deque<PackedChunk>& samples) const {
   FileWriter file(path);
   begin_file(file, begin_, streams_);
-  std::uint64_t events = 0;
-  for (const auto& block : blocks) {
-    file.append(*block);
-    events += block->events;
-  }
-  for (const StateSample& sample : samples) file.append_sample(sample);
+  for (const auto& block : blocks) file.append(*block);
+  for (const PackedChunk& sample : samples) file.append(sample);
   file.append_end(end);
   file.finish();
-  return events;
 }
 
 bool FlightStore::was_short_of_memory() const {

@@ -101,6 +101,7 @@ std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const
   store<std::uint32_t>(header + 12, static_cast<std::uint32_t>(plain.size()), ByteOrder::little);
   store<std::uint64_t>(header + 16, checksum_of(Bytes(out).subspan(kChunkHeaderBytes)), ByteOrder::little);
   store<std::uint64_t>(header + 24, checksum_of(Bytes(out).first(kChunkHeaderBytes - 8)), ByteOrder::little);
+  out.shrink_to_fit();  // packed blocks may be kept for long
   return out;
 }
 

@@ -19,6 +19,11 @@ using Payload = std::vector<std::uint8_t>;
 
 const std::string kNotePrefix = "note:";
 
+// An entry in memory is larger than the shortest one in a file.
+constexpr std::size_t kMostEntries = 0x10000;
+constexpr std::size_t kMostSampleTexts = 64;
+constexpr std::size_t kMostNotes = 1000;
+
 void append_text(Payload& out, std::string_view text) {
   append_varint(out, text.size());
   out.insert(out.end(), text.begin(), text.end());
@@ -85,8 +90,15 @@ Payload encode_facts(const TraceDescription& description) {
   append_fact(out, "header_event", kernel.header_event);
   append_fact(out, "printk_formats", kernel.printk_formats);
   append_fact(out, "cpu_nodes", fmt::format("{}", fmt::join(kernel.cpu_nodes, " ")));
+  for (const auto& [name, value] : kernel.notes) append_fact(out, kNotePrefix + name, value);
   const Payload rest = encode_end_facts(description);
   out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
+
+Payload encode_symbols(const TraceDescription& description) {
+  Payload out;
+  append_fact(out, "kallsyms", description.kernel.kallsyms);
   return out;
 }
 
@@ -94,10 +106,7 @@ Payload encode_end_facts(const TraceDescription& description) {
   const KernelDescription& kernel = description.kernel;
   Payload out;
   append_fact(out, "saved_cmdlines", kernel.saved_cmdlines);
-  if (!kernel.kallsyms.empty()) append_fact(out, "kallsyms", kernel.kallsyms);
   for (const std::string& text : description.cpu_stats) append_fact(out, "cpu_stats", text);
-  if (!description.repaired.empty()) append_fact(out, "repaired", description.repaired);
-  for (const auto& [name, value] : kernel.notes) append_fact(out, kNotePrefix + name, value);
   return out;
 }
 
@@ -116,6 +125,7 @@ StateSample decode_sample(Bytes payload) {
   sample.unix_ns = in.varint();
   while (!in.empty()) {
     const std::string_view name = in.text();
+    if (sample.texts.size() >= kMostSampleTexts) throw Error("A sample of the memory's state has too many texts");
     sample.texts.emplace_back(name, in.text());
   }
   return sample;
@@ -143,8 +153,9 @@ void decode_facts(Bytes payload, TraceDescription& description) {
     if (name == "saved_cmdlines") kernel.saved_cmdlines = value;
     if (name == "kallsyms") kernel.kallsyms = value;
     if (name == "cpu_nodes") kernel.cpu_nodes = numbers(value);
-    if (name == "cpu_stats") description.cpu_stats.emplace_back(value);
-    if (name.starts_with(kNotePrefix)) kernel.notes[std::string(name.substr(kNotePrefix.size()))] = value;
+    if (name == "cpu_stats" && description.cpu_stats.size() < kMostEntries) description.cpu_stats.emplace_back(value);
+    if (name.starts_with(kNotePrefix) && kernel.notes.size() < kMostNotes)
+      kernel.notes[std::string(name.substr(kNotePrefix.size()))] = value;
     if (name == "repaired") description.repaired = value;
   }
 }
@@ -165,6 +176,7 @@ void decode_formats(Bytes payload, std::vector<FormatText>& formats) {
   Input in(payload);
   while (!in.empty()) {
     const std::string_view system = in.text();
+    if (formats.size() >= kMostEntries) throw Error("There are more event formats than events can have ids");
     formats.push_back({std::string(system), std::string(in.text())});
   }
 }

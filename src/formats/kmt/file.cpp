@@ -104,7 +104,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
         case kFacts: decode_facts(unpack_text(*chunk), contents.description); break;
         case kFormats: decode_formats(unpack_text(*chunk), contents.description.kernel.formats); break;
         case kStream:
-          contents.streams[chunk->stream].stream = decode_stream(unpack(*chunk));
+          contents.streams[chunk->stream].stream = decode_stream(unpack_text(*chunk));
           described.insert(chunk->stream);
           break;
         case kState: contents.description.samples.push_back(decode_sample(unpack_text(*chunk))); break;

@@ -2,6 +2,7 @@
 #include "formats/kmt/file_writer.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -16,7 +17,11 @@ std::string_view as_text(const std::vector<std::uint8_t>& bytes) {
 
 }  // namespace
 
-FileWriter::FileWriter(const std::string& path) : path_(path), file_(open_file(path, O_WRONLY | O_CREAT | O_TRUNC)) {
+// For its owner only: a trace tells where the kernel's code and objects are. Locked, so that no other recorder takes
+// its place meanwhile.
+FileWriter::FileWriter(const std::string& path)
+    : path_(path), file_(open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0600)) {
+  ::flock(file_.get(), LOCK_EX | LOCK_NB);
   std::vector<std::uint8_t> header(kFileHeaderBytes);  // version, then two fields that are zero: docs/formats/kmt.md
   kFileMagic.copy(reinterpret_cast<char*>(header.data()), kFileMagic.size());
   store<std::uint16_t>(header.data() + kFileMagic.size(), kVersion, ByteOrder::little);
@@ -25,7 +30,8 @@ FileWriter::FileWriter(const std::string& path) : path_(path), file_(open_file(p
 }
 
 std::vector<PackedChunk> pack_description(const TraceDescription& description) {
-  return {pack(kFacts, 0, encode_facts(description)), pack(kFormats, 0, encode_formats(description.kernel.formats))};
+  return {pack(kFacts, 0, encode_facts(description)), pack(kFormats, 0, encode_formats(description.kernel.formats)),
+          pack(kFacts, 0, encode_symbols(description))};
 }
 
 void FileWriter::append(const PackedChunk& chunk) {

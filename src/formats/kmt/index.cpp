@@ -7,6 +7,7 @@
 namespace kmt::kmt_format {
 
 void Index::add(std::uint64_t offset, std::uint8_t type, std::uint16_t stream) {
+  if (too_large_) return;
   append_varint(bytes_, offset - last_offset_);
   last_offset_ = offset;
   bytes_.push_back(type);
@@ -14,9 +15,12 @@ void Index::add(std::uint64_t offset, std::uint8_t type, std::uint16_t stream) {
 }
 
 void Index::add_events(std::uint64_t events, std::uint64_t first_ticks, std::uint64_t last_ticks) {
+  if (too_large_) return;
   append_varint(bytes_, events);
   append_varint(bytes_, first_ticks);
   append_varint(bytes_, last_ticks - first_ticks);
+  too_large_ = bytes_.size() > kMostBytes;
+  if (too_large_) std::vector<std::uint8_t>().swap(bytes_);
 }
 
 std::vector<std::uint8_t> Index::end_of_file(std::uint64_t offset) const {

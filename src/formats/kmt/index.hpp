@@ -19,7 +19,11 @@ class Index {
   std::vector<std::uint8_t> end_of_file(std::uint64_t offset) const;
 
  private:
+  // Of some million blocks; a longer file's index is left empty, as a reader can do without.
+  static constexpr std::size_t kMostBytes = 32u << 20;
+
   std::vector<std::uint8_t> bytes_;
+  bool too_large_ = false;
   std::uint64_t last_offset_ = 0;
 };
 

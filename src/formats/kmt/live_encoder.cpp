@@ -69,11 +69,12 @@ void LiveEncoder::encode(Cpu& cpu, Bytes page) {
   BlockEncoder& encoder = cpu.encoder;
   if (const PageEnd end = read_page_header(page, page_layout_).end; end.missed_events)
     encoder.add_lost(end.missed_count);
-  const std::uint64_t before = encoder.events();
   const PageEnd end = walk_page(
       page, page_layout_, [&encoder](std::uint64_t ticks, Bytes record, std::uint64_t) { encoder.add(ticks, record); });
-  if (end.damage != nullptr) ++damaged_pages_;
-  events_ += encoder.events() - before;
+  if (end.damage != nullptr) {
+    ++damaged_pages_;
+    encoder.add_lost(std::nullopt);  // what stands behind the damage
+  }
   if (encoder.failed_allocations() > 0) failed_allocation_ = true;
 }
 

@@ -32,7 +32,6 @@ class LiveEncoder : public PageSink {
   // The last blocks, when no more pages come. Throws Error as pages() does.
   void finish();
 
-  std::uint64_t events() const { return events_; }
   std::uint64_t damaged_pages() const { return damaged_pages_; }
   bool saw_failed_allocation() const { return failed_allocation_; }
 
@@ -55,7 +54,6 @@ class LiveEncoder : public PageSink {
   BlockStore& store_;
   std::vector<std::unique_ptr<Cpu>> cpus_;  // by number, few of them
   std::atomic<unsigned> asked_ = 0;
-  std::atomic<std::uint64_t> events_ = 0;
   std::atomic<std::uint64_t> damaged_pages_ = 0;
   std::atomic<bool> failed_allocation_ = false;
 };

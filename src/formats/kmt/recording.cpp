@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/kmt/recording.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 
 namespace kmt::kmt_format {
 
@@ -35,13 +38,30 @@ std::string numbered_path(const std::string& path, unsigned number) {
   return whole.parent_path() / name;
 }
 
+unsigned last_number(const std::string& path) {
+  const std::filesystem::path whole(path);
+  const std::string begin = whole.stem().string() + ".";
+  const std::string end = whole.extension().string();
+  unsigned last = 0;
+  for (const std::string& name : names_in(std::filesystem::absolute(whole).parent_path())) {
+    if (!name.starts_with(begin) || !name.ends_with(end) || name.size() <= begin.size() + end.size()) continue;
+    const char* const digits = name.data() + begin.size();
+    const char* const behind = name.data() + name.size() - end.size();
+    unsigned number = 0;
+    const auto [rest, code] = std::from_chars(digits, behind, number);
+    if (code == std::errc{} && rest == behind) last = std::max(last, number);
+  }
+  return last;
+}
+
 Recording::Recording(std::string path, const KernelDescription& kernel, const std::vector<unsigned>& cpus,
                      std::optional<Rotation> rotation, std::optional<Flight> flight)
     : path_(std::move(path)),
       rotation_(rotation),
       file_(flight ? nullptr : std::make_unique<FileStore>(begin_of(kernel), live_streams(kernel, cpus))),
       flight_(flight_store(kernel, cpus, flight)),
-      encoder_(kernel, cpus, flight_ ? static_cast<BlockStore&>(*flight_) : *file_) {
+      encoder_(kernel, cpus, flight_ ? static_cast<BlockStore&>(*flight_) : *file_),
+      numbers_used_(rotation || flight ? last_number(path_) : 0) {
   if (file_) file_->next_file(rotation_ ? next_path() : path_, {});
 }
 
@@ -52,15 +72,14 @@ void Recording::add(const StateSample& sample) {
     file_->add(sample);
 }
 
-std::uint64_t Recording::bytes() const { return flight_ ? flight_->bytes() : file_->bytes(); }
+std::uint64_t Recording::bytes() const { return flight_ ? flight_->bytes() : file_->all_bytes(); }
 
 void Recording::ask_for_file() {
-  if (!flight_ || asked_ != Asked::no) return;
-  asked_ = Asked::yes;
+  if (flight_) asked_ = Asked::yes;
 }
 
 std::optional<std::string> Recording::turn(double seconds, const std::function<TraceDescription()>& now) {
-  if (rotation_) return rotate(seconds, now);
+  if (rotation_ && asked_ == Asked::no && is_full(seconds)) asked_ = Asked::yes;
   if (asked_ == Asked::yes) {
     encoder_.ask_for_blocks();
     asked_ = Asked::blocks_come;
@@ -68,16 +87,19 @@ std::optional<std::string> Recording::turn(double seconds, const std::function<T
   }
   if (asked_ == Asked::no) return std::nullopt;
   asked_ = Asked::no;
+  if (rotation_) return rotate(seconds, now);
   const std::string path = next_path();
-  events_in_last_file_ = flight_->write(path, now());
+  last_file_ = flight_->write(path, now());
   ++files_written_;
   return path;
 }
 
+bool Recording::is_full(double seconds) const {
+  return (rotation_->bytes && file_->bytes() >= *rotation_->bytes) ||
+         (rotation_->seconds && seconds - file_begun_ >= *rotation_->seconds);
+}
+
 std::optional<std::string> Recording::rotate(double seconds, const std::function<TraceDescription()>& now) {
-  const bool too_large = rotation_->bytes && file_->bytes() >= *rotation_->bytes;
-  const bool too_long = rotation_->seconds && seconds - file_begun_ >= *rotation_->seconds;
-  if (!too_large && !too_long) return std::nullopt;
   std::string completed = file_->path();
   file_->next_file(next_path(), now());
   kept_files_.push_back(completed);
@@ -104,7 +126,7 @@ std::string Recording::finish(const TraceDescription& end) {
   }
   ++files_written_;
   if (flight_) {
-    events_in_last_file_ = flight_->write(path_, end);
+    last_file_ = flight_->write(path_, end);
     return path_;
   }
   file_->finish(end);

@@ -30,6 +30,8 @@ struct Flight {
 
 // "trace.kmt" becomes "trace.0001.kmt".
 std::string numbered_path(const std::string& path, unsigned number);
+// The largest number of such a file that is there; 0: none.
+unsigned last_number(const std::string& path);
 
 class Recording {
  public:
@@ -48,14 +50,15 @@ class Recording {
   // Everything else, when no more pages come; the file written last. Throws Error.
   std::string finish(const TraceDescription& end);
 
-  std::uint64_t bytes() const;  // of the current file, or in memory
+  std::uint64_t bytes() const;  // of all files, or in memory
   // Of a flight recorder: blocks went for want of memory that were not too old.
   bool was_short_of_memory() const { return flight_ && flight_->was_short_of_memory(); }
   unsigned files_written() const { return files_written_; }
   unsigned files_removed() const { return files_removed_; }
-  std::uint64_t events_in_last_file() const { return events_in_last_file_; }  // of a flight recorder
+  FlightStore::Written last_file() const { return last_file_; }  // of a flight recorder
 
  private:
+  bool is_full(double seconds) const;
   std::optional<std::string> rotate(double seconds, const std::function<TraceDescription()>& now);
   std::string next_path() { return numbered_path(path_, ++numbers_used_); }
   void remove_old_files();
@@ -70,7 +73,8 @@ class Recording {
   unsigned numbers_used_ = 0;
   unsigned files_written_ = 0;
   unsigned files_removed_ = 0;
-  std::uint64_t events_in_last_file_ = 0;
+  FlightStore::Written last_file_;
+  // Blocks that have been begun are asked for, then come; only then a file is whole.
   enum class Asked : std::uint8_t { no, yes, blocks_come } asked_ = Asked::no;
 };
 

@@ -61,6 +61,7 @@ class Planner {
   Repair plan() {
     walk();
     if (kept_bytes_ == kFileHeaderBytes) throw Error("Nothing in the file is intact");
+    repair_.readable = !description_.kernel.header_page.empty();
     repair_.lacked_index = !index_;
     repair_.needed = !is_whole();
     if (repair_.lacked_index || !repair_.left_out.empty()) append_note();

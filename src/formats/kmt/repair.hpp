@@ -32,6 +32,7 @@ struct Repair {
   };
 
   bool needed = false;
+  bool readable = false;          // what is left describes the machine; without that nobody can read the events
   bool lacked_index = false;      // the file was cut off: its last blocks may be missing
   std::vector<LeftOut> left_out;  // in the order of the file
   std::vector<Stream> streams;    // by number
