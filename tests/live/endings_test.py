@@ -139,11 +139,31 @@ class Endings(LiveTest):
                           ['-o', '/nonexistent/directory/t.kmt'],
                           ['--keep', '3'], ['--rotate', '1M', '--flight', '1M'], ['--rotate', '0'], ['--flight', '5q'],
                           ['--rotate', '1M', '-o', self.path('trace.dat')], ['--file-version', '6'],
-                          ['--flight', '1M', '-o', self.path('trace.dat')]):
+                          ['--flight', '1M', '-o', self.path('trace.dat')], ['--flight', '5'],
+                          ['--flight', '3s', '--clock', 'counter'], ['--max-memory', '4M', '-b', '16M'],
+                          ['--trigger', 'MemTotal>0'], ['--trigger', 'failure', '-o', self.path('trace.dat')],
+                          ['--filter', 'kmem:kfree:ptr==0', '-e', 'kmem:kmalloc']):
             messages = self.record(*arguments, exit_code=2)
             self.assertIn('error:', messages)
         self.assertIn('kmem:kmalloc', self.record('-e', 'kmem:kmaloc', exit_code=2))
         self.assertFalse(os.path.exists(self.trace))
+
+    def test_two_recordings_into_one_file(self):
+        process = self.start()
+        self.assertTrue(wait_until(lambda: os.path.exists(self.trace)))
+        self.assertIn('Another kmemtrace', self.record('--duration', '100ms', exit_code=2))
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        self.assertEqual(self.check(self.trace)['verdict'], 'sound')
+
+    def test_sigint_is_heard_in_the_background_of_a_script(self):
+        process = self.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+
+    def test_a_trace_is_its_owners(self):
+        self.record('--duration', '100ms')
+        self.assertEqual(os.stat(self.trace).st_mode & 0o777, 0o600)
 
     def test_existing_trace_survives_a_failure(self):
         with open(self.trace, 'w', encoding='ascii') as file:
