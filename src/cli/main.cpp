@@ -77,7 +77,8 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
   if (!extra.empty() && dynamic_cast<const CLI::ExtrasError*>(&problem)) return unexpected_argument(app, extra.front());
   const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr;
   const std::string what = problem.what();
-  Error error(lacks_value ? what.substr(0, what.find(':')) + " needs a value" : what);
+  const char* const lacks = what.find("received") != std::string::npos ? " is given more than once" : " needs a value";
+  Error error(lacks_value ? what.substr(0, what.find(':')) + lacks : what);
   error.hint(fmt::format("`{} -h` shows the usage", full_name(selected_command(app))));
   return error;
 }

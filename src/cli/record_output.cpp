@@ -84,6 +84,12 @@ RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& re
       rotation_(rotation_of(options)),
       flight_(flight_of(options, request.most_buffer_bytes)) {
   if (writes_trace_dat(options) && (rotation_ || flight_)) throw only_kmt("--rotate and --flight need");
+  if (writes_trace_dat(options) && options.trigger == "failure") throw only_kmt("--trigger failure needs");
+  if (flight_ && flight_->time_ns && request.clock != "x86-tsc" && !ticks_are_ns(request.clock)) {
+    Error error(fmt::format("--flight T needs a clock of nanoseconds, and {} is none", request.clock));
+    error.hint("Choose another --clock, or give --flight a size");
+    throw error;
+  }
   if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval needs");
   if (!writes_trace_dat(options) && options.version_given) throw Error("--file-version is for trace.dat: -o FILE.dat");
 }

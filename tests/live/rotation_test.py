@@ -60,7 +60,7 @@ class Rotation(LiveTest):
         return [json.loads(line) for line in output.splitlines() if line.startswith('{')]
 
     def test_by_size(self):
-        self.assert_all_there(self.rotate('40k', 'sh', '-c', '"$0" 12000; sleep 1; "$0" 12000; sleep 1; "$0" 3000',
+        self.assert_all_there(self.rotate('20k', 'sh', '-c', '"$0" 24000; sleep 1.5; "$0" 24000; sleep 1.5; "$0" 6000',
                                           PIPE_LOOP))
 
     def test_by_time(self):
