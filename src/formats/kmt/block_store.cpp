@@ -147,8 +147,9 @@ FlightStore::Written FlightStore::write(const std::string& path, const TraceDesc
   }
   Written written;
   for (;;) {
+    FileWriter file(path);
     try {
-      write_file(path, end, blocks, samples);
+      write_to(file, end, blocks, samples);
       break;
     } catch (const Error&) {
       ::unlink(path.c_str());
@@ -163,9 +164,8 @@ FlightStore::Written FlightStore::write(const std::string& path, const TraceDesc
   return written;
 }
 
-void FlightStore::write_file(const std::string& path, const TraceDescription& end, const Blocks& blocks,
-                             const std::deque<PackedChunk>& samples) const {
-  FileWriter file(path);
+void FlightStore::write_to(FileWriter& file, const TraceDescription& end, const Blocks& blocks,
+                           const std::deque<PackedChunk>& samples) const {
   begin_file(file, begin_, streams_);
   for (const auto& block : blocks) file.append(*block);
   for (const PackedChunk& sample : samples) file.append(sample);

@@ -81,8 +81,8 @@ class FlightStore : public BlockStore {
   using Blocks = std::deque<std::shared_ptr<const PackedBlock>>;
 
   void drop_old();
-  void write_file(const std::string& path, const TraceDescription& end, const Blocks& blocks,
-                  const std::deque<PackedChunk>& samples) const;
+  void write_to(FileWriter& file, const TraceDescription& end, const Blocks& blocks,
+                const std::deque<PackedChunk>& samples) const;
 
   std::vector<PackedChunk> begin_;
   std::vector<RecordStream> streams_;
