@@ -91,6 +91,7 @@ std::string kernel_size(std::uint64_t bytes) {
 
 std::string join_events(const std::vector<EventName>& events, const char* separator) {
   std::vector<std::string> names;
+  names.reserve(events.size());
   for (const EventName& event : events) names.push_back(to_string(event));
   return fmt::format("{}", fmt::join(names, separator));
 }
@@ -152,7 +153,7 @@ std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options) {
   check_options(options);
   const std::string tracefs = usable_tracefs();
   const BootParameters parameters = parse_boot_parameters(read_file("/proc/cmdline"));
-  const std::optional<BootBuffer> buffer = find_boot_buffer(tracefs, parameters);
+  std::optional<BootBuffer> buffer = find_boot_buffer(tracefs, parameters);
   if (buffer) {
     say("This boot was traced: collecting {}\n",
         buffer->top_level ? "the top-level ring buffer, which this boot's parameters ask for" : buffer->path);

@@ -35,7 +35,8 @@ void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) 
   }
   for (const std::string& name : names_in(cgroup)) {
     std::error_code code;
-    if (fs::is_directory(cgroup + "/" + name, code)) add_processes_of(cgroup + "/" + name, processes);
+    const std::string below = fmt::format("{}/{}", cgroup, name);
+    if (fs::is_directory(below, code)) add_processes_of(below, processes);
   }
 }
 

@@ -23,6 +23,7 @@ RecordLayouts layouts_of(const KernelDescription& kernel) {
 
 std::vector<RecordStream> live_streams(const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
   std::vector<RecordStream> streams;
+  streams.reserve(cpus.size());
   for (const unsigned cpu : cpus) streams.push_back({cpu, "", kernel.sub_buffer_bytes});
   return streams;
 }
