@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace kmt {
 
@@ -39,9 +41,29 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
+Error cannot_execute(const std::string& name, int number) {
+  Error error(fmt::format("Cannot execute the command: {}", std::strerror(number)));
+  error.at({name, {}, {}});
+  return error;
+}
+
+// What exec would not find either is said before anything is recorded, and an older trace replaced. Throws Error.
+void find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    if (::access(name.c_str(), X_OK) != 0) throw cannot_execute(name, errno);
+    return;
+  }
+  const char* const path = std::getenv("PATH");
+  const std::string folders = path != nullptr ? path : "/bin:/usr/bin";  // as execvp(3) has it
+  for (const std::string_view folder : split(folders, ':'))
+    if (::access(fmt::format("{}/{}", folder.empty() ? "." : folder, name).c_str(), X_OK) == 0) return;
+  throw cannot_execute(name, ENOENT);
+}
+
 }  // namespace
 
 HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_(arguments) {
+  find_program(arguments_.front());
   // All memory is taken before the fork: the child only makes system calls.
   std::vector<char*> argv;
   for (std::string& argument : arguments_) argv.push_back(argument.data());
@@ -91,9 +113,7 @@ void HeldCommand::release() {
   if (got != sizeof number) return;
   ::waitpid(pid_, nullptr, 0);
   status_ = -1;
-  Error error(fmt::format("Cannot execute the command: {}", std::strerror(number)));
-  error.at({arguments_.front(), {}, {}});
-  throw error;
+  throw cannot_execute(arguments_.front(), number);
 }
 
 std::optional<int> HeldCommand::poll() {
