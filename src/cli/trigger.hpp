@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+
+#include "base/proc_text.hpp"
 
 namespace kmt {
 
@@ -23,15 +24,12 @@ class Trigger {
   std::string what_happened() const;
 
  private:
-  std::optional<std::uint64_t> value() const;
-
   std::string condition_;
   std::string key_;  // a line's name; empty: failures
   char comparison_ = '>';
   std::uint64_t limit_ = 0;
   std::uint64_t at_start_ = 0;
-  bool in_bytes_ = false;
-  std::uint64_t last_ = 0;
+  ProcValue last_;
   std::uint64_t next_look_ns_ = 0;
 };
 

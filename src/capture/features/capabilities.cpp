@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 
@@ -77,14 +78,8 @@ std::vector<Feature> probe_features(const TracefsMount& tracefs, const std::vect
 
 std::uint64_t memory_available() {
   const std::string meminfo = try_read_file("/proc/meminfo").value_or("");
-  for (const std::string_view key : {"MemAvailable:", "MemFree:"}) {
-    const std::size_t at = meminfo.find(key);
-    if (at == std::string::npos) continue;
-    const std::string_view digits = trim(std::string_view(meminfo).substr(at + key.size(), 32));
-    std::uint64_t kilobytes = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), kilobytes);
-    return kilobytes * 1024;
-  }
+  for (const char* const name : {"MemAvailable", "MemFree"})
+    if (const auto found = find_proc_value(meminfo, name)) return found->value;
   return 0;
 }
 
