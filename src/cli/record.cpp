@@ -122,7 +122,7 @@ void record_trace(const RecordOptions& options) {
     output.turn(now, recording);
     progress.update(now, output.bytes(now));
   };
-  hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
+  if (!writes_trace_dat(options)) hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
   hooks.described = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
     if (!has_addresses(kernel.kallsyms))
       say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "

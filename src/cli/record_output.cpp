@@ -103,13 +103,7 @@ PageSink* RecordOutput::open(const KernelDescription& kernel, const std::vector<
   return &recording_->encoder();
 }
 
-void RecordOutput::add(const StateSample& sample) {
-  try {
-    if (recording_) recording_->add(sample);
-  } catch (const Error&) {
-    // The disk is full: what a reader thread cannot write will tell.
-  }
-}
+void RecordOutput::add(const StateSample& sample) { recording_->add(sample); }
 
 void RecordOutput::turn(const RecordProgress& progress, const std::function<RawRecording()>& recording) {
   if (!recording_) return;

@@ -33,7 +33,7 @@ class RecordOutput {
 
   // Who takes the pages; nullptr: the recorder shall keep them. Throws Error.
   PageSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
-  void add(const StateSample& sample);
+  void add(const StateSample& sample);  // of a .kmt that is open
   // Called four times a second: files in rotation, and what a flight recorder was asked for.
   void turn(const RecordProgress& progress, const std::function<RawRecording()>& recording);
   // Everything that is left. Throws Error.
