@@ -38,7 +38,8 @@ void ProgressLine::update(const RecordProgress& progress, std::uint64_t written)
   const double seconds = progress.seconds - shown_at_;
   const std::uint64_t seen = progress.events + progress.lost;  // which only grows
   const double rate = static_cast<double>(seen - seen_) / seconds;
-  const RecorderCost cost = recorder_cost();
+  RecorderCost cost;
+  add_own_cost(cost);
   say("\r\x1b[K{:.1f} s  {} events  {}/s  {}  {} lost  buffers {:.0f}% at most  recorder {:.0f}% CPU, {}",
       progress.seconds, humane_count(progress.events), humane_count(static_cast<std::uint64_t>(rate)),
       humane_bytes(written), humane_count(progress.lost), progress.fullest_buffer * 100,

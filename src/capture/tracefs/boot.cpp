@@ -150,12 +150,13 @@ void refuse_if_others_use(const std::string& tracefs, const BootParameters& para
 }
 
 // New instances begin with the top-level buffer's options, so these reach further than this boot's trace.
-std::vector<std::string> options_to_restore(const std::string& tracefs, const BootParameters& parameters) {
-  std::vector<std::string> restore;
+std::vector<std::pair<std::string, std::string>> options_to_restore(const std::string& tracefs,
+                                                                    const BootParameters& parameters) {
+  std::vector<std::pair<std::string, std::string>> restore;
   if (has_tracer(tracefs)) return restore;
   for (const std::string& option : parameters.options) {
-    if (option == "nooverwrite") restore.push_back("overwrite=1");
-    if (option == "stacktrace") restore.push_back("stacktrace=0");
+    if (option == "nooverwrite") restore.emplace_back("overwrite", "1");
+    if (option == "stacktrace") restore.emplace_back("stacktrace", "0");
   }
   return restore;
 }
@@ -246,17 +247,13 @@ RecordOutcome collect_boot_buffer(const std::string& tracefs, const BootBuffer& 
   outcome.recording.cpus = readers.finish(outcome.write_error);
   if (!outcome.write_error.empty()) outcome.end = RecordEnd::cannot_write;
   for (RawCpu& cpu : outcome.recording.cpus) cpu.statistics = read_buffer_statistics(buffer.path, cpu.cpu);
-  const RecorderCost cost = recorder_cost();
-  outcome.cost.cpu_seconds = cost.cpu_seconds;
-  outcome.cost.peak_bytes = cost.peak_bytes;
+  add_own_cost(outcome.cost);
   return outcome;
 }
 
 bool release_boot_buffer(const std::string& tracefs, const BootBuffer& buffer) {
-  for (const std::string& option : buffer.to_restore) {
-    const std::size_t equals = option.find('=');
-    write_file(fmt::format("{}/options/{}", tracefs, option.substr(0, equals)), option.substr(equals + 1));
-  }
+  for (const auto& [option, value] : buffer.to_restore)
+    write_file(fmt::format("{}/options/{}", tracefs, option), value);
   if (!buffer.top_level) return remove_own_instance(buffer.path, 2);
   for (const EventName& event : buffer.events)
     write_file(fmt::format("{}/events/{}/{}/enable", tracefs, event.system, event.name), "0");

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "capture/features/events.hpp"
@@ -36,8 +37,8 @@ struct BootBuffer {
   bool top_level = false;
   std::string clock;
   std::vector<EventName> events;  // that can be in it
-  std::vector<std::string>
-      to_restore;  // files of options that the parameters changed for all tracing, with their value
+  // Options that the parameters changed for all tracing, and their values without that.
+  std::vector<std::pair<std::string, std::string>> to_restore;
 };
 
 // None when this boot was not traced, or its buffer has been given back. Throws Error when somebody else uses the

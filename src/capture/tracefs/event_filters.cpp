@@ -50,13 +50,13 @@ bool set_event_filters(const TracefsInstance& instance, const std::vector<EventN
     for (const EventFilter& filter : filters)
       if (filter.event == event) set_filter(instance, event, filter.expression);
     const std::string wanted = wanted_of(event, filters);
-    if (!wanted.empty()) set_filter(instance, event, wanted);
-    if (!without || without->empty()) continue;
-    const std::string both = wanted.empty() ? *without : fmt::format("({}) && ({})", wanted, *without);
-    if (both.size() > kMostFilterBytes)
+    std::string whole = without.value_or("");
+    if (!wanted.empty()) whole = whole.empty() ? wanted : fmt::format("({}) && ({})", wanted, whole);
+    if (whole.size() > kMostFilterBytes) {
       by_pid_list = true;
-    else
-      set_filter(instance, event, both);
+      whole = wanted;
+    }
+    if (!whole.empty()) set_filter(instance, event, whole);
   }
   if (by_pid_list) instance.set("set_event_notrace_pid", fmt::format("{}", fmt::join(left_out, " ")));
   return by_pid_list;

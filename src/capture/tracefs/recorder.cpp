@@ -59,16 +59,14 @@ double seconds_since(SteadyClock::time_point start) {
 
 }  // namespace
 
-RecorderCost recorder_cost() {
+void add_own_cost(RecorderCost& cost) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
   };
-  RecorderCost cost;
   cost.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   cost.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-  return cost;
 }
 
 RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks) {
@@ -210,9 +208,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   tasks.scan_proc();
   kernel.saved_cmdlines = tasks.lines();
   if (!instance.remove()) outcome.left_instance = instance.path();
-  const RecorderCost cost = recorder_cost();
-  outcome.cost.cpu_seconds = cost.cpu_seconds;
-  outcome.cost.peak_bytes = cost.peak_bytes;
+  add_own_cost(outcome.cost);
   return outcome;
 }
 

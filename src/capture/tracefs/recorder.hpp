@@ -52,7 +52,8 @@ struct RecorderCost {
   double fullest_buffer = 0;            // as above
 };
 
-RecorderCost recorder_cost();  // so far, without the buffers
+// What the recorder itself has taken so far.
+void add_own_cost(RecorderCost& cost);
 
 enum class RecordEnd : std::uint8_t { interrupted, duration, command_ended, cannot_write };
 
