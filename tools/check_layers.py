@@ -28,6 +28,7 @@ THIRD_PARTY = {
     'nlohmann/': ['views', 'cli'],
     'traceevent/': ['formats/ftrace'],
     'event-parse.h': ['formats/ftrace'],
+    'tbb/': ['analysis'],
     'zlib.h': ['base', 'formats/tracedat'],
     'zstd.h': ['formats'],
     'xxhash.h': ['formats'],

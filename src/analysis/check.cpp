@@ -41,7 +41,7 @@ struct CheckAnalysis::State {
   const TraceInfo& info;
   bool cache_object_may_be_kfreed;
   EventSpan span;
-  std::array<SlabMatcher, kAllocators> objects;
+  std::array<SlabMatcher, kPointerAllocators> objects;
   Findings findings;
 };
 
@@ -60,7 +60,7 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
     found(Imperfection::allocated_less_than_requested, event, [&] {
       return fmt::format("{} of {} bytes{}", event.bytes_allocated, event.bytes_requested, at_call_site(event));
     });
-  const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, true);
+  const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, 0);
   if (!allocation.replaced) return;
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
   found(allocation.object.free_came_early ? Imperfection::free_before_allocation
@@ -75,7 +75,7 @@ void CheckAnalysis::State::check_free(const Event& event) {
   if (outcome == FreeOutcome::double_or_untraced)
     found(Imperfection::double_free_or_untraced_allocation, event, pointer);
   if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
-      freed_by_wrong_family(object, event, cache_object_may_be_kfreed))
+      freed_by_wrong_family(object.from_cache, event, cache_object_may_be_kfreed))
     found(Imperfection::freed_by_another_family, event, pointer);
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/slab_matcher.hpp"
+#include "trace/event.hpp"
 
 namespace kmt {
 
@@ -13,9 +13,9 @@ namespace kmt {
 bool kfree_takes_cache_objects(const std::string& release);
 
 // kmem_cache_free of a kmalloc object, or kfree of a cache's object where that is not allowed.
-inline bool freed_by_wrong_family(const SlabObject& object, const Event& free, bool cache_object_may_be_kfreed) {
-  if (free.kind == EventKind::cache_free) return !object.from_cache;
-  return object.from_cache && !cache_object_may_be_kfreed;
+inline bool freed_by_wrong_family(bool from_cache, const Event& free, bool cache_object_may_be_kfreed) {
+  if (free.kind == EventKind::cache_free) return !from_cache;
+  return from_cache && !cache_object_may_be_kfreed;
 }
 
 }  // namespace kmt

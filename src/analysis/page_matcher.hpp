@@ -17,10 +17,13 @@ constexpr unsigned kMostPageOrder = 20;
 
 // What is left of an allocation, or a part of it: frames that follow each other.
 struct LiveFrames {
+  std::uint64_t time_ns = 0;          // of the allocation
   std::uint64_t count = 0;
+  std::uint32_t origin = 0;           // what the caller calls the allocation
   std::uint32_t pages_per_frame = 1;  // 2^order where the trace names only the first struct page
+  std::uint16_t cpu = 0;              // of the allocation
   std::uint8_t order = 0;             // of the allocation
-  bool selected = false;              // passed the caller's filter
+  bool head = true;                   // its first frame is among them: an allocation has ended when that is freed
 };
 
 class PageMatcher {
@@ -29,14 +32,17 @@ class PageMatcher {
 
   // Frames that were live are closed first; `closed` is called as in release().
   template <typename Visit>
-  void allocate(std::uint64_t first, unsigned order, bool selected, Visit&& closed) {
-    release(first, order, closed);
-    LiveFrames frames = extent_of(order);
-    frames.selected = selected;
-    insert(first, frames);
+  void allocate(const Event& event, std::uint32_t origin, Visit&& closed) {
+    release(event.address, event.order, closed);
+    LiveFrames frames = extent_of(event.order);
+    frames.time_ns = event.time_ns;
+    frames.cpu = event.cpu;
+    frames.origin = origin;
+    insert(event.address, frames);
   }
 
-  // Calls released(of, pages) for each live allocation that loses pages.
+  // Calls released(of, pages) for each live allocation that loses pages; of.head says whether its first one is among
+  // them.
   template <typename Visit>
   void release(std::uint64_t first, unsigned order, Visit&& released) {
     const std::uint64_t end = first + extent_of(order).count;
@@ -47,12 +53,18 @@ class PageMatcher {
       if (block_end <= first) return;
       starts_.erase(*start);
       blocks_.erase(*start);
-      if (*start < first) insert(*start, part_of(block, first - *start));
-      if (block_end > end) insert(end, part_of(block, block_end - end));
+      if (*start < first) insert(*start, part_of(block, first - *start, block.head));
+      if (block_end > end) insert(end, part_of(block, block_end - end, false));
       const std::uint64_t overlap = std::min(end, block_end) - std::max(first, *start);
-      released(block, overlap * block.pages_per_frame);
+      released(part_of(block, overlap, block.head && *start >= first), overlap * block.pages_per_frame);
       if (*start <= first) return;
     }
+  }
+
+  // Blocks of live frames, in no order that means anything.
+  template <typename Visit>
+  void for_each_live(Visit&& visit) const {
+    blocks_.for_each(visit);
   }
 
  private:
@@ -67,8 +79,9 @@ class PageMatcher {
     }
     return frames;
   }
-  static LiveFrames part_of(LiveFrames block, std::uint64_t count) {
+  static LiveFrames part_of(LiveFrames block, std::uint64_t count, bool head) {
     block.count = count;
+    block.head = head;
     return block;
   }
   void insert(std::uint64_t first, const LiveFrames& frames) {

@@ -1,31 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One pass over a trace for `report`: counts, matching of allocations and frees, call sites, page orders.
+// One pass over a trace for `report`: counts, matching of allocations and frees, what each group of allocations did.
 //
-// A filter selects allocations by where and by whom they were made; a matched free belongs to its allocation, whoever
-// frees it, an unmatched one to who freed. The time window comes first: outside of it nothing is seen.
+// A filter selects allocations by where, by whom and of what they were made; a matched free belongs to its allocation,
+// whoever frees it, an unmatched one to who freed. The time window comes first: outside of it nothing is seen.
 #pragma once
 
 #include <memory>
+#include <vector>
 
-#include "analysis/event_filter.hpp"
+#include "analysis/matching.hpp"
 #include "results/report.hpp"
 #include "trace/source.hpp"
 #include "trace/symbol_names.hpp"
 
 namespace kmt {
 
+struct ReportRequest {
+  ReportFilter filter;
+  std::vector<GroupKey> by = {GroupKey::call_site};
+  FindCaller find_caller;  // for GroupKey::caller
+};
+
 class ReportAnalysis {
  public:
-  // The info must outlive the analysis; its tables may grow between batches.
-  ReportAnalysis(const TraceInfo& info, ReportFilter filter);
+  // The info must outlive the analysis; its tables may grow between batches, and so must what names the symbols.
+  ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request);
   ~ReportAnalysis();
+
+  // What is to be known of slab caches before the first event; see needs_cache_names().
+  CacheNames& cache_names();
+
+  // A batch passes through all stages, each of which takes the batches in their order. Stages of different batches may
+  // run at the same time, but the first not while the source reads: it looks things up in the trace's tables.
+  static constexpr unsigned kStages = kUnits + 2;
+  void run_stage(unsigned stage, MatchedBatch& batch);
+
+  // All stages, one after the other.
   void add(const EventBatch& batch);
   // Call after the source has ended (or was interrupted: the result is that of what was read).
-  ReportResult finish(const SymbolNames& symbols);
+  ReportResult finish();
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Whether a pass over the trace should learn the names of slab caches first.
+bool needs_cache_names(const ReportRequest& request);
 
 }  // namespace kmt

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Pairs allocations of the slab allocator with their frees, by pointer, in global time order; percpu memory and vmap
-// areas follow the same rules, each in a matcher of its own. One table entry for every pointer the
-// trace has named; a freed one keeps its entry: SLUB gives the same addresses again and again, and a second free must
-// be told from the free of an object that was there before the trace.
+// areas follow the same rules, each in a matcher of its own. A freed pointer keeps its entry: SLUB gives the same
+// addresses again and again, one look-up serves every event, and a second free can be told from the free of an object
+// that was there before the trace. Only when the table is full the longest freed are forgotten: memory follows what is
+// live, 24 bytes an object in a table that is at least 2/3 full.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/flat_map.hpp"
@@ -14,19 +16,17 @@ namespace kmt {
 
 constexpr std::uint64_t kZeroSizePointer = 16;  // what kmalloc(0) returns (include/linux/slab.h)
 
-// An allocation, as its free will want to know it.
+// An allocation, as its free will want to know it; of a freed pointer, its last free.
 struct SlabObject {
-  std::uint64_t time_ns;  // of the allocation; of the last free when it is not live
-  std::uint64_t bytes_allocated;
-  CallSiteId call_site;
-  std::uint16_t cpu;  // of the allocation; of the last free when it is not live
+  std::uint64_t time_ns;
+  std::uint32_t origin;  // what the caller calls the allocation; not live: the call site of the free
+  std::uint16_t cpu;
   bool live : 1;
   bool freed_unmatched : 1;  // not live: the last free found no allocation
   bool from_cache : 1;       // kmem_cache_alloc, not kmalloc
-  bool selected : 1;         // passed the caller's filter
   bool free_came_early : 1;  // another CPU freed it, unmatched, just before this allocation
 };
-static_assert(sizeof(SlabObject) == 24);
+static_assert(sizeof(SlabObject) == 16);
 
 enum class FreeOutcome : std::uint8_t {
   null,       // kfree(NULL): legal, nothing happens
@@ -38,22 +38,52 @@ enum class FreeOutcome : std::uint8_t {
 
 class SlabMatcher {
  public:
+  // Freed pointers are remembered at least until so many of them fill a full table.
+  static constexpr std::size_t kRememberedFrees = std::size_t{1} << 19;
+
   struct Free {
     FreeOutcome outcome;
-    SlabObject object;  // what was freed; only when matched
+    SlabObject object;  // matched: what was freed; freed again: the free before
   };
   struct Allocation {
     bool replaced = false;  // the pointer was live
     SlabObject object;      // what was replaced
   };
 
-  void prefetch(const Event& event) const { objects_.prefetch(event.address); }
+  void prefetch(const Event& event) const { table_of(event.address).objects.prefetch(event.address); }
   // Of an allocation with a non-NULL result.
-  Allocation allocate(const Event& event, bool selected);
+  Allocation allocate(const Event& event, std::uint32_t origin);
   Free release(const Event& event);
 
+  // In no order that means anything.
+  template <typename Visit>
+  void for_each_live(Visit&& visit) const {
+    for (const Table& table : tables_)
+      table.objects.for_each([&](std::uint64_t address, const SlabObject& object) {
+        if (object.live) visit(address, object);
+      });
+  }
+
  private:
-  FlatMap<SlabObject> objects_;
+  // Many small tables, so that growing one needs little memory beside.
+  struct Table {
+    FlatMap<SlabObject> objects;
+    std::size_t live = 0;
+  };
+  static constexpr unsigned kTableBits = 5;
+
+  // Which table must not differ from run to run, since what is forgotten depends on it.
+  static std::size_t index_of(std::uint64_t address) {
+    return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> (64 - kTableBits));
+  }
+  const Table& table_of(std::uint64_t address) const { return tables_[index_of(address)]; }
+  static std::pair<SlabObject*, bool> entry(Table& table, std::uint64_t address) {
+    if (table.objects.is_full()) make_room(table);
+    return table.objects.insert(address);
+  }
+  static void make_room(Table& table);
+
+  std::array<Table, std::size_t{1} << kTableBits> tables_;
 };
 
 }  // namespace kmt

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // An open-addressing hash map from 64-bit keys (addresses, page frames) to small plain values, for the
-// tables that every event touches. Linear probing, at most 7/8 full, deletion by shifting back, so that
-// allocate/free churn leaves no tombstones. One flat array: key beside value, one cache line a look-up.
+// tables that every event touches. Linear probing, at most 4/5 full, deletion by shifting back, so that
+// allocate/free churn leaves no tombstones. One flat array: key beside value, one cache line a look-up. A large table
+// grows by a fifth, so that it is never emptier than 2/3: memory is what a trace with many live objects is short of.
 //
 // Why not a packaged map: Boost 1.81's flat map (the only faster one in Debian 12) conflicts with Debian's
 // default Boost development package, and the others need two to three times the memory an entry.
@@ -9,7 +10,6 @@
 // References and pointers to values are valid until the next insertion or erasure.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -33,7 +33,7 @@ class FlatMap {
   Value* find(Key key) {
     if (key == kEmpty) return has_empty_key_ ? &empty_key_value_ : nullptr;
     if (size_ == 0) return nullptr;
-    for (std::size_t at = slot_of(key);; at = (at + 1) & mask_) {
+    for (std::size_t at = slot_of(key);; at = after(at)) {
       if (slots_[at].key == key) return &slots_[at].value;
       if (slots_[at].key == kEmpty) return nullptr;
     }
@@ -47,8 +47,8 @@ class FlatMap {
       if (inserted) empty_key_value_ = Value{};
       return {&empty_key_value_, inserted};
     }
-    if (size_ >= limit_) grow();
-    for (std::size_t at = slot_of(key);; at = (at + 1) & mask_) {
+    if (is_full()) grow();
+    for (std::size_t at = slot_of(key);; at = after(at)) {
       if (slots_[at].key == key) return {&slots_[at].value, false};
       if (slots_[at].key == kEmpty) {
         slots_[at] = {key, Value{}};
@@ -64,12 +64,11 @@ class FlatMap {
     std::size_t at = slot_of(key);
     while (slots_[at].key != key) {
       if (slots_[at].key == kEmpty) return false;
-      at = (at + 1) & mask_;
+      at = after(at);
     }
     // Shift back what follows, as far as each entry may move towards its own slot.
-    for (std::size_t next = (at + 1) & mask_; slots_[next].key != kEmpty; next = (next + 1) & mask_) {
-      const std::size_t home = slot_of(slots_[next].key);
-      if (((next - home) & mask_) >= ((next - at) & mask_)) {
+    for (std::size_t next = after(at); slots_[next].key != kEmpty; next = after(next)) {
+      if (distance(slot_of(slots_[next].key), next) >= distance(at, next)) {
         slots_[at] = slots_[next];
         at = next;
       }
@@ -77,6 +76,16 @@ class FlatMap {
     slots_[at].key = kEmpty;
     --size_;
     return true;
+  }
+
+  // The next new key makes the table grow.
+  bool is_full() const { return size_ >= limit_; }
+
+  // Keeps the entries that `keep(key, value)` accepts; room for as many as before is left.
+  template <typename Keep>
+  void retain(Keep&& keep) {
+    if (has_empty_key_ && !keep(kEmpty, empty_key_value_)) has_empty_key_ = false;
+    rebuild(count_, keep);
   }
 
   // Hints the cache line of a key that will be looked up soon.
@@ -87,7 +96,7 @@ class FlatMap {
   template <typename Visit>
   void for_each(Visit&& visit) const {
     if (has_empty_key_) visit(kEmpty, empty_key_value_);
-    for (std::size_t at = 0; slots_ && at <= mask_; ++at)
+    for (std::size_t at = 0; at < count_; ++at)
       if (slots_[at].key != kEmpty) visit(slots_[at].key, slots_[at].value);
   }
 
@@ -103,30 +112,38 @@ class FlatMap {
     __extension__ using Wide = unsigned __int128;
     const Wide product = Wide{key ^ kHashSeed} * 0x9E3779B97F4A7C15ull;
     const auto folded = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-    return static_cast<std::size_t>(folded >> shift_);
+    return static_cast<std::size_t>((Wide{folded} * count_) >> 64);
   }
+  std::size_t after(std::size_t at) const { return at + 1 == count_ ? 0 : at + 1; }
+  std::size_t distance(std::size_t from, std::size_t to) const { return to >= from ? to - from : to + count_ - from; }
 
   void grow() {
-    const std::size_t old_count = slots_ ? mask_ + 1 : 0;
-    const std::size_t count = old_count == 0 ? 64 : old_count * 2;
+    constexpr std::size_t kLarge = 4096;
+    const std::size_t count = count_ == 0 ? 64 : count_ < kLarge ? count_ * 2 : count_ + count_ / 5;
+    rebuild(count, [](Key, const Value&) { return true; });
+  }
+
+  template <typename Keep>
+  void rebuild(std::size_t count, Keep&& keep) {
+    if (count == 0) return;
+    const std::size_t old_count = std::exchange(count_, count);
     const std::unique_ptr<Slot[]> old = std::exchange(slots_, std::make_unique_for_overwrite<Slot[]>(count));
     for (std::size_t i = 0; i < count; ++i) slots_[i].key = kEmpty;
-    mask_ = count - 1;
-    shift_ = static_cast<unsigned>(64 - std::countr_zero(count));
-    limit_ = count / 8 * 7;
+    limit_ = count / 5 * 4;
+    size_ = 0;
     for (std::size_t i = 0; i < old_count; ++i) {
-      if (old[i].key == kEmpty) continue;
+      if (old[i].key == kEmpty || !keep(old[i].key, old[i].value)) continue;
       std::size_t at = slot_of(old[i].key);
-      while (slots_[at].key != kEmpty) at = (at + 1) & mask_;
+      while (slots_[at].key != kEmpty) at = after(at);
       slots_[at] = old[i];
+      ++size_;
     }
   }
 
   std::unique_ptr<Slot[]> slots_;
-  std::size_t mask_ = 0;
+  std::size_t count_ = 0;  // of slots
   std::size_t size_ = 0;
   std::size_t limit_ = 0;
-  unsigned shift_ = 63;
   bool has_empty_key_ = false;  // the key that marks empty slots is kept apart
   Value empty_key_value_{};
 };

@@ -37,7 +37,7 @@ std::string command_words(const CLI::App& app) {
 
 std::string sort_words() {
   std::string words;
-  for (const auto& column : call_site_columns()) words += fmt::format("{}{}", words.empty() ? "" : " ", column.key);
+  for (const auto& column : group_columns()) words += fmt::format("{}{}", words.empty() ? "" : " ", column.key);
   return words;
 }
 

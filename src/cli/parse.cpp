@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/parse.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/suggest.hpp"
 
 namespace kmt {
 
@@ -15,9 +20,9 @@ namespace {
 
 constexpr unsigned kMostCpus = 65536;
 
-Error bad_value(std::string_view text, const char* what, const char* hint) {
+Error bad_value(std::string_view text, const char* what, std::string hint) {
   Error error(fmt::format("\"{}\" is not {}", text, what));
-  error.hint(hint);
+  error.hint(std::move(hint));
   return error;
 }
 
@@ -47,9 +52,9 @@ std::optional<std::uint64_t> nanoseconds(std::string_view text) {
   return *seconds * kSecond + parts;
 }
 
-std::optional<TimeWindow::Edge> edge(std::string_view part, std::string_view whole) {
+std::optional<TimeEdge> edge(std::string_view part, std::string_view whole) {
   if (part.empty()) return std::nullopt;
-  TimeWindow::Edge edge;
+  TimeEdge edge;
   edge.relative = part.starts_with('+');
   const auto ns = nanoseconds(edge.relative ? part.substr(1) : part);
   if (!ns)
@@ -83,12 +88,6 @@ std::set<std::int32_t> parse_pid_list(std::string_view text) {
   return pids;
 }
 
-std::uint64_t TimeWindow::Edge::on_clock(std::uint64_t first_ns) const {
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  if (!relative) return ns;
-  return ns > most - first_ns ? most : first_ns + ns;
-}
-
 TimeWindow parse_time_window(std::string_view text) {
   const auto parts = split(text, ',');
   if (parts.size() != 2)
@@ -98,6 +97,39 @@ TimeWindow parse_time_window(std::string_view text) {
   if (comparable && window.from->ns >= window.to->ns)
     throw bad_value(text, "a time window: it ends before it starts", "Write FROM,TO in seconds");
   return window;
+}
+
+SizeRange parse_size_range(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const std::string_view least = text.substr(0, dash);
+  const std::string_view most = dash == std::string_view::npos ? least : text.substr(dash + 1);
+  if (least.empty() && most.empty())
+    throw bad_value(text, "a range of sizes", "Write bytes: 64-128, 4k- for at least, -96 for at most, or one size");
+  SizeRange range;
+  if (!least.empty()) range.least = parse_size(least);
+  if (!most.empty()) range.most = parse_size(most);
+  if (range.least && range.most && *range.least > *range.most)
+    throw bad_value(text, "a range of sizes: it ends before it starts", "Write the smaller one first: 64-128");
+  return range;
+}
+
+std::vector<GroupKey> parse_group_keys(std::string_view text) {
+  std::vector<GroupKey> keys;
+  for (const std::string_view part : split(text, ',')) {
+    const auto found = std::find_if(group_keys().begin(), group_keys().end(),
+                                    [part](const GroupKeyInfo& info) { return info.name == part; });
+    if (found == group_keys().end()) {
+      std::vector<std::string> names;
+      for (const GroupKeyInfo& info : group_keys()) names.emplace_back(info.name);
+      throw unknown_name("Cannot group by", part, names);
+    }
+    if (std::find(keys.begin(), keys.end(), found->key) != keys.end())
+      throw bad_value(text, "a list of different keys", "Name each key once: cache,call-site");
+    keys.push_back(found->key);
+  }
+  if (keys.size() > kMostGroupKeys)
+    throw bad_value(text, "a short list of keys", fmt::format("At most {} nest", kMostGroupKeys));
+  return keys;
 }
 
 }  // namespace kmt

@@ -6,6 +6,10 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <vector>
+
+#include "analysis/event_filter.hpp"
+#include "results/group.hpp"
 
 namespace kmt {
 
@@ -16,14 +20,19 @@ std::set<std::int32_t> parse_pid_list(std::string_view text);
 
 // "A,B" in seconds, either of which may be missing; "+" before one counts from the trace's first event.
 struct TimeWindow {
-  struct Edge {
-    std::uint64_t ns = 0;
-    bool relative = false;
-    std::uint64_t on_clock(std::uint64_t first_ns) const;
-  };
-  std::optional<Edge> from;  // inclusive
-  std::optional<Edge> to;    // exclusive
+  std::optional<TimeEdge> from;  // inclusive
+  std::optional<TimeEdge> to;    // exclusive
 };
 TimeWindow parse_time_window(std::string_view text);
+
+// "64-128", "64-", "-4k", "96": bytes, both ends inclusive.
+struct SizeRange {
+  std::optional<std::uint64_t> least;
+  std::optional<std::uint64_t> most;
+};
+SizeRange parse_size_range(std::string_view text);
+
+// "cache,call-site": what `report --by` takes.
+std::vector<GroupKey> parse_group_keys(std::string_view text);
 
 }  // namespace kmt

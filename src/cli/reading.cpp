@@ -50,18 +50,19 @@ std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOpti
   }
 }
 
-bool read_trace(Source& source, const std::function<void(const EventBatch&)>& sink, bool progress) {
-  const InterruptGuard guard;
-  ReadingProgress line(progress);
-  std::uint64_t events = 0;
-  EventBatch batch;
-  for (unsigned turn = 0; source.read(batch); ++turn) {
-    sink(batch);
-    events += batch.size();
-    if (guard.interrupted()) return false;
-    if (turn % 64 == 0) line.update(source.info().path, source.progress(), events);
-  }
+bool WatchedSource::read(EventBatch& batch) {
+  if (guard_.interrupted()) interrupted_ = true;
+  if (interrupted_ || !source_.read(batch)) return false;
+  events_ += batch.size();
+  if (turn_++ % 64 == 0) line_.update(source_.info().path, source_.progress(), events_);
   return true;
+}
+
+bool read_trace(Source& source, const std::function<void(const EventBatch&)>& sink, bool progress) {
+  WatchedSource watched(source, progress);
+  EventBatch batch;
+  while (watched.read(batch)) sink(batch);
+  return watched.complete();
 }
 
 }  // namespace kmt

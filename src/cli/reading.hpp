@@ -36,6 +36,26 @@ std::string default_trace();
 // open_trace() with a hint for whoever has no trace yet.
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options = {});
 
+// Another source, read to its end or to Ctrl+C, with a progress line.
+class WatchedSource : public Source {
+ public:
+  WatchedSource(Source& source, bool progress) : source_(source), line_(progress) {}
+
+  const TraceInfo& info() const override { return source_.info(); }
+  bool read(EventBatch& batch) override;
+  double progress() const override { return source_.progress(); }
+  // False when Ctrl+C ended it before the trace's end.
+  bool complete() const { return !interrupted_; }
+
+ private:
+  Source& source_;
+  InterruptGuard guard_;
+  ReadingProgress line_;
+  std::uint64_t events_ = 0;
+  unsigned turn_ = 0;
+  bool interrupted_ = false;
+};
+
 // Gives every batch to `sink`. False when Ctrl+C ended it before the trace's end.
 bool read_trace(Source& source, const std::function<void(const EventBatch&)>& sink, bool progress);
 

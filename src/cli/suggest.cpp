@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace kmt {
 
 namespace {
@@ -45,6 +48,14 @@ std::string nearest_name(std::string_view typed, const std::vector<std::string>&
   const auto completed =
       std::find_if(names.begin(), names.end(), [&](const auto& name) { return name.starts_with(typed); });
   return completed == names.end() || typed.size() < 2 ? std::string{} : *completed;
+}
+
+Error unknown_name(std::string_view what, std::string_view typed, const std::vector<std::string>& names) {
+  Error error(fmt::format("{} \"{}\"", what, typed));
+  const std::string nearest = nearest_name(std::string(typed), names);
+  error.hint((nearest.empty() ? "" : fmt::format("Did you mean \"{}\"? ", nearest)) +
+             fmt::format("There are {}", fmt::join(names, ", ")));
+  return error;
 }
 
 }  // namespace kmt

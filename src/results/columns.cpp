@@ -14,86 +14,107 @@ Cell member(const auto& row) {
   return Cell{std::uint64_t{row.*Member}};
 }
 
-// Zero where a kernel breaks the rule that it gives at least what is asked for; `check` reports that.
-std::uint64_t wasted_bytes(const CallSiteRow& row) {
-  return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : 0;
+using Row = GroupRow;
+
+// What is given beyond what is asked for. Percpu memory is asked for in bytes for one CPU, and given to each; vmap
+// areas and pages are given as they are asked for. Zero where a kernel breaks the rule that it gives at least what is
+// asked for; `check` reports that.
+Cell wasted_bytes(const Row& row) {
+  if (row.allocator != Allocator::slab) return {};
+  return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : std::uint64_t{0};
 }
 
-Cell waste_percent(const CallSiteRow& row) {
-  if (row.bytes_allocated == 0) return {};
-  return 100.0 * static_cast<double>(wasted_bytes(row)) / static_cast<double>(row.bytes_allocated);
+Cell waste_percent(const Row& row) {
+  const Cell wasted = wasted_bytes(row);
+  if (row.bytes_allocated == 0 || !std::holds_alternative<std::uint64_t>(wasted)) return {};
+  return 100.0 * static_cast<double>(std::get<std::uint64_t>(wasted)) / static_cast<double>(row.bytes_allocated);
 }
 
 // Bytes that are known only where the kernel says what it gave.
 template <auto Member>
-Cell given_bytes(const CallSiteRow& row) {
+Cell given_bytes(const Row& row) {
   if (!row.knows_bytes) return {};
   return member<Member>(row);
 }
 
-Cell bytes_each(const CallSiteRow& row) {
+Cell bytes_each(const Row& row) {
   if (row.allocations == 0 || !row.knows_bytes) return {};
   return row.bytes_allocated / row.allocations;
 }
 
-using Site = CallSiteRow;
-constexpr std::array kCallSiteColumns = {
-    Column<Site>{"symbol", "Call site", Unit::text, 0,
-                 [](const Site& row) { return Cell{std::string_view(row.symbol)}; },
-                 "function and offset that the allocation returns to, with its module"},
-    Column<Site>{"address", "Address", Unit::address, 12, [](const Site& row) { return member<&Site::address>(row); },
-                 "the same as an address"},
-    Column<Site>{"hits", "Hits", Unit::count, 1, [](const Site& row) { return member<&Site::allocations>(row); },
-                 "allocations that succeeded"},
-    Column<Site>{"requested", "Requested", Unit::bytes, 7,
-                 [](const Site& row) { return member<&Site::bytes_requested>(row); }, "bytes asked for"},
-    Column<Site>{"allocated", "Allocated", Unit::bytes, 2,
-                 [](const Site& row) { return member<&Site::bytes_allocated>(row); },
-                 "bytes given: the sizes of the slots that were taken"},
-    Column<Site>{"size", "Each", Unit::bytes, 6, [](const Site& row) { return bytes_each(row); },
-                 "bytes given for one allocation, on average"},
-    Column<Site>{"waste", "Waste", Unit::percent, 3, [](const Site& row) { return waste_percent(row); },
-                 "part of the bytes given that nobody asked for: 100 - 100 * requested / allocated"},
-    Column<Site>{"wasted", "Wasted", Unit::bytes, 9, [](const Site& row) { return Cell{wasted_bytes(row)}; },
-                 "bytes given that nobody asked for"},
-    Column<Site>{"frees", "Frees", Unit::count, 11, [](const Site& row) { return member<&Site::frees>(row); },
-                 "frees, by whomever, of what was allocated here in the trace"},
-    Column<Site>{"live", "Live", Unit::count, 8, [](const Site& row) { return member<&Site::live_allocations>(row); },
-                 "allocations not freed when the trace ends"},
-    Column<Site>{"live-bytes", "Live bytes", Unit::bytes, 4,
-                 [](const Site& row) { return member<&Site::live_bytes>(row); }, "bytes not freed when the trace ends"},
-    Column<Site>{"pingpong", "Ping-pong", Unit::count, 5,
-                 [](const Site& row) { return member<&Site::cross_cpu_frees>(row); },
-                 "frees on another CPU than the allocation's: the object's cache lines travel"},
-    Column<Site>{"failed", "Failed", Unit::count, 10,
-                 [](const Site& row) { return member<&Site::failed_allocations>(row); }, "allocations that got NULL"},
-};
+Cell rate(const Row& row) {
+  if (row.duration_ns == 0) return {};
+  return static_cast<double>(row.allocations) * 1e9 / static_cast<double>(row.duration_ns);
+}
 
-constexpr std::array kPercpuCallSiteColumns = {
-    Column<Site>{
-        "symbol", "Call site", Unit::text, 0, [](const Site& row) { return Cell{std::string_view(row.symbol)}; },
-        "function and offset that the allocation returns to, with its module; unknown: the kernel does not say"},
-    Column<Site>{"address", "Address", Unit::address, 12, [](const Site& row) { return member<&Site::address>(row); },
-                 "the same as an address"},
-    Column<Site>{"hits", "Hits", Unit::count, 1, [](const Site& row) { return member<&Site::allocations>(row); },
-                 "allocations that succeeded"},
-    Column<Site>{"requested", "For a CPU", Unit::bytes, 3,
-                 [](const Site& row) { return member<&Site::bytes_requested>(row); }, "bytes asked for each CPU"},
-    Column<Site>{"allocated", "Allocated", Unit::bytes, 2,
-                 [](const Site& row) { return given_bytes<&Site::bytes_allocated>(row); },
-                 "bytes taken of the machine, for all possible CPUs"},
-    Column<Site>{"size", "Each", Unit::bytes, 6, [](const Site& row) { return bytes_each(row); },
-                 "bytes taken by one allocation, on average"},
-    Column<Site>{"frees", "Frees", Unit::count, 7, [](const Site& row) { return member<&Site::frees>(row); },
-                 "frees, by whomever, of what was allocated here in the trace"},
-    Column<Site>{"live", "Live", Unit::count, 5, [](const Site& row) { return member<&Site::live_allocations>(row); },
-                 "allocations not freed when the trace ends"},
-    Column<Site>{"live-bytes", "Live bytes", Unit::bytes, 4,
-                 [](const Site& row) { return given_bytes<&Site::live_bytes>(row); },
-                 "bytes not freed when the trace ends"},
-    Column<Site>{"failed", "Failed", Unit::count, 8,
-                 [](const Site& row) { return member<&Site::failed_allocations>(row); },
-                 "allocations that got NULL; their events name no call site"},
+Cell address(const Row& row) {
+  for (const KeyValue& key : row.keys)
+    if (const auto* code = std::get_if<CodeAddress>(&key)) return code->address;
+  return {};
+}
+
+Cell peak(const Row& row, std::uint64_t value) {
+  if (!row.peak_bytes || !row.knows_bytes) return {};
+  return value;
+}
+
+Cell of_lifetimes(const Row& row, std::uint64_t value) {
+  if (row.lifetimes.count() == 0) return {};
+  return value;
+}
+
+constexpr bool kOnDemand = false;
+
+constexpr std::array kGroupColumns = {
+    Column<Row>{"name", "Name", Unit::text, 0, [](const Row& row) { return Cell{std::string_view(row.name)}; },
+                "what the group is of: a call site's function and offset, with its module"},
+    Column<Row>{"address", "Address", Unit::address, 12, address, "a call site's address", kOnDemand},
+    Column<Row>{"hits", "Hits", Unit::count, 1, [](const Row& row) { return member<&Row::allocations>(row); },
+                "allocations that succeeded"},
+    Column<Row>{"requested", "Requested", Unit::bytes, 7,
+                [](const Row& row) { return member<&Row::bytes_requested>(row); },
+                "bytes asked for; of percpu memory for one CPU"},
+    Column<Row>{"allocated", "Allocated", Unit::bytes, 2, given_bytes<&Row::bytes_allocated>,
+                "bytes given: the sizes of the slots that were taken; of percpu memory for all CPUs"},
+    Column<Row>{"size", "Each", Unit::bytes, 6, bytes_each, "bytes given for one allocation, on average"},
+    Column<Row>{"waste", "Waste", Unit::percent, 3, waste_percent,
+                "part of the bytes given that nobody asked for: 100 - 100 * requested / allocated"},
+    Column<Row>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes given that nobody asked for"},
+    Column<Row>{"frees", "Frees", Unit::count, 12, [](const Row& row) { return member<&Row::frees>(row); },
+                "frees, by whomever, of what was allocated here in the trace"},
+    Column<Row>{"freed", "Freed", Unit::bytes, 13, given_bytes<&Row::bytes_freed>, "bytes of these frees", kOnDemand},
+    Column<Row>{"live", "Live", Unit::count, 8, [](const Row& row) { return member<&Row::live_allocations>(row); },
+                "allocations not freed when the trace ends"},
+    Column<Row>{"live-bytes", "Live bytes", Unit::bytes, 4, given_bytes<&Row::live_bytes>,
+                "bytes not freed when the trace ends"},
+    Column<Row>{"peak", "Peak", Unit::bytes, 10, [](const Row& row) { return peak(row, row.peak_bytes.value_or(0)); },
+                "most bytes live at one time"},
+    Column<Row>{"peak-at", "Peak at", Unit::time, 13, [](const Row& row) { return peak(row, row.peak_ns); },
+                "when that was first reached, on the trace's clock", kOnDemand},
+    Column<Row>{"rate", "Hits/s", Unit::rate, 13, rate, "allocations in a second, over the whole trace", kOnDemand},
+    Column<Row>{"mean-life", "Mean life", Unit::duration, 10,
+                [](const Row& row) { return of_lifetimes(row, row.lifetimes.mean_ns()); },
+                "how long the allocations that were freed had lived, on average"},
+    Column<Row>{"p50-life", "Life 50%", Unit::duration, 13,
+                [](const Row& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(50)); },
+                "half of them lived no longer, at most 25 % too high", kOnDemand},
+    Column<Row>{"p90-life", "Life 90%", Unit::duration, 13,
+                [](const Row& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(90)); },
+                "90 of 100 lived no longer, likewise", kOnDemand},
+    Column<Row>{"p99-life", "Life 99%", Unit::duration, 13,
+                [](const Row& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(99)); },
+                "99 of 100 lived no longer, likewise", kOnDemand},
+    Column<Row>{"short-lived", "Under 1 ms", Unit::count, 13,
+                [](const Row& row) { return of_lifetimes(row, row.lifetimes.under_1ms()); },
+                "allocations that lived under a millisecond", kOnDemand},
+    Column<Row>{"pingpong", "Ping-pong", Unit::count, 5,
+                [](const Row& row) { return member<&Row::cross_cpu_frees>(row); },
+                "frees on another CPU than the allocation's: the object's cache lines travel"},
+    Column<Row>{"cross-node", "Cross-node", Unit::count, 11,
+                [](const Row& row) { return row.cross_node_frees ? Cell{*row.cross_node_frees} : Cell{}; },
+                "frees on a CPU of another NUMA node than the allocation's"},
+    Column<Row>{"failed", "Failed", Unit::count, 11,
+                [](const Row& row) { return member<&Row::failed_allocations>(row); }, "allocations that got nothing"},
 };
 
 using Order = PageOrderRow;
@@ -116,44 +137,52 @@ constexpr std::array kPageOrderColumns = {
 
 }  // namespace
 
-std::span<const Column<CallSiteRow>> call_site_columns() { return kCallSiteColumns; }
-std::span<const Column<CallSiteRow>> percpu_call_site_columns() { return kPercpuCallSiteColumns; }
+std::span<const Column<GroupRow>> group_columns() { return kGroupColumns; }
 std::span<const Column<PageOrderRow>> page_order_columns() { return kPageOrderColumns; }
 
-const Column<CallSiteRow>* find_column(std::span<const Column<CallSiteRow>> columns, std::string_view key) {
-  const auto found =
-      std::find_if(columns.begin(), columns.end(), [key](const auto& column) { return column.key == key; });
-  return found == columns.end() ? nullptr : &*found;
+const Column<GroupRow>* find_group_column(std::string_view key) {
+  const auto found = std::find_if(kGroupColumns.begin(), kGroupColumns.end(),
+                                  [key](const auto& column) { return column.key == key; });
+  return found == kGroupColumns.end() ? nullptr : &*found;
 }
 
-const Column<CallSiteRow>* find_call_site_column(std::string_view key) { return find_column(kCallSiteColumns, key); }
-
-std::vector<const CallSiteRow*> sorted_call_sites(const std::vector<CallSiteRow>& rows, const Column<CallSiteRow>& by) {
-  std::vector<const CallSiteRow*> sorted;
-  sorted.reserve(rows.size());
-  for (const CallSiteRow& row : rows) sorted.push_back(&row);
+std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, const Column<GroupRow>& by) {
+  struct Keyed {
+    Cell cell;
+    const GroupRow* row;
+  };
+  std::vector<Keyed> keyed;
+  keyed.reserve(rows.size());
+  for (const GroupRow& row : rows) keyed.push_back({by.get(row), &row});
   const bool ascending = by.unit == Unit::text || by.unit == Unit::address;
-  std::sort(sorted.begin(), sorted.end(), [&by, ascending](const CallSiteRow* a, const CallSiteRow* b) {
-    const Cell left = by.get(*a);
-    const Cell right = by.get(*b);
-    if (left != right) return ascending ? left < right : left > right;
-    return std::tuple(b->bytes_allocated, a->address) < std::tuple(a->bytes_allocated, b->address);
+  std::stable_sort(keyed.begin(), keyed.end(), [ascending](const Keyed& a, const Keyed& b) {
+    if (a.cell != b.cell) return ascending ? a.cell < b.cell : a.cell > b.cell;
+    return std::tie(b.row->bytes_allocated, a.row->name) < std::tie(a.row->bytes_allocated, b.row->name);
   });
+  std::vector<const GroupRow*> sorted;
+  for (const Keyed& entry : keyed) sorted.push_back(entry.row);
   return sorted;
 }
 
-CallSiteRow sum_of(std::span<const CallSiteRow* const> rows, std::string_view symbol) {
-  CallSiteRow sum;
-  sum.symbol = symbol;
-  for (const CallSiteRow* row : rows) {
+GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name) {
+  GroupRow sum;
+  sum.name = name;
+  sum.cross_node_frees = 0;
+  for (const GroupRow* row : rows) {
+    sum.allocator = row->allocator;
     sum.allocations += row->allocations;
-    sum.frees += row->frees;
     sum.failed_allocations += row->failed_allocations;
+    sum.frees += row->frees;
     sum.bytes_requested += row->bytes_requested;
     sum.bytes_allocated += row->bytes_allocated;
+    sum.bytes_freed += row->bytes_freed;
     sum.live_allocations += row->live_allocations;
     sum.live_bytes += row->live_bytes;
     sum.cross_cpu_frees += row->cross_cpu_frees;
+    if (!row->cross_node_frees) sum.cross_node_frees.reset();
+    if (sum.cross_node_frees) *sum.cross_node_frees += *row->cross_node_frees;
+    sum.lifetimes.add(row->lifetimes);
+    sum.duration_ns = row->duration_ns;
     sum.knows_bytes = sum.knows_bytes && row->knows_bytes;
   }
   return sum;

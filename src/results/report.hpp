@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/group.hpp"
 #include "results/memory_state.hpp"
 #include "trace/trace_info.hpp"
 
@@ -52,6 +53,10 @@ struct AllocatorTotals {
   std::uint64_t unmatched_frees = 0;
   std::uint64_t null_frees = 0;
   std::uint64_t cross_cpu_frees = 0;
+  std::uint64_t cross_node_frees = 0;  // means something where SlabTotals::cross_node_allocations does
+  std::uint64_t peak_bytes = 0;        // most live bytes at one time
+  std::uint64_t peak_ns = 0;           // when that was first reached
+  Lifetimes lifetimes;
   bool knows_bytes = true;  // false: the kernel does not say bytes_allocated, so freed and live bytes are not known
 };
 
@@ -66,6 +71,9 @@ struct PageTotals {
   std::uint64_t bytes_allocated = 0;
   std::uint64_t bytes_freed = 0;  // only frames that were allocated in the trace
   std::uint64_t live_bytes = 0;
+  std::uint64_t peak_bytes = 0;
+  std::uint64_t peak_ns = 0;
+  Lifetimes lifetimes;  // an allocation ends when its first page is freed
 };
 
 struct PageOrderRow {
@@ -77,18 +85,16 @@ struct PageOrderRow {
   std::uint64_t live_bytes = 0;  // of allocations of this order, what is left of them
 };
 
-struct CallSiteRow {
-  std::uint64_t address = 0;
-  std::string symbol;
-  std::uint64_t allocations = 0;
-  std::uint64_t frees = 0;  // matched frees of what was allocated here
-  std::uint64_t failed_allocations = 0;
-  std::uint64_t bytes_requested = 0;
-  std::uint64_t bytes_allocated = 0;
-  std::uint64_t live_allocations = 0;
-  std::uint64_t live_bytes = 0;
-  std::uint64_t cross_cpu_frees = 0;
-  bool knows_bytes = true;  // as in AllocatorTotals
+// What is wrong with pairs of events, by their two call sites.
+struct AnomalyRow {
+  Imperfection kind{};
+  Allocator allocator = Allocator::slab;
+  CodeAddress first;   // the earlier event's: allocation or previous free; address 0: there is none
+  CodeAddress second;  // the event's at which it was seen
+  std::string cache;   // empty: unknown
+  std::uint64_t count = 0;
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
 };
 
 struct ReportResult {
@@ -100,9 +106,10 @@ struct ReportResult {
   AllocatorTotals vmalloc;  // areas of addresses: vmalloc, vmap, ioremap and whatever else maps into that range
   MemoryState memory;
   std::vector<PageOrderRow> page_orders;                         // by order
-  std::vector<CallSiteRow> call_sites;                           // all of them, unsorted; views sort and cut
-  std::vector<CallSiteRow> percpu_call_sites;                    // the same; address 0: the kernel does not say
+  std::vector<GroupKey> by;                                      // what groups are of
+  std::vector<GroupTable> groups;                                // of allocators with events that a key applies to
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count, only what occurred
+  std::vector<AnomalyRow> anomaly_sites;                         // the same by call sites, most frequent first
   Findings findings;                                             // what the source found: damage, loss
 };
 

@@ -71,21 +71,25 @@ using EventBatch = std::vector<Event>;
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
 constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }
 
-// The allocators whose frees name the address of what they free. Equal addresses of two of them are different things:
-// a percpu pointer is no address of memory, each CPU makes one of it.
-enum class Allocator : std::uint8_t { slab, percpu, vmap };
-constexpr std::size_t kAllocators = 3;
+// Equal addresses of two allocators are different things: a percpu pointer is no address of memory, each CPU makes one
+// of it.
+enum class Allocator : std::uint8_t { slab, percpu, vmap, pages };
+constexpr std::size_t kAllocators = 4;
+// The first ones free what one address names; pages are freed by frame.
+constexpr std::size_t kPointerAllocators = 3;
 
+// By pointer, not of pages.
 constexpr bool is_allocation(EventKind kind) {
   return is_slab_alloc(kind) || kind == EventKind::percpu_alloc || kind == EventKind::vmap_alloc;
 }
 constexpr bool is_free(EventKind kind) {
   return is_slab_free(kind) || kind == EventKind::percpu_free || kind == EventKind::vmap_free;
 }
-// Of an allocation or a free.
+// Of an allocation or a free, of pages too.
 constexpr Allocator allocator_of(EventKind kind) {
   if (kind == EventKind::percpu_alloc || kind == EventKind::percpu_free) return Allocator::percpu;
   if (kind == EventKind::vmap_alloc || kind == EventKind::vmap_free) return Allocator::vmap;
+  if (kind == EventKind::page_alloc || kind == EventKind::page_free) return Allocator::pages;
   return Allocator::slab;
 }
 

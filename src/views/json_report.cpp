@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/json_report.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 #include "views/json_common.hpp"
 
@@ -9,6 +13,33 @@ namespace kmt {
 namespace {
 
 Json known(std::uint64_t bytes, bool is_known) { return is_known ? Json(bytes) : Json(nullptr); }
+
+Json to_json(const CodeAddress& code) {
+  Json json = Json::object();
+  json["address"] = address_text(code.address);
+  json["symbol"] = printable(code.symbol);
+  return json;
+}
+
+Json to_json(const Lifetimes& lifetimes) {
+  Json json = Json::object();
+  json["count"] = lifetimes.count();
+  json["mean_ns"] = lifetimes.mean_ns();
+  json["p50_ns"] = lifetimes.percentile_ns(50);
+  json["p90_ns"] = lifetimes.percentile_ns(90);
+  json["p99_ns"] = lifetimes.percentile_ns(99);
+  json["under_1ms"] = lifetimes.under_1ms();
+  json["histogram"] = Json::array();
+  for (const Lifetimes::Bucket& bucket : lifetimes.buckets()) {
+    if (bucket.count == 0) continue;
+    Json entry = Json::object();
+    entry["from_ns"] = bucket.from_ns;
+    entry["to_ns"] = bucket.to_ns;
+    entry["count"] = bucket.count;
+    json["histogram"].push_back(std::move(entry));
+  }
+  return json;
+}
 
 Json to_json(const AllocatorTotals& totals) {
   Json json = Json::object();
@@ -24,6 +55,9 @@ Json to_json(const AllocatorTotals& totals) {
   json["unmatched_frees"] = totals.unmatched_frees;
   json["null_frees"] = totals.null_frees;
   json["cross_cpu_frees"] = totals.cross_cpu_frees;
+  json["peak_bytes"] = known(totals.peak_bytes, totals.knows_bytes);
+  json["peak_ns"] = known(totals.peak_ns, totals.knows_bytes);
+  json["lifetime"] = to_json(totals.lifetimes);
   return json;
 }
 
@@ -41,6 +75,9 @@ Json to_json(const PageTotals& pages) {
   json["bytes_allocated"] = pages.bytes_allocated;
   json["bytes_freed"] = pages.bytes_freed;
   json["live_bytes"] = pages.live_bytes;
+  json["peak_bytes"] = pages.peak_bytes;
+  json["peak_ns"] = pages.peak_ns;
+  json["lifetime"] = to_json(pages.lifetimes);
   return json;
 }
 
@@ -55,10 +92,81 @@ Json to_json(const PageOrderRow& row) {
   return json;
 }
 
-Json to_json(const CallSiteRow& row) {
+struct KeyToJson {
+  GroupKey key;
+
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(std::uint64_t number) const { return number; }
+  Json operator()(const std::string& text) const { return printable(text); }
+  Json operator()(const CodeAddress& code) const { return to_json(code); }
+  Json operator()(const std::vector<CodeAddress>& frames) const {
+    Json json = Json::array();
+    for (const CodeAddress& frame : frames) json.push_back(to_json(frame));
+    return json;
+  }
+  Json operator()(const TaskName& task) const {
+    Json json = Json::object();
+    json[key == GroupKey::process ? "pid" : "tid"] = task.id ? Json(*task.id) : Json(nullptr);
+    json["comm"] = printable(task.comm);
+    return json;
+  }
+  Json operator()(const NamedNumber& named) const {
+    Json json = Json::object();
+    if (key == GroupKey::gfp) {
+      json["value"] = fmt::format("{:#x}", named.number);
+      json["text"] = printable(named.name);
+    } else {
+      json["number"] = named.number;
+      json["name"] = printable(named.name);
+    }
+    return json;
+  }
+  Json operator()(const LifetimeRange& range) const {
+    Json json = Json::object();
+    json["from_ns"] = range.from_ns;
+    json["to_ns"] = range.to_ns;
+    return json;
+  }
+};
+
+Json to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
+  Json keys = Json::object();
+  for (std::size_t i = 0; i < by.size(); ++i)
+    keys[std::string(info_of(by[i]).name)] = std::visit(KeyToJson{by[i]}, row.keys[i]);
   Json json = Json::object();
-  json["address"] = address_text(row.address);
-  json["symbol"] = printable(row.symbol);
+  json["keys"] = std::move(keys);
+  json["allocations"] = row.allocations;
+  json["failed_allocations"] = row.failed_allocations;
+  json["frees"] = row.frees;
+  json["bytes_requested"] = row.bytes_requested;
+  json["bytes_allocated"] = known(row.bytes_allocated, row.knows_bytes);
+  const Cell wasted = find_group_column("wasted")->get(row);
+  json["bytes_wasted"] = std::holds_alternative<std::uint64_t>(wasted) ? Json(std::get<std::uint64_t>(wasted)) : Json();
+  json["bytes_freed"] = known(row.bytes_freed, row.knows_bytes);
+  json["live_allocations"] = row.live_allocations;
+  json["live_bytes"] = known(row.live_bytes, row.knows_bytes);
+  json["peak_bytes"] = row.peak_bytes && row.knows_bytes ? Json(*row.peak_bytes) : Json(nullptr);
+  json["peak_ns"] = row.peak_bytes && row.knows_bytes ? Json(row.peak_ns) : Json(nullptr);
+  json["first_ns"] = row.first_ns;
+  json["last_ns"] = row.last_ns;
+  json["cross_cpu_frees"] = row.cross_cpu_frees;
+  json["cross_node_frees"] = row.cross_node_frees ? Json(*row.cross_node_frees) : Json(nullptr);
+  json["lifetime"] = to_json(row.lifetimes);
+  return json;
+}
+
+Json to_json(const GroupTable& table, const std::vector<GroupKey>& by, const ReportOptions& options) {
+  Json json = Json::object();
+  json["total"] = table.rows.size();
+  json["rows"] = Json::array();
+  const std::vector<const GroupRow*> sorted = sorted_rows(table.rows, sort_column(options));
+  for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) json["rows"].push_back(to_json(*sorted[i], by));
+  return json;
+}
+
+// A call site as it was shown before there were other groups.
+Json to_json_site(const GroupRow& row) {
+  Json json = to_json(std::get<CodeAddress>(row.keys.front()));
   json["allocations"] = row.allocations;
   json["frees"] = row.frees;
   json["failed_allocations"] = row.failed_allocations;
@@ -68,6 +176,37 @@ Json to_json(const CallSiteRow& row) {
   json["live_bytes"] = known(row.live_bytes, row.knows_bytes);
   json["cross_cpu_frees"] = row.cross_cpu_frees;
   return json;
+}
+
+// "call_sites" and "call_sites_total" of one allocator.
+void add_call_sites(const ReportResult& result, Allocator allocator, const std::string& name,
+                    const ReportOptions& options, Json& json) {
+  if (result.by != std::vector<GroupKey>{GroupKey::call_site}) return;
+  const auto table = std::find_if(result.groups.begin(), result.groups.end(),
+                                  [allocator](const GroupTable& groups) { return groups.allocator == allocator; });
+  json[name + "_total"] = table == result.groups.end() ? 0 : table->rows.size();
+  json[name] = Json::array();
+  if (table == result.groups.end()) return;
+  const std::vector<const GroupRow*> sorted = sorted_rows(table->rows, sort_column(options));
+  for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) json[name].push_back(to_json_site(*sorted[i]));
+}
+
+Json to_json(const std::vector<AnomalyRow>& anomalies) {
+  Json list = Json::array();
+  for (const AnomalyRow& row : anomalies) {
+    const auto site = [](const CodeAddress& code) { return code.address == 0 ? Json(nullptr) : to_json(code); };
+    Json json = Json::object();
+    json["kind"] = describe(row.kind).id;
+    json["allocator"] = name_of(row.allocator);
+    json["first"] = site(row.first);
+    json["second"] = site(row.second);
+    json["cache"] = text_or_null(row.cache);
+    json["count"] = row.count;
+    json["first_ns"] = row.first_ns;
+    json["last_ns"] = row.last_ns;
+    list.push_back(std::move(json));
+  }
+  return list;
 }
 
 Json to_json(const MemoryState& memory) {
@@ -86,14 +225,6 @@ Json to_json(const MemoryState& memory) {
   json["last_ns"] = memory.last_ns;
   json["meminfo"] = std::move(rows);
   return json;
-}
-
-// As many of the rows as are shown, in the column's order.
-Json call_sites(const std::vector<CallSiteRow>& rows, const Column<CallSiteRow>& by, const ReportOptions& options) {
-  Json list = Json::array();
-  const std::vector<const CallSiteRow*> sorted = sorted_call_sites(rows, by);
-  for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) list.push_back(to_json(*sorted[i]));
-  return list;
 }
 
 // Two names of a trace may become the same text: their counts are added, a key comes once.
@@ -119,13 +250,17 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["memory"] = to_json(result.memory);
   json["page_orders"] = Json::array();
   for (const PageOrderRow& row : result.page_orders) json["page_orders"].push_back(to_json(row));
-  json["call_sites_total"] = result.call_sites.size();
-  json["call_sites"] = call_sites(result.call_sites, sort_column(options), options);
+  add_call_sites(result, Allocator::slab, "call_sites", options, json);
   json["percpu"] = to_json(result.percpu);
-  json["percpu_call_sites_total"] = result.percpu_call_sites.size();
-  json["percpu_call_sites"] = call_sites(result.percpu_call_sites, percpu_sort_column(options), options);
+  add_call_sites(result, Allocator::percpu, "percpu_call_sites", options, json);
   json["vmalloc"] = to_json(result.vmalloc);
+  json["by"] = Json::array();
+  for (const GroupKey key : result.by) json["by"].push_back(info_of(key).name);
+  json["groups"] = Json::object();
+  for (const GroupTable& table : result.groups)
+    json["groups"][std::string(name_of(table.allocator))] = to_json(table, result.by, options);
   json["anomalies"] = to_json(result.anomalies);
+  json["anomaly_sites"] = to_json(result.anomaly_sites);
   json["findings"] = to_json(result.findings);
   return dump(json);
 }

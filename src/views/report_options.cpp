@@ -5,13 +5,8 @@
 
 namespace kmt {
 
-const Column<CallSiteRow>& sort_column(const ReportOptions& options) {
-  return options.sort != nullptr ? *options.sort : *find_call_site_column("allocated");
-}
-
-const Column<CallSiteRow>& percpu_sort_column(const ReportOptions& options) {
-  const Column<CallSiteRow>* const same = find_column(percpu_call_site_columns(), sort_column(options).key);
-  return same != nullptr ? *same : *find_column(percpu_call_site_columns(), "allocated");
+const Column<GroupRow>& sort_column(const ReportOptions& options) {
+  return options.sort != nullptr ? *options.sort : *find_group_column("allocated");
 }
 
 std::size_t shown_rows(const ReportOptions& options, std::size_t total) {

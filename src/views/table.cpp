@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "views/lines.hpp"
 
 namespace kmt {
 
@@ -78,14 +79,21 @@ std::string line(const std::vector<TableColumn>& columns, const std::vector<std:
   return out;
 }
 
-std::string percent_text(double percent, bool raw) {
-  return raw ? fmt::format("{:.3f}", percent) : fmt::format("{:.1f}%", percent);
+std::string decimal_text(double number, Unit unit, bool raw) {
+  if (raw) return fmt::format("{:.3f}", number);
+  if (unit == Unit::percent) return fmt::format("{:.1f}%", number);
+  return number < 100 ? fmt::format("{:.1f}", number) : humane_count(static_cast<std::uint64_t>(number));
 }
 
 std::string number_text(std::uint64_t number, Unit unit, bool raw) {
   if (unit == Unit::address) return fmt::format("{:#x}", number);
   if (raw || unit == Unit::order) return fmt::format("{}", number);
-  return unit == Unit::bytes ? humane_bytes(number) : humane_count(number);
+  switch (unit) {
+    case Unit::bytes: return humane_bytes(number);
+    case Unit::duration: return humane_duration(number);
+    case Unit::time: return say_seconds(number);
+    default: return humane_count(number);
+  }
 }
 
 }  // namespace
@@ -104,7 +112,7 @@ std::string to_text(const Table& table, const TextStyle& style) {
 
 std::string cell_text(const Cell& cell, Unit unit, bool raw) {
   if (const auto* number = std::get_if<std::uint64_t>(&cell)) return number_text(*number, unit, raw);
-  if (const auto* percent = std::get_if<double>(&cell)) return percent_text(*percent, raw);
+  if (const auto* decimal = std::get_if<double>(&cell)) return decimal_text(*decimal, unit, raw);
   if (const auto* text = std::get_if<std::string_view>(&cell)) return ascii(*text);
   return "-";
 }

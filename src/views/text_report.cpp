@@ -9,6 +9,7 @@
 #include "views/findings_text.hpp"
 #include "views/lines.hpp"
 #include "views/table.hpp"
+#include "views/text_groups.hpp"
 
 namespace kmt {
 
@@ -138,47 +139,8 @@ std::string vmalloc_lines(const AllocatorTotals& vmalloc, const TextStyle& style
                      "area", style);
 }
 
-// Every column in raw; else what tells something: not the address beside its symbol, no column of zeros, but always
-// the one that orders the table.
-Table call_site_table(const std::vector<CallSiteRow>& call_sites, std::span<const Column<CallSiteRow>> columns,
-                      const Column<CallSiteRow>& sort, const ReportOptions& options, const TextStyle& style) {
-  std::vector<const CallSiteRow*> rows = sorted_call_sites(call_sites, sort);
-  const std::size_t shown = shown_rows(options, rows.size());
-  const std::size_t more = rows.size() - shown;
-  const CallSiteRow total = sum_of(rows, "total");
-  const CallSiteRow rest = sum_of(std::span(rows).subspan(shown), fmt::format("({} more)", say_count(more, style)));
-  rows.resize(shown);
-  if (more > 0) rows.push_back(&rest);
-  rows.push_back(&total);
-
-  Table table = make_table<CallSiteRow>(columns, rows, style.raw, [&](const Column<CallSiteRow>& column) {
-    if (style.raw || &column == &sort) return true;
-    return column.unit != Unit::address && (column.unit != Unit::count || column.get(total) != Cell{std::uint64_t{0}});
-  });
-  for (TableColumn& column : table.columns)
-    if (column.header == sort.header) column.importance = 0;
-  // A sum has no address.
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    if (table.columns[i].header == find_call_site_column("address")->header)
-      for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].cells[i] = "-";
-  for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].aside = true;
-  return table;
-}
-
-std::string call_sites(std::string_view what, const std::vector<CallSiteRow>& rows,
-                       std::span<const Column<CallSiteRow>> columns, const Column<CallSiteRow>& sort,
-                       const ReportOptions& options, const TextStyle& style) {
-  const std::size_t total = rows.size();
-  if (total == 0) return {};
-  const std::size_t shown = shown_rows(options, total);
-  const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
-                                         : fmt::format("all {}", say_count(total, style));
-  const std::string title = fmt::format("{} by {}, {}", what, sort.header, part);
-  return "\n" + heading(title, style) + to_text(call_site_table(rows, columns, sort, options, style), style);
-}
-
 std::string page_orders(const ReportResult& result, const TextStyle& style) {
-  if (result.page_orders.empty()) return {};
+  if (result.page_orders.empty() || result.by != std::vector<GroupKey>{GroupKey::call_site}) return {};
   std::vector<const PageOrderRow*> rows;
   for (const PageOrderRow& row : result.page_orders) rows.push_back(&row);
   const PageOrderRow total = sum_of(result.page_orders);
@@ -217,9 +179,7 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   out += percpu_lines(result.percpu, style);
   out += vmalloc_lines(result.vmalloc, style);
   out += anomaly_section;
-  out += call_sites("Call sites", result.call_sites, call_site_columns(), sort_column(options), options, style);
-  out += call_sites("Percpu call sites", result.percpu_call_sites, percpu_call_site_columns(),
-                    percpu_sort_column(options), options, style);
+  for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);
   out += page_orders(result, style);
   return out + memory_lines(result.memory, style);
 }

@@ -10,9 +10,9 @@
 namespace kmt {
 namespace {
 
-std::vector<std::uint64_t> order(std::string_view key, const std::vector<CallSiteRow>& rows) {
+std::vector<std::uint64_t> order(std::string_view key, const std::vector<GroupRow>& rows) {
   std::vector<std::uint64_t> addresses;
-  for (const CallSiteRow* row : sorted_call_sites(rows, *find_call_site_column(key))) addresses.push_back(row->address);
+  for (const GroupRow* row : sorted_rows(rows, *find_group_column(key))) addresses.push_back(test::address_of(*row));
   return addresses;
 }
 
@@ -21,55 +21,55 @@ using Addresses = std::vector<std::uint64_t>;
 TEST(Columns, HaveKeysHeadersAndMeaningsOfTheirOwn) {
   std::set<std::string_view> keys;
   std::set<std::string_view> headers;
-  for (const auto& column : call_site_columns()) {
+  for (const auto& column : group_columns()) {
     EXPECT_TRUE(keys.insert(column.key).second) << column.key;
     EXPECT_TRUE(headers.insert(column.header).second) << column.header;
     EXPECT_FALSE(column.meaning.empty()) << column.key;
-    EXPECT_EQ(find_call_site_column(column.key), &column);
+    EXPECT_EQ(find_group_column(column.key), &column);
   }
-  EXPECT_EQ(find_call_site_column("no such"), nullptr);
-  EXPECT_EQ(find_call_site_column(""), nullptr);
+  EXPECT_EQ(find_group_column("no such"), nullptr);
+  EXPECT_EQ(find_group_column(""), nullptr);
 }
 
 TEST(Columns, SortNumbersFromTheLargestAndNamesFromTheFirst) {
-  const std::vector<CallSiteRow> rows = test::sample_report().call_sites;
+  const std::vector<GroupRow> rows = test::sample_report().groups.front().rows;
   EXPECT_EQ(order("allocated", rows), (Addresses{0x2000, 0x1000, 0x3000, 0x4000}));
   EXPECT_EQ(order("hits", rows), (Addresses{0x1000, 0x2000, 0x3000, 0x4000}));
   EXPECT_EQ(order("pingpong", rows).front(), 0x1000u);
   EXPECT_EQ(order("failed", rows).front(), 0x4000u);
   EXPECT_EQ(order("live-bytes", rows), (Addresses{0x1000, 0x3000, 0x2000, 0x4000}));
-  EXPECT_EQ(order("symbol", rows), (Addresses{0x4000, 0x1000, 0x2000, 0x3000}));
+  EXPECT_EQ(order("name", rows), (Addresses{0x4000, 0x1000, 0x2000, 0x3000}));
   EXPECT_EQ(order("address", rows), (Addresses{0x1000, 0x2000, 0x3000, 0x4000}));
 }
 
 TEST(Columns, SortRowsWithoutAValueLast) {
-  const std::vector<CallSiteRow> rows = test::sample_report().call_sites;
+  const std::vector<GroupRow> rows = test::sample_report().groups.front().rows;
   EXPECT_EQ(order("waste", rows), (Addresses{0x3000, 0x1000, 0x2000, 0x4000}));
   EXPECT_EQ(order("size", rows), (Addresses{0x2000, 0x3000, 0x1000, 0x4000}));
 }
 
-TEST(Columns, BreakTiesByBytesThenAddress) {
-  const std::vector<CallSiteRow> rows = {test::site(0x30, "c", 1, 8, 8), test::site(0x20, "b", 1, 8, 8),
-                                         test::site(0x10, "a", 1, 8, 16)};
+TEST(Columns, BreakTiesByBytesThenName) {
+  const std::vector<GroupRow> rows = {test::site(0x30, "c", 1, 8, 8), test::site(0x20, "b", 1, 8, 8),
+                                         test::site(0x10, "d", 1, 8, 16)};
   EXPECT_EQ(order("hits", rows), (Addresses{0x10, 0x20, 0x30}));
 }
 
 TEST(Columns, ComputeWaste) {
-  CallSiteRow row = test::site(0, "", 4, 300, 400);
-  EXPECT_EQ(std::get<double>(find_call_site_column("waste")->get(row)), 25.0);
-  EXPECT_EQ(std::get<std::uint64_t>(find_call_site_column("wasted")->get(row)), 100u);
-  EXPECT_EQ(std::get<std::uint64_t>(find_call_site_column("size")->get(row)), 100u);
+  GroupRow row = test::site(0, "", 4, 300, 400);
+  EXPECT_EQ(std::get<double>(find_group_column("waste")->get(row)), 25.0);
+  EXPECT_EQ(std::get<std::uint64_t>(find_group_column("wasted")->get(row)), 100u);
+  EXPECT_EQ(std::get<std::uint64_t>(find_group_column("size")->get(row)), 100u);
   row.bytes_requested = 500;  // more than given: an error of the trace, not a negative waste
-  EXPECT_EQ(std::get<double>(find_call_site_column("waste")->get(row)), 0.0);
-  EXPECT_EQ(std::get<std::uint64_t>(find_call_site_column("wasted")->get(row)), 0u);
+  EXPECT_EQ(std::get<double>(find_group_column("waste")->get(row)), 0.0);
+  EXPECT_EQ(std::get<std::uint64_t>(find_group_column("wasted")->get(row)), 0u);
 }
 
 TEST(Columns, AddUpRows) {
   const ReportResult result = test::sample_report();
-  std::vector<const CallSiteRow*> rows;
-  for (const CallSiteRow& row : result.call_sites) rows.push_back(&row);
-  const CallSiteRow sum = sum_of(rows, "all");
-  EXPECT_EQ(sum.symbol, "all");
+  std::vector<const GroupRow*> rows;
+  for (const GroupRow& row : result.groups.front().rows) rows.push_back(&row);
+  const GroupRow sum = sum_of(rows, "all");
+  EXPECT_EQ(sum.name, "all");
   EXPECT_EQ(sum.allocations, result.slab.allocations);
   EXPECT_EQ(sum.frees, result.slab.matched_frees);
   EXPECT_EQ(sum.failed_allocations, result.slab.failed_allocations);

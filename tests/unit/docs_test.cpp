@@ -26,7 +26,7 @@ TEST(Docs, ImperfectionsAreThoseOfTheTable) {
 
 TEST(Docs, ManualNamesEverySortKey) {
   const std::string text = document("man/kmemtrace-report.1.scd");
-  for (const auto& column : call_site_columns())
+  for (const auto& column : group_columns())
     EXPECT_NE(text.find(fmt::format("*{}*", column.key)), std::string::npos) << column.key;
 }
 

@@ -25,7 +25,7 @@ TEST(JsonReport, HasTheDocumentedKeysInTheirOrder) {
   };
   EXPECT_EQ(keys(json),
             "schema complete trace events slab pages memory page_orders call_sites_total call_sites percpu "
-            "percpu_call_sites_total percpu_call_sites vmalloc anomalies findings ");
+            "percpu_call_sites_total percpu_call_sites vmalloc by groups anomalies anomaly_sites findings ");
   EXPECT_EQ(keys(json["trace"]),
             "path format kernel arch byte_order word_bits page_size cpus clock recorded_at recorder_arguments "
             "first_ns duration_ns events stacks lost_events lost_per_cpu loss_known ");
@@ -58,7 +58,7 @@ TEST(JsonReport, TellsOfTheOtherAllocatorsAsOfSlab) {
   ReportResult result = test::sample_report();
   result.percpu.allocations = 3;
   result.percpu.bytes_allocated = 500;
-  result.percpu_call_sites = {test::site(0x5000, "counters+0x2", 1, 4, 100), test::site(0x6000, "more+0x2", 2, 8, 400)};
+  test::add_percpu(result, {test::site(0x5000, "counters+0x2", 1, 4, 100), test::site(0x6000, "more+0x2", 2, 8, 400)});
   result.vmalloc.live_bytes = 8192;
   Json json = report(result);
   EXPECT_EQ(json["percpu"]["bytes_allocated"], 500);
@@ -67,7 +67,7 @@ TEST(JsonReport, TellsOfTheOtherAllocatorsAsOfSlab) {
   EXPECT_EQ(json["vmalloc"]["live_bytes"], 8192);
   EXPECT_FALSE(json["vmalloc"].contains("cross_node_allocations"));
 
-  result.percpu.knows_bytes = result.percpu_call_sites[0].knows_bytes = false;
+  result.percpu.knows_bytes = result.groups[1].rows[0].knows_bytes = false;
   json = report(result);
   for (const char* const key : {"bytes_allocated", "bytes_freed", "live_bytes"})
     EXPECT_TRUE(json["percpu"][key].is_null()) << key;
@@ -85,7 +85,7 @@ TEST(JsonReport, KeepsLargeNumbersWhole) {
 
 TEST(JsonReport, FollowsSortAndLimit) {
   ReportOptions options;
-  options.sort = find_call_site_column("hits");
+  options.sort = find_group_column("hits");
   options.limit = 2;
   const Json json = report(test::sample_report(), options);
   EXPECT_EQ(json["call_sites_total"], 4);
@@ -104,7 +104,8 @@ TEST(JsonReport, SaysWhatTheTraceDoesNotSay) {
 TEST(JsonReport, IsValidWhateverTheTraceHolds) {
   ReportResult result = test::sample_report();
   const std::string hostile = "\x1b[2J\"\\\n\xff\xc3";
-  result.trace.kernel = result.call_sites[0].symbol = hostile;
+  result.trace.kernel = hostile;
+  test::call_sites(result)[0].keys = {CodeAddress{0x1000, hostile}};
   result.events = {{hostile, 3}, {"\\x1b[2J\"\\\\x0a\\xff\\xc3", 4}};  // the second is what the first is shown as
   result.findings.add({Imperfection::damaged_page, hostile, 1, 0x1000, 77});
   const Json json = report(result);

@@ -9,6 +9,14 @@
 namespace kmt {
 namespace {
 
+Event pages(std::uint64_t first, unsigned order) {
+  Event made{};
+  made.kind = EventKind::page_alloc;
+  made.address = first;
+  made.order = static_cast<std::uint8_t>(order);
+  return made;
+}
+
 // One map entry a frame: slow and plainly right.
 struct FrameByFrame {
   std::map<std::uint64_t, unsigned> order_of;
@@ -41,7 +49,7 @@ TEST(PageMatcher, AgreesWithFrameByFrame) {
     std::map<unsigned, std::uint64_t> got;
     const auto collect = [&got](const LiveFrames& block, std::uint64_t pages) { got[block.order] += pages; };
     if (random() % 2 == 0) {
-      matcher.allocate(first, order, true, collect);
+      matcher.allocate(pages(first, order), 1, collect);
       ASSERT_EQ(got, expected.allocate(first, order)) << i;
     } else {
       matcher.release(first, order, collect);
@@ -53,7 +61,7 @@ TEST(PageMatcher, AgreesWithFrameByFrame) {
 TEST(PageMatcher, AFreeReleasesExactlyTheFramesItNames) {
   PageMatcher matcher(PageIdentity::frame);
   const auto ignore = [](const LiveFrames&, std::uint64_t) {};
-  matcher.allocate(64, 3, true, ignore);
+  matcher.allocate(pages(64, 3), 1, ignore);
   std::uint64_t released = 0;
   const auto add = [&released](const LiveFrames&, std::uint64_t pages) { released += pages; };
   matcher.release(66, 1, add);
@@ -64,12 +72,24 @@ TEST(PageMatcher, AFreeReleasesExactlyTheFramesItNames) {
   EXPECT_EQ(released, 8u);
 }
 
+TEST(PageMatcher, AnAllocationEndsWithItsFirstFrame) {
+  PageMatcher matcher(PageIdentity::frame);
+  const auto ignore = [](const LiveFrames&, std::uint64_t) {};
+  matcher.allocate(pages(64, 2), 1, ignore);
+  std::vector<bool> heads;
+  const auto note = [&heads](const LiveFrames& block, std::uint64_t) { heads.push_back(block.head); };
+  matcher.release(66, 0, note);
+  matcher.release(64, 0, note);
+  matcher.release(64, 2, note);
+  EXPECT_EQ(heads, (std::vector<bool>{false, true, false, false}));
+}
+
 // Before Linux 4.1 the events name a struct page: neighbours are unknown, the whole allocation is one thing.
 TEST(PageMatcher, StructPagesAreWholeAllocations) {
   PageMatcher matcher(PageIdentity::struct_page);
   const auto ignore = [](const LiveFrames&, std::uint64_t) {};
-  matcher.allocate(0xffffea0000000040, 2, true, ignore);
-  matcher.allocate(0xffffea0000000041, 0, true, [](const LiveFrames&, std::uint64_t) { FAIL() << "a neighbour"; });
+  matcher.allocate(pages(0xffffea0000000040, 2), 1, ignore);
+  matcher.allocate(pages(0xffffea0000000041, 0), 1, [](const LiveFrames&, std::uint64_t) { FAIL() << "a neighbour"; });
   std::uint64_t released = 0;
   matcher.release(0xffffea0000000040, 2, [&released](const LiveFrames&, std::uint64_t pages) { released += pages; });
   EXPECT_EQ(released, 4u);
@@ -79,7 +99,7 @@ TEST(PageMatcher, FramesAtTheEndOfTheNumbersDoNoHarm) {
   PageMatcher matcher(PageIdentity::frame);
   const auto ignore = [](const LiveFrames&, std::uint64_t) {};
   for (const std::uint64_t first : {~std::uint64_t{0} - 3, std::uint64_t{0}, ~std::uint64_t{0} - 1}) {
-    matcher.allocate(first, 4, true, ignore);
+    matcher.allocate(pages(first, 4), 1, ignore);
     matcher.release(first, 5, ignore);
   }
 }

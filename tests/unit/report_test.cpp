@@ -44,9 +44,13 @@ class Report : public testing::Test {
   }
 
   ReportResult report(ReportFilter filter = {}) {
-    ReportAnalysis analysis(info, std::move(filter));
+    return report_by({GroupKey::call_site}, std::move(filter));
+  }
+  ReportResult report_by(std::vector<GroupKey> by, ReportFilter filter = {}) {
+    const NoNames names;
+    ReportAnalysis analysis(info, names, {std::move(filter), std::move(by), {}});
     analysis.add(events);
-    return analysis.finish(NoNames());
+    return analysis.finish();
   }
 
   TraceInfo info;
@@ -57,6 +61,13 @@ std::uint64_t anomaly(const ReportResult& result, const std::string& id) {
   for (const auto& [name, count] : result.anomalies)
     if (name == id) return count;
   return 0;
+}
+
+const std::vector<GroupRow>& groups_of(const ReportResult& result, Allocator allocator) {
+  for (const GroupTable& table : result.groups)
+    if (table.allocator == allocator) return table.rows;
+  static const std::vector<GroupRow> kNone;
+  return kNone;
 }
 
 TEST_F(Report, AFreeBelongsToItsAllocationWhoeverFreesIt) {
@@ -92,7 +103,7 @@ TEST_F(Report, ATimeWindowIsAllThatIsSeen) {
   add(EventKind::kmalloc, 0x10000);
   add(EventKind::kfree, 0x10000);
   ReportFilter filter;
-  filter.from_ns = 200;
+  filter.from = TimeEdge{200};
   const ReportResult result = report(filter);
   EXPECT_EQ(anomaly(result, "allocated_before_trace"), 1u);
   EXPECT_EQ(result.slab.allocations, 0u);
@@ -164,7 +175,7 @@ TEST_F(Report, EachAllocatorHasItsOwnAddressesAndRules) {
   EXPECT_EQ(anomaly(result, "allocated_before_trace"), 1u);
   EXPECT_EQ(anomaly(result, "double_free_or_untraced_allocation"), 1u);
   EXPECT_EQ(anomaly(result, "freed_by_another_family"), 0u);
-  EXPECT_EQ(result.call_sites.size(), 1u);
+  EXPECT_EQ(groups_of(result, Allocator::slab).size(), 1u);
 
   CheckAnalysis check(info);
   check.add(events);
@@ -185,14 +196,14 @@ TEST_F(Report, PercpuCallSitesAddUpToTheTotals) {
   add(EventKind::percpu_alloc, 0).call_site = {0};
   add(EventKind::percpu_free, 0x20000);
   const ReportResult result = report();
-  ASSERT_EQ(result.percpu_call_sites.size(), 3u);
-  const CallSiteRow& unknown = result.percpu_call_sites[0];
-  EXPECT_EQ(unknown.symbol, "unknown");
+  ASSERT_EQ(groups_of(result, Allocator::percpu).size(), 3u);
+  const GroupRow& unknown = groups_of(result, Allocator::percpu)[2];
+  EXPECT_EQ(unknown.name, "unknown");
   EXPECT_EQ(unknown.failed_allocations, 1u);
-  EXPECT_EQ(result.percpu_call_sites[1].live_bytes, 520u);
-  EXPECT_EQ(result.percpu_call_sites[2].frees, 1u);
+  EXPECT_EQ(groups_of(result, Allocator::percpu)[0].live_bytes, 520u);
+  EXPECT_EQ(groups_of(result, Allocator::percpu)[1].frees, 1u);
   AllocatorTotals sum;
-  for (const CallSiteRow& row : result.percpu_call_sites) {
+  for (const GroupRow& row : groups_of(result, Allocator::percpu)) {
     sum.allocations += row.allocations;
     sum.failed_allocations += row.failed_allocations;
     sum.bytes_allocated += row.bytes_allocated;
@@ -214,8 +225,8 @@ TEST_F(Report, WhatAnOldKernelGivesIsNotKnown) {
   const ReportResult result = report();
   EXPECT_FALSE(result.percpu.knows_bytes);
   EXPECT_EQ(result.percpu.bytes_requested, 100u);
-  ASSERT_EQ(result.percpu_call_sites.size(), 1u);
-  EXPECT_FALSE(result.percpu_call_sites[0].knows_bytes);
+  ASSERT_EQ(groups_of(result, Allocator::percpu).size(), 1u);
+  EXPECT_FALSE(groups_of(result, Allocator::percpu)[0].knows_bytes);
   EXPECT_EQ(anomaly(result, "allocated_less_than_requested"), 0u);
 }
 

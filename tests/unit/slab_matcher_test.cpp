@@ -24,34 +24,50 @@ TEST(SlabMatcher, TellsEveryKindOfFree) {
   EXPECT_EQ(matcher.release(event(EventKind::kfree, kZeroSizePointer)).outcome, FreeOutcome::zero_size);
   EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::allocated_before_trace);
   EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
-  EXPECT_FALSE(matcher.allocate(event(EventKind::kmalloc, 0x1000), true).replaced);
+  EXPECT_FALSE(matcher.allocate(event(EventKind::kmalloc, 0x1000), 5).replaced);
   const auto freed = matcher.release(event(EventKind::kfree, 0x1000));
   EXPECT_EQ(freed.outcome, FreeOutcome::matched);
-  EXPECT_EQ(freed.object.bytes_allocated, 64u);
+  EXPECT_EQ(freed.object.origin, 5u);
   EXPECT_EQ(matcher.release(event(EventKind::kfree, 0x1000)).outcome, FreeOutcome::double_or_untraced);
 }
 
 TEST(SlabMatcher, OnlySlabHasAPointerForNothing) {
   SlabMatcher matcher;
-  matcher.allocate(event(EventKind::percpu_alloc, kZeroSizePointer), true);
+  matcher.allocate(event(EventKind::percpu_alloc, kZeroSizePointer), 5);
   EXPECT_EQ(matcher.release(event(EventKind::percpu_free, kZeroSizePointer)).outcome, FreeOutcome::matched);
 }
 
 TEST(SlabMatcher, AllocationOnALivePointerReplacesIt) {
   SlabMatcher matcher;
-  Event first = event(EventKind::kmalloc, 0x40);
-  first.call_site = {3};
-  EXPECT_FALSE(matcher.allocate(first, true).replaced);
-  Event second = event(EventKind::cache_alloc, 0x40);
-  second.call_site = {4};
-  const auto replaced = matcher.allocate(second, false);
+  EXPECT_FALSE(matcher.allocate(event(EventKind::kmalloc, 0x40), 3).replaced);
+  const auto replaced = matcher.allocate(event(EventKind::cache_alloc, 0x40), 4);
   EXPECT_TRUE(replaced.replaced);
-  EXPECT_EQ(replaced.object.call_site.value, 3u);
-  EXPECT_TRUE(replaced.object.selected);
+  EXPECT_EQ(replaced.object.origin, 3u);
   const auto freed = matcher.release(event(EventKind::kfree, 0x40));
-  EXPECT_EQ(freed.object.call_site.value, 4u);
-  EXPECT_FALSE(freed.object.selected);
+  EXPECT_EQ(freed.object.origin, 4u);
   EXPECT_TRUE(freed.object.from_cache);
+}
+
+TEST(SlabMatcher, RemembersTheCallSiteOfTheFreeBefore) {
+  SlabMatcher matcher;
+  Event first = event(EventKind::kfree, 0x40, 10);
+  first.call_site = {7};
+  matcher.release(first);
+  const auto again = matcher.release(event(EventKind::kfree, 0x40, 20));
+  EXPECT_EQ(again.outcome, FreeOutcome::double_or_untraced);
+  EXPECT_EQ(again.object.origin, 7u);
+  EXPECT_EQ(again.object.time_ns, 10u);
+}
+
+// Memory follows what is live: of many freed pointers the oldest are forgotten, the live ones never.
+TEST(SlabMatcher, ForgetsTheOldestFrees) {
+  SlabMatcher matcher;
+  constexpr std::uint64_t kMany = 4 * SlabMatcher::kRememberedFrees;
+  matcher.allocate(event(EventKind::kmalloc, 64, 0), 9);
+  for (std::uint64_t i = 2; i < kMany; ++i) matcher.release(event(EventKind::kfree, i * 64, i));
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, (kMany - 1) * 64, kMany)).outcome, FreeOutcome::double_or_untraced);
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, 2 * 64, kMany)).outcome, FreeOutcome::allocated_before_trace);
+  EXPECT_EQ(matcher.release(event(EventKind::kfree, 64, kMany)).object.origin, 9u);
 }
 
 // CPU 1 frees at 100 what CPU 0 allocated at 90 by its own, fast clock, which says 105: seen as free, allocate,
@@ -59,13 +75,13 @@ TEST(SlabMatcher, AllocationOnALivePointerReplacesIt) {
 TEST(SlabMatcher, SeesTheSignOfClocksThatDisagree) {
   SlabMatcher matcher;
   matcher.release(event(EventKind::kfree, 0x80, 100, 1));
-  matcher.allocate(event(EventKind::kmalloc, 0x80, 105, 0), true);
-  EXPECT_TRUE(matcher.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), true).object.free_came_early);
+  matcher.allocate(event(EventKind::kmalloc, 0x80, 105, 0), 1);
+  EXPECT_TRUE(matcher.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), 1).object.free_came_early);
 
   SlabMatcher same_cpu;
   same_cpu.release(event(EventKind::kfree, 0x80, 100, 0));
-  same_cpu.allocate(event(EventKind::kmalloc, 0x80, 105, 0), true);
-  EXPECT_FALSE(same_cpu.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), true).object.free_came_early);
+  same_cpu.allocate(event(EventKind::kmalloc, 0x80, 105, 0), 1);
+  EXPECT_FALSE(same_cpu.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), 1).object.free_came_early);
 }
 
 TEST(FreedBy, KfreeOfACacheObjectIsLegalSince6Point4) {
@@ -77,13 +93,10 @@ TEST(FreedBy, KfreeOfACacheObjectIsLegalSince6Point4) {
   EXPECT_TRUE(kfree_takes_cache_objects(""));
   EXPECT_TRUE(kfree_takes_cache_objects("six"));
 
-  SlabObject object{};
-  object.from_cache = true;
-  EXPECT_TRUE(freed_by_wrong_family(object, event(EventKind::kfree, 1), false));
-  EXPECT_FALSE(freed_by_wrong_family(object, event(EventKind::kfree, 1), true));
-  EXPECT_FALSE(freed_by_wrong_family(object, event(EventKind::cache_free, 1), false));
-  object.from_cache = false;
-  EXPECT_TRUE(freed_by_wrong_family(object, event(EventKind::cache_free, 1), true));
+  EXPECT_TRUE(freed_by_wrong_family(true, event(EventKind::kfree, 1), false));
+  EXPECT_FALSE(freed_by_wrong_family(true, event(EventKind::kfree, 1), true));
+  EXPECT_FALSE(freed_by_wrong_family(true, event(EventKind::cache_free, 1), false));
+  EXPECT_TRUE(freed_by_wrong_family(false, event(EventKind::cache_free, 1), true));
 }
 
 }  // namespace

@@ -49,12 +49,12 @@ TEST(TextReport, NeverExceedsTheWidth) {
   result.trace.lost_events = 30;
   result.trace.lost_per_cpu = {10, 20};
   for (int i = 0; i < 30; ++i)
-    result.call_sites.push_back(test::site(0x5000, std::string(200, 'x'), 1u << 30, ~0ull >> 4, ~0ull >> 4));
+    test::call_sites(result).push_back(test::site(0x5000, std::string(200, 'x'), 1u << 30, ~0ull >> 4, ~0ull >> 4));
   test::add_up(result);
   for (const unsigned width : {60u, 80u, 120u, 200u})
     for (const std::string_view key : {"allocated", "failed", "symbol", "address", "wasted"}) {
       ReportOptions options;
-      options.sort = find_call_site_column(key);
+      options.sort = find_group_column(key);
       const std::string text = render(result, width, options);
       for (const std::string_view line : split(text, '\n')) EXPECT_LE(columns(line), width) << line;
     }
@@ -71,7 +71,7 @@ TEST(TextReport, ShowsMoreWhereThereIsRoom) {
 
 TEST(TextReport, AlwaysShowsTheColumnItSortsBy) {
   ReportOptions options;
-  options.sort = find_call_site_column("wasted");
+  options.sort = find_group_column("wasted");
   EXPECT_TRUE(has(render(test::sample_report(), 60, options), "Wasted"));
 }
 
@@ -95,7 +95,7 @@ TEST(TextReport, RowsAndTheRestAddUp) {
 
 TEST(TextReport, LimitZeroShowsAll) {
   ReportResult result = test::sample_report();
-  for (std::uint64_t i = 0; i < 50; ++i) result.call_sites.push_back(test::site(0x9000 + i, "site+0x1", 1, 1, 8));
+  for (std::uint64_t i = 0; i < 50; ++i) test::call_sites(result).push_back(test::site(0x9000 + i, "site+0x1", 1, 1, 8));
   test::add_up(result);
   EXPECT_TRUE(has(render(result), "(34 more)"));
   ReportOptions all;
@@ -154,7 +154,7 @@ TEST(TextReport, ShowsPercpuAndVmallocOnlyWhereTheyOccur) {
   result.percpu.allocations = 3;
   result.percpu.bytes_requested = 2048;
   result.percpu.bytes_allocated = 10240;
-  result.percpu_call_sites = {test::site(0x5000, "counters+0x2", 3, 2048, 10240)};
+  test::add_percpu(result, {test::site(0x5000, "counters+0x2", 3, 2048, 10240)});
   result.vmalloc.frees = result.vmalloc.unmatched_frees = 1;
   std::string text = render(result);
   EXPECT_TRUE(has(text, "2.0 KiB  for each CPU, in 3 allocations"));
@@ -165,12 +165,12 @@ TEST(TextReport, ShowsPercpuAndVmallocOnlyWhereTheyOccur) {
 
   // It has no waste to sort by.
   ReportOptions by_waste;
-  by_waste.sort = find_call_site_column("waste");
+  by_waste.sort = find_group_column("waste");
   EXPECT_TRUE(has(render(result, 120, by_waste), "Percpu call sites by Allocated"));
-  by_waste.sort = find_call_site_column("hits");
+  by_waste.sort = find_group_column("hits");
   EXPECT_TRUE(has(render(result, 120, by_waste), "Percpu call sites by Hits"));
 
-  result.percpu.knows_bytes = result.percpu_call_sites[0].knows_bytes = false;
+  result.percpu.knows_bytes = result.groups[1].rows[0].knows_bytes = false;
   text = render(result);
   EXPECT_TRUE(has(text, "unknown  Linux before 5.19 does not say"));
   EXPECT_FALSE(has(text, "10.0 KiB"));
@@ -190,7 +190,7 @@ TEST(TextReport, ShowsNothingThatSteersATerminal) {
   const std::string hostile = "\x1b]0;owned\x07\x1b[2J\r\n\xff\x9b";
   result.trace.path = result.trace.kernel = result.trace.arch = result.trace.clock = result.trace.format = hostile;
   result.events.emplace_back(hostile, 1);
-  result.call_sites[0].symbol = hostile;
+  test::call_sites(result)[0].keys = {CodeAddress{0x1000, hostile}};
   result.findings.add({Imperfection::damaged_section, hostile, {}, {}, {}});
   CheckResult check{result.trace, result.findings, false};
   for (const std::string& text : {render(result), text_check(check, {80, false, false})}) {

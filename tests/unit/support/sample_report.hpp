@@ -8,21 +8,29 @@
 
 namespace kmt::test {
 
-inline CallSiteRow site(std::uint64_t address, std::string symbol, std::uint64_t allocations, std::uint64_t requested,
+inline GroupRow site(std::uint64_t address, std::string symbol, std::uint64_t allocations, std::uint64_t requested,
                         std::uint64_t allocated) {
-  CallSiteRow row;
-  row.address = address;
-  row.symbol = std::move(symbol);
+  GroupRow row;
+  row.name = symbol;
+  row.keys = {CodeAddress{address, std::move(symbol)}};
   row.allocations = allocations;
   row.bytes_requested = requested;
   row.bytes_allocated = allocated;
   return row;
 }
 
+inline std::vector<GroupRow>& call_sites(ReportResult& result) { return result.groups.front().rows; }
+inline std::uint64_t address_of(const GroupRow& row) { return std::get<CodeAddress>(row.keys.front()).address; }
+
+inline void add_percpu(ReportResult& result, std::vector<GroupRow> rows) {
+  for (GroupRow& row : rows) row.allocator = Allocator::percpu;
+  result.groups.push_back({Allocator::percpu, std::move(rows)});
+}
+
 // Sums of the slab totals and of the page totals from the rows.
 inline void add_up(ReportResult& result) {
   result.slab = {};
-  for (const CallSiteRow& row : result.call_sites) {
+  for (const GroupRow& row : call_sites(result)) {
     result.slab.allocations += row.allocations;
     result.slab.failed_allocations += row.failed_allocations;
     result.slab.bytes_requested += row.bytes_requested;
@@ -61,17 +69,19 @@ inline ReportResult sample_report() {
   trace.events = 1234;
   trace.lost_per_cpu = {0, 0};
   result.events = {{"kmalloc", 700}, {"kfree", 534}};
-  result.call_sites = {site(0x1000, "first+0x10", 100, 6000, 6400),
+  result.by = {GroupKey::call_site};
+  result.groups = {{Allocator::slab, {}}};
+  call_sites(result) = {site(0x1000, "first+0x10", 100, 6000, 6400),
                        site(0x2000, "second_function_with_a_rather_long_name+0x1f4 [a_module]", 10, 40960, 40960),
                        site(0x3000, "third+0x1", 1, 100, 128), site(0x4000, "0x4000", 0, 0, 0)};
-  result.call_sites[0].frees = 40;
-  result.call_sites[0].live_allocations = 60;
-  result.call_sites[0].live_bytes = 3840;
-  result.call_sites[0].cross_cpu_frees = 7;
-  result.call_sites[1].frees = 10;
-  result.call_sites[2].live_allocations = 1;
-  result.call_sites[2].live_bytes = 128;
-  result.call_sites[3].failed_allocations = 3;
+  call_sites(result)[0].frees = 40;
+  call_sites(result)[0].live_allocations = 60;
+  call_sites(result)[0].live_bytes = 3840;
+  call_sites(result)[0].cross_cpu_frees = 7;
+  call_sites(result)[1].frees = 10;
+  call_sites(result)[2].live_allocations = 1;
+  call_sites(result)[2].live_bytes = 128;
+  call_sites(result)[3].failed_allocations = 3;
   result.page_orders = {{0, 20, 1, 15, 81920, 20480}, {3, 2, 0, 2, 65536, 0}};
   result.anomalies = {{"allocated_before_trace", 5}};
   add_up(result);

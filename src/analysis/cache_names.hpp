@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which slab cache an allocation comes from. Linux 7 names it in kmem_cache_alloc; kernels since 5.12 name it only when
+// the object is freed, so it is learned in a pass of its own: a call site that asks for objects of one size does so
+// from one cache, nearly always (a mempool's is an exception). What kmalloc gives is named after its size.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/slab_matcher.hpp"
+#include "base/intern_table.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+class CacheNames {
+ public:
+  // The info must outlive this, and be that of the trace whose allocations are asked for.
+  explicit CacheNames(const TraceInfo& info) : info_(info) {}
+
+  // All events of the trace, in their order; `info` is that of the reader that gives them.
+  void learn(const EventBatch& batch, const TraceInfo& info);
+  // There is nothing to learn: the kernel names caches where it allocates.
+  bool named_by_allocations() const { return named_by_allocations_; }
+
+  // Of a slab allocation: equal ids, equal names.
+  std::uint32_t id_of(const Event& event);
+  // Empty: not known. Where objects of a call site and size went back to several caches, those that got a tenth of them
+  // or more: "bio-120|bio-184".
+  const std::string& operator[](std::uint32_t id) const { return names_[id]; }
+
+ private:
+  struct Request {
+    std::uint64_t call_site;  // address
+    std::uint64_t bytes;      // of the object
+  };
+  struct Source {  // what decides on the name
+    std::uint64_t bytes;
+    std::uint32_t call_site;
+    std::uint32_t cache;  // as the event names it; kKmalloc
+  };
+  static constexpr std::uint32_t kKmalloc = ~0u;
+  std::string name_of(const Source& source) const;
+
+  const TraceInfo& info_;
+  bool named_by_allocations_ = false;
+  SlabMatcher objects_;             // while learning; live objects are called by ids of requests_
+  InternTable<Request> requests_;
+  std::map<std::uint32_t, std::map<std::string, std::uint64_t>> learned_;  // frees, by id of requests_ and cache
+
+  InternTable<Source> sources_;
+  std::vector<std::uint32_t> id_of_source_;
+  std::map<std::string, std::uint32_t> ids_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/grouping.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "analysis/event_filter.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint32_t kNotSaid = ~0u;
+constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
+
+CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
+  return {address, address == 0 ? "unknown" : symbols.name(address)};
+}
+
+}  // namespace
+
+Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, CacheNames& caches, FindCaller find_caller)
+    : by_(std::move(by)), info_(info), caches_(caches), find_caller_(std::move(find_caller)) {}
+
+std::uint32_t Grouping::origin_of(const Event& event) {
+  const Allocator allocator = allocator_of(event.kind);
+  const bool of_pages = allocator == Allocator::pages;
+  const std::uint64_t page_bytes = of_pages ? info_.page_size << event.order : 0;
+  OriginKey key{};
+  key.group.allocator = static_cast<std::uint32_t>(allocator);
+  key.bytes_requested = of_pages ? page_bytes : event.bytes_requested;
+  key.bytes_allocated = of_pages ? page_bytes : event.bytes_allocated;
+  key.call_site = event.call_site.value;
+  key.cache_and_family = event.cache.value << 1 | (event.kind == EventKind::cache_alloc ? 1 : 0);
+  for (std::size_t i = 0; i < by_.size(); ++i)
+    key.group.values[i] =
+        applies(by_[i], allocator) ? value_of(by_[i], event, key.bytes_requested, key.bytes_allocated) : kNotSaid;
+
+  if (recent_.size() <= key.call_site) recent_.resize(info_.call_sites.size());
+  std::uint32_t& recent = recent_[key.call_site];
+  if (recent != 0 && std::memcmp(&origins_[recent - 1], &key, sizeof key) == 0) return recent;
+  const auto [number, is_new] = origins_.id_of(key);
+  if (is_new)
+    new_origins_.push_back({.bytes_requested = key.bytes_requested,
+                            .bytes_allocated = key.bytes_allocated,
+                            .group = groups_.id_of(key.group).first,
+                            .cache = event.cache.value,
+                            .call_site = event.call_site,
+                            .allocator = allocator,
+                            .order = event.order,
+                            .from_cache = event.kind == EventKind::cache_alloc});
+  return recent = number + 1;
+}
+
+std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
+                                 std::uint64_t bytes_allocated) {
+  switch (key) {
+    case GroupKey::call_site: return event.call_site.value;
+    case GroupKey::caller: return caller_of(event);
+    case GroupKey::stack: return event.stack.value;
+    case GroupKey::task: return task_of(event.tid, event, true);
+    case GroupKey::process: return task_of(event.tid, event, true);
+    case GroupKey::comm: return task_of(event.tid, event, false);
+    case GroupKey::cache: return caches_.id_of(event);
+    case GroupKey::size: return numbers_.id_of(bytes_allocated).first;
+    case GroupKey::requested_size: return numbers_.id_of(bytes_requested).first;
+    case GroupKey::order: return event.order;
+    case GroupKey::migrate_type: return static_cast<std::uint8_t>(event.migrate_type);
+    case GroupKey::gfp: return event.gfp_flags;
+    case GroupKey::node: return event.node == kNoNode ? kNotSaid : static_cast<std::uint16_t>(event.node);
+    case GroupKey::cpu: return event.cpu;
+    case GroupKey::context: {
+      const auto found = std::find(kContexts.begin(), kContexts.end(), context_name(event));
+      return static_cast<std::uint32_t>(found - kContexts.begin());
+    }
+    case GroupKey::lifetime: return 0;
+  }
+  return kNotSaid;
+}
+
+std::uint32_t Grouping::task_of(std::int32_t tid, const Event& event, bool with_id) {
+  constexpr std::int64_t kNoId = std::int64_t{1} << 32;
+  const char* const interrupt = interrupt_name(event);
+  const std::string_view comm = interrupt != nullptr ? interrupt : task_name(info_, tid, event.time_ns);
+  const bool has_id = with_id && interrupt == nullptr;
+  const auto [known, is_new] = task_ids_.try_emplace({std::string(comm), has_id ? tid : kNoId},
+                                                     static_cast<std::uint32_t>(tasks_.size()));
+  if (is_new) tasks_.push_back({has_id ? std::optional(tid) : std::nullopt, std::string(comm)});
+  return known->second;
+}
+
+std::uint32_t Grouping::caller_of(const Event& event) {
+  if (event.stack.value == 0) return numbers_.id_of(info_.call_sites[event.call_site.value]).first;
+  if (caller_of_stack_.size() <= event.stack.value) caller_of_stack_.resize(info_.stacks.size());
+  std::uint32_t& known = caller_of_stack_[event.stack.value];
+  if (known == 0) {
+    const std::span<const std::uint64_t> frames = info_.stacks[event.stack];
+    const std::size_t caller = find_caller_ ? find_caller_(frames) : 0;
+    known = 1 + numbers_.id_of(caller < frames.size() ? frames[caller] : 0).first;
+  }
+  return known - 1;
+}
+
+std::vector<KeyValue> Grouping::values_of(std::uint32_t group, const SymbolNames& symbols) const {
+  std::vector<KeyValue> values;
+  for (std::size_t i = 0; i < by_.size(); ++i)
+    values.push_back(applies(by_[i], allocator_of_group(group))
+                         ? describe(by_[i], groups_[group].values[i], symbols)
+                         : KeyValue{});
+  return values;
+}
+
+KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const {
+  switch (key) {
+    case GroupKey::call_site: return code_address(info_.call_sites[value], symbols);
+    case GroupKey::caller: return code_address(numbers_[value], symbols);
+    case GroupKey::stack: {
+      std::vector<CodeAddress> frames;
+      for (const std::uint64_t address : info_.stacks[StackId{value}]) frames.push_back(code_address(address, symbols));
+      return frames;
+    }
+    case GroupKey::task:
+    case GroupKey::process: return tasks_[value];
+    case GroupKey::comm: return tasks_[value].comm;
+    case GroupKey::cache: return caches_[value].empty() ? KeyValue{} : KeyValue{caches_[value]};
+    case GroupKey::size:
+    case GroupKey::requested_size: return numbers_[value];
+    case GroupKey::order:
+    case GroupKey::cpu: return std::uint64_t{value};
+    case GroupKey::node: return value == kNotSaid ? KeyValue{} : KeyValue{std::uint64_t{value}};
+    case GroupKey::migrate_type: return NamedNumber{value, fmt::format("{}", value)};
+    case GroupKey::gfp: return NamedNumber{value, fmt::format("{:#x}", value)};
+    case GroupKey::context: return std::string(kContexts[value]);
+    case GroupKey::lifetime: break;
+  }
+  return {};
+}
+
+}  // namespace kmt

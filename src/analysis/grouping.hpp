@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which group of `report --by` an allocation belongs to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/cache_names.hpp"
+#include "base/intern_table.hpp"
+#include "results/group.hpp"
+#include "trace/symbol_names.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// What allocations have in common that are alike in all that a report asks for. A live object keeps only the number of
+// its origin, so that it costs the same whatever it is grouped by.
+struct Origin {
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes_allocated = 0;
+  std::uint32_t group = 0;
+  std::uint32_t cache = 0;  // CacheId, as the event names it
+  CallSiteId call_site;
+  Allocator allocator = Allocator::slab;
+  std::uint8_t order = 0;   // of pages
+  bool from_cache = false;  // kmem_cache_alloc
+};
+
+// The first frame of a stack that is no part or wrapper of an allocator.
+using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
+
+class Grouping {
+ public:
+  // All that is given must outlive this. Without find_caller every frame counts as a caller.
+  Grouping(std::vector<GroupKey> by, const TraceInfo& info, CacheNames& caches, FindCaller find_caller);
+
+  // The number of an allocation's origin: 1 is the first, 0 is "none".
+  std::uint32_t origin_of(const Event& event);
+  // Origins that appeared since the last call, in the order of their numbers.
+  std::vector<Origin> take_new_origins() { return std::exchange(new_origins_, {}); }
+
+  const std::vector<GroupKey>& by() const { return by_; }
+  std::size_t groups() const { return groups_.size(); }
+  Allocator allocator_of_group(std::uint32_t group) const { return static_cast<Allocator>(groups_[group].allocator); }
+  // A value for each key but GroupKey::lifetime, which no allocation has yet.
+  std::vector<KeyValue> values_of(std::uint32_t group, const SymbolNames& symbols) const;
+
+ private:
+  using Values = std::array<std::uint32_t, kMostGroupKeys>;
+  struct Group {
+    Values values;
+    std::uint32_t allocator;
+    std::uint32_t unused = 0;
+  };
+  struct OriginKey {
+    Group group;
+    std::uint64_t bytes_requested;
+    std::uint64_t bytes_allocated;
+    std::uint32_t call_site;
+    std::uint32_t cache_and_family;
+  };
+
+  std::uint32_t value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
+                         std::uint64_t bytes_allocated);
+  std::uint32_t task_of(std::int32_t tid, const Event& event, bool with_id);
+  std::uint32_t caller_of(const Event& event);
+  KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
+
+  std::vector<GroupKey> by_;
+  const TraceInfo& info_;
+  CacheNames& caches_;
+  FindCaller find_caller_;
+  InternTable<Group> groups_;
+  InternTable<OriginKey> origins_;
+  std::vector<std::uint32_t> recent_;  // the last origin of each call site
+  std::vector<Origin> new_origins_;
+
+  // Values that are no ids by themselves.
+  InternTable<std::uint64_t> numbers_;
+  std::map<std::pair<std::string, std::int64_t>, std::uint32_t> task_ids_;
+  std::vector<TaskName> tasks_;
+  std::vector<std::uint32_t> caller_of_stack_;  // 0: not asked for yet, else 1 + number of the address
+};
+
+}  // namespace kmt

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Dense ids, from 0 in order of appearance, for distinct plain keys of some words: tuples of what is grouped by.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/flat_map.hpp"
+
+namespace kmt {
+
+template <typename Key>
+class InternTable {
+  static_assert(std::has_unique_object_representations_v<Key> && sizeof(Key) % sizeof(std::uint64_t) == 0);
+
+ public:
+  std::size_t size() const { return keys_.size(); }
+  const Key& operator[](std::uint32_t id) const { return keys_[id]; }
+
+  // The id of the key, and whether it is a new one.
+  std::pair<std::uint32_t, bool> id_of(const Key& key) {
+    if (keys_.size() * 2 >= slots_.size()) grow();
+    std::uint32_t& slot = slots_[place_of(key)];
+    if (slot != kEmpty) return {slot, false};
+    slot = static_cast<std::uint32_t>(keys_.size());
+    keys_.push_back(key);
+    return {slot, true};
+  }
+
+  std::optional<std::uint32_t> find(const Key& key) const {
+    if (slots_.empty()) return std::nullopt;
+    const std::uint32_t id = slots_[place_of(key)];
+    return id == kEmpty ? std::nullopt : std::optional(id);
+  }
+
+ private:
+  static constexpr std::uint32_t kEmpty = ~0u;
+
+  static std::uint64_t hash(const Key& key) {
+    std::uint64_t words[sizeof(Key) / sizeof(std::uint64_t)];
+    std::memcpy(words, &key, sizeof(Key));
+    std::uint64_t state = kHashSeed;
+    for (const std::uint64_t word : words) {
+      __extension__ using Wide = unsigned __int128;
+      const Wide product = Wide{word ^ state} * 0x9E3779B97F4A7C15ull;
+      state = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    }
+    return state;
+  }
+
+  // Of the key, or the empty slot where it belongs.
+  std::size_t place_of(const Key& key) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = static_cast<std::size_t>(hash(key) >> 7) & mask;
+    while (slots_[at] != kEmpty && std::memcmp(&keys_[slots_[at]], &key, sizeof(Key)) != 0) at = (at + 1) & mask;
+    return at;
+  }
+
+  void grow() {
+    slots_.assign(slots_.empty() ? 64 : slots_.size() * 2, kEmpty);
+    for (std::size_t id = 0; id < keys_.size(); ++id) slots_[place_of(keys_[id])] = static_cast<std::uint32_t>(id);
+  }
+
+  std::vector<Key> keys_;
+  std::vector<std::uint32_t> slots_;
+};
+
+}  // namespace kmt

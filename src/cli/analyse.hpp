@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From a trace's file to a result, as report and its relatives do it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "analysis/report.hpp"
+#include "symbols/kallsyms.hpp"
+
+namespace kmt {
+
+struct AnalyseOptions {
+  std::string file;  // empty: default_trace()
+  std::optional<std::string> buffer;
+  unsigned threads = 0;  // 0: as many as help
+  bool progress = true;
+};
+
+// The result is that of a part, and says so in its trace's `complete`, when Ctrl+C ended the reading.
+ReportResult analyse(const AnalyseOptions& options, const ReportRequest& request);
+
+}  // namespace kmt

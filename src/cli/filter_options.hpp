@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The options of all commands that analyse a part of a trace.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "analysis/event_filter.hpp"
+
+namespace kmt {
+
+struct FilterOptions {
+  std::string time;
+  std::string cpus;
+  std::string pids;
+  std::string size;
+  std::vector<std::string> comms;
+  std::vector<std::string> contexts;
+  std::vector<std::string> call_sites;
+  std::vector<std::string> caches;
+  std::optional<std::string> buffer;  // of a trace with several
+};
+
+// The options must outlive the command.
+void add_filter_options(CLI::App& command, FilterOptions& options);
+
+// Throws Error where a value is wrong.
+ReportFilter filter_of(const FilterOptions& options);
+
+// For the help of such a command.
+extern const char* const kWhichEventsCount;
+
+}  // namespace kmt

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "results/group.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace kmt {
+
+namespace {
+
+constexpr unsigned bit(Allocator allocator) { return 1u << static_cast<unsigned>(allocator); }
+constexpr unsigned kSlab = bit(Allocator::slab);
+constexpr unsigned kPages = bit(Allocator::pages);
+constexpr unsigned kWithSite = kSlab | bit(Allocator::percpu);
+constexpr unsigned kWithGfp = kWithSite | kPages;
+constexpr unsigned kEach = kWithGfp | bit(Allocator::vmap);
+
+constexpr std::array kKeys = {
+    GroupKeyInfo{GroupKey::call_site, "call-site", "Call site", kWithSite,
+                 "the address that the allocation returns to"},
+    GroupKeyInfo{GroupKey::caller, "caller", "Caller", kEach,
+                 "the first address of the stack that is no wrapper of an allocator; the call site without a stack"},
+    GroupKeyInfo{GroupKey::stack, "stack", "Stack", kEach, "the kernel's stack (record --stacks)"},
+    GroupKeyInfo{GroupKey::task, "task", "Task", kEach,
+                 "the thread, by name and id; what interrupts allocate is theirs: [softirq], [hardirq], [nmi]"},
+    GroupKeyInfo{GroupKey::process, "process", "Process", kEach,
+                 "the thread group where the trace tells it, else the thread"},
+    GroupKeyInfo{GroupKey::comm, "comm", "Name", kEach, "the thread's name"},
+    GroupKeyInfo{GroupKey::cache, "cache", "Cache", kSlab,
+                 "the slab cache; where the kernel names none it is found from the frees of the same call site"},
+    GroupKeyInfo{GroupKey::size, "size", "Size", kEach, "bytes given for one allocation"},
+    GroupKeyInfo{GroupKey::requested_size, "requested-size", "Asked for", kEach,
+                 "bytes asked for in one allocation"},
+    GroupKeyInfo{GroupKey::order, "order", "Order", kPages, "2^order pages in one allocation"},
+    GroupKeyInfo{GroupKey::migrate_type, "migrate-type", "Migrate type", kPages,
+                 "the mobility of the pages"},
+    GroupKeyInfo{GroupKey::gfp, "gfp", "GFP flags", kWithGfp, "how the memory may be got"},
+    GroupKeyInfo{GroupKey::node, "node", "Node", kSlab, "the NUMA node that was asked for"},
+    GroupKeyInfo{GroupKey::cpu, "cpu", "CPU", kEach, "the CPU that the allocation ran on"},
+    GroupKeyInfo{GroupKey::context, "context", "Context", kEach, "task, softirq, hardirq or nmi"},
+    GroupKeyInfo{GroupKey::lifetime, "lifetime", "Lifetime", kEach,
+                 "how long the allocations lived, in powers of two"},
+};
+
+}  // namespace
+
+std::span<const GroupKeyInfo> group_keys() { return kKeys; }
+
+const GroupKeyInfo& info_of(GroupKey key) { return kKeys[static_cast<std::size_t>(key)]; }
+
+std::string_view name_of(Allocator allocator) {
+  constexpr std::array<std::string_view, kAllocators> kNames = {"slab", "percpu", "vmalloc", "pages"};
+  return kNames[static_cast<std::size_t>(allocator)];
+}
+
+std::string plain_text(const KeyValue& value) {
+  struct Visitor {
+    std::string operator()(std::monostate) const { return "unknown"; }
+    std::string operator()(std::uint64_t number) const { return fmt::format("{}", number); }
+    std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const CodeAddress& code) const { return code.symbol; }
+    std::string operator()(const std::vector<CodeAddress>& frames) const {
+      if (frames.empty()) return "no stack";
+      std::string text;
+      for (const CodeAddress& frame : frames) text += (text.empty() ? "" : " < ") + frame.symbol;
+      return text;
+    }
+    std::string operator()(const TaskName& task) const {
+      return task.id ? fmt::format("{}-{}", task.comm, *task.id) : task.comm;
+    }
+    std::string operator()(const NamedNumber& named) const { return named.name; }
+    std::string operator()(const LifetimeRange& range) const {
+      return fmt::format("{}-{} ns", range.from_ns, range.to_ns);
+    }
+  };
+  return std::visit(Visitor{}, value);
+}
+
+}  // namespace kmt

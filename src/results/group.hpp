@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `report --by` groups allocations by, and what it finds of each group.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "results/lifetimes.hpp"
+#include "trace/event.hpp"
+
+namespace kmt {
+
+enum class GroupKey : std::uint8_t {
+  call_site,
+  caller,
+  stack,
+  task,
+  process,
+  comm,
+  cache,
+  size,
+  requested_size,
+  order,
+  migrate_type,
+  gfp,
+  node,
+  cpu,
+  context,
+  lifetime,
+};
+
+struct GroupKeyInfo {
+  GroupKey key;
+  std::string_view name;  // what --by takes
+  std::string_view header;
+  unsigned allocators;    // a bit, 1 << Allocator, for each whose events have it
+  std::string_view meaning;   // one sentence
+};
+
+std::span<const GroupKeyInfo> group_keys();
+const GroupKeyInfo& info_of(GroupKey key);
+inline bool applies(GroupKey key, Allocator to) { return (info_of(key).allocators >> static_cast<unsigned>(to) & 1) != 0; }
+constexpr std::size_t kMostGroupKeys = 6;  // that can be nested
+
+// "slab", "percpu", "vmalloc", "pages"
+std::string_view name_of(Allocator allocator);
+
+struct CodeAddress {
+  std::uint64_t address = 0;  // 0: the kernel does not say
+  std::string symbol;
+};
+struct TaskName {
+  std::optional<std::int32_t> id;  // empty: what an interrupt allocates belongs to no task
+  std::string comm;
+};
+// A number of the kernel with its name: a migrate type, gfp flags.
+struct NamedNumber {
+  std::uint64_t number = 0;
+  std::string name;
+};
+struct LifetimeRange {
+  std::uint64_t from_ns = 0;
+  std::uint64_t to_ns = 0;  // exclusive
+};
+// std::monostate: the event does not say, or the key does not apply to this allocator.
+using KeyValue = std::variant<std::monostate, std::uint64_t, std::string, CodeAddress, std::vector<CodeAddress>,
+                              TaskName, NamedNumber, LifetimeRange>;
+std::string plain_text(const KeyValue& value);
+
+// Bytes of pages are counted by page frame. An allocation of pages ends when its first frame is freed.
+struct GroupRow {
+  Allocator allocator = Allocator::slab;
+  std::vector<KeyValue> keys;  // as many as are grouped by
+  std::string name;            // their plain texts
+  std::uint64_t allocations = 0;
+  std::uint64_t failed_allocations = 0;
+  std::uint64_t frees = 0;  // matched frees of what was allocated here
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes_allocated = 0;
+  std::uint64_t bytes_freed = 0;
+  std::uint64_t live_allocations = 0;
+  std::uint64_t live_bytes = 0;
+  std::optional<std::uint64_t> peak_bytes;  // empty: not known of allocations of one lifetime, nor of a sum
+  std::uint64_t peak_ns = 0;                // when it was first reached
+  std::uint64_t first_ns = 0;               // of the allocations, failed ones too
+  std::uint64_t last_ns = 0;
+  std::uint64_t cross_cpu_frees = 0;
+  std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not say which CPU is on which node
+  Lifetimes lifetimes;
+  std::uint64_t duration_ns = 0;  // of the trace, for rates
+  bool knows_bytes = true;        // false: the kernel does not say bytes_allocated, so freed and live bytes are unknown
+};
+
+struct GroupTable {
+  Allocator allocator = Allocator::slab;
+  std::vector<GroupRow> rows;  // unsorted; views sort and cut
+};
+
+}  // namespace kmt

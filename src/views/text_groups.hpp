@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tables of groups, whatever they are grouped by.
+#pragma once
+
+#include <string>
+
+#include "results/report.hpp"
+#include "views/report_options.hpp"
+#include "views/text_style.hpp"
+
+namespace kmt {
+
+// A heading, a table with a line for the groups that are not shown and one for the sum, and the frames of the stacks
+// that are keys.
+std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
+                        const TextStyle& style);
+
+// A key's value for people; a stack as its first frame.
+std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style);
+
+}  // namespace kmt
