@@ -121,6 +121,23 @@ TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
   }
 }
 
+// Few objects come and go, and their sizes differ by orders of magnitude.
+TEST(Trend, RandomWalksOfUnlikeStepsAreCalledGrowingNoMoreOften) {
+  for (const double busy : {1.0, 0.1, 0.02}) {
+    Noise noise(11);
+    int growing = 0;
+    for (int run = 0; run < 1000; ++run) {
+      double value = 0;
+      const auto values = series(512, [&](double) {
+        const double step = noise();
+        return value += noise.uniform() < busy ? step * step * step : 0;
+      });
+      growing += trend_of(values, kSeconds).confidence >= kGrowthConfidence ? 1 : 0;
+    }
+    EXPECT_LE(growing, 71) << busy;
+  }
+}
+
 // The same at every level of the table: the confidence of random walks is evenly distributed.
 TEST(Trend, ConfidenceOfRandomWalksIsRight) {
   constexpr int kRuns = 4000;
