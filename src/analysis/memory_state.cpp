@@ -2,7 +2,6 @@
 #include "analysis/memory_state.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "base/proc_text.hpp"
@@ -10,10 +9,6 @@
 namespace kmt {
 
 namespace {
-
-constexpr std::array<std::string_view, 9> kNames = {"MemFree",      "MemAvailable", "Slab",
-                                                    "SReclaimable", "SUnreclaim",   "KernelStack",
-                                                    "PageTables",   "VmallocUsed",  "Percpu"};
 
 void add_line(std::string_view name, std::uint64_t bytes, bool is_first, MemoryState& state) {
   const auto row = std::find_if(state.rows.begin(), state.rows.end(),
@@ -34,7 +29,7 @@ MemoryState memory_state_of(const std::vector<StateSample>& samples) {
     const auto meminfo = std::find_if(sample.texts.begin(), sample.texts.end(),
                                       [](const auto& text) { return text.first == "meminfo"; });
     if (meminfo == sample.texts.end()) continue;
-    for (const std::string_view name : kNames)
+    for (const std::string_view name : kMeminfoNames)
       if (const auto found = find_proc_value(meminfo->second, name))
         add_line(name, found->value, state.samples == 0, state);
     if (state.samples++ == 0) state.first_ns = sample.ticks;

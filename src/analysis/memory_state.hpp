@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "results/memory_state.hpp"
 #include "trace/state_sample.hpp"
 
 namespace kmt {
+
+// The lines of meminfo that tell what kernel memory is in, and what is free.
+constexpr std::array<std::string_view, 9> kMeminfoNames = {"MemFree",      "MemAvailable", "Slab",
+                                                           "SReclaimable", "SUnreclaim",   "KernelStack",
+                                                           "PageTables",   "VmallocUsed",  "Percpu"};
 
 // What kernel memory is in (Documentation/filesystems/proc.rst, "meminfo"): slab, stacks, page tables, per-CPU,
 // vmalloc, and what is free. Lines that a sample does not have are left out.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@ namespace kmt {
 // Control characters and bytes that are not UTF-8 become \xNN, so that nothing from a trace can steer a terminal
 // or break a JSON string.
 std::string printable(std::string_view text);
+
+// Columns that UTF-8 text takes, where each of its characters takes one.
+std::size_t columns_of(std::string_view text);
 
 // fnmatch(3) with `*`, `?` and `[…]`.
 bool glob_match(const std::string& pattern, const std::string& text);

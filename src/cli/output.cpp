@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <optional>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -26,6 +27,19 @@ std::optional<unsigned> columns_variable() {
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), columns);
   if (code != std::errc{} || end != digits.data() + digits.size() || columns == 0) return std::nullopt;
   return columns;
+}
+
+// What setlocale(3) takes for LC_CTYPE.
+bool locale_is_utf8() {
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    std::string locale = value;
+    std::transform(locale.begin(), locale.end(), locale.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
 }
 
 }  // namespace
@@ -60,6 +74,7 @@ TextStyle stdout_style(bool raw) {
   const char* const term = std::getenv("TERM");
   const bool dumb = term == nullptr || std::string_view(term) == "dumb";
   style.colour = terminal && !dumb && (no_color == nullptr || *no_color == '\0');
+  style.unicode = locale_is_utf8();
   return style;
 }
 

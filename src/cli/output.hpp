@@ -13,7 +13,7 @@ namespace kmt {
 void print_result(std::string_view text);
 
 // How text shall look on stdout: the terminal's width, or COLUMNS, or 120 where there is neither; colour only on a
-// terminal that can and without NO_COLOR.
+// terminal that can and without NO_COLOR; pictures of more than ASCII where LC_ALL, LC_CTYPE or LANG names UTF-8.
 TextStyle stdout_style(bool raw);
 
 // Opens what of stdin, stdout and stderr is closed, so that no file opened later is mistaken for one of them; writing

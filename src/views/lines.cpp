@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::size_t kLabelWidth = 13;  // with the indent
 
-// Columns of UTF-8 text, where each character takes one.
-std::size_t characters(std::string_view text) {
-  std::size_t count = 0;
-  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u ? 1 : 0;
-  return count;
-}
-
 }  // namespace
 
 std::string say_bytes(std::uint64_t bytes, const TextStyle& style) {
@@ -48,11 +41,11 @@ std::string say_share(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string hanging(std::string_view first, std::string_view text, const TextStyle& style) {
-  const std::size_t indent = characters(first);
+  const std::size_t indent = columns_of(first);
   std::string out(first);
   std::size_t used = indent;
   for (const std::string_view word : split(text, ' ')) {
-    const std::size_t width = characters(word);
+    const std::size_t width = columns_of(word);
     if (used > indent && used + 1 + width > style.width) {
       out.append(1, '\n').append(indent, ' ');
       used = indent;

@@ -19,16 +19,11 @@ constexpr std::size_t kGap = 2;
 constexpr std::size_t kShortestName = 28;  // a column is dropped before names become shorter than that
 constexpr std::string_view kEllipsis = "…";
 
-std::size_t shown_width(std::string_view text) {
-  // Cells are ASCII but for the ellipsis, whose three bytes are one column.
-  return text.size() - (text.find(kEllipsis) == std::string_view::npos ? 0 : kEllipsis.size() - 1);
-}
-
 std::vector<std::size_t> natural_widths(const Table& table) {
   std::vector<std::size_t> widths;
-  for (const TableColumn& column : table.columns) widths.push_back(column.header.size());
+  for (const TableColumn& column : table.columns) widths.push_back(columns_of(column.header));
   for (const TableRow& row : table.rows)
-    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row.cells[i].size());
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], columns_of(row.cells[i]));
   return widths;
 }
 
@@ -72,7 +67,7 @@ std::string line(const std::vector<TableColumn>& columns, const std::vector<std:
     if (!first) out.append(kGap, ' ');
     first = false;
     const std::string cell = columns[i].name ? shortened(cells[i], widths[i]) : cells[i];
-    const std::string padding(widths[i] - std::min(widths[i], shown_width(cell)), ' ');
+    const std::string padding(widths[i] - std::min(widths[i], columns_of(cell)), ' ');
     out += columns[i].name ? cell + padding : padding + cell;
   }
   out.erase(out.find_last_not_of(' ') + 1);

@@ -19,7 +19,7 @@ struct TableColumn {
 };
 
 struct TableRow {
-  std::vector<std::string> cells;  // as many as there are columns; printable ASCII, see cell_text()
+  std::vector<std::string> cells;  // as many as there are columns; names in ASCII, see cell_text(); others may be UTF-8
   bool aside = false;              // a sum or a remark, less prominent
 };
 

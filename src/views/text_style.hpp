@@ -11,6 +11,7 @@ struct TextStyle {
   unsigned width = 120;  // columns of a line; 120 where there is no terminal
   bool colour = false;   // escape sequences are allowed
   bool raw = false;      // plain digits, full names: for scripts; nothing is shortened or dropped to fit
+  bool unicode = true;   // block and braille characters can be shown
 };
 
 }  // namespace kmt

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
+#include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/suggest.hpp"
 
@@ -67,6 +68,22 @@ TEST(Help, FitsTheWidthAndTeaches) {
   EXPECT_NE(full.find("live-bytes"), std::string::npos);
   EXPECT_NE(full.find("Exit status"), std::string::npos);
   EXPECT_NE(app.help().find("check"), std::string::npos);
+}
+
+// The first variable that is set and not empty says it, as in setlocale(3).
+TEST(Output, PicturesAreUnicodeWhereTheLocaleIsUtf8) {
+  const auto unicode = [](const char* all, const char* type, const char* lang) {
+    ::setenv("LC_ALL", all, 1);
+    ::setenv("LC_CTYPE", type, 1);
+    ::setenv("LANG", lang, 1);
+    return stdout_style(false).unicode;
+  };
+  EXPECT_TRUE(unicode("", "", "en_GB.UTF-8"));
+  EXPECT_TRUE(unicode("", "C.utf8", "C"));
+  EXPECT_TRUE(unicode("de_DE.UTF8@euro", "C", "C"));
+  EXPECT_FALSE(unicode("C", "", "en_GB.UTF-8"));
+  EXPECT_FALSE(unicode("", "", "de_DE.ISO-8859-1"));
+  EXPECT_FALSE(unicode("", "", ""));
 }
 
 }  // namespace

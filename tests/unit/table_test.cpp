@@ -41,6 +41,15 @@ TEST(Table, KeepsEverythingInRaw) {
             std::string::npos);
 }
 
+TEST(Table, CellsMayBePictures) {
+  const Table table{{{"Name", true, 0}, {"Over time", false, 0}, {"One", false, 0}},
+                    {{{"a", "▁▂▃▄▅▆▇█▁▂▃", "1"}, false}, {{"b", "▁█", "22"}, false}}};
+  EXPECT_EQ(to_text(table, wide(60)),
+            "  Name    Over time  One\n"
+            "  a     ▁▂▃▄▅▆▇█▁▂▃    1\n"
+            "  b              ▁█   22\n");
+}
+
 TEST(Table, ColoursOnlyWhereAllowed) {
   EXPECT_EQ(to_text(sample(), wide(120)).find('\x1b'), std::string::npos);
   EXPECT_NE(to_text(sample(), {120, true, false}).find("\x1b[1m"), std::string::npos);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/memory_series.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "analysis/memory_state.hpp"
+#include "base/proc_text.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kVmstatPages = {"nr_free_pages", "nr_slab_reclaimable",
+                                                          "nr_slab_unreclaimable", "nr_page_table_pages"};
+constexpr std::array<std::string_view, 7> kVmstatCounters = {
+    "pgalloc_dma", "pgalloc_dma32", "pgalloc_normal", "pgalloc_high", "pgalloc_movable", "pgalloc_device", "pgfree"};
+
+std::string_view text_of(const StateSample& sample, std::string_view name) {
+  const auto found =
+      std::find_if(sample.texts.begin(), sample.texts.end(), [name](const auto& text) { return text.first == name; });
+  return found == sample.texts.end() ? std::string_view() : std::string_view(found->second);
+}
+
+void add_if_any(MemorySeries series, std::vector<MemorySeries>& all) {
+  if (!series.points.empty()) all.push_back(std::move(series));
+}
+
+MemorySeries values_of(MemorySource source, std::string_view text, std::string_view name,
+                       const std::vector<StateSample>& samples, double scale) {
+  MemorySeries series{source, std::string(name), {}};
+  for (const StateSample& sample : samples)
+    if (const auto found = find_proc_value(text_of(sample, text), name))
+      series.points.push_back({sample.ticks, static_cast<double>(found->value) * scale});
+  return series;
+}
+
+// A counter that is smaller than before (the machine was resumed elsewhere, the trace is damaged) has no rate there.
+MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& samples, double scale) {
+  MemorySeries series{MemorySource::vmstat_rate, std::string(name), {}};
+  std::optional<std::uint64_t> before;
+  std::uint64_t before_ns = 0;
+  for (const StateSample& sample : samples) {
+    const auto found = find_proc_value(text_of(sample, "vmstat"), name);
+    if (!found) continue;
+    if (before && found->value >= *before && sample.ticks > before_ns) {
+      const double seconds = static_cast<double>(sample.ticks - before_ns) / 1e9;
+      series.points.push_back({sample.ticks, static_cast<double>(found->value - *before) * scale / seconds});
+    }
+    before = found->value;
+    before_ns = sample.ticks;
+  }
+  return series;
+}
+
+struct CacheLine {
+  std::string_view name;
+  double objects = 0;  // bytes
+  double pages = 0;    // number of them
+};
+
+// The last `count` numbers of a text, in its order; empty optional when they are none. `text` keeps what is before
+// them.
+template <std::size_t count>
+std::optional<std::array<double, count>> last_numbers(std::string_view& text) {
+  std::array<double, count> numbers{};
+  for (std::size_t i = count; i-- > 0;) {
+    text = trim(text);
+    const std::size_t begin = text.find_last_of(" \t") + 1;  // 0 where there is none
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, code] = std::from_chars(text.data() + begin, end, number);
+    if (code != std::errc{} || stop != end) return std::nullopt;
+    numbers[i] = static_cast<double>(number);
+    text.remove_suffix(text.size() - begin);
+  }
+  text = trim(text);
+  return numbers;
+}
+
+// "name active_objs num_objs objsize objperslab pagesperslab : tunables 3 numbers : slabdata active_slabs num_slabs
+// sharedavail", version 2.1; a name may have blanks.
+std::optional<CacheLine> parse_cache_line(std::string_view line) {
+  const std::size_t tunables = line.find(" : tunables ");
+  const std::size_t slabdata = line.rfind(" : slabdata ");
+  if (line.starts_with('#') || tunables == std::string_view::npos || slabdata == std::string_view::npos ||
+      slabdata < tunables)
+    return std::nullopt;
+  CacheLine cache;
+  cache.name = line.substr(0, tunables);
+  std::string_view slabs = line.substr(slabdata + 3);
+  const auto objects = last_numbers<5>(cache.name);
+  const auto numbers = last_numbers<3>(slabs);
+  if (!objects || !numbers || cache.name.empty()) return std::nullopt;
+  cache.objects = (*objects)[0] * (*objects)[2];
+  cache.pages = (*numbers)[1] * (*objects)[4];
+  return cache;
+}
+
+// The two series of a cache are beside each other, at its index.
+struct Caches {
+  std::unordered_map<std::string_view, std::size_t> index;  // names are the samples'
+  std::vector<MemorySeries> objects;
+  std::vector<MemorySeries> pages;
+
+  void add(const CacheLine& cache, std::uint64_t time_ns, double page_size) {
+    const auto [place, is_new] = index.try_emplace(cache.name, objects.size());
+    if (is_new) {
+      objects.push_back({MemorySource::slabinfo_objects, std::string(cache.name), {}});
+      pages.push_back({MemorySource::slabinfo_pages, std::string(cache.name), {}});
+    }
+    objects[place->second].points.push_back({time_ns, cache.objects});
+    pages[place->second].points.push_back({time_ns, cache.pages * page_size});
+  }
+};
+
+}  // namespace
+
+std::vector<MemorySeries> memory_series_of(const std::vector<StateSample>& samples, std::uint64_t page_size) {
+  const auto page = static_cast<double>(page_size);
+  std::vector<MemorySeries> all;
+  for (const std::string_view name : kMeminfoNames)
+    add_if_any(values_of(MemorySource::meminfo, "meminfo", name, samples, 1), all);
+  for (const std::string_view name : kVmstatPages)
+    add_if_any(values_of(MemorySource::vmstat, "vmstat", name, samples, page), all);
+  for (const std::string_view name : kVmstatCounters) add_if_any(rates_of(name, samples, page), all);
+
+  Caches caches;
+  for (const StateSample& sample : samples)
+    for (const std::string_view line : split(text_of(sample, "slabinfo"), '\n'))
+      if (const auto cache = parse_cache_line(line)) caches.add(*cache, sample.ticks, page);
+  std::move(caches.objects.begin(), caches.objects.end(), std::back_inserter(all));
+  std::move(caches.pages.begin(), caches.pages.end(), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace kmt

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Does a series of live bytes grow, how fast, and how sure is that?
+//
+// The values are taken in 16 blocks, by the median of each: outliers do not count. The slope is the median of the
+// slopes between all pairs of blocks (Theil 1950, Sen 1968). Whether it grows is judged by Kendall's tau of the blocks:
+// the share of pairs that rise less the share that fall. Ties are neither, so that a plateau counts against growth.
+//
+// What is live at one time depends on what was live before: objects that come and go at random make a random walk.
+// The usual significance of tau (Mann 1945, Kendall 1975) takes the values for independent and calls one in three
+// random walks growing, where it promises one in twenty. Corrections of its variance (Hamed & Rao 1998) are for values
+// that return to a mean, which a random walk does not. So tau is compared with what tau is of random walks, see
+// kTauOfWalk: the confidence is right for them, and cautious for values that return to a mean. The interval of the
+// slope follows Sen: the slopes between pairs that a tau of 95 % of random walks leaves over.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "results/trend.hpp"
+
+namespace kmt {
+
+// Growth is called so from this confidence on, one-sided.
+constexpr double kGrowthConfidence = 0.95;
+
+// Of values at equal distances in time. Those of a group begin with its first allocation, not with the trace: before
+// it, nothing was there to grow. The time does not depend on the values, and hardly on their number.
+Trend trend_of(std::span<const double> values, double seconds_between);
+
+}  // namespace kmt

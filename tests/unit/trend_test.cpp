@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/trend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <random>
+#include <vector>
+
+namespace kmt {
+namespace {
+
+constexpr double kSeconds = 0.25;  // between two values
+
+// Normally distributed, by Box and Muller: std::normal_distribution is another one in every library.
+class Noise {
+ public:
+  explicit Noise(std::uint64_t seed) : random_(seed) {}
+  double operator()() {
+    const double radius = std::sqrt(-2 * std::log(uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+  double uniform() { return (static_cast<double>(random_() >> 11) + 0.5) / 9007199254740992.0; }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+std::vector<double> series(std::size_t count, const std::function<double(double)>& value_of) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(value_of(static_cast<double>(i)));
+  return values;
+}
+
+std::vector<double> random_walk(std::size_t count, Noise& noise, double drift = 0) {
+  double value = 0;
+  return series(count, [&](double) { return value += noise() + drift; });
+}
+
+TEST(Trend, LinearLeakInNoise) {
+  Noise noise(1);
+  const Trend trend = trend_of(series(512, [&](double i) { return 100 * i + 2000 * noise(); }), kSeconds);
+  EXPECT_EQ(trend.growth, Growth::steady);
+  EXPECT_NEAR(trend.bytes_per_s, 400, 10);
+  EXPECT_LT(trend.low, 400);
+  EXPECT_GT(trend.high, 400);
+  EXPECT_NEAR(trend.late_bytes_per_s, 400, 40);
+  EXPECT_GT(trend.confidence, 0.99);
+}
+
+TEST(Trend, SlopeOfALineIsExact) {
+  for (const std::size_t count : {16u, 17u, 31u, 32u, 100u, 511u}) {
+    const Trend trend = trend_of(series(count, [](double i) { return 1e9 + 3 * i; }), kSeconds);
+    EXPECT_EQ(trend.growth, Growth::steady) << count;
+    EXPECT_NEAR(trend.bytes_per_s, 12, 1e-5) << count;
+    EXPECT_NEAR(trend.low, 12, 1e-5) << count;
+    EXPECT_NEAR(trend.high, 12, 1e-5) << count;
+    EXPECT_NEAR(trend.late_bytes_per_s, 12, 1e-5) << count;
+  }
+  const Trend falling = trend_of(series(64, [](double i) { return 1e9 - 3 * i; }), kSeconds);
+  EXPECT_EQ(falling.growth, Growth::none);
+  EXPECT_NEAR(falling.bytes_per_s, -12, 1e-5);
+  EXPECT_LT(falling.confidence, 0.001);
+}
+
+TEST(Trend, AFewOutliersDoNotMoveTheSlope) {
+  const Trend trend = trend_of(series(512, [](double i) { return 10 * i + (i == 500 || i == 3 ? 1e6 : 0); }), kSeconds);
+  EXPECT_NEAR(trend.bytes_per_s, 40, 4);
+  EXPECT_EQ(trend.growth, Growth::steady);
+}
+
+TEST(Trend, SawtoothDoesNotGrowAndMayHideInGrowth) {
+  const auto tooth = [](double i) { return std::fmod(i, 40) * 1000; };
+  EXPECT_EQ(trend_of(series(512, tooth), kSeconds).growth, Growth::none);
+  const Trend leaking = trend_of(series(512, [&](double i) { return tooth(i) + 200 * i; }), kSeconds);
+  EXPECT_EQ(leaking.growth, Growth::steady);
+  EXPECT_NEAR(leaking.bytes_per_s, 800, 80);
+}
+
+TEST(Trend, ACacheThatFillsDoesNotGrowSteadily) {
+  Noise noise(2);
+  const auto exponential = series(512, [&](double i) { return 1e6 * (1 - std::exp(-i / 100)) + 100 * noise(); });
+  EXPECT_EQ(trend_of(exponential, kSeconds).growth, Growth::past);
+  const Trend linear = trend_of(series(512, [](double i) { return std::min(i, 256.0) * 100; }), kSeconds);
+  EXPECT_NE(linear.growth, Growth::steady);
+  EXPECT_EQ(linear.late_bytes_per_s, 0);
+  EXPECT_NEAR(trend_of(series(512, [](double i) { return std::min(i, 128.0); }), kSeconds).late_bytes_per_s, 0, 1e-9);
+}
+
+TEST(Trend, StepsGrowAndASingleOneDoesNot) {
+  const auto steps = [](double count) {
+    return trend_of(series(512, [count](double i) { return std::floor(i * (count + 1) / 512) * 1e6; }), kSeconds);
+  };
+  EXPECT_EQ(steps(0).growth, Growth::none);
+  EXPECT_EQ(steps(0).confidence, 0.5);
+  EXPECT_EQ(steps(1).growth, Growth::none);
+  EXPECT_EQ(steps(2).growth, Growth::none);
+  EXPECT_EQ(steps(8).growth, Growth::steady);
+  EXPECT_EQ(steps(15).growth, Growth::steady);
+}
+
+TEST(Trend, NothingIsSaidOfTooFewValues) {
+  EXPECT_EQ(trend_of({}, kSeconds).growth, Growth::too_few_points);
+  const auto line = series(15, [](double i) { return i; });
+  EXPECT_EQ(trend_of(line, kSeconds).growth, Growth::too_few_points);
+  EXPECT_EQ(trend_of(line, kSeconds).confidence, 0);
+}
+
+// Of 1000 random walks about 50 are called growing at a confidence of 95 %; three standard deviations are 21.
+TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
+  for (const std::size_t count : {512u, 100u, 16u}) {
+    Noise noise(count);
+    int growing = 0;
+    for (int run = 0; run < 1000; ++run)
+      growing += trend_of(random_walk(count, noise), kSeconds).confidence >= kGrowthConfidence ? 1 : 0;
+    EXPECT_GE(growing, 25) << count;
+    EXPECT_LE(growing, 71) << count;
+  }
+}
+
+// Few objects come and go, and their sizes differ by orders of magnitude.
+TEST(Trend, RandomWalksOfUnlikeStepsAreCalledGrowingNoMoreOften) {
+  for (const double busy : {1.0, 0.1, 0.02}) {
+    Noise noise(11);
+    int growing = 0;
+    for (int run = 0; run < 1000; ++run) {
+      double value = 0;
+      const auto values = series(512, [&](double) {
+        const double step = noise();
+        return value += noise.uniform() < busy ? step * step * step : 0;
+      });
+      growing += trend_of(values, kSeconds).confidence >= kGrowthConfidence ? 1 : 0;
+    }
+    EXPECT_LE(growing, 71) << busy;
+  }
+}
+
+// The same at every level of the table: the confidence of random walks is evenly distributed.
+TEST(Trend, ConfidenceOfRandomWalksIsRight) {
+  constexpr int kRuns = 4000;
+  std::vector<double> confidences;
+  Noise noise(3);
+  for (int run = 0; run < kRuns; ++run) confidences.push_back(trend_of(random_walk(512, noise), kSeconds).confidence);
+  for (const double level : {0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.975, 0.99}) {
+    const auto below = std::count_if(confidences.begin(), confidences.end(),
+                                     [level](double confidence) { return confidence < level; });
+    const double deviation = std::sqrt(level * (1 - level) / kRuns);
+    EXPECT_NEAR(static_cast<double>(below) / kRuns, level, 4 * deviation + 0.01) << level;
+  }
+}
+
+// Objects that come at random and live for a while: the number of live ones returns to its mean.
+TEST(Trend, SeldomCallsChurnGrowing) {
+  Noise noise(4);
+  int growing = 0;
+  for (int run = 0; run < 1000; ++run) {
+    double value = 0;
+    const auto values = series(512, [&](double) { return value = 0.9 * value + noise(); });
+    growing += trend_of(values, kSeconds).confidence >= kGrowthConfidence ? 1 : 0;
+  }
+  EXPECT_LE(growing, 10);
+}
+
+TEST(Trend, IntervalHoldsTheTrueSlope) {
+  Noise noise(5);
+  int missed = 0;
+  for (int run = 0; run < 1000; ++run) {
+    const Trend trend = trend_of(random_walk(512, noise, 0.1), kSeconds);
+    missed += trend.low > 0.1 / kSeconds || trend.high < 0.1 / kSeconds ? 1 : 0;
+  }
+  EXPECT_LE(missed, 71);
+  EXPECT_GE(missed, 5);  // it is not all numbers
+}
+
+TEST(Trend, FindsALeakInARandomWalk) {
+  Noise noise(6);
+  int steady = 0;
+  for (int run = 0; run < 100; ++run)
+    steady += trend_of(random_walk(512, noise, 0.25), kSeconds).growth == Growth::steady ? 1 : 0;
+  EXPECT_GE(steady, 90);
+}
+
+}  // namespace
+}  // namespace kmt
