@@ -48,7 +48,7 @@ class CacheNames {
 
   const TraceInfo& info_;
   bool named_by_allocations_ = false;
-  SlabMatcher objects_;             // while learning; live objects are called by ids of requests_
+  SlabMatcher objects_;  // while learning; live objects are called by ids of requests_
   InternTable<Request> requests_;
   std::map<std::uint32_t, std::map<std::string, std::uint64_t>> learned_;  // frees, by id of requests_ and cache
 

@@ -37,8 +37,7 @@ std::string_view context_name(const Event& event) {
   return name.substr(1, name.size() - 2);
 }
 
-EventFilter::EventFilter(ReportFilter filter, const TraceInfo& info, const SymbolNames& symbols,
-                         CacheNames& caches)
+EventFilter::EventFilter(ReportFilter filter, const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches)
     : filter_(std::move(filter)),
       info_(info),
       symbols_(symbols),
@@ -62,9 +61,8 @@ bool EventFilter::selects_some(const Event& event) {
 
 bool EventFilter::selects_comm(const Event& event) const {
   const char* const interrupt = interrupt_name(event);
-  return matches(filter_.comms, interrupt != nullptr
-                                    ? std::string(interrupt)
-                                    : std::string(task_name(info_, event.tid, event.time_ns)));
+  return matches(filter_.comms, interrupt != nullptr ? std::string(interrupt)
+                                                     : std::string(task_name(info_, event.tid, event.time_ns)));
 }
 
 bool EventFilter::selects_allocation(const Event& event) {
@@ -74,7 +72,8 @@ bool EventFilter::selects_allocation(const Event& event) {
   if (filter_.least_bytes && bytes < *filter_.least_bytes) return false;
   if (filter_.most_bytes && bytes > *filter_.most_bytes) return false;
   if (!filter_.call_sites.empty() && !selects_call_site(event.call_site)) return false;
-  return filter_.caches.empty() || (is_slab_alloc(event.kind) && matches(filter_.caches, caches_[caches_.id_of(event)]));
+  return filter_.caches.empty() ||
+         (is_slab_alloc(event.kind) && matches(filter_.caches, caches_[caches_.id_of(event)]));
 }
 
 bool EventFilter::selects_call_site(CallSiteId id) {

@@ -23,20 +23,18 @@ struct TimeEdge {
 };
 
 struct ReportFilter {
-  std::optional<TimeEdge> from;  // inclusive
-  std::optional<TimeEdge> to;    // exclusive
-  std::set<unsigned> cpus;       // empty: all
-  std::set<std::int32_t> pids;   // thread ids; empty: all
-  std::vector<std::string> comms;       // globs on task names; empty: all
-  std::vector<std::string> contexts;    // "task", "softirq", "hardirq", "nmi"; empty: all
-  std::vector<std::string> call_sites;  // globs on symbols, with or without offset and module; empty: all
-  std::vector<std::string> caches;      // globs on names of slab caches; empty: all
+  std::optional<TimeEdge> from;              // inclusive
+  std::optional<TimeEdge> to;                // exclusive
+  std::set<unsigned> cpus;                   // empty: all
+  std::set<std::int32_t> pids;               // thread ids; empty: all
+  std::vector<std::string> comms;            // globs on task names; empty: all
+  std::vector<std::string> contexts;         // "task", "softirq", "hardirq", "nmi"; empty: all
+  std::vector<std::string> call_sites;       // globs on symbols, with or without offset and module; empty: all
+  std::vector<std::string> caches;           // globs on names of slab caches; empty: all
   std::optional<std::uint64_t> least_bytes;  // given for one allocation, inclusive
   std::optional<std::uint64_t> most_bytes;   // inclusive
 
-  bool selects_by_allocation() const {
-    return !call_sites.empty() || !caches.empty() || least_bytes || most_bytes;
-  }
+  bool selects_by_allocation() const { return !call_sites.empty() || !caches.empty() || least_bytes || most_bytes; }
   bool selects_all() const {
     return !from && !to && cpus.empty() && pids.empty() && comms.empty() && contexts.empty() &&
            !selects_by_allocation();

@@ -24,7 +24,9 @@ void grow(Account& account, std::uint64_t bytes, std::uint64_t time_ns) {
 }
 
 // An event may be earlier than the one before it where a trace is damaged.
-std::uint64_t lifetime(std::uint64_t began_ns, std::uint64_t end_ns) { return end_ns > began_ns ? end_ns - began_ns : 0; }
+std::uint64_t lifetime(std::uint64_t began_ns, std::uint64_t end_ns) {
+  return end_ns > began_ns ? end_ns - began_ns : 0;
+}
 
 }  // namespace
 
@@ -190,9 +192,8 @@ void Ledger::check_free(const Event& event, const Step& step) {
 
 void Ledger::found(Imperfection kind, const Event& event, CallSiteId first, CallSiteId second, std::uint32_t cache) {
   if (kind != Imperfection::failed_allocation) ++anomalies_[static_cast<std::size_t>(kind)];
-  const auto [id, is_new] =
-      anomaly_keys_.id_of({first.value, second.value, cache, static_cast<std::uint16_t>(kind),
-                           static_cast<std::uint16_t>(allocator_of(event.kind))});
+  const auto [id, is_new] = anomaly_keys_.id_of({first.value, second.value, cache, static_cast<std::uint16_t>(kind),
+                                                 static_cast<std::uint16_t>(allocator_of(event.kind))});
   if (is_new) anomaly_counts_.push_back({0, event.time_ns, 0});
   AnomalyCount& count = anomaly_counts_[id];
   ++count.count;

@@ -98,8 +98,7 @@ class Ledger {
   void add_page_event(const Event& event, const Step& step, const PagesTaken* first, const PagesTaken* last);
   void check_free(const Event& event, const Step& step);
   void found(Imperfection kind, const Event& event, CallSiteId first, CallSiteId second, std::uint32_t cache);
-  void add_by_lifetime(const Event& event, const Ending& ending, const Origin& origin, bool cross_cpu,
-                       bool cross_node);
+  void add_by_lifetime(const Event& event, const Ending& ending, const Origin& origin, bool cross_cpu, bool cross_node);
   bool on_other_node(std::uint16_t cpu, std::uint16_t other) const;
 
   LedgerOptions options_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Pairing the events of a trace, in steps that can run beside each other for batches that follow each other: classify
 // (in the reader's order, it looks things up in the trace's tables), match (every unit has its own addresses), and
-// whoever takes the result. Each step handles batches in their order, so the result does not depend on who runs it when.
+// whoever takes the result. Each step handles batches in their order, so the result does not depend on who runs it
+// when.
 #pragma once
 
 #include <array>
@@ -17,11 +18,11 @@ namespace kmt {
 
 // What became of one event.
 enum class Outcome : std::uint8_t {
-  unseen,   // outside of the time window
-  other,    // neither allocates nor frees
-  failed,   // an allocation that got nothing
-  began,    // an allocation
-  freed,    // the free of an allocation of the trace
+  unseen,  // outside of the time window
+  other,   // neither allocates nor frees
+  failed,  // an allocation that got nothing
+  began,   // an allocation
+  freed,   // the free of an allocation of the trace
   freed_null,
   freed_nothing,  // ZERO_SIZE_PTR
   allocated_before_trace,

@@ -17,7 +17,7 @@ constexpr unsigned kMostPageOrder = 20;
 
 // What is left of an allocation, or a part of it: frames that follow each other.
 struct LiveFrames {
-  std::uint64_t time_ns = 0;          // of the allocation
+  std::uint64_t time_ns = 0;  // of the allocation
   std::uint64_t count = 0;
   std::uint32_t origin = 0;           // what the caller calls the allocation
   std::uint32_t pages_per_frame = 1;  // 2^order where the trace names only the first struct page

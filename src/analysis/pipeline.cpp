@@ -43,11 +43,10 @@ void run_analysis(Source& source, ReportAnalysis& analysis, unsigned threads) {
                                                                        analysis.run_stage(stage, *batch);
                                                                        return batch;
                                                                      });
-  tbb::parallel_pipeline(kBatches,
-                         stages & tbb::make_filter<MatchedBatch*, void>(
-                                      tbb::filter_mode::serial_in_order, [&analysis](MatchedBatch* batch) {
-                                        analysis.run_stage(ReportAnalysis::kStages - 1, *batch);
-                                      }));
+  tbb::parallel_pipeline(kBatches, stages & tbb::make_filter<MatchedBatch*, void>(
+                                                tbb::filter_mode::serial_in_order, [&analysis](MatchedBatch* batch) {
+                                                  analysis.run_stage(ReportAnalysis::kStages - 1, *batch);
+                                                }));
 }
 
 }  // namespace kmt

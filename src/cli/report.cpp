@@ -99,8 +99,8 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   command->add_option("FILE", options->analyse.file,
                       "The trace (default: trace.kmt, else trace.dat)\nA .kmt or a trace.dat, of any machine.");
   command->add_option("--by", options->by, by_help())->option_text("KEYS");
-  command->add_option("--sort", options->sort, "Order groups by COLUMN, largest first (default: allocated)")
-      ->option_text("COLUMN");
+  command->add_option("--sort", options->sort, "Order groups by the column KEY, largest first (default: allocated)")
+      ->option_text("KEY");
   command->add_option("--columns", options->columns, column_help())->option_text("LIST");
   command->add_option("--limit,--top", options->limit, "Show N groups in each table (default: 20); 0 means all")
       ->option_text("N")
@@ -112,7 +112,7 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
       ->option_text("N")
       ->check(CLI::Range(1u, 64u));
   command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.report/1");
-  command->add_flag("--raw", options->raw, "Print plain digits, full names and every usual column, however wide");
+  command->add_flag("--raw", options->raw, "Print plain digits, full names and every column, however wide");
   command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
   command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
   command->callback([options, &exit_code] { exit_code = report(*options); });

@@ -141,8 +141,8 @@ std::span<const Column<GroupRow>> group_columns() { return kGroupColumns; }
 std::span<const Column<PageOrderRow>> page_order_columns() { return kPageOrderColumns; }
 
 const Column<GroupRow>* find_group_column(std::string_view key) {
-  const auto found = std::find_if(kGroupColumns.begin(), kGroupColumns.end(),
-                                  [key](const auto& column) { return column.key == key; });
+  const auto found =
+      std::find_if(kGroupColumns.begin(), kGroupColumns.end(), [key](const auto& column) { return column.key == key; });
   return found == kGroupColumns.end() ? nullptr : &*found;
 }
 

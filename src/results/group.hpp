@@ -38,13 +38,15 @@ struct GroupKeyInfo {
   GroupKey key;
   std::string_view name;  // what --by takes
   std::string_view header;
-  unsigned allocators;    // a bit, 1 << Allocator, for each whose events have it
-  std::string_view meaning;   // one sentence
+  unsigned allocators;       // a bit, 1 << Allocator, for each whose events have it
+  std::string_view meaning;  // one sentence
 };
 
 std::span<const GroupKeyInfo> group_keys();
 const GroupKeyInfo& info_of(GroupKey key);
-inline bool applies(GroupKey key, Allocator to) { return (info_of(key).allocators >> static_cast<unsigned>(to) & 1) != 0; }
+inline bool applies(GroupKey key, Allocator to) {
+  return (info_of(key).allocators >> static_cast<unsigned>(to) & 1) != 0;
+}
 constexpr std::size_t kMostGroupKeys = 6;  // that can be nested
 
 // "slab", "percpu", "vmalloc", "pages"

@@ -63,6 +63,7 @@ Json to_json(const AllocatorTotals& totals) {
 
 Json to_json(const SlabTotals& slab) {
   Json json = to_json(static_cast<const AllocatorTotals&>(slab));
+  json["cross_node_frees"] = known(slab.cross_node_frees, slab.cross_node_allocations.has_value());
   json["cross_node_allocations"] = slab.cross_node_allocations ? Json(*slab.cross_node_allocations) : Json(nullptr);
   return json;
 }
@@ -159,7 +160,7 @@ Json to_json(const GroupTable& table, const std::vector<GroupKey>& by, const Rep
   Json json = Json::object();
   json["total"] = table.rows.size();
   json["rows"] = Json::array();
-  const std::vector<const GroupRow*> sorted = sorted_rows(table.rows, sort_column(options));
+  const std::vector<const GroupRow*> sorted = sorted_rows(table.rows, sort_column(options, table.rows));
   for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) json["rows"].push_back(to_json(*sorted[i], by));
   return json;
 }
@@ -187,7 +188,7 @@ void add_call_sites(const ReportResult& result, Allocator allocator, const std::
   json[name + "_total"] = table == result.groups.end() ? 0 : table->rows.size();
   json[name] = Json::array();
   if (table == result.groups.end()) return;
-  const std::vector<const GroupRow*> sorted = sorted_rows(table->rows, sort_column(options));
+  const std::vector<const GroupRow*> sorted = sorted_rows(table->rows, sort_column(options, table->rows));
   for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) json[name].push_back(to_json_site(*sorted[i]));
 }
 

@@ -5,8 +5,11 @@
 
 namespace kmt {
 
-const Column<GroupRow>& sort_column(const ReportOptions& options) {
-  return options.sort != nullptr ? *options.sort : *find_group_column("allocated");
+const Column<GroupRow>& sort_column(const ReportOptions& options, const std::vector<GroupRow>& rows) {
+  const bool has_values = options.sort != nullptr && std::any_of(rows.begin(), rows.end(), [&](const GroupRow& row) {
+                            return !std::holds_alternative<std::monostate>(options.sort->get(row));
+                          });
+  return has_values ? *options.sort : *find_group_column("allocated");
 }
 
 std::size_t shown_rows(const ReportOptions& options, std::size_t total) {

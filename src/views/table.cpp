@@ -16,8 +16,15 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kShortestName = 28;  // a column is dropped before names become shorter than that
+
 constexpr std::string_view kEllipsis = "…";
+
+// A column is dropped before names become shorter than that.
+std::size_t shortest_name(const Table& table) {
+  const auto names =
+      std::count_if(table.columns.begin(), table.columns.end(), [](const auto& column) { return column.name; });
+  return names <= 1 ? 28 : names == 2 ? 20 : 14;
+}
 
 std::vector<std::size_t> natural_widths(const Table& table) {
   std::vector<std::size_t> widths;
@@ -31,9 +38,8 @@ std::vector<std::size_t> natural_widths(const Table& table) {
 std::vector<std::size_t> fitted_widths(const Table& table, const TextStyle& style) {
   std::vector<std::size_t> widths = natural_widths(table);
   if (style.raw) return widths;
-  const auto least = [&](std::size_t i) {
-    return table.columns[i].name ? std::min(widths[i], kShortestName) : widths[i];
-  };
+  const std::size_t shortest = shortest_name(table);
+  const auto least = [&](std::size_t i) { return table.columns[i].name ? std::min(widths[i], shortest) : widths[i]; };
   const auto total = [&](const auto& width_of) {
     std::size_t sum = kIndent;
     for (std::size_t i = 0; i < widths.size(); ++i)

@@ -15,7 +15,7 @@ namespace {
 using Rows = std::vector<const GroupRow*>;
 
 // "Call sites by Allocated, 20 of 64", "Pages by task and size …"
-std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
+std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, const Column<GroupRow>& sort,
                      std::size_t shown, const TextStyle& style) {
   std::string keys;
   for (const GroupKey key : by) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", info_of(key).name);
@@ -25,10 +25,10 @@ std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, 
   std::string name(name_of(groups.allocator));
   name.front() = static_cast<char>(name.front() - 'a' + 'A');
   const bool sites = by == std::vector<GroupKey>{GroupKey::call_site};
-  const std::string what = !sites                                   ? fmt::format("{} by {}, ordered", name, keys)
-                           : groups.allocator == Allocator::slab    ? "Call sites"
-                                                                    : name + " call sites";
-  return fmt::format("{} by {}, {}", what, sort_column(options).header, part);
+  const std::string what = !sites                                ? fmt::format("{} by {}, ordered", name, keys)
+                           : groups.allocator == Allocator::slab ? "Call sites"
+                                                                 : name + " call sites";
+  return fmt::format("{} by {}, {}", what, sort.header, part);
 }
 
 void add_key_columns(const std::vector<GroupKey>& by, const Rows& rows, const TextStyle& style, Table& table) {
@@ -51,25 +51,24 @@ bool tells_something(const Column<GroupRow>& column, const Rows& rows) {
   });
 }
 
-// Every usual column in raw; else those that tell something: no column of zeros, but always the one that orders the
+// Every column in raw; else the usual ones that tell something: no column of zeros, but always the one that orders the
 // table.
-std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const ReportOptions& options,
-                                                const TextStyle& style) {
+std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const Column<GroupRow>& sort,
+                                                const ReportOptions& options, const TextStyle& style) {
   if (!options.columns.empty()) return options.columns;
   std::vector<const Column<GroupRow>*> columns;
   for (const Column<GroupRow>& column : group_columns()) {
-    const bool sorts = &column == &sort_column(options);
-    const bool says = column.usual && (style.raw || tells_something(column, rows));
-    if (column.key != "name" && (sorts || says)) columns.push_back(&column);
+    const bool says = style.raw || &column == &sort || (column.usual && tells_something(column, rows));
+    if (column.key != "name" && says) columns.push_back(&column);
   }
   return columns;
 }
 
-void add_columns(const Rows& rows, const ReportOptions& options, const TextStyle& style, Table& table) {
-  for (const Column<GroupRow>* column : columns_of(rows, options, style)) {
-    const bool chosen = column == &sort_column(options) || !options.columns.empty();
-    table.columns.push_back(
-        {std::string(column->header), column->unit == Unit::text, chosen ? 0 : column->importance});
+void add_columns(const Rows& rows, const Column<GroupRow>& sort, const ReportOptions& options, const TextStyle& style,
+                 Table& table) {
+  for (const Column<GroupRow>* column : columns_of(rows, sort, options, style)) {
+    const bool chosen = column == &sort || !options.columns.empty();
+    table.columns.push_back({std::string(column->header), column->unit == Unit::text, chosen ? 0 : column->importance});
     for (std::size_t i = 0; i < rows.size(); ++i)
       table.rows[i].cells.push_back(cell_text(column->get(*rows[i]), column->unit, style.raw));
   }
@@ -109,7 +108,8 @@ std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style
 
 std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
                         const TextStyle& style) {
-  Rows rows = sorted_rows(groups.rows, sort_column(options));
+  const Column<GroupRow>& sort = sort_column(options, groups.rows);
+  Rows rows = sorted_rows(groups.rows, sort);
   const std::size_t shown = shown_rows(options, rows.size());
   const std::size_t more = rows.size() - shown;
   const GroupRow total = sum_of(rows, "total");
@@ -122,9 +122,9 @@ std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& b
   Table table;
   table.rows.resize(rows.size());
   add_key_columns(by, rows, style, table);
-  add_columns(rows, options, style, table);
+  add_columns(rows, sort, options, style, table);
   for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].aside = true;
-  return "\n" + heading(title_of(groups, by, options, shown, style), style) + to_text(table, style) + stacks;
+  return "\n" + heading(title_of(groups, by, sort, shown, style), style) + to_text(table, style) + stacks;
 }
 
 }  // namespace kmt

@@ -151,6 +151,33 @@ std::string page_orders(const ReportResult& result, const TextStyle& style) {
   return "\n" + heading("Page allocations by order", style) + to_text(table, style);
 }
 
+// Both call sites of what went wrong. What was allocated before the trace is no news of a running system.
+std::string anomaly_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  std::vector<const AnomalyRow*> rows;
+  for (const AnomalyRow& row : result.anomaly_sites)
+    if (style.raw || row.kind != Imperfection::allocated_before_trace) rows.push_back(&row);
+  if (rows.empty()) return {};
+  constexpr std::size_t kMostShown = 10;
+  const std::size_t shown = options.limit == 0 ? rows.size() : std::min({options.limit, kMostShown, rows.size()});
+  Table table{{{"Anomaly", true},
+               {"Times"},
+               {"First call site", true},
+               {"Second call site", true},
+               {"Cache", true, 3},
+               {"First at", false, 1},
+               {"Last at", false, 2}},
+              {}};
+  for (std::size_t i = 0; i < shown; ++i) {
+    const AnomalyRow& row = *rows[i];
+    const auto site = [](const CodeAddress& code) { return code.address == 0 ? "-" : ascii(code.symbol); };
+    table.rows.push_back(
+        {{std::string(describe(row.kind).id), say_count(row.count, style), site(row.first), site(row.second),
+          row.cache.empty() ? "-" : ascii(row.cache), say_seconds(row.first_ns), say_seconds(row.last_ns)}});
+  }
+  const std::string part = shown < rows.size() ? fmt::format(", {} of {}", shown, say_count(rows.size(), style)) : "";
+  return "\n" + heading("Anomalies by call sites" + part, style) + to_text(table, style);
+}
+
 std::string nothing_to_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const TraceSummary& trace = result.trace;
   std::string text;
@@ -181,6 +208,7 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   out += anomaly_section;
   for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);
   out += page_orders(result, style);
+  out += anomaly_sites(result, options, style);
   return out + memory_lines(result.memory, style);
 }
 

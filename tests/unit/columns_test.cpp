@@ -50,7 +50,7 @@ TEST(Columns, SortRowsWithoutAValueLast) {
 
 TEST(Columns, BreakTiesByBytesThenName) {
   const std::vector<GroupRow> rows = {test::site(0x30, "c", 1, 8, 8), test::site(0x20, "b", 1, 8, 8),
-                                         test::site(0x10, "d", 1, 8, 16)};
+                                      test::site(0x10, "d", 1, 8, 16)};
   EXPECT_EQ(order("hits", rows), (Addresses{0x10, 0x20, 0x30}));
 }
 

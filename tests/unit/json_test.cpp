@@ -32,8 +32,14 @@ TEST(JsonReport, HasTheDocumentedKeysInTheirOrder) {
   EXPECT_EQ(keys(json["slab"]),
             "allocations frees failed_allocations bytes_requested bytes_allocated bytes_freed "
             "live_allocations live_bytes matched_frees unmatched_frees null_frees cross_cpu_frees "
-            "cross_node_allocations ");
-  EXPECT_EQ(keys(json["pages"]), "allocations frees failed_allocations bytes_allocated bytes_freed live_bytes ");
+            "peak_bytes peak_ns lifetime cross_node_frees cross_node_allocations ");
+  EXPECT_EQ(keys(json["pages"]),
+            "allocations frees failed_allocations bytes_allocated bytes_freed live_bytes peak_bytes peak_ns lifetime ");
+  EXPECT_EQ(keys(json["groups"]["slab"]["rows"][0]),
+            "keys allocations failed_allocations frees bytes_requested bytes_allocated bytes_wasted bytes_freed "
+            "live_allocations live_bytes peak_bytes peak_ns first_ns last_ns cross_cpu_frees cross_node_frees "
+            "lifetime ");
+  EXPECT_EQ(keys(json["slab"]["lifetime"]), "count mean_ns p50_ns p90_ns p99_ns under_1ms histogram ");
   EXPECT_EQ(keys(json["call_sites"][0]),
             "address symbol allocations frees failed_allocations bytes_requested "
             "bytes_allocated live_allocations live_bytes cross_cpu_frees ");

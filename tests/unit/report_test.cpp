@@ -43,9 +43,7 @@ class Report : public testing::Test {
     return events.back();
   }
 
-  ReportResult report(ReportFilter filter = {}) {
-    return report_by({GroupKey::call_site}, std::move(filter));
-  }
+  ReportResult report(ReportFilter filter = {}) { return report_by({GroupKey::call_site}, std::move(filter)); }
   ReportResult report_by(std::vector<GroupKey> by, ReportFilter filter = {}) {
     const NoNames names;
     ReportAnalysis analysis(info, names, {std::move(filter), std::move(by), {}});

@@ -9,7 +9,7 @@
 namespace kmt::test {
 
 inline GroupRow site(std::uint64_t address, std::string symbol, std::uint64_t allocations, std::uint64_t requested,
-                        std::uint64_t allocated) {
+                     std::uint64_t allocated) {
   GroupRow row;
   row.name = symbol;
   row.keys = {CodeAddress{address, std::move(symbol)}};
@@ -72,8 +72,8 @@ inline ReportResult sample_report() {
   result.by = {GroupKey::call_site};
   result.groups = {{Allocator::slab, {}}};
   call_sites(result) = {site(0x1000, "first+0x10", 100, 6000, 6400),
-                       site(0x2000, "second_function_with_a_rather_long_name+0x1f4 [a_module]", 10, 40960, 40960),
-                       site(0x3000, "third+0x1", 1, 100, 128), site(0x4000, "0x4000", 0, 0, 0)};
+                        site(0x2000, "second_function_with_a_rather_long_name+0x1f4 [a_module]", 10, 40960, 40960),
+                        site(0x3000, "third+0x1", 1, 100, 128), site(0x4000, "0x4000", 0, 0, 0)};
   call_sites(result)[0].frees = 40;
   call_sites(result)[0].live_allocations = 60;
   call_sites(result)[0].live_bytes = 3840;
