@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/filter_options.hpp"
 
+#include <fmt/format.h>
+
 #include "cli/parse.hpp"
 
 namespace kmt {
@@ -22,26 +24,37 @@ void add_globs(CLI::App& command, const char* name, std::vector<std::string>& va
 
 }  // namespace
 
-void add_filter_options(CLI::App& command, FilterOptions& options) {
+void add_event_filter_options(CLI::App& command, FilterOptions& options, const std::string& what) {
   command
       .add_option("--time", options.time,
                   "Only events from A on and before B, in seconds\nOn the trace's clock, as trace-cmd report prints "
                   "it; either may be left out. With a + in front it counts from the trace's first event: +1,+2.5")
       ->option_text("A,B");
-  command.add_option("--cpu", options.cpus, "Only allocations made on these CPUs: 0,2-3")->option_text("LIST");
-  command.add_option("--pid", options.pids, "Only allocations made by these tasks: 1234,5678\nThread ids.")
+  command.add_option("--cpu", options.cpus, fmt::format("Only {} on these CPUs: 0,2-3", what))->option_text("LIST");
+  command.add_option("--pid", options.pids, fmt::format("Only {} by these tasks: 1234,5678\nThread ids.", what))
       ->option_text("LIST");
   add_globs(command, "--comm", options.comms,
-            "Only allocations made by tasks of this name\nA glob as in a shell, 'kworker*'; may be given more than "
-            "once. What interrupts allocate belongs to no task but to '[softirq]', '[hardirq]' or '[nmi]'.");
+            fmt::format("Only {} by tasks of this name\nA glob as in a shell, 'kworker*'; may be given more than once. "
+                        "What interrupts do belongs to no task but to '[softirq]', '[hardirq]' or '[nmi]'.",
+                        what));
   command
-      .add_option("--context", options.contexts,
-                  "Only allocations made in this context: task, softirq, hardirq, nmi\nMay be given more than once.")
+      .add_option(
+          "--context", options.contexts,
+          fmt::format("Only {} in this context: task, softirq, hardirq, nmi\nMay be given more than once.", what))
       ->option_text("CONTEXT")
       ->expected(1)
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"task", "softirq", "hardirq", "nmi"}))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--buffer", options.buffer,
+                  "Only this buffer (instance) of a trace with several\n`trace-cmd record -B NAME` makes them; the "
+                  "main one has no name. Without it all are read together.")
+      ->option_text("NAME");
+}
+
+void add_filter_options(CLI::App& command, FilterOptions& options) {
+  add_event_filter_options(command, options, "allocations made");
   add_globs(command, "--call-site", options.call_sites,
             "Only allocations made here: 'alloc_inode', 'ext4_*', 'copy_process+0x20e'\nA glob on the function, or "
             "on it with its offset, or with its module too; may be given more than once.");
@@ -53,11 +66,6 @@ void add_filter_options(CLI::App& command, FilterOptions& options) {
                   "Only allocations that were given so many bytes: 64-128, 4k-, -96\nSizes with their suffixes, both "
                   "ends included; either may be left out.")
       ->option_text("A-B");
-  command
-      .add_option("--buffer", options.buffer,
-                  "Only this buffer (instance) of a trace with several\n`trace-cmd record -B NAME` makes them; the "
-                  "main one has no name. Without it all are read together.")
-      ->option_text("NAME");
 }
 
 ReportFilter filter_of(const FilterOptions& options) {

@@ -26,6 +26,9 @@ struct FilterOptions {
 
 // The options must outlive the command.
 void add_filter_options(CLI::App& command, FilterOptions& options);
+// Those of them that any event can be selected by, not only an allocation: when, where, by whom. `what` is selected:
+// "events".
+void add_event_filter_options(CLI::App& command, FilterOptions& options, const std::string& what);
 
 // Throws Error where a value is wrong.
 ReportFilter filter_of(const FilterOptions& options);

@@ -96,6 +96,7 @@ int run(int argc, char** argv) {
   add_record_command(app, exit_code);
   add_check_command(app, exit_code);
   add_report_command(app, exit_code);
+  add_pages_command(app, exit_code);
   add_convert_command(app, exit_code);
   add_repair_command(app, exit_code);
   add_completion_command(app, exit_code);

@@ -38,6 +38,13 @@ struct Context {
 
 // The address of a page event that names no page: the allocation failed.
 constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
+// What page events say beside their numbers.
+struct PageFlags {
+  static constexpr std::uint8_t kPercpuRefill = 0x01;      // page_alloc_zone_locked: for a CPU's list of free pages
+  static constexpr std::uint8_t kOwnershipChanged = 0x02;  // page_alloc_extfrag: the whole page block changed its type
+  static constexpr unsigned kFallbackTypeShift = 4;        // page_alloc_extfrag: the migrate type that is taken from
+  static constexpr unsigned kMostFallbackType = 15;        // or more, which no kernel has
+};
 // The numa_node of an event that asks for none (NUMA_NO_NODE) or whose format has no such field.
 constexpr std::int16_t kNoNode = -1;
 
@@ -58,15 +65,21 @@ struct Event {
   EventTypeId type;
   std::int16_t node;  // the NUMA node asked for
   EventKind kind;
-  std::uint8_t context;      // Context bits
-  std::uint8_t order;        // pages: 2^order of them
-  std::int8_t migrate_type;  // page_alloc
-  std::uint8_t reserved[2];
-  StackId stack;  // of the kernel; of a kernel_stack record the one that it tells
+  std::uint8_t context;         // Context bits
+  std::uint8_t order;           // pages: 2^order of them; page_alloc_extfrag: as many were asked for
+  std::int8_t migrate_type;     // page events that have one, page_alloc_extfrag: asked for; -1: none there can be
+  std::uint8_t fallback_order;  // page_alloc_extfrag: of the free block of another migrate type that is taken from
+  std::uint8_t page_flags;      // PageFlags
+  StackId stack;                // of the kernel; of a kernel_stack record the one that it tells
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 
 using EventBatch = std::vector<Event>;
+
+// Of page_alloc_extfrag: the migrate type of the free block that is taken from.
+constexpr unsigned fallback_migrate_type(const Event& event) {
+  return unsigned{event.page_flags} >> PageFlags::kFallbackTypeShift;
+}
 
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
 constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }

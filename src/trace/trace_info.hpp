@@ -13,6 +13,7 @@
 
 #include "base/endian.hpp"
 #include "trace/event.hpp"
+#include "trace/gfp_flags.hpp"
 #include "trace/imperfections.hpp"
 #include "trace/stack_table.hpp"
 #include "trace/state_sample.hpp"
@@ -58,13 +59,14 @@ struct TraceInfo {
   std::string kernel;  // release, "6.1.0-47-amd64"; empty when the trace does not say
   std::string arch;    // as uname -m
   ByteOrder byte_order = ByteOrder::little;
-  unsigned word_bits = 64;              // of the kernel
-  std::uint64_t page_size = 0;          // bytes
-  unsigned cpus = 0;                    // of the machine
-  std::vector<std::int16_t> cpu_nodes;  // NUMA node of each CPU; empty when the trace does not say
-  std::string clock;                    // "local", "mono", …
-  bool clock_in_ns = true;              // false: its ticks are something else, and times and durations are in them
-  std::vector<std::string> buffers;     // that are read; "" is the top one
+  unsigned word_bits = 64;                  // of the kernel
+  std::uint64_t page_size = 0;              // bytes
+  std::optional<unsigned> pageblock_order;  // 2^it pages have a migrate type together; empty: the trace does not say
+  unsigned cpus = 0;                        // of the machine
+  std::vector<std::int16_t> cpu_nodes;      // NUMA node of each CPU; empty when the trace does not say
+  std::string clock;                        // "local", "mono", …
+  bool clock_in_ns = true;                  // false: its ticks are something else, and times and durations are in them
+  std::vector<std::string> buffers;         // that are read; "" is the top one
   PageIdentity page_identity = PageIdentity::frame;
   std::string kallsyms;                                 // text of /proc/kallsyms, may be empty
   std::unordered_map<std::int32_t, std::string> comms;  // last name of each task
@@ -77,6 +79,7 @@ struct TraceInfo {
   std::vector<std::uint64_t> call_sites = {0};  // addresses
   std::vector<std::string> cache_names = {""};
   StackTable stacks;
+  std::vector<FlagName> gfp_flags;  // of this kernel, in the order in which it prints them; empty: not told
 
   std::vector<LostEvents> lost;
   Findings findings;

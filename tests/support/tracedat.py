@@ -312,6 +312,30 @@ def records(trace, page):
             at = start + (size + 3 & ~3)
 
 
+def pages_of(trace, records):
+    """The bytes of one CPU's pages that hold (time, payload) in that order. Payloads are at most 112 bytes, of whole
+    words; times are at most 2^27 ns apart."""
+    start, commit_bytes = trace.page_data_offset()
+    pages, page, last = bytearray(), bytearray(), 0
+
+    def close():
+        if page:
+            struct.pack_into(trace.order + ('Q' if commit_bytes == 8 else 'I'), page, 8, len(page) - start)
+            pages.extend(page + bytes(trace.page_size - len(page)))
+
+    for time, payload in records:
+        if not page or len(page) + 4 + len(payload) > trace.page_size:
+            close()
+            page[:] = struct.pack(trace.order + 'Q', time) + bytes(start - 8)
+            last = time
+        words, delta = len(payload) // 4, time - last
+        assert words <= 28 and len(payload) % 4 == 0 and delta < 1 << 27
+        page += struct.pack(trace.order + 'I', words << 27 | delta if trace.order == '>' else words | delta << 5) + payload
+        last = time
+    close()
+    return bytes(pages)
+
+
 Field = collections.namedtuple('Field', 'offset size signed')
 
 

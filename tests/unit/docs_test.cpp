@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "results/columns.hpp"
+#include "results/pages_columns.hpp"
 #include "trace/imperfections.hpp"
 
 namespace kmt {
@@ -28,6 +29,9 @@ TEST(Docs, ManualNamesEverySortKey) {
   const std::string text = document("man/kmemtrace-report.1.scd");
   for (const auto& column : group_columns())
     EXPECT_NE(text.find(fmt::format("*{}*", column.key)), std::string::npos) << column.key;
+  const std::string pages = document("man/kmemtrace-pages.1.scd");
+  for (const auto& column : page_task_columns())
+    EXPECT_NE(pages.find(fmt::format("\n*{}*\n", column.key)), std::string::npos) << column.key;
 }
 
 }  // namespace

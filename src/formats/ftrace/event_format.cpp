@@ -32,8 +32,13 @@ TepHandle new_tep() {
 
 // Only the fields are wanted. The print format is a C expression of any depth, parsed recursively: not for text from
 // an untrusted file.
+constexpr std::string_view kPrintFormat = "print fmt:";
 std::string without_print_format(const std::string& text) {
-  return text.substr(0, text.find("print fmt:")) + "print fmt: \"\"\n";
+  return text.substr(0, text.find(kPrintFormat)) + "print fmt: \"\"\n";
+}
+std::string print_format_of(const std::string& text) {
+  const std::size_t at = text.find(kPrintFormat);
+  return at == std::string::npos ? std::string() : text.substr(at + kPrintFormat.size());
 }
 
 void append_fields(const tep_format_field* first, std::vector<FormatField>& fields) {
@@ -71,6 +76,7 @@ std::optional<EventFormat> parse_event_format(const FormatText& format) {
   parsed.name = event->name;
   append_fields(event->format.common_fields, parsed.fields);
   append_fields(event->format.fields, parsed.fields);
+  parsed.print_format = print_format_of(format.text);
   return parsed;
 }
 

@@ -24,6 +24,7 @@ struct EventFormat {
   std::string system;
   std::string name;
   std::vector<FormatField> fields;  // common fields first
+  std::string print_format;         // what stands behind "print fmt:", as it is
 
   const FormatField* field(const char* wanted) const;
 };

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "formats/ftrace/print_format.hpp"
 
 namespace kmt {
 
@@ -118,6 +119,8 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
       plan.namings = static_cast<std::uint16_t>(namings_.size());
       namings_.push_back(std::move(namings));
     }
+    if (info.gfp_flags.empty()) info.gfp_flags = flag_names_of(format.print_format, "gfp_flags");
+    if (plan.kind == EventKind::page_alloc_extfrag) info.pageblock_order = pageblock_order_of(format.print_format);
     info.event_types.push_back({format.system, format.name, plan.kind});
     if (plans_.size() <= format.id) plans_.resize(format.id + 1);
     plans_[format.id] = plan;
@@ -172,6 +175,10 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
       plan.order = find({"order", "alloc_order"});
       plan.gfp_flags = find({"gfp_flags"});
       plan.migrate_type = find({"migratetype", "alloc_migratetype"});
+      plan.percpu_refill = find({"percpu_refill"});
+      plan.fallback_order = find({"fallback_order"});
+      plan.fallback_migrate_type = find({"fallback_migratetype"});
+      plan.change_ownership = find({"change_ownership"});
       break;
     case EventKind::percpu_alloc:
       plan.bytes_requested = find({"size"});
@@ -256,15 +263,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::page_free_batched:
     case EventKind::page_alloc_zone_locked:
     case EventKind::page_pcpu_drain:
-    case EventKind::page_alloc_extfrag: {
-      event.address = load_field(record, plan->address);
-      const bool is_frame = info_.page_identity == PageIdentity::frame;
-      if (is_frame ? is_no_page(event.address, plan->address.size) : event.address == 0) event.address = kNoPage;
-      event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan->order), 255));
-      event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan->gfp_flags));
-      event.migrate_type = static_cast<std::int8_t>(load_field(record, plan->migrate_type));
-      break;
-    }
+    case EventKind::page_alloc_extfrag: decode_page(*plan, record, event); break;
     case EventKind::percpu_alloc:
     case EventKind::percpu_free:
     case EventKind::vmap_alloc:
@@ -282,6 +281,35 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       break;
   }
   batch.push_back(event);
+}
+
+void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) const {
+  const auto order = [&](Field field) {
+    return static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, field), 255));
+  };
+  event.address = load_field(record, plan.address);
+  const bool is_frame = info_.page_identity == PageIdentity::frame;
+  if (is_frame ? is_no_page(event.address, plan.address.size) : event.address == 0) event.address = kNoPage;
+  event.order = order(plan.order);
+  event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan.gfp_flags));
+  const std::uint64_t migrate_type = load_field(record, plan.migrate_type);
+  event.migrate_type = migrate_type <= 127 ? static_cast<std::int8_t>(migrate_type) : std::int8_t{-1};
+
+  if (event.kind == EventKind::page_alloc_zone_locked) {
+    // Without the field (before Linux 5.19) the kernel prints percpu_refill as order == 0.
+    const bool refill = plan.percpu_refill.size != 0 ? load_field(record, plan.percpu_refill) != 0 : event.order == 0;
+    if (refill) event.page_flags |= PageFlags::kPercpuRefill;
+  }
+  if (event.kind == EventKind::page_alloc_extfrag) {
+    event.fallback_order = order(plan.fallback_order);
+    // Without the field (before Linux 3.13) the kernel prints change_ownership as equality of the two types.
+    const std::uint64_t fallback = load_field(record, plan.fallback_migrate_type);
+    const bool changed =
+        plan.change_ownership.size != 0 ? load_field(record, plan.change_ownership) != 0 : fallback == migrate_type;
+    if (changed) event.page_flags |= PageFlags::kOwnershipChanged;
+    event.page_flags |= static_cast<std::uint8_t>(std::min<std::uint64_t>(fallback, PageFlags::kMostFallbackType)
+                                                  << PageFlags::kFallbackTypeShift);
+  }
 }
 
 // Old kernels end a stack that has fewer addresses than the array with -1.

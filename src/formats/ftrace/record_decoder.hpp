@@ -55,7 +55,8 @@ constexpr bool is_no_page(std::uint64_t frame, unsigned word_bytes) {
 
 class RecordDecoder {
  public:
-  // Fills info.event_types and info.page_identity; ids and findings go into the info, which must outlive the decoder.
+  // Fills info.event_types, info.page_identity and what print formats tell (pageblock_order, gfp_flags); ids and
+  // findings go into the info, which must outlive the decoder.
   RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info);
 
   // Whether all records that differ in nothing but time, task and address are decoded alike but for these.
@@ -82,10 +83,12 @@ class RecordDecoder {
     std::uint32_t callers = 0;     // its return addresses: where they begin
     std::uint32_t most_depth = 0;  // and how many of them there can be
     Field depth;                   // its `size`, how many there are
-    Field call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, order, migrate_type, failed;
+    Field call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, failed;
+    Field order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
   };
 
   static Plan compile(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
+  void decode_page(const Plan& plan, Bytes record, Event& event) const;
   StackId decode_stack(const Plan& plan, Bytes record);
   std::uint64_t load_field(Bytes record, Field field) const;
   void report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/kernel_release.hpp"
+
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace kmt {
+
+std::optional<KernelVersion> version_of(std::string_view release) {
+  KernelVersion version;
+  const char* const end = release.data() + release.size();
+  const auto [dot, major_code] = std::from_chars(release.data(), end, version.major);
+  if (major_code != std::errc{} || dot == end || *dot != '.') return std::nullopt;
+  if (std::from_chars(dot + 1, end, version.minor).ec != std::errc{}) return std::nullopt;
+  return version;
+}
+
+std::string migrate_type_name(int type, std::string_view release) {
+  using Names = std::array<const char*, 6>;
+  static constexpr Names kNames = {"Unmovable", "Movable", "Reclaimable", "HighAtomic", "CMA/Isolate", "Isolate"};
+  static constexpr Names kBefore4_4 = {"Unmovable", "Reclaimable", "Movable", "Reserve", "CMA/Isolate", "Isolate"};
+  const Names& names = version_of(release).value_or(KernelVersion{4, 4}) < KernelVersion{4, 4} ? kBefore4_4 : kNames;
+  if (type < 0 || static_cast<std::size_t>(type) >= names.size()) return fmt::format("type {}", type);
+  return names[static_cast<std::size_t>(type)];
+}
+
+}  // namespace kmt
