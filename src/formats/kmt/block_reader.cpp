@@ -2,24 +2,22 @@
 #include "formats/kmt/block_reader.hpp"
 
 #include "base/error.hpp"
-#include "base/varint.hpp"
 #include "formats/kmt/layout.hpp"
 
 namespace kmt::kmt_format {
 
-std::uint64_t BlockReader::Column::varint() {
+void BlockReader::Column::throw_cut_off() { throw Error("A block's column ends too early"); }
+
+void BlockReader::throw_damaged(const char* what) { throw Error(what); }
+
+std::uint64_t BlockReader::Column::long_varint() {
   std::uint64_t value = 0;
-  if (!read_varint(at, end, value)) throw Error("A block's column ends too early");
+  if (!read_varint(at, end, value)) throw_cut_off();
   return value;
 }
 
-std::uint8_t BlockReader::Column::byte() {
-  if (at == end) throw Error("A block's column ends too early");
-  return *at++;
-}
-
 Bytes BlockReader::Column::bytes(std::uint64_t count) {
-  if (count > static_cast<std::uint64_t>(end - at)) throw Error("A block's column ends too early");
+  if (count > static_cast<std::uint64_t>(end - at)) throw_cut_off();
   const Bytes taken(at, count);
   at += count;
   return taken;
@@ -65,7 +63,6 @@ void BlockReader::read_dictionary(Column dictionary) {
     shape.address_offset = static_cast<std::uint16_t>(offset);
     shapes_.push_back(shape);
   }
-  last_addresses_.resize(shapes_.size());
 }
 
 void BlockReader::read_lost(Column lost) {
@@ -79,41 +76,16 @@ void BlockReader::read_lost(Column lost) {
   }
 }
 
-bool BlockReader::next(BlockEvent& event) {
-  if (position_ == events_) return false;
-  ++position_;
-  ticks_ += times_.varint();
-  event.ticks = ticks_;
-  if (run_left_ == 0) {
-    run_left_ = tasks_.varint();
-    if (run_left_ == 0) throw Error("A block's run of tasks is empty");
-    tid_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(tid_) +
-                                     static_cast<std::uint32_t>(unzigzag(tasks_.varint())));
-  }
-  --run_left_;
-  event.tid = tid_;
-  const std::uint64_t shape = shape_column_.varint();
-  if (shape == 0) {
-    event.shape = BlockEvent::kLiteral;
-    event.literal = literals_.bytes(literals_.varint());
-    return true;
-  }
-  if (shape > shapes_.size()) throw Error("A block names a shape that it has not");
-  event.shape = static_cast<std::uint32_t>(shape - 1);
-  event.address = shapes_[event.shape].address_kind == AddressKind::none ? 0 : next_address(event.shape);
-  return true;
+void BlockReader::begin_run() {
+  run_left_ = tasks_.varint();
+  if (run_left_ == 0) throw_damaged("A block's run of tasks is empty");
+  tid_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(tid_) +
+                                   static_cast<std::uint32_t>(unzigzag(tasks_.varint())));
 }
 
-std::uint64_t BlockReader::next_address(std::uint32_t shape) {
-  const unsigned list = shapes_[shape].address_kind == AddressKind::page ? 1 : 0;
-  std::uint64_t& last = last_addresses_[shape];
-  const unsigned at = recency_.byte();
-  if (at > RecencyList::kSize) throw Error("A block names an address that is not recent");
-  if (at > 0) return last = recent_[list].take(at - 1);
-  const auto difference = static_cast<std::uint64_t>(unzigzag(addresses_.varint())) << shifts_[list];
-  last += difference;
-  recent_[list].insert(last);
-  return last;
+void BlockReader::next_literal(BlockEvent& event) {
+  event.shape = BlockEvent::kLiteral;
+  event.literal = literals_.bytes(literals_.varint());
 }
 
 void BlockReader::rebuild(const BlockEvent& event, std::vector<std::uint8_t>& record) const {
