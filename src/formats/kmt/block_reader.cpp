@@ -1,19 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/kmt/block_reader.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
+#include "base/varint.hpp"
 #include "formats/kmt/layout.hpp"
 
 namespace kmt::kmt_format {
 
-void BlockReader::Column::throw_cut_off() { throw Error("A block's column ends too early"); }
+namespace {
 
-void BlockReader::throw_damaged(const char* what) { throw Error(what); }
+[[noreturn]] void throw_damaged(const char* what) { throw Error(what); }
+[[noreturn]] void throw_cut_off() { throw_damaged("A block's column ends too early"); }
 
-std::uint64_t BlockReader::Column::long_varint() {
+struct Varint {
+  std::uint64_t value;
+  const std::uint8_t* end;
+};
+// Apart and by value, so that a loop over a column keeps its place in a register.
+[[gnu::noinline]] Varint long_varint(const std::uint8_t* at, const std::uint8_t* end) {
   std::uint64_t value = 0;
   if (!read_varint(at, end, value)) throw_cut_off();
-  return value;
+  return {value, at};
+}
+
+}  // namespace
+
+// By far the most have one byte or two.
+inline std::uint64_t BlockReader::Column::varint() {
+  if (end - at >= 2) {
+    if (at[0] < 0x80) return *at++;
+    if (at[1] < 0x80) {
+      at += 2;
+      return (at[-2] & 0x7Fu) | std::uint64_t{at[-1]} << 7;
+    }
+  }
+  const Varint read = long_varint(at, end);
+  at = read.end;
+  return read.value;
+}
+
+inline std::uint8_t BlockReader::Column::byte() {
+  if (at == end) throw_cut_off();
+  return *at++;
 }
 
 Bytes BlockReader::Column::bytes(std::uint64_t count) {
@@ -76,16 +106,64 @@ void BlockReader::read_lost(Column lost) {
   }
 }
 
+inline std::uint64_t BlockReader::next_address(Shape& shape, Column& recency, Column& addresses) {
+  const unsigned list = shape.address_kind == AddressKind::page ? 1 : 0;
+  const unsigned at = recency.byte();
+  if (at > RecencyList::kSize) throw_damaged("A block names an address that is not recent");
+  if (at > 0) return shape.last_address = recent_[list].take(at - 1);
+  const std::uint64_t address =
+      shape.last_address + (static_cast<std::uint64_t>(unzigzag(addresses.varint())) << shifts_[list]);
+  recent_[list].insert(address);
+  return shape.last_address = address;
+}
+
+// What changes with every event is kept in local variables: the time of reading a trace is spent here.
+std::size_t BlockReader::read(std::span<BlockEvent> events) {
+  if (!damage_.empty()) throw Error(damage_);
+  const std::size_t wanted = std::min<std::uint64_t>(events.size(), events_ - position_);
+  std::size_t count = 0;
+  Column times = times_;
+  Column numbers = shape_column_;
+  Column recency = recency_;
+  Column addresses = addresses_;
+  std::uint64_t ticks = ticks_;
+  const std::span<Shape> shapes = shapes_;
+  try {
+    for (; count < wanted; ++count) {
+      BlockEvent& event = events[count];
+      event.ticks = ticks += times.varint();
+      if (run_left_ == 0) begin_run();
+      --run_left_;
+      event.tid = tid_;
+      const std::uint64_t number = numbers.varint();
+      if (number == 0) {
+        event.shape = BlockEvent::kLiteral;
+        event.literal = literals_.bytes(literals_.varint());
+        continue;
+      }
+      if (number > shapes.size()) throw_damaged("A block names a shape that it has not");
+      event.shape = static_cast<std::uint32_t>(number - 1);
+      Shape& shape = shapes[event.shape];
+      event.address = shape.address_kind == AddressKind::none ? 0 : next_address(shape, recency, addresses);
+    }
+  } catch (const Error& error) {
+    if (count == 0) throw;
+    damage_ = error.what();
+  }
+  position_ += count;
+  ticks_ = ticks;
+  times_ = times;
+  shape_column_ = numbers;
+  recency_ = recency;
+  addresses_ = addresses;
+  return count;
+}
+
 void BlockReader::begin_run() {
   run_left_ = tasks_.varint();
   if (run_left_ == 0) throw_damaged("A block's run of tasks is empty");
   tid_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(tid_) +
                                    static_cast<std::uint32_t>(unzigzag(tasks_.varint())));
-}
-
-void BlockReader::next_literal(BlockEvent& event) {
-  event.shape = BlockEvent::kLiteral;
-  event.literal = literals_.bytes(literals_.varint());
 }
 
 void BlockReader::rebuild(const BlockEvent& event, std::vector<std::uint8_t>& record) const {

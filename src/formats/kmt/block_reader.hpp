@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/byte_reader.hpp"
-#include "base/varint.hpp"
 #include "formats/kmt/block_encoder.hpp"
 
 namespace kmt::kmt_format {
@@ -38,13 +39,15 @@ struct LostHere {
 
 class BlockReader {
  public:
-  // The plain bytes of a block, borrowed. Throws Error when their structure is damaged, as does next().
+  // The plain bytes of a block, borrowed. Throws Error when their structure is damaged.
   BlockReader(Bytes block, ByteOrder record_order);
 
   std::uint64_t events() const { return events_; }
   const std::vector<Shape>& shapes() const { return shapes_; }
   const std::vector<LostHere>& lost() const { return lost_; }
-  bool next(BlockEvent& event);
+  // How many events were next, 0 at the end. Damage ends the events in front of it; the call after them throws Error.
+  std::size_t read(std::span<BlockEvent> events);
+  bool next(BlockEvent& event) { return read({&event, 1}) == 1; }
   // The whole record of an event of this block, as the kernel wrote it but for its padding.
   void rebuild(const BlockEvent& event, std::vector<std::uint8_t>& record) const;
 
@@ -54,23 +57,16 @@ class BlockReader {
     const std::uint8_t* end = nullptr;
 
     // All throw Error where the column ends too early.
-    std::uint64_t varint() { return at != end && *at < 0x80 ? *at++ : long_varint(); }
-    std::uint64_t long_varint();
-    std::uint8_t byte() {
-      if (at == end) throw_cut_off();
-      return *at++;
-    }
+    std::uint64_t varint();
+    std::uint8_t byte();
     Bytes bytes(std::uint64_t count);
     bool empty() const { return at == end; }
-    [[noreturn]] static void throw_cut_off();
   };
 
   void read_dictionary(Column dictionary);
   void read_lost(Column lost);
   void begin_run();
-  std::uint64_t next_address(Shape& shape);
-  void next_literal(BlockEvent& event);
-  [[noreturn]] static void throw_damaged(const char* what);
+  std::uint64_t next_address(Shape& shape, Column& recency, Column& addresses);
 
   ByteOrder record_order_;
   std::uint64_t events_ = 0;
@@ -84,37 +80,7 @@ class BlockReader {
   std::uint64_t run_left_ = 0;
   std::int32_t tid_ = 0;
   RecentAddresses recent_[2];
+  std::string damage_;  // behind the events up to position_; empty: none was met
 };
-
-inline std::uint64_t BlockReader::next_address(Shape& shape) {
-  const unsigned list = shape.address_kind == AddressKind::page ? 1 : 0;
-  const unsigned at = recency_.byte();
-  if (at > RecencyList::kSize) throw_damaged("A block names an address that is not recent");
-  if (at > 0) return shape.last_address = recent_[list].take(at - 1);
-  shape.last_address += static_cast<std::uint64_t>(unzigzag(addresses_.varint())) << shifts_[list];
-  recent_[list].insert(shape.last_address);
-  return shape.last_address;
-}
-
-// The time of reading a trace is spent here.
-inline bool BlockReader::next(BlockEvent& event) {
-  if (position_ == events_) return false;
-  ++position_;
-  ticks_ += times_.varint();
-  event.ticks = ticks_;
-  if (run_left_ == 0) begin_run();
-  --run_left_;
-  event.tid = tid_;
-  const std::uint64_t shape = shape_column_.varint();
-  if (shape == 0) {
-    next_literal(event);
-    return true;
-  }
-  if (shape > shapes_.size()) throw_damaged("A block names a shape that it has not");
-  event.shape = static_cast<std::uint32_t>(shape - 1);
-  Shape& named = shapes_[event.shape];
-  event.address = named.address_kind == AddressKind::none ? 0 : next_address(named);
-  return true;
-}
 
 }  // namespace kmt::kmt_format

@@ -3,9 +3,10 @@
 // again, and what is allocated is soon freed, so most addresses are a small number here.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstring>
+
+#include "base/endian.hpp"
 
 namespace kmt::kmt_format {
 
@@ -27,40 +28,54 @@ class RecencyList {
   std::uint64_t addresses_[kSize] = {};
 };
 
-// The reader's, which is told places: addresses stay where they are and one-byte numbers of them move, eight in a word,
-// which is a third of the time of moving the addresses.
+// The reader's, which is told places: addresses stay where they are, and one-byte numbers of them move, in words of
+// eight: a word that is loaded as it was stored need not wait for the store to reach memory.
 class RecentAddresses {
  public:
-  // The address at a position below kSize, moved to the front.
-  std::uint64_t take(unsigned at) { return addresses_[move_to_front(at)]; }
-  void insert(std::uint64_t address) { addresses_[move_to_front(RecencyList::kSize - 1)] = address; }
-
- private:
-  static constexpr unsigned kWords = RecencyList::kSize / 8;
-
-  // The number at the position.
-  unsigned move_to_front(unsigned at) {
-    const unsigned last = at / 8;
-    const unsigned shift = at % 8 * 8;
-    const std::uint64_t number = order_[last] >> shift & 0xFF;
-    std::uint64_t carry = number;  // into the low byte of the next word
-    for (unsigned i = 0; i < last; ++i) {
-      const std::uint64_t word = order_[i];
-      order_[i] = word << 8 | carry;
-      carry = word >> 56;
-    }
-    const std::uint64_t below = (std::uint64_t{1} << shift) - 1;
-    const std::uint64_t word = order_[last];
-    order_[last] = (word & ~(below << 8 | 0xFF)) | (word & below) << 8 | carry;
-    return static_cast<unsigned>(number);
+  RecentAddresses() {
+    for (unsigned at = 0; at < kSize; ++at) order_[front_ + at] = static_cast<std::uint8_t>(at);
   }
 
-  std::uint64_t addresses_[RecencyList::kSize] = {};
-  std::array<std::uint64_t, kWords> order_ = [] {  // byte i of word j: which address is at position 8j + i
-    std::array<std::uint64_t, kWords> order{};
-    for (std::uint64_t at = 0; at < RecencyList::kSize; ++at) order[at / 8] |= at << at % 8 * 8;
-    return order;
-  }();
+  // The address at a position below kSize, moved to the front.
+  std::uint64_t take(unsigned at) {
+    if (at >= 8) return take_far(at);
+    const std::uint64_t word = first_eight();
+    const std::uint64_t number = word >> at * 8 & 0xFF;
+    const std::uint64_t before = (std::uint64_t{1} << at * 8) - 1;
+    set_first_eight((word & ~(before << 8 | 0xFF)) | (word & before) << 8 | number);
+    return addresses_[number];
+  }
+
+  // In place of the oldest.
+  void insert(std::uint64_t address) {
+    const std::uint8_t oldest = order_[front_ + kSize - 1];
+    addresses_[oldest] = address;
+    if (front_ == 0) {
+      std::memmove(order_ + kRoom, order_, kSize);
+      front_ = kRoom;
+    }
+    const std::uint64_t word = first_eight();
+    --front_;
+    set_first_eight(word << 8 | oldest);
+  }
+
+ private:
+  static constexpr unsigned kSize = RecencyList::kSize;
+  static constexpr unsigned kRoom = 1024;  // for insertions in front, before all has to be moved
+
+  std::uint64_t first_eight() const { return load<std::uint64_t>(order_ + front_, ByteOrder::little); }
+  void set_first_eight(std::uint64_t word) { store(order_ + front_, word, ByteOrder::little); }
+
+  std::uint64_t take_far(unsigned at) {
+    const std::uint8_t number = order_[front_ + at];
+    std::memmove(order_ + front_ + 1, order_ + front_, at);
+    order_[front_] = number;
+    return addresses_[number];
+  }
+
+  std::uint64_t addresses_[kSize] = {};
+  std::uint8_t order_[kRoom + kSize];  // numbers of addresses, most recent first, from front_
+  unsigned front_ = kRoom;
 };
 
 }  // namespace kmt::kmt_format
