@@ -88,7 +88,27 @@ CacheNameTable::CacheNameTable(std::vector<std::string>& names) : names_(names) 
   for (std::uint32_t id = 0; id < names.size(); ++id) *ids_.insert(hash_of(names[id])).first = id;
 }
 
-CacheId CacheNameTable::id_of(std::string_view name) {
+CacheNameTable::Text CacheNameTable::words_of(std::string_view text) {
+  const char* const at = text.data();
+  const std::size_t bytes = text.size();
+  if (bytes < 8)
+    return {{load<std::uint32_t>(at, kHostOrder), 0, load<std::uint32_t>(at + bytes - 4, kHostOrder)}, bytes};
+  return {{load<std::uint64_t>(at, kHostOrder), load<std::uint64_t>(at + std::min<std::size_t>(bytes - 8, 8), kHostOrder),
+           load<std::uint64_t>(at + bytes - 8, kHostOrder)},
+          bytes};
+}
+
+CacheId CacheNameTable::id_of(std::string_view text) {
+  const auto name = [&text] { return text.substr(0, text.find('\0')); };
+  if (text.size() < 4 || text.size() > 24) return look_up(name());
+  const Text wanted = words_of(text);
+  const std::uint64_t mixed = (wanted.words[0] ^ std::rotl(wanted.words[2], 23)) * 0x9E3779B97F4A7C15ull;
+  Known& known = recent_[mixed >> 58];
+  if (known.text != wanted) known = {wanted, look_up(name())};
+  return known.id;
+}
+
+CacheId CacheNameTable::look_up(std::string_view name) {
   for (std::uint64_t key = hash_of(name);; ++key) {
     const auto [id, inserted] = ids_.insert(key);
     if (inserted) {
@@ -246,8 +266,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
         const std::uint64_t offset = where & 0xFFFF;
         const std::uint64_t length = where >> 16;
         if (offset + length <= record.size()) {
-          std::string_view name(reinterpret_cast<const char*>(record.data()) + offset, length);
-          event.cache = cache_names_.id_of(name.substr(0, name.find('\0')));
+          event.cache = cache_names_.id_of({reinterpret_cast<const char*>(record.data()) + offset, length});
         }
       }
       break;

@@ -3,6 +3,7 @@
 // descriptions; decoding a record is a table look-up by its id and a few bounded loads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,11 +32,26 @@ class CallSiteTable {
 class CacheNameTable {
  public:
   explicit CacheNameTable(std::vector<std::string>& names);
-  CacheId id_of(std::string_view name);
+  CacheId id_of(std::string_view text);  // the name ends at a NUL
 
  private:
+  // A text of 4 to 24 bytes as words that overlap: compared at once, and not searched for its end again.
+  struct Text {
+    std::array<std::uint64_t, 3> words = {};
+    std::size_t bytes = 0;
+    bool operator==(const Text&) const = default;
+  };
+  struct Known {
+    Text text;
+    CacheId id;
+  };
+
+  static Text words_of(std::string_view text);
+  CacheId look_up(std::string_view name);
+
   std::vector<std::string>& names_;
-  FlatMap<std::uint32_t> ids_;  // by hash; equal hashes of different names take the next free key
+  FlatMap<std::uint32_t> ids_;      // by hash; equal hashes of different names take the next free key
+  std::array<Known, 64> recent_{};  // by some of the text's bits
 };
 
 class StackIds {
