@@ -93,9 +93,10 @@ CacheNameTable::Text CacheNameTable::words_of(std::string_view text) {
   const std::size_t bytes = text.size();
   if (bytes < 8)
     return {{load<std::uint32_t>(at, kHostOrder), 0, load<std::uint32_t>(at + bytes - 4, kHostOrder)}, bytes};
-  return {{load<std::uint64_t>(at, kHostOrder), load<std::uint64_t>(at + std::min<std::size_t>(bytes - 8, 8), kHostOrder),
-           load<std::uint64_t>(at + bytes - 8, kHostOrder)},
-          bytes};
+  return {
+      {load<std::uint64_t>(at, kHostOrder), load<std::uint64_t>(at + std::min<std::size_t>(bytes - 8, 8), kHostOrder),
+       load<std::uint64_t>(at + bytes - 8, kHostOrder)},
+      bytes};
 }
 
 CacheId CacheNameTable::id_of(std::string_view text) {
@@ -130,13 +131,22 @@ StackId StackIds::id_of(std::span<const std::uint64_t> addresses) {
 }
 
 RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info)
-    : order_(order), info_(info), call_sites_(info.call_sites), cache_names_(info.cache_names), stacks_(info.stacks) {
+    : order_(order),
+      info_(info),
+      thread_groups_(info),
+      call_sites_(info.call_sites),
+      cache_names_(info.cache_names),
+      stacks_(info.stacks) {
   for (const EventFormat& format : formats) {
     const EventTypeId type{static_cast<std::uint16_t>(info.event_types.size())};
     Plan plan = compile(format, type, info.word_bits / 8, info.page_identity);
     if (std::vector<TaskNaming> namings = task_namings(format, plan.least_bytes); !namings.empty()) {
       plan.namings = static_cast<std::uint16_t>(namings_.size());
       namings_.push_back(std::move(namings));
+    }
+    if (const auto creation = task_creation(format, plan.least_bytes)) {
+      plan.creates_task = true;
+      task_creation_ = *creation;
     }
     info.event_types.push_back({format.system, format.name, plan.kind});
     if (plans_.size() <= format.id) plans_.resize(format.id + 1);
@@ -297,6 +307,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       break;
     case EventKind::other:
       if (plan->is_stack) event.stack = decode_stack(*plan, record);
+      if (plan->creates_task) thread_groups_.learn(task_creation_, record, order_, time_ns);
       if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.task_names);
       break;
   }

@@ -13,6 +13,7 @@
 #include "base/byte_reader.hpp"
 #include "base/flat_map.hpp"
 #include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/task_creation.hpp"
 #include "formats/ftrace/task_naming.hpp"
 #include "trace/trace_info.hpp"
 
@@ -94,6 +95,7 @@ class RecordDecoder {
     Field flags, pid;
     Field address;                 // ptr, pfn or page, addr or va_start
     std::uint16_t namings = 0;     // which of namings_; 0: it names no task
+    bool creates_task = false;     // as task_creation_ says
     bool is_stack = false;         // ftrace:kernel_stack
     std::uint32_t callers = 0;     // its return addresses: where they begin
     std::uint32_t most_depth = 0;  // and how many of them there can be
@@ -111,6 +113,8 @@ class RecordDecoder {
   TraceInfo& info_;
   std::vector<Plan> plans_;                              // by event id
   std::vector<std::vector<TaskNaming>> namings_ = {{}};  // of events that name tasks
+  TaskCreation task_creation_;
+  ThreadGroups thread_groups_;
   CallSiteTable call_sites_;
   CacheNameTable cache_names_;
   StackIds stacks_;
