@@ -54,6 +54,7 @@ std::string counts_of_part(const std::string& statistics) {
 TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   TraceDescription end;
   end.kernel.saved_cmdlines = recording.kernel.saved_cmdlines;
+  end.kernel.thread_groups = recording.kernel.thread_groups;
   for (const RawCpu& cpu : recording.cpus)
     end.cpu_stats.push_back(
         cpu_stats_of(recording.kernel, cpu.cpu, whole ? cpu.statistics : counts_of_part(cpu.statistics)));

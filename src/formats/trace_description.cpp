@@ -69,6 +69,18 @@ void read_comms(std::string_view text, TraceInfo& info) {
   }
 }
 
+// Lines "TID TGID".
+void read_thread_groups(std::string_view text, TraceInfo& info) {
+  for (const std::string_view line : split(text, '\n')) {
+    const char* const end = line.data() + line.size();
+    std::int32_t tid = 0;
+    std::int32_t group = 0;
+    const auto [blank, code] = std::from_chars(line.data(), end, tid);
+    if (code != std::errc{} || blank == end || *blank != ' ') continue;
+    if (std::from_chars(blank + 1, end, group).ec == std::errc{}) info.thread_groups[tid] = group;
+  }
+}
+
 // "Linux HOST 6.1.0-47-amd64 x86_64"
 void read_uname(std::string_view uname, TraceInfo& info) {
   const std::vector<std::string_view> words = split(trim(uname), ' ');
@@ -108,6 +120,7 @@ void describe_trace(TraceDescription& description, TraceInfo& info) {
   info.kallsyms = std::move(kernel.kallsyms);
   read_uname(description.uname, info);
   read_comms(kernel.saved_cmdlines, info);
+  read_thread_groups(kernel.thread_groups, info);
   info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());
   read_cpu_stats(description.cpu_stats, info);
   info.notes = std::move(kernel.notes);

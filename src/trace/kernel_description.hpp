@@ -36,6 +36,7 @@ struct KernelDescription {
   std::string kallsyms;  // /proc/kallsyms
   std::string printk_formats;
   std::string saved_cmdlines;  // "PID COMM" lines
+  std::string thread_groups;   // "TID TGID" lines, as in saved_tgids
   std::string clock_choices;   // trace_clock: "[local] global …"
   std::string clock;           // the one in brackets
   ClockScale clock_scale;      // where its ticks are no nanoseconds

@@ -13,6 +13,20 @@ std::string_view task_name(const TraceInfo& info, std::int32_t tid, std::uint64_
   return last != info.comms.end() ? std::string_view(last->second) : "<...>";
 }
 
+// The group is a task of its own, and another task's thread where an event told of that one only later. A trace that was
+// tampered with may lead in a circle.
+std::optional<std::int32_t> thread_group(const TraceInfo& info, std::int32_t tid) {
+  if (tid == 0) return 0;
+  auto known = info.thread_groups.find(tid);
+  if (known == info.thread_groups.end()) return std::nullopt;
+  for (unsigned steps = 0; steps < 16 && known->second != known->first; ++steps) {
+    const auto leader = info.thread_groups.find(known->second);
+    if (leader == info.thread_groups.end()) break;
+    known = leader;
+  }
+  return known->second;
+}
+
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceInfo& info) {
   unsigned cpus = info.cpus;
   for (const LostEvents& lost : info.lost) cpus = std::max(cpus, lost.cpu + 1);

@@ -68,9 +68,10 @@ struct TraceInfo {
   bool clock_in_ns = true;                  // false: its ticks are something else, and times and durations are in them
   std::vector<std::string> buffers;         // that are read; "" is the top one
   PageIdentity page_identity = PageIdentity::frame;
-  std::string kallsyms;                                 // text of /proc/kallsyms, may be empty
-  std::unordered_map<std::int32_t, std::string> comms;  // last name of each task
-  TaskNameHistory task_names;                           // where events tell them
+  std::string kallsyms;                                          // text of /proc/kallsyms, may be empty
+  std::unordered_map<std::int32_t, std::string> comms;           // last name of each task
+  TaskNameHistory task_names;                                    // where events tell them
+  std::unordered_map<std::int32_t, std::int32_t> thread_groups;  // of tasks, by their ids: ask thread_group()
   std::vector<BufferStatistics> buffer_statistics;
   std::map<std::string, std::string> notes;  // of the machine and the recording: docs/formats/kmt.md
   std::vector<StateSample> samples;          // by time
@@ -87,6 +88,10 @@ struct TraceInfo {
 
 // What a task is called at a time: as events tell, else its last name; "<idle>" and, where nothing is known, "<...>".
 std::string_view task_name(const TraceInfo& info, std::int32_t tid, std::uint64_t time_ns);
+
+// The process that a task belongs to (its tgid); empty: the trace does not tell. The kernel uses ids again: of what is
+// known at different times the latest counts, for the whole trace.
+std::optional<std::int32_t> thread_group(const TraceInfo& info, std::int32_t tid);
 
 // Lost events by CPU: what the pages' marks and the kernel's statistics tell. Both tell of the same loss and either may
 // know more than the other, so the larger counts. A mark without a count is worth one event at least.

@@ -152,6 +152,10 @@ class File:
                 else:
                     self.index.append(IndexEntry(offset, kind, stream))
 
+    def thread_groups(self):
+        """{tid: tgid} as the recorder saw them."""
+        return {int(tid): int(group) for tid, group in map(bytes.split, self.facts['thread_groups'].splitlines())}
+
     def to_ns(self, ticks):
         mult = int(self.facts['clock_mult'])
         if mult:

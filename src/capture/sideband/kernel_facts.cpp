@@ -167,20 +167,26 @@ bool has_addresses(const std::string& kallsyms) {
   return false;
 }
 
-void TaskNames::scan_proc() {
-  for (const std::string& pid : names_in("/proc")) {
-    if (pid.front() < '0' || pid.front() > '9') continue;
-    const std::string tasks = fmt::format("/proc/{}/task", pid);
-    for (const std::string& name : names_in(tasks)) {
-      const auto comm = try_read_file(fmt::format("{}/{}/comm", tasks, name));
-      int tid = 0;
-      if (comm && std::from_chars(name.data(), name.data() + name.size(), tid).ec == std::errc{})
-        names_[tid] = trim(*comm);
+void Tasks::scan_proc() {
+  const auto number = [](const std::string& text) {
+    int value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  for (const std::string& process : names_in("/proc")) {
+    const int group = number(process);
+    if (group == 0) continue;
+    const std::string tasks = fmt::format("/proc/{}/task", process);
+    for (const std::string& task : names_in(tasks)) {
+      const int tid = number(task);
+      if (tid == 0) continue;
+      groups_[tid] = group;
+      if (const auto comm = try_read_file(fmt::format("{}/{}/comm", tasks, task))) names_[tid] = trim(*comm);
     }
   }
 }
 
-void TaskNames::add_saved_cmdlines(const std::string& tracefs) {
+void Tasks::add_saved_cmdlines(const std::string& tracefs) {
   const std::string text = try_read_file(tracefs + "/saved_cmdlines").value_or("");
   for (const std::string_view line : split(text, '\n')) {
     int tid = 0;
@@ -191,10 +197,11 @@ void TaskNames::add_saved_cmdlines(const std::string& tracefs) {
   }
 }
 
-std::string TaskNames::lines() const {
-  std::string text;
-  for (const auto& [tid, comm] : names_) text += fmt::format("{} {}\n", tid, comm);
-  return text;
+void Tasks::describe(KernelDescription& kernel) const {
+  kernel.saved_cmdlines.clear();
+  kernel.thread_groups.clear();
+  for (const auto& [tid, comm] : names_) kernel.saved_cmdlines += fmt::format("{} {}\n", tid, comm);
+  for (const auto& [tid, group] : groups_) kernel.thread_groups += fmt::format("{} {}\n", tid, group);
 }
 
 }  // namespace kmt

@@ -22,15 +22,16 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
 // False when every address in /proc/kallsyms reads as zero (kernel.kptr_restrict, or no permission).
 bool has_addresses(const std::string& kallsyms);
 
-// Task names by thread id, gathered over time: a name that was seen once is kept, the latest one wins.
-class TaskNames {
+// Names and thread groups of tasks by thread id, gathered over time: what was seen once is kept, the latest wins.
+class Tasks {
  public:
-  void scan_proc();                                     // /proc/PID/task/TID/comm of all that live now
-  void add_saved_cmdlines(const std::string& tracefs);  // those the tracer noted, dead ones included
-  std::string lines() const;                            // "TID COMM" lines
+  void scan_proc();                                     // /proc/PID/task/TID of all that live now
+  void add_saved_cmdlines(const std::string& tracefs);  // names the tracer noted, dead tasks' included
+  void describe(KernelDescription& kernel) const;       // saved_cmdlines and thread_groups
 
  private:
   std::map<int, std::string> names_;
+  std::map<int, int> groups_;
 };
 
 }  // namespace kmt

@@ -231,10 +231,10 @@ RecordOutcome collect_boot_buffer(const std::string& tracefs, const BootBuffer& 
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe_kernel(tracefs, buffer.path, buffer.events, buffer.clock);
   kernel.clock_scale = scale;
-  TaskNames tasks;
+  Tasks tasks;
   tasks.add_saved_cmdlines(tracefs);
   tasks.scan_proc();
-  kernel.saved_cmdlines = tasks.lines();
+  tasks.describe(kernel);
   PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
   if (hooks.sampled) {
     StateSample sample = sample_memory_state();

@@ -110,9 +110,9 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe_kernel(tracefs, instance.path(), request.events, request.clock);
   kernel.clock_scale = scale_of_clock(request.clock);
-  TaskNames tasks;
+  Tasks tasks;
   tasks.scan_proc();
-  kernel.saved_cmdlines = tasks.lines();
+  tasks.describe(kernel);
   PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
 
   RingReaders readers(instance.path(), kernel.sub_buffer_bytes, request.scratch_directory, sink);
@@ -136,7 +136,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     tasks.scan_proc();
     RawRecording now;
     now.kernel.cpu_nodes = kernel.cpu_nodes;
-    now.kernel.saved_cmdlines = tasks.lines();
+    tasks.describe(now.kernel);
     for (const unsigned cpu : cpus) now.cpus.push_back({cpu, {}, 0, read_buffer_statistics(instance.path(), cpu)});
     return now;
   };
@@ -206,7 +206,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   }
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
-  kernel.saved_cmdlines = tasks.lines();
+  tasks.describe(kernel);
   if (!instance.remove()) outcome.left_instance = instance.path();
   add_own_cost(outcome.cost);
   return outcome;

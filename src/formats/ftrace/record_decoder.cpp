@@ -89,7 +89,28 @@ CacheNameTable::CacheNameTable(std::vector<std::string>& names) : names_(names) 
   for (std::uint32_t id = 0; id < names.size(); ++id) *ids_.insert(hash_of(names[id])).first = id;
 }
 
-CacheId CacheNameTable::id_of(std::string_view name) {
+CacheNameTable::Text CacheNameTable::words_of(std::string_view text) {
+  const char* const at = text.data();
+  const std::size_t bytes = text.size();
+  if (bytes < 8)
+    return {{load<std::uint32_t>(at, kHostOrder), 0, load<std::uint32_t>(at + bytes - 4, kHostOrder)}, bytes};
+  return {
+      {load<std::uint64_t>(at, kHostOrder), load<std::uint64_t>(at + std::min<std::size_t>(bytes - 8, 8), kHostOrder),
+       load<std::uint64_t>(at + bytes - 8, kHostOrder)},
+      bytes};
+}
+
+CacheId CacheNameTable::id_of(std::string_view text) {
+  const auto name = [&text] { return text.substr(0, text.find('\0')); };
+  if (text.size() < 4 || text.size() > 24) return look_up(name());
+  const Text wanted = words_of(text);
+  const std::uint64_t mixed = (wanted.words[0] ^ std::rotl(wanted.words[2], 23)) * 0x9E3779B97F4A7C15ull;
+  Known& known = recent_[mixed >> 58];
+  if (known.text != wanted) known = {wanted, look_up(name())};
+  return known.id;
+}
+
+CacheId CacheNameTable::look_up(std::string_view name) {
   for (std::uint64_t key = hash_of(name);; ++key) {
     const auto [id, inserted] = ids_.insert(key);
     if (inserted) {
@@ -111,7 +132,12 @@ StackId StackIds::id_of(std::span<const std::uint64_t> addresses) {
 }
 
 RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info)
-    : order_(order), info_(info), call_sites_(info.call_sites), cache_names_(info.cache_names), stacks_(info.stacks) {
+    : order_(order),
+      info_(info),
+      thread_groups_(info),
+      call_sites_(info.call_sites),
+      cache_names_(info.cache_names),
+      stacks_(info.stacks) {
   for (const EventFormat& format : formats) {
     const EventTypeId type{static_cast<std::uint16_t>(info.event_types.size())};
     Plan plan = compile(format, type, info.word_bits / 8, info.page_identity);
@@ -121,6 +147,10 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
     }
     if (info.gfp_flags.empty()) info.gfp_flags = flag_names_of(format.print_format, "gfp_flags");
     if (plan.kind == EventKind::page_alloc_extfrag) info.pageblock_order = pageblock_order_of(format.print_format);
+    if (const auto creation = task_creation(format, plan.least_bytes)) {
+      plan.creates_task = true;
+      task_creation_ = *creation;
+    }
     info.event_types.push_back({format.system, format.name, plan.kind});
     if (plans_.size() <= format.id) plans_.resize(format.id + 1);
     plans_[format.id] = plan;
@@ -227,7 +257,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     return;
   }
 
-  Event event{};
+  Event& event = batch.emplace_back();  // filled in place: copying what was written in small pieces stalls
   event.time_ns = time_ns;
   event.cpu = static_cast<std::uint16_t>(cpu);
   event.type = plan->type;
@@ -253,8 +283,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
         const std::uint64_t offset = where & 0xFFFF;
         const std::uint64_t length = where >> 16;
         if (offset + length <= record.size()) {
-          std::string_view name(reinterpret_cast<const char*>(record.data()) + offset, length);
-          event.cache = cache_names_.id_of(name.substr(0, name.find('\0')));
+          event.cache = cache_names_.id_of({reinterpret_cast<const char*>(record.data()) + offset, length});
         }
       }
       break;
@@ -277,10 +306,10 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       break;
     case EventKind::other:
       if (plan->is_stack) event.stack = decode_stack(*plan, record);
+      if (plan->creates_task) thread_groups_.learn(task_creation_, record, order_, time_ns);
       if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.task_names);
       break;
   }
-  batch.push_back(event);
 }
 
 void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) const {

@@ -3,6 +3,7 @@
 // descriptions; decoding a record is a table look-up by its id and a few bounded loads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/byte_reader.hpp"
 #include "base/flat_map.hpp"
 #include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/task_creation.hpp"
 #include "formats/ftrace/task_naming.hpp"
 #include "trace/trace_info.hpp"
 
@@ -31,11 +33,26 @@ class CallSiteTable {
 class CacheNameTable {
  public:
   explicit CacheNameTable(std::vector<std::string>& names);
-  CacheId id_of(std::string_view name);
+  CacheId id_of(std::string_view text);  // the name ends at a NUL
 
  private:
+  // A text of 4 to 24 bytes as words that overlap: compared at once, and not searched for its end again.
+  struct Text {
+    std::array<std::uint64_t, 3> words = {};
+    std::size_t bytes = 0;
+    bool operator==(const Text&) const = default;
+  };
+  struct Known {
+    Text text;
+    CacheId id;
+  };
+
+  static Text words_of(std::string_view text);
+  CacheId look_up(std::string_view name);
+
   std::vector<std::string>& names_;
-  FlatMap<std::uint32_t> ids_;  // by hash; equal hashes of different names take the next free key
+  FlatMap<std::uint32_t> ids_;      // by hash; equal hashes of different names take the next free key
+  std::array<Known, 64> recent_{};  // by some of the text's bits
 };
 
 class StackIds {
@@ -79,6 +96,7 @@ class RecordDecoder {
     Field flags, pid;
     Field address;                 // ptr, pfn or page, addr or va_start
     std::uint16_t namings = 0;     // which of namings_; 0: it names no task
+    bool creates_task = false;     // as task_creation_ says
     bool is_stack = false;         // ftrace:kernel_stack
     std::uint32_t callers = 0;     // its return addresses: where they begin
     std::uint32_t most_depth = 0;  // and how many of them there can be
@@ -98,6 +116,8 @@ class RecordDecoder {
   TraceInfo& info_;
   std::vector<Plan> plans_;                              // by event id
   std::vector<std::vector<TaskNaming>> namings_ = {{}};  // of events that name tasks
+  TaskCreation task_creation_;
+  ThreadGroups thread_groups_;
   CallSiteTable call_sites_;
   CacheNameTable cache_names_;
   StackIds stacks_;

@@ -1,25 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/kmt/block_reader.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/varint.hpp"
 #include "formats/kmt/layout.hpp"
 
 namespace kmt::kmt_format {
 
-std::uint64_t BlockReader::Column::varint() {
+namespace {
+
+[[noreturn]] void throw_damaged(const char* what) { throw Error(what); }
+[[noreturn]] void throw_cut_off() { throw_damaged("A block's column ends too early"); }
+
+struct Varint {
+  std::uint64_t value;
+  const std::uint8_t* end;
+};
+// Apart and by value, so that a loop over a column keeps its place in a register.
+[[gnu::noinline]] Varint long_varint(const std::uint8_t* at, const std::uint8_t* end) {
   std::uint64_t value = 0;
-  if (!read_varint(at, end, value)) throw Error("A block's column ends too early");
-  return value;
+  if (!read_varint(at, end, value)) throw_cut_off();
+  return {value, at};
 }
 
-std::uint8_t BlockReader::Column::byte() {
-  if (at == end) throw Error("A block's column ends too early");
+}  // namespace
+
+// By far the most have one byte or two.
+inline std::uint64_t BlockReader::Column::varint() {
+  if (end - at >= 2) {
+    if (at[0] < 0x80) return *at++;
+    if (at[1] < 0x80) {
+      at += 2;
+      return (at[-2] & 0x7Fu) | std::uint64_t{at[-1]} << 7;
+    }
+  }
+  const Varint read = long_varint(at, end);
+  at = read.end;
+  return read.value;
+}
+
+inline std::uint8_t BlockReader::Column::byte() {
+  if (at == end) throw_cut_off();
   return *at++;
 }
 
 Bytes BlockReader::Column::bytes(std::uint64_t count) {
-  if (count > static_cast<std::uint64_t>(end - at)) throw Error("A block's column ends too early");
+  if (count > static_cast<std::uint64_t>(end - at)) throw_cut_off();
   const Bytes taken(at, count);
   at += count;
   return taken;
@@ -65,7 +93,6 @@ void BlockReader::read_dictionary(Column dictionary) {
     shape.address_offset = static_cast<std::uint16_t>(offset);
     shapes_.push_back(shape);
   }
-  last_addresses_.resize(shapes_.size());
 }
 
 void BlockReader::read_lost(Column lost) {
@@ -79,41 +106,64 @@ void BlockReader::read_lost(Column lost) {
   }
 }
 
-bool BlockReader::next(BlockEvent& event) {
-  if (position_ == events_) return false;
-  ++position_;
-  ticks_ += times_.varint();
-  event.ticks = ticks_;
-  if (run_left_ == 0) {
-    run_left_ = tasks_.varint();
-    if (run_left_ == 0) throw Error("A block's run of tasks is empty");
-    tid_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(tid_) +
-                                     static_cast<std::uint32_t>(unzigzag(tasks_.varint())));
-  }
-  --run_left_;
-  event.tid = tid_;
-  const std::uint64_t shape = shape_column_.varint();
-  if (shape == 0) {
-    event.shape = BlockEvent::kLiteral;
-    event.literal = literals_.bytes(literals_.varint());
-    return true;
-  }
-  if (shape > shapes_.size()) throw Error("A block names a shape that it has not");
-  event.shape = static_cast<std::uint32_t>(shape - 1);
-  event.address = shapes_[event.shape].address_kind == AddressKind::none ? 0 : next_address(event.shape);
-  return true;
+inline std::uint64_t BlockReader::next_address(Shape& shape, Column& recency, Column& addresses) {
+  const unsigned list = shape.address_kind == AddressKind::page ? 1 : 0;
+  const unsigned at = recency.byte();
+  if (at > RecencyList::kSize) throw_damaged("A block names an address that is not recent");
+  if (at > 0) return shape.last_address = recent_[list].take(at - 1);
+  const std::uint64_t address =
+      shape.last_address + (static_cast<std::uint64_t>(unzigzag(addresses.varint())) << shifts_[list]);
+  recent_[list].insert(address);
+  return shape.last_address = address;
 }
 
-std::uint64_t BlockReader::next_address(std::uint32_t shape) {
-  const unsigned list = shapes_[shape].address_kind == AddressKind::page ? 1 : 0;
-  std::uint64_t& last = last_addresses_[shape];
-  const unsigned at = recency_.byte();
-  if (at > RecencyList::kSize) throw Error("A block names an address that is not recent");
-  if (at > 0) return last = recent_[list].take(at - 1);
-  const auto difference = static_cast<std::uint64_t>(unzigzag(addresses_.varint())) << shifts_[list];
-  last += difference;
-  recent_[list].insert(last);
-  return last;
+// What changes with every event is kept in local variables: the time of reading a trace is spent here.
+std::size_t BlockReader::read(std::span<BlockEvent> events) {
+  if (!damage_.empty()) throw Error(damage_);
+  const std::size_t wanted = std::min<std::uint64_t>(events.size(), events_ - position_);
+  std::size_t count = 0;
+  Column times = times_;
+  Column numbers = shape_column_;
+  Column recency = recency_;
+  Column addresses = addresses_;
+  std::uint64_t ticks = ticks_;
+  const std::span<Shape> shapes = shapes_;
+  try {
+    for (; count < wanted; ++count) {
+      BlockEvent& event = events[count];
+      event.ticks = ticks += times.varint();
+      if (run_left_ == 0) begin_run();
+      --run_left_;
+      event.tid = tid_;
+      const std::uint64_t number = numbers.varint();
+      if (number == 0) {
+        event.shape = BlockEvent::kLiteral;
+        event.literal = literals_.bytes(literals_.varint());
+        continue;
+      }
+      if (number > shapes.size()) throw_damaged("A block names a shape that it has not");
+      event.shape = static_cast<std::uint32_t>(number - 1);
+      Shape& shape = shapes[event.shape];
+      event.address = shape.address_kind == AddressKind::none ? 0 : next_address(shape, recency, addresses);
+    }
+  } catch (const Error& error) {
+    if (count == 0) throw;
+    damage_ = error.what();
+  }
+  position_ += count;
+  ticks_ = ticks;
+  times_ = times;
+  shape_column_ = numbers;
+  recency_ = recency;
+  addresses_ = addresses;
+  return count;
+}
+
+void BlockReader::begin_run() {
+  run_left_ = tasks_.varint();
+  if (run_left_ == 0) throw_damaged("A block's run of tasks is empty");
+  tid_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(tid_) +
+                                   static_cast<std::uint32_t>(unzigzag(tasks_.varint())));
 }
 
 void BlockReader::rebuild(const BlockEvent& event, std::vector<std::uint8_t>& record) const {

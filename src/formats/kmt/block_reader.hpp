@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/byte_reader.hpp"
@@ -16,6 +18,7 @@ struct Shape {
   AddressKind address_kind = AddressKind::none;
   std::uint16_t address_offset = 0;
   std::uint8_t address_bytes = 0;
+  std::uint64_t last_address = 0;  // of the events given so far
   Bytes record;
 };
 
@@ -36,13 +39,15 @@ struct LostHere {
 
 class BlockReader {
  public:
-  // The plain bytes of a block, borrowed. Throws Error when their structure is damaged, as does next().
+  // The plain bytes of a block, borrowed. Throws Error when their structure is damaged.
   BlockReader(Bytes block, ByteOrder record_order);
 
   std::uint64_t events() const { return events_; }
   const std::vector<Shape>& shapes() const { return shapes_; }
   const std::vector<LostHere>& lost() const { return lost_; }
-  bool next(BlockEvent& event);
+  // How many events were next, 0 at the end. Damage ends the events in front of it; the call after them throws Error.
+  std::size_t read(std::span<BlockEvent> events);
+  bool next(BlockEvent& event) { return read({&event, 1}) == 1; }
   // The whole record of an event of this block, as the kernel wrote it but for its padding.
   void rebuild(const BlockEvent& event, std::vector<std::uint8_t>& record) const;
 
@@ -51,7 +56,8 @@ class BlockReader {
     const std::uint8_t* at = nullptr;
     const std::uint8_t* end = nullptr;
 
-    std::uint64_t varint();  // throws Error
+    // All throw Error where the column ends too early.
+    std::uint64_t varint();
     std::uint8_t byte();
     Bytes bytes(std::uint64_t count);
     bool empty() const { return at == end; }
@@ -59,7 +65,8 @@ class BlockReader {
 
   void read_dictionary(Column dictionary);
   void read_lost(Column lost);
-  std::uint64_t next_address(std::uint32_t shape);
+  void begin_run();
+  std::uint64_t next_address(Shape& shape, Column& recency, Column& addresses);
 
   ByteOrder record_order_;
   std::uint64_t events_ = 0;
@@ -69,11 +76,11 @@ class BlockReader {
   unsigned shifts_[2] = {};
   Column times_, shape_column_, tasks_, recency_, addresses_, literals_;
   std::vector<Shape> shapes_;
-  std::vector<std::uint64_t> last_addresses_;  // of each shape
   std::vector<LostHere> lost_;
   std::uint64_t run_left_ = 0;
   std::int32_t tid_ = 0;
-  RecencyList recent_[2];
+  RecentAddresses recent_[2];
+  std::string damage_;  // behind the events up to position_; empty: none was met
 };
 
 }  // namespace kmt::kmt_format

@@ -106,6 +106,7 @@ Payload encode_end_facts(const TraceDescription& description) {
   const KernelDescription& kernel = description.kernel;
   Payload out;
   append_fact(out, "saved_cmdlines", kernel.saved_cmdlines);
+  if (!kernel.thread_groups.empty()) append_fact(out, "thread_groups", kernel.thread_groups);
   for (const std::string& text : description.cpu_stats) append_fact(out, "cpu_stats", text);
   return out;
 }
@@ -151,6 +152,7 @@ void decode_facts(Bytes payload, TraceDescription& description) {
     if (name == "header_event") kernel.header_event = value;
     if (name == "printk_formats") kernel.printk_formats = value;
     if (name == "saved_cmdlines") kernel.saved_cmdlines = value;
+    if (name == "thread_groups") kernel.thread_groups = value;
     if (name == "kallsyms") kernel.kallsyms = value;
     if (name == "cpu_nodes") kernel.cpu_nodes = numbers(value);
     if (name == "cpu_stats" && description.cpu_stats.size() < kMostEntries) description.cpu_stats.emplace_back(value);

@@ -2,6 +2,7 @@
 #include "formats/kmt/reader.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::size_t kBatchEvents = 1024;
+constexpr std::size_t kBatchEvents = 256;
 
 // A block in memory, and the event that each of its shapes stands for: decoding is copying that and filling in what
 // differs.
@@ -89,19 +90,18 @@ class BlockStream : public StackedStream {
   }
 
   void fill(EventBatch& batch) {
-    BlockEvent next;
-    for (std::size_t i = 0; i < kBatchEvents; ++i) {
-      if (!block_->reader.next(next)) {
-        report_lost_before(~std::uint64_t{0}, last_ns_, batch);  // behind the last event
-        block_.reset();
-        return;
-      }
+    const std::size_t count = block_->reader.read(events_);
+    if (count == 0) {
+      report_lost_before(~std::uint64_t{0}, last_ns_, batch);  // behind the last event
+      block_.reset();
+      return;
+    }
+    batch.reserve(batch.size() + count);
+    for (const BlockEvent& next : std::span(events_).first(count)) {
       const std::uint64_t time_ns = clock_.to_ns(next.ticks);
       if (next_lost_ < block_->reader.lost().size()) report_lost_before(position_, time_ns, batch);
       ++position_;
-      if (time_ns < last_ns_)
-        info_.findings.add(
-            {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - time_ns), cpu(), offset_, time_ns});
+      if (time_ns < last_ns_) report_backwards(time_ns);
       last_ns_ = time_ns;
       append_event(next, time_ns, batch);
     }
@@ -120,6 +120,11 @@ class BlockStream : public StackedStream {
     if (shape.address_kind != AddressKind::none) event.address = next.address;
     if (shape.address_kind == AddressKind::page && is_no_page(next.address, shape.address_bytes))
       event.address = kNoPage;
+  }
+
+  void report_backwards(std::uint64_t time_ns) {
+    info_.findings.add(
+        {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - time_ns), cpu(), offset_, time_ns});
   }
 
   void report_lost_before(std::uint64_t position, std::uint64_t after_ns, const EventBatch& batch) {
@@ -155,6 +160,7 @@ class BlockStream : public StackedStream {
   TraceInfo& info_;
   std::uint64_t& consumed_;
   std::unique_ptr<OpenBlock> block_;
+  std::array<BlockEvent, kBatchEvents> events_;
   std::vector<std::uint8_t> record_;
   std::size_t next_block_ = 0;
   std::uint64_t offset_ = 0;  // of the current block

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/endian.hpp"
+
 namespace kmt::kmt_format {
 
+// The writer's: addresses are searched, and stand where they are found.
 class RecencyList {
  public:
   static constexpr unsigned kSize = 64;
@@ -16,24 +19,63 @@ class RecencyList {
   unsigned find_and_move(std::uint64_t address) {
     unsigned at = 0;
     while (at < kSize && addresses_[at] != address) ++at;
-    move_to_front(at < kSize ? at : kSize - 1, address);
+    std::memmove(addresses_ + 1, addresses_, (at < kSize ? at : kSize - 1) * sizeof *addresses_);
+    addresses_[0] = address;
     return at;
   }
-  // The address at a position below kSize, moved to the front.
-  std::uint64_t take(unsigned at) {
-    const std::uint64_t address = addresses_[at];
-    move_to_front(at, address);
-    return address;
-  }
-  void insert(std::uint64_t address) { move_to_front(kSize - 1, address); }
 
  private:
-  void move_to_front(unsigned at, std::uint64_t address) {
-    std::memmove(addresses_ + 1, addresses_, at * sizeof *addresses_);
-    addresses_[0] = address;
+  std::uint64_t addresses_[kSize] = {};
+};
+
+// The reader's, which is told places: addresses stay where they are, and one-byte numbers of them move, in words of
+// eight: a word that is loaded as it was stored need not wait for the store to reach memory.
+class RecentAddresses {
+ public:
+  RecentAddresses() {
+    for (unsigned at = 0; at < kSize; ++at) order_[front_ + at] = static_cast<std::uint8_t>(at);
+  }
+
+  // The address at a position below kSize, moved to the front.
+  std::uint64_t take(unsigned at) {
+    if (at >= 8) return take_far(at);
+    const std::uint64_t word = first_eight();
+    const std::uint64_t number = word >> at * 8 & 0xFF;
+    const std::uint64_t before = (std::uint64_t{1} << at * 8) - 1;
+    set_first_eight((word & ~(before << 8 | 0xFF)) | (word & before) << 8 | number);
+    return addresses_[number];
+  }
+
+  // In place of the oldest.
+  void insert(std::uint64_t address) {
+    const std::uint8_t oldest = order_[front_ + kSize - 1];
+    addresses_[oldest] = address;
+    if (front_ == 0) {
+      std::memmove(order_ + kRoom, order_, kSize);
+      front_ = kRoom;
+    }
+    const std::uint64_t word = first_eight();
+    --front_;
+    set_first_eight(word << 8 | oldest);
+  }
+
+ private:
+  static constexpr unsigned kSize = RecencyList::kSize;
+  static constexpr unsigned kRoom = 1024;  // for insertions in front, before all has to be moved
+
+  std::uint64_t first_eight() const { return load<std::uint64_t>(order_ + front_, ByteOrder::little); }
+  void set_first_eight(std::uint64_t word) { store(order_ + front_, word, ByteOrder::little); }
+
+  std::uint64_t take_far(unsigned at) {
+    const std::uint8_t number = order_[front_ + at];
+    std::memmove(order_ + front_ + 1, order_ + front_, at);
+    order_[front_] = number;
+    return addresses_[number];
   }
 
   std::uint64_t addresses_[kSize] = {};
+  std::uint8_t order_[kRoom + kSize];  // numbers of addresses, most recent first, from front_
+  unsigned front_ = kRoom;
 };
 
 }  // namespace kmt::kmt_format
