@@ -159,9 +159,10 @@ class Generated(Case):
                     self.assertGreater(sum(getattr(task, what).events for task in want.tasks.values()), 0, what)
                 drained = sum(task.drained.events for task in want.tasks.values())
                 self.assertLess(sum(task.pcpu_drains for task in want.tasks.values()), drained)
-                names = pages_oracle.gfp_names(path)
-                for row in pages(path)['failures']:
-                    self.assertEqual(names[row['gfp_flags']], row['gfp_names'])
+                if kernel != 'arm64':  # its print format is none that trace-cmd understands
+                    names = pages_oracle.gfp_names(path)
+                    for row in pages(path)['failures']:
+                        self.assertEqual(names[row['gfp_flags']], row['gfp_names'])
                 self.assertTrue({'[softirq]', '[hardirq]', '<idle>-0'} <= set(want.tasks))
 
     def filtered(self, options_of, selects=lambda event: True, window_of=lambda events: (0, 1 << 64)):
