@@ -61,7 +61,7 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::caller: return caller_of(event);
     case GroupKey::stack: return event.stack.value;
     case GroupKey::task: return task_of(event.tid, event, true);
-    case GroupKey::process: return task_of(event.tid, event, true);
+    case GroupKey::process: return task_of(thread_group(info_, event.tid).value_or(event.tid), event, true);
     case GroupKey::comm: return task_of(event.tid, event, false);
     case GroupKey::cache: return caches_.id_of(event);
     case GroupKey::size: return numbers_.id_of(bytes_allocated).first;

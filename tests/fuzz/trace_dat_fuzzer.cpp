@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/check.hpp"
+#include "analysis/pages.hpp"
 #include "analysis/report.hpp"
 #include "base/error.hpp"
 #include "formats/kmt/file.hpp"
@@ -36,13 +37,23 @@ void repair(kmt::Bytes file) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const auto source = kmt::open_trace(kmt::TraceFile{"fuzz", {data, size}, nullptr});
-    kmt::ReportAnalysis report(source->info(), {});
+    const kmt::Kallsyms symbols(source->info().kallsyms);
+    // All that an event can be grouped by is asked of it, with what comes of a lifetime.
+    using enum kmt::GroupKey;
+    kmt::ReportAnalysis report(source->info(), symbols, {{}, {call_site, cache, gfp, lifetime}, {}});
+    kmt::ReportAnalysis by_task(source->info(), symbols, {{}, {stack, process, migrate_type, requested_size}, {}});
+    kmt::PagesAnalysis pages(source->info(), symbols, {});
     kmt::CheckAnalysis check(source->info());
     for (kmt::EventBatch batch; source->read(batch);) {
+      report.cache_names().learn(batch, source->info());
       report.add(batch);
+      by_task.add(batch);
+      pages.add(batch);
       check.add(batch);
     }
-    report.finish(kmt::Kallsyms(source->info().kallsyms));
+    report.finish();
+    by_task.finish();
+    pages.finish();
     check.finish();
   } catch (const kmt::Error&) {
     // says what is wrong with the file
