@@ -13,8 +13,8 @@ std::string_view task_name(const TraceInfo& info, std::int32_t tid, std::uint64_
   return last != info.comms.end() ? std::string_view(last->second) : "<...>";
 }
 
-// The group is a task of its own, and another task's thread where an event told of that one only later. A trace that was
-// tampered with may lead in a circle.
+// The group is a task of its own, and another task's thread where an event told of that one only later. A trace that
+// was tampered with may lead in a circle.
 std::optional<std::int32_t> thread_group(const TraceInfo& info, std::int32_t tid) {
   if (tid == 0) return 0;
   auto known = info.thread_groups.find(tid);

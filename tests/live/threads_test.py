@@ -40,7 +40,7 @@ class Threads(LiveTest):
         self.assertFalse([tid for tid, group in groups.items() if groups.get(group, group) != group])
 
     def test_thread_that_came_and_went(self):
-        process = self.start('--duration', '1s', '-e', 'kmem:kmalloc')
+        process = self.start('--duration', '1s', '-e', 'task:task_newtask')
         made = []
         thread = threading.Thread(target=lambda: made.append(threading.get_native_id()))
         thread.start()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Blocks and files of .kmt: what goes in comes out, and damage costs no more than what is damaged. That the bytes are
 // those of docs/formats/kmt.md is checked by a second reader in tests/oracle.
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <random>
@@ -530,6 +531,40 @@ TEST(KmtFileHeader, OtherVersionsAndFeaturesAreRefused) {
   std::vector<std::uint8_t> other = small.bytes;
   other[10] = 1;
   EXPECT_EQ(read_back(other).items, small.items);
+}
+
+TEST(KmtRecentAddresses, OfReaderAndWriterAreTheSame) {
+  std::mt19937_64 random(7);
+  RecencyList written;
+  RecentAddresses read;
+  for (unsigned i = 0; i < 20000; ++i) {
+    const unsigned range = i / 2000 % 2 == 0 ? 40 : 400;  // mostly known ones, mostly new ones
+    const std::uint64_t address = 1 + random() % range;
+    const unsigned at = written.find_and_move(address);
+    if (at < RecencyList::kSize)
+      ASSERT_EQ(read.take(at), address) << i;
+    else
+      read.insert(address);
+  }
+}
+
+TEST(KmtBlockReader, DamageLosesNothingInFrontOfIt) {
+  const Machine machine{ByteOrder::little, 8};
+  std::vector<Item> items;
+  for (unsigned i = 0; i < 10; ++i)
+    items.push_back(record_at(100 + i, kmalloc_record(machine, kSite, kPointer + 64 * i, 100, 128)));
+  const RecordLayouts layouts = layouts_of(machine);
+  BlockEncoder encoder(layouts);
+  std::vector<std::uint8_t> block = encode(encoder, items).bytes;
+  block.front() = 11;  // events, of which there are 10
+  BlockReader reader(block, machine.order);
+  std::array<BlockEvent, 8> events;
+  EXPECT_EQ(reader.read(events), 8u);
+  EXPECT_EQ(reader.read(events), 2u);
+  EXPECT_EQ(events[1].ticks, 109u);
+  EXPECT_EQ(events[1].address, kPointer + 64 * 9);
+  EXPECT_THROW(reader.read(events), Error);
+  EXPECT_THROW(reader.read(events), Error);
 }
 
 }  // namespace
