@@ -35,9 +35,14 @@ class Event:
         return None
 
 
-def _report(path, *options):
-    return subprocess.run(['trace-cmd', 'report', '-t', *options, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          check=True, encoding='utf-8', errors='replace').stdout.splitlines()
+def _texts(trace, *options_of_each):
+    """What trace-cmd prints of a Trace, lines, for each of the options."""
+    with tempfile.NamedTemporaryFile(suffix='.dat') as file:
+        file.write(tracedat.to_v7(trace)[0])
+        file.flush()
+        return [subprocess.run(['trace-cmd', 'report', '-t', *options, file.name], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, check=True, encoding='utf-8', errors='replace').stdout.splitlines()
+                for options in options_of_each]
 
 
 def _fields(text):
@@ -48,13 +53,14 @@ def load(path):
     """The events of a trace.dat of version 7, in the order of docs/formats/report-json.md, kernel stacks as parts of
     their events; the stacks' own records are left out."""
     trace = tracedat.read(path)
+    # Of each stack the raw text shows as many callers as the format announces, and trace-cmd reads beyond the end of
+    # the record for those, even of the page. Here they are not needed.
+    trace.ftrace_formats = [re.sub(rb'caller\[8\];(\toffset:\d+;\tsize:)\d+', rb'caller[1];\g<1>%d' % trace.long_bytes, text)
+                            for text in trace.ftrace_formats]
+    named, = _texts(trace, ['-R'])
     trace.kallsyms = b''
-    with tempfile.NamedTemporaryFile(suffix='.dat') as file:
-        file.write(tracedat.to_v7(trace)[0])
-        file.flush()
-        bare = _report(file.name, '-R', '-l')
-        spoken = _report(file.name, '-l')
-    events = _merge(bare, spoken, _report(path, '-R'))
+    bare, spoken = _texts(trace, ['-R', '-l'], ['-l'])
+    events = _merge(bare, spoken, named)
     for of_cpu in events.values():
         _give_stacks(of_cpu)
     return kmem_oracle.in_time_order({cpu: [event for event in of_cpu if event.name != 'kernel_stack']
