@@ -34,15 +34,16 @@ Anomaly = collections.namedtuple('Anomaly', 'kind allocator first second cache t
 
 
 class History:
-    """All allocations of the events, and the anomalies, in the order of the events."""
+    """All allocations of the events, and the anomalies, in the order of the events. `names`: {(call site, size): names of
+    caches} where they are known from elsewhere."""
 
-    def __init__(self, events, page_size, kernel='6.4'):
+    def __init__(self, events, page_size, kernel='6.4', names=None):
         self.page_size = page_size
         self.kfree_takes_all = tuple(map(int, re.match(r'(\d+)\.(\d+)', kernel).groups())) >= (6, 4)
         self.allocations, self.anomalies = [], []
         self._live = collections.defaultdict(dict)  # allocator: {address: Allocation}; pages: by frame
         self._freed = collections.defaultdict(dict)  # allocator: {address: the last free}
-        self._names = collections.defaultdict(set)  # (call site, size): names of caches, from kmem_cache_free
+        self.names = collections.defaultdict(set)  # as kmem_cache_free says
         for place, event in enumerate(events):
             if event.name in ALLOCATIONS:
                 self._allocate(place, event)
@@ -52,6 +53,7 @@ class History:
                 self._allocate_pages(place, event)
             elif event.name == 'mm_page_free':
                 self._free_pages(place, event)
+        self.names = names or self.names
         for allocation in self.allocations:
             allocation.cache = self._cache(allocation)
 
@@ -61,7 +63,7 @@ class History:
             return None
         if event.name not in CACHE_ALLOCATIONS:
             return f'kmalloc-{allocation.given}'
-        return event.fields.get('name') or '|'.join(sorted(self._names[event.site, allocation.given])) or None
+        return event.fields.get('name') or '|'.join(sorted(self.names.get((event.site, allocation.given), ()))) or None
 
     def _strange(self, kind, event, first, second, subject):
         allocator = subject.allocator if isinstance(subject, Allocation) else FREES[event.name][0]
@@ -120,7 +122,7 @@ class History:
             if said and name and said != name:
                 self._strange('freed_by_another_cache', event, allocation.event.site, event.site, allocation)
             if name:
-                self._names[allocation.event.site, allocation.given].add(name)
+                self.names[allocation.event.site, allocation.given].add(name)
 
     def _close_frames(self, place, event, freed):
         """Ends what is live of the event's frames; an allocation ends with its first frame."""

@@ -27,7 +27,9 @@ class Sample:
         self.history = self.during()
 
     def during(self, start=0, end=1 << 64):
-        return groups_oracle.History([event for event in self.events if start <= event.time < end], PAGE, self.kernel)
+        """What follows from the events of a window; names of caches are those of the whole trace."""
+        return groups_oracle.History([event for event in self.events if start <= event.time < end], PAGE, self.kernel,
+                                     self.history.names if start else None)
 
     @functools.cached_property
     def kmt(self):
@@ -43,8 +45,8 @@ def real(name):
 
 
 @functools.lru_cache(None)
-def planted(donor, seed, noise=10_000, kernel=None, stacks=False):
-    plan = planted_trace.plant(data(f'{donor}/trace.dat'), seed, noise, kernel, stacks=stacks)
+def planted(donor, seed, noise=10_000, kernel=None, **more):
+    plan = planted_trace.plant(data(f'{donor}/trace.dat'), seed, noise, kernel, **more)
     path = os.path.join(FOLDER.name, f'{donor}-{seed}-{noise}.dat')
     planted_trace.write(plan, path)
     return Sample(path, kernel or '6.1', plan)
@@ -54,4 +56,6 @@ PLANTED = {'little endian': lambda: planted('amd64', 1), 'big endian': lambda: p
            '32 bit': lambda: planted('i386', 3), 'stacks': lambda: planted('arm64', 4, stacks=True),
            'stacks, 32 bit': lambda: planted('i386', 5, stacks=True),
            'stacks, big endian': lambda: planted('s390x', 6, stacks=True),
-           'kfree takes all': lambda: planted('amd64', 7, kernel='6.12.9')}
+           'kfree takes all': lambda: planted('amd64', 7, kernel='6.12.9'),
+           'named caches': lambda: planted('amd64', 8, kernel='7.0.1', names_caches=True),
+           'named caches, 32 bit': lambda: planted('i386', 9, names_caches=True)}

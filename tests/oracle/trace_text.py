@@ -63,8 +63,10 @@ def load(path):
     events = _merge(bare, spoken, named)
     for of_cpu in events.values():
         _give_stacks(of_cpu)
-    return kmem_oracle.in_time_order({cpu: [event for event in of_cpu if event.name != 'kernel_stack']
-                                      for cpu, of_cpu in events.items()})
+    ordered = kmem_oracle.in_time_order({cpu: [event for event in of_cpu if event.name != 'kernel_stack']
+                                         for cpu, of_cpu in events.items()})
+    _rename(ordered)
+    return ordered
 
 
 def _identity(match):
@@ -117,3 +119,15 @@ def _give_stacks(events):
             waiting.append(event)
         elif waiting:
             waiting.pop().stack = event.stack
+
+
+def _rename(events):
+    """Gives each event the name of its task at its time, where the trace tells: trace-cmd knows one name a task."""
+    names = {}
+    for event in events:
+        if event.name == 'task_rename':
+            names.setdefault(int(event.fields['pid']), []).append((event.time, event.fields))
+    for event in events:
+        if renames := names.get(event.tid):
+            before = [fields for time, fields in renames if time <= event.time]
+            event.comm = before[-1]['newcomm'] if before else renames[0][1]['oldcomm']

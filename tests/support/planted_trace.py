@@ -31,20 +31,22 @@ class Plan:
         self.losses, self.allocators, self.nodes = losses, allocators, nodes
 
 
-def plant(donor, seed=1, noise=10_000, kernel=None, cpus=4, stacks=False):
+def plant(donor, seed=1, noise=10_000, kernel=None, cpus=4, stacks=False, names_caches=False):
     """A Plan in a trace of the donor's machine. `noise`: events beside the planted ones; `kernel`: the release to
-    pretend, which decides what is legal; `stacks`: planted and some other events have a kernel stack each."""
-    return _Planter(donor, seed, kernel, cpus, stacks).plant(noise)
+    pretend, which decides what is legal; `stacks`: slab events have a kernel stack each; `names_caches`:
+    kmem_cache_alloc names the cache, as since Linux 7."""
+    return _Planter(donor, seed, kernel, cpus, stacks, names_caches).plant(noise)
 
 
 class _Planter:
     START, END = 20 * 10**9, 30 * 10**9  # of the trace
     LOST = 24 * 10**9, 25 * 10**9  # of the last CPU
 
-    def __init__(self, donor, seed, kernel, cpus, stacks):
+    def __init__(self, donor, seed, kernel, cpus, stacks, names_caches):
         self.random = random.Random(seed)
-        self.recorder = ring_writer.Recorder(donor, cpus, kernel, [cpu * 2 // cpus for cpu in range(cpus)])
-        self.cpus, self.stacks = cpus, stacks
+        self.recorder = ring_writer.Recorder(donor, cpus, kernel, [cpu * 2 // cpus for cpu in range(cpus)],
+                                             names_caches)
+        self.cpus, self.stacks, self.names_caches = cpus, stacks, names_caches
         release = kernel or next(value for kind, value in self.recorder.trace.options
                                  if kind == ring_writer.UNAME).split()[2].decode()
         self.kfree_takes_all = tuple(map(int, re.match(r'(\d+)\.(\d+)', release).groups())) >= (6, 4)
@@ -101,7 +103,9 @@ class _Planter:
         self.add(time, cpu, 'kmalloc', call_site=site, ptr=pointer, bytes_req=requested,
                  bytes_alloc=self.slot(requested) if given is None else given, **{'gfp_flags': GFP_KERNEL, 'node': -1} | more)
 
-    def cache_alloc(self, time, cpu, site, pointer, size, **more):
+    def cache_alloc(self, time, cpu, site, pointer, size, cache, **more):
+        if self.names_caches:
+            more['name'] = cache
         self.add(time, cpu, 'kmem_cache_alloc', call_site=site, ptr=pointer, bytes_req=size, bytes_alloc=size,
                  **{'gfp_flags': GFP_KERNEL, 'node': -1} | more)
 
@@ -141,6 +145,7 @@ class _Planter:
         self.frees_in_a_loss()
         self.partial_page_frees()
         self.percpu_and_areas()
+        self.renamed_task()
         self.noise(noise)
         trace = self.recorder.finished()
         anomalies = [Anomaly(*key, *value) for key, value in self.anomalies.items()]
@@ -194,9 +199,11 @@ class _Planter:
             cross = 0
             for i in range(7):
                 pointer, times, cpus = self.address(), self.times(4), [self.cpu() for _ in range(4)]
-                allocate, free = ((self.cache_alloc, lambda *a: self.cache_free(*a, 'dentry')) if of_cache else
-                                  (self.kmalloc, self.kfree))
-                allocate(times[0], cpus[0], site, pointer, 192)
+                free = (lambda *a: self.cache_free(*a, 'dentry')) if of_cache else self.kfree
+                if of_cache:
+                    self.cache_alloc(times[0], cpus[0], site, pointer, 192, 'dentry')
+                else:
+                    self.kmalloc(times[0], cpus[0], site, pointer, 192)
                 free(times[1], cpus[1], first, pointer)
                 free(times[2], cpus[2], second, pointer)
                 cross += cpus[0] != cpus[1]
@@ -232,7 +239,7 @@ class _Planter:
             self.cache_free(times[1], cpu, cache_free, pointer, 'filp')
             self.strange('freed_by_another_family', site, cache_free, times[1])
             pointer, times = self.address(), self.times(2)
-            self.cache_alloc(times[0], cpu, cache_site, pointer, 256)
+            self.cache_alloc(times[0], cpu, cache_site, pointer, 256, 'filp')
             self.kfree(times[1], cpu, free, pointer)
             if not self.kfree_takes_all:
                 self.strange('freed_by_another_family', cache_site, free, times[1])
@@ -240,12 +247,17 @@ class _Planter:
         self.left('cache to kfree', cache_site, 5, 5, 256, 0)
 
     def other_caches(self):
-        """Objects of one call site of which two go to another cache."""
+        """Objects of one call site of which two go to another cache, which shows where allocations name theirs."""
         site, free, wrong = self.site(), self.site(), self.site()
         for i in range(30):
             pointer, times, cpu = self.address(), self.times(2), self.cpu()
-            self.cache_alloc(times[0], cpu, site, pointer, 320)
-            self.cache_free(times[1], cpu, wrong if i % 15 == 7 else free, pointer, 'inode' if i % 15 == 7 else 'sock')
+            self.cache_alloc(times[0], cpu, site, pointer, 320, 'sock')
+            if i % 15 != 7:
+                self.cache_free(times[1], cpu, free, pointer, 'sock')
+                continue
+            self.cache_free(times[1], cpu, wrong, pointer, 'inode')
+            if self.names_caches:
+                self.strange('freed_by_another_cache', site, wrong, times[1])
         self.left('another cache', site, 30, 30, 320, 0)
 
     def too_small(self):
@@ -264,6 +276,7 @@ class _Planter:
             self.strange('failed_allocation', None, site, time)
             self.add(time + 1, self.cpu(), 'mm_page_alloc', pfn=2**64 - 1 if self.wide else 2**32 - 1, order=3,
                      gfp_flags=GFP_ATOMIC)
+            self.strange('failed_allocation', None, None, time + 1, 'pages')
         for time in self.times(5):  # legal, and no memory
             self.kfree(time, self.cpu(), site, 0)
             self.kfree(time + 1, self.cpu(), site, 16)
@@ -360,13 +373,29 @@ class _Planter:
                 self.add(time + 500, self.cpu(), 'percpu_free_percpu', ptr=pointer)
             live += i % 3 == 0
         self.allocators['percpu'] = 15, 15 * 24 * self.cpus, live
-        self.add(self.times(1)[0], 0, 'percpu_alloc_percpu_fail', size=8)
+        time, = self.times(1)
+        self.add(time, 0, 'percpu_alloc_percpu_fail', size=8)
+        self.strange('failed_allocation', None, None, time, 'percpu')
         for time in self.times(11, end=self.END - 10**6):
             area = self.address(20480)
             self.add(time, self.cpu(), 'alloc_vmap_area', addr=area, size=20480)
             self.add(time + 10**5, self.cpu(), 'free_vmap_area_noflush', va_start=area)
-        self.add(self.times(1)[0], 0, 'alloc_vmap_area', size=4096, failed=1)
+        time, = self.times(1)
+        self.add(time, 0, 'alloc_vmap_area', size=4096, failed=1)
+        self.strange('failed_allocation', None, None, time, 'vmalloc')
         self.allocators['vmalloc'] = 11, 11 * 20480, 0
+
+    def renamed_task(self):
+        """A task that is called three things over time, each for ten allocations."""
+        site, tid, names = self.site(), self.tasks[0], ('first', 'second', 'third')
+        times = self.times(32)
+        for i, time in enumerate(times):
+            if i in (10, 21):
+                old, new = names[i // 11], names[i // 11 + 1] if i == 10 else names[2]
+                self.add(time, self.cpu(), 'task_rename', tid=tid, pid=tid, oldcomm=old.encode(), newcomm=new.encode())
+            else:
+                self.kmalloc(time, self.cpu(), site, self.address(), 20, tid=tid)
+        self.left('renamed', site, 30, 0, 32, 0, 'linear')
 
     # -- the rest -----------------------------------------------------------------------------------------------------
 
@@ -401,7 +430,7 @@ class _Planter:
             more |= {'gfp_flags': choice((GFP_KERNEL, GFP_ATOMIC, GFP_KERNEL_ZERO)), 'node': choice((-1, -1, -1, 0, 1))}
             if chance() < 0.4:
                 site, cache, size = choice(caches)
-                self.cache_alloc(time, cpu, site, pointer, size, **more)
+                self.cache_alloc(time, cpu, site, pointer, size, cache, **more)
                 live.append((pointer, cache))
             else:
                 self.kmalloc(time, cpu, choice(sites), pointer, self.random.randrange(1, 4097), **more)

@@ -18,28 +18,41 @@ MORE_EVENTS = (
     ('vmalloc', 'alloc_vmap_area', 'unsigned long addr; unsigned long size; unsigned long align; unsigned long vstart; '
      'unsigned long vend; int failed'),
     ('vmalloc', 'free_vmap_area_noflush', 'unsigned long va_start; unsigned long nr_lazy; unsigned long nr_lazy_max'),
+    ('task', 'task_rename', 'pid_t pid; char oldcomm[16]; char newcomm[16]; short oom_score_adj'),
 )
-# What a raw field of these names is printed by: it is what tells trace-cmd that it is an address.
-PRINTED = {'call_site': '%pS', 'addr': '0x%lx', 'va_start': '0x%lx'}
+# Events that can be added.
+ALL_EVENTS = {name for _, name, _ in MORE_EVENTS} | {'kmalloc', 'kmalloc_node', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free',
+                                                     'kmem_cache_alloc_node', 'mm_page_alloc', 'mm_page_free'}
+# Since Linux 7 the event names the cache.
+NAMED_CACHE_ALLOC = ('unsigned long call_site; const void * ptr; size_t bytes_req; size_t bytes_alloc; unsigned long gfp_flags; '
+                     'int node; bool accounted; __data_loc char[] name')
+# What prints a field of these names; it is what tells trace-cmd how to show it raw, too.
+PRINTED = {'call_site': '%pS', 'ptr': '%p', 'node': '%d', 'addr': '0x%lx', 'va_start': '0x%lx'}
+# (bytes, signed) of types; others are as wide as a long.
+TYPES = {'unsigned short': (2, 0), 'short': (2, 1), 'unsigned char': (1, 0), 'bool': (1, 0), 'int': (4, 1), 'pid_t': (4, 1),
+         '__data_loc char[]': (4, 0), 'char': (1, 0)}
 
 
 def format_text(trace, name, number, declarations):
     """A format description, laid out as the kernel's compiler does."""
     text = f'name: {name}\nID: {number}\nformat:\n'
     at = 0
-    fields = ['unsigned short common_type', 'unsigned char common_flags', 'unsigned char common_preempt_count', 'int common_pid']
-    for declaration in fields + declarations.split('; '):
-        kind, _ = declaration.rsplit(' ', 1)
-        size = {'unsigned short': 2, 'unsigned char': 1, 'bool': 1, 'int': 4}.get(kind, trace.long_bytes)
+    common = ['unsigned short common_type', 'unsigned char common_flags', 'unsigned char common_preempt_count', 'int common_pid']
+    shown, arguments = [], []
+    for declaration in common + declarations.split('; '):
+        kind, field = declaration.rsplit(' ', 1)
+        size, signed = TYPES.get(kind, (trace.long_bytes, 0))
         at += -at % size
-        text += f'\tfield:{declaration};\toffset:{at};\tsize:{size};\tsigned:{int(kind == "int")};\n'
-        at += size
-        if declaration.endswith('common_pid'):
+        bare, _, count = field.rstrip(']').partition('[')
+        text += f'\tfield:{declaration};\toffset:{at};\tsize:{size * int(count or 1)};\tsigned:{signed};\n'
+        at += size * int(count or 1)
+        if field == 'common_pid':
             text += '\n'
-    names = [declaration.rsplit(' ', 1)[1] for declaration in declarations.split('; ')]
-    shown = ' '.join(f'{name}={PRINTED.get(name, "%ld")}' for name in names)
-    arguments = ', '.join(('(void *)' if name == 'call_site' else '') + f'REC->{name}' for name in names)
-    return f'{text}\nprint fmt: "{shown}", {arguments}\n'.encode()
+        elif not field.startswith('common_'):
+            shown.append(f'{bare}=' + ('%s' if 'char' in kind else PRINTED.get(bare, '%ld')))
+            arguments.append(f'__get_str({bare})' if '__data_loc' in kind else
+                             ('(void *)' if bare == 'call_site' else '') + f'REC->{bare}')
+    return f'{text}\nprint fmt: "{" ".join(shown)}", {", ".join(arguments)}\n'.encode()
 
 
 class _Encoder:
@@ -48,13 +61,15 @@ class _Encoder:
     def __init__(self, order, text):
         self.number, fields = tracedat.parse_format(text)
         self.text_field = next((name for name in fields if f'__data_loc char[] {name};' in text.decode()), None)
-        self.names, code, at = [], order, 0
+        self.defaults, code, at = [], order, 0  # (name, value where none is given)
         for name, field in sorted(fields.items(), key=lambda item: item[1].offset):
-            if field.size in CODES and field.offset >= at:
+            if field.size in CODES:
                 kind = CODES[field.size] if field.signed else CODES[field.size].upper()
-                code += f'{field.offset - at}x{kind}'
-                self.names.append(name)
-                at = field.offset + field.size
+            else:
+                kind = f'{field.size}s'
+            code += f'{field.offset - at}x{kind}'
+            self.defaults.append((name, 0 if field.size in CODES else b''))
+            at = field.offset + field.size
         self.struct = struct.Struct(code)
 
     def __call__(self, values):
@@ -63,14 +78,15 @@ class _Encoder:
         if self.text_field:
             tail = values[self.text_field].encode() + b'\0'
             values[self.text_field] = len(tail) << 16 | self.struct.size
-        return self.struct.pack(*[values.get(name, 0) for name in self.names]) + tail
+        return self.struct.pack(*[values.get(name, default) for name, default in self.defaults]) + tail
 
 
 class Recorder:
     """Takes events in any order of time; within a CPU, events of equal time keep the order in which they came."""
 
-    def __init__(self, donor, cpus=4, kernel=None, nodes=None):
-        """`donor`: path of a trace.dat; `kernel`: the release to pretend; `nodes`: the NUMA node of each CPU."""
+    def __init__(self, donor, cpus=4, kernel=None, nodes=None, names_caches=False):
+        """`donor`: path of a trace.dat; `kernel`: the release to pretend; `nodes`: the NUMA node of each CPU;
+        `names_caches`: kmem_cache_alloc does."""
         self.trace = trace = tracedat.read(donor)
         have = {re.search(rb'name: (\S+)', text)[1].decode() for texts in trace.event_formats.values() for text in texts}
         number = 3000
@@ -78,9 +94,15 @@ class Recorder:
             number += 1
             if name not in have:
                 trace.event_formats.setdefault(system, []).append(format_text(trace, name, number, declarations))
+        if names_caches:
+            kmem = trace.event_formats['kmem']
+            kmem[:] = [text for text in kmem if b'name: kmem_cache_alloc\n' not in text]
+            kmem.append(format_text(trace, 'kmem_cache_alloc', number + 1, NAMED_CACHE_ALLOC))
         texts = [text for of_system in trace.event_formats.values() for text in of_system] + trace.ftrace_formats
-        self.encoders = {re.search(rb'name: (\S+)', text)[1].decode(): _Encoder(trace.order, text) for text in texts
-                         if trace.long_bytes == 8 or b'size:16' not in text}
+        self.encoders = {}
+        for name, text in ((re.search(rb'name: (\S+)', text)[1].decode(), text) for text in texts):
+            if name == 'kernel_stack' or name in ALL_EVENTS:
+                self.encoders[name] = _Encoder(trace.order, text)
         self.cpus, self.nodes, self.kernel = cpus, nodes, kernel
         self.events = {cpu: [] for cpu in range(cpus)}  # (time, place, payload)
         self.wanted_losses = []  # (cpu, from, to, whether their number is told)
