@@ -32,7 +32,8 @@ class Case(unittest.TestCase):
     def assert_same(self, want, got):
         found = [f'{key}: {got.get(key)}, expected {want.get(key)}' for key in want.keys() | got.keys()
                  if want.get(key) != got.get(key)]
-        self.assertFalse(found, f'{len(found)} differences:\n' + '\n'.join(found[:20]))
+        if found:
+            self.fail(f'{len(found)} differences:\n' + '\n'.join(found[:20]))
 
     def check(self, sample, *options, selects=lambda subject: True):
         want = groups_oracle.anomaly_sites(a for a in sample.history.anomalies if selects(a.subject))

@@ -78,6 +78,7 @@ class History:
 
     def _allocate(self, place, event):
         allocator, address, requested, given = ALLOCATIONS[event.name]
+        requested = requested or 'size'  # of a failed percpu allocation
         pointer = number(event.fields[address]) if address else 0
         failed = pointer == 0 or number(event.fields.get('failed', '0')) != 0
         sizes = (number(event.fields[field]) if field in event.fields else 0 for field in (requested, given))
@@ -188,7 +189,8 @@ KEYS = {
     'requested-size': (ALL, lambda a: a.requested, int),
     'order': (('pages',), lambda a: number(a.event.fields['order']), int),
     'migrate-type': (('pages',), lambda a: number(a.event.fields['migratetype']), lambda said: said['number']),
-    'gfp': (('slab', 'pages', 'percpu'), lambda a: number(a.event.fields['gfp_flags']), lambda said: int(said['value'], 16)),
+    'gfp': (('slab', 'pages', 'percpu'), lambda a: number(a.event.fields.get('gfp_flags', '0')),
+            lambda said: int(said['value'], 16)),
     'node': (('slab',), _node, lambda said: said),
     'cpu': (ALL, lambda a: a.event.cpu, int),
     'context': (ALL, lambda a: a.event.interrupt() or 'task', str),
@@ -240,7 +242,7 @@ def row(allocations, cpu_nodes=None):
     return {
         'allocations': len(given), 'failed_allocations': len(allocations) - len(given), 'frees': len(ended),
         'bytes_requested': sum(a.requested for a in given), 'bytes_allocated': sum(a.given for a in given),
-        'bytes_wasted': sum(a.given - a.requested for a in given), 'bytes_freed': sum(a.bytes_freed for a in given),
+        'bytes_wasted': max(0, sum(a.given - a.requested for a in given)), 'bytes_freed': sum(a.bytes_freed for a in given),
         'live_allocations': len(live), 'live_bytes': sum(change[2] for a in given for change in a.changes),
         'peak_bytes': peak, 'peak_ns': peak_ns, 'first_ns': min(times), 'last_ns': max(times),
         'cross_cpu_frees': sum(a.event.cpu != a.free.cpu for a in ended),

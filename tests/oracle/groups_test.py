@@ -33,7 +33,8 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def assert_none(self, found):
-        self.assertFalse(found, f'{len(found)} differences:\n' + '\n'.join(found[:20]))
+        if found:
+            self.fail(f'{len(found)} differences:\n' + '\n'.join(found[:20]))
 
     def check(self, sample, keys, *options, allocations=None):
         if allocations is None:
