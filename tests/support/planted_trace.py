@@ -31,11 +31,11 @@ class Plan:
         self.losses, self.allocators, self.nodes = losses, allocators, nodes
 
 
-def plant(donor, seed=1, noise=10_000, kernel=None, cpus=4, stacks=False, names_caches=False):
+def plant(donor, seed=1, noise=10_000, kernel=None, cpus=4, stacks=False, names_caches=False, renames=False):
     """A Plan in a trace of the donor's machine. `noise`: events beside the planted ones; `kernel`: the release to
     pretend, which decides what is legal; `stacks`: slab events have a kernel stack each; `names_caches`:
-    kmem_cache_alloc names the cache, as since Linux 7."""
-    return _Planter(donor, seed, kernel, cpus, stacks, names_caches).plant(noise)
+    kmem_cache_alloc names the cache, as since Linux 7; `renames`: a task changes its name, which the trace tells."""
+    return _Planter(donor, seed, kernel, cpus, stacks, names_caches).plant(noise, renames)
 
 
 class _Planter:
@@ -127,7 +127,7 @@ class _Planter:
         live = allocations - frees
         self.sites[name] = Site(site, allocations, frees, live, live * size, cross_cpu, growth, uncertain)
 
-    def plant(self, noise):
+    def plant(self, noise, renames):
         self.callers = [[self.site() for _ in range(self.random.randrange(2, 20))] for _ in range(20)]
         self.linear_leak()
         self.saturating()
@@ -145,7 +145,8 @@ class _Planter:
         self.frees_in_a_loss()
         self.partial_page_frees()
         self.percpu_and_areas()
-        self.renamed_task()
+        if renames:
+            self.renamed_task()
         self.noise(noise)
         trace = self.recorder.finished()
         anomalies = [Anomaly(*key, *value) for key, value in self.anomalies.items()]
