@@ -12,6 +12,8 @@ Event = collections.namedtuple('Event', 'time cpu tid comm name fields context',
 # an instance's lines start with its name and a colon.
 LINE = re.compile(r'\s*(?:(?P<buffer>\S+):\s+)?(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+(?P<s>\d+)\.(?P<ns>\d{9}):\s+'
                   r'(?P<name>[^:\s]+):\s*(?P<rest>.*)')
+# Lines that are no event.
+IGNORED = re.compile(r'(cpus=|CPU ?:?\d+ .*(DROPPED|is empty)|\s*$|version = )')
 # The allocator, and the fields of the address, of the bytes asked for and of those given.
 SLAB_ALLOCATION = ('slab', 'ptr', 'bytes_req', 'bytes_alloc')
 ALLOCATIONS = {'kmalloc': SLAB_ALLOCATION, 'kmalloc_node': SLAB_ALLOCATION, 'kmem_cache_alloc': SLAB_ALLOCATION,
@@ -50,7 +52,7 @@ def parse(text, buffer=None):
     for line in text.splitlines():
         match = LINE.match(line)
         if not match:
-            if re.match(r'(cpus=|CPU ?:?\d+ .*(DROPPED|is empty)|\s*$|version = )', line):
+            if IGNORED.match(line):
                 continue
             raise ValueError(f'not understood: {line!r}')
         if buffer is not None and (match['buffer'] or '') != buffer:
@@ -58,6 +60,11 @@ def parse(text, buffer=None):
         fields = dict(pair.split('=', 1) for pair in match['rest'].split() if '=' in pair)
         per_cpu[int(match['cpu'])].append(Event(int(match['s']) * 10**9 + int(match['ns']), int(match['cpu']),
                                                 int(match['tid']), match['comm'].strip(), match['name'], fields))
+    return in_time_order(per_cpu)
+
+
+def in_time_order(per_cpu):
+    """The events of {cpu: [event]} in the order that `parse` describes."""
     keyed = []
     for cpu, events in per_cpu.items():
         latest = 0

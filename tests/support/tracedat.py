@@ -345,7 +345,7 @@ def parse_format(text):
     fields = {}
     for declaration, offset, size, signed in re.findall(r'field:([^;]*);\s*offset:(\d+);\s*size:(\d+);(?:\s*signed:(\d);)?',
                                                         text):
-        name = re.sub(r'\[.*', '', declaration).split()[-1]
+        name = re.sub(r'\[[^\]]*\]', '', declaration).split()[-1]
         fields[name] = Field(int(offset), int(size), signed == '1')
     return int(re.search(r'^ID: (\d+)', text, re.M)[1]), fields
 

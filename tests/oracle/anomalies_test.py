@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The anomalies of a report with both of their call sites, against plain Python on trace-cmd's text, and against what was
+planted."""
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+import groups_oracle  # noqa: E402
+from kmemtrace import report, run  # noqa: E402
+from samples import PLANTED, REAL, planted, real  # noqa: E402
+
+
+def said_by(path, *options):
+    """{(kind, first, second, allocator): (count, first time, last time)}, caches together; and the rows."""
+    done = run('report', '--json', *options, path)
+    if done.returncode != 0:
+        raise AssertionError(f'report {" ".join(options)} {path}: exit {done.returncode}: {done.stderr}')
+    rows = json.loads(done.stdout)['anomaly_sites']
+    found = {}
+    for row in rows:
+        first, second = (site and int(site['address'], 16) for site in (row['first'], row['second']))
+        key = row['kind'], first or None, second or None, row['allocator']
+        count, begin, end = found.get(key, (0, row['first_ns'], row['last_ns']))
+        found[key] = count + row['count'], min(begin, row['first_ns']), max(end, row['last_ns'])
+    return found, rows
+
+
+class Case(unittest.TestCase):
+    def assert_same(self, want, got):
+        found = [f'{key}: {got.get(key)}, expected {want.get(key)}' for key in want.keys() | got.keys()
+                 if want.get(key) != got.get(key)]
+        if found:
+            self.fail(f'{len(found)} differences:\n' + '\n'.join(found[:20]))
+
+    def check(self, sample, *options, selects=lambda subject: True):
+        want = groups_oracle.anomaly_sites(a for a in sample.history.anomalies if selects(a.subject))
+        got, rows = said_by(sample.path, *options)
+        self.assert_same(want, got)
+        return rows
+
+
+class Sites(Case):
+    def test_real(self):
+        for name in REAL:
+            with self.subTest(name):
+                self.check(real(name))
+                self.assertEqual(said_by(real(name).path), said_by(real(name).kmt))
+
+    def test_planted(self):
+        for name, make in PLANTED.items():
+            with self.subTest(name):
+                self.check(make())
+                self.assertEqual(said_by(make().path), said_by(make().kmt))
+
+    def test_many(self):
+        self.check(planted('amd64', 10, 150_000))
+
+    def test_threads(self):
+        path = planted('amd64', 10, 150_000).path
+        texts = [run('report', '--json', '--threads', count, path).stdout for count in ('1', '2')]
+        self.assertEqual(texts[0], texts[1])
+
+    def test_cpu(self):
+        """An anomaly belongs to its allocation, or to the free that has none."""
+        for sample in (real('s390x/trace.lost.dat'), planted('amd64', 1)):
+            with self.subTest(sample.path):
+                self.check(sample, '--cpu', '1', selects=lambda subject: getattr(subject, 'event', subject).cpu == 1)
+
+    def test_sums(self):
+        """The sites of a kind add up to its count."""
+        for sample in (real('amd64/trace.dat'), planted('s390x', 2)):
+            said = report(sample.path)
+            sums = {}
+            for row in said['anomaly_sites']:
+                sums[row['kind']] = sums.get(row['kind'], 0) + row['count']
+            for kind, count in said['anomalies'].items():
+                self.assertEqual(count, sums.get(kind), kind)
+
+
+class Plan(Case):
+    """Each planted mistake is told with its call sites, as often as it was made, and no other of these call sites."""
+
+    def check_plan(self, found, sample):
+        planned = {anomaly[:1] + anomaly[2:4] + anomaly[1:2]: anomaly[4:] for anomaly in sample.plan.anomalies}
+        sites = {site for key in planned for site in key[1:3] if site}
+        self.assert_same(planned, {key: value for key, value in found.items()
+                                   if sites & set(key[1:3]) or key[1:3] == (None, None)})
+
+    def test_report(self):
+        for name, make in PLANTED.items():
+            with self.subTest(name):
+                self.check_plan(said_by(make().path)[0], make())
+
+    def test_oracle(self):
+        for name, make in PLANTED.items():
+            with self.subTest(name):
+                self.check_plan(groups_oracle.anomaly_sites(make().history.anomalies), make())
+
+
+if __name__ == '__main__':
+    unittest.main()

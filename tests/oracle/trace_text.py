@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The events of a trace.dat with all that `trace-cmd report` can be made to say of them.
+
+No single text of trace-cmd has it all, so several are put side by side, line by line: its raw text names functions and
+whole task names; the same in the latency format has the flags of the context (but cuts task names), and where the
+trace's symbols are taken away, addresses; the text that is not raw has whole stacks, and gfp flags by name."""
+import collections
+import re
+import subprocess
+import tempfile
+
+import kmem_oracle
+import tracedat
+
+HARDIRQ, SOFTIRQ, NMI = 0x08, 0x10, 0x40
+
+# "trace-cm-142     1-0x10     4.043234933: kmem_cache_alloc:      call_site=0xffffffff8a8daa39 …", in the raw text,
+# "      sh-208     1.....    14.342887915: kernel_stack:         <stack trace >" in the other.
+LATENCY_LINE = re.compile(r'.*-(?P<tid>\d+)\s+(?P<cpu>\d+)(?:-0x(?P<flags>[0-9a-f]+)|\S+)\s+(?P<s>\d+)\.(?P<ns>\d{9}):\s+'
+                          r'(?P<name>[^:\s]+):\s*(?P<rest>.*)')
+CALLER = re.compile(r'=> (?:.* \()?([0-9a-f]+)\)?$')
+LOST = re.compile(r'CPU ?:?(\d+) .*DROPPED')
+
+
+class Event:
+    """`fields` are those of the raw text, addresses as numbers in hex; `site` is the address of the call site, `symbol`
+    what trace-cmd calls it; `stack` the addresses, innermost first; `gfp` the flags by name."""
+    __slots__ = 'time cpu tid comm name fields context site symbol stack gfp after_loss'.split()
+
+    def interrupt(self):
+        """What ran: 'nmi', 'hardirq', 'softirq', or None, a task."""
+        for flag, name in ((NMI, 'nmi'), (HARDIRQ, 'hardirq'), (SOFTIRQ, 'softirq')):
+            if self.context & flag:
+                return name
+        return None
+
+
+def _texts(trace, *options_of_each):
+    """What trace-cmd prints of a Trace, lines, for each of the options."""
+    with tempfile.NamedTemporaryFile(suffix='.dat') as file:
+        file.write(tracedat.to_v7(trace)[0])
+        file.flush()
+        return [subprocess.run(['trace-cmd', 'report', '-t', *options, file.name], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, check=True, encoding='utf-8', errors='replace').stdout.splitlines()
+                for options in options_of_each]
+
+
+def _fields(text):
+    return dict(pair.split('=', 1) for pair in text.split() if '=' in pair)
+
+
+def load(path):
+    """The events of a trace.dat of version 7, in the order of docs/formats/report-json.md, kernel stacks as parts of
+    their events; the stacks' own records are left out."""
+    trace = tracedat.read(path)
+    # Of each stack the raw text shows as many callers as the format announces, and trace-cmd reads beyond the end of
+    # the record for those, even of the page. Here they are not needed.
+    trace.ftrace_formats = [re.sub(rb'caller\[8\];(\toffset:\d+;\tsize:)\d+', rb'caller[1];\g<1>%d' % trace.long_bytes, text)
+                            for text in trace.ftrace_formats]
+    named, = _texts(trace, ['-R'])
+    trace.kallsyms = b''
+    bare, spoken = _texts(trace, ['-R', '-l'], ['-l'])
+    events = _merge(bare, spoken, named)
+    for of_cpu in events.values():
+        _give_stacks(of_cpu)
+    ordered = kmem_oracle.in_time_order({cpu: [event for event in of_cpu if event.name != 'kernel_stack']
+                                         for cpu, of_cpu in events.items()})
+    _rename(ordered)
+    return ordered
+
+
+def _identity(match):
+    return (match['name'], *(int(match[part]) for part in ('tid', 'cpu', 's', 'ns')))
+
+
+def _merge(bare, spoken, named):
+    """{cpu: [Event]} from the three texts."""
+    events = collections.defaultdict(list)
+    spoken, named = iter(spoken), (match for match in map(kmem_oracle.LINE.match, named) if match)
+    lost, said = set(), next(spoken)
+    for line in bare:
+        match = LATENCY_LINE.match(line)
+        if not match:
+            if loss := LOST.match(line):
+                lost.add(int(loss[1]))
+            elif not kmem_oracle.IGNORED.match(line):
+                raise ValueError(f'not understood: {line!r}')
+            continue
+        name = next(named)
+        while not (words := LATENCY_LINE.match(said)):
+            said = next(spoken)
+        assert _identity(match) == _identity(name) == _identity(words), line
+        event = Event()
+        event.time, event.cpu = int(match['s']) * 10**9 + int(match['ns']), int(match['cpu'])
+        event.tid, event.comm, event.name = int(match['tid']), name['comm'].strip(), match['name']
+        event.context, event.fields = int(match['flags'], 16), _fields(match['rest'])
+        event.site = int(event.fields.get('call_site', '0'), 0)
+        event.symbol = _fields(name['rest']).get('call_site')
+        event.gfp = _fields(words['rest']).get('gfp_flags')
+        event.after_loss = event.cpu in lost
+        lost.discard(event.cpu)
+        event.stack = ()
+        said = next(spoken, '')
+        while caller := CALLER.match(said):
+            event.stack += (int(caller[1], 16),)
+            said = next(spoken, '')
+        events[event.cpu].append(event)
+    return events
+
+
+def _give_stacks(events):
+    """A stack belongs to the last event of its task and context that has none yet, never across a loss."""
+    bare = collections.defaultdict(list)
+    for event in events:
+        if event.after_loss:
+            bare.clear()
+        waiting = bare[event.tid, event.context]
+        if event.name != 'kernel_stack':
+            waiting.append(event)
+        elif waiting:
+            waiting.pop().stack = event.stack
+
+
+def _rename(events):
+    """Gives each event the name of its task at its time, where the trace tells: trace-cmd knows one name a task."""
+    names = {}
+    for event in events:
+        if event.name == 'task_rename':
+            names.setdefault(int(event.fields['pid']), []).append((event.time, event.fields))
+    for event in events:
+        if renames := names.get(event.tid):
+            before = [fields for time, fields in renames if time <= event.time]
+            event.comm = before[-1]['newcomm'] if before else renames[0][1]['oldcomm']
