@@ -41,7 +41,7 @@ std::string CacheNames::name_of(const Source& source) const {
   for (const auto& [name, count] : names->second) frees += count;
   std::string all;
   for (const auto& [name, count] : names->second)
-    if (count >= frees / 10) all += (all.empty() ? "" : "|") + name;
+    if (10 * count >= frees) all += (all.empty() ? "" : "|") + name;
   return all;
 }
 

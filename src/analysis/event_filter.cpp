@@ -37,9 +37,11 @@ std::string_view context_name(const Event& event) {
   return name.substr(1, name.size() - 2);
 }
 
-EventFilter::EventFilter(ReportFilter filter, const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches)
+EventFilter::EventFilter(ReportFilter filter, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+                         CacheNames& caches)
     : filter_(std::move(filter)),
       info_(info),
+      task_info_(tasks),
       symbols_(symbols),
       caches_(caches),
       selects_all_(filter_.cpus.empty() && filter_.pids.empty() && filter_.comms.empty() && filter_.contexts.empty() &&
@@ -62,7 +64,7 @@ bool EventFilter::selects_some(const Event& event) {
 bool EventFilter::selects_comm(const Event& event) const {
   const char* const interrupt = interrupt_name(event);
   return matches(filter_.comms, interrupt != nullptr ? std::string(interrupt)
-                                                     : std::string(task_name(info_, event.tid, event.time_ns)));
+                                                     : std::string(task_name(task_info_, event.tid, event.time_ns)));
 }
 
 bool EventFilter::selects_allocation(const Event& event) {

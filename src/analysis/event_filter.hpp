@@ -48,12 +48,15 @@ std::string_view context_name(const Event& event);
 
 class EventFilter {
  public:
-  // All that is given must outlive the filter.
-  EventFilter(ReportFilter filter, const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches);
+  // All that is given must outlive the filter; `tasks` knows what tasks are called, which `info` may not know yet.
+  EventFilter(ReportFilter filter, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+              CacheNames& caches);
 
   // To be called with the first event of the trace, before all else.
   void begin(std::uint64_t first_ns);
-  bool in_window(const Event& event) const { return event.time_ns >= from_ns_ && event.time_ns < to_ns_; }
+  bool in_window(const Event& event) const {
+    return event.time_ns >= from_ns_ && (!filter_.to || event.time_ns < to_ns_);
+  }
   // An event in interrupt context belongs to the interrupt, never to the task that was interrupted. What an allocation
   // is selected by, no other event has.
   bool selects(const Event& event) { return selects_all_ || selects_some(event); }
@@ -66,12 +69,13 @@ class EventFilter {
 
   ReportFilter filter_;
   const TraceInfo& info_;
+  const TraceInfo& task_info_;
   const SymbolNames& symbols_;
   CacheNames& caches_;
   bool selects_all_;
   bool by_allocation_;
   std::uint64_t from_ns_ = 0;
-  std::uint64_t to_ns_ = ~std::uint64_t{0};
+  std::uint64_t to_ns_ = 0;
   enum class Answer : std::uint8_t { unknown, no, yes };
   std::vector<Answer> call_site_answers_;  // by CallSiteId
 };

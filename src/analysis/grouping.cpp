@@ -21,8 +21,9 @@ CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
 
 }  // namespace
 
-Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, CacheNames& caches, FindCaller find_caller)
-    : by_(std::move(by)), info_(info), caches_(caches), find_caller_(std::move(find_caller)) {}
+Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, CacheNames& caches,
+                   FindCaller find_caller)
+    : by_(std::move(by)), info_(info), task_info_(tasks), caches_(caches), find_caller_(std::move(find_caller)) {}
 
 std::uint32_t Grouping::origin_of(const Event& event) {
   const Allocator allocator = allocator_of(event.kind);
@@ -61,7 +62,7 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::caller: return caller_of(event);
     case GroupKey::stack: return event.stack.value;
     case GroupKey::task: return task_of(event.tid, event, true);
-    case GroupKey::process: return task_of(thread_group(info_, event.tid).value_or(event.tid), event, true);
+    case GroupKey::process: return task_of(thread_group(task_info_, event.tid).value_or(event.tid), event, true);
     case GroupKey::comm: return task_of(event.tid, event, false);
     case GroupKey::cache: return caches_.id_of(event);
     case GroupKey::size: return numbers_.id_of(bytes_allocated).first;
@@ -83,7 +84,7 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
 std::uint32_t Grouping::task_of(std::int32_t tid, const Event& event, bool with_id) {
   constexpr std::int64_t kNoId = std::int64_t{1} << 32;
   const char* const interrupt = interrupt_name(event);
-  const std::string_view comm = interrupt != nullptr ? interrupt : task_name(info_, tid, event.time_ns);
+  const std::string_view comm = interrupt != nullptr ? interrupt : task_name(task_info_, tid, event.time_ns);
   const bool has_id = with_id && interrupt == nullptr;
   const auto [known, is_new] =
       task_ids_.try_emplace({std::string(comm), has_id ? tid : kNoId}, static_cast<std::uint32_t>(tasks_.size()));

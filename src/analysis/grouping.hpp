@@ -37,8 +37,10 @@ using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 
 class Grouping {
  public:
-  // All that is given must outlive this. Without find_caller every frame counts as a caller.
-  Grouping(std::vector<GroupKey> by, const TraceInfo& info, CacheNames& caches, FindCaller find_caller);
+  // All that is given must outlive this; `tasks` knows what tasks are called, which `info` may not know yet. Without
+  // find_caller every frame counts as a caller.
+  Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, CacheNames& caches,
+           FindCaller find_caller);
 
   // The number of an allocation's origin: 1 is the first, 0 is "none".
   std::uint32_t origin_of(const Event& event);
@@ -74,6 +76,7 @@ class Grouping {
 
   std::vector<GroupKey> by_;
   const TraceInfo& info_;
+  const TraceInfo& task_info_;
   CacheNames& caches_;
   FindCaller find_caller_;
   InternTable<Group> groups_;

@@ -105,7 +105,7 @@ struct PagesAnalysis::State {
   State(const TraceInfo& trace_info, const SymbolNames& symbols, ReportFilter wanted)
       : info(trace_info),
         caches(trace_info),
-        filter(std::move(wanted), trace_info, symbols, caches),
+        filter(std::move(wanted), trace_info, trace_info, symbols, caches),
         pageblock_order(trace_info.pageblock_order.value_or(usual_pageblock_order(trace_info))),
         frames(trace_info.page_identity) {}
 

@@ -2,6 +2,7 @@
 #include "analysis/report.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -62,6 +63,10 @@ void add_freed(Account& sum, const Account& account) {
   sum.bytes_freed += account.bytes_freed;
 }
 
+bool groups_by(const ReportRequest& request, std::initializer_list<GroupKey> keys) {
+  return std::find_first_of(request.by.begin(), request.by.end(), keys.begin(), keys.end()) != request.by.end();
+}
+
 }  // namespace
 
 struct ReportAnalysis::State {
@@ -69,8 +74,11 @@ struct ReportAnalysis::State {
       : info(trace_info),
         symbols(symbol_names),
         caches(trace_info),
-        grouping(request.by, trace_info, caches, std::move(request.find_caller)),
-        classifier(EventFilter(std::move(request.filter), trace_info, symbol_names, caches), grouping),
+        grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info, caches,
+                 std::move(request.find_caller)),
+        classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info,
+                               symbol_names, caches),
+                   grouping),
         matching(trace_info.page_identity),
         ledger(ledger_options(trace_info, request.by)) {}
 
@@ -176,6 +184,7 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
     rows.push_back(row_of(account, std::move(keys)));
     return;
   }
+  const std::size_t before = rows.size();
   KeyValue& range = keys[static_cast<std::size_t>(lifetime - grouping.by().begin())];
   Account freed;
   const auto& by_lifetime = ledger.accounts_by_lifetime();
@@ -185,14 +194,19 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
     range = LifetimeRange{octave == 0 ? 0 : std::uint64_t{1} << octave,
                           octave == 63 ? ~std::uint64_t{0} : std::uint64_t{2} << octave};
     rows.push_back(row_of(ended->second, keys));
-    rows.back().peak_bytes.reset();
     add_freed(freed, ended->second);
   }
   range = {};
   const Account rest = without_freed(account, freed);
-  if (rest.allocations + rest.failed_allocations == 0) return;
-  rows.push_back(row_of(rest, std::move(keys)));
-  rows.back().peak_bytes.reset();
+  if (rest.allocations + rest.failed_allocations > 0) {
+    rows.push_back(row_of(rest, std::move(keys)));
+    rows.back().first_ns.reset();
+    rows.back().last_ns.reset();
+  }
+  for (std::size_t row = before; row < rows.size(); ++row) {
+    rows[row].peak_bytes.reset();
+    rows[row].knows_freed = grouping.allocator_of_group(group) != Allocator::pages;
+  }
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_counts() const {
@@ -272,8 +286,14 @@ ReportResult ReportAnalysis::finish() {
 }
 
 bool needs_cache_names(const ReportRequest& request) {
-  return !request.filter.caches.empty() ||
-         std::find(request.by.begin(), request.by.end(), GroupKey::cache) != request.by.end();
+  return !request.filter.caches.empty() || groups_by(request, {GroupKey::cache});
+}
+
+bool needs_task_names(const ReportRequest& request, const TraceInfo& info) {
+  if (request.filter.comms.empty() && !groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm}))
+    return false;
+  return std::any_of(info.event_types.begin(), info.event_types.end(),
+                     [](const EventType& type) { return type.system == "task" || type.system == "sched"; });
 }
 
 }  // namespace kmt

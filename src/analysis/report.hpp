@@ -19,6 +19,8 @@ struct ReportRequest {
   ReportFilter filter;
   std::vector<GroupKey> by = {GroupKey::call_site};
   FindCaller find_caller;  // for GroupKey::caller
+  // What tasks are called, and their thread groups, of this trace read to its end; null: as far as it has been read.
+  const TraceInfo* tasks = nullptr;
 };
 
 class ReportAnalysis {
@@ -27,7 +29,7 @@ class ReportAnalysis {
   ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request);
   ~ReportAnalysis();
 
-  // What is to be known of slab caches before the first event; see needs_cache_names().
+  // To be filled before the first event; see needs_cache_names().
   CacheNames& cache_names();
 
   // A batch passes through all stages, each of which takes the batches in their order. Stages of different batches may
@@ -45,7 +47,9 @@ class ReportAnalysis {
   std::unique_ptr<State> state_;
 };
 
-// Whether a pass over the trace should learn the names of slab caches first.
+// Whether the trace has to be read once before, to know the names of slab caches by their frees, or the names of tasks,
+// of which a renaming tells what they were called before it.
 bool needs_cache_names(const ReportRequest& request);
+bool needs_task_names(const ReportRequest& request, const TraceInfo& info);
 
 }  // namespace kmt

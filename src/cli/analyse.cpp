@@ -11,28 +11,34 @@ namespace kmt {
 
 namespace {
 
-// Reads ahead of the real pass, until it is clear that there is nothing to learn. False at Ctrl+C.
-bool learn_cache_names(const std::string& file, const AnalyseOptions& options, CacheNames& names) {
-  const std::unique_ptr<Source> source = open_for_reading(file, OpenOptions{options.buffer});
-  WatchedSource watched(*source, options.progress);
+// Reads the trace once before the real pass, for what has to be known from its start. False at Ctrl+C.
+bool read_ahead(Source& source, const AnalyseOptions& options, bool for_tasks, CacheNames* caches) {
+  WatchedSource watched(source, options.progress);
   EventBatch batch;
-  while (!names.named_by_allocations() && watched.read(batch)) names.learn(batch, source->info());
+  while ((for_tasks || (caches != nullptr && !caches->named_by_allocations())) && watched.read(batch))
+    if (caches != nullptr) caches->learn(batch, source.info());
   return watched.complete();
 }
 
 }  // namespace
 
-ReportResult analyse(const AnalyseOptions& options, const ReportRequest& request) {
+ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
   // Reading, matching and booking are about as much work each.
   constexpr unsigned kUsefulThreads = 4;
   const unsigned threads = options.threads != 0
                                ? options.threads
                                : std::min(kUsefulThreads, std::max(1u, std::thread::hardware_concurrency()));
   const std::string file = options.file.empty() ? default_trace() : options.file;
-  const std::unique_ptr<Source> source = open_for_reading(file, OpenOptions{options.buffer});
+  const auto open = [&] { return open_for_reading(file, OpenOptions{options.buffer}); };
+  const std::unique_ptr<Source> source = open();
   const Kallsyms symbols(source->info().kallsyms);
+  const bool for_tasks = needs_task_names(request, source->info());
+  const bool for_caches = needs_cache_names(request);
+  const std::unique_ptr<Source> ahead = for_tasks || for_caches ? open() : nullptr;
+  if (for_tasks) request.tasks = &ahead->info();
+
   ReportAnalysis analysis(source->info(), symbols, request);
-  bool complete = !needs_cache_names(request) || learn_cache_names(file, options, analysis.cache_names());
+  bool complete = !ahead || read_ahead(*ahead, options, for_tasks, for_caches ? &analysis.cache_names() : nullptr);
   if (complete) {
     WatchedSource watched(*source, options.progress);
     run_analysis(watched, analysis, threads);

@@ -19,6 +19,6 @@ struct AnalyseOptions {
 };
 
 // The result is that of a part, and says so in its trace's `complete`, when Ctrl+C ended the reading.
-ReportResult analyse(const AnalyseOptions& options, const ReportRequest& request);
+ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 
 }  // namespace kmt

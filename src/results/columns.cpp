@@ -37,6 +37,12 @@ Cell given_bytes(const Row& row) {
   return member<Member>(row);
 }
 
+template <auto Member>
+Cell freed_bytes(const Row& row) {
+  if (!row.knows_freed) return {};
+  return given_bytes<Member>(row);
+}
+
 Cell bytes_each(const Row& row) {
   if (row.allocations == 0 || !row.knows_bytes) return {};
   return row.bytes_allocated / row.allocations;
@@ -82,10 +88,10 @@ constexpr std::array kGroupColumns = {
     Column<Row>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes given that nobody asked for"},
     Column<Row>{"frees", "Frees", Unit::count, 12, [](const Row& row) { return member<&Row::frees>(row); },
                 "frees, by whomever, of what was allocated here in the trace"},
-    Column<Row>{"freed", "Freed", Unit::bytes, 13, given_bytes<&Row::bytes_freed>, "bytes of these frees", kOnDemand},
+    Column<Row>{"freed", "Freed", Unit::bytes, 13, freed_bytes<&Row::bytes_freed>, "bytes of these frees", kOnDemand},
     Column<Row>{"live", "Live", Unit::count, 8, [](const Row& row) { return member<&Row::live_allocations>(row); },
                 "allocations not freed when the trace ends"},
-    Column<Row>{"live-bytes", "Live bytes", Unit::bytes, 4, given_bytes<&Row::live_bytes>,
+    Column<Row>{"live-bytes", "Live bytes", Unit::bytes, 4, freed_bytes<&Row::live_bytes>,
                 "bytes not freed when the trace ends"},
     Column<Row>{"peak", "Peak", Unit::bytes, 10, [](const Row& row) { return peak(row, row.peak_bytes.value_or(0)); },
                 "most bytes live at one time"},
@@ -184,6 +190,7 @@ GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name) {
     sum.lifetimes.add(row->lifetimes);
     sum.duration_ns = row->duration_ns;
     sum.knows_bytes = sum.knows_bytes && row->knows_bytes;
+    sum.knows_freed = sum.knows_freed && row->knows_freed;
   }
   return sum;
 }

@@ -89,13 +89,15 @@ struct GroupRow {
   std::uint64_t live_bytes = 0;
   std::optional<std::uint64_t> peak_bytes;  // empty: not known of allocations of one lifetime, nor of a sum
   std::uint64_t peak_ns = 0;                // when it was first reached
-  std::uint64_t first_ns = 0;               // of the allocations, failed ones too
-  std::uint64_t last_ns = 0;
+  // Of the allocations, failed ones too; empty: not known of those that were not freed, where lifetimes are apart.
+  std::optional<std::uint64_t> first_ns;
+  std::optional<std::uint64_t> last_ns;
   std::uint64_t cross_cpu_frees = 0;
   std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not say which CPU is on which node
   Lifetimes lifetimes;
   std::uint64_t duration_ns = 0;  // of the trace, for rates
   bool knows_bytes = true;        // false: the kernel does not say bytes_allocated, so freed and live bytes are unknown
+  bool knows_freed = true;        // false: freed and live bytes are not known of pages by lifetime, which end in parts
 };
 
 struct GroupTable {

@@ -143,13 +143,13 @@ Json to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
   json["bytes_allocated"] = known(row.bytes_allocated, row.knows_bytes);
   const Cell wasted = find_group_column("wasted")->get(row);
   json["bytes_wasted"] = std::holds_alternative<std::uint64_t>(wasted) ? Json(std::get<std::uint64_t>(wasted)) : Json();
-  json["bytes_freed"] = known(row.bytes_freed, row.knows_bytes);
+  json["bytes_freed"] = known(row.bytes_freed, row.knows_bytes && row.knows_freed);
   json["live_allocations"] = row.live_allocations;
-  json["live_bytes"] = known(row.live_bytes, row.knows_bytes);
+  json["live_bytes"] = known(row.live_bytes, row.knows_bytes && row.knows_freed);
   json["peak_bytes"] = row.peak_bytes && row.knows_bytes ? Json(*row.peak_bytes) : Json(nullptr);
   json["peak_ns"] = row.peak_bytes && row.knows_bytes ? Json(row.peak_ns) : Json(nullptr);
-  json["first_ns"] = row.first_ns;
-  json["last_ns"] = row.last_ns;
+  json["first_ns"] = row.first_ns ? Json(*row.first_ns) : Json(nullptr);
+  json["last_ns"] = row.last_ns ? Json(*row.last_ns) : Json(nullptr);
   json["cross_cpu_frees"] = row.cross_cpu_frees;
   json["cross_node_frees"] = row.cross_node_frees ? Json(*row.cross_node_frees) : Json(nullptr);
   json["lifetime"] = to_json(row.lifetimes);

@@ -266,8 +266,6 @@ def groups(allocations, keys, cpu_nodes=None):
     """{allocator: {(value of each key, None where it does not apply): row}}"""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for allocation in allocations:
-        if 'lifetime' in keys and allocation.failed:
-            continue
         if any(allocation.allocator in KEYS[key][0] for key in keys):
             values = (KEYS[key][1](allocation) if allocation.allocator in KEYS[key][0] else None for key in keys)
             found[allocation.allocator][tuple(values)].append(allocation)
@@ -339,8 +337,10 @@ def differences(want, said, keys):
 
 def _may_be_unsaid(allocator, keys):
     """What may be null although it could be computed: waste of allocators that do not round up, or that count what was
-    asked for in another unit; peaks of allocations of which it is known only later that they belong together."""
-    return ('bytes_wasted',) * (allocator != 'slab') + ('peak_bytes', 'peak_ns') * ('lifetime' in keys)
+    asked for in another unit; of lifetimes the peak, and the times of what was not freed, since it is known only later
+    which allocations belong together, and the bytes freed of pages, since an allocation may end in parts."""
+    of_lifetimes = ('peak_bytes', 'peak_ns', 'first_ns', 'last_ns') + ('bytes_freed', 'live_bytes') * (allocator == 'pages')
+    return ('bytes_wasted',) * (allocator != 'slab') + of_lifetimes * ('lifetime' in keys)
 
 
 def _row_differences(what, expected, actual, may_be_unsaid):
