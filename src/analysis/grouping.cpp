@@ -16,7 +16,7 @@ constexpr std::uint32_t kNotSaid = ~0u;
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
-  return {address, address == 0 ? "unknown" : symbols.name(address)};
+  return {address, address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ std::uint32_t Grouping::task_of(std::int32_t tid, const Event& event, bool with_
   const char* const interrupt = interrupt_name(event);
   const std::string_view comm = interrupt != nullptr ? interrupt : task_name(info_, tid, event.time_ns);
   const bool has_id = with_id && interrupt == nullptr;
-  const auto [known, is_new] = task_ids_.try_emplace({std::string(comm), has_id ? tid : kNoId},
-                                                     static_cast<std::uint32_t>(tasks_.size()));
+  const auto [known, is_new] =
+      task_ids_.try_emplace({std::string(comm), has_id ? tid : kNoId}, static_cast<std::uint32_t>(tasks_.size()));
   if (is_new) tasks_.push_back({has_id ? std::optional(tid) : std::nullopt, std::string(comm)});
   return known->second;
 }
@@ -106,9 +106,8 @@ std::uint32_t Grouping::caller_of(const Event& event) {
 std::vector<KeyValue> Grouping::values_of(std::uint32_t group, const SymbolNames& symbols) const {
   std::vector<KeyValue> values;
   for (std::size_t i = 0; i < by_.size(); ++i)
-    values.push_back(applies(by_[i], allocator_of_group(group))
-                         ? describe(by_[i], groups_[group].values[i], symbols)
-                         : KeyValue{});
+    values.push_back(applies(by_[i], allocator_of_group(group)) ? describe(by_[i], groups_[group].values[i], symbols)
+                                                                : KeyValue{});
   return values;
 }
 

@@ -158,8 +158,7 @@ PageTotals ReportAnalysis::State::page_totals() const {
 std::vector<GroupTable> ReportAnalysis::State::tables() const {
   std::vector<GroupTable> tables;
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
-    if (std::none_of(grouping.by().begin(), grouping.by().end(),
-                     [&](GroupKey key) { return applies(key, allocator); }))
+    if (std::none_of(grouping.by().begin(), grouping.by().end(), [&](GroupKey key) { return applies(key, allocator); }))
       continue;
     GroupTable table{allocator, {}};
     for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group)
@@ -216,7 +215,7 @@ std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_
 
 CodeAddress ReportAnalysis::State::code_address(std::uint32_t call_site) const {
   const std::uint64_t address = info.call_sites[call_site];
-  return {address, address == 0 ? "unknown" : symbols.name(address)};
+  return {address, address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
 }
 
 std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
@@ -228,7 +227,8 @@ std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
                     code_address(key.first_site), code_address(key.second_site), info.cache_names[key.cache],
                     count.count, count.first_ns, count.last_ns});
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const AnomalyRow& a, const AnomalyRow& b) { return a.count > b.count; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const AnomalyRow& a, const AnomalyRow& b) { return a.count > b.count; });
   return rows;
 }
 

@@ -22,7 +22,7 @@ bool learn_cache_names(const std::string& file, const AnalyseOptions& options, C
 
 }  // namespace
 
-ReportResult analyse(const AnalyseOptions& options, const ReportRequest& request) {
+ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
   // Reading, matching and booking are about as much work each.
   constexpr unsigned kUsefulThreads = 4;
   const unsigned threads = options.threads != 0
@@ -30,7 +30,10 @@ ReportResult analyse(const AnalyseOptions& options, const ReportRequest& request
                                : std::min(kUsefulThreads, std::max(1u, std::thread::hardware_concurrency()));
   const std::string file = options.file.empty() ? default_trace() : options.file;
   const std::unique_ptr<Source> source = open_for_reading(file, OpenOptions{options.buffer});
-  const Kallsyms symbols(source->info().kallsyms);
+  const WrapperList wrappers = wrapper_list(options.wrappers);
+  const Symbols symbols(source->info(), options.symbols, wrappers);
+  CallerFinder callers(symbols, wrappers);
+  request.find_caller = [&callers](std::span<const std::uint64_t> stack) { return callers.caller(stack); };
   ReportAnalysis analysis(source->info(), symbols, request);
   bool complete = !needs_cache_names(request) || learn_cache_names(file, options, analysis.cache_names());
   if (complete) {
@@ -40,6 +43,7 @@ ReportResult analyse(const AnalyseOptions& options, const ReportRequest& request
   }
   ReportResult result = analysis.finish();
   result.trace.complete = complete;
+  result.findings.merge(symbols.findings());
   return result;
 }
 

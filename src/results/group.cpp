@@ -30,17 +30,14 @@ constexpr std::array kKeys = {
     GroupKeyInfo{GroupKey::cache, "cache", "Cache", kSlab,
                  "the slab cache; where the kernel names none it is found from the frees of the same call site"},
     GroupKeyInfo{GroupKey::size, "size", "Size", kEach, "bytes given for one allocation"},
-    GroupKeyInfo{GroupKey::requested_size, "requested-size", "Asked for", kEach,
-                 "bytes asked for in one allocation"},
+    GroupKeyInfo{GroupKey::requested_size, "requested-size", "Asked for", kEach, "bytes asked for in one allocation"},
     GroupKeyInfo{GroupKey::order, "order", "Order", kPages, "2^order pages in one allocation"},
-    GroupKeyInfo{GroupKey::migrate_type, "migrate-type", "Migrate type", kPages,
-                 "the mobility of the pages"},
+    GroupKeyInfo{GroupKey::migrate_type, "migrate-type", "Migrate type", kPages, "the mobility of the pages"},
     GroupKeyInfo{GroupKey::gfp, "gfp", "GFP flags", kWithGfp, "how the memory may be got"},
     GroupKeyInfo{GroupKey::node, "node", "Node", kSlab, "the NUMA node that was asked for"},
     GroupKeyInfo{GroupKey::cpu, "cpu", "CPU", kEach, "the CPU that the allocation ran on"},
     GroupKeyInfo{GroupKey::context, "context", "Context", kEach, "task, softirq, hardirq or nmi"},
-    GroupKeyInfo{GroupKey::lifetime, "lifetime", "Lifetime", kEach,
-                 "how long the allocations lived, in powers of two"},
+    GroupKeyInfo{GroupKey::lifetime, "lifetime", "Lifetime", kEach, "how long the allocations lived, in powers of two"},
 };
 
 }  // namespace
@@ -54,16 +51,21 @@ std::string_view name_of(Allocator allocator) {
   return kNames[static_cast<std::size_t>(allocator)];
 }
 
+std::string plain_text(const CodeAddress& code) {
+  const std::string source = source_text(code.source);
+  return source.empty() ? code.symbol : fmt::format("{} ({})", code.symbol, source);
+}
+
 std::string plain_text(const KeyValue& value) {
   struct Visitor {
     std::string operator()(std::monostate) const { return "unknown"; }
     std::string operator()(std::uint64_t number) const { return fmt::format("{}", number); }
     std::string operator()(const std::string& text) const { return text; }
-    std::string operator()(const CodeAddress& code) const { return code.symbol; }
+    std::string operator()(const CodeAddress& code) const { return plain_text(code); }
     std::string operator()(const std::vector<CodeAddress>& frames) const {
       if (frames.empty()) return "no stack";
       std::string text;
-      for (const CodeAddress& frame : frames) text += (text.empty() ? "" : " < ") + frame.symbol;
+      for (const CodeAddress& frame : frames) text += (text.empty() ? "" : " < ") + plain_text(frame);
       return text;
     }
     std::string operator()(const TaskName& task) const {

@@ -12,6 +12,7 @@
 
 #include "results/lifetimes.hpp"
 #include "trace/event.hpp"
+#include "trace/symbol_names.hpp"
 
 namespace kmt {
 
@@ -38,13 +39,15 @@ struct GroupKeyInfo {
   GroupKey key;
   std::string_view name;  // what --by takes
   std::string_view header;
-  unsigned allocators;    // a bit, 1 << Allocator, for each whose events have it
-  std::string_view meaning;   // one sentence
+  unsigned allocators;       // a bit, 1 << Allocator, for each whose events have it
+  std::string_view meaning;  // one sentence
 };
 
 std::span<const GroupKeyInfo> group_keys();
 const GroupKeyInfo& info_of(GroupKey key);
-inline bool applies(GroupKey key, Allocator to) { return (info_of(key).allocators >> static_cast<unsigned>(to) & 1) != 0; }
+inline bool applies(GroupKey key, Allocator to) {
+  return (info_of(key).allocators >> static_cast<unsigned>(to) & 1) != 0;
+}
 constexpr std::size_t kMostGroupKeys = 6;  // that can be nested
 
 // "slab", "percpu", "vmalloc", "pages"
@@ -53,7 +56,10 @@ std::string_view name_of(Allocator allocator);
 struct CodeAddress {
   std::uint64_t address = 0;  // 0: the kernel does not say
   std::string symbol;
+  std::vector<SourceFrame> source;  // as SymbolNames::frames() gives it
 };
+// "__d_alloc+0x29", with " (fs/dcache.c:1760)" behind it where that is known.
+std::string plain_text(const CodeAddress& code);
 struct TaskName {
   std::optional<std::int32_t> id;  // empty: what an interrupt allocates belongs to no task
   std::string comm;

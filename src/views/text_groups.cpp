@@ -25,9 +25,9 @@ std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, 
   std::string name(name_of(groups.allocator));
   name.front() = static_cast<char>(name.front() - 'a' + 'A');
   const bool sites = by == std::vector<GroupKey>{GroupKey::call_site};
-  const std::string what = !sites                                   ? fmt::format("{} by {}, ordered", name, keys)
-                           : groups.allocator == Allocator::slab    ? "Call sites"
-                                                                    : name + " call sites";
+  const std::string what = !sites                                ? fmt::format("{} by {}, ordered", name, keys)
+                           : groups.allocator == Allocator::slab ? "Call sites"
+                                                                 : name + " call sites";
   return fmt::format("{} by {}, {}", what, sort_column(options).header, part);
 }
 
@@ -68,8 +68,7 @@ std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const ReportOp
 void add_columns(const Rows& rows, const ReportOptions& options, const TextStyle& style, Table& table) {
   for (const Column<GroupRow>* column : columns_of(rows, options, style)) {
     const bool chosen = column == &sort_column(options) || !options.columns.empty();
-    table.columns.push_back(
-        {std::string(column->header), column->unit == Unit::text, chosen ? 0 : column->importance});
+    table.columns.push_back({std::string(column->header), column->unit == Unit::text, chosen ? 0 : column->importance});
     for (std::size_t i = 0; i < rows.size(); ++i)
       table.rows[i].cells.push_back(cell_text(column->get(*rows[i]), column->unit, style.raw));
   }
@@ -84,8 +83,8 @@ std::string stacks_of(const std::vector<GroupKey>& by, const Rows& rows, const T
     const auto& frames = std::get<std::vector<CodeAddress>>(rows[i]->keys[key]);
     if (frames.empty()) continue;
     out += fmt::format("\n  {} {}\n", say_number_of(rows[i]->allocations, "allocation", style),
-                       fmt::format("at {}", ascii(frames.front().symbol)));
-    for (const CodeAddress& frame : frames) out += "    " + ascii(frame.symbol) + "\n";
+                       fmt::format("at {}", ascii(plain_text(frames.front()))));
+    for (const CodeAddress& frame : frames) out += "    " + ascii(plain_text(frame)) + "\n";
   }
   return out;
 }
@@ -97,7 +96,7 @@ std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style
     return key == GroupKey::size || key == GroupKey::requested_size ? say_bytes(*number, style)
                                                                     : fmt::format("{}", *number);
   if (const auto* frames = std::get_if<std::vector<CodeAddress>>(&value))
-    return frames->empty() ? "no stack" : ascii(frames->front().symbol);
+    return frames->empty() ? "no stack" : ascii(plain_text(frames->front()));
   if (const auto* range = std::get_if<LifetimeRange>(&value))
     return fmt::format("{} to {}", say_duration(range->from_ns, style), say_duration(range->to_ns, style));
   if (std::holds_alternative<std::monostate>(value)) {
