@@ -92,7 +92,7 @@ def literals(records, tid_at=4):
     count = len(records)
     times, shapes, tasks = varint(1) * count, varint(0) * count, varint(count) + svarint(0)
     columns = times, shapes, b'', tasks, b'', b'', b''.join(text(record) for record in records), b''
-    return varint(count) + varint(1) + varint(tid_at) + bytes(2) + b''.join(text(column) for column in columns)
+    return varint(count) + varint(1000) + varint(tid_at) + bytes(2) + b''.join(text(column) for column in columns)
 
 
 def file(trace, events, **more_facts):
