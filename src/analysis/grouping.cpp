@@ -16,7 +16,7 @@ constexpr std::uint32_t kNotSaid = ~0u;
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
-  return {address, address == 0 ? "unknown" : symbols.name(address)};
+  return {address, address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
 }
 
 }  // namespace

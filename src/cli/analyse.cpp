@@ -31,7 +31,10 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
   const std::string file = options.file.empty() ? default_trace() : options.file;
   const auto open = [&] { return open_for_reading(file, OpenOptions{options.buffer}); };
   const std::unique_ptr<Source> source = open();
-  const Kallsyms symbols(source->info().kallsyms);
+  const WrapperList wrappers = wrapper_list(options.wrappers);
+  const Symbols symbols(source->info(), options.symbols, wrappers);
+  CallerFinder callers(symbols, wrappers);
+  request.find_caller = [&callers](std::span<const std::uint64_t> stack) { return callers.caller(stack); };
   const bool for_tasks = needs_task_names(request, source->info());
   const bool for_caches = needs_cache_names(request);
   const std::unique_ptr<Source> ahead = for_tasks || for_caches ? open() : nullptr;
@@ -46,6 +49,7 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
   }
   ReportResult result = analysis.finish();
   result.trace.complete = complete;
+  result.findings.merge(symbols.findings());
   return result;
 }
 

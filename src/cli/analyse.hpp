@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analysis/report.hpp"
-#include "symbols/kallsyms.hpp"
+#include "cli/symbol_options.hpp"
 
 namespace kmt {
 
@@ -16,6 +16,8 @@ struct AnalyseOptions {
   std::optional<std::string> buffer;
   unsigned threads = 0;  // 0: as many as help
   bool progress = true;
+  SymbolOptions symbols;
+  WrapperOptions wrappers;
 };
 
 // The result is that of a part, and says so in its trace's `complete`, when Ctrl+C ended the reading.

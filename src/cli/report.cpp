@@ -52,6 +52,7 @@ constexpr const char* kFooter = R"(Examples:
                                                  what lives so shortly that it could be reused
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
   kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
+  kmemtrace report big.kmt --lines               with file and line, from installed debug info
 
 {}
 
@@ -106,6 +107,8 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
       ->option_text("N")
       ->check(CLI::NonNegativeNumber);
   add_filter_options(*command, options->filter);
+  add_symbol_options(*command, options->analyse.symbols);
+  add_wrapper_options(*command, options->analyse.wrappers);
   command
       ->add_option("--threads", options->analyse.threads,
                    "Use N threads (default: as many CPUs as there are, at most 4)\nThe result is the same.")

@@ -51,16 +51,21 @@ std::string_view name_of(Allocator allocator) {
   return kNames[static_cast<std::size_t>(allocator)];
 }
 
+std::string plain_text(const CodeAddress& code) {
+  const std::string source = source_text(code.source);
+  return source.empty() ? code.symbol : fmt::format("{} ({})", code.symbol, source);
+}
+
 std::string plain_text(const KeyValue& value) {
   struct Visitor {
     std::string operator()(std::monostate) const { return "unknown"; }
     std::string operator()(std::uint64_t number) const { return fmt::format("{}", number); }
     std::string operator()(const std::string& text) const { return text; }
-    std::string operator()(const CodeAddress& code) const { return code.symbol; }
+    std::string operator()(const CodeAddress& code) const { return plain_text(code); }
     std::string operator()(const std::vector<CodeAddress>& frames) const {
       if (frames.empty()) return "no stack";
       std::string text;
-      for (const CodeAddress& frame : frames) text += (text.empty() ? "" : " < ") + frame.symbol;
+      for (const CodeAddress& frame : frames) text += (text.empty() ? "" : " < ") + plain_text(frame);
       return text;
     }
     std::string operator()(const TaskName& task) const {

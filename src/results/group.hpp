@@ -12,6 +12,7 @@
 
 #include "results/lifetimes.hpp"
 #include "trace/event.hpp"
+#include "trace/symbol_names.hpp"
 
 namespace kmt {
 
@@ -55,7 +56,10 @@ std::string_view name_of(Allocator allocator);
 struct CodeAddress {
   std::uint64_t address = 0;  // 0: the kernel does not say
   std::string symbol;
+  std::vector<SourceFrame> source;  // as SymbolNames::frames() gives it
 };
+// "__d_alloc+0x29", with " (fs/dcache.c:1760)" behind it where that is known.
+std::string plain_text(const CodeAddress& code);
 struct TaskName {
   std::optional<std::int32_t> id;  // empty: what an interrupt allocates belongs to no task
   std::string comm;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "symbols/kallsyms_lines.hpp"
 #include "trace/symbol_names.hpp"
 
 namespace kmt {
@@ -20,6 +22,9 @@ class Kallsyms : public SymbolNames {
   // or beyond the last one (whose end nobody knows) stays hexadecimal.
   std::string name(std::uint64_t address) const override;
 
+  // The module of the symbol that covers the address, "" for the kernel itself; empty when none does.
+  std::optional<std::string_view> module(std::uint64_t address) const;
+
   std::size_t size() const { return symbols_.size(); }
 
  private:
@@ -29,6 +34,9 @@ class Kallsyms : public SymbolNames {
     std::uint64_t address;
     std::uint32_t name_offset;  // into the text
   };
+
+  const Symbol* find(std::uint64_t address) const;
+  KallsymsLine line_of(const Symbol& symbol) const;
 
   std::string_view text_;
   std::vector<Symbol> symbols_;  // by address, each address once

@@ -70,6 +70,18 @@ Json to_json(const Findings& findings) {
   return list;
 }
 
+Json to_json(const std::vector<SourceFrame>& source) {
+  Json list = Json::array();
+  for (const SourceFrame& frame : source) {
+    Json json = Json::object();
+    json["function"] = text_or_null(frame.function);
+    json["file"] = text_or_null(frame.file);
+    json["line"] = frame.line == 0 ? Json(nullptr) : Json(frame.line);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 std::string address_text(std::uint64_t address) { return fmt::format("{:#x}", address); }
 
 std::string dump(const Json& document) { return document.dump(2) + "\n"; }

@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 Json text_or_null(std::string_view text);  // null when it is empty: the trace does not say
 Json to_json(const TraceSummary& trace);
 Json to_json(const Findings& findings);
+Json to_json(const std::vector<SourceFrame>& source);
 std::string address_text(std::uint64_t address);  // "0xffff…": numbers beyond 2^53 are not safe in JSON
 std::string dump(const Json& document);           // indented, with a newline at the end
 

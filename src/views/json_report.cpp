@@ -18,6 +18,7 @@ Json to_json(const CodeAddress& code) {
   Json json = Json::object();
   json["address"] = address_text(code.address);
   json["symbol"] = printable(code.symbol);
+  if (!code.source.empty()) json["source"] = to_json(code.source);
   return json;
 }
 

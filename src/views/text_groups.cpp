@@ -83,8 +83,8 @@ std::string stacks_of(const std::vector<GroupKey>& by, const Rows& rows, const T
     const auto& frames = std::get<std::vector<CodeAddress>>(rows[i]->keys[key]);
     if (frames.empty()) continue;
     out += fmt::format("\n  {} {}\n", say_number_of(rows[i]->allocations, "allocation", style),
-                       fmt::format("at {}", ascii(frames.front().symbol)));
-    for (const CodeAddress& frame : frames) out += "    " + ascii(frame.symbol) + "\n";
+                       fmt::format("at {}", ascii(plain_text(frames.front()))));
+    for (const CodeAddress& frame : frames) out += "    " + ascii(plain_text(frame)) + "\n";
   }
   return out;
 }
@@ -96,7 +96,7 @@ std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style
     return key == GroupKey::size || key == GroupKey::requested_size ? say_bytes(*number, style)
                                                                     : fmt::format("{}", *number);
   if (const auto* frames = std::get_if<std::vector<CodeAddress>>(&value))
-    return frames->empty() ? "no stack" : ascii(frames->front().symbol);
+    return frames->empty() ? "no stack" : ascii(plain_text(frames->front()));
   if (const auto* range = std::get_if<LifetimeRange>(&value))
     return fmt::format("{} to {}", say_duration(range->from_ns, style), say_duration(range->to_ns, style));
   if (std::holds_alternative<std::monostate>(value)) {

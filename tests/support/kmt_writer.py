@@ -87,13 +87,22 @@ def block(trace, count):
     return varint(len(records)) + varint(records[0].time) + varint(4) + bytes(2) + b''.join(text(c) for c in columns)
 
 
-def file(trace, events):
+def literals(records, tid_at=4):
+    """The payload of a block of records that are kept as they are, a tick apart."""
+    count = len(records)
+    times, shapes, tasks = varint(1) * count, varint(0) * count, varint(count) + svarint(0)
+    columns = times, shapes, b'', tasks, b'', b'', b''.join(text(record) for record in records), b''
+    return varint(count) + varint(1000) + varint(tid_at) + bytes(2) + b''.join(text(column) for column in columns)
+
+
+def file(trace, events, **more_facts):
     """A file of two streams; the block is the first one's."""
     facts = {'uname': 'Linux host 6.1.0 machine', 'byte_order': 'big' if trace.order == '>' else 'little',
              'long_bytes': str(trace.long_bytes), 'page_size': str(trace.page_size), 'cpus': '2', 'clock': 'local',
              'clock_mult': '3', 'clock_shift': '1', 'clock_offset_ns': '-5', 'header_page': trace.header_page.decode(),
              'saved_cmdlines': trace.cmdlines.decode(), 'kallsyms': trace.kallsyms.decode(),
              'cpu_stats': 'CPU: 0\nentries: 0\noverrun: 1\n'}
+    facts.update(more_facts)
     formats = [(b'ftrace', body) for body in trace.ftrace_formats]
     formats += [(system.encode(), body) for system, bodies in trace.event_formats.items() for body in bodies]
     parts = [(FACTS, 0, b''.join(text(name.encode()) + text(value.encode()) for name, value in facts.items())),

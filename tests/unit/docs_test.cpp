@@ -8,6 +8,7 @@
 #include "results/columns.hpp"
 #include "results/pages_columns.hpp"
 #include "trace/imperfections.hpp"
+#include "trace/wrappers.hpp"
 
 namespace kmt {
 namespace {
@@ -23,6 +24,18 @@ TEST(Docs, ImperfectionsAreThoseOfTheTable) {
     const std::string row = fmt::format("\n| `{}` | {} | {} | ", kind.id, to_string(kind.severity), kind.sentence);
     EXPECT_NE(text.find(row), std::string::npos) << row;
   }
+}
+
+TEST(Docs, WrappersAreThoseOfTheList) {
+  const std::string text = document("wrappers.md");
+  std::string rows;
+  for (std::size_t at = text.find("\n| `"); at != std::string::npos; at = text.find("\n| `", at + 1))
+    rows += text.substr(at, text.find('\n', at + 1) - at);
+  std::string expected;
+  const WrapperList list = WrapperList::built_in();
+  for (const WrapperList::Entry& entry : list.entries())
+    expected += fmt::format("\n| `{}` | {} |", entry.glob, entry.why);
+  EXPECT_EQ(rows, expected);
 }
 
 TEST(Docs, ManualNamesEverySortKey) {

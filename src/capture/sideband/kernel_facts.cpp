@@ -19,6 +19,7 @@
 #include "base/file.hpp"
 #include "base/gzip.hpp"
 #include "base/text.hpp"
+#include "capture/sideband/build_ids.hpp"
 
 namespace kmt {
 
@@ -103,6 +104,9 @@ std::map<std::string, std::string> notes_of_machine(const KernelDescription& ker
   note("kernel_version", kernel.version);
   note("kernel_arguments", std::string(trim(try_read_file("/proc/cmdline").value_or(""))));
   note("kernel_config", configuration_that_matters(kernel.release));
+  note("kernel_build_id", kernel_build_id());
+  note("module_build_ids", module_build_ids());
+  note("module_sections", module_sections());
   note("modules", try_read_file("/proc/modules").value_or(""));
   note("boot_id", std::string(trim(try_read_file("/proc/sys/kernel/random/boot_id").value_or(""))));
   note("cpus_online", std::string(trim(try_read_file("/sys/devices/system/cpu/online").value_or(""))));

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The options by which commands that show call sites are told of debug info and of wrappers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "symbols/symbols.hpp"
+#include "trace/wrappers.hpp"
+
+namespace kmt {
+
+struct WrapperOptions {
+  std::vector<std::string> files;
+  bool none = false;
+};
+
+// --vmlinux, --debug-dir, --lines
+void add_symbol_options(CLI::App& command, SymbolOptions& options);
+// --wrappers, --no-wrappers
+void add_wrapper_options(CLI::App& command, WrapperOptions& options);
+
+// The built-in list and those of the files. Throws Error.
+WrapperList wrapper_list(const WrapperOptions& options);
+
+}  // namespace kmt

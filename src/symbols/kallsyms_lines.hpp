@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The lines of /proc/kallsyms: "hexaddress type name[\t[module]]".
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+namespace kmt {
+
+// Views borrow from the text.
+struct KallsymsLine {
+  std::uint64_t address = 0;
+  std::string_view rest;  // from the name on; empty: the line is none
+
+  std::string_view name() const { return rest.substr(0, rest.find_first_of(" \t\r")); }
+  std::string_view module() const {  // empty: the kernel itself
+    const std::size_t open = rest.find('[', name().size());
+    if (open == std::string_view::npos) return {};
+    const std::size_t close = rest.find(']', open);
+    return close == std::string_view::npos ? std::string_view() : rest.substr(open + 1, close - open - 1);
+  }
+};
+
+inline KallsymsLine parse_kallsyms_line(std::string_view line) {
+  KallsymsLine parsed;
+  const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), parsed.address, 16);
+  const auto digits = static_cast<std::size_t>(end - line.data());
+  // "ADDRESS T NAME"
+  if (code != std::errc{} || line.size() < digits + 4 || line[digits] != ' ' || line[digits + 2] != ' ') return {};
+  const char type = line[digits + 1];
+  // Absolute symbols are no addresses (x86 keeps offsets of per-CPU variables there), names in `$` are ARM's marks of
+  // code and data, and all addresses are 0 for those who may not see them.
+  if (type == 'a' || type == 'A' || line[digits + 3] == '$' || parsed.address == 0) return {};
+  parsed.rest = line.substr(digits + 3);
+  return parsed;
+}
+
+// Calls `use` with every line that is a symbol; others are skipped.
+template <typename Use>
+void for_each_kallsyms_line(std::string_view text, Use use) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (const KallsymsLine line = parse_kallsyms_line(text.substr(at, end - at)); !line.rest.empty()) use(line);
+    at = end + 1;
+  }
+}
+
+}  // namespace kmt

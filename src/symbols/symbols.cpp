@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/symbols.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/build_id.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "symbols/debug_files.hpp"
+#include "symbols/debug_info.hpp"
+#include "symbols/placement.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kSystemDirectory = "/usr/lib/debug";
+
+std::string_view note(const TraceInfo& info, const char* name) {
+  const auto found = info.notes.find(name);
+  return found == info.notes.end() ? std::string_view() : std::string_view(found->second);
+}
+
+// "MODULE BUILD-ID" lines; empty: not known.
+std::string_view module_build_id(const TraceInfo& info, std::string_view module) {
+  for (const std::string_view line : split(note(info, "module_build_ids"), '\n'))
+    if (line.size() > module.size() && line.starts_with(module) && line[module.size()] == ' ') {
+      const std::string_view id = line.substr(module.size() + 1);
+      return is_build_id(id) ? id : std::string_view();
+    }
+  return {};
+}
+
+// Names in brackets that are no modules: BPF programs, and code that ftrace and kprobes make.
+bool is_module(std::string_view name) { return name != "bpf" && !name.starts_with("__builtin__"); }
+
+}  // namespace
+
+struct Symbols::Sources {
+  // A file with debug info, and where its code lay; without a file where there is none.
+  struct Image {
+    std::unique_ptr<DebugInfo> debug;
+    Placement placement;
+  };
+
+  Sources(const TraceInfo& trace_info, SymbolOptions wanted, const WrapperList& wrapper_list);
+  Image open(const std::string& path, std::string_view module, std::string_view build_id);
+  Image search(std::string_view module);
+  const std::vector<SourceFrame>& frames(std::uint64_t address, std::string_view module);
+
+  const TraceInfo& info;
+  SymbolOptions options;
+  const WrapperList& wrappers;
+  Findings findings;
+  std::map<std::string, Image, std::less<>> images;  // by module, "" the kernel
+  std::optional<std::multimap<std::string, std::string>> files_of_modules;
+  std::unordered_map<std::uint64_t, std::vector<SourceFrame>> known;
+};
+
+Symbols::Sources::Sources(const TraceInfo& trace_info, SymbolOptions wanted, const WrapperList& wrapper_list)
+    : info(trace_info), options(std::move(wanted)), wrappers(wrapper_list) {
+  for (const std::string& directory : options.debug_dirs) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(directory, ignored)) continue;
+    Error error("Cannot search for debug info: no such directory");
+    error.at({directory, {}, {}});
+    throw error;
+  }
+  images[""] = options.vmlinux.empty() ? search("") : open(options.vmlinux, "", note(info, "kernel_build_id"));
+}
+
+// Throws Error unless the file is that of the kernel or module that was traced.
+Symbols::Sources::Image Symbols::Sources::open(const std::string& path, std::string_view module,
+                                               std::string_view build_id) {
+  Image image{std::make_unique<DebugInfo>(path), {}};
+  const std::string& has = image.debug->build_id();
+  const auto refuse = [&](std::string what) {
+    Error error(std::move(what));
+    error.at({path, {}, {}});
+    error.hint(fmt::format("Debug info has to be that of the traced kernel{}, of this very build",
+                           info.kernel.empty() ? "" : fmt::format(", {}", printable(info.kernel))));
+    return error;
+  };
+  if (!build_id.empty() && !has.empty() && build_id != has)
+    throw refuse(fmt::format("The debug info is of another build: its build-id is {}, the trace's {}", has, build_id));
+  image.placement = module.empty() ? place_kernel(*image.debug, info.kallsyms)
+                                   : place_module(*image.debug, module, info.kallsyms, note(info, "module_sections"));
+  if (!build_id.empty() && build_id == has) return image;
+  const Placement& placed = image.placement;
+  if (!placed.is_plausible())
+    throw refuse(fmt::format("The debug info is of another build: only {} of {} functions lie where it says",
+                             placed.symbols_right, placed.symbols_known));
+  findings.add({Imperfection::unchecked_debug_info,
+                fmt::format("{}: {} has no build-id; {} of {} functions lie where the file says", printable(path),
+                            build_id.empty() ? "the trace" : "the file", placed.symbols_right, placed.symbols_known),
+                {},
+                {},
+                {}});
+  return image;
+}
+
+// Without a file where none fits.
+Symbols::Sources::Image Symbols::Sources::search(std::string_view module) {
+  const std::string_view known_id = module.empty() ? note(info, "kernel_build_id") : module_build_id(info, module);
+  const std::string_view build_id = is_build_id(known_id) ? known_id : std::string_view();
+  std::vector<std::string> paths;
+  const auto add = [&paths](const std::vector<std::string>& more) {
+    paths.insert(paths.end(), more.begin(), more.end());
+  };
+  for (const std::string& directory : options.debug_dirs) add(files_of_build_id(directory, build_id));
+  for (const std::string& directory : options.debug_dirs)
+    if (module.empty()) add(kernel_files(directory, info.kernel));
+  if (!module.empty()) {
+    if (!files_of_modules) {
+      files_of_modules.emplace();
+      for (const std::string& directory : options.debug_dirs)
+        files_of_modules->merge(module_files(directory, info.kernel));
+    }
+    const auto [first, last] = files_of_modules->equal_range(std::string(module));
+    for (auto file = first; file != last; ++file) paths.push_back(file->second);
+  }
+  // Whatever lies on this machine is used only where it is known to be the right one.
+  add(files_of_build_id(kSystemDirectory, build_id));
+
+  std::vector<std::string> refused;
+  for (const std::string& path : paths) {
+    try {
+      return open(path, module, build_id);
+    } catch (const Error& error) {
+      refused.push_back(fmt::format("; {}: {}", printable(path), error.what()));
+    }
+  }
+  findings.add(
+      {Imperfection::no_debug_info,
+       fmt::format(
+           "{}{}{}", module.empty() ? fmt::format("kernel {}", printable(info.kernel)) : printable(module),
+           build_id.empty() ? ", whose build-id the trace does not say" : fmt::format(", build-id {}", build_id),
+           fmt::join(refused, "")),
+       {},
+       {},
+       {}});
+  return {};
+}
+
+const std::vector<SourceFrame>& Symbols::Sources::frames(std::uint64_t address, std::string_view module) {
+  auto image = images.find(module);
+  if (image == images.end()) image = images.emplace(module, is_module(module) ? search(module) : Image{}).first;
+  const auto [entry, is_new] = known.try_emplace(address);
+  if (!is_new || !image->second.debug) return entry->second;
+  const std::optional<std::uint64_t> link = image->second.placement.link_address(address);
+  if (!link) return entry->second;
+  try {
+    entry->second = image->second.debug->frames(*link);
+    for (SourceFrame& frame : entry->second) frame.hides_caller = wrappers.hides(frame.function);
+  } catch (const Error& error) {
+    findings.add({Imperfection::no_debug_info,
+                  fmt::format("{}: {}", printable(image->second.debug->path()), error.what()),
+                  {},
+                  {},
+                  {}});
+    image->second.debug.reset();
+  }
+  return entry->second;
+}
+
+Symbols::Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers) : kallsyms_(info.kallsyms) {
+  if (options.want_debug_info()) sources_ = std::make_unique<Sources>(info, std::move(options), wrappers);
+}
+
+Symbols::~Symbols() = default;
+
+std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
+  if (!sources_ || address == 0) return {};
+  // A return address is behind its call, which may be the last instruction of a line or of a function.
+  const std::optional<std::string_view> module = kallsyms_.module(address - 1);
+  return module ? sources_->frames(address - 1, *module) : std::vector<SourceFrame>();
+}
+
+const Findings& Symbols::findings() const {
+  static const Findings kNone;
+  return sources_ ? sources_->findings : kNone;
+}
+
+}  // namespace kmt

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Names, source lines and inlined functions of a trace's addresses: from its own kallsyms, and from debug info where it
+// is asked for and found.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "symbols/kallsyms.hpp"
+#include "trace/trace_info.hpp"
+#include "trace/wrappers.hpp"
+
+namespace kmt {
+
+struct SymbolOptions {
+  std::string vmlinux;                  // the kernel's debug info; empty: it is searched for
+  std::vector<std::string> debug_dirs;  // searched for the kernel's and the modules'
+  bool lines = false;                   // search in /usr/lib/debug, by build-id
+
+  bool want_debug_info() const { return lines || !vmlinux.empty() || !debug_dirs.empty(); }
+};
+
+class Symbols : public SymbolNames {
+ public:
+  // All has to outlive this but the options, and the trace's kallsyms and notes must not change any more. Throws Error
+  // where what was named is not there, is damaged, or is of another kernel: its build-id differs from the trace's, or,
+  // where one side has none, its symbols lie elsewhere. Files that were only searched for are passed over; findings()
+  // tells.
+  Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers);
+  ~Symbols() override;
+
+  std::string name(std::uint64_t address) const override { return kallsyms_.name(address); }
+  // Debug info of a module is opened when one of its addresses is asked for. What was asked for once is kept. Not for
+  // several threads.
+  std::vector<SourceFrame> frames(std::uint64_t address) const override;
+
+  // What debug info was not there or could not be checked, so far.
+  const Findings& findings() const;
+
+ private:
+  struct Sources;
+
+  Kallsyms kallsyms_;
+  std::unique_ptr<Sources> sources_;  // null when no debug info is wanted
+};
+
+}  // namespace kmt
