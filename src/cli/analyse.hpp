@@ -2,6 +2,7 @@
 // From a trace's file to a result, as report and its relatives do it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@ struct AnalyseOptions {
   std::optional<std::string> buffer;
   unsigned threads = 0;  // 0: as many as help
   bool progress = true;
+  std::function<void(const EventBatch&, const TraceInfo&)> observe = {};  // sees each batch before it is analysed
 };
 
 // The result is that of a part, and says so in its trace's `complete`, when Ctrl+C ended the reading.
