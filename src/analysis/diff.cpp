@@ -17,7 +17,7 @@ namespace kmt {
 namespace {
 
 // What GCC and Clang append to the names of functions that they copied or split.
-constexpr std::array<std::string_view, 7> kSuffixes = {".part.", ".constprop.", ".isra.", ".cold",
+constexpr std::array<std::string_view, 7> kSuffixes = {".part.", ".constprop.", ".isra.",     ".cold",
                                                        ".llvm.", ".lto_priv.",  ".localalias"};
 
 KeyValue joined_by(const KeyValue& value, bool exact) {
@@ -115,8 +115,8 @@ double count_of(const DiffSide& side, const std::string& event) {
   for (const auto& [name, occurrences] : side.activity.events)
     if (name == event || name.substr(name.find(':') + 1) == event) count += occurrences;
   if (count > 0) return static_cast<double>(count);
-  Error error(fmt::format("Cannot compare per \"{}\": {} holds no such event", event,
-                          printable(side.report.trace.path)));
+  Error error(
+      fmt::format("Cannot compare per \"{}\": {} holds no such event", event, printable(side.report.trace.path)));
   error.hint("`kmemtrace report` lists a trace's events; --time may leave out all of them");
   throw error;
 }

@@ -69,8 +69,7 @@ bool beyond_noise(const DiffRow& row, const GroupColumn& column, const Change& c
   const double nb = evidence(row.b, column);
   if (is_ratio(column)) {
     if (std::min(na, nb) < static_cast<double>(noise.least_count)) return false;
-    if (column.key == "mean-life")
-      return difference > Noise::kDeviations * std::sqrt(a * a / na + b * b / nb);
+    if (column.key == "mean-life") return difference > Noise::kDeviations * std::sqrt(a * a / na + b * b / nb);
     constexpr double kBucket = 0.25;  // how exactly a percentile is known
     return column.unit != Unit::duration || difference > kBucket * std::max(a, b);
   }

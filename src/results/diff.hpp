@@ -16,7 +16,7 @@ namespace kmt {
 
 // What happened in the part of a trace that is compared, whatever allocations are selected.
 struct Activity {
-  std::uint64_t duration_ns = 0;  // from its first to its last event
+  std::uint64_t duration_ns = 0;                              // from its first to its last event
   std::vector<std::pair<std::string, std::uint64_t>> events;  // "system:name" → count
 };
 
@@ -60,7 +60,7 @@ struct DiffResult {
 // vary more: passing this is no proof, not passing it means that nothing can be said.
 struct Noise {
   static constexpr double kDeviations = 3;
-  double percent = 5;           // a smaller change is none; of percentages, points
+  double percent = 5;              // a smaller change is none; of percentages, points
   std::uint64_t least_count = 10;  // of what stands behind a value, in either trace; of means and shares, in both
 };
 
@@ -81,7 +81,8 @@ struct Change {
 std::vector<const Column<GroupRow>*> diff_columns();
 // Whether the totals of an allocator hold it.
 bool totals_have(Allocator allocator, const Column<GroupRow>& column);
-// Whether the column counts what happens, and so grows with the length of a trace. What is live, means and shares do not.
+// Whether the column counts what happens, and so grows with the length of a trace. What is live, means and shares do
+// not.
 bool grows_with_time(const Column<GroupRow>& column);
 // Whether less of it is better: bytes, waste, failures, travelling cache lines. Others are neither good nor bad.
 bool less_is_better(const Column<GroupRow>& column);

@@ -72,8 +72,7 @@ std::string traces(const DiffResult& result, const TextStyle& style) {
   add("pages of", [&](const Trace& trace) { return say_bytes(trace.page_size, style); });
   add("clock", [](const Trace& trace) { return trace.clock; });
   add("lasts", [&](const Trace& trace) {
-    return trace.clock_in_ns ? say_duration(trace.duration_ns, style)
-                             : say_count(trace.duration_ns, style) + " ticks";
+    return trace.clock_in_ns ? say_duration(trace.duration_ns, style) : say_count(trace.duration_ns, style) + " ticks";
   });
   add("events", [&](const Trace& trace) { return say_count(trace.events, style); });
   add("lost", [&](const Trace& trace) {
@@ -106,8 +105,8 @@ std::string basis_text(const DiffResult& result, const DiffOptions& options, con
   std::string text = "compared as counted: " + basis.why;
   if (basis.per == DiffPer::second) text = "compared per second of each trace: " + basis.why;
   if (basis.per == DiffPer::event)
-    text = fmt::format("compared per {}: {} in A, {} in B", ascii(basis.event),
-                       value_text(basis.a, Unit::count, style), value_text(basis.b, Unit::count, style));
+    text = fmt::format("compared per {}: {} in A, {} in B", ascii(basis.event), value_text(basis.a, Unit::count, style),
+                       value_text(basis.b, Unit::count, style));
   return hanging("  ", text + "; what is live, and peaks, are never divided", style) +
          hanging("  ",
                  fmt::format("less than {:g}%, {:g} standard deviations of the count or {} counts is no change",
