@@ -103,7 +103,9 @@ std::string warnings(const DiffResult& result, const TextStyle& style) {
 std::string basis_text(const DiffResult& result, const DiffOptions& options, const TextStyle& style) {
   const DiffBasis& basis = result.basis;
   std::string text = "compared as counted: " + basis.why;
-  if (basis.per == DiffPer::second) text = "compared per second of each trace: " + basis.why;
+  if (basis.per == DiffPer::second)
+    text = fmt::format("compared per second of each trace, {:.3f} s of A and {:.3f} s of B: {}", basis.a, basis.b,
+                       basis.why);
   if (basis.per == DiffPer::event)
     text = fmt::format("compared per {}: {} in A, {} in B", ascii(basis.event), value_text(basis.a, Unit::count, style),
                        value_text(basis.b, Unit::count, style));
@@ -195,6 +197,9 @@ std::string groups(const DiffTable& of, const DiffResult& result, const DiffOpti
   const std::size_t changed = order.changed.size();
   const std::size_t shown = options.limit == 0 ? changed : std::min(options.limit, changed);
   std::vector<const DiffRow*> rows(order.changed.begin(), order.changed.begin() + static_cast<std::ptrdiff_t>(shown));
+  const std::string title = "\n" + heading(title_of(of, result, options, shown, changed, style), style);
+  if (order.unknown.size() == of.rows.size())
+    return title + hanging("  ", "unknown: no group has it in both traces", style);
   const auto others = other_columns(rows, result, options, style);
 
   Table table;
@@ -213,7 +218,7 @@ std::string groups(const DiffTable& of, const DiffResult& result, const DiffOpti
   std::vector<const DiffRow*> all;
   for (const DiffRow& row : of.rows) all.push_back(&row);
   add_sum(all, "total");
-  return "\n" + heading(title_of(of, result, options, shown, changed, style), style) + to_text(table, style);
+  return title + to_text(table, style);
 }
 
 }  // namespace
