@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "analysis/event_filter.hpp"
+#include "trace/gfp_flags.hpp"
+#include "trace/kernel_release.hpp"
 
 namespace kmt {
 
@@ -130,8 +132,13 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::order:
     case GroupKey::cpu: return std::uint64_t{value};
     case GroupKey::node: return value == kNotSaid ? KeyValue{} : KeyValue{std::uint64_t{value}};
-    case GroupKey::migrate_type: return NamedNumber{value, fmt::format("{}", value)};
-    case GroupKey::gfp: return NamedNumber{value, fmt::format("{:#x}", value)};
+    case GroupKey::migrate_type: {
+      const auto type = static_cast<std::int8_t>(value);
+      return type < 0 ? KeyValue{} : NamedNumber{value, migrate_type_name(type, info_.kernel)};
+    }
+    case GroupKey::gfp:
+      return NamedNumber{value,
+                         info_.gfp_flags.empty() ? fmt::format("{:#x}", value) : gfp_text(info_.gfp_flags, value)};
     case GroupKey::context: return std::string(kContexts[value]);
     case GroupKey::lifetime: break;
   }

@@ -20,6 +20,23 @@ bool read_ahead(Source& source, const AnalyseOptions& options, bool for_tasks, C
   return watched.complete();
 }
 
+class ObservedSource : public Source {
+ public:
+  ObservedSource(Source& source, const AnalyseOptions& options) : source_(source), options_(options) {}
+
+  const TraceInfo& info() const override { return source_.info(); }
+  double progress() const override { return source_.progress(); }
+  bool read(EventBatch& batch) override {
+    const bool more = source_.read(batch);
+    if (options_.observe) options_.observe(batch, info());
+    return more;
+  }
+
+ private:
+  Source& source_;
+  const AnalyseOptions& options_;
+};
+
 }  // namespace
 
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
@@ -44,7 +61,8 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
   bool complete = !ahead || read_ahead(*ahead, options, for_tasks, for_caches ? &analysis.cache_names() : nullptr);
   if (complete) {
     WatchedSource watched(*source, options.progress);
-    run_analysis(watched, analysis, threads);
+    ObservedSource observed(watched, options);
+    run_analysis(observed, analysis, threads);
     complete = watched.complete();
   }
   ReportResult result = analysis.finish();

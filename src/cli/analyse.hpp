@@ -2,6 +2,7 @@
 // From a trace's file to a result, as report and its relatives do it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ struct AnalyseOptions {
   bool progress = true;
   SymbolOptions symbols;
   WrapperOptions wrappers;
+  std::function<void(const EventBatch&, const TraceInfo&)> observe = {};  // sees each batch before it is analysed
 };
 
 // The result is that of a part, and says so in its trace's `complete`, when Ctrl+C ended the reading.

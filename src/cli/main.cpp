@@ -97,6 +97,7 @@ int run(int argc, char** argv) {
   add_check_command(app, exit_code);
   add_report_command(app, exit_code);
   add_pages_command(app, exit_code);
+  add_diff_command(app, exit_code);
   add_convert_command(app, exit_code);
   add_repair_command(app, exit_code);
   add_completion_command(app, exit_code);

@@ -106,7 +106,8 @@ std::string to_text(const Table& table, const TextStyle& style) {
   std::string out = emphasised(line(table.columns, widths, headers), Emphasis::heading, style) + "\n";
   for (const TableRow& row : table.rows) {
     const std::string text = line(table.columns, widths, row.cells);
-    out += (row.aside ? emphasised(text, Emphasis::aside, style) : text) + "\n";
+    const std::optional<Emphasis> emphasis = row.aside ? Emphasis::aside : row.emphasis;
+    out += (emphasis ? emphasised(text, *emphasis, style) : text) + "\n";
   }
   return out;
 }

@@ -3,6 +3,7 @@
 // never wrapped.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,10 @@
 #include "views/text_style.hpp"
 
 namespace kmt {
+
+// What may be emphasised, where colour is allowed.
+enum class Emphasis { heading, aside, good, warning, bad };
+std::string emphasised(std::string_view text, Emphasis emphasis, const TextStyle& style);
 
 struct TableColumn {
   std::string header;
@@ -21,6 +26,7 @@ struct TableColumn {
 struct TableRow {
   std::vector<std::string> cells;  // as many as there are columns; names in ASCII, see cell_text(); others may be UTF-8
   bool aside = false;              // a sum or a remark, less prominent
+  std::optional<Emphasis> emphasis = {};  // else
 };
 
 struct Table {
@@ -39,10 +45,6 @@ std::string ascii(std::string_view text);
 
 // "kmem_cache_al…create+0x1f": the start, the end with its offset, and … for the middle.
 std::string shortened(std::string_view name, std::size_t width);
-
-// What may be emphasised, where colour is allowed.
-enum class Emphasis { heading, aside, good, warning, bad };
-std::string emphasised(std::string_view text, Emphasis emphasis, const TextStyle& style);
 
 // The table of result rows; the columns are those that `shown` accepts.
 template <typename Row, typename Shown>

@@ -74,7 +74,9 @@ class RealTraces(Case):
                     self.assertEqual(symbols[int(said['address'], 16)], symbol)
                 groups = by(sample.path, 'gfp')['groups']
                 for said in (row['keys']['gfp'] for of in groups.values() for row in of['rows']):
-                    self.assertEqual(flags[int(said['value'], 16)], said['text'])
+                    want = flags[int(said['value'], 16)]
+                    if not want.startswith('0x'):  # trace-cmd does not understand the print format of arm64
+                        self.assertEqual(want, said['text'])
 
     def test_sorted(self):
         """Rows come largest first, by what --sort says, bytes allocated without it."""

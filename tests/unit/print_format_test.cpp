@@ -67,6 +67,15 @@ TEST(FlagNames, AreThePairsOfTheField) {
   EXPECT_EQ(names[1].name, "B,}");
 }
 
+TEST(FlagNames, EndWhereTheKernelEndsItsTable) {
+  const auto names = flag_names_of(
+      R"(__print_flags(REC->gfp_flags, "|", {( unsigned long)(( gfp_t)((((1UL))) << (24))), "__GFP_NO_OBJ_EXT"}, )"
+      R"({ 0, ((void *)0) } ) : "none", REC->node ? "true" : "false"{1, "none"})",
+      "gfp_flags");
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_EQ(names[0].bits, 1u << 24);
+}
+
 TEST(FlagNames, AreNotGuessed) {
   const std::string start = "__print_flags(REC->gfp_flags, \"|\", ";
   for (const char* const text : {"", "{", "{1", "{1, \"", "{1, \"A", "{1, \"A\"", "{x, \"A\"}", "{\"A\"}", "1, \"A\"}"})

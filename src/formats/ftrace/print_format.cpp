@@ -216,12 +216,14 @@ std::vector<FlagName> flag_names_of(std::string_view print_format, std::string_v
   std::string_view pairs = print_format.substr(at + call.size());  // {BITS, "NAME"}, …
   std::vector<FlagName> names;
   while (pairs.starts_with('{')) {
-    const std::size_t open = pairs.find('"');
-    const std::size_t close = pairs.find("\"}", open == std::string_view::npos ? open : open + 1);
-    if (close == std::string_view::npos) return {};
-    const auto bits = constant_value(nth_argument(pairs.substr(1, open - 1), 0));
-    if (!bits) return {};
-    names.push_back({static_cast<std::uint64_t>(*bits), std::string(pairs.substr(open + 1, close - open - 1))});
+    const std::string_view expression = nth_argument(pairs.substr(1), 0);
+    pairs.remove_prefix(1 + expression.size());
+    while (pairs.starts_with(',') || pairs.starts_with(' ')) pairs.remove_prefix(1);
+    if (pairs.starts_with("((void *)0)")) break;  // the end of the kernel's table, as Linux 6.18 prints it
+    const auto bits = constant_value(expression);
+    const std::size_t close = pairs.find("\"}");
+    if (!bits || !pairs.starts_with('"') || close == 0 || close == std::string_view::npos) return {};
+    names.push_back({static_cast<std::uint64_t>(*bits), std::string(pairs.substr(1, close - 1))});
     pairs.remove_prefix(close + 2);
     while (pairs.starts_with(',') || pairs.starts_with(' ')) pairs.remove_prefix(1);
   }

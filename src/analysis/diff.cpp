@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/diff.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+// What GCC and Clang append to the names of functions that they copied or split.
+constexpr std::array<std::string_view, 7> kSuffixes = {".part.", ".constprop.", ".isra.",     ".cold",
+                                                       ".llvm.", ".lto_priv.",  ".localalias"};
+
+KeyValue joined_by(const KeyValue& value, bool exact) {
+  const auto name_of_code = [exact](const CodeAddress& code) { return exact ? code.symbol : function_of(code.symbol); };
+  if (const auto* code = std::get_if<CodeAddress>(&value)) return name_of_code(*code);
+  if (const auto* task = std::get_if<TaskName>(&value)) return task->comm;
+  if (const auto* named = std::get_if<NamedNumber>(&value)) return named->name;
+  if (const auto* frames = std::get_if<std::vector<CodeAddress>>(&value)) {
+    std::vector<CodeAddress> functions;
+    for (const CodeAddress& frame : *frames) functions.push_back({0, name_of_code(frame)});
+    return functions;
+  }
+  return value;
+}
+
+struct Joined {
+  std::vector<KeyValue> keys;
+  std::vector<const GroupRow*> a;
+  std::vector<const GroupRow*> b;
+};
+using Groups = std::map<std::string, Joined>;
+
+void join(const ReportResult& report, Allocator allocator, bool exact, std::vector<const GroupRow*> Joined::*side,
+          Groups& groups) {
+  for (const GroupTable& table : report.groups) {
+    if (table.allocator != allocator) continue;
+    for (const GroupRow& row : table.rows) {
+      std::vector<KeyValue> keys;
+      std::string name;
+      for (const KeyValue& key : row.keys) {
+        keys.push_back(joined_by(key, exact));
+        name += (name.empty() ? "" : ", ") + plain_text(keys.back());
+      }
+      Joined& joined = groups[name];
+      joined.keys = std::move(keys);
+      (joined.*side).push_back(&row);
+    }
+  }
+}
+
+// Of several groups that have one name here, peaks at different times are no peak of their sum.
+std::optional<GroupRow> one_row(const std::vector<const GroupRow*>& rows) {
+  if (rows.empty()) return std::nullopt;
+  return rows.size() == 1 ? *rows.front() : sum_of(rows, "");
+}
+
+GroupRow row_of(const AllocatorTotals& totals, Allocator allocator) {
+  GroupRow row;
+  row.allocator = allocator;
+  row.allocations = totals.allocations;
+  row.failed_allocations = totals.failed_allocations;
+  row.frees = totals.matched_frees;
+  row.bytes_requested = totals.bytes_requested;
+  row.bytes_allocated = totals.bytes_allocated;
+  row.bytes_freed = totals.bytes_freed;
+  row.live_allocations = totals.live_allocations;
+  row.live_bytes = totals.live_bytes;
+  row.peak_bytes = totals.peak_bytes;
+  row.cross_cpu_frees = totals.cross_cpu_frees;
+  row.cross_node_frees = totals.cross_node_frees;
+  row.lifetimes = totals.lifetimes;
+  row.knows_bytes = totals.knows_bytes;
+  return row;
+}
+
+// What the totals of pages do not hold is not shown of them: totals_have().
+AllocatorTotals as_allocator(const PageTotals& pages) {
+  AllocatorTotals totals;
+  totals.allocations = pages.allocations;
+  totals.frees = pages.frees;
+  totals.matched_frees = pages.lifetimes.count();
+  totals.failed_allocations = pages.failed_allocations;
+  totals.bytes_requested = totals.bytes_allocated = pages.bytes_allocated;
+  totals.bytes_freed = pages.bytes_freed;
+  totals.live_allocations = pages.allocations - std::min(pages.allocations, pages.lifetimes.count());
+  totals.live_bytes = pages.live_bytes;
+  totals.peak_bytes = pages.peak_bytes;
+  totals.lifetimes = pages.lifetimes;
+  return totals;
+}
+
+std::optional<GroupRow> total_of(const ReportResult& report, Allocator allocator) {
+  const AllocatorTotals totals = allocator == Allocator::slab     ? report.slab
+                                 : allocator == Allocator::percpu ? report.percpu
+                                 : allocator == Allocator::vmap   ? report.vmalloc
+                                                                  : as_allocator(report.pages);
+  if (totals.allocations + totals.failed_allocations + totals.frees == 0) return std::nullopt;
+  GroupRow row = row_of(totals, allocator);
+  if (!report.slab.cross_node_allocations) row.cross_node_frees.reset();
+  return row;
+}
+
+double count_of(const DiffSide& side, const std::string& event) {
+  std::uint64_t count = 0;
+  for (const auto& [name, occurrences] : side.activity.events)
+    if (name == event || name.substr(name.find(':') + 1) == event) count += occurrences;
+  if (count > 0) return static_cast<double>(count);
+  Error error(
+      fmt::format("Cannot compare per \"{}\": {} holds no such event", event, printable(side.report.trace.path)));
+  error.hint("`kmemtrace report` lists a trace's events; --time may leave out all of them");
+  throw error;
+}
+
+double seconds_of(const DiffSide& side) { return static_cast<double>(side.activity.duration_ns) / 1e9; }
+
+// Empty where it cannot be compared per second.
+std::string why_not_per_second(const DiffSide& a, const DiffSide& b) {
+  if (!a.report.trace.clock_in_ns || !b.report.trace.clock_in_ns) return "a clock does not count nanoseconds";
+  if (a.activity.duration_ns == 0 || b.activity.duration_ns == 0) return "a trace has no duration";
+  return {};
+}
+
+DiffBasis basis_of(const DiffSide& a, const DiffSide& b, const DiffRequest& request) {
+  if (request.per == DiffPer::trace) return {DiffPer::trace, "", 1, 1, "as asked for"};
+  if (request.per == DiffPer::event)
+    return {DiffPer::event, request.event, count_of(a, request.event), count_of(b, request.event), "as asked for"};
+  const std::string why_not = why_not_per_second(a, b);
+  if (request.per && !why_not.empty()) throw Error("Cannot compare per second: " + why_not);
+  if (!why_not.empty()) return {DiffPer::trace, "", 1, 1, why_not};
+  if (request.per) return {DiffPer::second, "", seconds_of(a), seconds_of(b), "as asked for"};
+  constexpr double kAboutEqual = 0.01;
+  const double longest = std::max(seconds_of(a), seconds_of(b));
+  if (std::abs(seconds_of(a) - seconds_of(b)) <= kAboutEqual * longest)
+    return {DiffPer::trace, "", 1, 1, "both traces last about as long"};
+  return {DiffPer::second, "", seconds_of(a), seconds_of(b), "the traces do not last as long"};
+}
+
+}  // namespace
+
+void ActivityCount::add(const EventBatch& batch, const TraceInfo& info) {
+  if (!begun_ && !batch.empty()) {
+    const std::uint64_t first_ns = batch.front().time_ns;
+    if (from_) from_ns_ = from_->on_clock(first_ns);
+    if (to_) to_ns_ = to_->on_clock(first_ns);
+    begun_ = true;
+  }
+  for (const Event& event : batch) {
+    if (event.time_ns < from_ns_ || event.time_ns >= to_ns_) continue;
+    span_.add(event);
+    if (counts_.size() <= event.type.value) counts_.resize(event.type.value + std::size_t{1});
+    auto& [name, count] = counts_[event.type.value];
+    if (count++ == 0) name = info.event_types[event.type.value].system + ":" + info.event_types[event.type.value].name;
+  }
+}
+
+Activity ActivityCount::finish() const {
+  TraceSummary summary;
+  span_.store_in(summary);
+  return {summary.duration_ns, counts_};
+}
+
+std::string function_of(const std::string& symbol) {
+  std::string_view name = symbol;
+  name = name.substr(0, name.find(" ["));
+  name = name.substr(0, name.find("+0x"));
+  std::size_t end = name.size();
+  for (const std::string_view suffix : kSuffixes) {
+    const std::size_t at = name.find(suffix);
+    if (at != std::string_view::npos && at > 0) end = std::min(end, at);
+  }
+  return std::string(name.substr(0, end));
+}
+
+DiffResult diff(const DiffSide& a, const DiffSide& b, const DiffRequest& request) {
+  DiffResult result{a.report.trace, b.report.trace, basis_of(a, b, request), a.report.by, {}, {}};
+  for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
+    DiffRow total{{}, "total", total_of(a.report, allocator), total_of(b.report, allocator)};
+    if (total.a || total.b) result.totals.push_back({allocator, std::move(total)});
+    Groups groups;
+    join(a.report, allocator, request.exact, &Joined::a, groups);
+    join(b.report, allocator, request.exact, &Joined::b, groups);
+    if (groups.empty()) continue;
+    DiffTable& table = result.tables.emplace_back(DiffTable{allocator, {}});
+    for (auto& [name, joined] : groups)
+      table.rows.push_back({std::move(joined.keys), name, one_row(joined.a), one_row(joined.b)});
+  }
+  return result;
+}
+
+}  // namespace kmt

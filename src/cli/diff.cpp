@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace diff
+#include "analysis/diff.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/analyse.hpp"
+#include "cli/commands.hpp"
+#include "cli/errors.hpp"
+#include "cli/filter_options.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/output.hpp"
+#include "cli/parse.hpp"
+#include "cli/suggest.hpp"
+#include "views/json_diff.hpp"
+#include "views/text_diff.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  AnalyseOptions analyse;
+  FilterOptions filter;
+  std::string a;
+  std::string b;
+  std::string by;
+  std::string sort;
+  std::string columns;
+  std::string per;
+  DiffOptions view;
+  bool absolute = false;
+  bool exact = false;
+  bool json = false;
+  bool raw = false;
+  bool no_progress = false;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace diff before.kmt after.kmt            what another kernel does otherwise, call site by call site
+  kmemtrace diff slub.kmt slob.kmt --by size --sort wasted
+                                                 which sizes another allocator wastes less on
+  kmemtrace diff a.kmt b.kmt --per sched_process_fork
+                                                 what each new process costs
+  kmemtrace diff a.kmt b.kmt --by cache --sort live-bytes --limit 0 --json
+
+Groups are joined by name. A call site is its function, since offsets differ from build to build: several call sites of
+a function, and its copies (.isra.0, .constprop.0, .part.0, .cold), are added up. --exact keeps symbols with their
+offsets, for two traces of the same kernel. Tasks are their names, stacks the list of their functions.
+
+Counts of traces that do not last as long are divided by the seconds of each, or by the occurrences of an event with
+--per. What is live at the end, peaks, lifetimes and shares are not divided.
+
+No change is what is smaller than --threshold, stands on less than --min-count allocations, or could be chance: three
+standard deviations, if allocations came independently of each other. They come in bursts, so repeated recordings may
+differ more than that. Compare two recordings of the same kind to see how much. In tables "=" says that nothing changed.
+
+{}
+
+Exit status:
+  0    compared, whatever changed
+  2    wrong usage, or a file cannot be read
+  3    not permitted to read a file
+  130  Ctrl+C: what was read of B is compared; nothing is, when it came before B)";
+
+const Column<GroupRow>& column_named(std::string_view key) {
+  std::vector<std::string> keys;
+  for (const auto* column : diff_columns()) {
+    if (column->key == key) return *column;
+    keys.emplace_back(column->key);
+  }
+  throw unknown_name("There is no column whose changes can be told", key, keys);
+}
+
+std::string sort_help() {
+  std::string text = "Order groups by the change of COLUMN, largest first (default: allocated)\nThe columns:";
+  for (const auto* column : diff_columns()) text += fmt::format("\n  {:<11} {}", column->key, column->meaning);
+  return text;
+}
+
+DiffSide read_side(const std::string& file, const Options& options, const ReportRequest& request) {
+  AnalyseOptions analysing = options.analyse;
+  analysing.file = file;
+  analysing.buffer = options.filter.buffer;
+  analysing.progress = !options.no_progress;
+  ActivityCount activity(request.filter);
+  analysing.observe = [&activity](const EventBatch& batch, const TraceInfo& info) { activity.add(batch, info); };
+  ReportResult report = analyse(analysing, request);
+  return {std::move(report), activity.finish()};
+}
+
+DiffRequest diff_request(const Options& options) {
+  DiffRequest request;
+  request.exact = options.exact;
+  if (options.absolute && !options.per.empty()) {
+    Error error("--absolute and --per exclude each other");
+    error.hint("--absolute compares counts as they are, --per divides them");
+    throw error;
+  }
+  if (options.absolute) request.per = DiffPer::trace;
+  if (!options.per.empty()) request.per = options.per == "second" ? DiffPer::second : DiffPer::event;
+  request.event = options.per;
+  return request;
+}
+
+int run_diff(const Options& options) {
+  ReportRequest request;
+  request.filter = filter_of(options.filter);
+  if (!options.by.empty()) request.by = parse_group_keys(options.by);
+  DiffOptions view = options.view;
+  if (!options.sort.empty()) view.sort = &column_named(options.sort);
+  if (!options.columns.empty())
+    for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&column_named(key));
+  const DiffRequest joining = diff_request(options);
+
+  const DiffSide a = read_side(options.a, options, request);
+  if (!a.report.trace.complete) {
+    Error error("Interrupted before the second trace was read: there is nothing to compare");
+    print_error(error);
+    return kInterruptedExitCode;
+  }
+  const DiffSide b = read_side(options.b, options, request);
+  const DiffResult result = diff(a, b, joining);
+  print_result(options.json ? json_diff(result, view) : text_diff(result, view, stdout_style(options.raw)));
+  return b.report.trace.complete ? 0 : kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("diff", "Compare two traces: what one kernel allocates otherwise.");
+  const auto options = std::make_shared<Options>();
+  command->add_option("A", options->a, "The trace to compare with\nA .kmt or a trace.dat, of any machine.")->required();
+  command->add_option("B", options->b, "The trace that is compared")->required();
+  command
+      ->add_option("--by", options->by,
+                   "Compare groups by KEYS, of which several nest: cache,call-site (default: call-site)\n"
+                   "`kmemtrace report --help` lists them.")
+      ->option_text("KEYS");
+  command->add_option("--sort", options->sort, sort_help())->option_text("COLUMN");
+  command
+      ->add_option("--columns", options->columns,
+                   "Show the changes of these columns too: hits,waste,peak\nThose that --sort takes.")
+      ->option_text("LIST");
+  command
+      ->add_option("--per", options->per,
+                   "Divide counts by what happened: second, or an event as sched_process_fork\nThe events of the whole "
+                   "--time are counted, whatever allocations are selected. SYSTEM:NAME where several have a name.")
+      ->option_text("EVENT");
+  command->add_flag("--absolute", options->absolute, "Compare counts as they are");
+  command->add_flag("--exact", options->exact,
+                    "Join call sites by symbol and offset\nFor two traces of the same build of a kernel.");
+  command
+      ->add_option("--threshold", options->view.noise.percent,
+                   "A change under PERCENT is none (default: 5)\nOf percentages, points: 5 is from 10 % to 15 %.")
+      ->option_text("PERCENT")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--min-count", options->view.noise.least_count,
+                   "What has happened less than N times has not changed (default: 10)\nIn both traces; for lifetimes "
+                   "and shares, in either.")
+      ->option_text("N");
+  command->add_option("--limit,--top", options->view.limit, "Show N groups in each table (default: 20); 0 means all")
+      ->option_text("N")
+      ->check(CLI::NonNegativeNumber);
+  add_filter_options(*command, options->filter);
+  command
+      ->add_option("--threads", options->analyse.threads,
+                   "Use N threads (default: as many CPUs as there are, at most 4)\nThe result is the same.")
+      ->option_text("N")
+      ->check(CLI::Range(1u, 64u));
+  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.diff/1");
+  command->add_flag("--raw", options->raw, "Print plain digits, full names and every usual column, however wide");
+  command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
+  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->callback([options, &exit_code] { exit_code = run_diff(*options); });
+  return command;
+}
+
+}  // namespace kmt

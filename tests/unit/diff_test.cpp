@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/diff.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "support/sample_report.hpp"
+#include "views/text_diff.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+GroupRow site(const std::string& symbol, std::uint64_t allocations, std::uint64_t bytes_each = 100) {
+  return test::site(0x1000, symbol, allocations, allocations * 90, allocations * bytes_each);
+}
+
+DiffSide side(std::vector<GroupRow> rows, std::uint64_t seconds = 1) {
+  DiffSide made{test::sample_report(), {seconds * kSecond, {{"sched:sched_process_fork", 10 * seconds}}}};
+  made.report.page_orders.clear();
+  test::call_sites(made.report) = std::move(rows);
+  test::add_up(made.report);
+  return made;
+}
+
+const DiffRow& row(const DiffResult& result, const std::string& name) {
+  for (const DiffRow& found : result.tables.at(0).rows)
+    if (found.name == name) return found;
+  throw std::out_of_range(name);
+}
+
+Change change(const DiffResult& result, const std::string& name, const char* column, const Noise& noise = {}) {
+  return change_of(row(result, name), *find_group_column(column), result.basis, noise);
+}
+
+std::string text(const DiffResult& result, bool colour = false) { return text_diff(result, {}, {120, colour, false}); }
+
+bool has(const std::string& whole, std::string_view part) { return whole.find(part) != std::string::npos; }
+
+TEST(FunctionOf, LeavesOutWhatCompilersAppendAndWhereInIt) {
+  EXPECT_EQ(function_of("copy_process+0x20e"), "copy_process");
+  EXPECT_EQ(function_of("ext4_alloc_inode+0x1f [ext4]"), "ext4_alloc_inode");
+  EXPECT_EQ(function_of("a.part.0+0x1"), "a");
+  EXPECT_EQ(function_of("a.constprop.12.isra.0+0x1"), "a");
+  EXPECT_EQ(function_of("a.isra.0.cold+0x1 [m]"), "a");
+  EXPECT_EQ(function_of("a.b"), "a.b");
+  EXPECT_EQ(function_of("0xffffffff81000000"), "0xffffffff81000000");
+  EXPECT_EQ(function_of(".cold"), ".cold");
+}
+
+TEST(Diff, JoinsCallSitesByFunctionAndAddsThemUp) {
+  const DiffResult result =
+      diff(side({site("f+0x1", 100), site("f.isra.0+0x9", 20)}), side({site("f.part.3+0x77", 1200)}), {});
+  ASSERT_EQ(result.tables.at(0).rows.size(), 1u);
+  EXPECT_EQ(change(result, "f", "hits").a, 120);
+  EXPECT_EQ(change(result, "f", "hits").b, 1200);
+  EXPECT_EQ(change(result, "f", "hits").percent, 900);
+  EXPECT_EQ(change(result, "f", "allocated").difference, 108000);
+}
+
+TEST(Diff, JoinsBySymbolWhereAsked) {
+  DiffRequest exact;
+  exact.exact = true;
+  const DiffResult result = diff(side({site("f+0x1", 100), site("f+0x9", 20)}), side({site("f+0x9", 30)}), exact);
+  EXPECT_EQ(result.tables.at(0).rows.size(), 2u);
+  EXPECT_EQ(change(result, "f+0x9", "hits").b, 30);
+  EXPECT_FALSE(row(result, "f+0x1").b);
+}
+
+TEST(Diff, JoinsTasksByNameAndSizesByNumber) {
+  DiffSide a = side({site("f", 10), site("f", 20)});
+  DiffSide b = side({site("f", 40)});
+  a.report.by = b.report.by = {GroupKey::task, GroupKey::size};
+  test::call_sites(a.report)[0].keys = {TaskName{7, "sh"}, std::uint64_t{64}};
+  test::call_sites(a.report)[1].keys = {TaskName{8, "sh"}, std::uint64_t{64}};
+  test::call_sites(b.report)[0].keys = {TaskName{9, "sh"}, std::uint64_t{64}};
+  const DiffResult result = diff(a, b, {});
+  EXPECT_EQ(change(result, "sh, 64", "hits").a, 30);
+  EXPECT_EQ(change(result, "sh, 64", "hits").b, 40);
+}
+
+TEST(Diff, PeaksOfGroupsThatFallTogetherAreUnknown) {
+  GroupRow one = site("f+0x1", 100);
+  one.peak_bytes = 500;
+  GroupRow other = site("f+0x2", 100);
+  other.peak_bytes = 700;
+  const DiffResult result = diff(side({one, other}), side({one}), {});
+  EXPECT_EQ(change(result, "f", "peak").a, std::nullopt);
+  EXPECT_EQ(change(result, "f", "peak").b, 500);
+  EXPECT_EQ(change(result, "f", "peak").verdict, Verdict::unknown);
+}
+
+TEST(Diff, DividesByTimeOnlyWhereTracesDoNotLastAsLong) {
+  const DiffResult equal = diff(side({site("f", 100)}, 2), side({site("f", 100)}, 2), {});
+  EXPECT_EQ(equal.basis.per, DiffPer::trace);
+  const DiffResult longer = diff(side({site("f", 100)}, 2), side({site("f", 400)}, 8), {});
+  EXPECT_EQ(longer.basis.per, DiffPer::second);
+  EXPECT_EQ(change(longer, "f", "hits").a, 50);
+  EXPECT_EQ(change(longer, "f", "hits").difference, 0);
+  DiffRequest absolute;
+  absolute.per = DiffPer::trace;
+  EXPECT_EQ(change(diff(side({site("f", 100)}, 2), side({site("f", 400)}, 8), absolute), "f", "hits").difference, 300);
+}
+
+TEST(Diff, DividesByTheOccurrencesOfAnEvent) {
+  for (const char* const name : {"sched_process_fork", "sched:sched_process_fork"}) {
+    const DiffRequest request{false, DiffPer::event, name};
+    const DiffResult result = diff(side({site("f", 100)}, 1), side({site("f", 100)}, 5), request);
+    EXPECT_EQ(change(result, "f", "hits").a, 10);
+    EXPECT_EQ(change(result, "f", "hits").b, 2);
+  }
+  EXPECT_THROW(diff(side({}), side({}), {false, DiffPer::event, "sched_switch"}), Error);
+}
+
+TEST(Diff, NeverDividesTicksByTime) {
+  DiffSide ticks = side({site("f", 100)}, 3);
+  ticks.report.trace.clock_in_ns = false;
+  EXPECT_EQ(diff(ticks, side({site("f", 100)}), {}).basis.per, DiffPer::trace);
+  EXPECT_THROW(diff(ticks, side({site("f", 100)}), {false, DiffPer::second, ""}), Error);
+}
+
+TEST(Diff, WhatIsLiveIsNotDivided) {
+  GroupRow live = site("f", 100);
+  live.live_allocations = 50;
+  live.live_bytes = 5000;
+  const DiffResult result = diff(side({live}, 1), side({live}, 10), {});
+  EXPECT_EQ(change(result, "f", "live-bytes").difference, 0);
+  EXPECT_EQ(change(result, "f", "hits").percent, -90);
+}
+
+// 100 and 142 differ by 42 % and by 2.7 standard deviations; 1000 and 1420 by 8.5.
+TEST(Diff, ChanceIsNoChange) {
+  const auto verdict = [](std::uint64_t a, std::uint64_t b, const Noise& noise = {}) {
+    return change(diff(side({site("f", a)}), side({site("f", b)}), {}), "f", "hits", noise).verdict;
+  };
+  EXPECT_EQ(verdict(100, 142), Verdict::unchanged);
+  EXPECT_EQ(verdict(100, 150), Verdict::changed);
+  EXPECT_EQ(verdict(1000, 1420), Verdict::changed);
+  EXPECT_EQ(verdict(1'000'000, 1'049'000), Verdict::unchanged) << "less than five percent";
+  EXPECT_EQ(verdict(1'000'000, 1'049'000, {1, 10}), Verdict::changed);
+  EXPECT_EQ(verdict(0, 9), Verdict::unchanged);
+  EXPECT_EQ(verdict(0, 10), Verdict::changed);
+  EXPECT_EQ(verdict(0, 10, {5, 11}), Verdict::unchanged);
+  EXPECT_EQ(verdict(10, 0), Verdict::changed);
+}
+
+// Ten in a hundred seconds would be 0.1 in the one second of the other trace, which cannot have a tenth of an event.
+TEST(Diff, AShortTraceProvesLittle) {
+  const DiffResult result = diff(side({}, 1), side({site("f", 10)}, 100), {});
+  EXPECT_EQ(change(result, "f", "hits").verdict, Verdict::unchanged);
+}
+
+TEST(Diff, AnEventThatIsRareProvesLittle) {
+  const auto verdict = [](std::uint64_t scale) {
+    const DiffRequest request{false, DiffPer::event, "sched_process_fork"};
+    DiffSide a = side({site("f", 100'000)});
+    DiffSide b = side({site("f", 200'000)});
+    a.activity.events = b.activity.events = {{"sched:sched_process_fork", scale}};
+    return change(diff(a, b, request), "f", "hits").verdict;
+  };
+  EXPECT_EQ(verdict(2), Verdict::unchanged);
+  EXPECT_EQ(verdict(200), Verdict::changed);
+}
+
+TEST(Diff, LifetimesChangeByMoreThanTheirSpread) {
+  const auto verdict = [](unsigned count, std::uint64_t a_ns, std::uint64_t b_ns, const char* column) {
+    GroupRow a = site("f", count);
+    GroupRow b = site("f", count);
+    for (unsigned i = 0; i < count; ++i) {
+      a.lifetimes.add(a_ns);
+      b.lifetimes.add(b_ns);
+    }
+    return change(diff(side({a}), side({b}), {}), "f", column).verdict;
+  };
+  EXPECT_EQ(verdict(20, 1000, 1500, "mean-life"), Verdict::unchanged);
+  EXPECT_EQ(verdict(2000, 1000, 1500, "mean-life"), Verdict::changed);
+  EXPECT_EQ(verdict(2000, 1000, 1100, "p99-life"), Verdict::unchanged) << "within a bucket";
+  EXPECT_EQ(verdict(2000, 1000, 4000, "p99-life"), Verdict::changed);
+  EXPECT_EQ(verdict(900, 1000, 4000, "p99-life"), Verdict::unchanged) << "nine lifetimes beyond the percentile";
+}
+
+TEST(Diff, WasteChangesByPoints) {
+  const auto verdict = [](std::uint64_t a_each, std::uint64_t b_each) {
+    return change(diff(side({site("f", 100, a_each)}), side({site("f", 100, b_each)}), {}), "f", "waste").verdict;
+  };
+  EXPECT_EQ(verdict(100, 103), Verdict::unchanged);  // 10 % and 12.6 %
+  EXPECT_EQ(verdict(100, 120), Verdict::changed);    // 10 % and 25 %
+}
+
+TEST(Diff, IdenticalTracesHaveNoChange) {
+  const DiffSide same = side({site("f", 1000), site("g", 5), site("h", 0)});
+  const DiffResult result = diff(same, same, {});
+  for (const auto* column : diff_columns()) {
+    const DiffOrder order = ordered_rows(result.tables.at(0), *column, result.basis, {0, 0});
+    EXPECT_TRUE(order.changed.empty()) << column->key;
+    EXPECT_EQ(order.unchanged.size() + order.unknown.size(), 3u);
+  }
+}
+
+TEST(TextDiff, MarksWhatIsNewAndGoneAndSumsTheRest) {
+  const DiffResult result = diff(side({site("old", 500), site("same", 500), site("both", 1000)}),
+                                 side({site("young", 700), site("same", 501), site("both", 3000)}), {});
+  const std::string out = text(result);
+  EXPECT_TRUE(has(out, "3 changed of 4"));
+  EXPECT_LT(out.find("both "), out.find("young "));
+  EXPECT_LT(out.find("young "), out.find("old "));
+  EXPECT_TRUE(has(out, "(1 unchanged)"));
+  EXPECT_TRUE(has(out, "new"));
+  EXPECT_TRUE(has(out, "gone"));
+  EXPECT_TRUE(has(out, "+200.0%"));
+  EXPECT_FALSE(has(out, "\x1b"));
+}
+
+TEST(TextDiff, FewerBytesAreGreenAndMoreAreRed) {
+  const DiffSide less = side({site("f", 500)});
+  const DiffSide more = side({site("f", 5000)});
+  EXPECT_TRUE(has(text(diff(more, less, {}), true), "\x1b[32m  f "));
+  EXPECT_TRUE(has(text(diff(less, more, {}), true), "\x1b[31m  f "));
+}
+
+TEST(TextDiff, SaysWhatIsLostAndWhatWasNotRecorded) {
+  DiffSide a = side({site("f", 500)});
+  const DiffSide b = side({site("f", 500)});
+  a.report.trace.lost_events = 3;
+  test::add_percpu(a.report, {site("p", 20)});
+  a.report.percpu.allocations = 20;
+  const std::string out = text(diff(a, b, {}));
+  EXPECT_TRUE(has(out, "A lost events"));
+  EXPECT_FALSE(has(out, "B lost events"));
+  EXPECT_TRUE(has(out, "B holds no event of it"));
+}
+
+}  // namespace
+}  // namespace kmt
