@@ -41,6 +41,7 @@ void Ledger::add(const MatchedBatch& batch) {
     const Step& step = batch.steps[i];
     if (step.outcome == Outcome::unseen) continue;
     const Event& event = batch.events[i];
+    if (history_) history_->see(event);
     if (step.selected) {
       span_.add(event);
       if (events_of_type_.size() <= event.type.value) events_of_type_.resize(event.type.value + std::size_t{1});
@@ -84,7 +85,9 @@ void Ledger::fail(const Event& event, const Step& step) {
   found(Imperfection::failed_allocation, event, {}, event.call_site, event.cache.value);
 }
 
-void Ledger::open(const Event& event, const Origin& origin) {
+void Ledger::open(const Event& event, std::uint32_t number) {
+  const Origin& origin = origins_[number];
+  if (history_) history_->began(number, origin);
   Account& account = accounts_[origin.group];
   allocated_at(account, event.time_ns);
   ++account.allocations;
@@ -99,11 +102,12 @@ void Ledger::begin(const Event& event, const Step& step) {
   if (step.replaced != 0) {
     const Origin& old = origins_[step.replaced];
     end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
+    if (history_) history_->reallocated(step.replaced, step.began_ns);
     found(Imperfection::allocation_on_live_pointer, event, old.call_site, event.call_site, old.cache);
   }
   if (step.origin == 0) return;
   const Origin& origin = origins_[step.origin];
-  open(event, origin);
+  open(event, step.origin);
   if (!is_slab_alloc(event.kind)) return;
   if (origin.bytes_allocated < origin.bytes_requested)
     found(Imperfection::allocated_less_than_requested, event, {}, event.call_site, event.cache.value);
@@ -117,6 +121,7 @@ void Ledger::end_replaced(const Ending& ending) {
   if (ending.whole) --account.live_allocations;
   account.live_bytes -= ending.bytes;
   allocated(origin.allocator).total.live_bytes -= ending.bytes;
+  if (history_) history_->ended(ending.origin, origin, ending.bytes, ending.whole);
 }
 
 void Ledger::end_freed(const Event& event, const Ending& ending) {
@@ -163,19 +168,22 @@ void Ledger::add_page_event(const Event& event, const Step& step, const PagesTak
     of_selected = true;
     const Ending ending{part->began_ns, part->pages * options_.page_size, part->origin, part->began_cpu, part->head};
     orders_[part->order].live_bytes -= ending.bytes;
-    if (event.kind == EventKind::page_free)
+    if (event.kind == EventKind::page_free) {
       end_freed(event, ending);
-    else
+    } else {
       end_replaced(ending);
+      if (history_ && part->head) history_->reallocated(part->origin, part->began_ns);
+    }
   }
   PageOrderRow& row = orders_[event.order];
   if (event.kind == EventKind::page_free) {
     if (of_selected || (first == last && step.selected)) ++row.frees;
+    if (history_) history_->page_frames_freed(options_.page_size << event.order);
     return;
   }
   if (step.origin == 0) return;
   const Origin& origin = origins_[step.origin];
-  open(event, origin);
+  open(event, step.origin);
   ++row.allocations;
   row.bytes_allocated += origin.bytes_allocated;
   row.live_bytes += origin.bytes_allocated;
@@ -183,6 +191,7 @@ void Ledger::add_page_event(const Event& event, const Step& step, const PagesTak
 
 void Ledger::check_free(const Event& event, const Step& step) {
   if (!is_slab_free(event.kind)) return;
+  if (history_) history_->freed(step.origin, event.cache);
   const Origin& origin = origins_[step.origin];
   if (freed_by_wrong_family(origin.from_cache, event, options_.cache_object_may_be_kfreed))
     found(Imperfection::freed_by_another_family, event, origin.call_site, event.call_site, event.cache.value);

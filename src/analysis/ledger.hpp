@@ -5,8 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "analysis/history.hpp"
 #include "analysis/matching.hpp"
 #include "analysis/trace_summary.hpp"
 #include "base/intern_table.hpp"
@@ -52,11 +54,14 @@ struct LedgerOptions {
   std::vector<std::int16_t> cpu_nodes;  // empty: unknown
   bool cache_object_may_be_kfreed = true;
   bool by_lifetime = false;
+  bool history = false;
 };
 
 class Ledger {
  public:
-  explicit Ledger(LedgerOptions options) : options_(std::move(options)) {}
+  explicit Ledger(LedgerOptions options) : options_(std::move(options)) {
+    if (options_.history) history_.emplace();
+  }
   void add(const MatchedBatch& batch);
 
   struct Allocated {
@@ -71,6 +76,7 @@ class Ledger {
   const std::vector<Account>& accounts() const { return accounts_; }
   // By group and octave of the lifetime, where LedgerOptions::by_lifetime asks for it.
   const std::map<std::pair<std::uint32_t, unsigned>, Account>& accounts_by_lifetime() const { return by_lifetime_; }
+  const std::optional<History>& history() const { return history_; }  // where LedgerOptions::history asks for it
   const Allocated& allocated(Allocator allocator) const { return allocated_[static_cast<std::size_t>(allocator)]; }
   const std::array<PageOrderRow, kMostPageOrder + 1>& orders() const { return orders_; }
   std::uint64_t cross_node_allocations() const { return cross_node_allocations_; }
@@ -90,7 +96,7 @@ class Ledger {
   };
 
   Allocated& allocated(Allocator allocator) { return allocated_[static_cast<std::size_t>(allocator)]; }
-  void open(const Event& event, const Origin& origin);
+  void open(const Event& event, std::uint32_t number);
   void begin(const Event& event, const Step& step);
   void fail(const Event& event, const Step& step);
   void end_freed(const Event& event, const Ending& ending);
@@ -113,6 +119,7 @@ class Ledger {
   std::array<std::uint64_t, kImperfections.size()> anomalies_{};
   InternTable<AnomalyKey> anomaly_keys_;
   std::vector<AnomalyCount> anomaly_counts_;  // by id of the key
+  std::optional<History> history_;
 };
 
 }  // namespace kmt

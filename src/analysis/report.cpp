@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/freed_by.hpp"
+#include "analysis/history.hpp"
 #include "analysis/ledger.hpp"
 #include "analysis/memory_state.hpp"
 #include "analysis/trace_summary.hpp"
@@ -15,11 +16,12 @@ namespace kmt {
 
 namespace {
 
-LedgerOptions ledger_options(const TraceInfo& info, const std::vector<GroupKey>& by) {
+LedgerOptions ledger_options(const TraceInfo& info, const std::vector<GroupKey>& by, bool history) {
   return {.page_size = info.page_size,
           .cpu_nodes = info.cpu_nodes,
           .cache_object_may_be_kfreed = kfree_takes_cache_objects(info.kernel),
-          .by_lifetime = std::find(by.begin(), by.end(), GroupKey::lifetime) != by.end()};
+          .by_lifetime = std::find(by.begin(), by.end(), GroupKey::lifetime) != by.end(),
+          .history = history};
 }
 
 GroupRow row_of(const Account& account, std::vector<KeyValue> keys) {
@@ -80,7 +82,7 @@ struct ReportAnalysis::State {
                                symbol_names, caches),
                    grouping),
         matching(trace_info.page_identity),
-        ledger(ledger_options(trace_info, request.by)) {}
+        ledger(ledger_options(trace_info, request.by, request.history)) {}
 
   AllocatorTotals totals_of(Allocator allocator) const;
   PageTotals page_totals() const;
@@ -89,6 +91,8 @@ struct ReportAnalysis::State {
   std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
   std::vector<AnomalyRow> anomaly_rows() const;
   CodeAddress code_address(std::uint32_t call_site) const;
+  std::vector<std::uint32_t> groups_to_follow() const;
+  std::optional<Histories> make_histories();
 
   const TraceInfo& info;
   const SymbolNames& symbols;
@@ -97,7 +101,8 @@ struct ReportAnalysis::State {
   Classifier classifier;
   Matching matching;
   Ledger ledger;
-  MatchedBatch batch;  // of add()
+  MatchedBatch batch;                    // of add()
+  std::vector<SharedHistory> histories;  // by group, where they are asked for
 };
 
 ReportAnalysis::ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request)
@@ -182,6 +187,7 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
   const auto lifetime = std::find(grouping.by().begin(), grouping.by().end(), GroupKey::lifetime);
   if (lifetime == grouping.by().end()) {
     rows.push_back(row_of(account, std::move(keys)));
+    if (!histories.empty()) rows.back().history = histories[group];
     return;
   }
   const std::size_t before = rows.size();
@@ -246,6 +252,29 @@ std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
   return rows;
 }
 
+std::vector<std::uint32_t> ReportAnalysis::State::groups_to_follow() const {
+  std::vector<std::uint32_t> groups;
+  for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group)
+    if (ledger.accounts()[group].allocations > 0) groups.push_back(group);
+  if (groups.size() <= Histories::kMostGroups) return groups;
+  std::nth_element(groups.begin(), groups.begin() + Histories::kMostGroups, groups.end(),
+                   [this](std::uint32_t a, std::uint32_t b) {
+                     const std::uint64_t peak = ledger.accounts()[a].peak_bytes;
+                     const std::uint64_t other = ledger.accounts()[b].peak_bytes;
+                     return peak != other ? peak > other : a < b;
+                   });
+  groups.resize(Histories::kMostGroups);
+  return groups;
+}
+
+std::optional<Histories> ReportAnalysis::State::make_histories() {
+  if (!ledger.history()) return std::nullopt;
+  Histories common;
+  histories = histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols},
+                                  ledger.accounts().size(), groups_to_follow(), common);
+  return common;
+}
+
 ReportResult ReportAnalysis::finish() {
   State& state = *state_;
   ReportResult result;
@@ -268,6 +297,7 @@ ReportResult ReportAnalysis::finish() {
     if (row.allocations + row.failed_allocations + row.frees > 0) result.page_orders.push_back(row);
   }
   result.by = state.grouping.by();
+  result.histories = state.make_histories();
   result.groups = state.tables();
   for (GroupTable& table : result.groups)
     for (GroupRow& row : table.rows) {

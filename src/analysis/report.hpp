@@ -21,6 +21,7 @@ struct ReportRequest {
   FindCaller find_caller;  // for GroupKey::caller
   // What tasks are called, and their thread groups, of this trace read to its end; null: as far as it has been read.
   const TraceInfo* tasks = nullptr;
+  bool history = false;  // fill ReportResult::histories; not with GroupKey::lifetime
 };
 
 class ReportAnalysis {

@@ -39,6 +39,16 @@ class ObservedSource : public Source {
 
 }  // namespace
 
+bool has_stacks(const AnalyseOptions& options) {
+  constexpr std::size_t kEnough = 100'000;  // events
+  const std::string file = options.file.empty() ? default_trace() : options.file;
+  const std::unique_ptr<Source> source = open_for_reading(file, OpenOptions{options.buffer});
+  EventBatch batch;
+  for (std::size_t seen = 0; seen < kEnough && source->read(batch); seen += batch.size())
+    if (source->info().stacks.size() > 1) return true;
+  return false;
+}
+
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
   // Reading, matching and booking are about as much work each.
   constexpr unsigned kUsefulThreads = 4;

@@ -25,4 +25,7 @@ struct AnalyseOptions {
 // The result is that of a part, and says so in its trace's `complete`, when Ctrl+C ended the reading.
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 
+// Whether an event near the begin of the trace has a stack of the kernel.
+bool has_stacks(const AnalyseOptions& options);
+
 }  // namespace kmt

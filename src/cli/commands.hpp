@@ -16,6 +16,8 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code);
 CLI::App* add_check_command(CLI::App& app, int& exit_code);
 CLI::App* add_report_command(CLI::App& app, int& exit_code);
 CLI::App* add_pages_command(CLI::App& app, int& exit_code);
+CLI::App* add_leaks_command(CLI::App& app, int& exit_code);
+CLI::App* add_timeline_command(CLI::App& app, int& exit_code);
 CLI::App* add_diff_command(CLI::App& app, int& exit_code);
 CLI::App* add_convert_command(CLI::App& app, int& exit_code);
 CLI::App* add_repair_command(CLI::App& app, int& exit_code);

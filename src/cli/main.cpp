@@ -28,7 +28,7 @@ Traces of other machines can be read here, whatever their architecture, byte ord
 
 Exit status:
   0  good
-  1  found what the command looks for (check: the trace is not sound)
+  1  found what the command looks for (check: the trace is not sound; leaks: something grows)
   2  wrong usage or input
   3  not permitted or not supported here)";
 
@@ -97,6 +97,8 @@ int run(int argc, char** argv) {
   add_check_command(app, exit_code);
   add_report_command(app, exit_code);
   add_pages_command(app, exit_code);
+  add_leaks_command(app, exit_code);
+  add_timeline_command(app, exit_code);
   add_diff_command(app, exit_code);
   add_convert_command(app, exit_code);
   add_repair_command(app, exit_code);

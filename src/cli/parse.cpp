@@ -2,6 +2,7 @@
 #include "cli/parse.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <string>
@@ -111,6 +112,25 @@ SizeRange parse_size_range(std::string_view text) {
   if (range.least && range.most && *range.least > *range.most)
     throw bad_value(text, "a range of sizes: it ends before it starts", "Write the smaller one first: 64-128");
   return range;
+}
+
+double parse_byte_rate(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto bytes = static_cast<double>(parse_size(text.substr(0, slash)));
+  if (slash == std::string_view::npos) return bytes;
+  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
+      {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
+  for (const auto& [name, seconds] : kUnits)
+    if (text.substr(slash + 1) == name) return bytes / seconds;
+  throw bad_value(text, "a rate", "Write bytes for each s, min, h or d: 64K/min, 1M/h");
+}
+
+std::vector<GroupKey> parse_keys_of_live(std::string_view text) {
+  std::vector<GroupKey> keys = parse_group_keys(text);
+  if (std::find(keys.begin(), keys.end(), GroupKey::lifetime) != keys.end())
+    throw bad_value(text, "a list of keys that live allocations have",
+                    "`kmemtrace report --by lifetime` shows how long allocations live that were freed");
+  return keys;
 }
 
 std::vector<GroupKey> parse_group_keys(std::string_view text) {

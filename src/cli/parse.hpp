@@ -32,7 +32,12 @@ struct SizeRange {
 };
 SizeRange parse_size_range(std::string_view text);
 
+// "64K/min", "1M/h", "100": bytes for each s, min, h or d; a bare size is for each second.
+double parse_byte_rate(std::string_view text);
+
 // "cache,call-site": what `report --by` takes.
 std::vector<GroupKey> parse_group_keys(std::string_view text);
+// The same without lifetime, which nothing has that is live.
+std::vector<GroupKey> parse_keys_of_live(std::string_view text);
 
 }  // namespace kmt

@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-enum class Unit : std::uint8_t { text, address, count, bytes, percent, order, duration, time, rate };
+enum class Unit : std::uint8_t { text, address, count, bytes, percent, order, duration, time, rate, bytes_per_s };
 
 // Empty where the row has no such value: the waste of a call site that only failed.
 using Cell = std::variant<std::monostate, std::uint64_t, double, std::string_view>;

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "results/history.hpp"
 #include "results/lifetimes.hpp"
 #include "trace/event.hpp"
 #include "trace/symbol_names.hpp"
@@ -102,6 +103,7 @@ struct GroupRow {
   std::uint64_t duration_ns = 0;  // of the trace, for rates
   bool knows_bytes = true;        // false: the kernel does not say bytes_allocated, so freed and live bytes are unknown
   bool knows_freed = true;        // false: freed and live bytes are not known of pages by lifetime, which end in parts
+  SharedHistory history;          // null where it is not asked for, or not kept
 };
 
 struct GroupTable {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "results/group.hpp"
+#include "results/history.hpp"
 #include "results/memory_state.hpp"
 #include "trace/trace_info.hpp"
 
@@ -111,6 +112,7 @@ struct ReportResult {
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count, only what occurred
   std::vector<AnomalyRow> anomaly_sites;                         // the same by call sites, most frequent first
   Findings findings;                                             // what the source found: damage, loss
+  std::optional<Histories> histories;                            // where ReportRequest::history asks for them
 };
 
 }  // namespace kmt

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/lines.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -33,6 +36,12 @@ std::string say_seconds(std::uint64_t nanoseconds) {
 
 std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style) {
   return fmt::format("{} {}{}", say_count(count, style), noun, count == 1 ? "" : "s");
+}
+
+std::string say_growth(double bytes_per_s) {
+  constexpr double kMost = 9e18;
+  const auto size = static_cast<std::uint64_t>(std::lround(std::min(std::abs(bytes_per_s), kMost)));
+  return fmt::format("{}{}/s", size == 0 ? "" : bytes_per_s < 0 ? "-" : "+", humane_bytes(size));
 }
 
 std::string say_share(std::uint64_t part, std::uint64_t whole) {

@@ -19,6 +19,8 @@ std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
 std::string say_seconds(std::uint64_t nanoseconds);  // "12.345678901", a time on the trace's clock
 // "1 free", "2 frees"
 std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style);
+// "+1.5 MiB/s", "-312 B/s"
+std::string say_growth(double bytes_per_s);
 // "12.3%" of the whole; "0%" when that is nothing.
 std::string say_share(std::uint64_t part, std::uint64_t whole);
 

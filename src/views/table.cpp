@@ -83,6 +83,7 @@ std::string line(const std::vector<TableColumn>& columns, const std::vector<std:
 std::string decimal_text(double number, Unit unit, bool raw) {
   if (raw) return fmt::format("{:.3f}", number);
   if (unit == Unit::percent) return fmt::format("{:.1f}%", number);
+  if (unit == Unit::bytes_per_s) return say_growth(number);
   return number < 100 ? fmt::format("{:.1f}", number) : humane_count(static_cast<std::uint64_t>(number));
 }
 

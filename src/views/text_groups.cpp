@@ -74,21 +74,6 @@ void add_columns(const Rows& rows, const Column<GroupRow>& sort, const ReportOpt
   }
 }
 
-std::string stacks_of(const std::vector<GroupKey>& by, const Rows& rows, const TextStyle& style) {
-  const auto stack = std::find(by.begin(), by.end(), GroupKey::stack);
-  if (stack == by.end()) return {};
-  const auto key = static_cast<std::size_t>(stack - by.begin());
-  std::string out;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto& frames = std::get<std::vector<CodeAddress>>(rows[i]->keys[key]);
-    if (frames.empty()) continue;
-    out += fmt::format("\n  {} {}\n", say_number_of(rows[i]->allocations, "allocation", style),
-                       fmt::format("at {}", ascii(plain_text(frames.front()))));
-    for (const CodeAddress& frame : frames) out += "    " + ascii(plain_text(frame)) + "\n";
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style) {
@@ -106,6 +91,22 @@ std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style
   return ascii(plain_text(value));
 }
 
+std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const GroupRow*>& rows,
+                        const TextStyle& style) {
+  const auto stack = std::find(by.begin(), by.end(), GroupKey::stack);
+  if (stack == by.end()) return {};
+  const auto key = static_cast<std::size_t>(stack - by.begin());
+  std::string out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& frames = std::get<std::vector<CodeAddress>>(rows[i]->keys[key]);
+    if (frames.empty()) continue;
+    out += fmt::format("\n  {} {}\n", say_number_of(rows[i]->allocations, "allocation", style),
+                       fmt::format("at {}", ascii(plain_text(frames.front()))));
+    for (const CodeAddress& frame : frames) out += "    " + ascii(plain_text(frame)) + "\n";
+  }
+  return out;
+}
+
 std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
                         const TextStyle& style) {
   const Column<GroupRow>& sort = sort_column(options, groups.rows);
@@ -115,7 +116,7 @@ std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& b
   const GroupRow total = sum_of(rows, "total");
   const GroupRow rest = sum_of(std::span(rows).subspan(shown), fmt::format("({} more)", say_count(more, style)));
   rows.resize(shown);
-  const std::string stacks = stacks_of(by, rows, style);
+  const std::string stacks = stack_lines(by, rows, style);
   if (more > 0) rows.push_back(&rest);
   rows.push_back(&total);
 

@@ -15,6 +15,10 @@ namespace kmt {
 std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
                         const TextStyle& style);
 
+// The frames of the stacks that are keys of rows; nothing where stacks are no key.
+std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const GroupRow*>& rows,
+                        const TextStyle& style);
+
 // A key's value for people; a stack as its first frame.
 std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style);
 

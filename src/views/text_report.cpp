@@ -151,6 +151,40 @@ std::string page_orders(const ReportResult& result, const TextStyle& style) {
   return "\n" + heading("Page allocations by order", style) + to_text(table, style);
 }
 
+// Groups of which so many live so shortly that their objects could be kept for the next one.
+std::string churn_lines(const ReportResult& result, const TextStyle& style) {
+  constexpr std::uint64_t kMany = 100'000;
+  constexpr std::uint64_t kLeast = 1000;
+  constexpr std::size_t kMostShown = 10;
+  std::uint64_t allocations = 0;
+  std::vector<const GroupRow*> rows;
+  for (const GroupTable& table : result.groups)
+    for (const GroupRow& row : table.rows) allocations += row.allocations;
+  const std::uint64_t threshold = std::max(kLeast, std::min(kMany, allocations / 20));
+  for (const GroupTable& table : result.groups)
+    for (const GroupRow& row : table.rows)
+      if (row.lifetimes.under_1ms() >= threshold) rows.push_back(&row);
+  if (rows.empty() || std::find(result.by.begin(), result.by.end(), GroupKey::lifetime) != result.by.end()) return {};
+  std::stable_sort(rows.begin(), rows.end(), [](const GroupRow* a, const GroupRow* b) {
+    return a->lifetimes.under_1ms() > b->lifetimes.under_1ms();
+  });
+  const std::size_t more = rows.size() - std::min(rows.size(), kMostShown);
+  rows.resize(rows.size() - more);
+  std::string out = "\n" + heading("Short-lived", style);
+  for (const GroupRow* row : rows) {
+    std::string name;
+    for (std::size_t key = 0; key < result.by.size(); ++key)
+      if (applies(result.by[key], row->allocator))
+        name += (name.empty() ? "" : ", ") + key_text(result.by[key], row->keys[key], style);
+    out += hanging("  ",
+                   fmt::format("{}: {} lived under 1 ms, {} of all there: a candidate for reuse", name,
+                               say_number_of(row->lifetimes.under_1ms(), "allocation", style),
+                               say_share(row->lifetimes.under_1ms(), row->allocations)),
+                   style);
+  }
+  return more == 0 ? out : out + emphasised(fmt::format("  ({} more)", more), Emphasis::aside, style) + "\n";
+}
+
 // Both call sites of what went wrong. What was allocated before the trace is no news of a running system.
 std::string anomaly_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   std::vector<const AnomalyRow*> rows;
@@ -207,6 +241,7 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   out += vmalloc_lines(result.vmalloc, style);
   out += anomaly_section;
   for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);
+  out += churn_lines(result, style);
   out += page_orders(result, style);
   out += anomaly_sites(result, options, style);
   return out + memory_lines(result.memory, style);

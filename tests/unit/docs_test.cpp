@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/untraced_paths.hpp"
 #include "base/file.hpp"
 #include "results/columns.hpp"
+#include "results/leaks.hpp"
 #include "results/pages_columns.hpp"
 #include "trace/imperfections.hpp"
 #include "trace/wrappers.hpp"
@@ -45,6 +47,28 @@ TEST(Docs, ManualNamesEverySortKey) {
   const std::string pages = document("man/kmemtrace-pages.1.scd");
   for (const auto& column : page_task_columns())
     EXPECT_NE(pages.find(fmt::format("\n*{}*\n", column.key)), std::string::npos) << column.key;
+}
+
+TEST(Docs, UntracedPathsAreThoseOfTheTable) {
+  const std::string text = document("untraced-paths.md");
+  std::size_t rows = 0;
+  for (std::size_t at = text.find("\n| "); at != std::string::npos; at = text.find("\n| ", at + 1)) ++rows;
+  EXPECT_EQ(rows, untraced_paths().size() + 1);  // the header
+  const auto code = [](std::string_view glob) { return glob.empty() ? std::string("any") : fmt::format("`{}`", glob); };
+  for (const UntracedPath& path : untraced_paths()) {
+    const std::string until =
+        path.until == KernelVersion{} ? std::string("today") : fmt::format("{}.{}", path.until.major, path.until.minor);
+    const std::string row =
+        fmt::format("\n| {} | {} | {} | {}.{} to {} | {} |", path.frees ? "frees" : "allocations", code(path.cache),
+                    code(path.call_site), path.from.major, path.from.minor, until, path.sentence);
+    EXPECT_NE(text.find(row), std::string::npos) << row;
+  }
+}
+
+TEST(Docs, ManualNamesEveryColumnOfLeaks) {
+  const std::string text = document("man/kmemtrace-leaks.1.scd");
+  for (const auto& column : leak_columns())
+    EXPECT_NE(text.find(fmt::format("*{}*", column.key)), std::string::npos) << column.key;
 }
 
 }  // namespace

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/history.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/memory_series.hpp"
+#include "analysis/untraced_paths.hpp"
+
+namespace kmt {
+
+void History::see(const Event& event) {
+  if (!clock_) clock_.emplace(event.time_ns);
+  now_ = clock_->bucket_of(event.time_ns);
+  if (is_free(event.kind) || event.kind == EventKind::page_free)
+    ++frees_[static_cast<std::size_t>(allocator_of(event.kind))];
+}
+
+void History::began(std::uint32_t number, const Origin& origin) {
+  if (of_group_.size() <= origin.group) of_group_.resize(origin.group + std::size_t{1});
+  of_group_[origin.group].allocate(now_, origin.bytes_allocated);
+  of_allocator_[static_cast<std::size_t>(origin.allocator)].allocate(now_, origin.bytes_allocated);
+  if (origin.allocator == Allocator::pages) page_frames_.allocate(now_, origin.bytes_allocated);
+  ++reuse_of(number).allocations;
+}
+
+void History::ended(std::uint32_t number, const Origin& origin, std::uint64_t bytes, bool whole) {
+  if (whole) ++reuse_of(number).ended;
+  of_group_[origin.group].release(now_, bytes);
+  of_allocator_[static_cast<std::size_t>(origin.allocator)].release(now_, bytes);
+}
+
+void History::reallocated(std::uint32_t number, std::uint64_t began_ns) {
+  Reuse& reuse = reuse_of(number);
+  ++reuse.reallocated;
+  reuse.last_reallocated_began = std::max(reuse.last_reallocated_began, began_ns);
+}
+
+namespace {
+
+// What makes events missing at times that nobody knows.
+constexpr std::array kMissing = {
+    Imperfection::missing_cpu,     Imperfection::interrupted_recording, Imperfection::cut_off_cpu,
+    Imperfection::unknown_loss,    Imperfection::truncated_file,        Imperfection::unfinished_file,
+    Imperfection::repaired_file,   Imperfection::damaged_section,       Imperfection::damaged_block,
+    Imperfection::missing_section, Imperfection::damaged_page,          Imperfection::short_record,
+    Imperfection::bad_event_format};
+
+// Events of which only the kernel's final statistics tell.
+bool lost_unmarked(const TraceInfo& info) {
+  for (const BufferStatistics& statistics : info.buffer_statistics) {
+    std::uint64_t marked = 0;
+    bool all_counted = true;
+    for (const LostEvents& lost : info.lost) {
+      if (lost.cpu != statistics.cpu) continue;
+      marked += lost.count.value_or(0);
+      all_counted = all_counted && lost.count.has_value();
+    }
+    if (statistics.commit_overrun + statistics.dropped + statistics.not_recorded > 0) return true;
+    if (all_counted && statistics.overrun > marked) return true;
+  }
+  return false;
+}
+
+void find_losses(const TraceInfo& info, Histories& common) {
+  bool unknown_time = lost_unmarked(info);
+  for (const LostEvents& lost : info.lost) {
+    common.lost_until_ns = std::max(common.lost_until_ns, lost.after_ns);
+    unknown_time = unknown_time || lost.after_ns == 0;
+  }
+  if (unknown_time) common.incomplete.push_back(Imperfection::lost_events);
+  for (const Imperfection kind : kMissing)
+    if (info.findings.count_of(kind) > 0) common.incomplete.push_back(kind);
+}
+
+// What all objects of a call site and size have in common.
+struct Kind {
+  Allocator allocator;
+  std::uint32_t call_site;
+  std::uint64_t bytes;
+  bool operator==(const Kind&) const = default;
+};
+struct HashOfKind {
+  std::size_t operator()(const Kind& kind) const {
+    return (kind.call_site * 0x9E3779B97F4A7C15ull) ^ (kind.bytes * 4 + static_cast<std::size_t>(kind.allocator));
+  }
+};
+
+// How allocations of a kind ended.
+struct Ends {
+  std::uint64_t all = 0;
+  std::uint64_t reallocated = 0;
+};
+
+class HistoryMaker {
+ public:
+  HistoryMaker(const HistorySources& from, Histories& common) : from_(from), common_(common) {
+    common_.axis = {from_.history.clock()->start_ns(), from_.history.clock()->end_ns(),
+                    from_.history.clock()->width_ns(), from_.history.clock()->count()};
+    find_losses(from_.info, common_);
+    add_up_kinds();
+    version_ = version_of(from_.info.kernel);
+  }
+
+  GroupHistory begin(const TimeSeries& series) const {
+    GroupHistory history;
+    history.series = series.points(*from_.history.clock());
+    history.doubtful_bytes.resize(common_.axis.buckets);
+    return history;
+  }
+
+  // What is the same for all live objects of an origin.
+  struct OriginFacts {
+    bool known = false;
+    std::optional<Doubt> doubt;
+    Kind kind{};
+    std::string_view untraced_path;
+  };
+  const OriginFacts& facts_of(std::uint32_t number) {
+    if (facts_.size() <= number) facts_.resize(from_.origins.size());
+    OriginFacts& facts = facts_[number];
+    if (!facts.known) facts = find_facts(number);
+    return facts;
+  }
+
+  void add_live(GroupHistory& history, std::uint32_t number, std::uint64_t began_ns, std::uint64_t bytes, bool head) {
+    const std::uint64_t age = common_.axis.end_ns > began_ns ? common_.axis.end_ns - began_ns : 0;
+    if (head) history.ages.add(age);
+    history.oldest_ns = std::max(history.oldest_ns, age);
+    const OriginFacts& facts = facts_of(number);
+    std::optional<Doubt> doubt = facts.doubt;
+    if (from_.history.frees(facts.kind.allocator) == 0)
+      doubt = may_lack_frees(facts.kind.allocator) ? std::optional(Doubt::frees_not_recorded) : doubt;
+    else if (began_ns < common_.lost_until_ns)
+      doubt = Doubt::lost_stretch;
+    else if (!common_.incomplete.empty())
+      doubt = Doubt::incomplete_trace;
+    if (!doubt) return;
+    if (*doubt == Doubt::untraced_path) history.untraced_path = facts.untraced_path;
+    LiveCount& count = history.doubtful[static_cast<std::size_t>(*doubt)];
+    count.allocations += head ? 1 : 0;
+    count.bytes += bytes;
+    history.doubtful_bytes[common_.axis.bucket_of(began_ns)] += bytes;
+  }
+
+  void add_reuse(GroupHistory& history, std::uint32_t number) {
+    if (number >= from_.history.reuse().size()) return;
+    const History::Reuse& reuse = from_.history.reuse()[number];
+    history.reallocated += reuse.reallocated;
+    history.reallocated_of += reuse.allocations;
+  }
+
+  static void end(GroupHistory& history) {
+    for (std::size_t i = 1; i < history.doubtful_bytes.size(); ++i)
+      history.doubtful_bytes[i] += history.doubtful_bytes[i - 1];
+  }
+
+ private:
+  // Percpu memory and vmap areas are few enough that none need be freed in a trace.
+  static bool may_lack_frees(Allocator allocator) {
+    return allocator == Allocator::slab || allocator == Allocator::pages;
+  }
+
+  Kind kind_of(std::uint32_t number) const {
+    const Origin& origin = from_.origins[number];
+    return {origin.allocator, origin.call_site.value, origin.bytes_allocated};
+  }
+
+  void add_up_kinds() {
+    for (std::uint32_t number = 1; number < from_.history.reuse().size(); ++number) {
+      const History::Reuse& reuse = from_.history.reuse()[number];
+      Ends& ends = ends_[kind_of(number)];
+      ends.all += reuse.ended;
+      // A lost free explains those that were allocated before the loss.
+      if (reuse.reallocated > 0 && reuse.last_reallocated_began >= common_.lost_until_ns)
+        ends.reallocated += reuse.reallocated;
+    }
+  }
+
+  // A few are no path of their own: clocks of CPUs that disagree, an event that an interrupt kept from being recorded.
+  bool is_freed_unseen(const Kind& kind) const {
+    const auto ends = ends_.find(kind);
+    return ends != ends_.end() && ends->second.reallocated > 0 && ends->second.reallocated >= ends->second.all / 100;
+  }
+
+  OriginFacts find_facts(std::uint32_t number) const {
+    OriginFacts facts{true, {}, kind_of(number), {}};
+    if (is_freed_unseen(facts.kind)) {
+      facts.doubt = Doubt::reallocated;
+      return facts;
+    }
+    const Origin& origin = from_.origins[number];
+    if (!origin.from_cache) return facts;
+    const std::uint32_t freed_to = number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;
+    const std::string& cache = from_.info.cache_names[origin.cache != 0 ? origin.cache : freed_to];
+    const std::string site = from_.symbols.name(from_.info.call_sites[origin.call_site.value]);
+    if (const UntracedPath* const path = untraced_free_of(cache, site, version_)) {
+      facts.doubt = Doubt::untraced_path;
+      facts.untraced_path = path->sentence;
+    }
+    return facts;
+  }
+
+  const HistorySources& from_;
+  Histories& common_;
+  std::optional<KernelVersion> version_;
+  std::unordered_map<Kind, Ends, HashOfKind> ends_;
+  std::vector<OriginFacts> facts_;  // by number of the origin
+};
+
+}  // namespace
+
+std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, std::size_t groups,
+                                               const std::vector<std::uint32_t>& followed, Histories& common) {
+  std::vector<SharedHistory> shared(groups);
+  const History& history = sources.history;
+  if (!history.clock()) return shared;
+  HistoryMaker maker(sources, common);
+  std::vector<std::shared_ptr<GroupHistory>> of_group(groups);
+  std::array<std::shared_ptr<GroupHistory>, kAllocators> of_allocator;
+  for (const std::uint32_t group : followed)
+    of_group[group] = std::make_shared<GroupHistory>(maker.begin(history.of_group(group)));
+  for (std::size_t i = 0; i < kAllocators; ++i)
+    of_allocator[i] = std::make_shared<GroupHistory>(maker.begin(history.of_allocator(static_cast<Allocator>(i))));
+  common.page_frames = history.page_frames().points(*history.clock());
+  common.memory = memory_series_of(sources.info.samples, sources.info.page_size);
+
+  for (std::uint32_t number = 1; number < sources.origins.size(); ++number) {
+    const Origin& origin = sources.origins[number];
+    if (of_group[origin.group]) maker.add_reuse(*of_group[origin.group], number);
+    maker.add_reuse(*of_allocator[static_cast<std::size_t>(origin.allocator)], number);
+  }
+  sources.matching.for_each_live([&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns,
+                                     std::uint64_t pages, bool head) {
+    if (number == 0) return;
+    const Origin& origin = sources.origins[number];
+    const std::uint64_t bytes = allocator == Allocator::pages ? pages * sources.info.page_size : origin.bytes_allocated;
+    if (of_group[origin.group]) maker.add_live(*of_group[origin.group], number, began_ns, bytes, head);
+    maker.add_live(*of_allocator[static_cast<std::size_t>(allocator)], number, began_ns, bytes, head);
+  });
+  for (const std::uint32_t group : followed) {
+    HistoryMaker::end(*of_group[group]);
+    shared[group] = std::move(of_group[group]);
+  }
+  for (std::size_t i = 0; i < kAllocators; ++i) {
+    HistoryMaker::end(*of_allocator[i]);
+    common.of_allocator[i] = std::move(of_allocator[i]);
+  }
+  return shared;
+}
+
+}  // namespace kmt

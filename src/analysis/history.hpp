@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the ledger keeps beside its sums where an analysis asks for growth over time: a series of each group, at most
+// 12 KiB each, and what tells whether frees are traced.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/grouping.hpp"
+#include "analysis/matching.hpp"
+#include "analysis/time_series.hpp"
+#include "results/history.hpp"
+
+namespace kmt {
+
+class History {
+ public:
+  // Of an origin, by its number.
+  struct Reuse {
+    std::uint64_t allocations = 0;
+    std::uint64_t ended = 0;
+    std::uint64_t reallocated = 0;             // while live; these have ended too
+    std::uint64_t last_reallocated_began = 0;  // when the last of them had been allocated
+    std::uint32_t cache = 0;                   // CacheId that a free named
+  };
+
+  // Every event, before what is booked of it.
+  void see(const Event& event);
+  void began(std::uint32_t number, const Origin& origin);
+  // `whole`: the allocation ends with these bytes.
+  void ended(std::uint32_t number, const Origin& origin, std::uint64_t bytes, bool whole);
+  void freed(std::uint32_t number, CacheId cache) {
+    if (cache.value != 0) reuse_of(number).cache = cache.value;
+  }
+  void reallocated(std::uint32_t number, std::uint64_t began_ns);
+  void page_frames_freed(std::uint64_t bytes) { page_frames_.release(now_, bytes); }
+
+  const std::optional<TimeBuckets>& clock() const { return clock_; }  // empty without events
+  const TimeSeries& of_group(std::uint32_t group) const { return of_group_[group]; }
+  const TimeSeries& of_allocator(Allocator allocator) const {
+    return of_allocator_[static_cast<std::size_t>(allocator)];
+  }
+  const TimeSeries& page_frames() const { return page_frames_; }
+  const std::vector<Reuse>& reuse() const { return reuse_; }  // may be shorter than there are origins
+  std::uint64_t frees(Allocator allocator) const { return frees_[static_cast<std::size_t>(allocator)]; }
+
+ private:
+  Reuse& reuse_of(std::uint32_t number) {
+    if (reuse_.size() <= number) reuse_.resize(number + std::size_t{1});
+    return reuse_[number];
+  }
+
+  std::optional<TimeBuckets> clock_;
+  TimeBucket now_;
+  std::vector<TimeSeries> of_group_;
+  std::array<TimeSeries, kAllocators> of_allocator_;
+  TimeSeries page_frames_;
+  std::vector<Reuse> reuse_;
+  std::array<std::uint64_t, kAllocators> frees_{};
+};
+
+// What finish() knows when it makes histories of it.
+struct HistorySources {
+  const History& history;
+  const Matching& matching;
+  const std::vector<Origin>& origins;
+  const TraceInfo& info;
+  const SymbolNames& symbols;
+};
+
+// By group: of those that `followed` names; the others are null.
+std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, std::size_t groups,
+                                               const std::vector<std::uint32_t>& followed, Histories& common);
+
+}  // namespace kmt

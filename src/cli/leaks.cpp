@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace leaks
+#include "analysis/leaks.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/analyse.hpp"
+#include "cli/commands.hpp"
+#include "cli/filter_options.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/output.hpp"
+#include "cli/parse.hpp"
+#include "cli/reading.hpp"
+#include "cli/suggest.hpp"
+#include "views/json_leaks.hpp"
+#include "views/text_leaks.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  AnalyseOptions analyse;
+  FilterOptions filter;
+  std::string by;
+  std::string threshold = "64K/min";
+  std::string sort;
+  std::size_t limit = LeaksOptions{}.limit;
+  bool json = false;
+  bool raw = false;
+  bool no_progress = false;
+};
+
+std::string sort_help() {
+  std::string text = "Order groups by COLUMN, largest first (default: growth)\nColumns:";
+  for (const auto& column : leak_columns()) text += fmt::format("\n  {:<11} {}", column.key, column.meaning);
+  return text;
+}
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace record --stacks --duration 5m && kmemtrace leaks
+  kmemtrace leaks big.kmt --by cache               which slab caches grow
+  kmemtrace leaks big.kmt --by call-site,comm      where, and in whose name
+  kmemtrace leaks big.kmt --threshold 1M/h         look for slower leaks
+  kmemtrace leaks big.kmt --sort live-bytes        what holds most, whether it grows or not
+  kmemtrace leaks big.kmt --json && echo no leak   for scripts
+
+How growth is judged: live bytes over time, from a group's first allocation on, in 16 stretches. The growth is the
+median of the slopes between all pairs of them; a group grows when more pairs rise than in 95 of 100 random walks, and
+still does when the last half grows at least half as fast. For certain it grows when the low end of the growth's
+interval is above the threshold, when chance would not make any group of the report look so in 19 of 20 reports, and
+when all of that holds without the allocations that are uncertain.
+
+Uncertain is what may have been freed unseen: events were lost after it, the trace has holes, or the kernel frees such
+objects where it has no tracepoint, which docs/untraced-paths.md lists and which shows where an address is given again
+that looks live. What lives longer than the trace grows as a leak does: record longer than your objects live.
+
+{}
+
+Exit status:
+  0    nothing grows for certain above the threshold
+  1    something does
+  2    wrong usage, or the file cannot be read
+  3    not permitted to read the file
+  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+
+const Column<LeakRow>& column_named(std::string_view key) {
+  if (const auto* column = find_leak_column(key)) return *column;
+  std::vector<std::string> keys;
+  for (const auto& column : leak_columns()) keys.emplace_back(column.key);
+  throw unknown_name("There is no column", key, keys);
+}
+
+// Stacks tell most where there are some, and who called the allocator's wrappers. Only slab and percpu events have call
+// sites; pages are told by order instead.
+std::vector<GroupKey> usual_keys(const AnalyseOptions& options) {
+  if (has_stacks(options)) return {GroupKey::caller, GroupKey::stack};
+  return {GroupKey::call_site, GroupKey::order};
+}
+
+int leaks(const Options& options) {
+  AnalyseOptions analysing = options.analyse;
+  analysing.buffer = options.filter.buffer;
+  analysing.progress = !options.no_progress;
+  LeaksOptions view;
+  view.limit = options.limit;
+  if (!options.sort.empty()) view.sort = &column_named(options.sort);
+  const double threshold = parse_byte_rate(options.threshold);
+  ReportRequest request;
+  request.filter = filter_of(options.filter);
+  request.history = true;
+  request.by = options.by.empty() ? usual_keys(analysing) : parse_keys_of_live(options.by);
+  view.filtered = !request.filter.selects_all();
+
+  const LeaksResult result = leaks_of(analyse(analysing, request), threshold);
+  print_result(options.json ? json_leaks(result, view) : text_leaks(result, view, stdout_style(options.raw)));
+  if (!result.trace.complete) return kInterruptedExitCode;
+  return static_cast<int>(result.found() ? ExitCode::found : ExitCode::good);
+}
+
+}  // namespace
+
+CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("leaks", "Tell what is live at the end of a trace, and whether it grows.");
+  const auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->analyse.file,
+                      "The trace (default: trace.kmt, else trace.dat)\nA .kmt or a trace.dat, of any machine.");
+  command
+      ->add_option(
+          "--by", options->by,
+          "Group allocations by KEYS (default: caller and stack where the trace has stacks, else call-site and order)\n"
+          "The keys are those of `kmemtrace report --by`, but for lifetime.")
+      ->option_text("KEYS");
+  command
+      ->add_option("--threshold", options->threshold,
+                   "Growth above RATE counts (default: 64K/min)\nBytes with their suffixes, for each s, min, h or d.")
+      ->option_text("RATE");
+  command->add_option("--sort", options->sort, sort_help())->option_text("COLUMN");
+  command->add_option("--limit,--top", options->limit, "Show N groups in each table (default: 20); 0 means all")
+      ->option_text("N")
+      ->check(CLI::NonNegativeNumber);
+  add_filter_options(*command, options->filter);
+  add_symbol_options(*command, options->analyse.symbols);
+  add_wrapper_options(*command, options->analyse.wrappers);
+  command
+      ->add_option("--threads", options->analyse.threads,
+                   "Use N threads (default: as many CPUs as there are, at most 4)\nThe result is the same.")
+      ->option_text("N")
+      ->check(CLI::Range(1u, 64u));
+  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.leaks/1");
+  command->add_flag("--raw", options->raw, "Print plain digits, full names and every column, however wide");
+  command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
+  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->callback([options, &exit_code] { exit_code = leaks(*options); });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace timeline
+#include "analysis/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/analyse.hpp"
+#include "cli/commands.hpp"
+#include "cli/filter_options.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/output.hpp"
+#include "cli/parse.hpp"
+#include "views/json_timeline.hpp"
+#include "views/text_timeline.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  AnalyseOptions analyse;
+  FilterOptions filter;
+  std::string by = "cache";
+  TimelineRequest timeline;
+  bool json = false;
+  bool raw = false;
+  bool no_progress = false;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace record --duration 1m && kmemtrace timeline
+  kmemtrace timeline big.kmt --by call-site --top 10   the call sites with the highest peaks
+  kmemtrace timeline big.kmt --by task --time +10,+20  who, between 10 s and 20 s after the first event
+  kmemtrace timeline big.kmt --json                    the arrays behind the plots
+
+Live bytes are those of what was allocated in the trace and not freed yet. Time is divided into at most 512 buckets.
+
+The balance compares what the kernel says of its memory, in the first and the last of the samples that record takes, with
+what the events between them explain. The two do not count the same: what each line explains is said below it. Caches
+have lines of their own with --by cache, where the samples hold slabinfo. There is no balance of a part of a trace.
+
+{}
+
+Exit status:
+  0    shown
+  2    wrong usage, or the file cannot be read
+  3    not permitted to read the file
+  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+
+int timeline(const Options& options) {
+  AnalyseOptions analysing = options.analyse;
+  analysing.buffer = options.filter.buffer;
+  analysing.progress = !options.no_progress;
+  ReportRequest request;
+  request.filter = filter_of(options.filter);
+  request.by = parse_keys_of_live(options.by);
+  request.history = true;
+  TimelineRequest wanted = options.timeline;
+  wanted.balances = request.filter.selects_all();
+  const TimelineResult result = timeline_of(analyse(analysing, request), wanted);
+  print_result(options.json ? json_timeline(result) : text_timeline(result, stdout_style(options.raw)));
+  return result.report.trace.complete ? 0 : kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_timeline_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("timeline", "Draw how live memory and rates went over the time of a trace.");
+  const auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->analyse.file,
+                      "The trace (default: trace.kmt, else trace.dat)\nA .kmt or a trace.dat, of any machine.");
+  command
+      ->add_option("--by", options->by,
+                   "Group allocations by KEYS (default: cache)\nThe keys are those of `kmemtrace report --by`, but for "
+                   "lifetime.")
+      ->option_text("KEYS");
+  command
+      ->add_option("--top,--limit", options->timeline.top,
+                   "Show the N groups of each allocator with the highest peaks "
+                   "(default: 5)")
+      ->option_text("N")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--buckets", options->timeline.buckets,
+                   "Divide the time into N buckets at most (default: 512)\nFewer are steadier rates and smaller JSON.")
+      ->option_text("N")
+      ->check(CLI::Range(1u, 512u));
+  add_filter_options(*command, options->filter);
+  add_symbol_options(*command, options->analyse.symbols);
+  add_wrapper_options(*command, options->analyse.wrappers);
+  command
+      ->add_option("--threads", options->analyse.threads,
+                   "Use N threads (default: as many CPUs as there are, at most 4)\nThe result is the same.")
+      ->option_text("N")
+      ->check(CLI::Range(1u, 64u));
+  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.timeline/1");
+  command->add_flag("--raw", options->raw, "Print plain digits and full names, however wide");
+  command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
+  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->callback([options, &exit_code] { exit_code = timeline(*options); });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `leaks` finds: what is live at the end of a trace, by how it grew. The definitions are those of
+// docs/formats/leaks-json.md.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/columns.hpp"
+#include "results/report.hpp"
+#include "results/trend.hpp"
+
+namespace kmt {
+
+enum class LeakVerdict : std::uint8_t {
+  too_short,  // too few values, or less than a second, since the first allocation
+  no_growth,  // not more than what comes and goes at random may do
+  past,       // it grew, but hardly in the last half
+  slow,       // it grows, but not surely above the threshold
+  uncertain,  // it grows above the threshold, but what carries it may be freed
+  certain,    // it grows above the threshold, and what is certainly live carries that alone
+};
+struct LeakVerdictText {
+  std::string_view id;
+  std::string_view sentence;
+};
+const LeakVerdictText& describe(LeakVerdict verdict);
+
+struct LeakRow {
+  GroupRow group;  // with its history
+  Trend trend;     // of its live bytes, from its first allocation on
+  LeakVerdict verdict = LeakVerdict::too_short;
+  LiveCount doubtful;
+  std::optional<Doubt> main_doubt;  // of most of the doubtful bytes
+  // At most 25 % too high.
+  std::uint64_t median_age_ns() const {
+    return std::min(group.history->ages.percentile_ns(50), group.history->oldest_ns);
+  }
+  std::uint64_t certain_bytes() const {
+    return group.live_bytes > doubtful.bytes ? group.live_bytes - doubtful.bytes : 0;
+  }
+};
+
+struct LeakTable {
+  Allocator allocator = Allocator::slab;
+  bool whole = false;             // one row that is the whole allocator: none of the keys applies to it
+  std::vector<LeakRow> rows;      // with live allocations; unsorted
+  std::uint64_t older_frees = 0;  // of what was allocated before the trace
+};
+
+struct LeaksResult {
+  TraceSummary trace;
+  std::vector<GroupKey> by;
+  double threshold_bytes_per_s = 0;
+  double confidence_needed = 0;  // for certain growth: the more groups are judged, the more
+  std::size_t judged = 0;        // groups
+  TimeAxis axis;
+  std::uint64_t lost_until_ns = 0;
+  std::vector<Imperfection> incomplete;
+  std::vector<LeakTable> tables;
+  std::vector<std::pair<std::string, std::uint64_t>> anomalies;
+  Findings findings;
+
+  bool found() const;  // certain growth
+};
+
+std::span<const Column<LeakRow>> leak_columns();
+const Column<LeakRow>* find_leak_column(std::string_view key);
+// The largest first, rows without a value last; among equals by live bytes, then by name.
+std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by);
+
+}  // namespace kmt

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which part of leaks is shown, in which order; the same for text and JSON.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "results/leaks.hpp"
+
+namespace kmt {
+
+struct LeaksOptions {
+  const Column<LeakRow>* sort = find_leak_column("growth");
+  std::size_t limit = 20;  // groups of each table; 0: all
+  bool filtered = false;   // somebody chose a part of the trace
+
+  std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
+};
+
+}  // namespace kmt

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text_leaks.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/findings_text.hpp"
+#include "views/lines.hpp"
+#include "views/plot.hpp"
+#include "views/table.hpp"
+#include "views/text_groups.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kSparkline = 12;  // columns
+
+using Rows = std::vector<const LeakRow*>;
+
+std::string summary(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
+  const TraceSummary& trace = result.trace;
+  std::string out = heading(printable(trace.path), style);
+  if (!trace.complete)
+    out += emphasised("  INCOMPLETE: reading was interrupted, the rest of the trace is not counted", Emphasis::bad,
+                      style) +
+           "\n";
+  out += machine_lines(trace, style);
+  out += labelled("events", say_count(trace.events, style) + (options.filtered ? " selected" : ""), style);
+  return out + lost_line(trace, style);
+}
+
+std::string title_of(const LeakTable& table, const LeaksOptions& options, std::size_t shown, const TextStyle& style) {
+  std::string name(name_of(table.allocator));
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  if (table.whole) return name + ", live at the end";
+  const std::size_t total = table.rows.size();
+  const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
+                                         : fmt::format("all {}", say_count(total, style));
+  return fmt::format("{}, live at the end, by {}, {}", name, options.sort->header, part);
+}
+
+std::string over_time(const LeakRow& row, const TextStyle& style) {
+  std::vector<double> values;
+  for (const TimeSeriesPoint& point : row.group.history->series)
+    values.push_back(static_cast<double>(point.live_bytes));
+  return sparkline(values, kSparkline, style);
+}
+
+bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOptions& options, const TextStyle& style) {
+  if (column.key == "name") return false;
+  if (style.raw || &column == options.sort) return true;
+  if (column.key == "uncertain" || column.key == "reason")
+    return std::any_of(rows.begin(), rows.end(), [](const LeakRow* row) { return row->doubtful.allocations > 0; });
+  return column.importance < 10;
+}
+
+Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<GroupKey>& by, const LeaksOptions& options,
+               const TextStyle& style) {
+  Table table;
+  table.rows.resize(rows.size());
+  if (leaks.whole) {
+    table.columns.push_back({"Of", true});
+    for (TableRow& row : table.rows) row.cells.push_back("all");
+  }
+  for (std::size_t key = 0; key < by.size(); ++key) {
+    if (!applies(by[key], leaks.allocator)) continue;
+    // The frames follow the table.
+    if (by[key] == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end()) continue;
+    table.columns.push_back({std::string(info_of(by[key]).header), true});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      table.rows[i].cells.push_back(key_text(by[key], rows[i]->group.keys[key], style));
+  }
+  for (const Column<LeakRow>& column : leak_columns()) {
+    if (!is_shown(column, rows, options, style)) continue;
+    table.columns.push_back({std::string(column.header), false, &column == options.sort ? 0 : column.importance});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      table.rows[i].cells.push_back(cell_text(column.get(*rows[i]), column.unit, style.raw));
+  }
+  table.columns.push_back({"Over time", false, 3});
+  for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(over_time(*rows[i], style));
+  return table;
+}
+
+std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const LeaksOptions& options,
+                       const TextStyle& style) {
+  Rows rows = sorted_leaks(leaks.rows, *options.sort);
+  rows.resize(options.shown(rows.size()));
+  std::string out = "\n" + heading(title_of(leaks, options, rows.size(), style), style) +
+                    to_text(table_of(leaks, rows, result.by, options, style), style);
+  if (leaks.allocator == Allocator::pages) out += hanging("  ", "Slab pages and user memory are among them.", style);
+  if (leaks.older_frees > 0)
+    out += hanging("  ",
+                   fmt::format("{} of older objects besides: what lives longer than the trace looks like growth.",
+                               say_number_of(leaks.older_frees, "free", style)),
+                   style);
+  std::vector<const GroupRow*> groups;
+  for (const LeakRow* row : rows) groups.push_back(&row->group);
+  return leaks.whole ? out : out + stack_lines(result.by, groups, style);
+}
+
+// What makes the doubt, in this trace.
+std::string circumstance(Doubt doubt, const LeaksResult& result) {
+  if (doubt == Doubt::lost_stretch && result.lost_until_ns > 0)
+    return fmt::format("; the last loss ends at {}", say_seconds(result.lost_until_ns));
+  if (doubt != Doubt::incomplete_trace) return "";
+  std::string text;
+  for (const Imperfection kind : result.incomplete) text += fmt::format("; {}", describe(kind).sentence);
+  return text;
+}
+
+std::string name_of_group(const LeakRow& row, const std::vector<GroupKey>& by, const TextStyle& style) {
+  std::string name;
+  for (std::size_t key = 0; key < by.size(); ++key) {
+    if (!applies(by[key], row.group.allocator)) continue;
+    const bool bare = std::holds_alternative<std::uint64_t>(row.group.keys[key]);  // "order 0"
+    name += fmt::format("{}{}{}", name.empty() ? "" : ", ", bare ? fmt::format("{} ", info_of(by[key]).name) : "",
+                        key_text(by[key], row.group.keys[key], style));
+  }
+  return fmt::format("{} ({})", name.empty() ? "all" : name, name_of(row.group.allocator));
+}
+
+std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
+  std::string out;
+  for (std::size_t i = 0; i < kDoubts; ++i) {
+    const auto doubt = static_cast<Doubt>(i);
+    LiveCount sum;
+    for (const LeakTable& table : result.tables)
+      for (const LeakRow& row : table.rows) {
+        sum.allocations += row.group.history->doubtful[i].allocations;
+        sum.bytes += row.group.history->doubtful[i].bytes;
+      }
+    if (sum.allocations == 0 && sum.bytes == 0) continue;
+    out += labelled(describe(doubt).word,
+                    fmt::format("{}, {}: {}{}", say_number_of(sum.allocations, "allocation", style),
+                                say_bytes(sum.bytes, style), describe(doubt).sentence, circumstance(doubt, result)),
+                    style);
+    if (doubt != Doubt::reallocated && doubt != Doubt::untraced_path) continue;
+    for (const LeakTable& table : result.tables) {
+      Rows rows = sorted_leaks(table.rows, *options.sort);
+      rows.resize(options.shown(rows.size()));
+      for (const LeakRow* row : rows) {
+        const GroupHistory& history = *row->group.history;
+        if (row->main_doubt != doubt) continue;
+        const std::string why =
+            doubt == Doubt::reallocated
+                ? fmt::format("{} of {} while another looked live there", say_count(history.reallocated, style),
+                              say_number_of(history.reallocated_of, "allocation", style))
+                : std::string(history.untraced_path);
+        out += labelled("", fmt::format("- {}: {}", name_of_group(*row, result.by, style), why), style);
+      }
+    }
+  }
+  return out.empty() ? out : "\n" + heading("Uncertain: live, or freed unseen", style) + out;
+}
+
+// One plain sentence, or two.
+std::string verdict(const LeaksResult& result, const TextStyle& style) {
+  std::size_t certain = 0;
+  std::size_t uncertain = 0;
+  const LeakRow* fastest = nullptr;
+  const LeakRow* fastest_uncertain = nullptr;
+  const auto take = [](const LeakRow*& best, const LeakRow& row) {
+    if (best == nullptr || row.trend.bytes_per_s > best->trend.bytes_per_s) best = &row;
+  };
+  for (const LeakTable& table : result.tables)
+    for (const LeakRow& row : table.rows) {
+      if (row.verdict == LeakVerdict::certain) ++certain, take(fastest, row);
+      if (row.verdict == LeakVerdict::uncertain) ++uncertain, take(fastest_uncertain, row);
+    }
+  const std::string threshold = say_growth(result.threshold_bytes_per_s).substr(1);
+  if (certain > 0)
+    return fmt::format(
+        "Growth: {} for certain by more than {}, the fastest {} by {}, at least {}. What lives longer than these {} "
+        "grows alike: a longer trace tells it from a leak.",
+        certain == 1 ? "one group grows" : say_count(certain, style) + " groups grow", threshold,
+        name_of_group(*fastest, result.by, style), say_growth(fastest->trend.bytes_per_s),
+        say_growth(fastest->trend.low), say_duration(result.trace.duration_ns, style));
+  if (uncertain > 0)
+    return fmt::format(
+        "No certain growth: {} by more than {}, the fastest {} by {}, but what carries that may have been freed "
+        "unseen.",
+        uncertain == 1 ? "one group grows" : say_count(uncertain, style) + " groups grow", threshold,
+        name_of_group(*fastest_uncertain, result.by, style), say_growth(fastest_uncertain->trend.bytes_per_s));
+  if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
+  if (result.judged == 0)
+    return "Nothing can be said of growth: the trace is too short, a group has to be followed for a second.";
+  return fmt::format("No certain growth: no group grows by more than {} for certain.", threshold);
+}
+
+std::string nothing(const LeaksOptions& options, const TextStyle& style) {
+  return "\n" + hanging("",
+                        options.filtered
+                            ? "Nothing to report: no event of the trace passes the options that select events; leave "
+                              "some out."
+                            : "Nothing to report: this trace holds no events at all.",
+                        style);
+}
+
+}  // namespace
+
+std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
+  std::string out = summary(result, options, style);
+  const std::string anomalies = anomaly_lines(result.anomalies, result.findings, style);
+  if (!anomalies.empty()) out += "\n" + heading("Anomalies", style) + anomalies;
+  if (result.trace.events == 0) return out + nothing(options, style);
+  for (const LeakTable& table : result.tables) out += leak_table(table, result, options, style);
+  out += doubt_lines(result, options, style);
+  return out + "\n" + hanging("", verdict(result, style), style);
+}
+
+}  // namespace kmt

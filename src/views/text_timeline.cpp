@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text_timeline.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "views/findings_text.hpp"
+#include "views/lines.hpp"
+#include "views/plot.hpp"
+#include "views/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Points = std::vector<TimeSeriesPoint>;
+
+std::string say_bytes_of(double bytes) {
+  const std::string size = humane_bytes(static_cast<std::uint64_t>(std::llround(std::abs(bytes))));
+  return bytes < 0 ? "-" + size : size;
+}
+
+std::string grown(double by, const TextStyle& style) {
+  const std::string size = say_bytes(static_cast<std::uint64_t>(std::llround(std::abs(by))), style);
+  return by < 0 ? "fell by " + size : "grew by " + size;
+}
+
+std::vector<double> values_of(const Points& points, const TimeAxis& axis, double (*get)(const TimeSeriesPoint&),
+                              bool rate) {
+  std::vector<double> values;
+  const double seconds = static_cast<double>(axis.width_ns) / 1e9;
+  for (const TimeSeriesPoint& point : points) values.push_back(rate ? get(point) / seconds : get(point));
+  return values;
+}
+double live(const TimeSeriesPoint& point) { return static_cast<double>(point.live_bytes); }
+double allocated(const TimeSeriesPoint& point) { return static_cast<double>(point.bytes_allocated); }
+double count(const TimeSeriesPoint& point) { return static_cast<double>(point.allocations); }
+
+// The samples as a series of buckets: the value of the latest one until then.
+std::vector<double> values_of(const MemorySeries& memory, const TimeAxis& axis) {
+  std::vector<double> values(axis.buckets, std::nan(""));
+  for (const MemorySeriesPoint& point : memory.points)
+    for (std::size_t i = axis.bucket_of(point.time_ns); i < values.size(); ++i) values[i] = point.value;
+  return values;
+}
+
+PlotFrame frame_of(const TimelineResult& result, std::size_t height, std::function<std::string(double)> say,
+                   const TextStyle& style) {
+  return {height, "0 s", say_duration(result.axis.end_ns - result.axis.start_ns, style), std::move(say)};
+}
+
+std::string title_of(Allocator allocator) {
+  std::string name(name_of(allocator));
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  return name;
+}
+
+std::string allocator_plots(const Timeline& timeline, const TimelineResult& result, const TextStyle& style) {
+  const auto draw = [&](const char* name, double (*get)(const TimeSeriesPoint&), bool rate, std::size_t height,
+                        std::function<std::string(double)> say) {
+    return plot({{name, values_of(timeline.points, result.axis, get, rate)}},
+                frame_of(result, height, std::move(say), style), style);
+  };
+  const auto per_second = [](double value) { return say_bytes_of(value) + "/s"; };
+  const auto count_per_second = [](double value) {
+    return humane_count(static_cast<std::uint64_t>(std::llround(value))) + "/s";
+  };
+  return "\n" + heading(title_of(timeline.allocator), style) +
+         draw("live bytes of what was allocated in the trace", live, false, 6, say_bytes_of) +
+         draw("bytes allocated", allocated, true, 4, per_second) +
+         draw("allocations", count, true, 4, count_per_second);
+}
+
+// A line each, so that many fit beside each other.
+std::string group_lines(Allocator allocator, const TimelineResult& result, const TextStyle& style) {
+  Table table{{{"Group", true}, {"Peak", false, 1}, {"At end", false, 2}, {"Live bytes"}, {"Allocated", false, 3}}, {}};
+  const std::size_t cells = style.width >= 110 ? 30 : 16;
+  for (const Timeline& group : result.groups) {
+    if (group.allocator != allocator) continue;
+    table.rows.push_back({{ascii(group.name), say_bytes(group.group->peak_bytes.value_or(0), style),
+                           say_bytes(group.group->live_bytes, style),
+                           sparkline(values_of(group.points, result.axis, live, false), cells, style),
+                           sparkline(values_of(group.points, result.axis, allocated, true), cells, style)},
+                          false});
+  }
+  if (table.rows.empty()) return {};
+  std::string keys;
+  for (const GroupKey key : result.report.by) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", info_of(key).name);
+  return "\n" + heading(fmt::format("{} by {}, highest peaks", title_of(allocator), keys), style) +
+         to_text(table, style);
+}
+
+std::string memory_lines(const TimelineResult& result, const TextStyle& style) {
+  Table table{{{"The kernel's account", true}, {"First"}, {"Last"}, {"Change"}, {"Over time"}}, {}};
+  const std::size_t cells = style.width >= 110 ? 30 : 16;
+  for (const MemorySeries& memory : result.report.histories->memory) {
+    if (memory.source != MemorySource::meminfo && memory.source != MemorySource::vmstat_rate) continue;
+    const bool rate = memory.source == MemorySource::vmstat_rate;
+    const double first = memory.points.front().value;
+    const double last = memory.points.back().value;
+    const bool never = std::all_of(memory.points.begin(), memory.points.end(),
+                                   [](const MemorySeriesPoint& point) { return point.value == 0; });
+    if (never) continue;
+    const char* const unit = rate ? "/s" : "";
+    table.rows.push_back({{ascii(memory.name), say_bytes_of(first) + unit, say_bytes_of(last) + unit,
+                           (last < first ? "" : "+") + say_bytes_of(last - first) + unit,
+                           sparkline(values_of(memory, result.axis), cells, style)},
+                          false});
+  }
+  return table.rows.empty() ? "" : "\n" + heading("Samples", style) + to_text(table, style);
+}
+
+// "SUnreclaim grew by 8.9 MiB from … to …, of which the trace explains 8.1 MiB."
+std::string balance_sentence(const Balance& balance, const TextStyle& style) {
+  const double change = balance.last - balance.first;
+  const auto explained = static_cast<double>(balance.explained);
+  const std::string by_events = fmt::format("by the events of the trace it {}", grown(explained, style));
+  std::string rest;
+  if (change == 0 || (explained != 0 && (explained < 0) != (change < 0)))
+    rest = by_events;
+  else if (std::abs(explained) > std::abs(change))
+    rest = fmt::format("of which the trace explains all: {}", by_events);
+  else
+    rest = fmt::format("of which the trace explains {}",
+                       explained == 0 ? "nothing" : say_bytes(static_cast<std::uint64_t>(std::abs(explained)), style));
+  return fmt::format("{} {} from {} to {}, {}.", ascii(balance.name),
+                     change == 0 ? "stayed the same" : grown(change, style), say_seconds(balance.first_ns),
+                     say_seconds(balance.last_ns), rest);
+}
+
+std::string balance_lines(const TimelineResult& result, const TextStyle& style) {
+  if (result.balances.empty()) return {};
+  std::string out = "\n" + heading("Balance", style);
+  for (auto balance = result.balances.begin(); balance != result.balances.end(); ++balance) {
+    out += hanging("  ", balance_sentence(*balance, style), style);
+    const auto next = std::next(balance);
+    if (next == result.balances.end() || next->of_what != balance->of_what)
+      out += emphasised(hanging("    Explained: ", std::string(balance->of_what) + ".", style), Emphasis::aside, style);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string text_timeline(const TimelineResult& result, const TextStyle& style) {
+  const TraceSummary& trace = result.report.trace;
+  std::string out = heading(printable(trace.path), style);
+  if (!trace.complete)
+    out += emphasised("  INCOMPLETE: reading was interrupted, the rest of the trace is not counted", Emphasis::bad,
+                      style) +
+           "\n";
+  out += machine_lines(trace, style);
+  out += labelled("events", say_count(trace.events, style), style) + lost_line(trace, style);
+  if (result.allocators.empty()) return out + "\n" + hanging("", "Nothing to show: no allocation passes.", style);
+  for (const Timeline& timeline : result.allocators) {
+    out += allocator_plots(timeline, result, style);
+    out += group_lines(timeline.allocator, result, style);
+  }
+  out += memory_lines(result, style) + balance_lines(result, style);
+  const std::string anomalies = anomaly_lines(result.report.anomalies, result.report.findings, style);
+  return anomalies.empty() ? out : out + "\n" + heading("Anomalies", style) + anomalies;
+}
+
+}  // namespace kmt

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What grows, what only may, and what does not, on hand-made events.
+#include "analysis/leaks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/report.hpp"
+#include "analysis/timeline.hpp"
+#include "analysis/untraced_paths.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+class SiteNames : public SymbolNames {
+ public:
+  std::string name(std::uint64_t address) const override { return "site_" + std::to_string(address) + "+0x1"; }
+};
+
+class Leaks : public testing::Test {
+ protected:
+  Leaks() {
+    info.page_size = 4096;
+    info.cpus = 1;
+    info.kernel = "6.1.0";
+    info.event_types = {{"kmem", "some_event", EventKind::other}};
+    info.call_sites = {0, 1, 2, 3};
+  }
+
+  void allocate(std::uint64_t time_ns, std::uint32_t site, std::uint64_t address, std::uint64_t bytes = 128) {
+    Event event{};
+    event.kind = EventKind::kmalloc;
+    event.time_ns = time_ns;
+    event.address = address;
+    event.call_site = {site};
+    event.bytes_requested = event.bytes_allocated = bytes;
+    event.node = kNoNode;
+    events.push_back(event);
+  }
+  void release(std::uint64_t time_ns, std::uint64_t address) {
+    Event event{};
+    event.kind = EventKind::kfree;
+    event.time_ns = time_ns;
+    event.address = address;
+    events.push_back(event);
+  }
+  // 100 times a second for ten seconds: one object that stays, or one that is freed after a millisecond.
+  void leak(std::uint32_t site, std::uint64_t from_ns = 0, std::uint64_t to_ns = 10 * kSecond) {
+    for (std::uint64_t time = from_ns; time < to_ns; time += kSecond / 100) allocate(time, site, next += 4096);
+  }
+  void churn(std::uint32_t site) {
+    for (std::uint64_t time = 0; time < 10 * kSecond; time += kSecond / 100) {
+      allocate(time, site, next += 4096);
+      release(time + kSecond / 1000, next);
+    }
+  }
+
+  ReportResult report(std::vector<GroupKey> by = {GroupKey::call_site}) {
+    std::stable_sort(events.begin(), events.end(),
+                     [](const Event& a, const Event& b) { return a.time_ns < b.time_ns; });
+    const SiteNames names;
+    ReportRequest request;
+    request.by = std::move(by);
+    request.history = true;
+    ReportAnalysis analysis(info, names, request);
+    analysis.add(events);
+    return analysis.finish();
+  }
+  LeaksResult leaks(double threshold = 1000) { return leaks_of(report(), threshold); }
+  static const LeakRow* row_of(const LeaksResult& result, std::uint64_t site) {
+    for (const LeakTable& table : result.tables)
+      for (const LeakRow& row : table.rows)
+        if (std::get<CodeAddress>(row.group.keys[0]).address == site) return &row;
+    return nullptr;
+  }
+
+  TraceInfo info;
+  EventBatch events;
+  std::uint64_t next = 0x100000;
+};
+
+TEST_F(Leaks, ALeakIsFoundAndRankedFirstNotBySize) {
+  leak(1);
+  churn(2);
+  for (int i = 0; i < 10; ++i) allocate(static_cast<std::uint64_t>(i), 3, next += 4096, 1 << 20);  // large, no growth
+  const LeaksResult result = leaks();
+  EXPECT_TRUE(result.found());
+  const auto sorted = sorted_leaks(result.tables[0].rows, *find_leak_column("growth"));
+  EXPECT_EQ(std::get<CodeAddress>(sorted[0]->group.keys[0]).address, 1u);
+  EXPECT_EQ(sorted[0]->verdict, LeakVerdict::certain);
+  EXPECT_NEAR(sorted[0]->trend.bytes_per_s, 12800, 200);
+  EXPECT_EQ(sorted[0]->certain_bytes(), 1000u * 128);
+  EXPECT_NEAR(static_cast<double>(sorted[0]->median_age_ns()), 5e9, 1.25e9);
+  EXPECT_EQ(row_of(result, 3)->verdict, LeakVerdict::no_growth);
+  EXPECT_EQ(row_of(result, 2), nullptr);  // nothing of it is live
+}
+
+TEST_F(Leaks, BelowTheThresholdItIsSlow) {
+  leak(1);
+  churn(2);
+  const LeaksResult result = leaks(20000);
+  EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::slow);
+  EXPECT_FALSE(result.found());
+}
+
+TEST_F(Leaks, WhatFillsAndIsFullIsPast) {
+  leak(1, 0, 13 * kSecond / 2);
+  churn(2);
+  EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::past);
+}
+
+TEST_F(Leaks, LessThanASecondSaysNothing) {
+  leak(1, 0, kSecond / 2);
+  release(kSecond / 2, 0x10);
+  for (std::uint64_t i = 0; i < 600; ++i) allocate(i * 1'000'000, 2, next += 4096);
+  EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::too_short);
+  EXPECT_EQ(row_of(leaks(), 2)->verdict, LeakVerdict::too_short);
+}
+
+TEST_F(Leaks, AFreeMayLieInAnyCpusLossThatEndsLater) {
+  leak(1);
+  churn(2);
+  info.lost = {{0, 5, 6 * kSecond, 8 * kSecond}};
+  const LeaksResult result = leaks();
+  const LeakRow& row = *row_of(result, 1);
+  EXPECT_EQ(row.main_doubt, Doubt::lost_stretch);
+  EXPECT_EQ(row.doubtful.allocations, 800u);  // born before the end of the loss
+  EXPECT_EQ(row.certain_bytes(), 200u * 128);
+  EXPECT_EQ(row.verdict, LeakVerdict::uncertain);
+  EXPECT_FALSE(result.found());
+}
+
+TEST_F(Leaks, AnEarlyLossLeavesTheRestCertain) {
+  leak(1);
+  churn(2);
+  info.lost = {{0, 5, 0, kSecond / 10}};
+  EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
+}
+
+TEST_F(Leaks, HolesAtUnknownTimesMakeAllUncertain) {
+  leak(1);
+  churn(2);
+  info.findings.count(Imperfection::missing_cpu);
+  const LeaksResult result = leaks();
+  EXPECT_EQ(row_of(result, 1)->main_doubt, Doubt::incomplete_trace);
+  EXPECT_EQ(row_of(result, 1)->certain_bytes(), 0u);
+  EXPECT_EQ(result.incomplete, std::vector{Imperfection::missing_cpu});
+}
+
+TEST_F(Leaks, StatisticsThatKnowOfMoreLossThanMarksMakeAllUncertain) {
+  leak(1, kSecond);
+  churn(2);
+  BufferStatistics statistics;
+  statistics.overrun = 7;
+  info.buffer_statistics = {statistics};
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::incomplete_trace);
+  info.lost = {{0, 7, 0, 1}};
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
+}
+
+TEST_F(Leaks, AddressesGivenAgainShowThatFreesAreNotTraced) {
+  leak(1);
+  churn(2);
+  allocate(2 * kSecond, 1, 0x5000);
+  allocate(3 * kSecond, 1, 0x5000);
+  const LeakRow row = *row_of(leaks(), 1);
+  EXPECT_EQ(row.main_doubt, Doubt::reallocated);
+  EXPECT_EQ(row.group.history->reallocated, 1u);
+  EXPECT_EQ(row.group.history->reallocated_of, 1002u);
+  EXPECT_EQ(row.verdict, LeakVerdict::uncertain);
+}
+
+TEST_F(Leaks, FewerThanAHundredthAreNoPathOfTheirOwn) {
+  leak(1);
+  churn(1);
+  allocate(2 * kSecond, 1, 0x5000);
+  allocate(3 * kSecond, 1, 0x5000);
+  EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);
+}
+
+TEST_F(Leaks, AddressesGivenAgainAfterALossShowNothing) {
+  leak(1, 5 * kSecond);
+  churn(2);
+  allocate(2 * kSecond, 1, 0x5000);
+  allocate(4 * kSecond, 1, 0x5000);
+  info.lost = {{0, 5, 3 * kSecond, 3 * kSecond + 1}};
+  EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);
+}
+
+TEST_F(Leaks, ATraceWithoutFreesProvesNothing) {
+  leak(1);
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
+}
+
+TEST_F(Leaks, PagesWithoutAKeyAreOneRow) {
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    Event event{};
+    event.kind = i % 2 == 0 ? EventKind::page_alloc : EventKind::page_free;
+    event.address = i % 4 == 3 ? i - 3 : i;
+    event.time_ns = i * kSecond / 100;
+    events.push_back(event);
+  }
+  const LeaksResult result = leaks();
+  ASSERT_EQ(result.tables.size(), 1u);
+  EXPECT_TRUE(result.tables[0].whole);
+  EXPECT_EQ(result.tables[0].rows[0].group.live_allocations, 250u);
+  EXPECT_EQ(result.tables[0].rows[0].group.live_bytes, 250u * 4096);
+  EXPECT_EQ(result.tables[0].rows[0].verdict, LeakVerdict::certain);
+}
+
+TEST(UntracedPaths, CacheOrCallSiteAndVersionDecide) {
+  EXPECT_NE(untraced_free_of("skbuff_head_cache", "f+0x1", KernelVersion{6, 1}), nullptr);
+  EXPECT_EQ(untraced_free_of("skbuff_head_cache", "f+0x1", KernelVersion{4, 4}), nullptr);
+  EXPECT_EQ(untraced_free_of("dentry", "__alloc_skb+0x1", KernelVersion{6, 1}), nullptr);
+  EXPECT_NE(untraced_free_of("", "__alloc_skb+0x1", KernelVersion{6, 1}), nullptr);
+  EXPECT_NE(untraced_free_of("io_kiocb", "f", KernelVersion{5, 15}), nullptr);
+  EXPECT_EQ(untraced_free_of("io_kiocb", "f", KernelVersion{6, 1}), nullptr);
+  EXPECT_EQ(untraced_free_of("io_kiocb", "f", std::nullopt), nullptr);
+}
+
+using TimelineTest = Leaks;
+
+TEST_F(TimelineTest, ComparesSamplesWithWhatTheTraceExplains) {
+  leak(1);
+  StateSample first{kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}};
+  StateSample last{9 * kSecond, 0, {{"meminfo", "SUnreclaim: 228 kB\n"}}};
+  info.samples = {first, last};
+  const TimelineResult result = timeline_of(report(), {});
+  ASSERT_EQ(result.balances.size(), 1u);
+  EXPECT_EQ(result.balances[0].name, "SUnreclaim");
+  EXPECT_EQ(result.balances[0].last - result.balances[0].first, 128 * 1024.0);
+  EXPECT_NEAR(static_cast<double>(result.balances[0].explained), 800 * 128, 4 * 128);  // a bucket at each end
+  ASSERT_EQ(result.allocators.size(), 1u);
+  ASSERT_EQ(result.groups.size(), 1u);
+  EXPECT_EQ(result.groups[0].points.back().live_bytes, 1000 * 128);
+}
+
+TEST_F(TimelineTest, FewerBucketsHaveTheSameSums) {
+  leak(1);
+  churn(2);
+  const TimelineResult fine = timeline_of(report(), {});
+  const TimelineResult coarse = timeline_of(report(), {.buckets = 10});
+  EXPECT_LE(coarse.axis.buckets, 10u);
+  EXPECT_EQ(coarse.axis.buckets, coarse.allocators[0].points.size());
+  std::uint64_t fine_sum = 0;
+  std::uint64_t coarse_sum = 0;
+  for (const TimeSeriesPoint& point : fine.allocators[0].points) fine_sum += point.bytes_allocated;
+  for (const TimeSeriesPoint& point : coarse.allocators[0].points) coarse_sum += point.bytes_allocated;
+  EXPECT_EQ(fine_sum, coarse_sum);
+  EXPECT_EQ(fine.allocators[0].points.back().live_bytes, coarse.allocators[0].points.back().live_bytes);
+}
+
+TEST_F(TimelineTest, FreePagesFallByWhatIsAllocated) {
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    Event event{};
+    event.kind = i < 3 ? EventKind::page_free : EventKind::page_alloc;
+    event.address = 100 + i;
+    event.time_ns = (i + 1) * kSecond;
+    events.push_back(event);
+  }
+  info.samples = {{kSecond / 2, 0, {{"meminfo", "MemFree: 400 kB\n"}}},
+                  {11 * kSecond, 0, {{"meminfo", "MemFree: 384 kB\n"}}}};
+  const TimelineResult result = timeline_of(report(), {});
+  ASSERT_EQ(result.balances.size(), 1u);
+  EXPECT_EQ(result.balances[0].explained, -4 * 4096);  // three frees of older pages, seven allocations
+}
+
+}  // namespace
+}  // namespace kmt
