@@ -6,7 +6,7 @@ namespace kmt {
 namespace {
 
 // How far ahead the pointer table's cache lines are fetched: about the time of one miss.
-constexpr std::size_t kPrefetchDistance = 8;
+constexpr std::size_t kPrefetchDistance = 20;
 
 unsigned unit_of(const Event& event) {
   if (allocator_of(event.kind) != Allocator::slab) return kSlabUnits;
