@@ -4,7 +4,9 @@
 at the end of a round is freed, as in a machine that runs for long under a steady load. The same events are written as a
 trace.dat (version 6) and as a perf.data, so that programs which read different formats can be compared.
 
-  generate_trace.py --events N [--trace-dat FILE] [--perf-data FILE] [--from TRACE.DAT]"""
+With --leak nothing is ever freed: frees are left out and no address comes twice.
+
+  generate_trace.py --events N [--trace-dat FILE] [--perf-data FILE] [--from TRACE.DAT] [--leak]"""
 import argparse
 import collections
 import os
@@ -32,12 +34,15 @@ Record = collections.namedtuple('Record', 'time cpu event raw')
 class Round:
     """The events of the real trace and of the frees that empty it, in time order."""
 
-    def __init__(self, trace):
-        self.trace, self.order = trace, trace.order
+    def __init__(self, trace, leak=False):
+        self.trace, self.order, self.leak = trace, trace.order, leak
         self.formats = tracedat.formats(trace)
         self.name_of = {number: name for name, (number, _) in self.formats.items()}
         self.records = sorted(self._real_records(), key=lambda record: record.time)
-        self.records += self._closing_frees()
+        if leak:
+            self.records = list(self._first_allocations())
+        else:
+            self.records += self._closing_frees()
         self.first = self.records[0].time
         self.length = self.records[-1].time - self.first + NS_BETWEEN_ROUNDS
 
@@ -49,6 +54,15 @@ class Round:
                 for time, offset, length in tracedat.records(self.trace, page):
                     raw = page[offset:offset + length]
                     yield Record(time, cpu, struct.unpack_from(self.order + 'H', raw)[0], raw)
+
+    def _first_allocations(self):
+        pointers = set()
+        for record in self.records:
+            if self.name_of.get(record.event) in ('kmalloc', 'kmem_cache_alloc'):
+                pointer = self.value(record, 'ptr')
+                if pointer not in pointers and pointer not in (0, ZERO_SIZE_PTR):
+                    pointers.add(pointer)
+                    yield record
 
     def value(self, record, field):
         at = self.formats[self.name_of[record.event]][1][field]
@@ -102,23 +116,23 @@ class Round:
 class Template:
     """The bytes of one round, and where the times and addresses are in it."""
 
-    def __init__(self, order):
-        self.data, self.word = bytearray(), struct.Struct(order + 'Q')
+    def __init__(self, order, turns=ROUNDS_OF_ADDRESSES):
+        self.data, self.word, self.turns = bytearray(), struct.Struct(order + 'Q'), turns
         self.times, self.addresses = [], []  # (offset, value), (offset, value, step)
 
     def round(self, number, length):
         for offset, value in self.times:
             self.word.pack_into(self.data, offset, value + number * length)
-        turn = number % ROUNDS_OF_ADDRESSES
+        turn = number % self.turns
         for offset, value, step in self.addresses:
-            self.word.pack_into(self.data, offset, value + turn * step)
+            self.word.pack_into(self.data, offset, (value + turn * step) % (1 << 64))
         return self.data
 
 
 def pages_of(round_, cpu):
     """A Template of ring-buffer pages."""
     trace = round_.trace
-    template = Template(trace.order)
+    template = Template(trace.order, 1 << 32 if round_.leak else ROUNDS_OF_ADDRESSES)
     page_size, start = trace.buffers[0].page_size, trace.page_data_offset()[0]
     page, at, last = None, 0, 0
 
@@ -243,8 +257,9 @@ def main():
     parser.add_argument('--trace-dat')
     parser.add_argument('--perf-data')
     parser.add_argument('--from', dest='source', default=os.path.join(HERE, '..', 'tests', 'data', 'amd64', 'trace.dat'))
+    parser.add_argument('--leak', action='store_true', help='leave all frees out')
     options = parser.parse_args()
-    round_ = Round(tracedat.read(options.source))
+    round_ = Round(tracedat.read(options.source), options.leak)
     rounds = -(-options.events // len(round_.records))
     if options.perf_data:
         write_perf_data(round_, rounds, options.perf_data)

@@ -40,6 +40,12 @@ def build():
     return Built(os.path.join(BUILD, 'kmemtrace'), *(os.path.join(BUILD, 'bench', name) for name in Built._fields[1:]))
 
 
+def generate(events, *options):
+    """Makes a trace by bench/generate_trace.py; events written."""
+    command = [sys.executable, os.path.join(HERE, 'generate_trace.py'), '--events', str(events), *options]
+    return int(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
 def workspace():
     """A folder that is gone at the end of the with statement."""
     os.makedirs(FOLDER, exist_ok=True)
