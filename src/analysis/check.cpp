@@ -60,7 +60,7 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
     found(Imperfection::allocated_less_than_requested, event, [&] {
       return fmt::format("{} of {} bytes{}", event.bytes_allocated, event.bytes_requested, at_call_site(event));
     });
-  const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, 0);
+  const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, event.cache.value);
   if (!allocation.replaced) return;
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
   found(allocation.object.free_came_early ? Imperfection::free_before_allocation
@@ -77,6 +77,8 @@ void CheckAnalysis::State::check_free(const Event& event) {
   if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
       freed_by_wrong_family(object.from_cache, event, cache_object_may_be_kfreed))
     found(Imperfection::freed_by_another_family, event, pointer);
+  else if (outcome == FreeOutcome::matched && object.from_cache && freed_to_wrong_cache(object.origin, event))
+    found(Imperfection::freed_by_another_cache, event, pointer);
 }
 
 void CheckAnalysis::State::check_pages(const Event& event) {

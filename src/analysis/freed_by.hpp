@@ -18,4 +18,9 @@ inline bool freed_by_wrong_family(bool from_cache, const Event& free, bool cache
   return from_cache && !cache_object_may_be_kfreed;
 }
 
+// To another cache than the one that the allocation names, by the ids of their names; 0: not said.
+inline bool freed_to_wrong_cache(std::uint32_t allocated_from, const Event& free) {
+  return allocated_from != 0 && free.cache.value != 0 && allocated_from != free.cache.value;
+}
+
 }  // namespace kmt

@@ -88,9 +88,12 @@ std::uint32_t Grouping::task_of(std::int32_t tid, const Event& event, bool with_
   const char* const interrupt = interrupt_name(event);
   const std::string_view comm = interrupt != nullptr ? interrupt : task_name(task_info_, tid, event.time_ns);
   const bool has_id = with_id && interrupt == nullptr;
+  const auto [recent, is_first] = known_tasks_[has_id ? 1 : 0].insert(static_cast<std::uint32_t>(tid));
+  if (!is_first && recent->comm == comm.data()) return recent->value;
   const auto [known, is_new] =
       task_ids_.try_emplace({std::string(comm), has_id ? tid : kNoId}, static_cast<std::uint32_t>(tasks_.size()));
   if (is_new) tasks_.push_back({has_id ? std::optional(tid) : std::nullopt, std::string(comm)});
+  *recent = {comm.data(), known->second};
   return known->second;
 }
 

@@ -88,6 +88,12 @@ class Grouping {
   InternTable<std::uint64_t> numbers_;
   std::map<std::pair<std::string, std::int64_t>, std::uint32_t> task_ids_;
   std::vector<TaskName> tasks_;
+  // The last answer for each task, and the name that it was for: names stay where they are in the tables.
+  struct KnownTask {
+    const char* comm;
+    std::uint32_t value;
+  };
+  FlatMap<KnownTask> known_tasks_[2];           // without and with its id
   std::vector<std::uint32_t> caller_of_stack_;  // 0: not asked for yet, else 1 + number of the address
 };
 

@@ -11,15 +11,17 @@ namespace kmt {
 namespace {
 
 void allocated_at(Account& account, std::uint64_t time_ns) {
-  if (account.allocations + account.failed_allocations == 0) account.first_ns = time_ns;
+  const bool first = account.allocations + account.failed_allocations == 0;
+  account.first_ns = first ? time_ns : std::min(account.first_ns, time_ns);
   account.last_ns = std::max(account.last_ns, time_ns);
 }
 
-void grow(Account& account, std::uint64_t bytes, std::uint64_t time_ns) {
-  account.live_bytes += bytes;
-  if (account.live_bytes > account.peak_bytes) {
-    account.peak_bytes = account.live_bytes;
-    account.peak_ns = time_ns;
+// An Account or a Ledger::Allocated.
+void grow(auto& of, std::uint64_t bytes, std::uint64_t time_ns) {
+  of.live_bytes += bytes;
+  if (of.live_bytes > of.peak_bytes) {
+    of.peak_bytes = of.live_bytes;
+    of.peak_ns = time_ns;
   }
 }
 
@@ -95,7 +97,7 @@ void Ledger::open(const Event& event, std::uint32_t number) {
   account.bytes_allocated += origin.bytes_allocated;
   ++account.live_allocations;
   grow(account, origin.bytes_allocated, event.time_ns);
-  grow(allocated(origin.allocator).total, origin.bytes_allocated, event.time_ns);
+  grow(allocated(origin.allocator), origin.bytes_allocated, event.time_ns);
 }
 
 void Ledger::begin(const Event& event, const Step& step) {
@@ -120,7 +122,7 @@ void Ledger::end_replaced(const Ending& ending) {
   Account& account = accounts_[origin.group];
   if (ending.whole) --account.live_allocations;
   account.live_bytes -= ending.bytes;
-  allocated(origin.allocator).total.live_bytes -= ending.bytes;
+  allocated(origin.allocator).live_bytes -= ending.bytes;
   if (history_) history_->ended(ending.origin, origin, ending.bytes, ending.whole);
 }
 
@@ -195,7 +197,7 @@ void Ledger::check_free(const Event& event, const Step& step) {
   const Origin& origin = origins_[step.origin];
   if (freed_by_wrong_family(origin.from_cache, event, options_.cache_object_may_be_kfreed))
     found(Imperfection::freed_by_another_family, event, origin.call_site, event.call_site, event.cache.value);
-  else if (origin.from_cache && origin.cache != 0 && event.cache.value != 0 && origin.cache != event.cache.value)
+  else if (origin.from_cache && freed_to_wrong_cache(origin.cache, event))
     found(Imperfection::freed_by_another_cache, event, origin.call_site, event.call_site, event.cache.value);
 }
 

@@ -65,12 +65,15 @@ class Ledger {
   void add(const MatchedBatch& batch);
 
   struct Allocated {
-    Account total;  // of which only peak and live bytes are kept while events pass
+    std::uint64_t live_bytes = 0;
+    std::uint64_t peak_bytes = 0;
+    std::uint64_t peak_ns = 0;
     std::uint64_t unmatched_frees = 0;
     std::uint64_t null_frees = 0;
   };
 
-  const EventSpan& span() const { return span_; }
+  const EventSpan& span() const { return span_; }      // of the events that are selected
+  const EventSpan& window() const { return window_; }  // of all that were seen
   const std::vector<std::uint64_t>& events_of_type() const { return events_of_type_; }
   const std::vector<Origin>& origins() const { return origins_; }
   const std::vector<Account>& accounts() const { return accounts_; }
@@ -109,6 +112,7 @@ class Ledger {
 
   LedgerOptions options_;
   EventSpan span_;
+  EventSpan window_;
   std::vector<std::uint64_t> events_of_type_;
   std::vector<Origin> origins_ = {{}};  // by number; 0 is "none"
   std::vector<Account> accounts_;       // by group

@@ -93,7 +93,7 @@ class Matching {
         visit(allocator, object.origin, object.time_ns, std::uint64_t{1}, true);
       });
     frames_.for_each_live([&](std::uint64_t, const LiveFrames& frames) {
-      visit(Allocator::pages, frames.origin, frames.time_ns, frames.count * frames.pages_per_frame, frames.head);
+      visit(Allocator::pages, frames.origin, frames.time_ns, frames_.pages_of(frames), frames.head);
     });
   }
 

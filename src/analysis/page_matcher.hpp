@@ -56,9 +56,15 @@ class PageMatcher {
       if (*start < first) insert(*start, part_of(block, first - *start, block.head));
       if (block_end > end) insert(end, part_of(block, block_end - end, false));
       const std::uint64_t overlap = std::min(end, block_end) - std::max(first, *start);
-      released(part_of(block, overlap, block.head && *start >= first), overlap * block.pages_per_frame);
+      const LiveFrames part = part_of(block, overlap, block.head && *start >= first);
+      released(part, pages_of(part));
       if (*start <= first) return;
     }
+  }
+
+  std::uint64_t pages_of(const LiveFrames& frames) const {
+    // Where the trace names only the first struct page, it stands for all.
+    return identity_ == PageIdentity::frame ? frames.count : std::uint64_t{1} << frames.order;
   }
 
   // Blocks of live frames, in no order that means anything.
@@ -71,16 +77,11 @@ class PageMatcher {
   LiveFrames extent_of(unsigned order) const {
     LiveFrames frames;
     frames.order = static_cast<std::uint8_t>(order);
-    if (identity_ == PageIdentity::frame) {
-      frames.count = std::uint64_t{1} << order;
-    } else {
-      frames.count = 1;
-      frames.pages_per_frame = 1u << order;
-    }
+    frames.count = identity_ == PageIdentity::frame ? std::uint32_t{1} << order : 1;
     return frames;
   }
   static LiveFrames part_of(LiveFrames block, std::uint64_t count, bool head) {
-    block.count = count;
+    block.count = static_cast<std::uint32_t>(count);
     block.head = head;
     return block;
   }

@@ -102,10 +102,11 @@ struct PagesAnalysis::State {
   };
   using FailureKey = std::tuple<std::uint32_t, std::uint8_t, std::uint32_t, std::int8_t>;  // part, order, gfp, type
 
-  State(const TraceInfo& trace_info, const SymbolNames& symbols, ReportFilter wanted)
+  State(const TraceInfo& trace_info, const TraceInfo& task_info, const SymbolNames& symbols, ReportFilter wanted)
       : info(trace_info),
+        tasks(task_info),
         caches(trace_info),
-        filter(std::move(wanted), trace_info, trace_info, symbols, caches),
+        filter(std::move(wanted), trace_info, task_info, symbols, caches),
         pageblock_order(trace_info.pageblock_order.value_or(usual_pageblock_order(trace_info))),
         frames(trace_info.page_identity) {}
 
@@ -119,6 +120,7 @@ struct PagesAnalysis::State {
   PageTaskRow named(const Part& part) const;
 
   const TraceInfo& info;
+  const TraceInfo& tasks;
   CacheNames caches;
   EventFilter filter;
   bool begun = false;
@@ -208,11 +210,10 @@ bool PagesAnalysis::State::begins_run(const Event& event) {
   return inserted || std::exchange(kind->second, event.kind) != event.kind;
 }
 
-// The name that is known now decides only where a part ends. It gets its name in the end, when all that tells of names
-// has been read.
+// A task that is renamed goes on as another part.
 std::uint32_t PagesAnalysis::State::part_of(const Event& event) {
   const Doer doer = doer_of(event);
-  const std::string_view name = doer == event.tid ? task_name(info, event.tid, event.time_ns) : std::string_view();
+  const std::string_view name = doer == event.tid ? task_name(tasks, event.tid, event.time_ns) : std::string_view();
   const auto [named, inserted] = current.try_emplace(doer);
   if (inserted || named->second.name != name) {
     named->second = {std::string(name), static_cast<std::uint32_t>(parts.size())};
@@ -235,13 +236,14 @@ std::uint32_t PagesAnalysis::State::group_of(const Event& event, std::uint32_t p
 
 PageTaskRow PagesAnalysis::State::named(const Part& part) const {
   PageTaskRow row = part.row;
-  if (row.tid) row.comm = task_name(info, *row.tid, part.first_ns);
+  if (row.tid) row.comm = task_name(tasks, *row.tid, part.first_ns);
   row.task = row.tid ? fmt::format("{}-{}", row.comm, *row.tid) : row.comm;
   return row;
 }
 
-PagesAnalysis::PagesAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportFilter filter)
-    : state_(std::make_unique<State>(info, symbols, std::move(filter))) {}
+PagesAnalysis::PagesAnalysis(const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+                             ReportFilter filter)
+    : state_(std::make_unique<State>(info, tasks, symbols, std::move(filter))) {}
 PagesAnalysis::~PagesAnalysis() = default;
 
 void PagesAnalysis::add(const EventBatch& batch) {

@@ -23,8 +23,9 @@ namespace kmt {
 
 class PagesAnalysis {
  public:
-  // Both must outlive the analysis; the info's tables may grow between batches.
-  PagesAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportFilter filter);
+  // All must outlive the analysis; the info's tables may grow between batches. `tasks` knows what tasks are called,
+  // which `info` may not know yet.
+  PagesAnalysis(const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols, ReportFilter filter);
   ~PagesAnalysis();
   void add(const EventBatch& batch);
   // Call after the source has ended (or was interrupted: the result is that of what was read).

@@ -143,8 +143,8 @@ AllocatorTotals ReportAnalysis::State::totals_of(Allocator allocator) const {
     totals.lifetimes.add(account.lifetimes);
   }
   const Ledger::Allocated& allocated = ledger.allocated(allocator);
-  totals.peak_bytes = allocated.total.peak_bytes;
-  totals.peak_ns = allocated.total.peak_ns;
+  totals.peak_bytes = allocated.peak_bytes;
+  totals.peak_ns = allocated.peak_ns;
   totals.unmatched_frees = allocated.unmatched_frees;
   totals.frees = totals.matched_frees + totals.unmatched_frees;
   totals.null_frees = allocated.null_frees;
@@ -302,7 +302,7 @@ ReportResult ReportAnalysis::finish() {
   for (GroupTable& table : result.groups)
     for (GroupRow& row : table.rows) {
       row.allocator = table.allocator;
-      row.duration_ns = result.trace.duration_ns;
+      row.duration_ns = state.ledger.window().last_ns - state.ledger.window().first_ns;
       if (table.allocator == Allocator::percpu) row.knows_bytes = result.percpu.knows_bytes;
       if (state.info.cpu_nodes.empty()) row.cross_node_frees.reset();
     }
@@ -320,10 +320,9 @@ bool needs_cache_names(const ReportRequest& request) {
 }
 
 bool needs_task_names(const ReportRequest& request, const TraceInfo& info) {
-  if (request.filter.comms.empty() && !groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm}))
-    return false;
-  return std::any_of(info.event_types.begin(), info.event_types.end(),
-                     [](const EventType& type) { return type.system == "task" || type.system == "sched"; });
+  const bool asks =
+      !request.filter.comms.empty() || groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm});
+  return asks && may_tell_earlier_names(info);
 }
 
 }  // namespace kmt

@@ -9,8 +9,9 @@ namespace kmt {
 
 // Forgets the older half of the freed pointers, where they are many.
 void SlabMatcher::make_room(Table& table) {
-  constexpr std::size_t kRemembered = kRememberedFrees >> kTableBits;
-  if (table.objects.size() - table.live < kRemembered) return;
+  // A tenth of the table at least, so that going through all of it is worth the while.
+  const std::size_t most = std::max(kRememberedFrees >> kTableBits, table.objects.size() / 10);
+  if (table.objects.size() - table.live < most) return;
   std::vector<std::uint64_t> times;
   table.objects.for_each([&times](std::uint64_t, const SlabObject& object) {
     if (!object.live) times.push_back(object.time_ns);

@@ -42,8 +42,7 @@ Findings findings_of(const TraceInfo& info) {
 
 void EventSpan::store_in(TraceSummary& summary) const {
   summary.first_ns = first_ns;
-  // An event may be earlier than the one before it where a trace is damaged.
-  summary.duration_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+  summary.duration_ns = last_ns - first_ns;
   summary.events = events;
 }
 

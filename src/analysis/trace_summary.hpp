@@ -2,6 +2,8 @@
 // What every result says about its trace.
 #pragma once
 
+#include <algorithm>
+
 #include "results/report.hpp"
 #include "trace/trace_info.hpp"
 
@@ -19,9 +21,10 @@ struct EventSpan {
   std::uint64_t last_ns = 0;
   std::uint64_t events = 0;
 
+  // Where a trace is damaged an event may be earlier than the one before it.
   void add(const Event& event) {
-    if (events++ == 0) first_ns = event.time_ns;
-    last_ns = event.time_ns;
+    first_ns = events++ == 0 ? event.time_ns : std::min(first_ns, event.time_ns);
+    last_ns = std::max(last_ns, event.time_ns);
   }
   void store_in(TraceSummary& summary) const;
 };

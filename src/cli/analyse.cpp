@@ -28,7 +28,7 @@ class ObservedSource : public Source {
   double progress() const override { return source_.progress(); }
   bool read(EventBatch& batch) override {
     const bool more = source_.read(batch);
-    if (options_.observe) options_.observe(batch, info());
+    if (more && options_.observe) options_.observe(batch, info());
     return more;
   }
 
@@ -64,11 +64,13 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
   request.find_caller = [&callers](std::span<const std::uint64_t> stack) { return callers.caller(stack); };
   const bool for_tasks = needs_task_names(request, source->info());
   const bool for_caches = needs_cache_names(request);
-  const std::unique_ptr<Source> ahead = for_tasks || for_caches ? open() : nullptr;
+  std::unique_ptr<Source> ahead = for_tasks || for_caches ? open() : nullptr;
   if (for_tasks) request.tasks = &ahead->info();
 
   ReportAnalysis analysis(source->info(), symbols, request);
   bool complete = !ahead || read_ahead(*ahead, options, for_tasks, for_caches ? &analysis.cache_names() : nullptr);
+  analysis.cache_names().end_learning();
+  if (!for_tasks) ahead.reset();
   if (complete) {
     WatchedSource watched(*source, options.progress);
     ObservedSource observed(watched, options);

@@ -68,12 +68,18 @@ int pages(const Options& options) {
   view.filtered = !filter.selects_all();
   if (!options.sort.empty()) view.sort = &column_named(options.sort);
 
-  const std::unique_ptr<Source> source =
-      open_for_reading(options.file.empty() ? default_trace() : options.file, OpenOptions{options.filter.buffer});
+  const std::string file = options.file.empty() ? default_trace() : options.file;
+  const auto open = [&] { return open_for_reading(file, OpenOptions{options.filter.buffer}); };
+  const std::unique_ptr<Source> source = open();
+  // Read once before, where that tells what tasks are called.
+  const std::unique_ptr<Source> ahead = may_tell_earlier_names(source->info()) ? open() : nullptr;
+  bool complete = !ahead || read_trace(
+                                *ahead, [](const EventBatch&) {}, !options.no_progress);
+
   const Kallsyms symbols(source->info().kallsyms);
-  PagesAnalysis analysis(source->info(), symbols, filter);
-  const bool complete = read_trace(
-      *source, [&](const EventBatch& batch) { analysis.add(batch); }, !options.no_progress);
+  PagesAnalysis analysis(source->info(), ahead ? ahead->info() : source->info(), symbols, filter);
+  complete = complete && read_trace(
+                             *source, [&](const EventBatch& batch) { analysis.add(batch); }, !options.no_progress);
   PagesResult result = analysis.finish();
   result.trace.complete = complete;
   print_result(options.json ? json_pages(result, view) : text_pages(result, view, stdout_style(options.raw)));

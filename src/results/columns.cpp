@@ -97,7 +97,7 @@ constexpr std::array kGroupColumns = {
                 "most bytes live at one time"},
     Column<Row>{"peak-at", "Peak at", Unit::time, 13, [](const Row& row) { return peak(row, row.peak_ns); },
                 "when that was first reached, on the trace's clock", kOnDemand},
-    Column<Row>{"rate", "Hits/s", Unit::rate, 13, rate, "allocations in a second, over the whole trace", kOnDemand},
+    Column<Row>{"rate", "Hits/s", Unit::rate, 13, rate, "allocations in a second, over the whole trace or time window", kOnDemand},
     Column<Row>{"mean-life", "Mean life", Unit::duration, 10,
                 [](const Row& row) { return of_lifetimes(row, row.lifetimes.mean_ns()); },
                 "how long the allocations that were freed had lived, on average"},

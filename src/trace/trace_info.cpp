@@ -27,6 +27,11 @@ std::optional<std::int32_t> thread_group(const TraceInfo& info, std::int32_t tid
   return known->second;
 }
 
+bool may_tell_earlier_names(const TraceInfo& info) {
+  return std::any_of(info.event_types.begin(), info.event_types.end(),
+                     [](const EventType& type) { return type.system == "task" || type.system == "sched"; });
+}
+
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceInfo& info) {
   unsigned cpus = info.cpus;
   for (const LostEvents& lost : info.lost) cpus = std::max(cpus, lost.cpu + 1);

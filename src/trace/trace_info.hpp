@@ -88,6 +88,9 @@ struct TraceInfo {
 
 // What a task is called at a time: as events tell, else its last name; "<idle>" and, where nothing is known, "<...>".
 std::string_view task_name(const TraceInfo& info, std::int32_t tid, std::uint64_t time_ns);
+// Whether events later in the trace may tell what a task was called before them: then all names are known only when all
+// has been read.
+bool may_tell_earlier_names(const TraceInfo& info);
 
 // The process that a task belongs to (its tgid); empty: the trace does not tell. The kernel uses ids again: of what is
 // known at different times the latest counts, for the whole trace.

@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using enum kmt::GroupKey;
     kmt::ReportAnalysis report(source->info(), symbols, {{}, {call_site, cache, gfp, lifetime}, {}});
     kmt::ReportAnalysis by_task(source->info(), symbols, {{}, {stack, process, migrate_type, requested_size}, {}});
-    kmt::PagesAnalysis pages(source->info(), symbols, {});
+    kmt::PagesAnalysis pages(source->info(), source->info(), symbols, {});
     kmt::CheckAnalysis check(source->info());
     for (kmt::EventBatch batch; source->read(batch);) {
       report.cache_names().learn(batch, source->info());

@@ -50,7 +50,7 @@ class Pages : public testing::Test {
   }
 
   PagesResult result(ReportFilter filter = {}) {
-    PagesAnalysis analysis(info, no_names, std::move(filter));
+    PagesAnalysis analysis(info, info, no_names, std::move(filter));
     analysis.add(events);
     return analysis.finish();
   }
@@ -209,7 +209,7 @@ TEST_F(Pages, ATaskThatIsRenamedIsTwo) {
 // A name may be told by an event that comes later than what it names.
 TEST_F(Pages, ANameThatIsToldLaterCounts) {
   add(EventKind::page_alloc, 1);
-  PagesAnalysis analysis(info, no_names, {});
+  PagesAnalysis analysis(info, info, no_names, {});
   analysis.add(events);
   info.task_names.called_before(7, 150, "first");
   info.task_names.called_since(7, 150, "second");
