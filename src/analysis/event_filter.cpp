@@ -73,7 +73,7 @@ bool EventFilter::selects_allocation(const Event& event) {
   const std::uint64_t bytes = of_pages ? info_.page_size << std::min<unsigned>(event.order, 32) : event.bytes_allocated;
   if (filter_.least_bytes && bytes < *filter_.least_bytes) return false;
   if (filter_.most_bytes && bytes > *filter_.most_bytes) return false;
-  if (!filter_.call_sites.empty() && !selects_call_site(event.call_site)) return false;
+  if (!filter_.call_sites.empty() && (event.call_site.value == 0 || !selects_call_site(event.call_site))) return false;
   return filter_.caches.empty() ||
          (is_slab_alloc(event.kind) && matches(filter_.caches, caches_[caches_.id_of(event)]));
 }

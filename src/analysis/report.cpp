@@ -2,6 +2,7 @@
 #include "analysis/report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -91,6 +92,7 @@ struct ReportAnalysis::State {
   std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
   std::vector<AnomalyRow> anomaly_rows() const;
   CodeAddress code_address(std::uint32_t call_site) const;
+  void find_missing_frees(ReportResult& result) const;
   std::vector<std::uint32_t> groups_to_follow() const;
   std::optional<Histories> make_histories();
 
@@ -275,6 +277,24 @@ std::optional<Histories> ReportAnalysis::State::make_histories() {
   return common;
 }
 
+// kfree takes objects of caches too, kmem_cache_free none of kmalloc's.
+void ReportAnalysis::State::find_missing_frees(ReportResult& result) const {
+  constexpr std::uint64_t kEnough = 100;  // allocations, of which some would have been freed
+  std::array<std::uint64_t, 256> of_kind{};
+  for (std::size_t type = 0; type < ledger.events_of_type().size(); ++type)
+    of_kind[static_cast<std::size_t>(info.event_types[type].kind)] += ledger.events_of_type()[type];
+  const auto count = [&of_kind](EventKind kind) { return of_kind[static_cast<std::size_t>(kind)]; };
+  const auto check = [&](EventKind allocation, std::uint64_t frees, const char* missing) {
+    if (count(allocation) >= kEnough && frees == 0)
+      result.findings.add({Imperfection::no_frees_recorded, missing, {}, {}, {}});
+  };
+  check(EventKind::kmalloc, count(EventKind::kfree), "kfree");
+  check(EventKind::cache_alloc, count(EventKind::cache_free) + count(EventKind::kfree), "kmem_cache_free");
+  check(EventKind::page_alloc, count(EventKind::page_free), "mm_page_free");
+  check(EventKind::percpu_alloc, count(EventKind::percpu_free), "percpu_free_percpu");
+  check(EventKind::vmap_alloc, count(EventKind::vmap_free), "free_vmap_area_noflush");
+}
+
 ReportResult ReportAnalysis::finish() {
   State& state = *state_;
   ReportResult result;
@@ -312,6 +332,7 @@ ReportResult ReportAnalysis::finish() {
       result.anomalies.emplace_back(kImperfections[kind].id, state.ledger.anomalies()[kind]);
   result.anomaly_sites = state.anomaly_rows();
   result.findings = findings_of(state.info);
+  state.find_missing_frees(result);
   return result;
 }
 

@@ -134,6 +134,7 @@ std::vector<GroupKey> parse_keys_of_live(std::string_view text) {
 }
 
 std::vector<GroupKey> parse_group_keys(std::string_view text) {
+  if (text.empty()) throw bad_value(text, "a key", "Write --by call-site, or several: --by cache,call-site");
   std::vector<GroupKey> keys;
   for (const std::string_view part : split(text, ',')) {
     const auto found = std::find_if(group_keys().begin(), group_keys().end(),

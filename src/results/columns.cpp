@@ -97,7 +97,8 @@ constexpr std::array kGroupColumns = {
                 "most bytes live at one time"},
     Column<Row>{"peak-at", "Peak at", Unit::time, 13, [](const Row& row) { return peak(row, row.peak_ns); },
                 "when that was first reached, on the trace's clock", kOnDemand},
-    Column<Row>{"rate", "Hits/s", Unit::rate, 13, rate, "allocations in a second, over the whole trace or time window", kOnDemand},
+    Column<Row>{"rate", "Hits/s", Unit::rate, 13, rate, "allocations in a second, over the whole trace or time window",
+                kOnDemand},
     Column<Row>{"mean-life", "Mean life", Unit::duration, 10,
                 [](const Row& row) { return of_lifetimes(row, row.lifetimes.mean_ns()); },
                 "how long the allocations that were freed had lived, on average"},
@@ -143,6 +144,19 @@ constexpr std::array kPageOrderColumns = {
 
 }  // namespace
 
+namespace {
+
+std::vector<const GroupRow*> sorted_by_keys(const std::vector<GroupRow>& rows) {
+  std::vector<const GroupRow*> sorted;
+  for (const GroupRow& row : rows) sorted.push_back(&row);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const GroupRow* a, const GroupRow* b) {
+    return std::lexicographical_compare(a->keys.begin(), a->keys.end(), b->keys.begin(), b->keys.end(), comes_before);
+  });
+  return sorted;
+}
+
+}  // namespace
+
 std::span<const Column<GroupRow>> group_columns() { return kGroupColumns; }
 std::span<const Column<PageOrderRow>> page_order_columns() { return kPageOrderColumns; }
 
@@ -153,6 +167,7 @@ const Column<GroupRow>* find_group_column(std::string_view key) {
 }
 
 std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, const Column<GroupRow>& by) {
+  if (by.key == "name") return sorted_by_keys(rows);
   struct Keyed {
     Cell cell;
     const GroupRow* row;

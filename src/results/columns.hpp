@@ -36,8 +36,8 @@ std::span<const Column<PageOrderRow>> page_order_columns();
 // The column that --sort and --columns name; null when there is none.
 const Column<GroupRow>* find_group_column(std::string_view key);
 
-// All rows: numbers from the largest (rows without a value last), text in alphabetical order; among equals by bytes
-// allocated, then by name. The pointers are into `rows`.
+// All rows: numbers from the largest (rows without a value last); by name in the order of comes_before(); among equals
+// by bytes allocated, then by name. The pointers are into `rows`.
 std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, const Column<GroupRow>& by);
 
 // One row that adds up what can be added, under the given name.

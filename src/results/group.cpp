@@ -79,4 +79,16 @@ std::string plain_text(const KeyValue& value) {
   return std::visit(Visitor{}, value);
 }
 
+bool comes_before(const KeyValue& a, const KeyValue& b) {
+  if (std::holds_alternative<std::monostate>(a) || std::holds_alternative<std::monostate>(b))
+    return !std::holds_alternative<std::monostate>(a) && std::holds_alternative<std::monostate>(b);
+  const auto* number = std::get_if<std::uint64_t>(&a);
+  const auto* other_number = std::get_if<std::uint64_t>(&b);
+  if (number != nullptr && other_number != nullptr) return *number < *other_number;
+  const auto* range = std::get_if<LifetimeRange>(&a);
+  const auto* other_range = std::get_if<LifetimeRange>(&b);
+  if (range != nullptr && other_range != nullptr) return range->from_ns < other_range->from_ns;
+  return plain_text(a) < plain_text(b);
+}
+
 }  // namespace kmt

@@ -185,15 +185,28 @@ std::string churn_lines(const ReportResult& result, const TextStyle& style) {
   return more == 0 ? out : out + emphasised(fmt::format("  ({} more)", more), Emphasis::aside, style) + "\n";
 }
 
+// Words that fit into a column; `check` has the sentences.
+std::string short_name(Imperfection kind) {
+  switch (kind) {
+    case Imperfection::allocated_before_trace: return "before trace";
+    case Imperfection::double_free_or_untraced_allocation: return "freed twice";
+    case Imperfection::allocation_on_live_pointer: return "live pointer";
+    case Imperfection::freed_by_another_family: return "other family";
+    case Imperfection::freed_by_another_cache: return "other cache";
+    case Imperfection::allocated_less_than_requested: return "too small";
+    case Imperfection::failed_allocation: return "failed";
+    default: return std::string(describe(kind).id);
+  }
+}
+
 // Both call sites of what went wrong. What was allocated before the trace is no news of a running system.
 std::string anomaly_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   std::vector<const AnomalyRow*> rows;
   for (const AnomalyRow& row : result.anomaly_sites)
     if (style.raw || row.kind != Imperfection::allocated_before_trace) rows.push_back(&row);
   if (rows.empty()) return {};
-  constexpr std::size_t kMostShown = 10;
-  const std::size_t shown = options.limit == 0 ? rows.size() : std::min({options.limit, kMostShown, rows.size()});
-  Table table{{{"Anomaly", true},
+  const std::size_t shown = shown_rows(options, rows.size());
+  Table table{{{"Anomaly", style.raw},
                {"Times"},
                {"First call site", true},
                {"Second call site", true},
@@ -205,8 +218,9 @@ std::string anomaly_sites(const ReportResult& result, const ReportOptions& optio
     const AnomalyRow& row = *rows[i];
     const auto site = [](const CodeAddress& code) { return code.address == 0 ? "-" : ascii(code.symbol); };
     table.rows.push_back(
-        {{std::string(describe(row.kind).id), say_count(row.count, style), site(row.first), site(row.second),
-          row.cache.empty() ? "-" : ascii(row.cache), say_seconds(row.first_ns), say_seconds(row.last_ns)}});
+        {{style.raw ? style.raw ? std::string(describe(row.kind).id) : short_name(row.kind) : short_name(row.kind),
+          say_count(row.count, style), site(row.first), site(row.second), row.cache.empty() ? "-" : ascii(row.cache),
+          say_seconds(row.first_ns), say_seconds(row.last_ns)}});
   }
   const std::string part = shown < rows.size() ? fmt::format(", {} of {}", shown, say_count(rows.size(), style)) : "";
   return "\n" + heading("Anomalies by call sites" + part, style) + to_text(table, style);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/tracefs/event_filters.hpp"
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +17,15 @@
 namespace kmt {
 
 namespace {
+
+// The kernel frees what belongs to others in whatever task comes next: the mm_struct of a task that ended in the one it
+// switches to, what waits in per-CPU lists in who fills them up. Their allocations are in the trace.
+bool frees_memory(const EventName& event) {
+  constexpr std::array<std::string_view, 8> kFrees = {
+      "kfree",           "kmem_cache_free",    "mm_page_free",          "mm_page_free_batched", "mm_page_free_direct",
+      "mm_pagevec_free", "percpu_free_percpu", "free_vmap_area_noflush"};
+  return std::find(kFrees.begin(), kFrees.end(), event.name) != kFrees.end();
+}
 
 std::string wanted_of(const EventName& event, const std::vector<EventFilter>& filters) {
   std::string wanted;
@@ -50,7 +62,7 @@ bool set_event_filters(const TracefsInstance& instance, const std::vector<EventN
     for (const EventFilter& filter : filters)
       if (filter.event == event) set_filter(instance, event, filter.expression);
     const std::string wanted = wanted_of(event, filters);
-    std::string whole = without.value_or("");
+    std::string whole = frees_memory(event) ? "" : without.value_or("");
     if (!wanted.empty()) whole = whole.empty() ? wanted : fmt::format("({}) && ({})", wanted, whole);
     if (whole.size() > kMostFilterBytes) {
       by_pid_list = true;

@@ -18,7 +18,8 @@ struct EventFilter {
   std::string expression;
 };
 
-// Sets them all, each event also without what these threads do. True when that had to be done by set_event_notrace_pid,
+// Sets them all, each event but frees also without what these threads do: a free belongs to its allocation, and the
+// kernel often runs those of others in the recorder. True when that had to be done by set_event_notrace_pid,
 // for an expression would have become too long: see own_threads.hpp. Throws Error with what the kernel says of a wrong
 // expression.
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
