@@ -20,7 +20,7 @@ bool is_ratio(const GroupColumn& column) {
 }
 
 std::optional<double> value_of(const std::optional<GroupRow>& row, const GroupColumn& column) {
-  if (!row) return is_ratio(column) ? std::nullopt : std::optional<double>(0);
+  if (!row) return std::nullopt;
   const Cell cell = column.get(*row);
   if (const auto* number = std::get_if<std::uint64_t>(&cell)) return static_cast<double>(*number);
   if (const auto* decimal = std::get_if<double>(&cell)) return *decimal;
@@ -146,7 +146,15 @@ DiffOrder ordered_rows(const DiffTable& table, const GroupColumn& column, const 
 }
 
 DiffRow sum_of(std::span<const DiffRow* const> rows, std::string_view name) {
-  return {{}, std::string(name), sum_of_side(rows, &DiffRow::a), sum_of_side(rows, &DiffRow::b)};
+  const auto in = [rows](bool DiffRow::*side) {
+    return std::any_of(rows.begin(), rows.end(), [side](const DiffRow* row) { return row->*side; });
+  };
+  return {{},
+          std::string(name),
+          sum_of_side(rows, &DiffRow::a),
+          sum_of_side(rows, &DiffRow::b),
+          in(&DiffRow::in_a),
+          in(&DiffRow::in_b)};
 }
 
 }  // namespace kmt

@@ -58,8 +58,8 @@ Json to_json(const DiffRow& row, const DiffResult& result, const DiffOptions& op
   json["keys"] = Json::object();
   for (std::size_t i = 0; i < row.keys.size(); ++i)
     json["keys"][std::string(info_of(result.by[i]).name)] = std::visit(KeyToJson{}, row.keys[i]);
-  json["in_a"] = row.a.has_value();
-  json["in_b"] = row.b.has_value();
+  json["in_a"] = row.in_a;
+  json["in_b"] = row.in_b;
   json["verdict"] = text_of(change_of(row, *options.sort, result.basis, options.noise).verdict);
   json["columns"] = columns_of(row, result, options, diff_columns());
   return json;
@@ -85,8 +85,8 @@ Json to_json(const DiffTotal& total, const DiffResult& result, const DiffOptions
   for (const Column<GroupRow>* column : diff_columns())
     if (totals_have(total.allocator, *column)) columns.push_back(column);
   Json json = Json::object();
-  json["in_a"] = total.row.a.has_value();
-  json["in_b"] = total.row.b.has_value();
+  json["in_a"] = total.row.in_a;
+  json["in_b"] = total.row.in_b;
   json["columns"] = columns_of(total.row, result, options, columns);
   return json;
 }
