@@ -2,7 +2,6 @@
 #include "analysis/diff.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -11,17 +10,16 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "trace/function_name.hpp"
 
 namespace kmt {
 
 namespace {
 
-// What GCC and Clang append to the names of functions that they copied or split.
-constexpr std::array<std::string_view, 7> kSuffixes = {".part.", ".constprop.", ".isra.",     ".cold",
-                                                       ".llvm.", ".lto_priv.",  ".localalias"};
-
 KeyValue joined_by(const KeyValue& value, bool exact) {
-  const auto name_of_code = [exact](const CodeAddress& code) { return exact ? code.symbol : function_of(code.symbol); };
+  const auto name_of_code = [exact](const CodeAddress& code) {
+    return std::string(exact ? std::string_view(code.symbol) : function_of(code.symbol));
+  };
   if (const auto* code = std::get_if<CodeAddress>(&value)) return name_of_code(*code);
   if (const auto* task = std::get_if<TaskName>(&value)) return task->comm;
   if (const auto* named = std::get_if<NamedNumber>(&value)) return named->name;
@@ -194,18 +192,6 @@ Activity ActivityCount::finish() const {
   TraceSummary summary;
   span_.store_in(summary);
   return {summary.duration_ns, counts_, allocated_};
-}
-
-std::string function_of(const std::string& symbol) {
-  std::string_view name = symbol;
-  name = name.substr(0, name.find(" ["));
-  name = name.substr(0, name.find("+0x"));
-  std::size_t end = name.size();
-  for (const std::string_view suffix : kSuffixes) {
-    const std::size_t at = name.find(suffix);
-    if (at != std::string_view::npos && at > 0) end = std::min(end, at);
-  }
-  return std::string(name.substr(0, end));
 }
 
 DiffResult diff(const DiffSide& a, const DiffSide& b, const DiffRequest& request) {

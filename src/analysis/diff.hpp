@@ -48,7 +48,4 @@ struct DiffSide {
 // Throws Error where counts cannot be divided as asked for. Both reports are of the same keys.
 DiffResult diff(const DiffSide& a, const DiffSide& b, const DiffRequest& request);
 
-// "copy_process" of "copy_process.isra.0+0x20e [module]": without what compilers append and where in it.
-std::string function_of(const std::string& symbol);
-
 }  // namespace kmt

@@ -38,17 +38,6 @@ std::string text(const DiffResult& result, bool colour = false) { return text_di
 
 bool has(const std::string& whole, std::string_view part) { return whole.find(part) != std::string::npos; }
 
-TEST(FunctionOf, LeavesOutWhatCompilersAppendAndWhereInIt) {
-  EXPECT_EQ(function_of("copy_process+0x20e"), "copy_process");
-  EXPECT_EQ(function_of("ext4_alloc_inode+0x1f [ext4]"), "ext4_alloc_inode");
-  EXPECT_EQ(function_of("a.part.0+0x1"), "a");
-  EXPECT_EQ(function_of("a.constprop.12.isra.0+0x1"), "a");
-  EXPECT_EQ(function_of("a.isra.0.cold+0x1 [m]"), "a");
-  EXPECT_EQ(function_of("a.b"), "a.b");
-  EXPECT_EQ(function_of("0xffffffff81000000"), "0xffffffff81000000");
-  EXPECT_EQ(function_of(".cold"), ".cold");
-}
-
 TEST(Diff, JoinsCallSitesByFunctionAndAddsThemUp) {
   const DiffResult result =
       diff(side({site("f+0x1", 100), site("f.isra.0+0x9", 20)}), side({site("f.part.3+0x77", 1200)}), {});
