@@ -110,10 +110,12 @@ std::string basis_text(const DiffResult& result, const DiffOptions& options, con
     text = fmt::format("compared per {}: {} in A, {} in B", ascii(basis.event), value_text(basis.a, Unit::count, style),
                        value_text(basis.b, Unit::count, style));
   return hanging("  ", text + "; what is live, and peaks, are never divided", style) +
-         hanging("  ",
-                 fmt::format("less than {:g}%, {:g} standard deviations of the count or {} counts is no change",
-                             options.noise.percent, Noise::kDeviations, options.noise.least_count),
-                 style);
+         hanging(
+             "  ",
+             fmt::format("no change: less than {:g}%, less than {} counts, of counts and means less than {:g} standard "
+                         "deviations",
+                         options.noise.percent, options.noise.least_count, Noise::kDeviations),
+             style);
 }
 
 std::string total_lines(const DiffTotal& total, const DiffResult& result, const DiffOptions& options,
