@@ -75,32 +75,6 @@ GroupRow row_of(const AllocatorTotals& totals, Allocator allocator) {
   return row;
 }
 
-// What the totals of pages do not hold is not shown of them: totals_have().
-AllocatorTotals as_allocator(const PageTotals& pages) {
-  AllocatorTotals totals;
-  totals.allocations = pages.allocations;
-  totals.frees = pages.frees;
-  totals.matched_frees = pages.lifetimes.count();
-  totals.failed_allocations = pages.failed_allocations;
-  totals.bytes_requested = totals.bytes_allocated = pages.bytes_allocated;
-  totals.bytes_freed = pages.bytes_freed;
-  totals.live_allocations = pages.allocations - std::min(pages.allocations, pages.lifetimes.count());
-  totals.live_bytes = pages.live_bytes;
-  totals.peak_bytes = pages.peak_bytes;
-  totals.lifetimes = pages.lifetimes;
-  return totals;
-}
-
-AllocatorTotals totals_of(const ReportResult& report, Allocator allocator) {
-  switch (allocator) {
-    case Allocator::slab: return report.slab;
-    case Allocator::percpu: return report.percpu;
-    case Allocator::vmap: return report.vmalloc;
-    case Allocator::pages: break;
-  }
-  return as_allocator(report.pages);
-}
-
 // A trace's side of the rows of an allocator.
 struct Side {
   std::optional<GroupRow> total;  // empty: not known
@@ -117,7 +91,7 @@ struct Side {
 Side side_of(const DiffSide& of, Allocator allocator) {
   const ReportResult& report = of.report;
   if (!of.activity.allocated[static_cast<std::size_t>(allocator)]) return {};
-  const AllocatorTotals totals = totals_of(report, allocator);
+  const AllocatorTotals& totals = totals_of(report, allocator);
   AllocatorTotals nothing;
   nothing.knows_bytes = totals.knows_bytes;
   Side side{row_of(totals, allocator), row_of(nothing, allocator),

@@ -100,13 +100,6 @@ std::vector<const GroupColumn*> diff_columns() {
   return columns;
 }
 
-bool totals_have(Allocator allocator, const GroupColumn& column) {
-  if (column.key == "size") return false;
-  const bool pages_lack = column.key == "requested" || column.key == "frees" || column.key == "live" ||
-                          column.key == "pingpong" || column.key == "cross-node";
-  return allocator != Allocator::pages || !pages_lack;
-}
-
 bool grows_with_time(const GroupColumn& column) { return !is_level(column) && !is_ratio(column); }
 
 bool less_is_better(const GroupColumn& column) {

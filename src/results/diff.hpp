@@ -33,7 +33,8 @@ struct DiffBasis {
 };
 
 // Groups of both traces that have the same name. A trace without such a group has zeros where it would tell of one:
-// nothing is known where it holds no allocation of the allocator, nor cross-node frees or bytes where no group has them.
+// nothing is known where it holds no allocation of the allocator, nor cross-node frees or bytes where no group has
+// them.
 struct DiffRow {
   std::vector<KeyValue> keys;  // none of a sum
   std::string name;
@@ -84,8 +85,6 @@ struct Change {
 
 // The columns of which changes can be told, a part of group_columns().
 std::vector<const Column<GroupRow>*> diff_columns();
-// Whether the totals of an allocator hold it.
-bool totals_have(Allocator allocator, const Column<GroupRow>& column);
 // Whether the column counts what happens, and so grows with the length of a trace. What is live, means and shares do
 // not.
 bool grows_with_time(const Column<GroupRow>& column);

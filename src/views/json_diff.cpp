@@ -81,13 +81,10 @@ Json to_json(const DiffTable& table, const DiffResult& result, const DiffOptions
 }
 
 Json to_json(const DiffTotal& total, const DiffResult& result, const DiffOptions& options) {
-  std::vector<const Column<GroupRow>*> columns;
-  for (const Column<GroupRow>* column : diff_columns())
-    if (totals_have(total.allocator, *column)) columns.push_back(column);
   Json json = Json::object();
   json["in_a"] = total.row.in_a;
   json["in_b"] = total.row.in_b;
-  json["columns"] = columns_of(total.row, result, options, columns);
+  json["columns"] = columns_of(total.row, result, options, diff_columns());
   return json;
 }
 

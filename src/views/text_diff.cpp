@@ -131,7 +131,6 @@ std::string total_lines(const DiffTotal& total, const DiffResult& result, const 
   Table table{{{"", true}, {"A"}, {"B"}, {"Change"}, {"%"}}, {}};
   for (const char* const key : kUsualColumns) {
     const GroupColumn& column = *find_group_column(key);
-    if (!totals_have(total.allocator, column)) continue;
     const Change change = change_of(total.row, column, result.basis, options.noise);
     const bool nothing = change.a.value_or(0) == 0 && change.b.value_or(0) == 0;
     if (nothing && !style.raw) continue;

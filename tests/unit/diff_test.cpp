@@ -135,6 +135,19 @@ TEST(Diff, ChanceIsNoChange) {
   EXPECT_EQ(verdict(10, 0), Verdict::changed);
 }
 
+TEST(Diff, TotalsOfPagesAreThoseOfTheLedger) {
+  DiffSide a = side({site("f", 1)});
+  a.activity.allocated[static_cast<std::size_t>(Allocator::pages)] = true;
+  a.report.pages.allocations = 10;
+  a.report.pages.matched_frees = 6;  // three of the others were replaced
+  a.report.pages.live_allocations = 1;
+  for (int i = 0; i < 6; ++i) a.report.pages.lifetimes.add(1000);
+  const DiffResult result = diff(a, a, {});
+  const DiffRow& total = result.totals.at(1).row;
+  EXPECT_EQ(total.a->live_allocations, 1u);
+  EXPECT_EQ(total.a->frees, 6u);
+}
+
 TEST(Diff, WhatOneTraceDoesNotKnowIsNoChange) {
   const DiffSide a = side({site("f", 1000), site("g", 1000)});
   DiffSide b = side({});
