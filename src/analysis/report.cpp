@@ -224,8 +224,7 @@ std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_
 }
 
 CodeAddress ReportAnalysis::State::code_address(std::uint32_t call_site) const {
-  const std::uint64_t address = info.call_sites[call_site];
-  return {address, address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
+  return kmt::code_address(info.call_sites[call_site], symbols);
 }
 
 std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {

@@ -120,9 +120,7 @@ std::string basis_text(const DiffResult& result, const DiffOptions& options, con
 
 std::string total_lines(const DiffTotal& total, const DiffResult& result, const DiffOptions& options,
                         const TextStyle& style) {
-  std::string name(name_of(total.allocator));
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  std::string out = "\n" + heading(name + unit_of(result.basis), style);
+  std::string out = "\n" + heading(capitalised(total.allocator) + unit_of(result.basis), style);
   if (!total.row.a || !total.row.b)
     return out + hanging("  ",
                          fmt::format("{} holds no allocation of it: perhaps it was recorded without these events",
@@ -185,12 +183,10 @@ std::string title_of(const DiffTable& table, const DiffResult& result, const Dif
                      std::size_t changed, const TextStyle& style) {
   std::string keys;
   for (const GroupKey key : result.by) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", info_of(key).name);
-  std::string name(name_of(table.allocator));
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
   const std::string unit = grows_with_time(*options.sort) ? unit_of(result.basis) : "";
   const std::string part = shown < changed ? fmt::format("{} of ", say_count(shown, style)) : "";
-  return fmt::format("{} by {}: change of {}{}, {}{} changed of {}", name, keys, options.sort->header, unit, part,
-                     say_count(changed, style), say_count(table.rows.size(), style));
+  return fmt::format("{} by {}: change of {}{}, {}{} changed of {}", capitalised(table.allocator), keys,
+                     options.sort->header, unit, part, say_count(changed, style), say_count(table.rows.size(), style));
 }
 
 std::string groups(const DiffTable& of, const DiffResult& result, const DiffOptions& options, const TextStyle& style) {
