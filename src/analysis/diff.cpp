@@ -2,7 +2,6 @@
 #include "analysis/diff.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -11,17 +10,16 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "trace/function_name.hpp"
 
 namespace kmt {
 
 namespace {
 
-// What GCC and Clang append to the names of functions that they copied or split.
-constexpr std::array<std::string_view, 7> kSuffixes = {".part.", ".constprop.", ".isra.",     ".cold",
-                                                       ".llvm.", ".lto_priv.",  ".localalias"};
-
 KeyValue joined_by(const KeyValue& value, bool exact) {
-  const auto name_of_code = [exact](const CodeAddress& code) { return exact ? code.symbol : function_of(code.symbol); };
+  const auto name_of_code = [exact](const CodeAddress& code) {
+    return std::string(exact ? std::string_view(code.symbol) : function_of(code.symbol));
+  };
   if (const auto* code = std::get_if<CodeAddress>(&value)) return name_of_code(*code);
   if (const auto* task = std::get_if<TaskName>(&value)) return task->comm;
   if (const auto* named = std::get_if<NamedNumber>(&value)) return named->name;
@@ -58,12 +56,6 @@ void join(const ReportResult& report, Allocator allocator, bool exact, std::vect
   }
 }
 
-// Of several groups that have one name here, peaks at different times are no peak of their sum.
-std::optional<GroupRow> one_row(const std::vector<const GroupRow*>& rows) {
-  if (rows.empty()) return std::nullopt;
-  return rows.size() == 1 ? *rows.front() : sum_of(rows, "");
-}
-
 GroupRow row_of(const AllocatorTotals& totals, Allocator allocator) {
   GroupRow row;
   row.allocator = allocator;
@@ -83,31 +75,36 @@ GroupRow row_of(const AllocatorTotals& totals, Allocator allocator) {
   return row;
 }
 
-// What the totals of pages do not hold is not shown of them: totals_have().
-AllocatorTotals as_allocator(const PageTotals& pages) {
-  AllocatorTotals totals;
-  totals.allocations = pages.allocations;
-  totals.frees = pages.frees;
-  totals.matched_frees = pages.lifetimes.count();
-  totals.failed_allocations = pages.failed_allocations;
-  totals.bytes_requested = totals.bytes_allocated = pages.bytes_allocated;
-  totals.bytes_freed = pages.bytes_freed;
-  totals.live_allocations = pages.allocations - std::min(pages.allocations, pages.lifetimes.count());
-  totals.live_bytes = pages.live_bytes;
-  totals.peak_bytes = pages.peak_bytes;
-  totals.lifetimes = pages.lifetimes;
-  return totals;
-}
+// A trace's side of the rows of an allocator.
+struct Side {
+  std::optional<GroupRow> total;  // empty: not known
+  std::optional<GroupRow> none;   // what a group has that is not there
+  bool is_there = false;          // any selected event of the allocator
 
-std::optional<GroupRow> total_of(const ReportResult& report, Allocator allocator) {
-  const AllocatorTotals totals = allocator == Allocator::slab     ? report.slab
-                                 : allocator == Allocator::percpu ? report.percpu
-                                 : allocator == Allocator::vmap   ? report.vmalloc
-                                                                  : as_allocator(report.pages);
-  if (totals.allocations + totals.failed_allocations + totals.frees == 0) return std::nullopt;
-  GroupRow row = row_of(totals, allocator);
-  if (!report.slab.cross_node_allocations) row.cross_node_frees.reset();
-  return row;
+  // Of several groups that have one name here, peaks at different times are no peak of their sum.
+  std::optional<GroupRow> row_of(const std::vector<const GroupRow*>& groups) const {
+    if (groups.empty()) return none;
+    return groups.size() == 1 ? *groups.front() : sum_of(groups, "");
+  }
+};
+
+Side side_of(const DiffSide& of, Allocator allocator) {
+  const ReportResult& report = of.report;
+  if (!of.activity.allocated[static_cast<std::size_t>(allocator)]) return {};
+  const AllocatorTotals& totals = totals_of(report, allocator);
+  AllocatorTotals nothing;
+  nothing.knows_bytes = totals.knows_bytes;
+  Side side{row_of(totals, allocator), row_of(nothing, allocator),
+            totals.allocations + totals.failed_allocations + totals.frees > 0};
+  if (!report.slab.cross_node_allocations) {
+    side.total->cross_node_frees.reset();
+    side.none->cross_node_frees.reset();
+  }
+  if (std::find(report.by.begin(), report.by.end(), GroupKey::lifetime) != report.by.end()) {
+    side.none->peak_bytes.reset();
+    side.none->knows_freed = allocator != Allocator::pages;
+  }
+  return side;
 }
 
 double count_of(const DiffSide& side, const std::string& event) {
@@ -157,6 +154,8 @@ void ActivityCount::add(const EventBatch& batch, const TraceInfo& info) {
   for (const Event& event : batch) {
     if (event.time_ns < from_ns_ || event.time_ns >= to_ns_) continue;
     span_.add(event);
+    if (is_allocation(event.kind) || event.kind == EventKind::page_alloc)
+      allocated_[static_cast<std::size_t>(allocator_of(event.kind))] = true;
     if (counts_.size() <= event.type.value) counts_.resize(event.type.value + std::size_t{1});
     auto& [name, count] = counts_[event.type.value];
     if (count++ == 0) name = info.event_types[event.type.value].system + ":" + info.event_types[event.type.value].name;
@@ -166,33 +165,24 @@ void ActivityCount::add(const EventBatch& batch, const TraceInfo& info) {
 Activity ActivityCount::finish() const {
   TraceSummary summary;
   span_.store_in(summary);
-  return {summary.duration_ns, counts_};
-}
-
-std::string function_of(const std::string& symbol) {
-  std::string_view name = symbol;
-  name = name.substr(0, name.find(" ["));
-  name = name.substr(0, name.find("+0x"));
-  std::size_t end = name.size();
-  for (const std::string_view suffix : kSuffixes) {
-    const std::size_t at = name.find(suffix);
-    if (at != std::string_view::npos && at > 0) end = std::min(end, at);
-  }
-  return std::string(name.substr(0, end));
+  return {summary.duration_ns, counts_, allocated_};
 }
 
 DiffResult diff(const DiffSide& a, const DiffSide& b, const DiffRequest& request) {
   DiffResult result{a.report.trace, b.report.trace, basis_of(a, b, request), a.report.by, {}, {}};
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
-    DiffRow total{{}, "total", total_of(a.report, allocator), total_of(b.report, allocator)};
-    if (total.a || total.b) result.totals.push_back({allocator, std::move(total)});
+    const Side of_a = side_of(a, allocator);
+    const Side of_b = side_of(b, allocator);
+    if (of_a.is_there || of_b.is_there)
+      result.totals.push_back({allocator, {{}, "total", of_a.total, of_b.total, of_a.is_there, of_b.is_there}});
     Groups groups;
     join(a.report, allocator, request.exact, &Joined::a, groups);
     join(b.report, allocator, request.exact, &Joined::b, groups);
     if (groups.empty()) continue;
     DiffTable& table = result.tables.emplace_back(DiffTable{allocator, {}});
     for (auto& [name, joined] : groups)
-      table.rows.push_back({std::move(joined.keys), name, one_row(joined.a), one_row(joined.b)});
+      table.rows.push_back({std::move(joined.keys), name, of_a.row_of(joined.a), of_b.row_of(joined.b),
+                            !joined.a.empty(), !joined.b.empty()});
   }
   return result;
 }

@@ -2,6 +2,7 @@
 // Joins the reports on two traces, which may be of different kernels, by what groups are called.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ class ActivityCount {
   std::uint64_t to_ns_ = ~std::uint64_t{0};
   EventSpan span_;
   std::vector<std::pair<std::string, std::uint64_t>> counts_;  // by EventTypeId
+  std::array<bool, kAllocators> allocated_{};
 };
 
 struct DiffRequest {
@@ -45,8 +47,5 @@ struct DiffSide {
 
 // Throws Error where counts cannot be divided as asked for. Both reports are of the same keys.
 DiffResult diff(const DiffSide& a, const DiffSide& b, const DiffRequest& request);
-
-// "copy_process" of "copy_process.isra.0+0x20e [module]": without what compilers append and where in it.
-std::string function_of(const std::string& symbol);
 
 }  // namespace kmt

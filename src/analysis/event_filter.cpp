@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "trace/function_name.hpp"
 
 namespace kmt {
 
@@ -84,11 +85,11 @@ bool EventFilter::selects_call_site(CallSiteId id) {
   if (answer == Answer::unknown) {
     const std::string symbol = id.value == 0 ? "" : symbols_.name(info_.call_sites[id.value]);
     const std::string without_module = symbol.substr(0, symbol.find(' '));
-    const std::string function = symbol.substr(0, symbol.find('+'));
-    answer = matches(filter_.call_sites, symbol) || matches(filter_.call_sites, without_module) ||
-                     matches(filter_.call_sites, function)
-                 ? Answer::yes
-                 : Answer::no;
+    const std::string without_offset = symbol.substr(0, symbol.find_first_of("+ "));
+    const auto matches_glob = [this](const std::string& name) { return matches(filter_.call_sites, name); };
+    const bool selected = matches_glob(symbol) || matches_glob(without_module) || matches_glob(without_offset) ||
+                          matches_glob(std::string(function_of(symbol)));
+    answer = selected ? Answer::yes : Answer::no;
   }
   return answer == Answer::yes;
 }

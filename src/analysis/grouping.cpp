@@ -17,11 +17,11 @@ namespace {
 constexpr std::uint32_t kNotSaid = ~0u;
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
+}  // namespace
+
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
   return {address, address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
 }
-
-}  // namespace
 
 Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, CacheNames& caches,
                    FindCaller find_caller)

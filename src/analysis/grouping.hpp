@@ -32,6 +32,9 @@ struct Origin {
   bool from_cache = false;  // kmem_cache_alloc
 };
 
+// "unknown" where the kernel does not say the address.
+CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols);
+
 // The first frame of a stack that is no part or wrapper of an allocator.
 using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 

@@ -73,24 +73,8 @@ GroupRow whole(Allocator allocator, const AllocatorTotals& totals, const ReportR
   return row;
 }
 
-AllocatorTotals totals_of(Allocator allocator, const ReportResult& report) {
-  switch (allocator) {
-    case Allocator::slab: return report.slab;
-    case Allocator::percpu: return report.percpu;
-    case Allocator::vmap: return report.vmalloc;
-    case Allocator::pages: break;
-  }
-  AllocatorTotals totals;
-  totals.allocations = report.pages.allocations;
-  totals.bytes_allocated = report.pages.bytes_allocated;
-  totals.live_bytes = report.pages.live_bytes;
-  const SharedHistory& history = report.histories->of_allocator[static_cast<std::size_t>(allocator)];
-  totals.live_allocations = history ? history->ages.count() : 0;
-  return totals;
-}
-
 LeakTable table_of(Allocator allocator, const ReportResult& report) {
-  const AllocatorTotals totals = totals_of(allocator, report);
+  const AllocatorTotals& totals = totals_of(report, allocator);
   LeakTable table{allocator, false, {}, totals.unmatched_frees};
   const auto groups = std::find_if(report.groups.begin(), report.groups.end(),
                                    [allocator](const GroupTable& of) { return of.allocator == allocator; });

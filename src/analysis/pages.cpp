@@ -47,14 +47,21 @@ Doer doer_of(const Event& event) {
   return event.tid;
 }
 
-// The order of the usual huge page: what an upper table of page tables maps, capped by the buddy allocator's largest
-// block; s390 has huge pages of 1 MiB (HPAGE_SHIFT, asm/page.h and asm/hugetlb.h of Linux 6.1).
-unsigned usual_pageblock_order(const TraceInfo& info) {
-  constexpr unsigned kMostUsual = 10;  // MAX_ORDER - 1
+// The order of the architecture's huge page where all of its kernels have the same, of Linux 6.1: on x86-64 and arm64
+// what an entry of the last but one table of page tables maps, a page of entries of 8 bytes (PMD_SHIFT - PAGE_SHIFT;
+// arm64 raises MAX_ORDER to it for pages of 16 and 64 KiB), on s390 1 MiB (HPAGE_SHIFT).
+std::optional<unsigned> pageblock_order_of_arch(const TraceInfo& info) {
+  constexpr std::uint64_t kLeast = 4096;
+  constexpr std::uint64_t kMost = 65536;
   if (info.arch.starts_with("s390")) return 8;
-  if (info.page_size < 4096) return 9;
-  return std::min(kMostUsual, static_cast<unsigned>(std::bit_width(info.page_size / 8)) - 1);
+  if (info.page_size < kLeast || info.page_size > kMost) return std::nullopt;
+  if (info.arch == "x86_64" || info.arch == "aarch64" || info.arch == "arm64")
+    return static_cast<unsigned>(std::bit_width(info.page_size / 8)) - 1;
+  return std::nullopt;
 }
+
+// i386 has 10 without PAE, powerpc what its MMU does.
+constexpr unsigned kMostCommonPageblockOrder = 9;
 
 std::optional<unsigned> nodes_with_cpus(const TraceInfo& info) {
   std::set<std::int16_t> nodes(info.cpu_nodes.begin(), info.cpu_nodes.end());
@@ -107,7 +114,9 @@ struct PagesAnalysis::State {
         tasks(task_info),
         caches(trace_info),
         filter(std::move(wanted), trace_info, task_info, symbols, caches),
-        pageblock_order(trace_info.pageblock_order.value_or(usual_pageblock_order(trace_info))),
+        known_pageblock_order(trace_info.pageblock_order ? trace_info.pageblock_order
+                                                         : pageblock_order_of_arch(trace_info)),
+        pageblock_order(known_pageblock_order.value_or(kMostCommonPageblockOrder)),
         frames(trace_info.page_identity) {}
 
   void add(const Event& event);
@@ -124,6 +133,7 @@ struct PagesAnalysis::State {
   CacheNames caches;
   EventFilter filter;
   bool begun = false;
+  std::optional<unsigned> known_pageblock_order;
   unsigned pageblock_order;
   PageMatcher frames;
   EventSpan span;
@@ -318,7 +328,7 @@ PagesResult PagesAnalysis::finish() {
   std::stable_sort(result.failures.begin(), result.failures.end(),
                    [](const auto& a, const auto& b) { return a.count > b.count; });
 
-  if (result.total.severe.events > 0)
+  if (result.total.severe.events > 0 && state.known_pageblock_order)
     result.min_free_kbytes_step = 3 * (state.info.page_size << state.pageblock_order) * result.nodes.value_or(1) / 1024;
   return result;
 }

@@ -154,19 +154,9 @@ AllocatorTotals ReportAnalysis::State::totals_of(Allocator allocator) const {
 }
 
 PageTotals ReportAnalysis::State::page_totals() const {
-  PageTotals pages;
-  for (const PageOrderRow& row : ledger.orders()) {
-    pages.allocations += row.allocations;
-    pages.frees += row.frees;
-    pages.failed_allocations += row.failed_allocations;
-    pages.bytes_allocated += row.bytes_allocated;
-    pages.live_bytes += row.live_bytes;
-  }
-  const AllocatorTotals totals = totals_of(Allocator::pages);
-  pages.bytes_freed = totals.bytes_freed;
-  pages.peak_bytes = totals.peak_bytes;
-  pages.peak_ns = totals.peak_ns;
-  pages.lifetimes = totals.lifetimes;
+  PageTotals pages{totals_of(Allocator::pages)};
+  pages.frees = 0;
+  for (const PageOrderRow& row : ledger.orders()) pages.frees += row.frees;
   return pages;
 }
 
@@ -236,8 +226,7 @@ std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_
 }
 
 CodeAddress ReportAnalysis::State::code_address(std::uint32_t call_site) const {
-  const std::uint64_t address = info.call_sites[call_site];
-  return {address, address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
+  return kmt::code_address(info.call_sites[call_site], symbols);
 }
 
 std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {

@@ -53,9 +53,11 @@ offsets, for two traces of the same kernel. Tasks are their names, stacks the li
 Counts of traces that do not last as long are divided by the seconds of each, or by the occurrences of an event with
 --per. What is live at the end, peaks, lifetimes and shares are not divided.
 
-No change is what is smaller than --threshold, stands on less than --min-count allocations, or could be chance: three
-standard deviations, if allocations came independently of each other. They come in bursts, so repeated recordings may
-differ more than that. Compare two recordings of the same kind to see how much. In tables "=" says that nothing changed.
+No change is what is smaller than --threshold, stands on less than --min-count allocations, or could be chance. Of
+counts, bytes and mean lifetimes that is three standard deviations, if allocations came independently of each other; of
+percentiles 25 %, as exactly as they are known; waste and size are not tested for it. Allocations come in bursts, so
+repeated recordings may differ more than that. Compare two recordings of the same kind to see how much. In tables "="
+says that nothing changed.
 
 {}
 

@@ -112,7 +112,7 @@ constexpr std::array kGroupColumns = {
                 [](const Row& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(99)); },
                 "99 of 100 lived no longer, likewise", kOnDemand},
     Column<Row>{"short-lived", "Under 1 ms", Unit::count, 13,
-                [](const Row& row) { return of_lifetimes(row, row.lifetimes.under_1ms()); },
+                [](const Row& row) { return Cell{row.lifetimes.under_1ms()}; },
                 "allocations that lived under a millisecond", kOnDemand},
     Column<Row>{"pingpong", "Ping-pong", Unit::count, 5,
                 [](const Row& row) { return member<&Row::cross_cpu_frees>(row); },

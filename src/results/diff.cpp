@@ -20,7 +20,7 @@ bool is_ratio(const GroupColumn& column) {
 }
 
 std::optional<double> value_of(const std::optional<GroupRow>& row, const GroupColumn& column) {
-  if (!row) return is_ratio(column) ? std::nullopt : std::optional<double>(0);
+  if (!row) return std::nullopt;
   const Cell cell = column.get(*row);
   if (const auto* number = std::get_if<std::uint64_t>(&cell)) return static_cast<double>(*number);
   if (const auto* decimal = std::get_if<double>(&cell)) return *decimal;
@@ -100,13 +100,6 @@ std::vector<const GroupColumn*> diff_columns() {
   return columns;
 }
 
-bool totals_have(Allocator allocator, const GroupColumn& column) {
-  if (column.key == "size") return false;
-  const bool pages_lack = column.key == "requested" || column.key == "frees" || column.key == "live" ||
-                          column.key == "pingpong" || column.key == "cross-node";
-  return allocator != Allocator::pages || !pages_lack;
-}
-
 bool grows_with_time(const GroupColumn& column) { return !is_level(column) && !is_ratio(column); }
 
 bool less_is_better(const GroupColumn& column) {
@@ -146,7 +139,15 @@ DiffOrder ordered_rows(const DiffTable& table, const GroupColumn& column, const 
 }
 
 DiffRow sum_of(std::span<const DiffRow* const> rows, std::string_view name) {
-  return {{}, std::string(name), sum_of_side(rows, &DiffRow::a), sum_of_side(rows, &DiffRow::b)};
+  const auto in = [rows](bool DiffRow::*side) {
+    return std::any_of(rows.begin(), rows.end(), [side](const DiffRow* row) { return row->*side; });
+  };
+  return {{},
+          std::string(name),
+          sum_of_side(rows, &DiffRow::a),
+          sum_of_side(rows, &DiffRow::b),
+          in(&DiffRow::in_a),
+          in(&DiffRow::in_b)};
 }
 
 }  // namespace kmt

@@ -2,6 +2,7 @@
 // What `diff` finds: two reports, group by group, and what changed between them beyond noise.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@ namespace kmt {
 struct Activity {
   std::uint64_t duration_ns = 0;                              // from its first to its last event
   std::vector<std::pair<std::string, std::uint64_t>> events;  // "system:name" → count
+  std::array<bool, kAllocators> allocated{};                  // by Allocator: whether anything was, or failed to be
 };
 
 // What counts are divided by, so that traces of different length can be compared.
@@ -30,12 +32,16 @@ struct DiffBasis {
   std::string why;  // "one lasts longer than the other"
 };
 
-// Groups of both traces that have the same name.
+// Groups of both traces that have the same name. A trace without such a group has zeros where it would tell of one:
+// nothing is known where it holds no allocation of the allocator, nor cross-node frees or bytes where no group has
+// them.
 struct DiffRow {
   std::vector<KeyValue> keys;  // none of a sum
   std::string name;
-  std::optional<GroupRow> a;  // empty: no such group there
+  std::optional<GroupRow> a;  // empty: not known
   std::optional<GroupRow> b;
+  bool in_a = false;  // whether the trace has such a group
+  bool in_b = false;
 };
 struct DiffTable {
   Allocator allocator = Allocator::slab;
@@ -44,7 +50,7 @@ struct DiffTable {
 
 struct DiffTotal {
   Allocator allocator = Allocator::slab;
-  DiffRow row;  // a side is empty where the trace has no event of the allocator
+  DiffRow row;
 };
 
 struct DiffResult {
@@ -79,8 +85,6 @@ struct Change {
 
 // The columns of which changes can be told, a part of group_columns().
 std::vector<const Column<GroupRow>*> diff_columns();
-// Whether the totals of an allocator hold it.
-bool totals_have(Allocator allocator, const Column<GroupRow>& column);
 // Whether the column counts what happens, and so grows with the length of a trace. What is live, means and shares do
 // not.
 bool grows_with_time(const Column<GroupRow>& column);

@@ -94,7 +94,7 @@ struct PagesResult {
   std::vector<PageFallbackRow> fallbacks;  // by type, then type taken from
   std::vector<PageFailureRow> failures;    // most frequent first
   unsigned pageblock_order = 0;            // below it a fallback fragments
-  bool pageblock_order_assumed = false;    // the trace does not say: that of the architecture's usual huge page
+  bool pageblock_order_assumed = false;    // the trace does not say: that of the architecture's huge page
   std::optional<unsigned> nodes;           // NUMA nodes with CPUs; empty: the trace does not say
   // What to raise vm.min_free_kbytes by when fragmentation is severe; for one node where their number is not known
   // (Documentation/trace/events-kmem.rst). Empty: it is not severe.

@@ -65,17 +65,10 @@ struct SlabTotals : AllocatorTotals {
   std::optional<std::uint64_t> cross_node_allocations;  // empty: the trace does not say which CPU is on which node
 };
 
-struct PageTotals {
-  std::uint64_t allocations = 0;
-  std::uint64_t frees = 0;
-  std::uint64_t failed_allocations = 0;
-  std::uint64_t bytes_allocated = 0;
-  std::uint64_t bytes_freed = 0;  // only frames that were allocated in the trace
-  std::uint64_t live_bytes = 0;
-  std::uint64_t peak_bytes = 0;
-  std::uint64_t peak_ns = 0;
-  Lifetimes lifetimes;  // an allocation ends when its first page is freed
-};
+// Of pages, told by frame: freed and live bytes are those of frames that were allocated in the trace. An allocation
+// ends when its first page is freed. `frees` are free events, of which one may free several allocations, and several
+// one.
+struct PageTotals : AllocatorTotals {};
 
 struct PageOrderRow {
   unsigned order = 0;
@@ -114,5 +107,7 @@ struct ReportResult {
   Findings findings;                                             // what the source found: damage, loss
   std::optional<Histories> histories;                            // where ReportRequest::history asks for them
 };
+
+const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator);
 
 }  // namespace kmt

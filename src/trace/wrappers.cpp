@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "trace/function_name.hpp"
 #include "trace/wrappers_text.hpp"
 
 namespace kmt {
@@ -42,17 +43,12 @@ void WrapperList::add(std::string_view text, const std::string& path) {
 }
 
 bool WrapperList::hides(std::string_view function) const {
+  if (function.starts_with("0x")) return false;
   const std::string name(function_of(function));
-  if (name.empty()) return false;
   const auto last = std::find_if(entries_.rbegin(), entries_.rend(), [&name](const Entry& entry) {
     return entry.is_name ? entry.glob == name : glob_match(entry.glob, name);
   });
   return last != entries_.rend() && last->hides;
-}
-
-std::string_view function_of(std::string_view symbol) {
-  if (symbol.starts_with("0x")) return {};
-  return symbol.substr(0, symbol.find_first_of("+. "));
 }
 
 bool CallerFinder::hides(std::uint64_t address) {

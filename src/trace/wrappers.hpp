@@ -30,16 +30,14 @@ class WrapperList {
   // The lines of such a list, behind those that are there. Throws Error with `path` and the line.
   void add(std::string_view text, const std::string& path);
 
-  // Of a function's name, with or without a compiler's suffix: what the last entry says that fits.
+  // Of a function's name, with or without a compiler's suffix: what the last entry says that fits. Addresses without a
+  // name are never in it.
   bool hides(std::string_view function) const;
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
   std::vector<Entry> entries_;
 };
-
-// "kmemdup" of "kmemdup.constprop.0+0x1f [module]"; empty for an address without a name.
-std::string_view function_of(std::string_view symbol);
 
 // Finds callers in stacks. Every address is looked up once.
 class CallerFinder {

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "views/json_common.hpp"
+#include "views/json_groups.hpp"
 
 namespace kmt {
 
@@ -28,22 +29,14 @@ Json to_json(const Change& change) {
   return json;
 }
 
-struct KeyToJson {
-  Json operator()(std::monostate) const { return nullptr; }
-  Json operator()(std::uint64_t number) const { return number; }
-  Json operator()(const std::vector<CodeAddress>& frames) const {
-    Json json = Json::array();
-    for (const CodeAddress& frame : frames) json.push_back(printable(frame.symbol));
-    return json;
-  }
-  Json operator()(const LifetimeRange& range) const {
-    Json json = Json::object();
-    json["from_ns"] = range.from_ns;
-    json["to_ns"] = range.to_ns;
-    return json;
-  }
-  Json operator()(const auto& other) const { return printable(plain_text(other)); }
-};
+// Keys are texts here, by which they are joined; so are the functions of a stack.
+Json joined_key_to_json(GroupKey key, const KeyValue& value) {
+  const auto* const frames = std::get_if<std::vector<CodeAddress>>(&value);
+  if (frames == nullptr) return key_to_json(key, value);
+  Json json = Json::array();
+  for (const CodeAddress& frame : *frames) json.push_back(printable(frame.symbol));
+  return json;
+}
 
 Json columns_of(const DiffRow& row, const DiffResult& result, const DiffOptions& options,
                 const std::vector<const Column<GroupRow>*>& columns) {
@@ -57,9 +50,9 @@ Json to_json(const DiffRow& row, const DiffResult& result, const DiffOptions& op
   Json json = Json::object();
   json["keys"] = Json::object();
   for (std::size_t i = 0; i < row.keys.size(); ++i)
-    json["keys"][std::string(info_of(result.by[i]).name)] = std::visit(KeyToJson{}, row.keys[i]);
-  json["in_a"] = row.a.has_value();
-  json["in_b"] = row.b.has_value();
+    json["keys"][std::string(info_of(result.by[i]).name)] = joined_key_to_json(result.by[i], row.keys[i]);
+  json["in_a"] = row.in_a;
+  json["in_b"] = row.in_b;
   json["verdict"] = text_of(change_of(row, *options.sort, result.basis, options.noise).verdict);
   json["columns"] = columns_of(row, result, options, diff_columns());
   return json;
@@ -81,13 +74,10 @@ Json to_json(const DiffTable& table, const DiffResult& result, const DiffOptions
 }
 
 Json to_json(const DiffTotal& total, const DiffResult& result, const DiffOptions& options) {
-  std::vector<const Column<GroupRow>*> columns;
-  for (const Column<GroupRow>* column : diff_columns())
-    if (totals_have(total.allocator, *column)) columns.push_back(column);
   Json json = Json::object();
-  json["in_a"] = total.row.a.has_value();
-  json["in_b"] = total.row.b.has_value();
-  json["columns"] = columns_of(total.row, result, options, columns);
+  json["in_a"] = total.row.in_a;
+  json["in_b"] = total.row.in_b;
+  json["columns"] = columns_of(total.row, result, options, diff_columns());
   return json;
 }
 

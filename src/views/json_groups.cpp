@@ -81,10 +81,11 @@ Json histogram_to_json(const Lifetimes& lifetimes) {
   return list;
 }
 
+Json key_to_json(GroupKey key, const KeyValue& value) { return std::visit(KeyToJson{key}, value); }
+
 Json keys_to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
   Json keys = Json::object();
-  for (std::size_t i = 0; i < by.size(); ++i)
-    keys[std::string(info_of(by[i]).name)] = std::visit(KeyToJson{by[i]}, row.keys[i]);
+  for (std::size_t i = 0; i < by.size(); ++i) keys[std::string(info_of(by[i]).name)] = key_to_json(by[i], row.keys[i]);
   return keys;
 }
 

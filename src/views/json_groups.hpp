@@ -13,6 +13,7 @@ Json to_json(const CodeAddress& code);
 Json to_json(const Lifetimes& lifetimes);
 // The buckets that are not empty.
 Json histogram_to_json(const Lifetimes& lifetimes);
+Json key_to_json(GroupKey key, const KeyValue& value);
 // {"call-site": …, "cache": …}
 Json keys_to_json(const GroupRow& row, const std::vector<GroupKey>& by);
 

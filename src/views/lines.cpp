@@ -133,4 +133,10 @@ std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   return style.colour ? label + out.substr(kLabelWidth) : out;
 }
 
+std::string capitalised(Allocator allocator) {
+  std::string name(name_of(allocator));
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  return name;
+}
+
 }  // namespace kmt

@@ -37,4 +37,7 @@ std::string machine_lines(const TraceSummary& trace, const TextStyle& style);
 // What was lost, where, and what that makes uncertain.
 std::string lost_line(const TraceSummary& trace, const TextStyle& style);
 
+// "Slab", as a heading says it.
+std::string capitalised(Allocator allocator);
+
 }  // namespace kmt

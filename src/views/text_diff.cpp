@@ -42,12 +42,12 @@ std::string difference_text(const Change& change, Unit unit, const TextStyle& st
 }
 
 // Of percentages the difference in points: a percentage of a percentage misleads.
-std::string relative_text(const Change& change, Unit unit) {
+std::string relative_text(const Change& change, Unit unit, bool is_sum) {
   if (!change.difference) return "-";
   if (unit == Unit::percent) return fmt::format("{:+.1f} pt", *change.difference);
   if (*change.difference == 0) return "0%";
-  if (!change.percent) return "new";
-  if (*change.b == 0) return "gone";
+  if (!change.percent) return is_sum ? "-" : "new";
+  if (*change.b == 0 && !is_sum) return "gone";
   return *change.percent >= 1000 ? fmt::format("x{:.0f}", 1 + *change.percent / 100)
                                  : fmt::format("{:+.1f}%", *change.percent);
 }
@@ -110,32 +110,31 @@ std::string basis_text(const DiffResult& result, const DiffOptions& options, con
     text = fmt::format("compared per {}: {} in A, {} in B", ascii(basis.event), value_text(basis.a, Unit::count, style),
                        value_text(basis.b, Unit::count, style));
   return hanging("  ", text + "; what is live, and peaks, are never divided", style) +
-         hanging("  ",
-                 fmt::format("less than {:g}%, {:g} standard deviations of the count or {} counts is no change",
-                             options.noise.percent, Noise::kDeviations, options.noise.least_count),
-                 style);
+         hanging(
+             "  ",
+             fmt::format("no change: less than {:g}%, less than {} counts, of counts and means less than {:g} standard "
+                         "deviations",
+                         options.noise.percent, options.noise.least_count, Noise::kDeviations),
+             style);
 }
 
 std::string total_lines(const DiffTotal& total, const DiffResult& result, const DiffOptions& options,
                         const TextStyle& style) {
-  std::string name(name_of(total.allocator));
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  std::string out = "\n" + heading(name + unit_of(result.basis), style);
+  std::string out = "\n" + heading(capitalised(total.allocator) + unit_of(result.basis), style);
   if (!total.row.a || !total.row.b)
     return out + hanging("  ",
-                         fmt::format("{} holds no event of it: perhaps it was recorded without them",
+                         fmt::format("{} holds no allocation of it: perhaps it was recorded without these events",
                                      total.row.a ? "B" : "A"),
                          style);
   Table table{{{"", true}, {"A"}, {"B"}, {"Change"}, {"%"}}, {}};
   for (const char* const key : kUsualColumns) {
     const GroupColumn& column = *find_group_column(key);
-    if (!totals_have(total.allocator, column)) continue;
     const Change change = change_of(total.row, column, result.basis, options.noise);
     const bool nothing = change.a.value_or(0) == 0 && change.b.value_or(0) == 0;
     if (nothing && !style.raw) continue;
     table.rows.push_back({{std::string(column.header), value_text(change.a, column.unit, style),
                            value_text(change.b, column.unit, style), difference_text(change, column.unit, style),
-                           change.verdict == Verdict::unchanged ? "=" : relative_text(change, column.unit)},
+                           change.verdict == Verdict::unchanged ? "=" : relative_text(change, column.unit, true)},
                           false,
                           emphasis_of(change, column)});
   }
@@ -166,14 +165,14 @@ void add_row(const DiffRow& row, const std::vector<const GroupColumn*>& others, 
   TableRow line;
   for (std::size_t key = 0; key < result.by.size(); ++key)
     line.cells.push_back(!is_sum ? key_text(result.by[key], row.keys[key], style) : key == 0 ? row.name : "");
-  line.cells.push_back(row.a || is_sum ? value_text(change.a, unit, style) : "-");
-  line.cells.push_back(row.b || is_sum ? value_text(change.b, unit, style) : "-");
+  line.cells.push_back(row.in_a || is_sum ? value_text(change.a, unit, style) : "-");
+  line.cells.push_back(row.in_b || is_sum ? value_text(change.b, unit, style) : "-");
   line.cells.push_back(difference_text(change, unit, style));
-  const bool one_sided = !is_sum && !(row.a && row.b);
-  line.cells.push_back(one_sided ? row.a ? "gone" : "new" : relative_text(change, unit));
+  const bool one_sided = !is_sum && row.in_a != row.in_b && change.difference;
+  line.cells.push_back(one_sided ? row.in_a ? "gone" : "new" : relative_text(change, unit, is_sum));
   for (const GroupColumn* column : others) {
     const Change other = change_of(row, *column, result.basis, options.noise);
-    line.cells.push_back(other.verdict == Verdict::unchanged ? "=" : relative_text(other, column->unit));
+    line.cells.push_back(other.verdict == Verdict::unchanged ? "=" : relative_text(other, column->unit, is_sum));
   }
   line.aside = is_sum;
   line.emphasis = emphasis_of(change, *options.sort);
@@ -184,12 +183,10 @@ std::string title_of(const DiffTable& table, const DiffResult& result, const Dif
                      std::size_t changed, const TextStyle& style) {
   std::string keys;
   for (const GroupKey key : result.by) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", info_of(key).name);
-  std::string name(name_of(table.allocator));
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
   const std::string unit = grows_with_time(*options.sort) ? unit_of(result.basis) : "";
   const std::string part = shown < changed ? fmt::format("{} of ", say_count(shown, style)) : "";
-  return fmt::format("{} by {}: change of {}{}, {}{} changed of {}", name, keys, options.sort->header, unit, part,
-                     say_count(changed, style), say_count(table.rows.size(), style));
+  return fmt::format("{} by {}: change of {}{}, {}{} changed of {}", capitalised(table.allocator), keys,
+                     options.sort->header, unit, part, say_count(changed, style), say_count(table.rows.size(), style));
 }
 
 std::string groups(const DiffTable& of, const DiffResult& result, const DiffOptions& options, const TextStyle& style) {

@@ -22,8 +22,7 @@ std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, 
   const std::size_t total = groups.rows.size();
   const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
                                          : fmt::format("all {}", say_count(total, style));
-  std::string name(name_of(groups.allocator));
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  const std::string name = capitalised(groups.allocator);
   const bool sites = by == std::vector<GroupKey>{GroupKey::call_site};
   const std::string what = !sites                                ? fmt::format("{} by {}, ordered", name, keys)
                            : groups.allocator == Allocator::slab ? "Call sites"

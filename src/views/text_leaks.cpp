@@ -31,8 +31,7 @@ std::string summary(const LeaksResult& result, const LeaksOptions& options, cons
 }
 
 std::string title_of(const LeakTable& table, const LeaksOptions& options, std::size_t shown, const TextStyle& style) {
-  std::string name(name_of(table.allocator));
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  const std::string name = capitalised(table.allocator);
   if (table.whole) return name + ", live at the end";
   const std::size_t total = table.rows.size();
   const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))

@@ -53,12 +53,6 @@ PlotFrame frame_of(const TimelineResult& result, std::size_t height, std::functi
   return {height, "0 s", say_duration(result.axis.end_ns - result.axis.start_ns, style), std::move(say)};
 }
 
-std::string title_of(Allocator allocator) {
-  std::string name(name_of(allocator));
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  return name;
-}
-
 std::string allocator_plots(const Timeline& timeline, const TimelineResult& result, const TextStyle& style) {
   const auto draw = [&](const char* name, double (*get)(const TimeSeriesPoint&), bool rate, std::size_t height,
                         std::function<std::string(double)> say) {
@@ -69,7 +63,7 @@ std::string allocator_plots(const Timeline& timeline, const TimelineResult& resu
   const auto count_per_second = [](double value) {
     return humane_count(static_cast<std::uint64_t>(std::llround(value))) + "/s";
   };
-  return "\n" + heading(title_of(timeline.allocator), style) +
+  return "\n" + heading(capitalised(timeline.allocator), style) +
          draw("live bytes of what was allocated in the trace", live, false, 6, say_bytes_of) +
          draw("bytes allocated", allocated, true, 4, per_second) +
          draw("allocations", count, true, 4, count_per_second);
@@ -90,7 +84,7 @@ std::string group_lines(Allocator allocator, const TimelineResult& result, const
   if (table.rows.empty()) return {};
   std::string keys;
   for (const GroupKey key : result.report.by) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", info_of(key).name);
-  return "\n" + heading(fmt::format("{} by {}, highest peaks", title_of(allocator), keys), style) +
+  return "\n" + heading(fmt::format("{} by {}, highest peaks", capitalised(allocator), keys), style) +
          to_text(table, style);
 }
 

@@ -56,6 +56,10 @@ def sums(result, allocator):
     return groups
 
 
+def allocates(result, allocator):
+    return result[allocator]['allocations'] + result[allocator]['failed_allocations'] > 0
+
+
 class Differences(unittest.TestCase):
     def check(self, a, b, *options, divisor=lambda result: 1):
         a, b = data(a), data(b)
@@ -73,6 +77,9 @@ class Differences(unittest.TestCase):
             for name, row in found.items():
                 self.assertEqual((name in old, name in new), (row['in_a'], row['in_b']), name)
                 for column in SUMS:
+                    if not all(allocates(result, allocator) for result in reports):
+                        self.assertEqual('unknown', row['columns'][column]['verdict'])
+                        continue
                     by_a, by_b = (1, 1) if column in LEVELS else divisors
                     want = old[name][column] / by_a, new[name][column] / by_b
                     change = row['columns'][column]
@@ -111,6 +118,15 @@ class Differences(unittest.TestCase):
 
     def test_stacks(self):
         self.check('s390x/trace.stack.dat', 'amd64-stacks/trace.dat', '--absolute', '--by', 'stack')
+
+    def test_pages_that_one_trace_does_not_know(self):
+        got = diff(data(AMD64), data('s390x/trace.stack.dat'), '--by', 'order')
+        self.assertEqual((True, False), (got['totals']['pages']['in_a'], got['totals']['pages']['in_b']))
+        table = got['groups']['pages']
+        self.assertEqual((0, table['total']), (table['changed'], table['unknown']))
+        for row in table['rows']:
+            self.assertEqual((True, False), (row['in_a'], row['in_b']))
+            self.assertIsNone(row['columns']['hits']['b'])
 
     def test_exact_symbols(self):
         got = diff(data(AMD64), data(AMD64), '--exact')['groups']['slab']

@@ -17,7 +17,7 @@ GroupRow site(const std::string& symbol, std::uint64_t allocations, std::uint64_
 }
 
 DiffSide side(std::vector<GroupRow> rows, std::uint64_t seconds = 1) {
-  DiffSide made{test::sample_report(), {seconds * kSecond, {{"sched:sched_process_fork", 10 * seconds}}}};
+  DiffSide made{test::sample_report(), {seconds * kSecond, {{"sched:sched_process_fork", 10 * seconds}}, {true}}};
   made.report.page_orders.clear();
   test::call_sites(made.report) = std::move(rows);
   test::add_up(made.report);
@@ -38,17 +38,6 @@ std::string text(const DiffResult& result, bool colour = false) { return text_di
 
 bool has(const std::string& whole, std::string_view part) { return whole.find(part) != std::string::npos; }
 
-TEST(FunctionOf, LeavesOutWhatCompilersAppendAndWhereInIt) {
-  EXPECT_EQ(function_of("copy_process+0x20e"), "copy_process");
-  EXPECT_EQ(function_of("ext4_alloc_inode+0x1f [ext4]"), "ext4_alloc_inode");
-  EXPECT_EQ(function_of("a.part.0+0x1"), "a");
-  EXPECT_EQ(function_of("a.constprop.12.isra.0+0x1"), "a");
-  EXPECT_EQ(function_of("a.isra.0.cold+0x1 [m]"), "a");
-  EXPECT_EQ(function_of("a.b"), "a.b");
-  EXPECT_EQ(function_of("0xffffffff81000000"), "0xffffffff81000000");
-  EXPECT_EQ(function_of(".cold"), ".cold");
-}
-
 TEST(Diff, JoinsCallSitesByFunctionAndAddsThemUp) {
   const DiffResult result =
       diff(side({site("f+0x1", 100), site("f.isra.0+0x9", 20)}), side({site("f.part.3+0x77", 1200)}), {});
@@ -65,7 +54,8 @@ TEST(Diff, JoinsBySymbolWhereAsked) {
   const DiffResult result = diff(side({site("f+0x1", 100), site("f+0x9", 20)}), side({site("f+0x9", 30)}), exact);
   EXPECT_EQ(result.tables.at(0).rows.size(), 2u);
   EXPECT_EQ(change(result, "f+0x9", "hits").b, 30);
-  EXPECT_FALSE(row(result, "f+0x1").b);
+  EXPECT_TRUE(row(result, "f+0x1").in_a);
+  EXPECT_FALSE(row(result, "f+0x1").in_b);
 }
 
 TEST(Diff, JoinsTasksByNameAndSizesByNumber) {
@@ -143,6 +133,58 @@ TEST(Diff, ChanceIsNoChange) {
   EXPECT_EQ(verdict(0, 10), Verdict::changed);
   EXPECT_EQ(verdict(0, 10, {5, 11}), Verdict::unchanged);
   EXPECT_EQ(verdict(10, 0), Verdict::changed);
+}
+
+TEST(Diff, TotalsOfPagesAreThoseOfTheLedger) {
+  DiffSide a = side({site("f", 1)});
+  a.activity.allocated[static_cast<std::size_t>(Allocator::pages)] = true;
+  a.report.pages.allocations = 10;
+  a.report.pages.matched_frees = 6;  // three of the others were replaced
+  a.report.pages.live_allocations = 1;
+  for (int i = 0; i < 6; ++i) a.report.pages.lifetimes.add(1000);
+  const DiffResult result = diff(a, a, {});
+  const DiffRow& total = result.totals.at(1).row;
+  EXPECT_EQ(total.a->live_allocations, 1u);
+  EXPECT_EQ(total.a->frees, 6u);
+}
+
+TEST(Diff, WhatOneTraceDoesNotKnowIsNoChange) {
+  const DiffSide a = side({site("f", 1000), site("g", 1000)});
+  DiffSide b = side({});
+  EXPECT_EQ(change(diff(a, b, {}), "f", "hits").verdict, Verdict::changed) << "it allocates, but not there";
+  b.activity.allocated = {};
+  const DiffResult result = diff(a, b, {});
+  EXPECT_EQ(change(result, "f", "hits").a, 1000);
+  EXPECT_EQ(change(result, "f", "hits").b, std::nullopt);
+  EXPECT_EQ(change(result, "f", "hits").verdict, Verdict::unknown);
+  EXPECT_FALSE(result.totals.at(0).row.b);
+  EXPECT_TRUE(has(text(result), "unknown: no group has it in both traces"));
+  EXPECT_FALSE(has(text(result), "gone"));
+}
+
+TEST(Diff, CrossNodeFreesOfAGroupThatIsNotThereAreKnownOnlyWhereNodesAre) {
+  DiffSide a = side({site("f", 1000)});
+  test::call_sites(a.report)[0].cross_node_frees = 500;
+  a.report.slab.cross_node_allocations = 0;
+  DiffSide b = side({});
+  EXPECT_EQ(change(diff(a, b, {}), "f", "cross-node").verdict, Verdict::unknown);
+  b.report.slab.cross_node_allocations = 0;
+  EXPECT_EQ(change(diff(a, b, {}), "f", "cross-node").verdict, Verdict::changed);
+}
+
+TEST(Diff, BytesOfAGroupThatIsNotThereAreKnownOnlyWhereTheKernelSaysThem) {
+  DiffSide a = side({site("f", 1000)});
+  DiffSide b = side({site("g", 1000)});
+  b.report.slab.knows_bytes = false;
+  EXPECT_EQ(change(diff(a, b, {}), "f", "allocated").verdict, Verdict::unknown);
+  EXPECT_EQ(change(diff(a, b, {}), "f", "hits").verdict, Verdict::changed);
+}
+
+TEST(TextDiff, SumsAreNeitherNewNorGone) {
+  const std::string out = text(diff(side({site("f", 5), site("g", 5)}), side({}), {}));
+  const std::size_t line = out.find("(2 unchanged)");
+  ASSERT_NE(line, std::string::npos);
+  EXPECT_EQ(out.substr(line, out.find('\n', line) - line).find("gone"), std::string::npos);
 }
 
 // Ten in a hundred seconds would be 0.1 in the one second of the other trace, which cannot have a tenth of an event.
@@ -225,10 +267,11 @@ TEST(TextDiff, SaysWhatIsLostAndWhatWasNotRecorded) {
   a.report.trace.lost_events = 3;
   test::add_percpu(a.report, {site("p", 20)});
   a.report.percpu.allocations = 20;
+  a.activity.allocated[static_cast<std::size_t>(Allocator::percpu)] = true;
   const std::string out = text(diff(a, b, {}));
   EXPECT_TRUE(has(out, "A lost events"));
   EXPECT_FALSE(has(out, "B lost events"));
-  EXPECT_TRUE(has(out, "B holds no event of it"));
+  EXPECT_TRUE(has(out, "B holds no allocation of it"));
 }
 
 }  // namespace

@@ -172,8 +172,21 @@ TEST_F(Pages, TheUsualPageBlockIsThatOfTheArchitecture) {
   };
   EXPECT_EQ(order("x86_64", 4096), 9u);
   EXPECT_EQ(order("s390x", 4096), 8u);
-  EXPECT_EQ(order("aarch64", 65536), 10u);
-  EXPECT_EQ(order("", 0), 9u);
+  EXPECT_EQ(order("aarch64", 4096), 9u);
+  EXPECT_EQ(order("aarch64", 16384), 11u);
+  EXPECT_EQ(order("aarch64", 65536), 13u);
+  EXPECT_EQ(order("i686", 4096), 9u);
+  EXPECT_EQ(order("x86_64", 0), 9u);
+}
+
+TEST_F(Pages, NothingIsToldToRaiseByAGuess) {
+  add_fallback(0, false);
+  info.arch = "x86_64";
+  EXPECT_EQ(result().min_free_kbytes_step, 3 * 2048u);
+  info.arch = "i686";  // 4 MiB without PAE
+  EXPECT_EQ(result().min_free_kbytes_step, std::nullopt);
+  info.pageblock_order = 10;
+  EXPECT_EQ(result().min_free_kbytes_step, 3 * 4096u);
 }
 
 TEST_F(Pages, LivePagesBelongToWhoAllocatedThem) {

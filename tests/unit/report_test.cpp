@@ -44,8 +44,7 @@ class Report : public testing::Test {
   }
 
   ReportResult report(ReportFilter filter = {}) { return report_by({GroupKey::call_site}, std::move(filter)); }
-  ReportResult report_by(std::vector<GroupKey> by, ReportFilter filter = {}) {
-    const NoNames names;
+  ReportResult report_by(std::vector<GroupKey> by, ReportFilter filter = {}, const SymbolNames& names = NoNames()) {
     ReportAnalysis analysis(info, names, {std::move(filter), std::move(by), {}});
     analysis.add(events);
     return analysis.finish();
@@ -284,6 +283,21 @@ TEST(MemoryState, StartEndAndMostOfEachLine) {
   EXPECT_EQ(state.rows[0].most, 307200u);
   EXPECT_EQ(state.rows[1].last, 3072u);
   EXPECT_EQ(memory_state_of({}).samples, 0u);
+}
+
+TEST_F(Report, CallSitesAreSelectedByFunctionWithAndWithoutWhatCompilersAppend) {
+  struct Names : SymbolNames {
+    std::string name(std::uint64_t) const override { return "foo.isra.0+0x1f [mod]"; }
+  };
+  add(EventKind::kmalloc, 0x10000);
+  const auto selected = [&](const char* glob) {
+    ReportFilter filter;
+    filter.call_sites = {glob};
+    return report_by({GroupKey::call_site}, filter, Names()).slab.allocations;
+  };
+  for (const char* const glob : {"foo", "f*o", "foo.isra.0", "foo.isra.0+0x1f", "foo.isra.0+0x1f [mod]", "*[mod]"})
+    EXPECT_EQ(selected(glob), 1u) << glob;
+  for (const char* const glob : {"fo", "isra", "foo+0x1f"}) EXPECT_EQ(selected(glob), 0u) << glob;
 }
 
 }  // namespace
