@@ -63,9 +63,11 @@ bool lost_unmarked(const TraceInfo& info) {
   return false;
 }
 
+// Losses after the last event that was analysed, which --time may choose, hide no free of what is live then.
 void find_losses(const TraceInfo& info, Histories& common) {
   bool unknown_time = lost_unmarked(info);
   for (const LostEvents& lost : info.lost) {
+    if (lost.before_ns > common.axis.end_ns) continue;
     common.lost_until_ns = std::max(common.lost_until_ns, lost.after_ns);
     unknown_time = unknown_time || lost.after_ns == 0;
   }
@@ -130,8 +132,8 @@ class HistoryMaker {
     history.oldest_ns = std::max(history.oldest_ns, age);
     const OriginFacts& facts = facts_of(number);
     std::optional<Doubt> doubt = facts.doubt;
-    if (from_.history.frees(facts.kind.allocator) == 0)
-      doubt = may_lack_frees(facts.kind.allocator) ? std::optional(Doubt::frees_not_recorded) : doubt;
+    if (lacks_frees(facts.kind.allocator))
+      doubt = Doubt::frees_not_recorded;
     else if (began_ns < common_.lost_until_ns)
       doubt = Doubt::lost_stretch;
     else if (!common_.incomplete.empty())
@@ -157,9 +159,14 @@ class HistoryMaker {
   }
 
  private:
-  // Percpu memory and vmap areas are few enough that none need be freed in a trace.
-  static bool may_lack_frees(Allocator allocator) {
-    return allocator == Allocator::slab || allocator == Allocator::pages;
+  // Percpu memory and vmap areas are few enough that none need be freed in a trace: they lack frees when the trace
+  // knows no event that would tell of one.
+  bool lacks_frees(Allocator allocator) const {
+    if (from_.history.frees(allocator) > 0) return false;
+    if (allocator == Allocator::slab || allocator == Allocator::pages) return true;
+    return std::none_of(
+        from_.info.event_types.begin(), from_.info.event_types.end(),
+        [allocator](const EventType& type) { return is_free(type.kind) && allocator_of(type.kind) == allocator; });
   }
 
   Kind kind_of(std::uint32_t number) const {
@@ -181,7 +188,7 @@ class HistoryMaker {
   // A few are no path of their own: clocks of CPUs that disagree, an event that an interrupt kept from being recorded.
   bool is_freed_unseen(const Kind& kind) const {
     const auto ends = ends_.find(kind);
-    return ends != ends_.end() && ends->second.reallocated > 0 && ends->second.reallocated >= ends->second.all / 100;
+    return ends != ends_.end() && ends->second.reallocated > 0 && ends->second.reallocated * 100 >= ends->second.all;
   }
 
   OriginFacts find_facts(std::uint32_t number) const {

@@ -20,7 +20,7 @@ namespace kmt {
 
 // Why an allocation that looks live may be freed. The first that applies to an allocation counts.
 enum class Doubt : std::uint8_t {
-  frees_not_recorded,  // the trace has no free of this allocator at all
+  frees_not_recorded,  // the trace has no free of this allocator at all; of percpu memory and areas: no event for it
   lost_stretch,        // events were lost after it, on whatever CPU
   incomplete_trace,    // events are missing at a time that is not known
   reallocated,         // of what ended of its call site and size, 1 % or more was allocated again while it looked live
