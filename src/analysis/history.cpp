@@ -2,6 +2,7 @@
 #include "analysis/history.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 #include <unordered_map>
 
@@ -12,13 +13,28 @@ namespace kmt {
 
 void History::see(const Event& event) {
   if (!clock_) clock_.emplace(event.time_ns);
-  now_ = clock_->bucket_of(event.time_ns);
+  now_ns_ = event.time_ns;
+  now_ = clock_->bucket_of(now_ns_);
   if (is_free(event.kind) || event.kind == EventKind::page_free)
     ++frees_[static_cast<std::size_t>(allocator_of(event.kind))];
 }
 
+// All series together take 48 MiB at most, until there are 32768 groups; then 1.5 KiB each.
+void History::add_group(std::uint32_t group) {
+  constexpr std::size_t kFinest = 4096;         // groups whose series have all buckets
+  constexpr std::uint32_t kFewestBuckets = 64;  // a trend needs some
+  of_group_.resize(group + std::size_t{1});
+  const std::size_t groups = std::bit_ceil((of_group_.size() + kFinest - 1) / kFinest);
+  const auto most = std::max(static_cast<std::uint32_t>(TimeBuckets::kMostBuckets / groups), kFewestBuckets);
+  if (most >= most_buckets_) return;
+  most_buckets_ = most;
+  clock_->limit(most);
+  now_ = clock_->bucket_of(now_ns_);
+  for (TimeSeries& series : of_group_) series.shrink_to(*clock_);
+}
+
 void History::began(std::uint32_t number, const Origin& origin) {
-  if (of_group_.size() <= origin.group) of_group_.resize(origin.group + std::size_t{1});
+  if (of_group_.size() <= origin.group) add_group(origin.group);
   of_group_[origin.group].allocate(now_, origin.bytes_allocated);
   of_allocator_[static_cast<std::size_t>(origin.allocator)].allocate(now_, origin.bytes_allocated);
   if (origin.allocator == Allocator::pages) page_frames_.allocate(now_, origin.bytes_allocated);
@@ -232,6 +248,8 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
     of_allocator[i] = std::make_shared<GroupHistory>(maker.begin(history.of_allocator(static_cast<Allocator>(i))));
   common.page_frames = history.page_frames().points(*history.clock());
   common.memory = memory_series_of(sources.info.samples, sources.info.page_size);
+  if (!sources.info.clock_in_ns)
+    std::erase_if(common.memory, [](const MemorySeries& series) { return series.source == MemorySource::vmstat_rate; });
 
   for (std::uint32_t number = 1; number < sources.origins.size(); ++number) {
     const Origin& origin = sources.origins[number];

@@ -18,7 +18,12 @@ std::uint32_t widened(std::uint64_t index, std::uint32_t by) {
 
 void TimeBuckets::extend(std::uint64_t offset) {
   last_offset_ = offset;
-  shift_ = std::max(shift_, static_cast<std::uint32_t>(std::bit_width(offset / kMostBuckets)));
+  shift_ = std::max(shift_, static_cast<std::uint32_t>(std::bit_width(offset / most_)));
+}
+
+void TimeBuckets::limit(std::uint32_t most) {
+  most_ = most;
+  extend(last_offset_);
 }
 
 TimeSeries::Entry& TimeSeries::find_entry(TimeBucket at) {
@@ -54,6 +59,11 @@ void TimeSeries::fold(std::uint32_t shift) {
   }
   entries_.resize(kept);
   last_.index = static_cast<std::uint32_t>(entries_.back().bucket);
+}
+
+void TimeSeries::shrink_to(const TimeBuckets& clock) {
+  if (clock.shift() > last_.shift) fold(clock.shift());
+  entries_.shrink_to_fit();
 }
 
 std::vector<TimeSeriesPoint> TimeSeries::points(const TimeBuckets& clock) const {

@@ -27,6 +27,9 @@ class TimeBuckets {
   static constexpr std::uint32_t kMostBuckets = 512;
   static constexpr std::uint32_t kFirstShift = 10;  // about a microsecond
 
+  // Fewer from now on, at most: a power of two.
+  void limit(std::uint32_t most);
+
   explicit TimeBuckets(std::uint64_t start_ns) : start_ns_(start_ns) {}
 
   // The bucket of that time, which is part of the clock from then on. Times before the start are in the first bucket.
@@ -48,6 +51,7 @@ class TimeBuckets {
   std::uint64_t start_ns_;
   std::uint64_t last_offset_ = 0;
   std::uint32_t shift_ = kFirstShift;
+  std::uint32_t most_ = kMostBuckets;
 };
 
 // What is live of one group, and what is allocated. Buckets of one clock only.
@@ -60,6 +64,9 @@ class TimeSeries {
     ++entry.allocations;
   }
   void release(TimeBucket at, std::uint64_t bytes) { entry_of(at).net -= bytes; }
+
+  // Gives back the memory of buckets that are narrower than the clock's.
+  void shrink_to(const TimeBuckets& clock);
 
   // One point a bucket of the clock, which has seen all times of the series.
   std::vector<TimeSeriesPoint> points(const TimeBuckets& clock) const;

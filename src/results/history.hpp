@@ -76,11 +76,15 @@ struct TimeAxis {
 };
 
 struct Histories {
-  // Groups beyond are not followed: those with the highest peaks are.
+  // Groups beyond are not followed.
   static constexpr std::size_t kMostGroups = 4096;
+  // What is allocated less often rises in fewer steps than any growth has (analysis/trend): it need not be followed.
+  static constexpr std::uint64_t kFewestAllocations = 4;
 
   TimeAxis axis;
   std::array<SharedHistory, kAllocators> of_allocator;
+  std::size_t groups_not_followed = 0;       // of kFewestAllocations and more, with something live
+  std::uint64_t bytes_not_followed = 0;      // live in them
   std::vector<TimeSeriesPoint> page_frames;  // every page allocated less every page freed, also of older allocations
   std::uint64_t lost_until_ns = 0;           // the end of the last stretch in which events were lost; 0: none
   std::vector<Imperfection> incomplete;      // why events are missing at times that are not known

@@ -136,6 +136,19 @@ TEST(TimeSeries, AgreesWithAddingEverythingUp) {
   }
 }
 
+TEST(TimeSeries, AClockOfFewerBucketsHasTheSameSums) {
+  TimeBuckets clock(kStart);
+  TimeSeries series;
+  for (std::uint64_t i = 0; i < 500; ++i) series.allocate(clock.bucket_of(kStart + i * kFirstWidth), i);
+  clock.limit(64);
+  series.shrink_to(clock);
+  EXPECT_EQ(clock.count(), 63u);
+  series.allocate(clock.bucket_of(kStart + 500 * kFirstWidth), 500);
+  const auto points = series.points(clock);
+  EXPECT_EQ(points[0].live_bytes, 0 + 1 + 2 + 3 + 4 + 5 + 6 + 7);
+  EXPECT_EQ(points.back().live_bytes, 500 * 501 / 2);
+}
+
 // A clock that jumps: every bucket is full, and all of them become one.
 TEST(TimeSeries, SurvivesAJumpOfTheClock) {
   for (const unsigned jump : {42u, 45u, 50u, 63u}) {
