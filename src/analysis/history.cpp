@@ -2,6 +2,7 @@
 #include "analysis/history.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 #include <unordered_map>
 
@@ -12,13 +13,28 @@ namespace kmt {
 
 void History::see(const Event& event) {
   if (!clock_) clock_.emplace(event.time_ns);
-  now_ = clock_->bucket_of(event.time_ns);
+  now_ns_ = event.time_ns;
+  now_ = clock_->bucket_of(now_ns_);
   if (is_free(event.kind) || event.kind == EventKind::page_free)
     ++frees_[static_cast<std::size_t>(allocator_of(event.kind))];
 }
 
+// All series together take 48 MiB at most, until there are 32768 groups; then 1.5 KiB each.
+void History::add_group(std::uint32_t group) {
+  constexpr std::size_t kFinest = 4096;         // groups whose series have all buckets
+  constexpr std::uint32_t kFewestBuckets = 64;  // a trend needs some
+  of_group_.resize(group + std::size_t{1});
+  const std::size_t groups = std::bit_ceil((of_group_.size() + kFinest - 1) / kFinest);
+  const auto most = std::max(static_cast<std::uint32_t>(TimeBuckets::kMostBuckets / groups), kFewestBuckets);
+  if (most >= most_buckets_) return;
+  most_buckets_ = most;
+  clock_->limit(most);
+  now_ = clock_->bucket_of(now_ns_);
+  for (TimeSeries& series : of_group_) series.shrink_to(*clock_);
+}
+
 void History::began(std::uint32_t number, const Origin& origin) {
-  if (of_group_.size() <= origin.group) of_group_.resize(origin.group + std::size_t{1});
+  if (of_group_.size() <= origin.group) add_group(origin.group);
   of_group_[origin.group].allocate(now_, origin.bytes_allocated);
   of_allocator_[static_cast<std::size_t>(origin.allocator)].allocate(now_, origin.bytes_allocated);
   if (origin.allocator == Allocator::pages) page_frames_.allocate(now_, origin.bytes_allocated);
@@ -63,9 +79,11 @@ bool lost_unmarked(const TraceInfo& info) {
   return false;
 }
 
+// Losses after the last event that was analysed, which --time may choose, hide no free of what is live then.
 void find_losses(const TraceInfo& info, Histories& common) {
   bool unknown_time = lost_unmarked(info);
   for (const LostEvents& lost : info.lost) {
+    if (lost.before_ns > common.axis.end_ns) continue;
     common.lost_until_ns = std::max(common.lost_until_ns, lost.after_ns);
     unknown_time = unknown_time || lost.after_ns == 0;
   }
@@ -130,8 +148,8 @@ class HistoryMaker {
     history.oldest_ns = std::max(history.oldest_ns, age);
     const OriginFacts& facts = facts_of(number);
     std::optional<Doubt> doubt = facts.doubt;
-    if (from_.history.frees(facts.kind.allocator) == 0)
-      doubt = may_lack_frees(facts.kind.allocator) ? std::optional(Doubt::frees_not_recorded) : doubt;
+    if (lacks_frees(facts.kind.allocator))
+      doubt = Doubt::frees_not_recorded;
     else if (began_ns < common_.lost_until_ns)
       doubt = Doubt::lost_stretch;
     else if (!common_.incomplete.empty())
@@ -157,9 +175,14 @@ class HistoryMaker {
   }
 
  private:
-  // Percpu memory and vmap areas are few enough that none need be freed in a trace.
-  static bool may_lack_frees(Allocator allocator) {
-    return allocator == Allocator::slab || allocator == Allocator::pages;
+  // Percpu memory and vmap areas are few enough that none need be freed in a trace: they lack frees when the trace
+  // knows no event that would tell of one.
+  bool lacks_frees(Allocator allocator) const {
+    if (from_.history.frees(allocator) > 0) return false;
+    if (allocator == Allocator::slab || allocator == Allocator::pages) return true;
+    return std::none_of(
+        from_.info.event_types.begin(), from_.info.event_types.end(),
+        [allocator](const EventType& type) { return is_free(type.kind) && allocator_of(type.kind) == allocator; });
   }
 
   Kind kind_of(std::uint32_t number) const {
@@ -181,7 +204,7 @@ class HistoryMaker {
   // A few are no path of their own: clocks of CPUs that disagree, an event that an interrupt kept from being recorded.
   bool is_freed_unseen(const Kind& kind) const {
     const auto ends = ends_.find(kind);
-    return ends != ends_.end() && ends->second.reallocated > 0 && ends->second.reallocated >= ends->second.all / 100;
+    return ends != ends_.end() && ends->second.reallocated > 0 && ends->second.reallocated * 100 >= ends->second.all;
   }
 
   OriginFacts find_facts(std::uint32_t number) const {
@@ -225,6 +248,8 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
     of_allocator[i] = std::make_shared<GroupHistory>(maker.begin(history.of_allocator(static_cast<Allocator>(i))));
   common.page_frames = history.page_frames().points(*history.clock());
   common.memory = memory_series_of(sources.info.samples, sources.info.page_size);
+  if (!sources.info.clock_in_ns)
+    std::erase_if(common.memory, [](const MemorySeries& series) { return series.source == MemorySource::vmstat_rate; });
 
   for (std::uint32_t number = 1; number < sources.origins.size(); ++number) {
     const Origin& origin = sources.origins[number];

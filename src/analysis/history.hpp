@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the ledger keeps beside its sums where an analysis asks for growth over time: a series of each group, at most
-// 12 KiB each, and what tells whether frees are traced.
+// What the ledger keeps beside its sums where an analysis asks for growth over time: a series of each group, of at
+// most 12 KiB, which become less exact where there are many groups, and what tells whether frees are traced.
 #pragma once
 
 #include <array>
@@ -47,13 +47,16 @@ class History {
   std::uint64_t frees(Allocator allocator) const { return frees_[static_cast<std::size_t>(allocator)]; }
 
  private:
+  void add_group(std::uint32_t group);
   Reuse& reuse_of(std::uint32_t number) {
     if (reuse_.size() <= number) reuse_.resize(number + std::size_t{1});
     return reuse_[number];
   }
 
   std::optional<TimeBuckets> clock_;
+  std::uint64_t now_ns_ = 0;
   TimeBucket now_;
+  std::uint32_t most_buckets_ = TimeBuckets::kMostBuckets;
   std::vector<TimeSeries> of_group_;
   std::array<TimeSeries, kAllocators> of_allocator_;
   TimeSeries page_frames_;

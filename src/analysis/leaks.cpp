@@ -10,8 +10,6 @@ namespace kmt {
 
 namespace {
 
-// The table of random walks behind confidences ends soon after this.
-constexpr double kMostConfidence = 0.999;
 constexpr std::uint64_t kLeastNs = 1'000'000'000;  // a group is followed at least
 
 Trend trend_of_group(const LeakRow& row, const TimeAxis& axis, bool certain_only) {
@@ -24,7 +22,8 @@ Trend trend_of_group(const LeakRow& row, const TimeAxis& axis, bool certain_only
   return trend_of(values, static_cast<double>(axis.width_ns) / 1e9);
 }
 
-LeakRow row_of(const GroupRow& group, const TimeAxis& axis) {
+LeakRow row_of(const GroupRow& group, const ReportResult& report) {
+  const TimeAxis& axis = report.histories->axis;
   LeakRow row;
   row.group = group;
   const GroupHistory& history = *group.history;
@@ -36,16 +35,17 @@ LeakRow row_of(const GroupRow& group, const TimeAxis& axis) {
       row.main_doubt = static_cast<Doubt>(i);
     }
   const bool is_followed = axis.end_ns >= group.first_ns.value_or(axis.start_ns) + kLeastNs;
-  if (group.knows_bytes && is_followed) row.trend = trend_of_group(row, axis, false);
+  if (group.knows_bytes && is_followed && report.trace.clock_in_ns) row.trend = trend_of_group(row, axis, false);
   return row;
 }
 
 bool is_above(const Trend& trend, const LeaksResult& result) {
   return trend.growth == Growth::steady && trend.low > result.threshold_bytes_per_s &&
-         trend.late_bytes_per_s > result.threshold_bytes_per_s && trend.confidence >= result.confidence_needed;
+         trend.late_bytes_per_s > result.threshold_bytes_per_s && trend.evenness >= result.confidence_needed;
 }
 
 LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
+  if (!result.trace.clock_in_ns) return LeakVerdict::no_clock;
   switch (row.trend.growth) {
     case Growth::too_few_points: return LeakVerdict::too_short;
     case Growth::none: return LeakVerdict::no_growth;
@@ -80,11 +80,10 @@ LeakTable table_of(Allocator allocator, const ReportResult& report) {
                                    [allocator](const GroupTable& of) { return of.allocator == allocator; });
   if (groups != report.groups.end()) {
     for (const GroupRow& row : groups->rows)
-      if (row.history && (row.live_allocations > 0 || row.live_bytes > 0))
-        table.rows.push_back(row_of(row, report.histories->axis));
+      if (row.history && (row.live_allocations > 0 || row.live_bytes > 0)) table.rows.push_back(row_of(row, report));
   } else if (totals.live_allocations > 0 && report.histories->axis.buckets > 0) {
     table.whole = true;
-    table.rows.push_back(row_of(whole(allocator, totals, report), report.histories->axis));
+    table.rows.push_back(row_of(whole(allocator, totals, report), report));
   }
   return table;
 }
@@ -97,6 +96,8 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   result.by = report.by;
   result.threshold_bytes_per_s = threshold_bytes_per_s;
   result.axis = report.histories->axis;
+  result.groups_not_followed = report.histories->groups_not_followed;
+  result.bytes_not_followed = report.histories->bytes_not_followed;
   result.lost_until_ns = report.histories->lost_until_ns;
   result.incomplete = report.histories->incomplete;
   result.anomalies = report.anomalies;
@@ -107,7 +108,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
     if (!table.rows.empty()) result.tables.push_back(std::move(table));
   }
   const double groups = static_cast<double>(std::max<std::size_t>(result.judged, 1));
-  result.confidence_needed = std::min(1 - (1 - kGrowthConfidence) / groups, kMostConfidence);
+  result.confidence_needed = 1 - (1 - kGrowthConfidence) / groups;
   for (LeakTable& table : result.tables)
     for (LeakRow& row : table.rows) row.verdict = verdict_of(row, result);
   return result;

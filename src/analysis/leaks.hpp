@@ -6,9 +6,9 @@
 
 namespace kmt {
 
-// Growth is certain when the low end of its interval is above the threshold, it goes on in the last half, chance does
-// not make it in one of twenty reports (by the number of groups that are judged), and all that is true as well of the
-// live bytes without those that may be freed: these count as freed at once.
+// Growth is certain when the low end of its interval is above the threshold, it goes on in the last half, random walks
+// do not rise as evenly in one of twenty reports (by the number of groups that are judged), and all that is true of the
+// live bytes without those that may be freed, too: these count as freed at once.
 //
 // Of a group that is not followed for a second nothing is said: programs that start look like leaks.
 //

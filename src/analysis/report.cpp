@@ -5,6 +5,7 @@
 #include <array>
 #include <initializer_list>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "analysis/freed_by.hpp"
@@ -66,6 +67,12 @@ void add_freed(Account& sum, const Account& account) {
   sum.bytes_freed += account.bytes_freed;
 }
 
+// It takes some allocations, and something that stays.
+bool may_grow(const Account& account) {
+  return account.allocations >= Histories::kFewestAllocations &&
+         (account.live_bytes > 0 || account.live_allocations > 0);
+}
+
 bool groups_by(const ReportRequest& request, std::initializer_list<GroupKey> keys) {
   return std::find_first_of(request.by.begin(), request.by.end(), keys.begin(), keys.end()) != request.by.end();
 }
@@ -83,7 +90,8 @@ struct ReportAnalysis::State {
                                symbol_names, caches),
                    grouping),
         matching(trace_info.page_identity),
-        ledger(ledger_options(trace_info, request.by, request.history)) {}
+        ledger(ledger_options(trace_info, request.by, request.history)),
+        history_of_live(request.history_of_live) {}
 
   AllocatorTotals totals_of(Allocator allocator) const;
   PageTotals page_totals() const;
@@ -93,7 +101,7 @@ struct ReportAnalysis::State {
   std::vector<AnomalyRow> anomaly_rows() const;
   CodeAddress code_address(std::uint32_t call_site) const;
   void find_missing_frees(ReportResult& result) const;
-  std::vector<std::uint32_t> groups_to_follow() const;
+  std::vector<std::uint32_t> groups_to_follow(Histories& common) const;
   std::optional<Histories> make_histories();
 
   const TraceInfo& info;
@@ -103,6 +111,7 @@ struct ReportAnalysis::State {
   Classifier classifier;
   Matching matching;
   Ledger ledger;
+  bool history_of_live;
   MatchedBatch batch;                    // of add()
   std::vector<SharedHistory> histories;  // by group, where they are asked for
 };
@@ -243,17 +252,25 @@ std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
   return rows;
 }
 
-std::vector<std::uint32_t> ReportAnalysis::State::groups_to_follow() const {
+std::vector<std::uint32_t> ReportAnalysis::State::groups_to_follow(Histories& common) const {
   std::vector<std::uint32_t> groups;
   for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group)
     if (ledger.accounts()[group].allocations > 0) groups.push_back(group);
   if (groups.size() <= Histories::kMostGroups) return groups;
   std::nth_element(groups.begin(), groups.begin() + Histories::kMostGroups, groups.end(),
                    [this](std::uint32_t a, std::uint32_t b) {
-                     const std::uint64_t peak = ledger.accounts()[a].peak_bytes;
-                     const std::uint64_t other = ledger.accounts()[b].peak_bytes;
-                     return peak != other ? peak > other : a < b;
+                     const Account& one = ledger.accounts()[a];
+                     const Account& other = ledger.accounts()[b];
+                     if (!history_of_live)
+                       return one.peak_bytes != other.peak_bytes ? one.peak_bytes > other.peak_bytes : a < b;
+                     return std::tuple(may_grow(other), other.live_bytes, other.live_allocations, a) <
+                            std::tuple(may_grow(one), one.live_bytes, one.live_allocations, b);
                    });
+  for (auto group = groups.begin() + Histories::kMostGroups; group != groups.end(); ++group)
+    if (const Account& account = ledger.accounts()[*group]; may_grow(account)) {
+      ++common.groups_not_followed;
+      common.bytes_not_followed += account.live_bytes;
+    }
   groups.resize(Histories::kMostGroups);
   return groups;
 }
@@ -262,7 +279,7 @@ std::optional<Histories> ReportAnalysis::State::make_histories() {
   if (!ledger.history()) return std::nullopt;
   Histories common;
   histories = histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols},
-                                  ledger.accounts().size(), groups_to_follow(), common);
+                                  ledger.accounts().size(), groups_to_follow(common), common);
   return common;
 }
 

@@ -21,7 +21,8 @@ struct ReportRequest {
   FindCaller find_caller;  // for GroupKey::caller
   // What tasks are called, and their thread groups, of this trace read to its end; null: as far as it has been read.
   const TraceInfo* tasks = nullptr;
-  bool history = false;  // fill ReportResult::histories; not with GroupKey::lifetime
+  bool history = false;          // fill ReportResult::histories; not with GroupKey::lifetime
+  bool history_of_live = false;  // where groups are too many, follow what may grow and is live, not the highest peaks
 };
 
 class ReportAnalysis {

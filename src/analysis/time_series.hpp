@@ -3,8 +3,8 @@
 // analysis share one clock of buckets, which become twice as wide whenever the time does not fit; a series notices that
 // the next time it is touched, and keeps only buckets in which something happened.
 //
-// All sums are the same in whatever order the events come, so that series of parts of the events (shards) merge into
-// what one series of all of them would be. That is why there is no maximum within a bucket.
+// All sums are the same in whatever order the events come: that is why there is no maximum within a bucket. They are
+// taken modulo 2^64, because the sizes are those of the trace, which may say anything.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,9 @@ class TimeBuckets {
   static constexpr std::uint32_t kMostBuckets = 512;
   static constexpr std::uint32_t kFirstShift = 10;  // about a microsecond
 
+  // Fewer from now on, at most: a power of two.
+  void limit(std::uint32_t most);
+
   explicit TimeBuckets(std::uint64_t start_ns) : start_ns_(start_ns) {}
 
   // The bucket of that time, which is part of the clock from then on. Times before the start are in the first bucket.
@@ -48,26 +51,29 @@ class TimeBuckets {
   std::uint64_t start_ns_;
   std::uint64_t last_offset_ = 0;
   std::uint32_t shift_ = kFirstShift;
+  std::uint32_t most_ = kMostBuckets;
 };
 
-// What is live of one group, and what is allocated. Buckets of one clock only, or of clocks with the same start.
+// What is live of one group, and what is allocated. Buckets of one clock only.
 class TimeSeries {
  public:
   void allocate(TimeBucket at, std::uint64_t bytes) {
     Entry& entry = entry_of(at);
-    entry.net += static_cast<std::int64_t>(bytes);
+    entry.net += bytes;
     entry.bytes_allocated += bytes;
     ++entry.allocations;
   }
-  void release(TimeBucket at, std::uint64_t bytes) { entry_of(at).net -= static_cast<std::int64_t>(bytes); }
-  void merge(const TimeSeries& other);
+  void release(TimeBucket at, std::uint64_t bytes) { entry_of(at).net -= bytes; }
+
+  // Gives back the memory of buckets that are narrower than the clock's.
+  void shrink_to(const TimeBuckets& clock);
 
   // One point a bucket of the clock, which has seen all times of the series.
   std::vector<TimeSeriesPoint> points(const TimeBuckets& clock) const;
 
  private:
   struct Entry {
-    std::int64_t net;
+    std::uint64_t net;  // what is live less what was before, modulo 2^64
     std::uint64_t bytes_allocated;
     std::uint64_t bucket : 16;
     std::uint64_t allocations : 48;

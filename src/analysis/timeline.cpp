@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
 
 namespace kmt {
 
@@ -31,8 +32,19 @@ void add_allocators(TimelineResult& result, std::size_t by) {
     if (!history) continue;
     const bool any = std::any_of(history->series.begin(), history->series.end(),
                                  [](const TimeSeriesPoint& point) { return point.allocations > 0; });
-    if (any) result.allocators.push_back({allocator, "", nullptr, coarser(history->series, by)});
+    if (any)
+      result.allocators.push_back({allocator, "", nullptr, coarser(history->series, by),
+                                   allocator != Allocator::percpu || result.report.percpu.knows_bytes});
   }
+}
+
+// The kernel's own account, of the stretch that was analysed.
+void clip(std::vector<MemorySeries>& memory, const TimeAxis& axis) {
+  for (MemorySeries& series : memory)
+    std::erase_if(series.points, [&axis](const MemorySeriesPoint& point) {
+      return point.time_ns < axis.start_ns || point.time_ns > axis.end_ns;
+    });
+  std::erase_if(memory, [](const MemorySeries& series) { return series.points.empty(); });
 }
 
 void add_groups(TimelineResult& result, std::size_t top, std::size_t by) {
@@ -45,7 +57,7 @@ void add_groups(TimelineResult& result, std::size_t top, std::size_t by) {
     });
     rows.resize(std::min(rows.size(), top));
     for (const GroupRow* row : rows)
-      result.groups.push_back({table.allocator, row->name, row, coarser(row->history->series, by)});
+      result.groups.push_back({table.allocator, row->name, row, coarser(row->history->series, by), row->knows_bytes});
   }
 }
 
@@ -82,9 +94,11 @@ void add_balance(const MemorySeries& memory, const std::vector<TimeSeriesPoint>&
   const auto& [first_ns, first] = memory.points.front();
   const auto& [last_ns, last] = memory.points.back();
   const TimeAxis& axis = result.report.histories->axis;
-  const std::int64_t grown = live_at(points, axis, last_ns) - live_at(points, axis, first_ns);
-  result.balances.push_back(
-      {memory.source, memory.name, first, last, first_ns, last_ns, falls ? -grown : grown, of_what});
+  // Modulo 2^64, as the series are.
+  const auto at_first = static_cast<std::uint64_t>(live_at(points, axis, first_ns));
+  const auto at_last = static_cast<std::uint64_t>(live_at(points, axis, last_ns));
+  const auto grown = static_cast<std::int64_t>(falls ? at_first - at_last : at_last - at_first);
+  result.balances.push_back({memory.source, memory.name, first, last, first_ns, last_ns, grown, of_what});
 }
 
 void add_balances(TimelineResult& result) {
@@ -102,15 +116,16 @@ void add_balances(TimelineResult& result) {
     }
   if (result.report.by != std::vector<GroupKey>{GroupKey::cache}) return;
   const std::size_t caches = result.balances.size();
+  std::unordered_map<std::string_view, const MemorySeries*> by_name;
+  for (const MemorySeries& memory : histories.memory)
+    if (memory.source == MemorySource::slabinfo_objects) by_name.emplace(memory.name, &memory);
   for (const GroupTable& table : result.report.groups)
     for (const GroupRow& row : table.rows)
-      for (const MemorySeries& memory : histories.memory)
-        if (row.history && memory.source == MemorySource::slabinfo_objects && memory.name == row.name)
-          add_balance(
-              memory, row.history->series, false,
-              "growth of the objects allocated in the trace; the kernel takes those in CPUs' lists for used, and "
-              "counts frees of older ones",
-              result);
+      if (const auto memory = by_name.find(row.name); row.history && memory != by_name.end())
+        add_balance(*memory->second, row.history->series, false,
+                    "growth of the objects allocated in the trace; the kernel takes those in CPUs' lists for used, and "
+                    "counts frees of older ones",
+                    result);
   const auto begin = result.balances.begin() + static_cast<std::ptrdiff_t>(caches);
   std::stable_sort(begin, result.balances.end(), [](const Balance& a, const Balance& b) {
     return std::abs(a.last - a.first) > std::abs(b.last - b.first);
@@ -129,7 +144,10 @@ TimelineResult timeline_of(ReportResult report, const TimelineRequest& request) 
   result.axis.width_ns *= by;
   add_allocators(result, by);
   add_groups(result, request.top, by);
-  if (request.balances) add_balances(result);
+  if (request.balances && result.report.trace.complete)
+    add_balances(result);
+  else
+    clip(result.report.histories->memory, result.report.histories->axis);
   return result;
 }
 

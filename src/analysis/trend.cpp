@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -101,6 +102,29 @@ double confidence_of(double tau) {
   return falls ? 1 - share : share;
 }
 
+// The distribution of Student's t of 15 degrees of freedom (Abramowitz & Stegun 26.7.3): how often it is less.
+double share_below_t(double t) {
+  constexpr int kFreedom = kBlocks - 1;
+  const double angle = std::atan(t / std::sqrt(kFreedom));
+  const double cosine = std::cos(angle);
+  double term = cosine;
+  double sum = term;
+  for (int i = 3; i <= kFreedom - 2; i += 2) sum += term *= cosine * cosine * (i - 1) / i;
+  return 0.5 + (angle + std::sin(angle) * sum) / std::numbers::pi;
+}
+
+// At least two values.
+double evenness_of(std::span<const double> values) {
+  std::array<double, kBlocks> rises;
+  const auto value_at = [values](std::size_t edge) { return values[edge * (values.size() - 1) / kBlocks]; };
+  for (std::size_t i = 0; i < kBlocks; ++i) rises[i] = value_at(i + 1) - value_at(i);
+  const double mean = std::accumulate(rises.begin(), rises.end(), 0.0) / kBlocks;
+  double squares = 0;
+  for (const double rise : rises) squares += (rise - mean) * (rise - mean);
+  if (mean == 0) return 0.5;
+  return share_below_t(mean / std::sqrt(squares / (kBlocks - 1) / kBlocks));  // of infinity, where all are the same
+}
+
 }  // namespace
 
 Trend trend_of(std::span<const double> values, double seconds_between) {
@@ -112,6 +136,7 @@ Trend trend_of(std::span<const double> values, double seconds_between) {
   trend.high = slopes.at((1 + kTauOf95Percent) / 2) / seconds_between;
   trend.late_bytes_per_s = slopes_of(values.subspan(values.size() / 2)).at(0.5) / seconds_between;
   trend.confidence = confidence_of(slopes.tau);
+  trend.evenness = evenness_of(values);
   if (trend.confidence < kGrowthConfidence)
     trend.growth = Growth::none;
   else

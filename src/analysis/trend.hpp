@@ -11,6 +11,11 @@
 // that return to a mean, which a random walk does not. So tau is compared with what tau is of random walks, see
 // kTauOfWalk: the confidence is right for them, and cautious for values that return to a mean. The interval of the
 // slope follows Sen: the slopes between pairs that a tau of 95 % of random walks leaves over.
+//
+// Tau says little of very seldom walks: one in 2000 has the greatest there is, and a report may be of thousands of
+// groups. The rises from block to block of a random walk are independent, and their mean is 0: Student's t of 16 of
+// them (15 degrees of freedom) tells at any level how seldom they are as even as these. It promises too little, not too
+// much, where steps are unlike each other.
 #pragma once
 
 #include <cstdint>

@@ -62,9 +62,8 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
                                      const std::optional<KernelVersion>& kernel) {
   for (const UntracedPath& path : kPaths) {
     if (!path.frees || path.cache.empty() || !applies(path, kernel)) continue;
-    // A known cache decides; call sites stand in for it.
-    if (cache.empty() ? glob_match(std::string(path.call_site), call_site) : glob_match(std::string(path.cache), cache))
-      return &path;
+    // Either tells: caches of like sizes are merged, and then all bear the name of one.
+    if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;
   }
   return nullptr;
 }

@@ -48,8 +48,8 @@ constexpr const char* kFooter = R"(Examples:
 How growth is judged: live bytes over time, from a group's first allocation on, in 16 stretches. The growth is the
 median of the slopes between all pairs of them; a group grows when more pairs rise than in 95 of 100 random walks, and
 still does when the last half grows at least half as fast. For certain it grows when the low end of the growth's
-interval is above the threshold, when chance would not make any group of the report look so in 19 of 20 reports, and
-when all of that holds without the allocations that are uncertain.
+interval is above the threshold, when it rises from stretch to stretch more evenly than any of as many random walks as
+there are groups would in 19 of 20 reports, and when all of that holds without the allocations that are uncertain.
 
 Uncertain is what may have been freed unseen: events were lost after it, the trace has holes, or the kernel frees such
 objects where it has no tracepoint, which docs/untraced-paths.md lists and which shows where an address is given again
@@ -88,7 +88,7 @@ int leaks(const Options& options) {
   const double threshold = parse_byte_rate(options.threshold);
   ReportRequest request;
   request.filter = filter_of(options.filter);
-  request.history = true;
+  request.history = request.history_of_live = true;
   request.by = options.by.empty() ? usual_keys(analysing) : parse_keys_of_live(options.by);
   view.filtered = !request.filter.selects_all();
 

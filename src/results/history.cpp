@@ -6,7 +6,7 @@ namespace kmt {
 const DoubtText& describe(Doubt doubt) {
   static constexpr std::array<DoubtText, kDoubts> kTexts = {
       {{"frees-not-recorded", "no frees", "the trace holds no frees of this allocator at all"},
-       {"lost-stretch", "lost events", "events were lost after they had been allocated, their frees may be among them"},
+       {"lost-stretch", "lost", "events were lost after they had been allocated, their frees may be among them"},
        {"incomplete-trace", "incomplete", "events are missing from the trace, nobody knows of which time"},
        {"reallocated", "reused",
         "others of the same call site and size were allocated again while they looked live: their frees are not "

@@ -20,7 +20,7 @@ namespace kmt {
 
 // Why an allocation that looks live may be freed. The first that applies to an allocation counts.
 enum class Doubt : std::uint8_t {
-  frees_not_recorded,  // the trace has no free of this allocator at all
+  frees_not_recorded,  // the trace has no free of this allocator at all; of percpu memory and areas: no event for it
   lost_stretch,        // events were lost after it, on whatever CPU
   incomplete_trace,    // events are missing at a time that is not known
   reallocated,         // of what ended of its call site and size, 1 % or more was allocated again while it looked live
@@ -76,11 +76,15 @@ struct TimeAxis {
 };
 
 struct Histories {
-  // Groups beyond are not followed: those with the highest peaks are.
+  // Groups beyond are not followed.
   static constexpr std::size_t kMostGroups = 4096;
+  // What is allocated less often rises in fewer steps than any growth has (analysis/trend): it need not be followed.
+  static constexpr std::uint64_t kFewestAllocations = 4;
 
   TimeAxis axis;
   std::array<SharedHistory, kAllocators> of_allocator;
+  std::size_t groups_not_followed = 0;       // of kFewestAllocations and more, with something live
+  std::uint64_t bytes_not_followed = 0;      // live in them
   std::vector<TimeSeriesPoint> page_frames;  // every page allocated less every page freed, also of older allocations
   std::uint64_t lost_until_ns = 0;           // the end of the last stretch in which events were lost; 0: none
   std::vector<Imperfection> incomplete;      // why events are missing at times that are not known

@@ -61,8 +61,9 @@ constexpr std::array kColumns = {
 }  // namespace
 
 const LeakVerdictText& describe(LeakVerdict verdict) {
-  static constexpr std::array<LeakVerdictText, 6> kTexts = {
-      {{"too-short", "too short a time since its first allocation to say anything"},
+  static constexpr std::array<LeakVerdictText, 7> kTexts = {
+      {{"no-clock", "the trace's clock does not count nanoseconds"},
+       {"too-short", "too short a time since its first allocation to say anything"},
        {"no-growth", "not more than what comes and goes at random may do"},
        {"past", "it grew, but hardly in the last half"},
        {"slow", "it grows, but not surely above the threshold"},

@@ -16,6 +16,7 @@
 namespace kmt {
 
 enum class LeakVerdict : std::uint8_t {
+  no_clock,   // the trace's clock does not count nanoseconds
   too_short,  // too few values, or less than a second, since the first allocation
   no_growth,  // not more than what comes and goes at random may do
   past,       // it grew, but hardly in the last half
@@ -55,8 +56,10 @@ struct LeaksResult {
   TraceSummary trace;
   std::vector<GroupKey> by;
   double threshold_bytes_per_s = 0;
-  double confidence_needed = 0;  // for certain growth: the more groups are judged, the more
-  std::size_t judged = 0;        // groups
+  double confidence_needed = 0;          // of evenness, for certain growth: the more groups are judged, the more
+  std::size_t judged = 0;                // groups
+  std::size_t groups_not_followed = 0;   // which may grow all the same
+  std::uint64_t bytes_not_followed = 0;  // live in them
   TimeAxis axis;
   std::uint64_t lost_until_ns = 0;
   std::vector<Imperfection> incomplete;

@@ -17,6 +17,7 @@ struct Timeline {
   std::string name;                     // of a group; empty: the whole allocator
   const GroupRow* group = nullptr;      // into TimelineResult::report; null: the whole allocator
   std::vector<TimeSeriesPoint> points;  // a point for each bucket
+  bool knows_bytes = true;
 };
 
 // What the kernel says, and what the trace explains of it, from the first to the last sample that has the value.
@@ -36,7 +37,7 @@ struct TimelineResult {
   TimeAxis axis;                     // of the points, which may be coarser than the report's
   std::vector<Timeline> allocators;  // of those with allocations
   std::vector<Timeline> groups;      // those with the highest peaks, by allocator
-  std::vector<Balance> balances;     // none where only a part of the trace was chosen
+  std::vector<Balance> balances;     // none where only a part of the trace was chosen or read
 };
 
 }  // namespace kmt

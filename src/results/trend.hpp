@@ -22,7 +22,8 @@ struct Trend {
   double low = 0;          // the slope lies between them, with a confidence of 95 %
   double high = 0;
   double late_bytes_per_s = 0;  // slope of the last half
-  double confidence = 0;        // 0 to 1: that growth like this does not happen by chance
+  double confidence = 0;        // 0 to 1: how seldom a random walk rises less steadily; not above 0.9995
+  double evenness = 0;          // 0 to 1: how seldom the rises of a random walk are less even; exact up to 1
 };
 
 }  // namespace kmt

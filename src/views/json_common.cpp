@@ -27,6 +27,15 @@ Json to_json(const Finding& finding) {
 
 Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(printable(text)); }
 
+Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts) {
+  Json json = Json::object();
+  for (const auto& [name, count] : counts) {
+    Json& total = json[printable(name)];
+    total = (total.is_null() ? 0 : total.get<std::uint64_t>()) + count;
+  }
+  return json;
+}
+
 Json to_json(const TraceSummary& trace) {
   Json json = Json::object();
   json["path"] = printable(trace.path);

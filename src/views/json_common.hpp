@@ -5,6 +5,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,8 @@ namespace kmt {
 using Json = nlohmann::ordered_json;
 
 Json text_or_null(std::string_view text);  // null when it is empty: the trace does not say
+// {"NAME": COUNT, …}. Two names of a trace may become the same text: their counts are added, a key comes once.
+Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts);
 Json to_json(const TraceSummary& trace);
 Json to_json(const Findings& findings);
 Json to_json(const std::vector<SourceFrame>& source);

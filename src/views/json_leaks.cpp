@@ -20,6 +20,7 @@ Json to_json(const Trend& trend) {
   json["high"] = trend.high;
   json["late_bytes_per_s"] = trend.late_bytes_per_s;
   json["confidence"] = trend.confidence;
+  json["evenness"] = trend.evenness;
   return json;
 }
 
@@ -86,6 +87,7 @@ std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
   json["threshold_bytes_per_s"] = result.threshold_bytes_per_s;
   json["confidence_needed"] = result.confidence_needed;
   json["judged"] = result.judged;
+  json["not_followed"] = {{"groups", result.groups_not_followed}, {"live_bytes", result.bytes_not_followed}};
   json["found"] = result.found();
   json["start_ns"] = result.axis.start_ns;
   json["bucket_ns"] = result.axis.width_ns;
@@ -95,6 +97,7 @@ std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
   json["groups"] = Json::object();
   for (const LeakTable& table : result.tables)
     json["groups"][std::string(name_of(table.allocator))] = to_json(table, result, options);
+  json["anomalies"] = to_json(result.anomalies);
   json["findings"] = to_json(result.findings);
   return dump(json);
 }

@@ -162,16 +162,6 @@ Json to_json(const MemoryState& memory) {
   return json;
 }
 
-// Two names of a trace may become the same text: their counts are added, a key comes once.
-Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts) {
-  Json json = Json::object();
-  for (const auto& [name, count] : counts) {
-    Json& total = json[printable(name)];
-    total = (total.is_null() ? 0 : total.get<std::uint64_t>()) + count;
-  }
-  return json;
-}
-
 }  // namespace
 
 std::string json_report(const ReportResult& result, const ReportOptions& options) {

@@ -28,8 +28,8 @@ Json to_json(const Timeline& timeline, const std::vector<GroupKey>& by) {
     bytes.push_back(point.bytes_allocated);
     allocations.push_back(point.allocations);
   }
-  json["live_bytes"] = std::move(live);
-  json["bytes_allocated"] = std::move(bytes);
+  json["live_bytes"] = timeline.knows_bytes ? std::move(live) : Json(nullptr);
+  json["bytes_allocated"] = timeline.knows_bytes ? std::move(bytes) : Json(nullptr);
   json["allocations"] = std::move(allocations);
   return json;
 }
@@ -76,6 +76,7 @@ std::string json_timeline(const TimelineResult& result) {
   for (const MemorySeries& memory : result.report.histories->memory) json["samples"].push_back(to_json(memory));
   json["balances"] = Json::array();
   for (const Balance& balance : result.balances) json["balances"].push_back(to_json(balance));
+  json["anomalies"] = to_json(result.report.anomalies);
   json["findings"] = to_json(result.report.findings);
   return dump(json);
 }

@@ -46,8 +46,10 @@ std::string over_time(const LeakRow& row, const TextStyle& style) {
   return sparkline(values, kSparkline, style);
 }
 
-bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOptions& options, const TextStyle& style) {
+bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOptions& options, const TextStyle& style,
+              bool has_clock) {
   if (column.key == "name") return false;
+  if (column.unit == Unit::duration && !has_clock) return false;
   if (style.raw || &column == options.sort) return true;
   if (column.key == "uncertain" || column.key == "reason")
     return std::any_of(rows.begin(), rows.end(), [](const LeakRow* row) { return row->doubtful.allocations > 0; });
@@ -55,7 +57,7 @@ bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOption
 }
 
 Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<GroupKey>& by, const LeaksOptions& options,
-               const TextStyle& style) {
+               const TextStyle& style, bool has_clock) {
   Table table;
   table.rows.resize(rows.size());
   if (leaks.whole) {
@@ -71,7 +73,7 @@ Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<Group
       table.rows[i].cells.push_back(key_text(by[key], rows[i]->group.keys[key], style));
   }
   for (const Column<LeakRow>& column : leak_columns()) {
-    if (!is_shown(column, rows, options, style)) continue;
+    if (!is_shown(column, rows, options, style, has_clock)) continue;
     table.columns.push_back({std::string(column.header), false, &column == options.sort ? 0 : column.importance});
     for (std::size_t i = 0; i < rows.size(); ++i)
       table.rows[i].cells.push_back(cell_text(column.get(*rows[i]), column.unit, style.raw));
@@ -86,7 +88,7 @@ std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const 
   Rows rows = sorted_leaks(leaks.rows, *options.sort);
   rows.resize(options.shown(rows.size()));
   std::string out = "\n" + heading(title_of(leaks, options, rows.size(), style), style) +
-                    to_text(table_of(leaks, rows, result.by, options, style), style);
+                    to_text(table_of(leaks, rows, result.by, options, style, result.trace.clock_in_ns), style);
   if (leaks.allocator == Allocator::pages) out += hanging("  ", "Slab pages and user memory are among them.", style);
   if (leaks.older_frees > 0)
     out += hanging("  ",
@@ -100,7 +102,7 @@ std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const 
 
 // What makes the doubt, in this trace.
 std::string circumstance(Doubt doubt, const LeaksResult& result) {
-  if (doubt == Doubt::lost_stretch && result.lost_until_ns > 0)
+  if (doubt == Doubt::lost_stretch && result.lost_until_ns > 0 && result.trace.clock_in_ns)
     return fmt::format("; the last loss ends at {}", say_seconds(result.lost_until_ns));
   if (doubt != Doubt::incomplete_trace) return "";
   std::string text;
@@ -124,15 +126,18 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
   for (std::size_t i = 0; i < kDoubts; ++i) {
     const auto doubt = static_cast<Doubt>(i);
     LiveCount sum;
+    bool knows_bytes = false;
     for (const LeakTable& table : result.tables)
       for (const LeakRow& row : table.rows) {
         sum.allocations += row.group.history->doubtful[i].allocations;
         sum.bytes += row.group.history->doubtful[i].bytes;
+        knows_bytes = knows_bytes || (row.group.knows_bytes && row.group.history->doubtful[i].allocations > 0);
       }
     if (sum.allocations == 0 && sum.bytes == 0) continue;
     out += labelled(describe(doubt).word,
                     fmt::format("{}, {}: {}{}", say_number_of(sum.allocations, "allocation", style),
-                                say_bytes(sum.bytes, style), describe(doubt).sentence, circumstance(doubt, result)),
+                                knows_bytes || sum.bytes > 0 ? say_bytes(sum.bytes, style) : "unknown bytes",
+                                describe(doubt).sentence, circumstance(doubt, result)),
                     style);
     if (doubt != Doubt::reallocated && doubt != Doubt::untraced_path) continue;
     for (const LeakTable& table : result.tables) {
@@ -181,10 +186,12 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
         "unseen.",
         uncertain == 1 ? "one group grows" : say_count(uncertain, style) + " groups grow", threshold,
         name_of_group(*fastest_uncertain, result.by, style), say_growth(fastest_uncertain->trend.bytes_per_s));
+  if (!result.trace.clock_in_ns) return "Nothing can be said of growth: the trace's clock does not count nanoseconds.";
   if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
   if (result.judged == 0)
     return "Nothing can be said of growth: the trace is too short, a group has to be followed for a second.";
-  return fmt::format("No certain growth: no group grows by more than {} for certain.", threshold);
+  return fmt::format("No certain growth: no group {}grows by more than {} for certain.",
+                     result.groups_not_followed > 0 ? "that was judged " : "", threshold);
 }
 
 std::string nothing(const LeaksOptions& options, const TextStyle& style) {
@@ -205,7 +212,16 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
   if (result.trace.events == 0) return out + nothing(options, style);
   for (const LeakTable& table : result.tables) out += leak_table(table, result, options, style);
   out += doubt_lines(result, options, style);
-  return out + "\n" + hanging("", verdict(result, style), style);
+  out += "\n" + hanging("", verdict(result, style), style);
+  if (result.groups_not_followed > 0)
+    out +=
+        hanging("",
+                fmt::format("Not judged: {} with {} live, which may grow. Fewer groups, by --by or by the options that "
+                            "select events, are judged all.",
+                            say_number_of(result.groups_not_followed, "group", style),
+                            say_bytes(result.bytes_not_followed, style)),
+                style);
+  return out;
 }
 
 }  // namespace kmt

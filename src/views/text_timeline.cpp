@@ -19,13 +19,19 @@ namespace {
 
 using Points = std::vector<TimeSeriesPoint>;
 
+// Sizes are the trace's, and may be beyond all numbers.
+std::uint64_t magnitude(double value) {
+  constexpr double kMost = 9e18;
+  return static_cast<std::uint64_t>(std::llround(std::min(std::abs(value), kMost)));
+}
+
 std::string say_bytes_of(double bytes) {
-  const std::string size = humane_bytes(static_cast<std::uint64_t>(std::llround(std::abs(bytes))));
+  const std::string size = humane_bytes(magnitude(bytes));
   return bytes < 0 ? "-" + size : size;
 }
 
 std::string grown(double by, const TextStyle& style) {
-  const std::string size = say_bytes(static_cast<std::uint64_t>(std::llround(std::abs(by))), style);
+  const std::string size = say_bytes(magnitude(by), style);
   return by < 0 ? "fell by " + size : "grew by " + size;
 }
 
@@ -43,14 +49,20 @@ double count(const TimeSeriesPoint& point) { return static_cast<double>(point.al
 // The samples as a series of buckets: the value of the latest one until then.
 std::vector<double> values_of(const MemorySeries& memory, const TimeAxis& axis) {
   std::vector<double> values(axis.buckets, std::nan(""));
-  for (const MemorySeriesPoint& point : memory.points)
-    for (std::size_t i = axis.bucket_of(point.time_ns); i < values.size(); ++i) values[i] = point.value;
+  for (auto point = memory.points.begin(); point != memory.points.end() && !values.empty(); ++point) {
+    const auto next = std::next(point);
+    const std::size_t end = next == memory.points.end() ? values.size() : axis.bucket_of(next->time_ns);
+    for (std::size_t i = axis.bucket_of(point->time_ns); i < std::max(end, axis.bucket_of(point->time_ns) + 1); ++i)
+      values[i] = point->value;
+  }
   return values;
 }
 
 PlotFrame frame_of(const TimelineResult& result, std::size_t height, std::function<std::string(double)> say,
                    const TextStyle& style) {
-  return {height, "0 s", say_duration(result.axis.end_ns - result.axis.start_ns, style), std::move(say)};
+  const std::uint64_t span = result.axis.end_ns - result.axis.start_ns;
+  if (!result.report.trace.clock_in_ns) return {height, "0", say_count(span, style) + " ticks", std::move(say)};
+  return {height, "0 s", say_duration(span, style), std::move(say)};
 }
 
 std::string allocator_plots(const Timeline& timeline, const TimelineResult& result, const TextStyle& style) {
@@ -59,14 +71,18 @@ std::string allocator_plots(const Timeline& timeline, const TimelineResult& resu
     return plot({{name, values_of(timeline.points, result.axis, get, rate)}},
                 frame_of(result, height, std::move(say), style), style);
   };
-  const auto per_second = [](double value) { return say_bytes_of(value) + "/s"; };
-  const auto count_per_second = [](double value) {
-    return humane_count(static_cast<std::uint64_t>(std::llround(value))) + "/s";
-  };
-  return "\n" + heading(capitalised(timeline.allocator), style) +
-         draw("live bytes of what was allocated in the trace", live, false, 6, say_bytes_of) +
-         draw("bytes allocated", allocated, true, 4, per_second) +
-         draw("allocations", count, true, 4, count_per_second);
+  // A clock that does not count nanoseconds knows no second.
+  const bool has_clock = result.report.trace.clock_in_ns;
+  const char* const unit = has_clock ? "/s" : "";
+  const auto bytes_rate = [unit](double value) { return say_bytes_of(value) + unit; };
+  const auto count_rate = [unit](double value) { return humane_count(magnitude(value)) + unit; };
+  std::string out = "\n" + heading(capitalised(timeline.allocator), style);
+  if (timeline.knows_bytes)
+    out += draw("live bytes of what was allocated in the trace", live, false, 6, say_bytes_of) +
+           draw(has_clock ? "bytes allocated" : "bytes allocated in a bucket", allocated, has_clock, 4, bytes_rate);
+  else
+    out += hanging("  ", "The trace does not know how many bytes these are.", style);
+  return out + draw(has_clock ? "allocations" : "allocations in a bucket", count, has_clock, 4, count_rate);
 }
 
 // A line each, so that many fit beside each other.
@@ -75,11 +91,12 @@ std::string group_lines(Allocator allocator, const TimelineResult& result, const
   const std::size_t cells = style.width >= 110 ? 30 : 16;
   for (const Timeline& group : result.groups) {
     if (group.allocator != allocator) continue;
-    table.rows.push_back({{ascii(group.name), say_bytes(group.group->peak_bytes.value_or(0), style),
-                           say_bytes(group.group->live_bytes, style),
-                           sparkline(values_of(group.points, result.axis, live, false), cells, style),
-                           sparkline(values_of(group.points, result.axis, allocated, true), cells, style)},
-                          false});
+    const auto say_known = [&](std::uint64_t bytes) { return group.knows_bytes ? say_bytes(bytes, style) : "unknown"; };
+    table.rows.push_back(
+        {{ascii(group.name), say_known(group.group->peak_bytes.value_or(0)), say_known(group.group->live_bytes),
+          sparkline(values_of(group.points, result.axis, live, false), cells, style),
+          sparkline(values_of(group.points, result.axis, allocated, true), cells, style)},
+         false});
   }
   if (table.rows.empty()) return {};
   std::string keys;
@@ -109,7 +126,7 @@ std::string memory_lines(const TimelineResult& result, const TextStyle& style) {
 }
 
 // "SUnreclaim grew by 8.9 MiB from … to …, of which the trace explains 8.1 MiB."
-std::string balance_sentence(const Balance& balance, const TextStyle& style) {
+std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle& style) {
   const double change = balance.last - balance.first;
   const auto explained = static_cast<double>(balance.explained);
   const std::string by_events = fmt::format("by the events of the trace it {}", grown(explained, style));
@@ -120,17 +137,18 @@ std::string balance_sentence(const Balance& balance, const TextStyle& style) {
     rest = fmt::format("of which the trace explains all: {}", by_events);
   else
     rest = fmt::format("of which the trace explains {}",
-                       explained == 0 ? "nothing" : say_bytes(static_cast<std::uint64_t>(std::abs(explained)), style));
+                       explained == 0 ? "nothing" : say_bytes(magnitude(explained), style));
+  const auto say_time = [in_ns](std::uint64_t time) { return in_ns ? say_seconds(time) : fmt::format("{}", time); };
   return fmt::format("{} {} from {} to {}, {}.", ascii(balance.name),
-                     change == 0 ? "stayed the same" : grown(change, style), say_seconds(balance.first_ns),
-                     say_seconds(balance.last_ns), rest);
+                     change == 0 ? "stayed the same" : grown(change, style), say_time(balance.first_ns),
+                     say_time(balance.last_ns), rest);
 }
 
 std::string balance_lines(const TimelineResult& result, const TextStyle& style) {
   if (result.balances.empty()) return {};
   std::string out = "\n" + heading("Balance", style);
   for (auto balance = result.balances.begin(); balance != result.balances.end(); ++balance) {
-    out += hanging("  ", balance_sentence(*balance, style), style);
+    out += hanging("  ", balance_sentence(*balance, result.report.trace.clock_in_ns, style), style);
     const auto next = std::next(balance);
     if (next == result.balances.end() || next->of_what != balance->of_what)
       out += emphasised(hanging("    Explained: ", std::string(balance->of_what) + ".", style), Emphasis::aside, style);

@@ -136,35 +136,49 @@ TEST(TimeSeries, AgreesWithAddingEverythingUp) {
   }
 }
 
-TEST(TimeSeries, PartsMergeIntoTheWhole) {
-  const auto all = changes(5'000);
-  TimeBuckets whole_clock(kStart);
-  TimeSeries whole;
-  for (const Change& change : all) apply(change, whole_clock, whole);
-
-  // The clocks of the parts end at different widths.
+TEST(TimeSeries, AClockOfFewerBucketsHasTheSameSums) {
   TimeBuckets clock(kStart);
-  TimeBuckets other_clock(kStart);
-  TimeSeries part;
-  TimeSeries other;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (i < 40)
-      apply(all[i], clock, part);
-    else
-      apply(all[i], other_clock, other);
-  ASSERT_NE(clock.shift(), other_clock.shift());
+  TimeSeries series;
+  for (std::uint64_t i = 0; i < 500; ++i) series.allocate(clock.bucket_of(kStart + i * kFirstWidth), i);
+  clock.limit(64);
+  series.shrink_to(clock);
+  EXPECT_EQ(clock.count(), 63u);
+  series.allocate(clock.bucket_of(kStart + 500 * kFirstWidth), 500);
+  const auto points = series.points(clock);
+  EXPECT_EQ(points[0].live_bytes, 0 + 1 + 2 + 3 + 4 + 5 + 6 + 7);
+  EXPECT_EQ(points.back().live_bytes, 500 * 501 / 2);
+}
 
-  part.merge(other);
-  (void)clock.bucket_of(other_clock.end_ns());
-
-  const auto expected = whole.points(whole_clock);
-  const auto merged = part.points(clock);
-  ASSERT_EQ(merged.size(), expected.size());
-  for (std::size_t i = 0; i < merged.size(); ++i) {
-    ASSERT_EQ(merged[i].live_bytes, expected[i].live_bytes) << i;
-    ASSERT_EQ(merged[i].bytes_allocated, expected[i].bytes_allocated) << i;
-    ASSERT_EQ(merged[i].allocations, expected[i].allocations) << i;
+// A clock that jumps: every bucket is full, and all of them become one.
+TEST(TimeSeries, SurvivesAJumpOfTheClock) {
+  for (const unsigned jump : {42u, 45u, 50u, 63u}) {
+    TimeBuckets clock(kStart);
+    TimeSeries series;
+    TimeSeries untouched;  // is widened by points() alone
+    for (std::uint64_t i = 0; i < 500; ++i) {
+      const TimeBucket at = clock.bucket_of(kStart + i * kFirstWidth);
+      series.allocate(at, 3);
+      untouched.allocate(at, 3);
+    }
+    series.allocate(clock.bucket_of(kStart + (std::uint64_t{1} << jump)), 4);
+    const auto points = series.points(clock);
+    ASSERT_EQ(points.size(), 257u) << jump;
+    EXPECT_EQ(points[0].live_bytes, 1500) << jump;
+    EXPECT_EQ(points[0].allocations, 500u) << jump;
+    EXPECT_EQ(points[255].live_bytes, 1500) << jump;
+    EXPECT_EQ(points[256].live_bytes, 1504) << jump;
+    EXPECT_EQ(untouched.points(clock)[0].live_bytes, 1500) << jump;
+    EXPECT_EQ(untouched.points(clock)[256].live_bytes, 1500) << jump;
   }
+}
+
+TEST(TimeSeries, TakesSizesThatNobodyCanAdd) {
+  TimeBuckets clock(kStart);
+  TimeSeries series;
+  for (std::uint64_t i = 0; i < 6; ++i) series.allocate(clock.bucket_of(kStart + i), std::uint64_t{1} << 62);
+  for (std::uint64_t i = 0; i < 5; ++i)
+    series.release(clock.bucket_of(kStart + 10 * kFirstWidth), std::uint64_t{1} << 62);
+  EXPECT_EQ(series.points(clock).back().live_bytes, std::int64_t{1} << 62);
 }
 
 }  // namespace

@@ -152,6 +152,43 @@ TEST(Trend, ConfidenceOfRandomWalksIsRight) {
   }
 }
 
+// Rare levels, by which thousands of groups are judged: steps of one distribution, of one size, and of unlike sizes.
+TEST(Trend, EvennessOfRandomWalksIsRight) {
+  constexpr int kRuns = 40'000;
+  for (const int steps : {0, 1, 2}) {
+    Noise noise(12);
+    int above_99_percent = 0;
+    int above_999_permille = 0;
+    for (int run = 0; run < kRuns; ++run) {
+      double value = 0;
+      const auto values = series(64, [&](double) {
+        const double step = noise();
+        return value += steps == 0 ? step : steps == 1 ? std::copysign(1, step) : step * step * step;
+      });
+      const double evenness = trend_of(values, kSeconds).evenness;
+      above_99_percent += evenness > 0.99 ? 1 : 0;
+      above_999_permille += evenness > 0.999 ? 1 : 0;
+    }
+    EXPECT_LE(above_99_percent, 400 + 80) << steps;
+    EXPECT_LE(above_999_permille, 40 + 25) << steps;
+    if (steps == 0) {
+      EXPECT_GE(above_99_percent, 400 - 80);
+      EXPECT_GE(above_999_permille, 40 - 25);
+    }
+  }
+}
+
+// Quantiles of Student's t of 15 degrees of freedom, from tables: rises of which half are m + 1 and half m - 1.
+TEST(Trend, EvennessIsStudentsT) {
+  for (const auto& [t, share] : {std::pair(1.753, 0.95), {2.602, 0.99}, {3.733, 0.999}, {4.073, 0.9995}}) {
+    const double mean = t * std::sqrt(16.0 / 15) / 4;
+    double value = 0;
+    const auto values =
+        series(17, [&](double i) { return i == 0 ? 0 : value += mean + (std::fmod(i, 2) == 0 ? 1 : -1); });
+    EXPECT_NEAR(trend_of(values, kSeconds).evenness, share, 0.00005) << t;
+  }
+}
+
 // Objects that come at random and live for a while: the number of live ones returns to its mean.
 TEST(Trend, SeldomCallsChurnGrowing) {
   Noise noise(4);
