@@ -36,7 +36,8 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   key.bytes_requested = of_pages ? page_bytes : event.bytes_requested;
   key.bytes_allocated = of_pages ? page_bytes : event.bytes_allocated;
   key.call_site = event.call_site.value;
-  key.cache_and_family = event.cache.value << 1 | (event.kind == EventKind::cache_alloc ? 1 : 0);
+  key.cache_and_family = of_pages ? static_cast<std::uint8_t>(event.migrate_type)
+                                  : event.cache.value << 1 | (event.kind == EventKind::cache_alloc ? 1 : 0);
   for (std::size_t i = 0; i < by_.size(); ++i)
     key.group.values[i] =
         applies(by_[i], allocator) ? value_of(by_[i], event, key.bytes_requested, key.bytes_allocated) : kNotSaid;
@@ -53,6 +54,7 @@ std::uint32_t Grouping::origin_of(const Event& event) {
                             .call_site = event.call_site,
                             .allocator = allocator,
                             .order = event.order,
+                            .migrate_type = event.migrate_type,
                             .from_cache = event.kind == EventKind::cache_alloc});
   return recent = number + 1;
 }

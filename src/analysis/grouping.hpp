@@ -28,8 +28,9 @@ struct Origin {
   std::uint32_t cache = 0;  // CacheId, as the event names it
   CallSiteId call_site;
   Allocator allocator = Allocator::slab;
-  std::uint8_t order = 0;   // of pages
-  bool from_cache = false;  // kmem_cache_alloc
+  std::uint8_t order = 0;        // of pages
+  std::int8_t migrate_type = 0;  // of pages
+  bool from_cache = false;       // kmem_cache_alloc
 };
 
 // "unknown" where the kernel does not say the address.

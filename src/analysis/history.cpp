@@ -2,12 +2,17 @@
 #include "analysis/history.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 
 #include "analysis/memory_series.hpp"
 #include "analysis/untraced_paths.hpp"
+#include "base/text.hpp"
+#include "trace/function_name.hpp"
 
 namespace kmt {
 
@@ -92,6 +97,42 @@ void find_losses(const TraceInfo& info, Histories& common) {
     if (info.findings.count_of(kind) > 0) common.incomplete.push_back(kind);
 }
 
+// By the command line that a .kmt holds: options in front of the command that was recorded.
+bool only_some_tasks(const TraceInfo& info) {
+  const auto arguments = info.notes.find("arguments");
+  if (arguments == info.notes.end()) return false;
+  for (const std::string_view word : split(arguments->second, ' ')) {
+    if (word == "--") return false;
+    for (const std::string_view option : {"-F", "--only-command", "-p", "--pid", "--cgroup"})
+      if (word == option || (option.size() > 2 && word.starts_with(std::string(option) + "="))) return true;
+  }
+  return false;
+}
+
+// User memory and page cache are movable, pages of inode and dentry caches reclaimable.
+bool is_taken_back(int migrate_type, const std::string& kernel) {
+  const std::string name = migrate_type_name(migrate_type, kernel);
+  return name == "Movable" || name == "Reclaimable";
+}
+
+// Caches that have a shrinker (SLAB_RECLAIM_ACCOUNT in fs/, lib/xarray.c, fs/buffer.c, Linux 6.18), by their names and
+// by who allocates: the name is known only once an object was freed. Not sockets, though they are inodes too.
+bool is_shrinkable(const std::string& cache, const std::string& symbol) {
+  constexpr std::array kCaches = {"dentry",          "inode_cache",        "ext*_inode_cache", "xfs_inode",
+                                  "btrfs_inode",     "f2fs_inode_cache",   "fuse_inode",       "nfs_inode_cache",
+                                  "overlay_inode",   "proc_inode_cache",   "ovl_inode",        "buffer_head",
+                                  "radix_tree_node", "ext4_extent_status", "lsm_inode_cache",  "kernfs_node_cache"};
+  constexpr std::array kFunctions = {
+      "__d_alloc",         "alloc_inode",      "ext*_alloc_inode",       "xfs_inode_alloc",
+      "btrfs_alloc_inode", "f2fs_alloc_inode", "fuse_alloc_inode",       "nfs_alloc_inode",
+      "ovl_alloc_inode",   "proc_alloc_inode", "alloc_buffer_head",      "security_inode_alloc",
+      "lsm_inode_alloc",   "xas_alloc*",       "radix_tree_node_alloc*", "__es_insert_extent"};
+  const std::string function(function_of(symbol));
+  return std::any_of(kCaches.begin(), kCaches.end(), [&](const char* glob) { return glob_match(glob, cache); }) ||
+         std::any_of(kFunctions.begin(), kFunctions.end(),
+                     [&](const char* glob) { return glob_match(glob, function); });
+}
+
 // What all objects of a call site and size have in common.
 struct Kind {
   Allocator allocator;
@@ -119,6 +160,7 @@ class HistoryMaker {
     find_losses(from_.info, common_);
     add_up_kinds();
     version_ = version_of(from_.info.kernel);
+    tasks_selected_ = only_some_tasks(from_.info);
   }
 
   GroupHistory begin(const TimeSeries& series) const {
@@ -150,6 +192,8 @@ class HistoryMaker {
     std::optional<Doubt> doubt = facts.doubt;
     if (lacks_frees(facts.kind.allocator))
       doubt = Doubt::frees_not_recorded;
+    else if (tasks_selected_)
+      doubt = Doubt::tasks_selected;
     else if (began_ns < common_.lost_until_ns)
       doubt = Doubt::lost_stretch;
     else if (!common_.incomplete.empty())
@@ -214,6 +258,8 @@ class HistoryMaker {
       return facts;
     }
     const Origin& origin = from_.origins[number];
+    if (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.kernel))
+      facts.doubt = Doubt::reclaimable;
     if (!origin.from_cache) return facts;
     const std::uint32_t freed_to = number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;
     const std::string& cache = from_.info.cache_names[origin.cache != 0 ? origin.cache : freed_to];
@@ -221,6 +267,8 @@ class HistoryMaker {
     if (const UntracedPath* const path = untraced_free_of(cache, site, version_)) {
       facts.doubt = Doubt::untraced_path;
       facts.untraced_path = path->sentence;
+    } else if (is_shrinkable(cache, site)) {
+      facts.doubt = Doubt::reclaimable;
     }
     return facts;
   }
@@ -228,6 +276,7 @@ class HistoryMaker {
   const HistorySources& from_;
   Histories& common_;
   std::optional<KernelVersion> version_;
+  bool tasks_selected_ = false;
   std::unordered_map<Kind, Ends, HashOfKind> ends_;
   std::vector<OriginFacts> facts_;  // by number of the origin
 };

@@ -78,7 +78,7 @@ class Counts(LiveTest):
         self.assertGreater(min(sizes.values()), 1000)
 
     def test_own_threads_are_left_out(self):
-        process = self.start('-e', 'kmem:*,sched:sched_switch,sched:sched_wakeup')
+        process = self.start('-e', 'kmem:kmalloc,kmem:kmem_cache_alloc,kmem:mm_page_alloc,sched:sched_switch,sched:sched_wakeup')
         own = {process.pid}
         deadline = time.monotonic() + 2
         while time.monotonic() < deadline:
@@ -90,6 +90,18 @@ class Counts(LiveTest):
         events = events_of(self.trace)
         self.assertGreater(len(events), 1000)
         self.assertEqual([e for e in events if e.pid in own and not in_interrupt(e)], [])
+
+    # The kernel frees what belonged to a task that ended in whatever task comes next, often the recorder.
+    def test_frees_that_the_recorder_runs_for_others_stay(self):
+        process = self.start('-e', 'percpu:*')
+        for _ in range(300):
+            subprocess.run(['/bin/true'], check=True)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        percpu = report(self.trace)['percpu']
+        self.assertGreater(percpu['allocations'], 300)
+        self.assertLess(percpu['live_allocations'], 10)
 
     @staticmethod
     def tasks_of(pid):
