@@ -125,7 +125,12 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::caller: return code_address(numbers_[value], symbols);
     case GroupKey::stack: {
       std::vector<CodeAddress> frames;
-      for (const std::uint64_t address : info_.stacks[StackId{value}]) frames.push_back(code_address(address, symbols));
+      const std::span<const std::uint64_t> stack = info_.stacks[StackId{value}];
+      const std::size_t caller = find_caller_ ? find_caller_(stack) : 0;
+      for (std::size_t i = 0; i < stack.size(); ++i) {
+        frames.push_back(code_address(stack[i], symbols));
+        frames.back().is_wrapper = i < caller;
+      }
       return frames;
     }
     case GroupKey::task:

@@ -58,7 +58,11 @@ struct CodeAddress {
   std::uint64_t address = 0;  // 0: the kernel does not say
   std::string symbol;
   std::vector<SourceFrame> source;  // as SymbolNames::frames() gives it
+  bool is_wrapper = false;          // in a stack: in front of the caller, part or wrapper of an allocator
 };
+// The frames of a stack that tell who allocates: from the caller on; all where every one is a wrapper.
+std::span<const CodeAddress> telling_frames(const std::vector<CodeAddress>& stack);
+
 // "__d_alloc+0x29", with " (fs/dcache.c:1760)" behind it where that is known.
 std::string plain_text(const CodeAddress& code);
 struct TaskName {
