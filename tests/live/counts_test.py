@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from recording import PIPE_LOOP, LiveTest, events_of, in_interrupt, kernel_statistics, lost_in, report
+from recording import PIPE_LOOP, PROGRAM, LiveTest, events_of, in_interrupt, kernel_statistics, lost_in, report
 
 COUNTED = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
 
@@ -99,7 +99,8 @@ class Counts(LiveTest):
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         self.finish(process)
-        percpu = report(self.trace)['percpu']
+        done = subprocess.run([PROGRAM, 'report', '--json', self.trace], stdout=subprocess.PIPE, check=True)
+        percpu = json.loads(done.stdout)['percpu']
         self.assertGreater(percpu['allocations'], 300)
         self.assertLess(percpu['live_allocations'], 10)
 

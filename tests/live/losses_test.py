@@ -40,7 +40,7 @@ class Losses(LiveTest):
 
     def test_sum_of_the_marks(self):
         """The kernel writes the number behind the events of a page, if there is room: 28 bytes an event leave some."""
-        said, in_blocks, unknown = self.lose('-e', 'kmem:kfree')
+        said, in_blocks, unknown = self.lose('-e', 'kmem:kmalloc')
         if unknown:  # something else was in the page, as a time extension
             self.assertLess(in_blocks, said)
         else:
