@@ -82,7 +82,8 @@ struct LifetimeRange {
 using KeyValue = std::variant<std::monostate, std::uint64_t, std::string, CodeAddress, std::vector<CodeAddress>,
                               TaskName, NamedNumber, LifetimeRange>;
 std::string plain_text(const KeyValue& value);
-// The order in which people expect values: numbers and lifetimes by size, all else by their text; what is not said last.
+// The order in which people expect values: numbers and lifetimes by size, all else by their text; what is not said
+// last.
 bool comes_before(const KeyValue& a, const KeyValue& b);
 
 // Bytes of pages are counted by page frame. An allocation of pages ends when its first frame is freed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps what the recorder itself allocates out of the recording, by a filter in the kernel. Its frees stay, since others'
-// objects are among them; those of its own find no allocation.
+// Keeps what the recorder itself allocates out of the recording, by a filter in the kernel. Its frees stay, since
+// others' objects are among them; those of its own find no allocation.
 #pragma once
 
 #include <cstddef>
