@@ -2,7 +2,7 @@
 // Dense ids, from 0 in order of appearance, for distinct plain keys of some words: tuples of what is grouped by.
 #pragma once
 
-#include <bit>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -40,10 +40,11 @@ class InternTable {
 
  private:
   static constexpr std::uint32_t kEmpty = ~0u;
+  static constexpr std::size_t kWords = sizeof(Key) / 8;
 
   static std::uint64_t hash(const Key& key) {
-    std::uint64_t words[sizeof(Key) / sizeof(std::uint64_t)];
-    std::memcpy(words, &key, sizeof(Key));
+    std::array<std::uint64_t, kWords> words;
+    std::memcpy(words.data(), &key, sizeof key);
     std::uint64_t state = kHashSeed;
     for (const std::uint64_t word : words) {
       __extension__ using Wide = unsigned __int128;

@@ -148,6 +148,7 @@ namespace {
 
 std::vector<const GroupRow*> sorted_by_keys(const std::vector<GroupRow>& rows) {
   std::vector<const GroupRow*> sorted;
+  sorted.reserve(rows.size());
   for (const GroupRow& row : rows) sorted.push_back(&row);
   std::stable_sort(sorted.begin(), sorted.end(), [](const GroupRow* a, const GroupRow* b) {
     return std::lexicographical_compare(a->keys.begin(), a->keys.end(), b->keys.begin(), b->keys.end(), comes_before);
@@ -181,6 +182,7 @@ std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, cons
     return std::tie(b.row->bytes_allocated, a.row->name) < std::tie(a.row->bytes_allocated, b.row->name);
   });
   std::vector<const GroupRow*> sorted;
+  sorted.reserve(rows.size());
   for (const Keyed& entry : keyed) sorted.push_back(entry.row);
   return sorted;
 }
