@@ -88,9 +88,8 @@ struct Side {
   }
 };
 
-Side side_of(const DiffSide& of, Allocator allocator) {
-  const ReportResult& report = of.report;
-  if (!of.activity.allocated[static_cast<std::size_t>(allocator)]) return {};
+Side side_of(const ReportResult& report, Allocator allocator) {
+  if (!report.activity.allocated[static_cast<std::size_t>(allocator)]) return {};
   const AllocatorTotals& totals = totals_of(report, allocator);
   AllocatorTotals nothing;
   nothing.knows_bytes = totals.knows_bytes;
@@ -107,27 +106,26 @@ Side side_of(const DiffSide& of, Allocator allocator) {
   return side;
 }
 
-double count_of(const DiffSide& side, const std::string& event) {
+double count_of(const ReportResult& side, const std::string& event) {
   std::uint64_t count = 0;
   for (const auto& [name, occurrences] : side.activity.events)
     if (name == event || name.substr(name.find(':') + 1) == event) count += occurrences;
   if (count > 0) return static_cast<double>(count);
-  Error error(
-      fmt::format("Cannot compare per \"{}\": {} holds no such event", event, printable(side.report.trace.path)));
+  Error error(fmt::format("Cannot compare per \"{}\": {} holds no such event", event, printable(side.trace.path)));
   error.hint("`kmemtrace report` lists a trace's events; --time may leave out all of them");
   throw error;
 }
 
-double seconds_of(const DiffSide& side) { return static_cast<double>(side.activity.duration_ns) / 1e9; }
+double seconds_of(const ReportResult& side) { return static_cast<double>(side.trace.recorded_ns) / 1e9; }
 
 // Empty where it cannot be compared per second.
-std::string why_not_per_second(const DiffSide& a, const DiffSide& b) {
-  if (!a.report.trace.clock_in_ns || !b.report.trace.clock_in_ns) return "a clock does not count nanoseconds";
-  if (a.activity.duration_ns == 0 || b.activity.duration_ns == 0) return "a trace has no duration";
+std::string why_not_per_second(const ReportResult& a, const ReportResult& b) {
+  if (!a.trace.clock_in_ns || !b.trace.clock_in_ns) return "a clock does not count nanoseconds";
+  if (a.trace.recorded_ns == 0 || b.trace.recorded_ns == 0) return "a trace has no duration";
   return {};
 }
 
-DiffBasis basis_of(const DiffSide& a, const DiffSide& b, const DiffRequest& request) {
+DiffBasis basis_of(const ReportResult& a, const ReportResult& b, const DiffRequest& request) {
   if (request.per == DiffPer::trace) return {DiffPer::trace, "", 1, 1, "as asked for"};
   if (request.per == DiffPer::event)
     return {DiffPer::event, request.event, count_of(a, request.event), count_of(b, request.event), "as asked for"};
@@ -144,40 +142,16 @@ DiffBasis basis_of(const DiffSide& a, const DiffSide& b, const DiffRequest& requ
 
 }  // namespace
 
-void ActivityCount::add(const EventBatch& batch, const TraceInfo& info) {
-  if (!begun_ && !batch.empty()) {
-    const std::uint64_t first_ns = batch.front().time_ns;
-    if (from_) from_ns_ = from_->on_clock(first_ns);
-    if (to_) to_ns_ = to_->on_clock(first_ns);
-    begun_ = true;
-  }
-  for (const Event& event : batch) {
-    if (event.time_ns < from_ns_ || event.time_ns >= to_ns_) continue;
-    span_.add(event);
-    if (is_allocation(event.kind) || event.kind == EventKind::page_alloc)
-      allocated_[static_cast<std::size_t>(allocator_of(event.kind))] = true;
-    if (counts_.size() <= event.type.value) counts_.resize(event.type.value + std::size_t{1});
-    auto& [name, count] = counts_[event.type.value];
-    if (count++ == 0) name = info.event_types[event.type.value].system + ":" + info.event_types[event.type.value].name;
-  }
-}
-
-Activity ActivityCount::finish() const {
-  TraceSummary summary;
-  span_.store_in(summary);
-  return {summary.duration_ns, counts_, allocated_};
-}
-
-DiffResult diff(const DiffSide& a, const DiffSide& b, const DiffRequest& request) {
-  DiffResult result{a.report.trace, b.report.trace, basis_of(a, b, request), a.report.by, {}, {}};
+DiffResult diff(const ReportResult& a, const ReportResult& b, const DiffRequest& request) {
+  DiffResult result{a.trace, b.trace, basis_of(a, b, request), a.by, {}, {}};
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
     const Side of_a = side_of(a, allocator);
     const Side of_b = side_of(b, allocator);
     if (of_a.is_there || of_b.is_there)
       result.totals.push_back({allocator, {{}, "total", of_a.total, of_b.total, of_a.is_there, of_b.is_there}});
     Groups groups;
-    join(a.report, allocator, request.exact, &Joined::a, groups);
-    join(b.report, allocator, request.exact, &Joined::b, groups);
+    join(a, allocator, request.exact, &Joined::a, groups);
+    join(b, allocator, request.exact, &Joined::b, groups);
     if (groups.empty()) continue;
     DiffTable& table = result.tables.emplace_back(DiffTable{allocator, {}});
     for (auto& [name, joined] : groups)

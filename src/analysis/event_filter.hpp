@@ -54,9 +54,7 @@ class EventFilter {
 
   // To be called with the first event of the trace, before all else.
   void begin(std::uint64_t first_ns);
-  bool in_window(const Event& event) const {
-    return event.time_ns >= from_ns_ && (!filter_.to || event.time_ns < to_ns_);
-  }
+  bool in_window(std::uint64_t time_ns) const { return time_ns >= from_ns_ && (!filter_.to || time_ns < to_ns_); }
   // An event in interrupt context belongs to the interrupt, never to the task that was interrupted. What an allocation
   // is selected by, no other event has.
   bool selects(const Event& event) { return selects_all_ || selects_some(event); }

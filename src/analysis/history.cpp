@@ -22,6 +22,25 @@ void History::see(const Event& event) {
   now_ = clock_->bucket_of(now_ns_);
   if (is_free(event.kind) || event.kind == EventKind::page_free)
     ++frees_[static_cast<std::size_t>(allocator_of(event.kind))];
+  see_pages(event);
+}
+
+void History::see_pages(const Event& event) {
+  if (event.order > kMostPageOrder || event.address == kNoPage) return;
+  const std::uint64_t bytes = page_size_ << event.order;
+  switch (event.kind) {
+    case EventKind::page_alloc: page_frames_.allocate(now_, bytes); break;
+    case EventKind::page_free:
+      page_frames_.release(now_, bytes);
+      if (!cpu_lists_.take(event.order)) taken_from_zones_.release(now_, bytes);
+      break;
+    case EventKind::page_alloc_zone_locked:
+      taken_from_zones_.allocate(now_, bytes);
+      sees_zones_ = true;
+      break;
+    case EventKind::page_pcpu_drain: taken_from_zones_.release(now_, bytes); break;
+    default: break;
+  }
 }
 
 // All series together take 48 MiB at most, until there are 32768 groups; then 1.5 KiB each.
@@ -42,7 +61,6 @@ void History::began(std::uint32_t number, const Origin& origin) {
   if (of_group_.size() <= origin.group) add_group(origin.group);
   of_group_[origin.group].allocate(now_, origin.bytes_allocated);
   of_allocator_[static_cast<std::size_t>(origin.allocator)].allocate(now_, origin.bytes_allocated);
-  if (origin.allocator == Allocator::pages) page_frames_.allocate(now_, origin.bytes_allocated);
   ++reuse_of(number).allocations;
 }
 
@@ -295,7 +313,9 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
     of_group[group] = std::make_shared<GroupHistory>(maker.begin(history.of_group(group)));
   for (std::size_t i = 0; i < kAllocators; ++i)
     of_allocator[i] = std::make_shared<GroupHistory>(maker.begin(history.of_allocator(static_cast<Allocator>(i))));
-  common.page_frames = history.page_frames().points(*history.clock());
+  const TimeSeries* const zones = history.taken_from_zones();
+  common.frames_of_zones = zones != nullptr;
+  common.page_frames = (zones != nullptr ? *zones : history.page_frames()).points(*history.clock());
   common.memory = memory_series_of(sources.info.samples, sources.info.page_size);
   if (!sources.info.clock_in_ns)
     std::erase_if(common.memory, [](const MemorySeries& series) { return series.source == MemorySource::vmstat_rate; });

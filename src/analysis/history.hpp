@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/cpu_page_lists.hpp"
 #include "analysis/grouping.hpp"
 #include "analysis/matching.hpp"
 #include "analysis/time_series.hpp"
@@ -26,6 +27,8 @@ class History {
     std::uint32_t cache = 0;                   // CacheId that a free named
   };
 
+  History(std::uint64_t page_size, CpuPageLists cpu_lists) : page_size_(page_size), cpu_lists_(cpu_lists) {}
+
   // Every event, before what is booked of it.
   void see(const Event& event);
   void began(std::uint32_t number, const Origin& origin);
@@ -35,19 +38,25 @@ class History {
     if (cache.value != 0) reuse_of(number).cache = cache.value;
   }
   void reallocated(std::uint32_t number, std::uint64_t began_ns);
-  void page_frames_freed(std::uint64_t bytes) { page_frames_.release(now_, bytes); }
-
+  // The recording went on until then. All series that are asked for from then on have buckets up to that time.
+  void end(std::uint64_t time_ns) {
+    if (clock_) clock_->bucket_of(time_ns);
+  }
   const std::optional<TimeBuckets>& clock() const { return clock_; }  // empty without events
   const TimeSeries& of_group(std::uint32_t group) const { return of_group_[group]; }
   const TimeSeries& of_allocator(Allocator allocator) const {
     return of_allocator_[static_cast<std::size_t>(allocator)];
   }
   const TimeSeries& page_frames() const { return page_frames_; }
+  // Pages that left the zones' lists of free pages less those that came back to them; null where the trace has no
+  // events that tell of it.
+  const TimeSeries* taken_from_zones() const { return sees_zones_ ? &taken_from_zones_ : nullptr; }
   const std::vector<Reuse>& reuse() const { return reuse_; }  // may be shorter than there are origins
   std::uint64_t frees(Allocator allocator) const { return frees_[static_cast<std::size_t>(allocator)]; }
 
  private:
   void add_group(std::uint32_t group);
+  void see_pages(const Event& event);
   Reuse& reuse_of(std::uint32_t number) {
     if (reuse_.size() <= number) reuse_.resize(number + std::size_t{1});
     return reuse_[number];
@@ -59,7 +68,11 @@ class History {
   std::uint32_t most_buckets_ = TimeBuckets::kMostBuckets;
   std::vector<TimeSeries> of_group_;
   std::array<TimeSeries, kAllocators> of_allocator_;
+  std::uint64_t page_size_;
+  CpuPageLists cpu_lists_;
   TimeSeries page_frames_;
+  TimeSeries taken_from_zones_;
+  bool sees_zones_ = false;
   std::vector<Reuse> reuse_;
   std::array<std::uint64_t, kAllocators> frees_{};
 };

@@ -41,7 +41,11 @@ LeakRow row_of(const GroupRow& group, const ReportResult& report) {
 
 bool is_above(const Trend& trend, const LeaksResult& result) {
   return trend.growth == Growth::steady && trend.low > result.threshold_bytes_per_s &&
-         trend.late_bytes_per_s > result.threshold_bytes_per_s && trend.evenness >= result.confidence_needed;
+         trend.late_bytes_per_s > result.threshold_bytes_per_s;
+}
+
+bool is_certain(const Trend& trend, const LeaksResult& result) {
+  return is_above(trend, result) && trend.evenness >= result.confidence_needed;
 }
 
 LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
@@ -53,8 +57,9 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
     case Growth::steady: break;
   }
   if (!is_above(row.trend, result)) return LeakVerdict::slow;
+  if (!is_certain(row.trend, result)) return LeakVerdict::uneven;
   if (row.doubtful.bytes == 0) return LeakVerdict::certain;
-  return is_above(trend_of_group(row, result.axis, true), result) ? LeakVerdict::certain : LeakVerdict::uncertain;
+  return is_certain(trend_of_group(row, result.axis, true), result) ? LeakVerdict::certain : LeakVerdict::uncertain;
 }
 
 // An allocator to which no key of the report applies.

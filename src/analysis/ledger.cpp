@@ -44,11 +44,7 @@ void Ledger::add(const MatchedBatch& batch) {
     if (step.outcome == Outcome::unseen) continue;
     const Event& event = batch.events[i];
     if (history_) history_->see(event);
-    if (step.selected) {
-      span_.add(event);
-      if (events_of_type_.size() <= event.type.value) events_of_type_.resize(event.type.value + std::size_t{1});
-      ++events_of_type_[event.type.value];
-    }
+    (step.selected ? selected_events_ : other_events_).add(event);
     const PagesTaken* const taken = pages;
     while (pages != pages_end && pages->event == i) ++pages;
 
@@ -180,7 +176,6 @@ void Ledger::add_page_event(const Event& event, const Step& step, const PagesTak
   PageOrderRow& row = orders_[event.order];
   if (event.kind == EventKind::page_free) {
     if (of_selected || (first == last && step.selected)) ++row.frees;
-    if (history_) history_->page_frames_freed(options_.page_size << event.order);
     return;
   }
   if (step.origin == 0) return;

@@ -55,14 +55,19 @@ struct LedgerOptions {
   bool cache_object_may_be_kfreed = true;
   bool by_lifetime = false;
   bool history = false;
+  CpuPageLists cpu_page_lists;  // for the history
 };
 
 class Ledger {
  public:
   explicit Ledger(LedgerOptions options) : options_(std::move(options)) {
-    if (options_.history) history_.emplace();
+    if (options_.history) history_.emplace(options_.page_size, options_.cpu_page_lists);
   }
   void add(const MatchedBatch& batch);
+  // The recording went on until then.
+  void end(std::uint64_t time_ns) {
+    if (history_) history_->end(time_ns);
+  }
 
   struct Allocated {
     std::uint64_t live_bytes = 0;
@@ -72,9 +77,8 @@ class Ledger {
     std::uint64_t null_frees = 0;
   };
 
-  const EventSpan& span() const { return span_; }      // of the events that are selected
-  const EventSpan& window() const { return window_; }  // of all that were seen
-  const std::vector<std::uint64_t>& events_of_type() const { return events_of_type_; }
+  const EventCounts& selected_events() const { return selected_events_; }
+  const EventCounts& other_events() const { return other_events_; }  // those that are not selected
   const std::vector<Origin>& origins() const { return origins_; }
   const std::vector<Account>& accounts() const { return accounts_; }
   // By group and octave of the lifetime, where LedgerOptions::by_lifetime asks for it.
@@ -111,9 +115,8 @@ class Ledger {
   bool on_other_node(std::uint16_t cpu, std::uint16_t other) const;
 
   LedgerOptions options_;
-  EventSpan span_;
-  EventSpan window_;
-  std::vector<std::uint64_t> events_of_type_;
+  EventCounts selected_events_;
+  EventCounts other_events_;
   std::vector<Origin> origins_ = {{}};  // by number; 0 is "none"
   std::vector<Account> accounts_;       // by group
   std::map<std::pair<std::uint32_t, unsigned>, Account> by_lifetime_;

@@ -29,7 +29,7 @@ void Classifier::classify(MatchedBatch& batch) {
 }
 
 void Classifier::classify(const Event& event, std::uint32_t index, Step& step, MatchedBatch& batch) {
-  if (!filter_.in_window(event)) return;
+  if (!filter_.in_window(event.time_ns)) return;
   step.outcome = Outcome::other;
   step.selected = filter_.selects(event);
   const bool of_pages = event.kind == EventKind::page_alloc || event.kind == EventKind::page_free;

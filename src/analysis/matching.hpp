@@ -67,6 +67,7 @@ class Classifier {
  public:
   Classifier(EventFilter filter, Grouping& grouping) : filter_(std::move(filter)), grouping_(grouping) {}
   void classify(MatchedBatch& batch);
+  const EventFilter& filter() const { return filter_; }
 
  private:
   void classify(const Event& event, std::uint32_t index, Step& step, MatchedBatch& batch);

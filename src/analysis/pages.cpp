@@ -148,7 +148,7 @@ struct PagesAnalysis::State {
 };
 
 void PagesAnalysis::State::add(const Event& event) {
-  if (!is_page_event(event.kind) || !filter.in_window(event)) return;
+  if (!is_page_event(event.kind) || !filter.in_window(event.time_ns)) return;
   const bool selected = filter.selects(event);
   if (std::max(event.order, event.fallback_order) > kMostPageOrder) {
     if (selected) ++impossible_orders;

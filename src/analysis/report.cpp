@@ -23,7 +23,8 @@ LedgerOptions ledger_options(const TraceInfo& info, const std::vector<GroupKey>&
           .cpu_nodes = info.cpu_nodes,
           .cache_object_may_be_kfreed = kfree_takes_cache_objects(info.kernel),
           .by_lifetime = std::find(by.begin(), by.end(), GroupKey::lifetime) != by.end(),
-          .history = history};
+          .history = history,
+          .cpu_page_lists = cpu_page_lists(info)};
 }
 
 GroupRow row_of(const Account& account, std::vector<KeyValue> keys) {
@@ -98,11 +99,12 @@ struct ReportAnalysis::State {
   std::vector<GroupTable> tables() const;
   void add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const;
   std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
+  Activity activity(const EventCounts& seen) const;
   std::vector<AnomalyRow> anomaly_rows() const;
   CodeAddress code_address(std::uint32_t call_site) const;
-  void find_missing_frees(ReportResult& result) const;
+  void find_missing_frees(const EventCounts& seen, ReportResult& result) const;
   std::vector<std::uint32_t> groups_to_follow(Histories& common) const;
-  std::optional<Histories> make_histories();
+  std::optional<Histories> make_histories(std::uint64_t end_ns);
 
   const TraceInfo& info;
   const SymbolNames& symbols;
@@ -218,8 +220,9 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
 
 std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_counts() const {
   std::vector<std::pair<std::string, std::uint64_t>> counts;
-  for (std::size_t type = 0; type < ledger.events_of_type().size(); ++type) {
-    const std::uint64_t count = ledger.events_of_type()[type];
+  const std::vector<std::uint64_t>& of_type = ledger.selected_events().of_type;
+  for (std::size_t type = 0; type < of_type.size(); ++type) {
+    const std::uint64_t count = of_type[type];
     if (count == 0) continue;
     const std::string& name = info.event_types[type].name;
     // Events of two systems may share a name.
@@ -232,6 +235,18 @@ std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_
   }
   std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return counts;
+}
+
+Activity ReportAnalysis::State::activity(const EventCounts& seen) const {
+  Activity activity;
+  for (std::size_t type = 0; type < seen.of_type.size(); ++type) {
+    if (seen.of_type[type] == 0) continue;
+    const EventType& of = info.event_types[type];
+    activity.events.emplace_back(of.system + ":" + of.name, seen.of_type[type]);
+    if (is_allocation(of.kind) || of.kind == EventKind::page_alloc)
+      activity.allocated[static_cast<std::size_t>(allocator_of(of.kind))] = true;
+  }
+  return activity;
 }
 
 CodeAddress ReportAnalysis::State::code_address(std::uint32_t call_site) const {
@@ -275,8 +290,9 @@ std::vector<std::uint32_t> ReportAnalysis::State::groups_to_follow(Histories& co
   return groups;
 }
 
-std::optional<Histories> ReportAnalysis::State::make_histories() {
+std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end_ns) {
   if (!ledger.history()) return std::nullopt;
+  ledger.end(end_ns);
   Histories common;
   histories = histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols},
                                   ledger.accounts().size(), groups_to_follow(common), common);
@@ -284,11 +300,11 @@ std::optional<Histories> ReportAnalysis::State::make_histories() {
 }
 
 // kfree takes objects of caches too, kmem_cache_free none of kmalloc's.
-void ReportAnalysis::State::find_missing_frees(ReportResult& result) const {
+void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportResult& result) const {
   constexpr std::uint64_t kEnough = 100;  // allocations, of which some would have been freed
   std::array<std::uint64_t, 256> of_kind{};
-  for (std::size_t type = 0; type < ledger.events_of_type().size(); ++type)
-    of_kind[static_cast<std::size_t>(info.event_types[type].kind)] += ledger.events_of_type()[type];
+  for (std::size_t type = 0; type < seen.of_type.size(); ++type)
+    of_kind[static_cast<std::size_t>(info.event_types[type].kind)] += seen.of_type[type];
   const auto count = [&of_kind](EventKind kind) { return of_kind[static_cast<std::size_t>(kind)]; };
   const auto check = [&](EventKind allocation, std::uint64_t frees, const char* missing) {
     if (count(allocation) >= kEnough && frees == 0)
@@ -301,11 +317,17 @@ void ReportAnalysis::State::find_missing_frees(ReportResult& result) const {
   check(EventKind::vmap_alloc, count(EventKind::vmap_free), "free_vmap_area_noflush");
 }
 
-ReportResult ReportAnalysis::finish() {
+ReportResult ReportAnalysis::finish(bool complete) {
   State& state = *state_;
+  EventCounts seen = state.ledger.selected_events();
+  seen.add(state.ledger.other_events());
+  const RecordedTime recorded = recorded_time(state.info, seen.span, state.classifier.filter(), complete);
   ReportResult result;
   result.trace = summarize(state.info);
-  state.ledger.span().store_in(result.trace);
+  result.trace.complete = complete;
+  state.ledger.selected_events().span.store_in(result.trace);
+  result.trace.recorded_ns = recorded.to_ns - recorded.from_ns;
+  result.activity = state.activity(seen);
   result.events = state.event_counts();
 
   static_cast<AllocatorTotals&>(result.slab) = state.totals_of(Allocator::slab);
@@ -323,12 +345,12 @@ ReportResult ReportAnalysis::finish() {
     if (row.allocations + row.failed_allocations + row.frees > 0) result.page_orders.push_back(row);
   }
   result.by = state.grouping.by();
-  result.histories = state.make_histories();
+  result.histories = state.make_histories(recorded.to_ns);
   result.groups = state.tables();
   for (GroupTable& table : result.groups)
     for (GroupRow& row : table.rows) {
       row.allocator = table.allocator;
-      row.duration_ns = state.ledger.window().last_ns - state.ledger.window().first_ns;
+      row.recorded_ns = result.trace.recorded_ns;
       if (table.allocator == Allocator::percpu) row.knows_bytes = result.percpu.knows_bytes;
       if (state.info.cpu_nodes.empty()) row.cross_node_frees.reset();
     }
@@ -338,7 +360,7 @@ ReportResult ReportAnalysis::finish() {
       result.anomalies.emplace_back(kImperfections[kind].id, state.ledger.anomalies()[kind]);
   result.anomaly_sites = state.anomaly_rows();
   result.findings = findings_of(state.info);
-  state.find_missing_frees(result);
+  state.find_missing_frees(seen, result);
   return result;
 }
 

@@ -41,8 +41,8 @@ class ReportAnalysis {
 
   // All stages, one after the other.
   void add(const EventBatch& batch);
-  // Call after the source has ended (or was interrupted: the result is that of what was read).
-  ReportResult finish();
+  // Call after the source has ended; not `complete`: it was interrupted, and the result is that of what was read.
+  ReportResult finish(bool complete = true);
 
  private:
   struct State;

@@ -87,6 +87,9 @@ constexpr std::array kComparisons = {
                "counts vmalloc's pages"},
     Comparison{"MemFree", Allocator::pages, true, true,
                "pages freed less pages allocated; the kernel does not count those in CPUs' lists as free"}};
+constexpr std::string_view kZoneFrames =
+    "pages that CPUs' lists and large frees gave back to the zones' lists of free pages, less those that were taken "
+    "from there; the kernel keeps some changes of the count on each CPU for a while";
 
 void add_balance(const MemorySeries& memory, const std::vector<TimeSeriesPoint>& points, bool falls,
                  std::string_view of_what, TimelineResult& result) {
@@ -111,8 +114,9 @@ void add_balances(TimelineResult& result) {
       if (!history || std::none_of(history->series.begin(), history->series.end(),
                                    [](const TimeSeriesPoint& point) { return point.allocations > 0; }))
         continue;
+      if (history->doubtful[static_cast<std::size_t>(Doubt::frees_not_recorded)].allocations > 0) continue;
       add_balance(memory, comparison.frames ? histories.page_frames : history->series, comparison.falls,
-                  comparison.of_what, result);
+                  comparison.frames && histories.frames_of_zones ? kZoneFrames : comparison.of_what, result);
     }
   if (result.report.by != std::vector<GroupKey>{GroupKey::cache}) return;
   const std::size_t caches = result.balances.size();

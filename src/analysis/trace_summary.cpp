@@ -40,6 +40,32 @@ Findings findings_of(const TraceInfo& info) {
   return findings;
 }
 
+RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, const EventFilter& filter, bool complete) {
+  RecordedTime time{seen.first_ns, seen.last_ns};
+  if (seen.events == 0) return time;
+  // Of a ring buffer that overwrote its oldest events the recording begins where what is left of it does.
+  const bool whole_begin = total_lost_events(info) == 0;
+  for (const StateSample& sample : info.samples) {
+    if (!filter.in_window(sample.ticks)) continue;
+    if (whole_begin) time.from_ns = std::min(time.from_ns, sample.ticks);
+    if (complete) time.to_ns = std::max(time.to_ns, sample.ticks);
+  }
+  return time;
+}
+
+void EventSpan::add(const EventSpan& other) {
+  if (other.events == 0) return;
+  first_ns = events == 0 ? other.first_ns : std::min(first_ns, other.first_ns);
+  last_ns = std::max(last_ns, other.last_ns);
+  events += other.events;
+}
+
+void EventCounts::add(const EventCounts& other) {
+  span.add(other.span);
+  of_type.resize(std::max(of_type.size(), other.of_type.size()));
+  for (std::size_t type = 0; type < other.of_type.size(); ++type) of_type[type] += other.of_type[type];
+}
+
 void EventSpan::store_in(TraceSummary& summary) const {
   summary.first_ns = first_ns;
   summary.duration_ns = last_ns - first_ns;

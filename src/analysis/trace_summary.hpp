@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
+#include "analysis/event_filter.hpp"
 #include "results/report.hpp"
 #include "trace/trace_info.hpp"
 
@@ -26,7 +29,30 @@ struct EventSpan {
     first_ns = events++ == 0 ? event.time_ns : std::min(first_ns, event.time_ns);
     last_ns = std::max(last_ns, event.time_ns);
   }
+  void add(const EventSpan& other);
   void store_in(TraceSummary& summary) const;
 };
+
+// Events as they pass, and how many of each type.
+struct EventCounts {
+  EventSpan span;
+  std::vector<std::uint64_t> of_type;  // by EventTypeId; may be shorter than there are types
+
+  void add(const Event& event) {
+    span.add(event);
+    if (of_type.size() <= event.type.value) of_type.resize(event.type.value + std::size_t{1});
+    ++of_type[event.type.value];
+  }
+  void add(const EventCounts& other);
+};
+
+// In which time events were recorded, as far as the trace tells: from the first to the last of those that were seen,
+// and where it has samples of the kernel's memory, which are taken as recording starts and ends, from the first to the
+// last of these. Of a trace that was not read to its end, up to the last event.
+struct RecordedTime {
+  std::uint64_t from_ns = 0;
+  std::uint64_t to_ns = 0;
+};
+RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, const EventFilter& filter, bool complete);
 
 }  // namespace kmt

@@ -7,13 +7,13 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/analyse.hpp"
+#include "cli/column_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/errors.hpp"
 #include "cli/filter_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
-#include "cli/suggest.hpp"
 #include "views/json_diff.hpp"
 #include "views/text_diff.hpp"
 
@@ -33,9 +33,7 @@ struct Options {
   DiffOptions view;
   bool absolute = false;
   bool exact = false;
-  bool json = false;
-  bool raw = false;
-  bool no_progress = false;
+  ResultOptions result;
 };
 
 constexpr const char* kFooter = R"(Examples:
@@ -67,30 +65,14 @@ Exit status:
   3    not permitted to read a file
   130  Ctrl+C: what was read of B is compared; nothing is, when it came before B)";
 
-const Column<GroupRow>& column_named(std::string_view key) {
-  std::vector<std::string> keys;
-  for (const auto* column : diff_columns()) {
-    if (column->key == key) return *column;
-    keys.emplace_back(column->key);
-  }
-  throw unknown_name("There is no column whose changes can be told", key, keys);
+const Column<GroupRow>& diff_column(std::string_view key) {
+  return column_named(diff_columns(), key, "There is no column whose changes can be told");
 }
 
-std::string sort_help() {
-  std::string text = "Order groups by the change of COLUMN, largest first (default: allocated)\nThe columns:";
-  for (const auto* column : diff_columns()) text += fmt::format("\n  {:<11} {}", column->key, column->meaning);
-  return text;
-}
-
-DiffSide read_side(const std::string& file, const Options& options, const ReportRequest& request) {
-  AnalyseOptions analysing = options.analyse;
-  analysing.file = file;
-  analysing.buffer = options.filter.buffer;
-  analysing.progress = !options.no_progress;
-  ActivityCount activity(request.filter);
-  analysing.observe = [&activity](const EventBatch& batch, const TraceInfo& info) { activity.add(batch, info); };
-  ReportResult report = analyse(analysing, request);
-  return {std::move(report), activity.finish()};
+ReportResult read_side(const std::string& file, const Options& options, const ReportRequest& request) {
+  AnalyseOptions side = options.analyse;
+  side.trace.file = file;
+  return analyse(side, request);
 }
 
 DiffRequest diff_request(const Options& options) {
@@ -112,21 +94,22 @@ int run_diff(const Options& options) {
   request.filter = filter_of(options.filter);
   if (!options.by.empty()) request.by = parse_group_keys(options.by);
   DiffOptions view = options.view;
-  if (!options.sort.empty()) view.sort = &column_named(options.sort);
+  if (!options.sort.empty()) view.sort = &diff_column(options.sort);
   if (!options.columns.empty())
-    for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&column_named(key));
+    for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&diff_column(key));
   const DiffRequest joining = diff_request(options);
 
-  const DiffSide a = read_side(options.a, options, request);
-  if (!a.report.trace.complete) {
+  const ReportResult a = read_side(options.a, options, request);
+  if (!a.trace.complete) {
     Error error("Interrupted before the second trace was read: there is nothing to compare");
     print_error(error);
     return kInterruptedExitCode;
   }
-  const DiffSide b = read_side(options.b, options, request);
+  const ReportResult b = read_side(options.b, options, request);
   const DiffResult result = diff(a, b, joining);
-  print_result(options.json ? json_diff(result, view) : text_diff(result, view, stdout_style(options.raw)));
-  return b.report.trace.complete ? 0 : kInterruptedExitCode;
+  print_result(options.result.json ? json_diff(result, view)
+                                   : text_diff(result, view, stdout_style(options.result.raw)));
+  return b.trace.complete ? 0 : kInterruptedExitCode;
 }
 
 }  // namespace
@@ -141,7 +124,11 @@ CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
                    "Compare groups by KEYS, of which several nest: cache,call-site (default: call-site)\n"
                    "`kmemtrace report --help` lists them.")
       ->option_text("KEYS");
-  command->add_option("--sort", options->sort, sort_help())->option_text("COLUMN");
+  command
+      ->add_option("--sort", options->sort,
+                   "Order groups by the change of COLUMN, largest first (default: allocated)\nThe columns:" +
+                       list_of(diff_columns()))
+      ->option_text("COLUMN");
   command
       ->add_option("--columns", options->columns,
                    "Show the changes of these columns too: hits,waste,peak\nThose that --sort takes.")
@@ -158,24 +145,18 @@ CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
       ->add_option("--threshold", options->view.noise.percent,
                    "A change under PERCENT is none (default: 5)\nOf percentages, points: 5 is from 10 % to 15 %.")
       ->option_text("PERCENT")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 10'000));
   command
       ->add_option("--min-count", options->view.noise.least_count,
                    "What has happened less than N times has not changed (default: 10)\nIn both traces; for lifetimes "
                    "and shares, in either.")
-      ->option_text("N");
-  command->add_option("--limit,--top", options->view.limit, "Show N groups in each table (default: 20); 0 means all")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(count_range());
+  add_limit_option(*command, options->view.limit, "groups in each table");
   add_filter_options(*command, options->filter);
-  command
-      ->add_option("--threads", options->analyse.threads,
-                   "Use N threads (default: as many CPUs as there are, at most 4)\nThe result is the same.")
-      ->option_text("N")
-      ->check(CLI::Range(1u, 64u));
-  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.diff/1");
-  command->add_flag("--raw", options->raw, "Print plain digits, full names and every usual column, however wide");
-  command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
+  add_trace_options(*command, options->analyse.trace);
+  add_threads_option(*command, options->analyse.threads);
+  add_result_options(*command, options->result, "kmemtrace.diff/1", "plain digits, full names and every usual column");
   command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
   command->callback([options, &exit_code] { exit_code = run_diff(*options); });
   return command;

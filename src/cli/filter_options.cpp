@@ -46,11 +46,6 @@ void add_event_filter_options(CLI::App& command, FilterOptions& options, const s
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"task", "softirq", "hardirq", "nmi"}))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      .add_option("--buffer", options.buffer,
-                  "Only this buffer (instance) of a trace with several\n`trace-cmd record -B NAME` makes them; the "
-                  "main one has no name. Without it all are read together.")
-      ->option_text("NAME");
 }
 
 void add_filter_options(CLI::App& command, FilterOptions& options) {

@@ -2,7 +2,6 @@
 // The options of all commands that analyse a part of a trace.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,6 @@ struct FilterOptions {
   std::vector<std::string> contexts;
   std::vector<std::string> call_sites;
   std::vector<std::string> caches;
-  std::optional<std::string> buffer;  // of a trace with several
 };
 
 // The options must outlive the command.

@@ -5,13 +5,12 @@
 #include <fmt/format.h>
 
 #include "cli/analyse.hpp"
+#include "cli/column_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/filter_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
-#include "cli/reading.hpp"
-#include "cli/suggest.hpp"
 #include "views/json_leaks.hpp"
 #include "views/text_leaks.hpp"
 
@@ -26,16 +25,8 @@ struct Options {
   std::string threshold = "64K/min";
   std::string sort;
   std::size_t limit = LeaksOptions{}.limit;
-  bool json = false;
-  bool raw = false;
-  bool no_progress = false;
+  ResultOptions result;
 };
-
-std::string sort_help() {
-  std::string text = "Order groups by COLUMN, largest first (default: growth)\nColumns:";
-  for (const auto& column : leak_columns()) text += fmt::format("\n  {:<11} {}", column.key, column.meaning);
-  return text;
-}
 
 constexpr const char* kFooter = R"(Examples:
   kmemtrace record --stacks --duration 5m && kmemtrace leaks
@@ -64,13 +55,6 @@ Exit status:
   3    not permitted to read the file
   130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
 
-const Column<LeakRow>& column_named(std::string_view key) {
-  if (const auto* column = find_leak_column(key)) return *column;
-  std::vector<std::string> keys;
-  for (const auto& column : leak_columns()) keys.emplace_back(column.key);
-  throw unknown_name("There is no column", key, keys);
-}
-
 // Stacks tell most where there are some, and who called the allocator's wrappers. Only slab and percpu events have call
 // sites; pages are told by order instead.
 std::vector<GroupKey> usual_keys(const AnalyseOptions& options) {
@@ -79,21 +63,19 @@ std::vector<GroupKey> usual_keys(const AnalyseOptions& options) {
 }
 
 int leaks(const Options& options) {
-  AnalyseOptions analysing = options.analyse;
-  analysing.buffer = options.filter.buffer;
-  analysing.progress = !options.no_progress;
   LeaksOptions view;
   view.limit = options.limit;
-  if (!options.sort.empty()) view.sort = &column_named(options.sort);
+  if (!options.sort.empty()) view.sort = &column_named(pointers_to(leak_columns()), options.sort);
   const double threshold = parse_byte_rate(options.threshold);
   ReportRequest request;
   request.filter = filter_of(options.filter);
   request.history = request.history_of_live = true;
-  request.by = options.by.empty() ? usual_keys(analysing) : parse_keys_of_live(options.by);
+  request.by = options.by.empty() ? usual_keys(options.analyse) : parse_keys_of_live(options.by);
   view.filtered = !request.filter.selects_all();
 
-  const LeaksResult result = leaks_of(analyse(analysing, request), threshold);
-  print_result(options.json ? json_leaks(result, view) : text_leaks(result, view, stdout_style(options.raw)));
+  const LeaksResult result = leaks_of(analyse(options.analyse, request), threshold);
+  print_result(options.result.json ? json_leaks(result, view)
+                                   : text_leaks(result, view, stdout_style(options.result.raw)));
   if (!result.trace.complete) return kInterruptedExitCode;
   return static_cast<int>(result.found() ? ExitCode::found : ExitCode::good);
 }
@@ -103,8 +85,7 @@ int leaks(const Options& options) {
 CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("leaks", "Tell what is live at the end of a trace, and whether it grows.");
   const auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->analyse.file,
-                      "The trace (default: trace.kmt, else trace.dat)\nA .kmt or a trace.dat, of any machine.");
+  add_file_option(*command, options->analyse.trace);
   command
       ->add_option(
           "--by", options->by,
@@ -115,21 +96,15 @@ CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
       ->add_option("--threshold", options->threshold,
                    "Growth above RATE counts (default: 64K/min)\nBytes with their suffixes, for each s, min, h or d.")
       ->option_text("RATE");
-  command->add_option("--sort", options->sort, sort_help())->option_text("COLUMN");
-  command->add_option("--limit,--top", options->limit, "Show N groups in each table (default: 20); 0 means all")
-      ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
-  add_filter_options(*command, options->filter);
-  add_symbol_options(*command, options->analyse.symbols);
-  add_wrapper_options(*command, options->analyse.wrappers);
   command
-      ->add_option("--threads", options->analyse.threads,
-                   "Use N threads (default: as many CPUs as there are, at most 4)\nThe result is the same.")
-      ->option_text("N")
-      ->check(CLI::Range(1u, 64u));
-  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.leaks/1");
-  command->add_flag("--raw", options->raw, "Print plain digits, full names and every column, however wide");
-  command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
+      ->add_option(
+          "--sort", options->sort,
+          "Order groups by COLUMN, largest first (default: growth)\nColumns:" + list_of(pointers_to(leak_columns())))
+      ->option_text("COLUMN");
+  add_limit_option(*command, options->limit, "groups in each table");
+  add_filter_options(*command, options->filter);
+  add_analyse_options(*command, options->analyse);
+  add_result_options(*command, options->result, "kmemtrace.leaks/1", "plain digits, full names and every column");
   command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
   command->callback([options, &exit_code] { exit_code = leaks(*options); });
   return command;

@@ -83,6 +83,15 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
   return error;
 }
 
+// Nothing is called "" but the main buffer of a trace: --cgroup "$UNSET" must not record the whole machine.
+void refuse_empty_values(CLI::App& app) {
+  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
+  for (CLI::App* command : app.get_subcommands({}))
+    for (CLI::Option* option : command->get_options())
+      if (option->nonpositional() && option->get_expected_max() > 0 && !option->check_lname("buffer"))
+        option->check(not_empty);
+}
+
 int run(int argc, char** argv) {
   int exit_code = 0;
   CLI::App app(kDescription, "kmemtrace");
@@ -103,6 +112,7 @@ int run(int argc, char** argv) {
   add_convert_command(app, exit_code);
   add_repair_command(app, exit_code);
   add_completion_command(app, exit_code);
+  refuse_empty_values(app);
 
   try {
     app.parse(argc, argv);

@@ -231,14 +231,10 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
   command->add_flag("--boot", options->boot,
                     "Collect what this boot was traced with; if it was not, print the kernel parameters to boot with\n"
                     "-e, -b, --max-memory, --clock and --stacks choose the parameters");
-  command->add_flag("--remove-stale", options->remove_stale, "Remove instances that killed runs left, without asking");
+  command->add_flag("--remove-stale", options->remove_stale,
+                    "Before it records, remove instances that killed runs left, without asking");
   command->add_flag("--no-progress", options->no_progress, "No progress line");
   command->add_option("COMMAND", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");
-  // --cgroup "$UNSET" must not record the whole machine.
-  const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
-  for (CLI::Option* option : command->get_options())
-    if (option->get_expected_max() > 0 && option->get_lnames() != std::vector<std::string>{"help"})
-      option->check(not_empty);
   command->footer(kFooter);
   command->callback([options, version, &exit_code] {
     options->version_given = version->count() > 0;

@@ -4,12 +4,12 @@
 
 #include "base/text.hpp"
 #include "cli/analyse.hpp"
+#include "cli/column_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/filter_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
-#include "cli/suggest.hpp"
 #include "views/json_report.hpp"
 #include "views/text_report.hpp"
 
@@ -24,16 +24,8 @@ struct Options {
   std::string sort;
   std::string columns;
   std::size_t limit = ReportOptions{}.limit;
-  bool json = false;
-  bool raw = false;
-  bool no_progress = false;
+  ResultOptions result;
 };
-
-std::string column_help() {
-  std::string text = "Show these columns, in this order: hits,allocated,peak\nThe columns are those that --sort takes:";
-  for (const auto& column : group_columns()) text += fmt::format("\n  {:<11} {}", column.key, column.meaning);
-  return text;
-}
 
 std::string by_help() {
   std::string text = "Group allocations by KEYS, of which several nest: cache,call-site (default: call-site)\nKeys:";
@@ -65,12 +57,9 @@ Exit status:
   3    not permitted to read the file
   130  Ctrl+C ended the reading: the report is on the part that was read, and says so)";
 
-const Column<GroupRow>& column_named(std::string_view key) {
+const Column<GroupRow>& group_column(std::string_view key) {
   // What a name was called when only call sites were grouped by.
-  if (const auto* column = find_group_column(key == "symbol" ? "name" : key)) return *column;
-  std::vector<std::string> keys;
-  for (const auto& column : group_columns()) keys.emplace_back(column.key);
-  throw unknown_name("There is no column", key, keys);
+  return column_named(pointers_to(group_columns()), key == "symbol" ? "name" : key);
 }
 
 int report(const Options& options) {
@@ -80,15 +69,13 @@ int report(const Options& options) {
   ReportOptions view;
   view.limit = options.limit;
   view.filtered = !request.filter.selects_all();
-  if (!options.sort.empty()) view.sort = &column_named(options.sort);
+  if (!options.sort.empty()) view.sort = &group_column(options.sort);
   if (!options.columns.empty())
-    for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&column_named(key));
+    for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
 
-  AnalyseOptions analysing = options.analyse;
-  analysing.buffer = options.filter.buffer;
-  analysing.progress = !options.no_progress;
-  const ReportResult result = analyse(analysing, request);
-  print_result(options.json ? json_report(result, view) : text_report(result, view, stdout_style(options.raw)));
+  const ReportResult result = analyse(options.analyse, request);
+  print_result(options.result.json ? json_report(result, view)
+                                   : text_report(result, view, stdout_style(options.result.raw)));
   return result.trace.complete ? 0 : kInterruptedExitCode;
 }
 
@@ -97,26 +84,19 @@ int report(const Options& options) {
 CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("report", "Report who allocated what, from a trace.");
   const auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->analyse.file,
-                      "The trace (default: trace.kmt, else trace.dat)\nA .kmt or a trace.dat, of any machine.");
+  add_file_option(*command, options->analyse.trace);
   command->add_option("--by", options->by, by_help())->option_text("KEYS");
   command->add_option("--sort", options->sort, "Order groups by the column KEY, largest first (default: allocated)")
       ->option_text("KEY");
-  command->add_option("--columns", options->columns, column_help())->option_text("LIST");
-  command->add_option("--limit,--top", options->limit, "Show N groups in each table (default: 20); 0 means all")
-      ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
-  add_filter_options(*command, options->filter);
-  add_symbol_options(*command, options->analyse.symbols);
-  add_wrapper_options(*command, options->analyse.wrappers);
   command
-      ->add_option("--threads", options->analyse.threads,
-                   "Use N threads (default: as many CPUs as there are, at most 4)\nThe result is the same.")
-      ->option_text("N")
-      ->check(CLI::Range(1u, 64u));
-  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.report/1");
-  command->add_flag("--raw", options->raw, "Print plain digits, full names and every column, however wide");
-  command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
+      ->add_option("--columns", options->columns,
+                   "Show these columns, in this order: hits,allocated,peak\nThe columns are those that --sort takes:" +
+                       list_of(pointers_to(group_columns())))
+      ->option_text("LIST");
+  add_limit_option(*command, options->limit, "groups in each table");
+  add_filter_options(*command, options->filter);
+  add_analyse_options(*command, options->analyse);
+  add_result_options(*command, options->result, "kmemtrace.report/1", "plain digits, full names and every column");
   command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
   command->callback([options, &exit_code] { exit_code = report(*options); });
   return command;

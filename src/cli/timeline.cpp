@@ -22,9 +22,7 @@ struct Options {
   FilterOptions filter;
   std::string by = "cache";
   TimelineRequest timeline;
-  bool json = false;
-  bool raw = false;
-  bool no_progress = false;
+  ResultOptions result;
 };
 
 constexpr const char* kFooter = R"(Examples:
@@ -48,17 +46,14 @@ Exit status:
   130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
 
 int timeline(const Options& options) {
-  AnalyseOptions analysing = options.analyse;
-  analysing.buffer = options.filter.buffer;
-  analysing.progress = !options.no_progress;
   ReportRequest request;
   request.filter = filter_of(options.filter);
   request.by = parse_keys_of_live(options.by);
   request.history = true;
   TimelineRequest wanted = options.timeline;
   wanted.balances = request.filter.selects_all();
-  const TimelineResult result = timeline_of(analyse(analysing, request), wanted);
-  print_result(options.json ? json_timeline(result) : text_timeline(result, stdout_style(options.raw)));
+  const TimelineResult result = timeline_of(analyse(options.analyse, request), wanted);
+  print_result(options.result.json ? json_timeline(result) : text_timeline(result, stdout_style(options.result.raw)));
   return result.report.trace.complete ? 0 : kInterruptedExitCode;
 }
 
@@ -67,8 +62,7 @@ int timeline(const Options& options) {
 CLI::App* add_timeline_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("timeline", "Draw how live memory and rates went over the time of a trace.");
   const auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->analyse.file,
-                      "The trace (default: trace.kmt, else trace.dat)\nA .kmt or a trace.dat, of any machine.");
+  add_file_option(*command, options->analyse.trace);
   command
       ->add_option("--by", options->by,
                    "Group allocations by KEYS (default: cache)\nThe keys are those of `kmemtrace report --by`, but for "
@@ -79,23 +73,15 @@ CLI::App* add_timeline_command(CLI::App& app, int& exit_code) {
                    "Show the N groups of each allocator with the highest peaks "
                    "(default: 5)")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(count_range());
   command
       ->add_option("--buckets", options->timeline.buckets,
                    "Divide the time into N buckets at most (default: 512)\nFewer are steadier rates and smaller JSON.")
       ->option_text("N")
       ->check(CLI::Range(1u, 512u));
   add_filter_options(*command, options->filter);
-  add_symbol_options(*command, options->analyse.symbols);
-  add_wrapper_options(*command, options->analyse.wrappers);
-  command
-      ->add_option("--threads", options->analyse.threads,
-                   "Use N threads (default: as many CPUs as there are, at most 4)\nThe result is the same.")
-      ->option_text("N")
-      ->check(CLI::Range(1u, 64u));
-  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.timeline/1");
-  command->add_flag("--raw", options->raw, "Print plain digits and full names, however wide");
-  command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
+  add_analyse_options(*command, options->analyse);
+  add_result_options(*command, options->result, "kmemtrace.timeline/1", "plain digits and full names");
   command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
   command->callback([options, &exit_code] { exit_code = timeline(*options); });
   return command;

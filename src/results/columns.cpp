@@ -49,8 +49,8 @@ Cell bytes_each(const Row& row) {
 }
 
 Cell rate(const Row& row) {
-  if (row.duration_ns == 0) return {};
-  return static_cast<double>(row.allocations) * 1e9 / static_cast<double>(row.duration_ns);
+  if (row.recorded_ns == 0) return {};
+  return static_cast<double>(row.allocations) * 1e9 / static_cast<double>(row.recorded_ns);
 }
 
 Cell address(const Row& row) {
@@ -97,7 +97,7 @@ constexpr std::array kGroupColumns = {
                 "most bytes live at one time"},
     Column<Row>{"peak-at", "Peak at", Unit::time, 13, [](const Row& row) { return peak(row, row.peak_ns); },
                 "when that was first reached, on the trace's clock", kOnDemand},
-    Column<Row>{"rate", "Hits/s", Unit::rate, 13, rate, "allocations in a second, over the whole trace or time window",
+    Column<Row>{"rate", "Hits/s", Unit::rate, 13, rate, "allocations in a second of what was recorded, or of --time",
                 kOnDemand},
     Column<Row>{"mean-life", "Mean life", Unit::duration, 10,
                 [](const Row& row) { return of_lifetimes(row, row.lifetimes.mean_ns()); },
@@ -205,7 +205,7 @@ GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name) {
     if (!row->cross_node_frees) sum.cross_node_frees.reset();
     if (sum.cross_node_frees) *sum.cross_node_frees += *row->cross_node_frees;
     sum.lifetimes.add(row->lifetimes);
-    sum.duration_ns = row->duration_ns;
+    sum.recorded_ns = row->recorded_ns;
     sum.knows_bytes = sum.knows_bytes && row->knows_bytes;
     sum.knows_freed = sum.knows_freed && row->knows_freed;
   }

@@ -2,7 +2,6 @@
 // What `diff` finds: two reports, group by group, and what changed between them beyond noise.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,13 +13,6 @@
 #include "results/report.hpp"
 
 namespace kmt {
-
-// What happened in the part of a trace that is compared, whatever allocations are selected.
-struct Activity {
-  std::uint64_t duration_ns = 0;                              // from its first to its last event
-  std::vector<std::pair<std::string, std::uint64_t>> events;  // "system:name" → count
-  std::array<bool, kAllocators> allocated{};                  // by Allocator: whether anything was, or failed to be
-};
 
 // What counts are divided by, so that traces of different length can be compared.
 enum class DiffPer : std::uint8_t { trace, second, event };

@@ -107,7 +107,7 @@ struct GroupRow {
   std::uint64_t cross_cpu_frees = 0;
   std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not say which CPU is on which node
   Lifetimes lifetimes;
-  std::uint64_t duration_ns = 0;  // of the trace or time window, for rates
+  std::uint64_t recorded_ns = 0;  // of the trace, within --time: for rates
   bool knows_bytes = true;        // false: the kernel does not say bytes_allocated, so freed and live bytes are unknown
   bool knows_freed = true;        // false: freed and live bytes are not known of pages by lifetime, which end in parts
   SharedHistory history;          // null where it is not asked for, or not kept

@@ -66,7 +66,7 @@ using SharedHistory = std::shared_ptr<const GroupHistory>;  // null: not followe
 
 struct TimeAxis {
   std::uint64_t start_ns = 0;
-  std::uint64_t end_ns = 0;  // of the last event
+  std::uint64_t end_ns = 0;  // of the recording, as far as the trace tells
   std::uint64_t width_ns = 1;
   std::size_t buckets = 0;
 
@@ -87,7 +87,10 @@ struct Histories {
   std::array<SharedHistory, kAllocators> of_allocator;
   std::size_t groups_not_followed = 0;       // of kFewestAllocations and more, with something live
   std::uint64_t bytes_not_followed = 0;      // live in them
-  std::vector<TimeSeriesPoint> page_frames;  // every page allocated less every page freed, also of older allocations
+  // Every page allocated less every page freed, also of older allocations; where the trace tells of it, those that left
+  // the zones' lists of free pages less those that came back.
+  std::vector<TimeSeriesPoint> page_frames;
+  bool frames_of_zones = false;
   std::uint64_t lost_until_ns = 0;           // the end of the last stretch in which events were lost; 0: none
   std::vector<Imperfection> incomplete;      // why events are missing at times that are not known
   std::vector<MemorySeries> memory;          // the kernel's own account

@@ -61,12 +61,13 @@ constexpr std::array kColumns = {
 }  // namespace
 
 const LeakVerdictText& describe(LeakVerdict verdict) {
-  static constexpr std::array<LeakVerdictText, 7> kTexts = {
+  static constexpr std::array<LeakVerdictText, 8> kTexts = {
       {{"no-clock", "the trace's clock does not count nanoseconds"},
        {"too-short", "too short a time since its first allocation to say anything"},
        {"no-growth", "not more than what comes and goes at random may do"},
        {"past", "it grew, but hardly in the last half"},
        {"slow", "it grows, but not surely above the threshold"},
+       {"uneven", "it grows above the threshold, but so might one of so many groups by chance"},
        {"uncertain", "it grows above the threshold, but what carries it may be freed"},
        {"certain", "it grows above the threshold, and what is certainly live carries that alone"}}};
   return kTexts[static_cast<std::size_t>(verdict)];
@@ -89,6 +90,7 @@ const Column<LeakRow>* find_leak_column(std::string_view key) {
 
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by) {
   std::vector<const LeakRow*> sorted;
+  sorted.reserve(rows.size());
   for (const LeakRow& row : rows) sorted.push_back(&row);
   const bool ascending = by.unit == Unit::text;
   std::stable_sort(sorted.begin(), sorted.end(), [&](const LeakRow* a, const LeakRow* b) {

@@ -3,6 +3,7 @@
 // nanoseconds. The definitions are those of docs/formats/report-json.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@ struct TraceSummary {
   std::vector<std::string> buffers;  // whose events are counted; "" is the top one
   std::uint64_t first_ns = 0;        // of the events that passed the filter
   std::uint64_t duration_ns = 0;     // from the first to the last of them
+  std::uint64_t recorded_ns = 0;     // how long was recorded, within --time: rates are of this
   std::uint64_t events = 0;
   std::uint64_t stacks = 0;       // different kernel stacks, of the whole trace
   std::uint64_t lost_events = 0;  // of the whole trace
@@ -38,6 +40,12 @@ struct TraceSummary {
   std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty when the trace does not say
   std::string recorder_arguments;  // "kmemtrace record -- make"; likewise
   bool complete = true;            // false: reading was interrupted, the rest of the trace is not counted
+};
+
+// What happened within --time, whatever events are selected.
+struct Activity {
+  std::vector<std::pair<std::string, std::uint64_t>> events;  // "system:name" → count
+  std::array<bool, kAllocators> allocated{};                  // by Allocator: whether anything was, or failed to be
 };
 
 // Of one allocator whose allocations are told by address. Bytes are those of Event.
@@ -93,6 +101,7 @@ struct AnomalyRow {
 
 struct ReportResult {
   TraceSummary trace;
+  Activity activity;
   std::vector<std::pair<std::string, std::uint64_t>> events;  // name → count, most frequent first
   SlabTotals slab;
   PageTotals pages;

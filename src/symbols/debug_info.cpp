@@ -109,9 +109,9 @@ Error unreadable(const std::string& path, const std::string& why) {
 
 }  // namespace
 
-struct DebugInfo::Dwarf {
-  explicit Dwarf(const std::string& path);
-  ~Dwarf() { dwfl_end(dwfl); }
+struct DebugInfo::Reader {
+  explicit Reader(const std::string& path);
+  ~Reader() { dwfl_end(dwfl); }
   void load(const std::string& path);
   const std::vector<Range>& functions_of(Dwarf_Die& unit);
   std::vector<SourceFrame> frames(std::uint64_t address);
@@ -119,12 +119,12 @@ struct DebugInfo::Dwarf {
   Dwfl* dwfl = nullptr;
   Dwfl_Module* module = nullptr;
   Elf* elf = nullptr;
-  ::Dwarf* dwarf = nullptr;                                     // null until load()
+  Dwarf* dwarf = nullptr;                                     // null until load()
   std::vector<Range> units;                                     // by address
   std::unordered_map<Dwarf_Off, std::vector<Range>> functions;  // of the units that were asked for
 };
 
-DebugInfo::Dwarf::Dwarf(const std::string& path) {
+DebugInfo::Reader::Reader(const std::string& path) {
   // libdwfl would also unpack archives and compressed files, however large.
   char magic[SELFMAG] = {};
   if (::pread(open_file(path, O_RDONLY).get(), magic, sizeof magic, 0) != sizeof magic ||
@@ -144,7 +144,7 @@ DebugInfo::Dwarf::Dwarf(const std::string& path) {
   }
 }
 
-void DebugInfo::Dwarf::load(const std::string& path) {
+void DebugInfo::Reader::load(const std::string& path) {
   Dwarf_Addr bias = 0;
   dwarf = dwfl_module_getdwarf(module, &bias);
   if (dwarf == nullptr) throw unreadable(path, dwfl_errmsg(-1));
@@ -155,7 +155,7 @@ void DebugInfo::Dwarf::load(const std::string& path) {
   sort(units);
 }
 
-const std::vector<Range>& DebugInfo::Dwarf::functions_of(Dwarf_Die& unit) {
+const std::vector<Range>& DebugInfo::Reader::functions_of(Dwarf_Die& unit) {
   const auto [entry, is_new] = functions.try_emplace(dwarf_dieoffset(&unit));
   if (is_new) {
     add_functions_of(unit, entry->second);
@@ -164,7 +164,7 @@ const std::vector<Range>& DebugInfo::Dwarf::functions_of(Dwarf_Die& unit) {
   return entry->second;
 }
 
-std::vector<SourceFrame> DebugInfo::Dwarf::frames(std::uint64_t address) {
+std::vector<SourceFrame> DebugInfo::Reader::frames(std::uint64_t address) {
   const Range* in_unit = covering(units, address);
   Dwarf_Die unit;
   if (in_unit == nullptr || dwarf_offdie(dwarf, in_unit->die, &unit) == nullptr) return {};
@@ -210,19 +210,19 @@ std::vector<SourceFrame> DebugInfo::Dwarf::frames(std::uint64_t address) {
   return frames;
 }
 
-DebugInfo::DebugInfo(const std::string& path) : path_(path), dwarf_(std::make_unique<Dwarf>(path)) {
+DebugInfo::DebugInfo(const std::string& path) : path_(path), reader_(std::make_unique<Reader>(path)) {
   const void* id = nullptr;
-  if (const ssize_t size = dwelf_elf_gnu_build_id(dwarf_->elf, &id); size > 0)
+  if (const ssize_t size = dwelf_elf_gnu_build_id(reader_->elf, &id); size > 0)
     for (ssize_t i = 0; i < size; ++i) build_id_ += fmt::format("{:02x}", static_cast<const std::uint8_t*>(id)[i]);
 
   std::size_t names = 0;
-  if (elf_getshdrstrndx(dwarf_->elf, &names) != 0) throw unreadable(path, "the sections have no names");
+  if (elf_getshdrstrndx(reader_->elf, &names) != 0) throw unreadable(path, "the sections have no names");
   sections_.emplace_back();  // number 0 is none
   bool has_debug_info = false;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(dwarf_->elf, section)) != nullptr;) {
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(reader_->elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) throw unreadable(path, elf_errmsg(-1));
-    const std::string name = text_or_empty(elf_strptr(dwarf_->elf, names, header.sh_name));
+    const std::string name = text_or_empty(elf_strptr(reader_->elf, names, header.sh_name));
     if ((name == ".debug_info" || name == ".zdebug_info") && header.sh_type != SHT_NOBITS) has_debug_info = true;
     const bool loaded = (header.sh_flags & SHF_ALLOC) != 0;
     sections_.push_back({name, loaded ? header.sh_addr : 0, loaded ? header.sh_size : 0,
@@ -238,9 +238,9 @@ DebugInfo::~DebugInfo() = default;
 
 std::vector<DebugInfo::Symbol> DebugInfo::code_symbols() const {
   GElf_Ehdr header;
-  if (gelf_getehdr(dwarf_->elf, &header) == nullptr) return {};
+  if (gelf_getehdr(reader_->elf, &header) == nullptr) return {};
   std::vector<Symbol> symbols;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(dwarf_->elf, section)) != nullptr;) {
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(reader_->elf, section)) != nullptr;) {
     GElf_Shdr table;
     Elf_Data* data = nullptr;
     if (gelf_getshdr(section, &table) == nullptr || table.sh_type != SHT_SYMTAB || table.sh_entsize == 0) continue;
@@ -249,7 +249,7 @@ std::vector<DebugInfo::Symbol> DebugInfo::code_symbols() const {
     for (int i = 0; i < count; ++i) {
       GElf_Sym symbol;
       if (gelf_getsym(data, i, &symbol) == nullptr) break;
-      const char* name = elf_strptr(dwarf_->elf, table.sh_link, symbol.st_name);
+      const char* name = elf_strptr(reader_->elf, table.sh_link, symbol.st_name);
       const unsigned kind = GELF_ST_TYPE(symbol.st_info);
       if (name == nullptr || *name == '\0' || (kind != STT_FUNC && kind != STT_NOTYPE)) continue;
       if (symbol.st_shndx >= sections_.size() || !sections_[symbol.st_shndx].code) continue;
@@ -261,8 +261,8 @@ std::vector<DebugInfo::Symbol> DebugInfo::code_symbols() const {
 }
 
 std::vector<SourceFrame> DebugInfo::frames(std::uint64_t address) {
-  if (dwarf_->dwarf == nullptr) dwarf_->load(path_);
-  return dwarf_->frames(address);
+  if (reader_->dwarf == nullptr) reader_->load(path_);
+  return reader_->frames(address);
 }
 
 std::string short_source_path(std::string_view path, std::string_view compile_dir) {

@@ -43,12 +43,12 @@ class DebugInfo {
   std::vector<SourceFrame> frames(std::uint64_t address);
 
  private:
-  struct Dwarf;
+  struct Reader;
 
   std::string path_;
   std::string build_id_;
   std::vector<Section> sections_;
-  std::unique_ptr<Dwarf> dwarf_;
+  std::unique_ptr<Reader> reader_;
 };
 
 // Shortens a path of debug info by the directories that it shares with the one it was compiled in: all of that one, or

@@ -51,6 +51,7 @@ struct Symbols::Sources {
 
   Sources(const TraceInfo& trace_info, SymbolOptions wanted, const WrapperList& wrapper_list);
   Image open(const std::string& path, std::string_view module, std::string_view build_id);
+  void require_traced_build(const Image& image, std::string_view build_id);
   Image search(std::string_view module);
   const std::vector<SourceFrame>& frames(std::uint64_t address, std::string_view module);
 
@@ -75,10 +76,19 @@ Symbols::Sources::Sources(const TraceInfo& trace_info, SymbolOptions wanted, con
   images[""] = options.vmlinux.empty() ? search("") : open(options.vmlinux, "", note(info, "kernel_build_id"));
 }
 
-// Throws Error unless the file is that of the kernel or module that was traced.
 Symbols::Sources::Image Symbols::Sources::open(const std::string& path, std::string_view module,
                                                std::string_view build_id) {
-  Image image{std::make_unique<DebugInfo>(path), {}};
+  Image image;
+  image.debug = std::make_unique<DebugInfo>(path);
+  image.placement = module.empty() ? place_kernel(*image.debug, info.kallsyms)
+                                   : place_module(*image.debug, module, info.kallsyms, note(info, "module_sections"));
+  require_traced_build(image, build_id);
+  return image;
+}
+
+// Throws Error unless the file is that of the kernel or module that was traced.
+void Symbols::Sources::require_traced_build(const Image& image, std::string_view build_id) {
+  const std::string& path = image.debug->path();
   const std::string& has = image.debug->build_id();
   const auto refuse = [&](std::string what) {
     Error error(std::move(what));
@@ -89,9 +99,7 @@ Symbols::Sources::Image Symbols::Sources::open(const std::string& path, std::str
   };
   if (!build_id.empty() && !has.empty() && build_id != has)
     throw refuse(fmt::format("The debug info is of another build: its build-id is {}, the trace's {}", has, build_id));
-  image.placement = module.empty() ? place_kernel(*image.debug, info.kallsyms)
-                                   : place_module(*image.debug, module, info.kallsyms, note(info, "module_sections"));
-  if (!build_id.empty() && build_id == has) return image;
+  if (!build_id.empty() && build_id == has) return;
   const Placement& placed = image.placement;
   if (!placed.is_plausible())
     throw refuse(fmt::format("The debug info is of another build: only {} of {} functions lie where it says",
@@ -102,7 +110,6 @@ Symbols::Sources::Image Symbols::Sources::open(const std::string& path, std::str
                 {},
                 {},
                 {}});
-  return image;
 }
 
 // Without a file where none fits.

@@ -12,7 +12,8 @@ namespace kmt {
 struct KernelVersion {
   unsigned major = 0;
   unsigned minor = 0;
-  auto operator<=>(const KernelVersion&) const = default;
+  // clang-tidy takes the zero that the compiler compares with for a pointer.
+  auto operator<=>(const KernelVersion&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // Of a release as "6.1.0-47-amd64"; empty where it cannot be told.

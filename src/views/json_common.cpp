@@ -51,6 +51,7 @@ Json to_json(const TraceSummary& trace) {
   json["recorder_arguments"] = text_or_null(trace.recorder_arguments);
   json["first_ns"] = trace.first_ns;
   json["duration_ns"] = trace.duration_ns;
+  json["recorded_ns"] = trace.recorded_ns;
   json["events"] = trace.events;
   json["stacks"] = trace.stacks;
   json["lost_events"] = trace.lost_events;

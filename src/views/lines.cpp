@@ -82,6 +82,17 @@ std::string heading(std::string_view text, const TextStyle& style) {
   return emphasised(text, Emphasis::heading, style) + "\n";
 }
 
+namespace {
+
+// Where few events leave much of the recording empty.
+std::string recorded_part(const TraceSummary& trace, const TextStyle& style) {
+  constexpr double kMuch = 1.05;
+  if (static_cast<double>(trace.recorded_ns) < kMuch * static_cast<double>(trace.duration_ns)) return {};
+  return fmt::format(", of {} recorded", say_duration(trace.recorded_ns, style));
+}
+
+}  // namespace
+
 std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
   const auto known = [](const std::string& text) { return text.empty() ? std::string("unknown") : printable(text); };
   std::string out =
@@ -93,8 +104,8 @@ std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
   if (trace.events > 0)
     out += labelled("time",
                     trace.clock_in_ns
-                        ? fmt::format("{} from {} on clock {}", say_duration(trace.duration_ns, style),
-                                      say_seconds(trace.first_ns), known(trace.clock))
+                        ? fmt::format("{} from {} on clock {}{}", say_duration(trace.duration_ns, style),
+                                      say_seconds(trace.first_ns), known(trace.clock), recorded_part(trace, style))
                         : fmt::format("{} ticks from {} on clock {}, which does not count nanoseconds",
                                       say_count(trace.duration_ns, style), trace.first_ns, known(trace.clock)),
                     style);

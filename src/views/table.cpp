@@ -84,6 +84,7 @@ std::string decimal_text(double number, Unit unit, bool raw) {
   if (raw) return fmt::format("{:.3f}", number);
   if (unit == Unit::percent) return fmt::format("{:.1f}%", number);
   if (unit == Unit::bytes_per_s) return say_growth(number);
+  if (number > 0 && number < 1) return fmt::format("{:.2g}", number);
   return number < 100 ? fmt::format("{:.1f}", number) : humane_count(static_cast<std::uint64_t>(number));
 }
 

@@ -38,7 +38,8 @@ std::string difference_text(const Change& change, Unit unit, const TextStyle& st
   if (!change.difference) return "-";
   const double difference = *change.difference;
   const char* const sign = difference > 0 ? "+" : difference < 0 ? "-" : "";
-  return sign + value_text(std::abs(difference), unit, style);
+  const std::string size = value_text(std::abs(difference), unit, style);
+  return size == value_text(0, unit, style) ? size : sign + size;  // no "-0"
 }
 
 // Of percentages the difference in points: a percentage of a percentage misleads.
@@ -72,7 +73,7 @@ std::string traces(const DiffResult& result, const TextStyle& style) {
   add("pages of", [&](const Trace& trace) { return say_bytes(trace.page_size, style); });
   add("clock", [](const Trace& trace) { return trace.clock; });
   add("lasts", [&](const Trace& trace) {
-    return trace.clock_in_ns ? say_duration(trace.duration_ns, style) : say_count(trace.duration_ns, style) + " ticks";
+    return trace.clock_in_ns ? say_duration(trace.recorded_ns, style) : say_count(trace.recorded_ns, style) + " ticks";
   });
   add("events", [&](const Trace& trace) { return say_count(trace.events, style); });
   add("lost", [&](const Trace& trace) {
@@ -109,7 +110,7 @@ std::string basis_text(const DiffResult& result, const DiffOptions& options, con
   if (basis.per == DiffPer::event)
     text = fmt::format("compared per {}: {} in A, {} in B", ascii(basis.event), value_text(basis.a, Unit::count, style),
                        value_text(basis.b, Unit::count, style));
-  return hanging("  ", text + "; what is live, and peaks, are never divided", style) +
+  return hanging("  ", text + "; what is live, and peaks, are not divided", style) +
          hanging(
              "  ",
              fmt::format("no change: less than {:g}%, less than {} counts, of counts and means less than {:g} standard "

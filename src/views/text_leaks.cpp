@@ -158,34 +158,42 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
   return out.empty() ? out : "\n" + heading("Uncertain: live, or freed unseen", style) + out;
 }
 
-// One plain sentence, or two.
-std::string verdict(const LeaksResult& result, const TextStyle& style) {
-  std::size_t certain = 0;
-  std::size_t uncertain = 0;
+// Those of one verdict.
+struct Growing {
+  std::size_t groups = 0;
   const LeakRow* fastest = nullptr;
-  const LeakRow* fastest_uncertain = nullptr;
-  const auto take = [](const LeakRow*& best, const LeakRow& row) {
-    if (best == nullptr || row.trend.bytes_per_s > best->trend.bytes_per_s) best = &row;
-  };
+};
+Growing growing(const LeaksResult& result, LeakVerdict verdict) {
+  Growing found;
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) {
-      if (row.verdict == LeakVerdict::certain) ++certain, take(fastest, row);
-      if (row.verdict == LeakVerdict::uncertain) ++uncertain, take(fastest_uncertain, row);
+      if (row.verdict != verdict) continue;
+      ++found.groups;
+      if (found.fastest == nullptr || row.trend.bytes_per_s > found.fastest->trend.bytes_per_s) found.fastest = &row;
     }
-  const std::string threshold = say_growth(result.threshold_bytes_per_s).substr(1);
-  if (certain > 0)
+  return found;
+}
+
+// One plain sentence, or two.
+std::string verdict(const LeaksResult& result, const TextStyle& style) {
+  const std::string threshold =
+      result.threshold_bytes_per_s > 0 ? say_growth(result.threshold_bytes_per_s).substr(1) : "0 B/s";
+  const auto who = [&](const Growing& found, std::string_view by) {
+    return fmt::format("{}{} by more than {}, the fastest {} by {}",
+                       found.groups == 1 ? "one group grows" : say_count(found.groups, style) + " groups grow", by,
+                       threshold, name_of_group(*found.fastest, result.by, style),
+                       say_growth(found.fastest->trend.bytes_per_s));
+  };
+  if (const Growing certain = growing(result, LeakVerdict::certain); certain.groups > 0)
     return fmt::format(
-        "Growth: {} for certain by more than {}, the fastest {} by {}, at least {}. What lives longer than these {} "
-        "grows alike: a longer trace tells it from a leak.",
-        certain == 1 ? "one group grows" : say_count(certain, style) + " groups grow", threshold,
-        name_of_group(*fastest, result.by, style), say_growth(fastest->trend.bytes_per_s),
-        say_growth(fastest->trend.low), say_duration(result.trace.duration_ns, style));
-  if (uncertain > 0)
-    return fmt::format(
-        "No certain growth: {} by more than {}, the fastest {} by {}, but what carries that may have been freed "
-        "unseen.",
-        uncertain == 1 ? "one group grows" : say_count(uncertain, style) + " groups grow", threshold,
-        name_of_group(*fastest_uncertain, result.by, style), say_growth(fastest_uncertain->trend.bytes_per_s));
+        "Growth: {}, at least {}. What lives longer than these {} grows alike: a longer trace tells it from a leak.",
+        who(certain, " for certain"), say_growth(certain.fastest->trend.low),
+        say_duration(result.trace.recorded_ns, style));
+  if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
+    return fmt::format("No certain growth: {}, but what carries that may have been freed unseen.", who(uncertain, ""));
+  if (const Growing uneven = growing(result, LeakVerdict::uneven); uneven.groups > 0)
+    return fmt::format("No certain growth: {}, but so might one of {} by chance. A longer trace tells.",
+                       who(uneven, ""), say_number_of(result.judged, "group", style));
   if (!result.trace.clock_in_ns) return "Nothing can be said of growth: the trace's clock does not count nanoseconds.";
   if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
   if (result.judged == 0)

@@ -189,7 +189,7 @@ std::string churn_lines(const ReportResult& result, const TextStyle& style) {
 std::string short_name(Imperfection kind) {
   switch (kind) {
     case Imperfection::allocated_before_trace: return "before trace";
-    case Imperfection::double_free_or_untraced_allocation: return "freed twice";
+    case Imperfection::double_free_or_untraced_allocation: return "freed again";
     case Imperfection::allocation_on_live_pointer: return "live pointer";
     case Imperfection::freed_by_another_family: return "other family";
     case Imperfection::freed_by_another_cache: return "other cache";

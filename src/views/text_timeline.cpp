@@ -130,14 +130,11 @@ std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle
   const double change = balance.last - balance.first;
   const auto explained = static_cast<double>(balance.explained);
   const std::string by_events = fmt::format("by the events of the trace it {}", grown(explained, style));
-  std::string rest;
-  if (change == 0 || (explained != 0 && (explained < 0) != (change < 0)))
-    rest = by_events;
-  else if (std::abs(explained) > std::abs(change))
-    rest = fmt::format("of which the trace explains all: {}", by_events);
-  else
-    rest = fmt::format("of which the trace explains {}",
-                       explained == 0 ? "nothing" : say_bytes(magnitude(explained), style));
+  const bool is_part =
+      change != 0 && std::abs(explained) <= std::abs(change) && (explained == 0 || (explained < 0) == (change < 0));
+  const std::string rest = is_part ? fmt::format("of which the trace explains {}",
+                                                 explained == 0 ? "nothing" : say_bytes(magnitude(explained), style))
+                                   : by_events;
   const auto say_time = [in_ns](std::uint64_t time) { return in_ns ? say_seconds(time) : fmt::format("{}", time); };
   return fmt::format("{} {} from {} to {}, {}.", ascii(balance.name),
                      change == 0 ? "stayed the same" : grown(change, style), say_time(balance.first_ns),

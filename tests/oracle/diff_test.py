@@ -106,7 +106,7 @@ class Differences(unittest.TestCase):
         self.check('i386/trace.dat', 'arm64/trace.dat', '--absolute', '--by', 'comm')
 
     def test_a_second(self):
-        self.check(OLDER, AMD64, divisor=lambda result: result['trace']['duration_ns'] / 1e9)
+        self.check(OLDER, AMD64, divisor=lambda result: result['trace']['recorded_ns'] / 1e9)
 
     def test_per_event(self):
         self.check(OLDER, AMD64, '--per', 'kmalloc', divisor=lambda result: result['events']['kmalloc'])

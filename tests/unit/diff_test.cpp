@@ -16,11 +16,13 @@ GroupRow site(const std::string& symbol, std::uint64_t allocations, std::uint64_
   return test::site(0x1000, symbol, allocations, allocations * 90, allocations * bytes_each);
 }
 
-DiffSide side(std::vector<GroupRow> rows, std::uint64_t seconds = 1) {
-  DiffSide made{test::sample_report(), {seconds * kSecond, {{"sched:sched_process_fork", 10 * seconds}}, {true}}};
-  made.report.page_orders.clear();
-  test::call_sites(made.report) = std::move(rows);
-  test::add_up(made.report);
+ReportResult side(std::vector<GroupRow> rows, std::uint64_t seconds = 1) {
+  ReportResult made = test::sample_report();
+  made.trace.recorded_ns = seconds * kSecond;
+  made.activity = {{{"sched:sched_process_fork", 10 * seconds}}, {true}};
+  made.page_orders.clear();
+  test::call_sites(made) = std::move(rows);
+  test::add_up(made);
   return made;
 }
 
@@ -59,12 +61,12 @@ TEST(Diff, JoinsBySymbolWhereAsked) {
 }
 
 TEST(Diff, JoinsTasksByNameAndSizesByNumber) {
-  DiffSide a = side({site("f", 10), site("f", 20)});
-  DiffSide b = side({site("f", 40)});
-  a.report.by = b.report.by = {GroupKey::task, GroupKey::size};
-  test::call_sites(a.report)[0].keys = {TaskName{7, "sh"}, std::uint64_t{64}};
-  test::call_sites(a.report)[1].keys = {TaskName{8, "sh"}, std::uint64_t{64}};
-  test::call_sites(b.report)[0].keys = {TaskName{9, "sh"}, std::uint64_t{64}};
+  ReportResult a = side({site("f", 10), site("f", 20)});
+  ReportResult b = side({site("f", 40)});
+  a.by = b.by = {GroupKey::task, GroupKey::size};
+  test::call_sites(a)[0].keys = {TaskName{7, "sh"}, std::uint64_t{64}};
+  test::call_sites(a)[1].keys = {TaskName{8, "sh"}, std::uint64_t{64}};
+  test::call_sites(b)[0].keys = {TaskName{9, "sh"}, std::uint64_t{64}};
   const DiffResult result = diff(a, b, {});
   EXPECT_EQ(change(result, "sh, 64", "hits").a, 30);
   EXPECT_EQ(change(result, "sh, 64", "hits").b, 40);
@@ -104,8 +106,8 @@ TEST(Diff, DividesByTheOccurrencesOfAnEvent) {
 }
 
 TEST(Diff, NeverDividesTicksByTime) {
-  DiffSide ticks = side({site("f", 100)}, 3);
-  ticks.report.trace.clock_in_ns = false;
+  ReportResult ticks = side({site("f", 100)}, 3);
+  ticks.trace.clock_in_ns = false;
   EXPECT_EQ(diff(ticks, side({site("f", 100)}), {}).basis.per, DiffPer::trace);
   EXPECT_THROW(diff(ticks, side({site("f", 100)}), {false, DiffPer::second, ""}), Error);
 }
@@ -136,12 +138,12 @@ TEST(Diff, ChanceIsNoChange) {
 }
 
 TEST(Diff, TotalsOfPagesAreThoseOfTheLedger) {
-  DiffSide a = side({site("f", 1)});
+  ReportResult a = side({site("f", 1)});
   a.activity.allocated[static_cast<std::size_t>(Allocator::pages)] = true;
-  a.report.pages.allocations = 10;
-  a.report.pages.matched_frees = 6;  // three of the others were replaced
-  a.report.pages.live_allocations = 1;
-  for (int i = 0; i < 6; ++i) a.report.pages.lifetimes.add(1000);
+  a.pages.allocations = 10;
+  a.pages.matched_frees = 6;  // three of the others were replaced
+  a.pages.live_allocations = 1;
+  for (int i = 0; i < 6; ++i) a.pages.lifetimes.add(1000);
   const DiffResult result = diff(a, a, {});
   const DiffRow& total = result.totals.at(1).row;
   EXPECT_EQ(total.a->live_allocations, 1u);
@@ -149,8 +151,8 @@ TEST(Diff, TotalsOfPagesAreThoseOfTheLedger) {
 }
 
 TEST(Diff, WhatOneTraceDoesNotKnowIsNoChange) {
-  const DiffSide a = side({site("f", 1000), site("g", 1000)});
-  DiffSide b = side({});
+  const ReportResult a = side({site("f", 1000), site("g", 1000)});
+  ReportResult b = side({});
   EXPECT_EQ(change(diff(a, b, {}), "f", "hits").verdict, Verdict::changed) << "it allocates, but not there";
   b.activity.allocated = {};
   const DiffResult result = diff(a, b, {});
@@ -163,19 +165,19 @@ TEST(Diff, WhatOneTraceDoesNotKnowIsNoChange) {
 }
 
 TEST(Diff, CrossNodeFreesOfAGroupThatIsNotThereAreKnownOnlyWhereNodesAre) {
-  DiffSide a = side({site("f", 1000)});
-  test::call_sites(a.report)[0].cross_node_frees = 500;
-  a.report.slab.cross_node_allocations = 0;
-  DiffSide b = side({});
+  ReportResult a = side({site("f", 1000)});
+  test::call_sites(a)[0].cross_node_frees = 500;
+  a.slab.cross_node_allocations = 0;
+  ReportResult b = side({});
   EXPECT_EQ(change(diff(a, b, {}), "f", "cross-node").verdict, Verdict::unknown);
-  b.report.slab.cross_node_allocations = 0;
+  b.slab.cross_node_allocations = 0;
   EXPECT_EQ(change(diff(a, b, {}), "f", "cross-node").verdict, Verdict::changed);
 }
 
 TEST(Diff, BytesOfAGroupThatIsNotThereAreKnownOnlyWhereTheKernelSaysThem) {
-  DiffSide a = side({site("f", 1000)});
-  DiffSide b = side({site("g", 1000)});
-  b.report.slab.knows_bytes = false;
+  ReportResult a = side({site("f", 1000)});
+  ReportResult b = side({site("g", 1000)});
+  b.slab.knows_bytes = false;
   EXPECT_EQ(change(diff(a, b, {}), "f", "allocated").verdict, Verdict::unknown);
   EXPECT_EQ(change(diff(a, b, {}), "f", "hits").verdict, Verdict::changed);
 }
@@ -196,8 +198,8 @@ TEST(Diff, AShortTraceProvesLittle) {
 TEST(Diff, AnEventThatIsRareProvesLittle) {
   const auto verdict = [](std::uint64_t scale) {
     const DiffRequest request{false, DiffPer::event, "sched_process_fork"};
-    DiffSide a = side({site("f", 100'000)});
-    DiffSide b = side({site("f", 200'000)});
+    ReportResult a = side({site("f", 100'000)});
+    ReportResult b = side({site("f", 200'000)});
     a.activity.events = b.activity.events = {{"sched:sched_process_fork", scale}};
     return change(diff(a, b, request), "f", "hits").verdict;
   };
@@ -231,7 +233,7 @@ TEST(Diff, WasteChangesByPoints) {
 }
 
 TEST(Diff, IdenticalTracesHaveNoChange) {
-  const DiffSide same = side({site("f", 1000), site("g", 5), site("h", 0)});
+  const ReportResult same = side({site("f", 1000), site("g", 5), site("h", 0)});
   const DiffResult result = diff(same, same, {});
   for (const auto* column : diff_columns()) {
     const DiffOrder order = ordered_rows(result.tables.at(0), *column, result.basis, {0, 0});
@@ -255,18 +257,18 @@ TEST(TextDiff, MarksWhatIsNewAndGoneAndSumsTheRest) {
 }
 
 TEST(TextDiff, FewerBytesAreGreenAndMoreAreRed) {
-  const DiffSide less = side({site("f", 500)});
-  const DiffSide more = side({site("f", 5000)});
+  const ReportResult less = side({site("f", 500)});
+  const ReportResult more = side({site("f", 5000)});
   EXPECT_TRUE(has(text(diff(more, less, {}), true), "\x1b[32m  f "));
   EXPECT_TRUE(has(text(diff(less, more, {}), true), "\x1b[31m  f "));
 }
 
 TEST(TextDiff, SaysWhatIsLostAndWhatWasNotRecorded) {
-  DiffSide a = side({site("f", 500)});
-  const DiffSide b = side({site("f", 500)});
-  a.report.trace.lost_events = 3;
-  test::add_percpu(a.report, {site("p", 20)});
-  a.report.percpu.allocations = 20;
+  ReportResult a = side({site("f", 500)});
+  const ReportResult b = side({site("f", 500)});
+  a.trace.lost_events = 3;
+  test::add_percpu(a, {site("p", 20)});
+  a.percpu.allocations = 20;
   a.activity.allocated[static_cast<std::size_t>(Allocator::percpu)] = true;
   const std::string out = text(diff(a, b, {}));
   EXPECT_TRUE(has(out, "A lost events"));

@@ -59,16 +59,18 @@ class Leaks : public testing::Test {
     }
   }
 
-  ReportResult report(std::vector<GroupKey> by = {GroupKey::call_site}) {
+  ReportResult report(std::vector<GroupKey> by = {GroupKey::call_site}, ReportFilter filter = {},
+                      bool complete = true) {
     std::stable_sort(events.begin(), events.end(),
                      [](const Event& a, const Event& b) { return a.time_ns < b.time_ns; });
     const SiteNames names;
     ReportRequest request;
     request.by = std::move(by);
+    request.filter = std::move(filter);
     request.history = request.history_of_live = true;
     ReportAnalysis analysis(info, names, request);
     analysis.add(events);
-    return analysis.finish();
+    return analysis.finish(complete);
   }
   LeaksResult leaks(double threshold = 1000) { return leaks_of(report(), threshold); }
   static const LeakRow* row_of(const LeaksResult& result, std::uint64_t site) {
@@ -303,10 +305,70 @@ TEST(UntracedPaths, CacheOrCallSiteAndVersionDecide) {
   EXPECT_EQ(untraced_free_of("io_kiocb", "f", std::nullopt), nullptr);
 }
 
+TEST_F(Leaks, WhatStoppedGrowingLongBeforeTheEndOfTheRecordingIsPast) {
+  leak(1);
+  churn(2);
+  EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
+  info.samples = {{0, 0, {}}, {15 * kSecond, 0, {}}};
+  const LeaksResult result = leaks();
+  EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::past);
+  EXPECT_EQ(result.axis.end_ns, 15 * kSecond);
+  EXPECT_EQ(row_of(result, 1)->group.history->oldest_ns, 15 * kSecond);
+}
+
+TEST_F(Leaks, WhatMayGrowByChanceAmongManyIsUneven) {
+  churn(2);
+  for (std::uint64_t time = 0; time < 10 * kSecond; time += kSecond / 100)  // by fits and starts
+    for (std::uint64_t i = 0; i < (time / kSecond % 3 == 0 ? 40u : 1u); ++i) allocate(time, 1, next += 4096);
+  const LeaksResult alone = leaks();
+  EXPECT_EQ(row_of(alone, 1)->verdict, LeakVerdict::certain);
+  info.call_sites.resize(3000);
+  for (std::uint32_t site = 4; site < 3000; ++site)
+    for (std::uint64_t i = 0; i < 40; ++i) allocate(i * kSecond / 4, site, next += 4096, 8);
+  const LeaksResult result = leaks();
+  EXPECT_LT(row_of(result, 1)->trend.evenness, result.confidence_needed);
+  EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::uneven);
+}
+
 using TimelineTest = Leaks;
+
+TEST_F(TimelineTest, FreePagesAreThoseOfTheZones) {
+  const auto page = [&](EventKind kind, std::uint64_t time_ns, unsigned order) {
+    Event event{};
+    event.kind = kind;
+    event.time_ns = time_ns;
+    event.address = next += 1024;
+    event.order = static_cast<std::uint8_t>(order);
+    events.push_back(event);
+  };
+  page(EventKind::page_alloc, kSecond, 0);      // from a CPU's list
+  page(EventKind::page_alloc, 2 * kSecond, 4);  // from the zone, as the next event says
+  page(EventKind::page_alloc_zone_locked, 2 * kSecond, 4);
+  page(EventKind::page_alloc_zone_locked, 3 * kSecond, 0);  // refills a CPU's list
+  page(EventKind::page_pcpu_drain, 4 * kSecond, 1);
+  page(EventKind::page_free, 5 * kSecond, 0);  // into a CPU's list
+  page(EventKind::page_free, 6 * kSecond, 5);  // to the zone
+  info.samples = {{0, 0, {{"meminfo", "MemFree: 1000 kB\n"}}}, {9 * kSecond, 0, {{"meminfo", "MemFree: 1068 kB\n"}}}};
+  const TimelineResult result = timeline_of(report(), {});
+  ASSERT_EQ(result.balances.size(), 1u);
+  EXPECT_EQ(result.balances[0].explained, (2 + 32 - 16 - 1) * 4096);
+  info.kernel = "5.10.0";  // whose CPUs keep single pages only
+  events.back().order = 2;
+  EXPECT_EQ(timeline_of(report(), {}).balances[0].explained, (2 + 4 - 16 - 1) * 4096);
+}
+
+TEST_F(TimelineTest, WithoutFreesThereIsNoBalance) {
+  leak(1);
+  info.samples = {{0, 0, {{"meminfo", "Slab: 100 kB\nMemFree: 5000 kB\n"}}},
+                  {9 * kSecond, 0, {{"meminfo", "Slab: 228 kB\nMemFree: 5000 kB\n"}}}};
+  EXPECT_TRUE(timeline_of(report(), {}).balances.empty());
+  release(kSecond, 42);
+  EXPECT_EQ(timeline_of(report(), {}).balances.size(), 1u);
+}
 
 TEST_F(TimelineTest, ComparesSamplesWithWhatTheTraceExplains) {
   leak(1);
+  churn(2);
   StateSample first{kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}};
   StateSample last{9 * kSecond, 0, {{"meminfo", "SUnreclaim: 228 kB\n"}}};
   info.samples = {first, last};
@@ -316,12 +378,13 @@ TEST_F(TimelineTest, ComparesSamplesWithWhatTheTraceExplains) {
   EXPECT_EQ(result.balances[0].last - result.balances[0].first, 128 * 1024.0);
   EXPECT_NEAR(static_cast<double>(result.balances[0].explained), 800 * 128, 4 * 128);  // a bucket at each end
   ASSERT_EQ(result.allocators.size(), 1u);
-  ASSERT_EQ(result.groups.size(), 1u);
+  ASSERT_EQ(result.groups.size(), 2u);
   EXPECT_EQ(result.groups[0].points.back().live_bytes, 1000 * 128);
 }
 
 TEST_F(TimelineTest, APartOfATraceHasSamplesOfThatPartAndNoBalance) {
   leak(1);
+  churn(2);
   info.samples = {{0, 0, {{"meminfo", "SUnreclaim: 90 kB\n"}}}};
   for (std::uint64_t i = 1; i < 13; ++i)
     info.samples.push_back({i * kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}});
@@ -329,18 +392,19 @@ TEST_F(TimelineTest, APartOfATraceHasSamplesOfThatPartAndNoBalance) {
   const TimelineResult whole = timeline_of(report(), {});
   EXPECT_EQ(points(whole), 13u);
   EXPECT_EQ(whole.balances.size(), 1u);
-  const TimelineResult chosen = timeline_of(report(), {.balances = false});
-  EXPECT_EQ(points(chosen), 10u);  // the events end at 9.99 s
+  ReportFilter filter;
+  filter.to = TimeEdge{5 * kSecond};
+  const TimelineResult chosen = timeline_of(report({GroupKey::call_site}, filter), {.balances = false});
+  EXPECT_EQ(points(chosen), 5u);
   EXPECT_TRUE(chosen.balances.empty());
-  ReportResult interrupted = report();
-  interrupted.trace.complete = false;
-  const TimelineResult part = timeline_of(std::move(interrupted), {});
-  EXPECT_EQ(points(part), 10u);
+  const TimelineResult part = timeline_of(report({GroupKey::call_site}, {}, false), {});
+  EXPECT_EQ(points(part), 10u);  // the events end at 9.99 s
   EXPECT_TRUE(part.balances.empty());
 }
 
 TEST_F(TimelineTest, SizesThatNobodyCanAdd) {
   for (std::uint64_t i = 0; i < 6; ++i) allocate(i * kSecond, 1, next += 4096, std::uint64_t{1} << 62);
+  release(kSecond, 42);
   info.samples = {{kSecond / 2, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}},
                   {9 * kSecond, 0, {{"meminfo", "SUnreclaim: 228 kB\n"}}}};
   const TimelineResult result = timeline_of(report(), {});

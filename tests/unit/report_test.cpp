@@ -6,6 +6,7 @@
 
 #include "analysis/check.hpp"
 #include "analysis/memory_state.hpp"
+#include "results/columns.hpp"
 
 namespace kmt {
 namespace {
@@ -104,6 +105,48 @@ TEST_F(Report, ATimeWindowIsAllThatIsSeen) {
   const ReportResult result = report(filter);
   EXPECT_EQ(anomaly(result, "allocated_before_trace"), 1u);
   EXPECT_EQ(result.slab.allocations, 0u);
+}
+
+double rate_of(const ReportResult& result) {
+  return std::get<double>(find_group_column("rate")->get(groups_of(result, Allocator::slab).at(0)));
+}
+
+TEST_F(Report, RatesAreOfTheTimeThatWasRecorded) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  for (std::uint64_t i = 0; i <= 10; ++i) add(EventKind::kmalloc, 0x10000 + 128 * i).time_ns = (2 + i) * kSecond;
+  EXPECT_EQ(report().trace.recorded_ns, 10 * kSecond);  // from the first to the last event
+  EXPECT_DOUBLE_EQ(rate_of(report()), 1.1);
+  ReportFilter cpu;
+  cpu.cpus = {1};
+  EXPECT_EQ(report(cpu).trace.recorded_ns, 10 * kSecond);  // though no event is selected
+
+  info.samples = {{kSecond, 0, {}}, {5 * kSecond, 0, {}}, {23 * kSecond, 0, {}}};
+  EXPECT_EQ(report().trace.duration_ns, 10 * kSecond);
+  EXPECT_EQ(report().trace.recorded_ns, 22 * kSecond);
+  EXPECT_DOUBLE_EQ(rate_of(report()), 0.5);
+  ReportFilter window;
+  window.from = TimeEdge{2 * kSecond};
+  window.to = TimeEdge{20 * kSecond};
+  EXPECT_EQ(report(window).trace.recorded_ns, 10 * kSecond);  // no sample outside of it counts
+  info.lost = {{0, 5, 0, 2 * kSecond}};                       // what came first was overwritten
+  EXPECT_EQ(report().trace.recorded_ns, 21 * kSecond);
+  info.lost.clear();
+  const SymbolNames& names = NoNames();
+  ReportAnalysis interrupted(info, names, {});
+  interrupted.add(events);
+  EXPECT_EQ(interrupted.finish(false).trace.recorded_ns, 11 * kSecond);
+}
+
+TEST_F(Report, FreesThatAreNotSelectedAreRecordedAllTheSame) {
+  for (std::uint64_t i = 0; i < 200; ++i) add(EventKind::kmalloc, 0x10000 + 128 * i).type = {0};
+  info.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
+  EXPECT_EQ(report().findings.count_of(Imperfection::no_frees_recorded), 1u);
+  add(EventKind::kfree, 0x10000).type = {1};
+  EXPECT_EQ(report().findings.count_of(Imperfection::no_frees_recorded), 0u);
+  ReportFilter site;
+  site.call_sites = {"4096"};
+  EXPECT_EQ(report(site).slab.allocations, 200u);
+  EXPECT_EQ(report(site).findings.count_of(Imperfection::no_frees_recorded), 0u);
 }
 
 TEST_F(Report, CrossNodeIsUnknownWithoutNodesAndCountedWithThem) {

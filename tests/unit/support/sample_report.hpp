@@ -66,6 +66,7 @@ inline ReportResult sample_report() {
   trace.clock = "mono";
   trace.first_ns = 12'000'000'345;
   trace.duration_ns = 1'500'000'000;
+  trace.recorded_ns = 1'500'000'000;
   trace.events = 1234;
   trace.lost_per_cpu = {0, 0};
   result.events = {{"kmalloc", 700}, {"kfree", 534}};

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which pages a CPU keeps in lists of its own when they are freed (pcp_allowed_order() in mm/page_alloc.c): pages of
+// order 0, and since Linux 5.14 those up to order 3 and huge ones. Others go back to their zone at once.
+#pragma once
+
+#include <optional>
+
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+struct CpuPageLists {
+  unsigned most_order = 0;
+  std::optional<unsigned> huge_order;
+
+  bool take(unsigned order) const { return order <= most_order || order == huge_order; }
+};
+
+// A kernel whose version is not told counts as new.
+CpuPageLists cpu_page_lists(const TraceInfo& info);
+
+}  // namespace kmt

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The options of all commands that read a trace and print a result.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "trace/source.hpp"
+
+namespace kmt {
+
+struct TraceOptions {
+  std::string file;                   // empty: default_trace()
+  std::optional<std::string> buffer;  // of a trace with several
+  bool progress = true;
+};
+
+struct ResultOptions {
+  bool json = false;
+  bool raw = false;
+};
+
+// FILE. The options must outlive the command, here and below.
+void add_file_option(CLI::App& command, TraceOptions& options);
+// --buffer, --no-progress
+void add_trace_options(CLI::App& command, TraceOptions& options);
+// --threads
+void add_threads_option(CLI::App& command, unsigned& threads);
+// What a count may be; CLI11 alone would take -1 for a large one.
+CLI::Range count_range();
+// --limit or --top, of `what`: "groups in each table"
+void add_limit_option(CLI::App& command, std::size_t& limit, const std::string& what);
+// --json, and --raw, which prints this: "plain digits and full names"
+void add_result_options(CLI::App& command, ResultOptions& options, const std::string& schema, const std::string& raw);
+
+// Opens what was named, or the usual file.
+std::unique_ptr<Source> open_for_reading(const TraceOptions& options);
+
+}  // namespace kmt
