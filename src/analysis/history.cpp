@@ -78,14 +78,6 @@ void History::reallocated(std::uint32_t number, std::uint64_t began_ns) {
 
 namespace {
 
-// What makes events missing at times that nobody knows.
-constexpr std::array kMissing = {
-    Imperfection::missing_cpu,     Imperfection::interrupted_recording, Imperfection::cut_off_cpu,
-    Imperfection::unknown_loss,    Imperfection::truncated_file,        Imperfection::unfinished_file,
-    Imperfection::repaired_file,   Imperfection::damaged_section,       Imperfection::damaged_block,
-    Imperfection::missing_section, Imperfection::damaged_page,          Imperfection::short_record,
-    Imperfection::bad_event_format};
-
 // Events of which only the kernel's final statistics tell.
 bool lost_unmarked(const TraceInfo& info) {
   for (const BufferStatistics& statistics : info.buffer_statistics) {
@@ -111,7 +103,7 @@ void find_losses(const TraceInfo& info, Histories& common) {
     unknown_time = unknown_time || lost.after_ns == 0;
   }
   if (unknown_time) common.incomplete.push_back(Imperfection::lost_events);
-  for (const Imperfection kind : kMissing)
+  for (const Imperfection kind : kHidesEvents)
     if (info.findings.count_of(kind) > 0) common.incomplete.push_back(kind);
 }
 

@@ -25,8 +25,7 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.lost_per_cpu = lost_events_per_cpu(info);
   summary.stacks = info.stacks.size() - 1;
   summary.lost_events = total_lost_events(info);
-  for (const Imperfection kind : {Imperfection::unknown_loss, Imperfection::damaged_block, Imperfection::damaged_page,
-                                  Imperfection::truncated_file})
+  for (const Imperfection kind : kHidesEvents)
     if (info.findings.count_of(kind) > 0) summary.loss_known = false;
   return summary;
 }

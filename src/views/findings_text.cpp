@@ -71,8 +71,8 @@ std::string place_of(const Finding& finding) {
 
 }  // namespace
 
-std::string anomaly_lines(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies, const Findings& findings,
-                          const TextStyle& style) {
+std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
+                            const Findings& findings, const TextStyle& style) {
   Counts counts = counts_of(findings);
   for (const auto& [name, count] : anomalies)
     for (std::size_t i = 0; i < counts.size(); ++i)
@@ -86,7 +86,7 @@ std::string anomaly_lines(const std::vector<std::pair<std::string, std::uint64_t
     out += with_coloured_start(hanging(first, describe(kind).sentence, style), first.size(), describe(kind).severity,
                                style);
   }
-  return out;
+  return out.empty() ? out : "\n" + heading("Anomalies", style) + out;
 }
 
 std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style) {

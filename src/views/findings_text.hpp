@@ -12,12 +12,13 @@
 
 namespace kmt {
 
-// "  12,000  an object that was allocated before the trace began is freed", worst first; both lists together. Kinds
-// that neither has are left out, and lost events, which lost_line() tells of. Empty when there is nothing to tell.
-std::string anomaly_lines(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies, const Findings& findings,
-                          const TextStyle& style);
+// A section of lines "  12,000  an object that was allocated before the trace began is freed", worst first; both lists
+// together. Kinds that neither has are left out, and lost events, which lost_line() tells of. Empty when there is
+// nothing to tell.
+std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
+                            const Findings& findings, const TextStyle& style);
 
-// The same for findings alone, each with its severity and up to `examples` places.
+// Lines for findings alone, each with its severity and up to `examples` places.
 std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style);
 
 }  // namespace kmt

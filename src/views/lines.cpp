@@ -119,6 +119,21 @@ std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
   return out;
 }
 
+std::string trace_heading(const TraceSummary& trace, const TextStyle& style) {
+  std::string out = heading(printable(trace.path), style);
+  if (trace.complete) return out;
+  const char* const incomplete = "  INCOMPLETE: reading was interrupted, the rest of the trace is not counted";
+  return out + emphasised(incomplete, Emphasis::bad, style) + "\n";
+}
+
+std::string trace_lines(const TraceSummary& trace, std::string_view events, const TextStyle& style) {
+  return trace_heading(trace, style) + machine_lines(trace, style) + labelled("events", events, style) +
+         lost_line(trace, style);
+}
+
+const char* const kNothingSelected =
+    "Nothing to report: no event of the trace passes the options that select events; leave some out.";
+
 std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   if (trace.lost_events == 0 && !trace.loss_known)
     return labelled("lost", "nothing that is known of, but the trace is damaged or was cut off: see below", style);

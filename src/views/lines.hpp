@@ -32,10 +32,17 @@ std::string hanging(std::string_view first, std::string_view text, const TextSty
 std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style);
 std::string heading(std::string_view text, const TextStyle& style);
 
+// The trace's name, and that it was not read to its end.
+std::string trace_heading(const TraceSummary& trace, const TextStyle& style);
+// What reports begin with: heading, machine, time, `events` in words, what was lost.
+std::string trace_lines(const TraceSummary& trace, std::string_view events, const TextStyle& style);
 // The lines about machine, time, and events that reports and checks begin with.
 std::string machine_lines(const TraceSummary& trace, const TextStyle& style);
 // What was lost, where, and what that makes uncertain.
 std::string lost_line(const TraceSummary& trace, const TextStyle& style);
+
+// Where options select no event.
+extern const char* const kNothingSelected;
 
 // "Slab", as a heading says it.
 std::string capitalised(Allocator allocator);

@@ -18,18 +18,6 @@ constexpr std::size_t kSparkline = 12;  // columns
 
 using Rows = std::vector<const LeakRow*>;
 
-std::string summary(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
-  const TraceSummary& trace = result.trace;
-  std::string out = heading(printable(trace.path), style);
-  if (!trace.complete)
-    out += emphasised("  INCOMPLETE: reading was interrupted, the rest of the trace is not counted", Emphasis::bad,
-                      style) +
-           "\n";
-  out += machine_lines(trace, style);
-  out += labelled("events", say_count(trace.events, style) + (options.filtered ? " selected" : ""), style);
-  return out + lost_line(trace, style);
-}
-
 std::string title_of(const LeakTable& table, const LeaksOptions& options, std::size_t shown, const TextStyle& style) {
   const std::string name = capitalised(table.allocator);
   if (table.whole) return name + ", live at the end";
@@ -202,22 +190,16 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
                      result.groups_not_followed > 0 ? "that was judged " : "", threshold);
 }
 
-std::string nothing(const LeaksOptions& options, const TextStyle& style) {
-  return "\n" + hanging("",
-                        options.filtered
-                            ? "Nothing to report: no event of the trace passes the options that select events; leave "
-                              "some out."
-                            : "Nothing to report: this trace holds no events at all.",
-                        style);
-}
-
 }  // namespace
 
 std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
-  std::string out = summary(result, options, style);
-  const std::string anomalies = anomaly_lines(result.anomalies, result.findings, style);
-  if (!anomalies.empty()) out += "\n" + heading("Anomalies", style) + anomalies;
-  if (result.trace.events == 0) return out + nothing(options, style);
+  const std::string events = say_count(result.trace.events, style) + (options.filtered ? " selected" : "");
+  std::string out =
+      trace_lines(result.trace, events, style) + anomaly_section(result.anomalies, result.findings, style);
+  if (result.trace.events == 0)
+    return out + "\n" +
+           hanging("", options.filtered ? kNothingSelected : "Nothing to report: this trace holds no events at all.",
+                   style);
   for (const LeakTable& table : result.tables) out += leak_table(table, result, options, style);
   out += doubt_lines(result, options, style);
   out += "\n" + hanging("", verdict(result, style), style);

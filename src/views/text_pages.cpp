@@ -14,20 +14,6 @@ namespace kmt {
 
 namespace {
 
-std::string summary(const PagesResult& result, const PagesOptions& options, const TextStyle& style) {
-  const TraceSummary& trace = result.trace;
-  std::string out = heading(printable(trace.path), style);
-  if (!trace.complete)
-    out += emphasised("  INCOMPLETE: reading was interrupted, the rest of the trace is not counted", Emphasis::bad,
-                      style) +
-           "\n";
-  out += machine_lines(trace, style);
-  out += labelled("events",
-                  say_count(trace.events, style) + " of the page allocator" + (options.filtered ? ", selected" : ""),
-                  style);
-  return out + lost_line(trace, style);
-}
-
 std::string totals(const PagesResult& result, const TextStyle& style) {
   const PageTaskRow& total = result.total;
   const std::uint64_t page_size = result.trace.page_size;
@@ -186,24 +172,19 @@ std::string failures(const PagesResult& result, const PagesOptions& options, con
 }
 
 std::string nothing(const PagesOptions& options, const TextStyle& style) {
-  std::string out =
-      "\n" + hanging("",
-                     options.filtered ? "Nothing to report: no event of the page allocator passes the options that "
-                                        "select events; leave some out."
-                                      : "Nothing to report: this trace holds no event of the page allocator.",
-                     style);
-  if (!options.filtered) out += hanging("", "Record them with: kmemtrace record -e 'kmem:mm_page_*'", style);
-  return out;
+  if (options.filtered) return "\n" + hanging("", kNothingSelected, style);
+  return "\n" + hanging("", "Nothing to report: this trace holds no event of the page allocator.", style) +
+         hanging("", "Record them with: kmemtrace record -e 'kmem:mm_page_*'", style);
 }
 
 }  // namespace
 
 std::string text_pages(const PagesResult& result, const PagesOptions& options, const TextStyle& style) {
-  std::string out = summary(result, options, style);
-  const std::string anomalies = anomaly_lines(result.anomalies, result.findings, style);
-  const std::string anomaly_section = anomalies.empty() ? "" : "\n" + heading("Anomalies", style) + anomalies;
-  if (result.tasks.empty()) return out + anomaly_section + nothing(options, style);
-  out += totals(result, style) + fragmentation(result, style) + anomaly_section;
+  const std::string of_what = options.filtered ? " of the page allocator, selected" : " of the page allocator";
+  std::string out = trace_lines(result.trace, say_count(result.trace.events, style) + of_what, style);
+  const std::string anomalies = anomaly_section(result.anomalies, result.findings, style);
+  if (result.tasks.empty()) return out + anomalies + nothing(options, style);
+  out += totals(result, style) + fragmentation(result, style) + anomalies;
   out += tasks(result, options, style);
   return out + types(result, style) + fallback_types(result, style) + failures(result, options, style);
 }

@@ -30,11 +30,7 @@ std::string event_list(const ReportResult& result, const TextStyle& style) {
 
 std::string summary(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const TraceSummary& trace = result.trace;
-  std::string out = heading(printable(trace.path), style);
-  if (!trace.complete)
-    out += emphasised("  INCOMPLETE: reading was interrupted, the rest of the trace is not counted", Emphasis::bad,
-                      style) +
-           "\n";
+  std::string out = trace_heading(trace, style);
   if (!trace.format.empty()) out += labelled("format", printable(trace.format), style);
   if (!trace.recorder_arguments.empty())
     out += labelled("recorded",
@@ -228,11 +224,9 @@ std::string anomaly_sites(const ReportResult& result, const ReportOptions& optio
 
 std::string nothing_to_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const TraceSummary& trace = result.trace;
-  std::string text;
-  if (trace.events == 0)
-    text = options.filtered ? "no event of the trace passes the options that select events; leave some out"
-                            : "this trace holds no events at all";
-  else
+  if (options.filtered && trace.events == 0) return "\n" + hanging("", kNothingSelected, style);
+  std::string text = "this trace holds no events at all";
+  if (trace.events > 0)
     text = fmt::format("no kmem events in {}: it holds {} of other kinds: {}",
                        options.filtered ? "the selected part of this trace" : "this trace",
                        say_number_of(trace.events, "event", style), event_list(result, style));
@@ -245,15 +239,14 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
 
 std::string text_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   std::string out = summary(result, options, style);
-  const std::string anomalies = anomaly_lines(result.anomalies, result.findings, style);
-  const std::string anomaly_section = anomalies.empty() ? "" : "\n" + heading("Anomalies", style) + anomalies;
+  const std::string anomalies = anomaly_section(result.anomalies, result.findings, style);
   if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
-    return out + anomaly_section + nothing_to_report(result, options, style);
+    return out + anomalies + nothing_to_report(result, options, style);
   out += slab_lines(result.slab, style);
   out += page_lines(result.pages, style);
   out += percpu_lines(result.percpu, style);
   out += vmalloc_lines(result.vmalloc, style);
-  out += anomaly_section;
+  out += anomalies;
   for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);
   out += churn_lines(result, style);
   out += page_orders(result, style);

@@ -157,21 +157,14 @@ std::string balance_lines(const TimelineResult& result, const TextStyle& style) 
 
 std::string text_timeline(const TimelineResult& result, const TextStyle& style) {
   const TraceSummary& trace = result.report.trace;
-  std::string out = heading(printable(trace.path), style);
-  if (!trace.complete)
-    out += emphasised("  INCOMPLETE: reading was interrupted, the rest of the trace is not counted", Emphasis::bad,
-                      style) +
-           "\n";
-  out += machine_lines(trace, style);
-  out += labelled("events", say_count(trace.events, style), style) + lost_line(trace, style);
+  std::string out = trace_lines(trace, say_count(trace.events, style), style);
   if (result.allocators.empty()) return out + "\n" + hanging("", "Nothing to show: no allocation passes.", style);
   for (const Timeline& timeline : result.allocators) {
     out += allocator_plots(timeline, result, style);
     out += group_lines(timeline.allocator, result, style);
   }
   out += memory_lines(result, style) + balance_lines(result, style);
-  const std::string anomalies = anomaly_lines(result.report.anomalies, result.report.findings, style);
-  return anomalies.empty() ? out : out + "\n" + heading("Anomalies", style) + anomalies;
+  return out + anomaly_section(result.report.anomalies, result.report.findings, style);
 }
 
 }  // namespace kmt
