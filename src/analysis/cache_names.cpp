@@ -13,7 +13,7 @@ void CacheNames::learn(const EventBatch& batch, const TraceInfo& info) {
       objects_.allocate(event, requests_.id_of(request).first);
     } else if (is_slab_free(event.kind)) {
       const auto [outcome, object] = objects_.release(event);
-      if (outcome == FreeOutcome::matched && object.from_cache && event.cache.value != 0)
+      if (outcome == FreeOutcome::matched && object.from_cache() && event.cache.value != 0)
         ++learned_[object.origin][info.cache_names[event.cache.value]];
     }
   }

@@ -63,8 +63,8 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
   const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, event.cache.value);
   if (!allocation.replaced) return;
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
-  found(allocation.object.free_came_early ? Imperfection::free_before_allocation
-                                          : Imperfection::allocation_on_live_pointer,
+  found(allocation.object.free_came_early() ? Imperfection::free_before_allocation
+                                            : Imperfection::allocation_on_live_pointer,
         event, pointer);
 }
 
@@ -75,9 +75,9 @@ void CheckAnalysis::State::check_free(const Event& event) {
   if (outcome == FreeOutcome::double_or_untraced)
     found(Imperfection::double_free_or_untraced_allocation, event, pointer);
   if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
-      freed_by_wrong_family(object.from_cache, event, cache_object_may_be_kfreed))
+      freed_by_wrong_family(object.from_cache(), event, cache_object_may_be_kfreed))
     found(Imperfection::freed_by_another_family, event, pointer);
-  else if (outcome == FreeOutcome::matched && object.from_cache && freed_to_wrong_cache(object.origin, event))
+  else if (outcome == FreeOutcome::matched && object.from_cache() && freed_to_wrong_cache(object.origin, event))
     found(Imperfection::freed_by_another_cache, event, pointer);
 }
 

@@ -17,6 +17,13 @@ namespace {
 constexpr std::uint32_t kNotSaid = ~0u;
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
+// Whether all events of the same call site, sizes, order and migrate type have the same value.
+bool is_told_by_call(GroupKey key) {
+  constexpr std::array kKeys = {GroupKey::call_site, GroupKey::size,         GroupKey::requested_size,
+                                GroupKey::order,     GroupKey::migrate_type, GroupKey::lifetime};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
 }  // namespace
 
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
@@ -25,7 +32,12 @@ CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
 
 Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, CacheNames& caches,
                    FindCaller find_caller)
-    : by_(std::move(by)), info_(info), task_info_(tasks), caches_(caches), find_caller_(std::move(find_caller)) {}
+    : by_(std::move(by)),
+      info_(info),
+      task_info_(tasks),
+      caches_(caches),
+      find_caller_(std::move(find_caller)),
+      told_by_call_(std::all_of(by_.begin(), by_.end(), is_told_by_call)) {}
 
 std::uint32_t Grouping::origin_of(const Event& event) {
   const Allocator allocator = allocator_of(event.kind);
@@ -38,12 +50,13 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   key.call_site = event.call_site.value;
   key.cache_and_family = of_pages ? static_cast<std::uint8_t>(event.migrate_type)
                                   : event.cache.value << 1 | (event.kind == EventKind::cache_alloc ? 1 : 0);
+  if (recent_.size() <= key.call_site) recent_.resize(info_.call_sites.size());
+  std::uint32_t& recent = recent_[key.call_site];
+  if (told_by_call_ && recent != 0 && is_same_call(origins_[recent - 1], key)) return recent;
+
   for (std::size_t i = 0; i < by_.size(); ++i)
     key.group.values[i] =
         applies(by_[i], allocator) ? value_of(by_[i], event, key.bytes_requested, key.bytes_allocated) : kNotSaid;
-
-  if (recent_.size() <= key.call_site) recent_.resize(info_.call_sites.size());
-  std::uint32_t& recent = recent_[key.call_site];
   if (recent != 0 && std::memcmp(&origins_[recent - 1], &key, sizeof key) == 0) return recent;
   const auto [number, is_new] = origins_.id_of(key);
   if (is_new)

@@ -72,6 +72,11 @@ class Grouping {
     std::uint32_t cache_and_family;
   };
 
+  static bool is_same_call(const OriginKey& known, const OriginKey& key) {
+    return known.bytes_requested == key.bytes_requested && known.bytes_allocated == key.bytes_allocated &&
+           known.cache_and_family == key.cache_and_family && known.group.allocator == key.group.allocator &&
+           known.call_site == key.call_site;
+  }
   std::uint32_t value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
                          std::uint64_t bytes_allocated);
   std::uint32_t task_of(std::int32_t tid, const Event& event, bool with_id);
@@ -83,6 +88,7 @@ class Grouping {
   const TraceInfo& task_info_;
   CacheNames& caches_;
   FindCaller find_caller_;
+  bool told_by_call_;  // the keys' values follow from what is_same_call() compares
   InternTable<Group> groups_;
   InternTable<OriginKey> origins_;
   std::vector<std::uint32_t> recent_;  // the last origin of each call site

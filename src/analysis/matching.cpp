@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/matching.hpp"
 
+#include <algorithm>
+
 namespace kmt {
 
 namespace {
@@ -59,6 +61,7 @@ void Matching::match(MatchedBatch& batch, unsigned unit) {
     return;
   }
   SlabMatcher& objects = slab_[unit];
+  for (std::size_t i = 0; i < std::min(queue.size(), kPrefetchDistance); ++i) objects.prefetch(batch.events[queue[i]]);
   for (std::size_t i = 0; i < queue.size(); ++i) {
     if (i + kPrefetchDistance < queue.size()) objects.prefetch(batch.events[queue[i + kPrefetchDistance]]);
     match_pointer(batch.events[queue[i]], batch.steps[queue[i]], objects);

@@ -14,12 +14,12 @@ void SlabMatcher::make_room(Table& table) {
   if (table.objects.size() - table.live < most) return;
   std::vector<std::uint64_t> times;
   table.objects.for_each([&times](std::uint64_t, const SlabObject& object) {
-    if (!object.live) times.push_back(object.time_ns);
+    if (!object.live()) times.push_back(object.time_ns);
   });
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   table.objects.retain(
-      [oldest = *middle](std::uint64_t, const SlabObject& object) { return object.live || object.time_ns > oldest; });
+      [oldest = *middle](std::uint64_t, const SlabObject& object) { return object.live() || object.time_ns > oldest; });
 }
 
 }  // namespace kmt

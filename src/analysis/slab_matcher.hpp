@@ -21,10 +21,18 @@ struct SlabObject {
   std::uint64_t time_ns;
   std::uint32_t origin;  // what the caller calls the allocation; not live: the call site of the free
   std::uint16_t cpu;
-  bool live : 1;
-  bool freed_unmatched : 1;  // not live: the last free found no allocation
-  bool from_cache : 1;       // kmem_cache_alloc, not kmalloc
-  bool free_came_early : 1;  // another CPU freed it, unmatched, just before this allocation
+  // Not bit fields: these are written as one word.
+  static constexpr std::uint16_t kLive = 0x1;
+  static constexpr std::uint16_t kFreedUnmatched = 0x2;
+  static constexpr std::uint16_t kFromCache = 0x4;
+  static constexpr std::uint16_t kFreeCameEarly = 0x8;
+  std::uint16_t flags;
+
+  bool live() const { return (flags & kLive) != 0; }
+  bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }  // not live: the last free found nothing
+  bool from_cache() const { return (flags & kFromCache) != 0; }            // kmem_cache_alloc, not kmalloc
+  // Another CPU freed it, unmatched, just before this allocation.
+  bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
 };
 static_assert(sizeof(SlabObject) == 16);
 
@@ -60,7 +68,7 @@ class SlabMatcher {
   void for_each_live(Visit&& visit) const {
     for (const Table& table : tables_)
       table.objects.for_each([&](std::uint64_t address, const SlabObject& object) {
-        if (object.live) visit(address, object);
+        if (object.live()) visit(address, object);
       });
   }
 
@@ -78,8 +86,7 @@ class SlabMatcher {
   }
   const Table& table_of(std::uint64_t address) const { return tables_[index_of(address)]; }
   static std::pair<SlabObject*, bool> entry(Table& table, std::uint64_t address) {
-    if (table.objects.is_full()) make_room(table);
-    return table.objects.insert(address);
+    return table.objects.insert(address, [&table] { make_room(table); });
   }
   static void make_room(Table& table);
 
@@ -95,21 +102,15 @@ inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::ui
   Table& table = tables_[index_of(event.address)];
   const auto [object, inserted] = entry(table, event.address);
   Allocation result{};
-  bool free_came_early = false;
+  std::uint16_t flags = SlabObject::kLive;
+  if (event.kind == EventKind::cache_alloc) flags |= SlabObject::kFromCache;
   if (!inserted) {
-    result.replaced = object->live;
-    result.object = *object;
-    free_came_early = !object->live && object->freed_unmatched && object->cpu != event.cpu &&
-                      event.time_ns - object->time_ns < kClockSkewNs;
+    result = {object->live(), *object};
+    if (object->freed_unmatched() && object->cpu != event.cpu && event.time_ns - object->time_ns < kClockSkewNs)
+      flags |= SlabObject::kFreeCameEarly;
   }
   table.live += result.replaced ? 0 : 1;
-  *object = {.time_ns = event.time_ns,
-             .origin = origin,
-             .cpu = event.cpu,
-             .live = true,
-             .freed_unmatched = false,
-             .from_cache = event.kind == EventKind::cache_alloc,
-             .free_came_early = free_came_early};
+  *object = {event.time_ns, origin, event.cpu, flags};
   return result;
 }
 
@@ -118,18 +119,13 @@ inline SlabMatcher::Free SlabMatcher::release(const Event& event) {
   if (event.address == kZeroSizePointer && is_slab_free(event.kind)) return {FreeOutcome::zero_size, {}};
   Table& table = tables_[index_of(event.address)];
   const auto [object, inserted] = entry(table, event.address);
-  const Free result{inserted       ? FreeOutcome::allocated_before_trace
-                    : object->live ? FreeOutcome::matched
-                                   : FreeOutcome::double_or_untraced,
+  const Free result{inserted         ? FreeOutcome::allocated_before_trace
+                    : object->live() ? FreeOutcome::matched
+                                     : FreeOutcome::double_or_untraced,
                     *object};
-  table.live -= object->live ? 1 : 0;
-  *object = {.time_ns = event.time_ns,
-             .origin = event.call_site.value,
-             .cpu = event.cpu,
-             .live = false,
-             .freed_unmatched = result.outcome != FreeOutcome::matched,
-             .from_cache = false,
-             .free_came_early = false};
+  table.live -= object->live() ? 1 : 0;
+  const std::uint16_t flags = result.outcome == FreeOutcome::matched ? 0 : SlabObject::kFreedUnmatched;
+  *object = {event.time_ns, event.call_site.value, event.cpu, flags};
   return result;
 }
 

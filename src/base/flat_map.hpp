@@ -42,20 +42,23 @@ class FlatMap {
 
   // The value of the key, and whether it was inserted (then it is value-initialised).
   std::pair<Value*, bool> insert(Key key) {
+    return insert(key, [] {});
+  }
+  // The same; when the table has to grow for it, `make_room` may retain() less of it first.
+  template <typename MakeRoom>
+  std::pair<Value*, bool> insert(Key key, MakeRoom&& make_room) {
     if (key == kEmpty) {
       const bool inserted = !std::exchange(has_empty_key_, true);
       if (inserted) empty_key_value_ = Value{};
       return {&empty_key_value_, inserted};
     }
-    if (is_full()) grow();
-    for (std::size_t at = slot_of(key);; at = after(at)) {
-      if (slots_[at].key == key) return {&slots_[at].value, false};
-      if (slots_[at].key == kEmpty) {
-        slots_[at] = {key, Value{}};
-        ++size_;
-        return {&slots_[at].value, true};
-      }
+    if (count_ == 0) grow();
+    std::size_t at = slot_of(key);
+    while (slots_[at].key != key) {
+      if (slots_[at].key == kEmpty) return {insert_new(key, at, make_room), true};
+      at = after(at);
     }
+    return {&slots_[at].value, false};
   }
 
   bool erase(Key key) {
@@ -77,9 +80,6 @@ class FlatMap {
     --size_;
     return true;
   }
-
-  // The next new key makes the table grow.
-  bool is_full() const { return size_ >= limit_; }
 
   // Keeps the entries that `keep(key, value)` accepts; room for as many as before is left.
   template <typename Keep>
@@ -114,6 +114,20 @@ class FlatMap {
     const auto folded = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     return static_cast<std::size_t>((Wide{folded} * count_) >> 64);
   }
+  // Out of the way of look-ups that find their key.
+  template <typename MakeRoom>
+  [[gnu::noinline]] Value* insert_new(Key key, std::size_t at, MakeRoom&& make_room) {
+    if (size_ >= limit_) {
+      make_room();
+      if (size_ >= limit_) grow();
+      at = slot_of(key);
+      while (slots_[at].key != kEmpty) at = after(at);
+    }
+    slots_[at] = {key, Value{}};
+    ++size_;
+    return &slots_[at].value;
+  }
+
   std::size_t after(std::size_t at) const { return at + 1 == count_ ? 0 : at + 1; }
   std::size_t distance(std::size_t from, std::size_t to) const { return to >= from ? to - from : to + count_ - from; }
 

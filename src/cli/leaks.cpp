@@ -36,6 +36,10 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace leaks big.kmt --sort live-bytes        what holds most, whether it grows or not
   kmemtrace leaks big.kmt --json && echo no leak   for scripts
 
+Over time: live bytes from the begin to the end of the recording. Ages: how many of what is live are how old, the
+youngest on the left, what is as old as the recording on the right; each bar is of ages four times those of the one
+before it. 4096 groups are followed at most: those of which most is live.
+
 How growth is judged: live bytes over time, from a group's first allocation on, in 16 stretches. The growth is the
 median of the slopes between all pairs of them; a group grows when more pairs rise than in 95 of 100 random walks, and
 still does when the last half grows at least half as fast. For certain it grows when the low end of the growth's

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/time_merge.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace kmt {
@@ -38,29 +39,38 @@ void TimeMerge::sift_down() {
 }
 
 bool TimeMerge::read(EventBatch& batch) {
-  batch.clear();
-  while (batch.size() < kBatchEvents && !heap_.empty()) {
+  batch.resize(kBatchEvents);  // nothing to do where it is the batch of before
+  std::size_t filled = 0;
+  while (filled < kBatchEvents && !heap_.empty()) {
     Head& first = heap_.front();
     Cursor& cursor = cursors_[first.stream];
     // The head that comes after the first one bounds how many events can be taken in a row.
     const Head* second = heap_.size() > 1 ? &heap_[1] : nullptr;
     if (heap_.size() > 2 && before(heap_[2], heap_[1])) second = &heap_[2];
 
-    bool exhausted = false;
-    do {
-      batch.push_back(cursor.events[cursor.next]);
-      if (++cursor.next == cursor.events.size()) exhausted = !refill(cursor);
-      if (!exhausted) first.time_ns = std::max(first.time_ns, cursor.events[cursor.next].time_ns);
-    } while (!exhausted && batch.size() < kBatchEvents && (second == nullptr || before(first, *second)));
-
-    if (exhausted) {
+    const Event* event = cursor.events.data() + cursor.next;
+    const Event* const last =
+        event + std::min(cursor.events.size() - cursor.next, kBatchEvents - filled) - 1;  // that can be taken
+    batch[filled++] = *event;
+    bool in_row = true;
+    while (event != last) {
+      first.time_ns = std::max(first.time_ns, (++event)->time_ns);
+      in_row = second == nullptr || before(first, *second);
+      if (!in_row) break;
+      batch[filled++] = *event;
+    }
+    cursor.next = static_cast<std::size_t>(event - cursor.events.data()) + (in_row ? 1 : 0);
+    if (cursor.next == cursor.events.size() && !refill(cursor)) {
       cursor = {};  // a trace of many CPUs must not keep them all
       first = heap_.back();
       heap_.pop_back();
+    } else {
+      first.time_ns = std::max(first.time_ns, cursor.events[cursor.next].time_ns);
     }
     sift_down();
   }
-  return !batch.empty();
+  batch.resize(filled);
+  return filled > 0;
 }
 
 }  // namespace kmt

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/text_leaks.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -34,6 +37,21 @@ std::string over_time(const LeakRow& row, const TextStyle& style) {
   return sparkline(values, kSparkline, style);
 }
 
+// How many are how old: the youngest on the left, what is as old as the recording on the right; each bar is of ages
+// four times those of the one before it.
+std::string ages(const LeakRow& row, const TimeAxis& axis, const TextStyle& style) {
+  constexpr std::size_t kBars = 10;
+  const std::uint64_t longest = std::max<std::uint64_t>(axis.end_ns - axis.start_ns, 1);
+  std::vector<double> counts(kBars);
+  for (const Lifetimes::Bucket& bucket : row.group.history->ages.buckets()) {
+    const std::uint64_t times_younger = longest / std::max<std::uint64_t>(bucket.from_ns, 1);
+    const std::size_t from_right =
+        static_cast<std::size_t>(std::bit_width(times_younger) + 1) / 2;  // 1: a quarter of it
+    counts[kBars - std::clamp<std::size_t>(from_right, 1, kBars)] += static_cast<double>(bucket.count);
+  }
+  return sparkline(counts, kBars, style);
+}
+
 bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOptions& options, const TextStyle& style,
               bool has_clock) {
   if (column.key == "name") return false;
@@ -45,7 +63,7 @@ bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOption
 }
 
 Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<GroupKey>& by, const LeaksOptions& options,
-               const TextStyle& style, bool has_clock) {
+               const TextStyle& style, bool has_clock, const TimeAxis& axis) {
   Table table;
   table.rows.resize(rows.size());
   if (leaks.whole) {
@@ -68,6 +86,8 @@ Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<Group
   }
   table.columns.push_back({"Over time", false, 3});
   for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(over_time(*rows[i], style));
+  table.columns.push_back({"Ages", false, 5});
+  for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(ages(*rows[i], axis, style));
   return table;
 }
 
@@ -75,8 +95,9 @@ std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const 
                        const TextStyle& style) {
   Rows rows = sorted_leaks(leaks.rows, *options.sort);
   rows.resize(options.shown(rows.size()));
-  std::string out = "\n" + heading(title_of(leaks, options, rows.size(), style), style) +
-                    to_text(table_of(leaks, rows, result.by, options, style, result.trace.clock_in_ns), style);
+  std::string out =
+      "\n" + heading(title_of(leaks, options, rows.size(), style), style) +
+      to_text(table_of(leaks, rows, result.by, options, style, result.trace.clock_in_ns, result.axis), style);
   if (leaks.allocator == Allocator::pages) out += hanging("  ", "Slab pages and user memory are among them.", style);
   if (leaks.older_frees > 0)
     out += hanging("  ",

@@ -45,7 +45,7 @@ TEST(SlabMatcher, AllocationOnALivePointerReplacesIt) {
   EXPECT_EQ(replaced.object.origin, 3u);
   const auto freed = matcher.release(event(EventKind::kfree, 0x40));
   EXPECT_EQ(freed.object.origin, 4u);
-  EXPECT_TRUE(freed.object.from_cache);
+  EXPECT_TRUE(freed.object.from_cache());
 }
 
 TEST(SlabMatcher, RemembersTheCallSiteOfTheFreeBefore) {
@@ -76,12 +76,12 @@ TEST(SlabMatcher, SeesTheSignOfClocksThatDisagree) {
   SlabMatcher matcher;
   matcher.release(event(EventKind::kfree, 0x80, 100, 1));
   matcher.allocate(event(EventKind::kmalloc, 0x80, 105, 0), 1);
-  EXPECT_TRUE(matcher.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), 1).object.free_came_early);
+  EXPECT_TRUE(matcher.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), 1).object.free_came_early());
 
   SlabMatcher same_cpu;
   same_cpu.release(event(EventKind::kfree, 0x80, 100, 0));
   same_cpu.allocate(event(EventKind::kmalloc, 0x80, 105, 0), 1);
-  EXPECT_FALSE(same_cpu.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), 1).object.free_came_early);
+  EXPECT_FALSE(same_cpu.allocate(event(EventKind::kmalloc, 0x80, 9000, 0), 1).object.free_came_early());
 }
 
 TEST(FreedBy, KfreeOfACacheObjectIsLegalSince6Point4) {

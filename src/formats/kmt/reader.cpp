@@ -20,15 +20,21 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// A block in memory, and the event that each of its shapes stands for: decoding is copying that and filling in what
-// differs.
+// The event that a shape stands for: decoding is copying that and filling in what differs.
+struct Template {
+  Event event{};
+  AddressKind address_kind = AddressKind::none;
+  std::uint8_t address_bytes = 0;
+  bool is_event = false;  // else each of its records has to be decoded
+};
+
+// A block in memory.
 struct OpenBlock {
   OpenBlock(std::vector<std::uint8_t> bytes, ByteOrder order) : plain(std::move(bytes)), reader(plain, order) {}
 
   std::vector<std::uint8_t> plain;
   BlockReader reader;
-  std::vector<Event> templates;
-  std::vector<bool> by_shape;  // false: each of its records has to be decoded
+  std::vector<Template> templates;  // by shape
 };
 
 class BlockStream : public StackedStream {
@@ -84,8 +90,8 @@ class BlockStream : public StackedStream {
     for (const Shape& shape : block_->reader.shapes()) {
       EventBatch decoded;
       if (decoder_.is_decoded_by_shape(shape.record)) decoder_.decode(shape.record, 0, cpu(), offset_, decoded);
-      block_->by_shape.push_back(!decoded.empty());
-      block_->templates.push_back(decoded.empty() ? Event{} : decoded.front());
+      block_->templates.push_back(
+          {decoded.empty() ? Event{} : decoded.front(), shape.address_kind, shape.address_bytes, !decoded.empty()});
     }
   }
 
@@ -108,17 +114,18 @@ class BlockStream : public StackedStream {
   }
 
   void append_event(const BlockEvent& next, std::uint64_t time_ns, EventBatch& batch) {
-    if (next.shape == BlockEvent::kLiteral || !block_->by_shape[next.shape]) {
+    const Template* const known = next.shape == BlockEvent::kLiteral ? nullptr : &block_->templates[next.shape];
+    if (known == nullptr || !known->is_event) {
       block_->reader.rebuild(next, record_);
       decoder_.decode(record_, time_ns, cpu(), offset_, batch);
       return;
     }
-    Event& event = batch.emplace_back(block_->templates[next.shape]);
+    Event& event = batch.emplace_back(known->event);
     event.time_ns = time_ns;
     event.tid = next.tid;
-    const Shape& shape = block_->reader.shapes()[next.shape];
-    if (shape.address_kind != AddressKind::none) event.address = next.address;
-    if (shape.address_kind == AddressKind::page && is_no_page(next.address, shape.address_bytes))
+    if (known->address_kind == AddressKind::none) return;
+    event.address = next.address;
+    if (known->address_kind == AddressKind::page && is_no_page(next.address, known->address_bytes))
       event.address = kNoPage;
   }
 
