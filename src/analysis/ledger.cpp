@@ -53,7 +53,7 @@ void Ledger::add(const MatchedBatch& batch) {
       fail(event, step);
     } else if (allocator_of(event.kind) == Allocator::pages) {
       add_page_event(event, step, taken, pages);
-    } else if (step.outcome == Outcome::began) {
+    } else if (step.outcome == Outcome::began || step.outcome == Outcome::began_after_early_free) {
       begin(event, step);
     } else if (step.outcome == Outcome::freed) {
       if (step.origin == 0) continue;
@@ -101,7 +101,9 @@ void Ledger::begin(const Event& event, const Step& step) {
     const Origin& old = origins_[step.replaced];
     end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
     if (history_) history_->reallocated(step.replaced, step.began_ns);
-    found(Imperfection::allocation_on_live_pointer, event, old.call_site, event.call_site, old.cache);
+    found(step.outcome == Outcome::began ? Imperfection::allocation_on_live_pointer
+                                         : Imperfection::free_before_allocation,
+          event, old.call_site, event.call_site, old.cache);
   }
   if (step.origin == 0) return;
   const Origin& origin = origins_[step.origin];

@@ -73,6 +73,7 @@ void Matching::match_pointer(const Event& event, Step& step, SlabMatcher& object
     const auto [replaced, old] = objects.allocate(event, step.origin);
     step.outcome = Outcome::began;
     if (!replaced) return;
+    if (old.free_came_early()) step.outcome = Outcome::began_after_early_free;
     step.replaced = old.origin;
     step.began_ns = old.time_ns;
     step.began_cpu = old.cpu;

@@ -18,11 +18,12 @@ namespace kmt {
 
 // What became of one event.
 enum class Outcome : std::uint8_t {
-  unseen,  // outside of the time window
-  other,   // neither allocates nor frees
-  failed,  // an allocation that got nothing
-  began,   // an allocation
-  freed,   // the free of an allocation of the trace
+  unseen,                  // outside of the time window
+  other,                   // neither allocates nor frees
+  failed,                  // an allocation that got nothing
+  began,                   // an allocation
+  began_after_early_free,  // the pointer's allocation before this one was freed just before it was made, as times say
+  freed,                   // the free of an allocation of the trace
   freed_null,
   freed_nothing,  // ZERO_SIZE_PTR
   allocated_before_trace,

@@ -149,6 +149,18 @@ TEST_F(Report, FreesThatAreNotSelectedAreRecordedAllTheSame) {
   EXPECT_EQ(report(site).findings.count_of(Imperfection::no_frees_recorded), 0u);
 }
 
+TEST_F(Report, AFreeThatCameEarlyIsNoLivePointer) {
+  add(EventKind::kfree, 0x10000, 7, 1);
+  add(EventKind::kmalloc, 0x10000, 7, 0);  // 100 ns later, on another CPU
+  add(EventKind::kmalloc, 0x10000, 7, 0);
+  add(EventKind::kmalloc, 0x10000, 7, 0);
+  EXPECT_EQ(anomaly(report(), "free_before_allocation"), 1u);
+  EXPECT_EQ(anomaly(report(), "allocation_on_live_pointer"), 1u);
+  CheckAnalysis check(info);
+  check.add(events);
+  EXPECT_EQ(check.finish().findings.count_of(Imperfection::free_before_allocation), 1u);
+}
+
 TEST_F(Report, CrossNodeIsUnknownWithoutNodesAndCountedWithThem) {
   add(EventKind::kmalloc, 0x10000, 7, 1).node = 0;
   add(EventKind::kmalloc, 0x20000, 7, 1).node = 1;
