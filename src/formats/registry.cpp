@@ -10,6 +10,7 @@
 #include "formats/kmt/reader.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/relay/reader.hpp"
+#include "formats/text/reader.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/reader.hpp"
 #include "formats/tracedat/records.hpp"
@@ -25,8 +26,7 @@ Error not_a_trace(const TraceFile& file) {
   error.at({file.path, {}, {}});
   error.hint(
       "Known are trace.dat files, versions 6 and 7, as `kmemtrace record` and `trace-cmd record` write them, .kmt "
-      "files, "
-      "and relay files of kmemtrace");
+      "files, relay files of kmemtrace, and text of ftrace, `trace-cmd report` and `perf script`");
   return error;
 }
 
@@ -55,6 +55,10 @@ std::unique_ptr<Source> open_file(const TraceFile& file, const OpenOptions& opti
   if (is_marked(file)) {
     refuse_relay_options(options);
     return kmt_format::is_kmt(file.bytes) ? kmt_format::open(file, options) : tracedat::open(file, options);
+  }
+  if (text::is_text(file.bytes)) {
+    refuse_relay_options(options);
+    return text::open(file, options);
   }
   if (!is_relay(file, options)) throw not_a_trace(file);
   std::error_code code;
@@ -86,6 +90,7 @@ std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& opt
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   if (kmt_format::is_kmt(file.bytes)) return kmt_format::read_records(file, sink, findings);
   if (tracedat::is_trace_dat(file.bytes)) return tracedat::read_records(file, sink, findings);
+  if (text::is_text(file.bytes)) return text::read_records(file, sink, findings);
   read_event_records([&file] { return open_trace(file); }, sink, findings);
 }
 
@@ -94,7 +99,7 @@ void read_records(const std::string& path, const OpenOptions& options, RecordSin
   if (!fs::is_directory(path, code)) {
     const auto mapping = std::make_shared<const MappedFile>(path);
     const TraceFile file{path, mapping->bytes(), mapping};
-    if (is_marked(file)) {
+    if (is_marked(file) || text::is_text(file.bytes)) {
       refuse_relay_options(options);
       return read_records(file, sink, findings);
     }

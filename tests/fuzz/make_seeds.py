@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'support'))
 sys.dont_write_bytecode = True
 import kmt_writer  # noqa: E402
 import relay_files  # noqa: E402
+import text_traces  # noqa: E402
 import tracedat  # noqa: E402
 
 PAGES = 2  # of each CPU
@@ -52,6 +53,8 @@ def main():
         for form, first in (('told', number), ('found', 0xFF)):
             write(os.path.join(sys.argv[1], 'relay_fuzzer'), f'{abi}.{form}',
                   bytes([first]) + b''.join(relay_files.record(abi, event) for event in events))
+    for name, text in text_traces.SAMPLES.items():
+        write(os.path.join(sys.argv[1], 'text_fuzzer'), name, text.encode())
 
 
 if __name__ == '__main__':
