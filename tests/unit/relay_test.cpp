@@ -141,6 +141,7 @@ TEST_P(EveryAbi, IsFoundAndReadAsWritten) {
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 0u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::sequence_gap), 0u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::time_goes_backward), 0u);
+    EXPECT_EQ(trace.info.cpus, abi_.layout->cpu.bytes != 0 ? 4u : 1u);
     ASSERT_EQ(trace.events.size(), records.size());
     for (std::size_t i = 0; i < records.size(); ++i) expect_event(trace.events[i], records[i], trace.info, abi_);
   }

@@ -118,6 +118,7 @@ class FileStream : public CpuStream {
              fmt::format("by {}{}", last - event.time_ns, common_.info.clock_in_ns ? " ns" : ""), step, event.time_ns);
     last = event.time_ns;
     last_cpu_ = event.cpu;
+    common_.info.cpus = std::max(common_.info.cpus, event.cpu + 1u);  // v3 has several in a file
     last_time_ = event.time_ns;
   }
 
