@@ -14,6 +14,16 @@ std::string declaration_of(const TextField& field) {
   return fmt::format("{}{} {}", field.is_signed ? "" : "unsigned ", types[type], field.name);
 }
 
+// As the kernel prints fields of these names.
+const char* print_of(const TextField& field) {
+  if (field.is_text) return "%s";
+  const bool is_long = field.bytes == 8;
+  for (const char* const name : {"call_site", "ptr", "page", "pfn", "addr", "va_start", "gfp_flags"})
+    if (field.name == name) return is_long ? "0x%llx" : "0x%x";
+  if (field.is_signed) return is_long ? "%lld" : "%d";
+  return is_long ? "%llu" : "%u";
+}
+
 std::string flags_argument(const std::vector<FlagName>& flags) {
   std::string pairs;
   for (const FlagName& flag : flags)
@@ -53,10 +63,7 @@ std::string format_text(const std::string& name, unsigned id, const std::vector<
     const TextField& field = fields[i];
     add(declaration_of(field), offsets[i], field.bytes, field.is_signed || field.is_text);
     const bool by_name = field.name == "gfp_flags" && !gfp_flags.empty();
-    print += fmt::format("{}{}={}", print.empty() ? "" : " ", field.name,
-                         field.is_text || by_name ? "%s"
-                         : field.is_signed        ? "%lld"
-                                                  : "0x%llx");
+    print += fmt::format("{}{}={}", print.empty() ? "" : " ", field.name, by_name ? "%s" : print_of(field));
     values += field.is_text ? fmt::format(", __get_str({})", field.name)
               : by_name     ? ", " + flags_argument(gfp_flags)
                             : fmt::format(", REC->{}", field.name);

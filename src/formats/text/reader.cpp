@@ -83,10 +83,9 @@ class TextSource : public Source {
     if (options.buffer.value_or("") != "") throw no_such_buffer(*options.buffer, {""});
     TraceDescription description = trace_.description();
     info_.path = file.path;
-    info_.format = "text of events";
+    info_.format = "text of events, pages taken as 4 KiB";  // the text does not say it
     info_.findings.merge(trace_.findings());
     describe_trace(description, info_);
-    info_.page_size = 0;  // the text does not say it
     info_.buffers = {""};
     decoder_ = std::make_unique<RecordDecoder>(parse_event_formats(trace_.description().kernel.formats, info_.findings),
                                                info_.byte_order, info_);

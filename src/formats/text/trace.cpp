@@ -202,7 +202,8 @@ void TextTrace::describe() {
   kernel.header_event = header_event_text();
   std::vector<FlagName> flags;
   for (const auto& [name, bits] : flags_) flags.push_back({bits, name});
-  std::ranges::sort(flags, {}, &FlagName::bits);
+  // As the kernel has them: what stands for several flags comes first.
+  std::ranges::sort(flags, {}, [](const FlagName& flag) { return std::pair(flag.name.starts_with("__"), flag.bits); });
   for (auto& [name, shape] : shapes_) {
     std::vector<TextField> fields;
     for (unsigned i = 0; i < std::size(kFields); ++i) {
