@@ -73,12 +73,15 @@ class Printed(TextTest):
 
     @staticmethod
     def without_bits(groups):
-        """Flags by their names: the bits are made up. In an order of their own."""
+        """Flags by their names: their bits, and so their order, are made up."""
+        def set_of(flags):
+            return sorted((flags or 'none').split('|'))
+
         def plain(value):
             if isinstance(value, list):
                 return sorted((plain(one) for one in value), key=json.dumps)
             if isinstance(value, dict):
-                return value['text'] if 'text' in value else {key: plain(one) for key, one in value.items()}
+                return set_of(value['text']) if 'text' in value else {key: plain(one) for key, one in value.items()}
             return value
         return plain(groups)
 
