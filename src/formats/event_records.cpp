@@ -40,6 +40,7 @@ std::vector<Field> fields_of(bool allocates) {
 
 std::vector<TextField> texts_of(const std::vector<Field>& fields) {
   std::vector<TextField> texts;
+  texts.reserve(fields.size());
   for (const Field& field : fields) texts.push_back(field.text);
   return texts;
 }

@@ -84,7 +84,8 @@ Capture find_capture(const std::vector<std::string>& paths) {
   if (paths.size() > 1) capture.path += fmt::format(" and {} more", paths.size() - 1);
   std::vector<std::string> files = is_folder ? files_in(paths.front()) : paths;
   // Those whose names tell the CPU first: the others take the numbers that are left.
-  std::ranges::stable_partition(files, [](const std::string& path) { return cpu_of_name(path).has_value(); });
+  std::stable_partition(files.begin(), files.end(),
+                        [](const std::string& path) { return cpu_of_name(path).has_value(); });
   for (const std::string& path : files) add_file(path, capture);
   std::ranges::stable_sort(capture.files, {}, &CpuFile::cpu);
   for (const std::string& name : names_in(folder.empty() ? "." : folder.string())) {

@@ -253,7 +253,7 @@ unsigned word_bits_of(const Capture& capture, const Guess& guess) {
 class RelaySource : public Source {
  public:
   RelaySource(Capture capture, const OpenOptions& options) : capture_(std::move(capture)), common_(info_) {
-    if (options.buffer.value_or("") != "") throw no_such_buffer(*options.buffer, {""});
+    if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
     info_.path = capture_.path;
     const Guess guess = layout_of(options.abi);
     common_.abi = guess.abi;

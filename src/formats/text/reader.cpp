@@ -80,7 +80,7 @@ class LineStream : public CpuStream {
 class TextSource : public Source {
  public:
   TextSource(const TraceFile& file, const OpenOptions& options) : file_(file), trace_(file.bytes) {
-    if (options.buffer.value_or("") != "") throw no_such_buffer(*options.buffer, {""});
+    if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
     TraceDescription description = trace_.description();
     info_.path = file.path;
     info_.format = "text of events, pages taken as 4 KiB";  // the text does not say it

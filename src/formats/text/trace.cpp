@@ -21,33 +21,33 @@ enum class Code : std::uint8_t { number, pointer, frame, flags, call_site, text 
 
 struct KnownField {
   const char* name;
-  Code code = Code::number;
   unsigned bytes = 8;
+  Code code = Code::number;
   bool is_signed = false;
 };
 
 // What the decoder looks for, and no more.
-constexpr KnownField kFields[] = {{"call_site", Code::call_site},
-                                  {"ptr", Code::pointer},
+constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
+                                  {"ptr", 8, Code::pointer},
                                   {"bytes_req"},
                                   {"bytes_alloc"},
                                   {"size"},
-                                  {"pfn", Code::frame},
-                                  {"page", Code::pointer},
+                                  {"pfn", 8, Code::frame},
+                                  {"page", 8, Code::pointer},
                                   {"addr"},
                                   {"va_start"},
                                   {"failed"},
-                                  {"gfp_flags", Code::flags},
-                                  {"node", Code::number, 4, true},
-                                  {"name", Code::text, 4},
-                                  {"order", Code::number, 4},
-                                  {"alloc_order", Code::number, 4},
-                                  {"fallback_order", Code::number, 4},
-                                  {"migratetype", Code::number, 4, true},
-                                  {"alloc_migratetype", Code::number, 4, true},
-                                  {"fallback_migratetype", Code::number, 4, true},
-                                  {"percpu_refill", Code::number, 4},
-                                  {"change_ownership", Code::number, 4}};
+                                  {"gfp_flags", 8, Code::flags},
+                                  {"node", 4, Code::number, true},
+                                  {"name", 4, Code::text},
+                                  {"order", 4},
+                                  {"alloc_order", 4},
+                                  {"fallback_order", 4},
+                                  {"migratetype", 4, Code::number, true},
+                                  {"alloc_migratetype", 4, Code::number, true},
+                                  {"fallback_migratetype", 4, Code::number, true},
+                                  {"percpu_refill", 4},
+                                  {"change_ownership", 4}};
 // One of these an event has to have.
 constexpr const char* kIdentities[] = {"ptr", "pfn", "page", "addr", "va_start"};
 
