@@ -17,8 +17,10 @@
 namespace kmt {
 
 struct CheckAnalysis::State {
-  explicit State(const TraceInfo& trace_info)
-      : info(trace_info), cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.kernel)) {}
+  State(const TraceInfo& trace_info, bool judge_pairs)
+      : info(trace_info),
+        pairs(judge_pairs),
+        cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.kernel)) {}
 
   void add(const Event& event);
   void check_allocation(const Event& event);
@@ -39,6 +41,7 @@ struct CheckAnalysis::State {
   }
 
   const TraceInfo& info;
+  bool pairs;
   bool cache_object_may_be_kfreed;
   EventSpan span;
   std::array<SlabMatcher, kPointerAllocators> objects;
@@ -48,7 +51,7 @@ struct CheckAnalysis::State {
 void CheckAnalysis::State::add(const Event& event) {
   span.add(event);
   if (is_allocation(event.kind)) check_allocation(event);
-  if (is_free(event.kind)) check_free(event);
+  if (pairs && is_free(event.kind)) check_free(event);
   if (event.kind == EventKind::page_alloc || event.kind == EventKind::page_free) check_pages(event);
 }
 
@@ -60,6 +63,7 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
     found(Imperfection::allocated_less_than_requested, event, [&] {
       return fmt::format("{} of {} bytes{}", event.bytes_allocated, event.bytes_requested, at_call_site(event));
     });
+  if (!pairs) return;
   const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, event.cache.value);
   if (!allocation.replaced) return;
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
@@ -88,7 +92,7 @@ void CheckAnalysis::State::check_pages(const Event& event) {
     found(Imperfection::failed_allocation, event, [&] { return fmt::format("no page of order {}", event.order); });
 }
 
-CheckAnalysis::CheckAnalysis(const TraceInfo& info) : state_(std::make_unique<State>(info)) {}
+CheckAnalysis::CheckAnalysis(const TraceInfo& info, bool pairs) : state_(std::make_unique<State>(info, pairs)) {}
 CheckAnalysis::~CheckAnalysis() = default;
 
 void CheckAnalysis::add(const EventBatch& batch) {

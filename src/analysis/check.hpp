@@ -11,7 +11,8 @@ namespace kmt {
 
 class CheckAnalysis {
  public:
-  explicit CheckAnalysis(const TraceInfo& info);
+  // Without pairs each event is judged by itself.
+  explicit CheckAnalysis(const TraceInfo& info, bool pairs = true);
   ~CheckAnalysis();
   void add(const EventBatch& batch);
   CheckResult finish();

@@ -80,6 +80,7 @@ namespace {
 
 // Events of which only the kernel's final statistics tell.
 bool lost_unmarked(const TraceInfo& info) {
+  if (info.lost_somewhere > 0) return true;
   for (const BufferStatistics& statistics : info.buffer_statistics) {
     std::uint64_t marked = 0;
     bool all_counted = true;

@@ -9,6 +9,7 @@
 #include "cli/errors.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
+#include "cli/trace_options.hpp"
 #include "views/json_check.hpp"
 #include "views/text_check.hpp"
 
@@ -18,6 +19,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> files;
+  std::string abi;
+  bool records_only = false;
   bool json = false;
   bool no_progress = false;
 };
@@ -25,6 +28,8 @@ struct Options {
 constexpr const char* kFooter = R"(Examples:
   kmemtrace check trace.kmt
   kmemtrace check --json *.kmt *.dat
+  kmemtrace check capture/             a folder with cpu0.out, cpu1.out, …
+  kmemtrace check --records-only cpu1.out
 
 A file is sound when it is neither damaged nor incomplete and nothing in it makes results uncertain. What each
 finding means and what to do about it is in docs/imperfections.md.
@@ -36,13 +41,14 @@ Exit status, of several files the worst:
   3    not permitted to read a file
   130  Ctrl+C ended the reading: the findings are those of the part that was read)";
 
-CheckedFile check_file(const std::string& path, bool progress) {
+CheckedFile check_file(const std::string& path, const Options& options) {
   CheckedFile checked{path, {}, {}};
   try {
-    const std::unique_ptr<Source> source = open_for_reading(path);
-    CheckAnalysis analysis(source->info());
+    const std::unique_ptr<Source> source =
+        open_for_reading(path, OpenOptions{{}, {}, options.abi, options.records_only});
+    CheckAnalysis analysis(source->info(), !options.records_only);
     const bool complete = read_trace(
-        *source, [&](const EventBatch& batch) { analysis.add(batch); }, progress);
+        *source, [&](const EventBatch& batch) { analysis.add(batch); }, !options.no_progress);
     checked.result = analysis.finish();
     checked.result->trace.complete = complete;
   } catch (Error& error) {
@@ -61,7 +67,7 @@ int check(const Options& options) {
   std::vector<CheckedFile> checked;
   int worst = 0;
   for (const std::string& path : options.files) {
-    const CheckedFile& file = checked.emplace_back(check_file(path, !options.no_progress));
+    const CheckedFile& file = checked.emplace_back(check_file(path, options));
     worst = std::max(worst, exit_code_of(file));
     if (!options.json && file.result) print_result(text_check(*file.result, stdout_style(false)));
     if (file.error) print_error(*file.error);
@@ -78,6 +84,10 @@ CLI::App* add_check_command(CLI::App& app, int& exit_code) {
       app.add_subcommand("check", "Check whether traces are sound: damage, loss, rules that they break.");
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->files, "The traces")->required();
+  add_abi_option(*command, options->abi);
+  command->add_flag("--records-only", options->records_only,
+                    "Check each record by itself, not which frees belong to which allocations\nWhat can be told of one "
+                    "CPU's file where the others are not read.");
   command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.check/1");
   command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
   command->footer(kFooter);

@@ -23,4 +23,7 @@ CLI::App* add_convert_command(CLI::App& app, int& exit_code);
 CLI::App* add_repair_command(CLI::App& app, int& exit_code);
 CLI::App* add_completion_command(CLI::App& app, int& exit_code);
 
+// Of kmemtraced, which is a program's name of its own, not a command.
+void add_kmemtraced_options(CLI::App& app, int& exit_code);
+
 }  // namespace kmt

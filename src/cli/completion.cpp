@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace completion: scripts for shells, made from the commands' own options so that they cannot fall behind.
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -41,6 +43,41 @@ std::string sort_words() {
   return words;
 }
 
+// The programs of 2008, with the commands whose options they take.
+constexpr std::pair<const char*, const char*> kOldNames[] = {
+    {"kmemtrace_check", "check"}, {"kmemtrace-check", "check"}, {"kmemtrace-report", "report"}};
+
+std::string old_names() {
+  std::string names = "kmemtraced";
+  for (const auto& [name, command] : kOldNames) names += fmt::format(" {}", name);
+  return names;
+}
+
+std::string traced_options() {
+  int ignored = 0;
+  CLI::App app;
+  add_kmemtraced_options(app, ignored);
+  return option_words(app) + " --help";
+}
+
+std::string bash_script_of_old_names(const CLI::App& app) {
+  std::string out = fmt::format(R"(_kmemtrace_2008() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} words=
+  COMPREPLY=()
+  case ${{1##*/}} in
+    kmemtraced) words="{}" ;;
+)",
+                                traced_options());
+  for (const auto& [name, command] : kOldNames)
+    out += fmt::format("    {}) words=\"{}\" ;;\n", name, option_words(*app.get_subcommand(command)));
+  return out + fmt::format(R"(  esac
+  [[ $word == -* ]] && COMPREPLY=($(compgen -W "$words" -- "$word"))
+}}
+complete -o default -o bashdefault -F _kmemtrace_2008 {}
+)",
+                           old_names());
+}
+
 std::string bash_script(const CLI::App& app) {
   std::string out = fmt::format(R"(# bash completion for kmemtrace
 _kmemtrace() {{
@@ -64,7 +101,7 @@ _kmemtrace() {{
 }
 complete -o default -o bashdefault -F _kmemtrace kmemtrace
 )";
-  return out;
+  return out + bash_script_of_old_names(app);
 }
 
 // In single quotes, with what _arguments and _describe take for their own syntax taken out.
@@ -98,7 +135,11 @@ std::string zsh_arguments(const CLI::App& command) {
 }
 
 std::string zsh_script(const CLI::App& app) {
-  std::string out = "#compdef kmemtrace\n_kmemtrace() {\n  local -a commands\n  commands=(\n";
+  std::string out = fmt::format("#compdef kmemtrace {}\n_kmemtrace() {{\n  case $service in\n", old_names());
+  for (const auto& [name, command] : kOldNames)
+    out += fmt::format("    {}) words=(kmemtrace {} \"${{(@)words[2,-1]}}\"); (( CURRENT++ )) ;;\n", name, command);
+  out += "    kmemtraced) _arguments '-b[Ring buffer size]:size:' '-d[Duration]:time:'; return ;;\n  esac\n";
+  out += "  local -a commands\n  commands=(\n";
   for (const CLI::App* command : commands_of(app))
     out += fmt::format("    '{}:{}'\n", command->get_name(), zsh_text(command->get_description()));
   out += R"(  )
@@ -114,7 +155,7 @@ std::string zsh_script(const CLI::App& app) {
   for (const CLI::App* command : commands_of(app))
     out += fmt::format("    {})\n      _arguments{} \\\n        '*:file:_files' ;;\n", command->get_name(),
                        zsh_arguments(*command));
-  out += "  esac\n}\ncompdef _kmemtrace kmemtrace\n";
+  out += fmt::format("  esac\n}}\ncompdef _kmemtrace kmemtrace {}\n", old_names());
   return out;
 }
 

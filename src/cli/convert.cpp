@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/trace_options.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
 #include "formats/tracedat/records.hpp"
@@ -22,15 +23,18 @@ namespace fs = std::filesystem;
 struct Options {
   std::string input;
   std::string output;
+  std::string abi;
   unsigned version = 7;
 };
 
 constexpr const char* kFooter = R"(Examples:
   kmemtrace convert trace.dat small.kmt     a few bytes an event, complete in itself
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
+  kmemtrace convert capture/ old.kmt        the relay files cpu0.out, cpu1.out, … of 2008, in a folder
 
 The input is recognised by its content. The output's name says what it becomes: .kmt or .dat. Every event is kept,
-those of other systems than kmem too; what the ring buffer leaves between a record's fields becomes zero.
+those of other systems than kmem too; what the ring buffer leaves between a record's fields becomes zero. Relay files
+become records of today's kmem events.
 
 Exit status:
   0  converted
@@ -49,15 +53,23 @@ bool print_damage(const Options& options, const Findings& findings) {
   return damaged;
 }
 
+// Of a file, or of all files of a folder.
+std::uint64_t bytes_of(const fs::path& path) {
+  std::error_code code;
+  if (!fs::is_directory(path, code)) return fs::is_regular_file(path, code) ? fs::file_size(path, code) : 0;
+  std::uint64_t bytes = 0;
+  for (const std::string& name : names_in(path))
+    if (fs::is_regular_file(path / name, code)) bytes += fs::file_size(path / name, code);
+  return bytes;
+}
+
 template <typename Writer>
-void write_records(const TraceFile& file, Writer&& writer, Findings& findings) {
-  kmt::read_records(file, writer, findings);
+void write_records(const Options& options, Writer&& writer, Findings& findings) {
+  read_records(options.input, OpenOptions{{}, {}, options.abi}, writer, findings);
   writer.finish();
 }
 
 bool convert(const Options& options) {
-  const auto mapping = std::make_shared<const MappedFile>(options.input);
-  const TraceFile file{options.input, mapping->bytes(), mapping};
   std::error_code code;
   if (fs::equivalent(options.input, options.output, code)) throw Error("Input and output are the same file");
 
@@ -65,15 +77,15 @@ bool convert(const Options& options) {
   const std::string extension = fs::path(options.output).extension();
   try {
     if (extension == ".kmt")
-      write_records(file, kmt_format::RecordWriter(options.output), findings);
+      write_records(options, kmt_format::RecordWriter(options.output), findings);
     else if (extension == ".dat")
-      write_records(file, tracedat::RecordWriter(options.output, options.version), findings);
+      write_records(options, tracedat::RecordWriter(options.output, options.version), findings);
     else
       throw Error("Cannot tell the output's format: its name ends neither in .kmt nor in .dat");
   } catch (Error& error) {
     throw error.context(fmt::format("Converting {} to {}", printable(options.input), printable(options.output)));
   }
-  fmt::print(stderr, "{}: {}, {}: {}\n", printable(options.input), humane_bytes(file.bytes.size()),
+  fmt::print(stderr, "{}: {}, {}: {}\n", printable(options.input), humane_bytes(bytes_of(options.input)),
              printable(options.output), humane_bytes(fs::file_size(options.output, code)));
   return print_damage(options, findings);
 }
@@ -81,10 +93,11 @@ bool convert(const Options& options) {
 }  // namespace
 
 CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("convert", "Convert a trace between trace.dat and .kmt");
+  CLI::App* const command = app.add_subcommand("convert", "Convert a trace to .kmt or trace.dat");
   const auto options = std::make_shared<Options>();
   command->add_option("INPUT", options->input, "The trace to convert")->required();
   command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat")->required();
+  add_abi_option(*command, options->abi);
   command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
       ->type_name("N")
       ->check(CLI::IsMember({6, 7}));

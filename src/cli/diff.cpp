@@ -71,7 +71,7 @@ const Column<GroupRow>& diff_column(std::string_view key) {
 
 ReportResult read_side(const std::string& file, const Options& options, const ReportRequest& request) {
   AnalyseOptions side = options.analyse;
-  side.trace.file = file;
+  side.trace.files = {file};
   return analyse(side, request);
 }
 
@@ -117,7 +117,10 @@ int run_diff(const Options& options) {
 CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("diff", "Compare two traces: what one kernel allocates otherwise.");
   const auto options = std::make_shared<Options>();
-  command->add_option("A", options->a, "The trace to compare with\nA .kmt or a trace.dat, of any machine.")->required();
+  command
+      ->add_option("A", options->a,
+                   "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, of any machine.")
+      ->required();
   command->add_option("B", options->b, "The trace that is compared")->required();
   command
       ->add_option("--by", options->by,

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The program: its commands, and what becomes of their errors.
+#include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -84,21 +88,38 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
 }
 
 // Nothing is called "" but the main buffer of a trace: --cgroup "$UNSET" must not record the whole machine.
-void refuse_empty_values(CLI::App& app) {
+void refuse_empty_values(CLI::App& command) {
   const CLI::Validator not_empty([](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
-  for (CLI::App* command : app.get_subcommands({}))
-    for (CLI::Option* option : command->get_options())
-      if (option->nonpositional() && option->get_expected_max() > 0 && !option->check_lname("buffer"))
-        option->check(not_empty);
+  for (CLI::Option* option : command.get_options())
+    if (option->nonpositional() && option->get_expected_max() > 0 && !option->check_lname("buffer"))
+      option->check(not_empty);
 }
 
-int run(int argc, char** argv) {
-  int exit_code = 0;
-  CLI::App app(kDescription, "kmemtrace");
-  app.formatter(help_formatter(stdout_style(false).width));
-  app.set_help_flag("-h", "Show short help");
-  app.set_help_all_flag("--help", "Show long help");
-  app.set_version_flag("--version", "kmemtrace " KMEMTRACE_VERSION, "Show the version");
+// The names that the program had in 2008, each with the words that stand for it. They are links to the one program.
+struct OldName {
+  std::string_view name;
+  std::vector<std::string> words;
+};
+
+std::vector<OldName> old_names() {
+  return {{"kmemtrace_check", {"check", "--records-only"}},
+          {"kmemtrace-check", {"check", "--records-only"}},
+          {"kmemtrace-report", {"report"}}};
+}
+
+constexpr const char* kTracedDescription =
+    "kmemtraced records the kernel's allocations and frees into files in the working directory, as in 2008.";
+
+// What stands behind the program's name.
+std::vector<std::string> arguments_of(const std::string& program, int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (const OldName& old : old_names())
+    if (program == old.name) arguments = old.words;
+  for (int i = 1; i < argc; ++i) arguments.emplace_back(argv[i]);
+  return arguments;
+}
+
+void add_commands(CLI::App& app, int& exit_code) {
   app.footer(kFooter);
   app.require_subcommand(0, 1);  // one at most, so that a file may be called like a command
   add_list_command(app, exit_code);
@@ -112,10 +133,30 @@ int run(int argc, char** argv) {
   add_convert_command(app, exit_code);
   add_repair_command(app, exit_code);
   add_completion_command(app, exit_code);
-  refuse_empty_values(app);
+  for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
+}
+
+int run(int argc, char** argv) {
+  int exit_code = 0;
+  const std::string program = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
+  const bool is_daemon = program == "kmemtraced";
+  CLI::App app(is_daemon ? kTracedDescription : kDescription, is_daemon ? "kmemtraced" : "kmemtrace");
+  app.formatter(help_formatter(stdout_style(false).width));
+  app.set_help_flag("-h", "Show short help");
+  app.set_help_all_flag("--help", "Show long help");
+  app.set_version_flag("--version", "kmemtrace " KMEMTRACE_VERSION, "Show the version");
+  if (is_daemon) {
+    add_kmemtraced_options(app, exit_code);
+    refuse_empty_values(app);
+  } else {
+    add_commands(app, exit_code);
+    if (program == "kmemtrace-report") app.get_subcommand("report")->get_option("FILE")->default_val(".");
+  }
 
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> arguments = arguments_of(program, argc, argv);
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+    app.parse(arguments);
   } catch (const CLI::CallForVersion& version) {
     print_result(std::string(version.what()) + "\n");
     return 0;
@@ -128,7 +169,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     throw usage_error(app, problem);
   }
-  if (app.get_subcommands().empty()) {
+  if (!is_daemon && app.get_subcommands().empty()) {
     Error error("No command given");
     error.hint("`kmemtrace report FILE` reports on a trace; `kmemtrace -h` lists the commands");
     throw error;

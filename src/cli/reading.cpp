@@ -36,8 +36,9 @@ void ReadingProgress::clear() {
 }
 
 std::string default_trace() {
-  const bool only_dat = ::access("trace.kmt", F_OK) != 0 && ::access("trace.dat", F_OK) == 0;
-  return only_dat ? "trace.dat" : "trace.kmt";
+  for (const char* const name : {"trace.kmt", "trace.dat"})
+    if (::access(name, F_OK) == 0) return name;
+  return ::access("cpu0.out", F_OK) == 0 ? "." : "trace.kmt";
 }
 
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options) {

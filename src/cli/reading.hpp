@@ -30,7 +30,8 @@ class ReadingProgress {
   Clock::time_point next_;
 };
 
-// What `record` writes when it is told nothing, or a trace.dat where only that is there.
+// What `record` writes when it is told nothing; where that is not there a trace.dat, or the folder with what kmemtraced
+// wrote.
 std::string default_trace();
 
 // open_trace() with a hint for whoever has no trace yet.

@@ -8,8 +8,20 @@
 namespace kmt {
 
 void add_file_option(CLI::App& command, TraceOptions& options) {
-  command.add_option("FILE", options.file,
-                     "The trace (default: trace.kmt, else trace.dat)\nA .kmt or a trace.dat, of any machine.");
+  command.add_option(
+      "FILE", options.files,
+      "The trace (default: trace.kmt, else trace.dat, else cpu0.out and the like)\n"
+      "A .kmt, a trace.dat, text of ftrace or perf, or relay files of kmemtrace, of which a folder or several "
+      "files make up one trace. Of any machine.");
+}
+
+void add_abi_option(CLI::App& command, std::string& abi) {
+  command
+      .add_option(
+          "--abi", abi,
+          "Read relay files of kmemtrace in the layout ABI: v0, v1, v2, v3-64 or v3-32, with -le or -be for the "
+          "byte order\nThe files do not say it. Without this it is found out, and `check` says how surely.")
+      ->option_text("ABI");
 }
 
 void add_trace_options(CLI::App& command, TraceOptions& options) {
@@ -18,6 +30,7 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
                   "Only this buffer (instance) of a trace with several\n`trace-cmd record -B NAME` makes them; the "
                   "main one has no name. Without it all are read together.")
       ->option_text("NAME");
+  add_abi_option(command, options.abi);
   command.add_flag("--no-progress{false}", options.progress, "Show no progress line on the terminal");
 }
 
@@ -43,7 +56,10 @@ void add_result_options(CLI::App& command, ResultOptions& options, const std::st
 }
 
 std::unique_ptr<Source> open_for_reading(const TraceOptions& options) {
-  return open_for_reading(options.file.empty() ? default_trace() : options.file, OpenOptions{options.buffer});
+  OpenOptions opening{options.buffer, {}, options.abi};
+  if (options.files.empty()) return open_for_reading(default_trace(), opening);
+  opening.more_files.assign(options.files.begin() + 1, options.files.end());
+  return open_for_reading(options.files.front(), opening);
 }
 
 }  // namespace kmt

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -13,8 +14,9 @@
 namespace kmt {
 
 struct TraceOptions {
-  std::string file;                   // empty: default_trace()
+  std::vector<std::string> files;     // of one trace; empty: default_trace()
   std::optional<std::string> buffer;  // of a trace with several
+  std::string abi;                    // of relay files; empty: it is found out
   bool progress = true;
 };
 
@@ -25,7 +27,9 @@ struct ResultOptions {
 
 // FILE. The options must outlive the command, here and below.
 void add_file_option(CLI::App& command, TraceOptions& options);
-// --buffer, --no-progress
+// --abi
+void add_abi_option(CLI::App& command, std::string& abi);
+// --buffer, --abi, --no-progress
 void add_trace_options(CLI::App& command, TraceOptions& options);
 // --threads
 void add_threads_option(CLI::App& command, unsigned& threads);

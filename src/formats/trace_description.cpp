@@ -26,8 +26,19 @@ std::uint64_t number_behind(std::string_view text, std::string_view key) {
   return 0;
 }
 
+// What is known to be lost of no CPU in particular: traces that were converted have it.
+void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
+  if (count == 0) return;
+  info.lost_somewhere += count;
+  info.findings.add({Imperfection::lost_events, fmt::format("{} events, of any CPU", count), {}, {}, {}}, count);
+}
+
 void read_cpu_stats(const std::vector<std::string>& texts, TraceInfo& info) {
   for (const std::string& text : texts) {
+    if (text.find("CPU:") == std::string::npos) {
+      add_lost_somewhere(number_behind(text, "dropped events:"), info);
+      continue;
+    }
     BufferStatistics statistics;
     statistics.cpu = static_cast<unsigned>(std::min<std::uint64_t>(number_behind(text, "CPU:"), 0xFFFF));
     statistics.entries = number_behind(text, "entries:");

@@ -15,7 +15,8 @@ struct TraceDescription {
   KernelDescription kernel;  // the names of the machine come from `uname`
   std::string uname;         // "Linux HOST 6.1.0-47-amd64 x86_64"
   // per_cpu/cpuN/stats behind a line "CPU: N". kmemtrace adds lines of its own: "node: N", the CPU's NUMA node, and
-  // "not recorded: N", events that were left when the recorder had to give up.
+  // "not recorded: N", events that were left when the recorder had to give up. Without the line "CPU: N" it is what was
+  // lost of no CPU in particular.
   std::vector<std::string> cpu_stats;
   std::vector<StateSample> samples;  // by time
   std::string repaired;              // what repairs of the file left out, a line each; empty: it was never repaired

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/byte_reader.hpp"
 #include "base/file.hpp"
@@ -18,7 +19,10 @@ struct TraceFile {
 };
 
 struct OpenOptions {
-  std::optional<std::string> buffer;  // of a trace with several (instances): only this one, "" the top one; else all
+  std::optional<std::string> buffer;    // of a trace with several (instances): only this one, "" the top one; else all
+  std::vector<std::string> more_files;  // of the same trace: relay files of other CPUs
+  std::string abi;                      // of relay files: their layout, "v1-le"; empty: it is found out
+  bool one_cpu_alone = false;           // of relay files: what other CPUs' files would hold is not missed
 };
 
 }  // namespace kmt

@@ -51,7 +51,7 @@ std::vector<std::uint64_t> lost_events_per_cpu(const TraceInfo& info) {
 
 std::uint64_t total_lost_events(const TraceInfo& info) {
   const std::vector<std::uint64_t> lost = lost_events_per_cpu(info);
-  return std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
+  return std::accumulate(lost.begin(), lost.end(), info.lost_somewhere);
 }
 
 }  // namespace kmt

@@ -83,6 +83,7 @@ struct TraceInfo {
   std::vector<FlagName> gfp_flags;  // of this kernel, in the order in which it prints them; empty: not told
 
   std::vector<LostEvents> lost;
+  std::uint64_t lost_somewhere = 0;  // events of which neither CPU nor time is known
   Findings findings;
 };
 
@@ -99,6 +100,6 @@ std::optional<std::int32_t> thread_group(const TraceInfo& info, std::int32_t tid
 // Lost events by CPU: what the pages' marks and the kernel's statistics tell. Both tell of the same loss and either may
 // know more than the other, so the larger counts. A mark without a count is worth one event at least.
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceInfo& info);
-std::uint64_t total_lost_events(const TraceInfo& info);
+std::uint64_t total_lost_events(const TraceInfo& info);  // those of no known CPU too
 
 }  // namespace kmt

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -95,12 +96,12 @@ std::string recorded_part(const TraceSummary& trace, const TextStyle& style) {
 
 std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
   const auto known = [](const std::string& text) { return text.empty() ? std::string("unknown") : printable(text); };
-  std::string out =
-      labelled("machine",
-               fmt::format("Linux {}, {}, {}-bit {}-endian, {}, pages of {}", known(trace.kernel), known(trace.arch),
-                           trace.word_bits, trace.byte_order == ByteOrder::big ? "big" : "little",
-                           say_number_of(trace.cpus, "CPU", style), say_bytes(trace.page_size, style)),
-               style);
+  std::string out = labelled(
+      "machine",
+      fmt::format("Linux {}, {}, {}-bit {}-endian, {}{}", known(trace.kernel), known(trace.arch), trace.word_bits,
+                  trace.byte_order == ByteOrder::big ? "big" : "little", say_number_of(trace.cpus, "CPU", style),
+                  trace.page_size == 0 ? "" : ", pages of " + say_bytes(trace.page_size, style)),
+      style);
   if (trace.events > 0)
     out += labelled("time",
                     trace.clock_in_ns
@@ -149,6 +150,10 @@ std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
     }
     where += fmt::format("{}cpu {}: {}", where.empty() ? "" : ", ", cpu, say_count(trace.lost_per_cpu[cpu], style));
   }
+  const std::uint64_t known = std::accumulate(trace.lost_per_cpu.begin(), trace.lost_per_cpu.end(), std::uint64_t{0});
+  if (known < trace.lost_events)
+    where +=
+        fmt::format("{}of no known cpu: {}", where.empty() ? "" : ", ", say_count(trace.lost_events - known, style));
   const std::string what = fmt::format("{} ({})", say_number_of(trace.lost_events, "event", style), where);
   const std::string label = emphasised(fmt::format("{:<{}}", "  lost", kLabelWidth), Emphasis::bad, style);
   std::string out = labelled("lost",

@@ -10,6 +10,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'support'))
 sys.dont_write_bytecode = True
 import kmt_writer  # noqa: E402
+import relay_files  # noqa: E402
+import text_traces  # noqa: E402
 import tracedat  # noqa: E402
 
 PAGES = 2  # of each CPU
@@ -46,6 +48,13 @@ def main():
         for cpu, pages in whole.pages.items():
             write(os.path.join(sys.argv[1], 'page_fuzzer'), f'{kernel}.{cpu}',
                   bytes([layout]) + pages[:whole.page_size])
+    for number, abi in enumerate(relay_files.ABIS):
+        events = relay_files.events(RECORDS)
+        for form, first in (('told', number), ('found', 0xFF)):
+            write(os.path.join(sys.argv[1], 'relay_fuzzer'), f'{abi}.{form}',
+                  bytes([first]) + b''.join(relay_files.record(abi, event) for event in events))
+    for name, text in text_traces.SAMPLES.items():
+        write(os.path.join(sys.argv[1], 'text_fuzzer'), name, text.encode())
 
 
 if __name__ == '__main__':

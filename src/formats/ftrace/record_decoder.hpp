@@ -70,6 +70,9 @@ constexpr bool is_no_page(std::uint64_t frame, unsigned word_bytes) {
   return frame == (word_bytes == 4 ? 0xFFFFFFFFu : kNoPage);
 }
 
+// What an event is by its name; `other` where it is none that is interpreted.
+EventKind event_kind(std::string_view system, std::string_view name);
+
 class RecordDecoder {
  public:
   // Fills info.event_types, info.page_identity and what print formats tell (pageblock_order, gfp_flags); ids and

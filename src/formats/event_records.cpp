@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/event_records.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/endian.hpp"
+#include "formats/ftrace/format_text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint32_t kPageBytes = 4096;  // of the ring buffer that there never was
+
+struct Field {
+  TextField text;
+  std::uint64_t (*value)(const Event& event, const TraceInfo& info);
+};
+
+// Addresses and sizes have 64 bits whatever the kernel: a trace that says nothing of its kernel may hold either.
+std::vector<Field> fields_of(bool allocates) {
+  std::vector<Field> fields = {
+      {{"call_site"}, [](const Event& event, const TraceInfo& info) { return info.call_sites[event.call_site.value]; }},
+      {{"ptr"}, [](const Event& event, const TraceInfo&) { return event.address; }}};
+  if (!allocates) return fields;
+  fields.push_back({{"bytes_req"}, [](const Event& event, const TraceInfo&) { return event.bytes_requested; }});
+  fields.push_back({{"bytes_alloc"}, [](const Event& event, const TraceInfo&) { return event.bytes_allocated; }});
+  fields.push_back(
+      {{"gfp_flags", 4}, [](const Event& event, const TraceInfo&) { return std::uint64_t{event.gfp_flags}; }});
+  fields.push_back(
+      {{"node", 4, true}, [](const Event& event, const TraceInfo&) { return static_cast<std::uint64_t>(event.node); }});
+  return fields;
+}
+
+std::vector<TextField> texts_of(const std::vector<Field>& fields) {
+  std::vector<TextField> texts;
+  texts.reserve(fields.size());
+  for (const Field& field : fields) texts.push_back(field.text);
+  return texts;
+}
+
+// An event's id is its place here, from 1.
+constexpr std::pair<EventKind, const char*> kEvents[] = {{EventKind::kmalloc, "kmalloc"},
+                                                         {EventKind::kfree, "kfree"},
+                                                         {EventKind::cache_alloc, "kmem_cache_alloc"},
+                                                         {EventKind::cache_free, "kmem_cache_free"}};
+
+FormatText format_of(unsigned id) {
+  const auto& [kind, name] = kEvents[id - 1];
+  return {"kmem", format_text(name, id, texts_of(fields_of(is_slab_alloc(kind))), {})};
+}
+
+TraceDescription description_of(const TraceInfo& info) {
+  TraceDescription description;
+  KernelDescription& kernel = description.kernel;
+  kernel.system_name = "Linux";
+  kernel.release = info.kernel;
+  kernel.machine = info.arch;
+  kernel.byte_order = info.byte_order;
+  kernel.long_bytes = info.word_bits / 8;
+  kernel.page_size = info.page_size == 0 ? kPageBytes : static_cast<std::uint32_t>(info.page_size);
+  kernel.sub_buffer_bytes = kPageBytes;
+  kernel.cpus = info.cpus;
+  kernel.cpu_nodes.assign(info.cpu_nodes.begin(), info.cpu_nodes.end());
+  kernel.header_page = header_page_text(kernel.long_bytes, kPageBytes);
+  kernel.header_event = header_event_text();
+  for (unsigned id = 1; id <= std::size(kEvents); ++id) kernel.formats.push_back(format_of(id));
+  kernel.kallsyms = info.kallsyms;
+  for (const auto& [tid, name] : info.comms) kernel.saved_cmdlines += fmt::format("{} {}\n", tid, name);
+  kernel.clock = info.clock;
+  kernel.clock_choices = fmt::format("[{}]", info.clock);
+  kernel.notes = info.notes;
+  if (!info.kernel.empty()) description.uname = uname_of(kernel);
+  // Without any the loss would count as unknown.
+  if (info.findings.count_of(Imperfection::unknown_loss) == 0)
+    description.cpu_stats.push_back(fmt::format("dropped events: {}\n", info.lost_somewhere));
+  return description;
+}
+
+// Where the fields of a record are; behind them one offset more, its size.
+struct RecordFields {
+  explicit RecordFields(bool allocates) : fields(fields_of(allocates)), offsets(offsets_of(texts_of(fields))) {}
+
+  std::vector<Field> fields;
+  std::vector<unsigned> offsets;
+};
+
+// Writes the events of one CPU.
+class StreamWriter {
+ public:
+  StreamWriter(const TraceInfo& info, unsigned cpu, RecordSink& sink) : info_(info), cpu_(cpu), sink_(sink) {}
+
+  // Returns how many events could not be written.
+  std::uint64_t write(const EventBatch& batch) {
+    std::uint64_t left_out = 0;
+    for (const Event& event : batch) {
+      if (event.cpu != cpu_) continue;
+      write_lost_before(event.time_ns);
+      if (encode(event))
+        sink_.record(event.time_ns, record_);
+      else
+        ++left_out;
+    }
+    return left_out;
+  }
+
+  void write_lost_before(std::uint64_t time_ns) {
+    for (; next_lost_ < info_.lost.size(); ++next_lost_) {
+      const LostEvents& lost = info_.lost[next_lost_];
+      if (lost.cpu != cpu_) continue;
+      if (lost.before_ns >= time_ns) return;
+      sink_.lost(lost.count);
+    }
+  }
+
+ private:
+  bool encode(const Event& event) {
+    const auto* const known = std::ranges::find(kEvents, event.kind, [](const auto& one) { return one.first; });
+    if (known == std::end(kEvents)) return false;
+    const auto& [fields, offsets] = is_slab_alloc(event.kind) ? allocation_ : free_;
+    record_.assign(offsets.back(), 0);
+    put(0, 2, static_cast<std::uint64_t>(known - std::begin(kEvents)) + 1);
+    put(2, 1, event.context);
+    put(4, 4, static_cast<std::uint32_t>(event.tid));
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      put(offsets[i], fields[i].text.bytes, fields[i].value(event, info_));
+    return true;
+  }
+
+  void put(unsigned offset, unsigned bytes, std::uint64_t value) {
+    std::uint8_t* const at = record_.data() + offset;
+    if (bytes == 8) store(at, value, info_.byte_order);
+    if (bytes == 4) store(at, static_cast<std::uint32_t>(value), info_.byte_order);
+    if (bytes == 2) store(at, static_cast<std::uint16_t>(value), info_.byte_order);
+    if (bytes == 1) *at = static_cast<std::uint8_t>(value);
+  }
+
+  const TraceInfo& info_;
+  unsigned cpu_;
+  RecordSink& sink_;
+  RecordFields allocation_{true};
+  RecordFields free_{false};
+  std::size_t next_lost_ = 0;
+  std::vector<std::uint8_t> record_;
+};
+
+}  // namespace
+
+void read_event_records(const std::function<std::unique_ptr<Source>()>& open, RecordSink& sink, Findings& findings) {
+  const std::unique_ptr<Source> first = open();
+  std::set<unsigned> cpus;
+  EventBatch batch;
+  while (first->read(batch))
+    for (const Event& event : batch) cpus.insert(event.cpu);
+  const TraceInfo& info = first->info();
+  for (const LostEvents& lost : info.lost) cpus.insert(lost.cpu);
+  findings.merge(info.findings);
+  sink.describe(description_of(info));
+  std::uint64_t left_out = 0;
+  for (const unsigned cpu : cpus) {
+    const std::unique_ptr<Source> source = open();
+    sink.begin_stream({cpu, "", kPageBytes});
+    StreamWriter writer(source->info(), cpu, sink);
+    while (source->read(batch)) left_out += writer.write(batch);
+    writer.write_lost_before(~std::uint64_t{0});
+    sink.end_stream();
+  }
+  if (left_out > 0)
+    findings.add({Imperfection::unwritten_event, fmt::format("{} of them", left_out), {}, {}, {}}, left_out);
+}
+
+}  // namespace kmt

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/relay/capture.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kmt::relay {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kMostCpus = 8192;
+
+TraceFile map(const std::string& path) {
+  const auto mapping = std::make_shared<const MappedFile>(path);
+  return {path, mapping->bytes(), mapping};
+}
+
+// A pipe or a device of that name must not be waited for.
+std::optional<std::string> text_beside(const fs::path& folder, const char* name) {
+  std::error_code code;
+  const fs::path path = folder / name;
+  return fs::is_regular_file(path, code) ? try_read_file(path) : std::nullopt;
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  const std::string_view digits = trim(text);
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (code != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const std::string& name : names_in(folder))
+    if (cpu_of_name(name)) paths.push_back(fs::path(folder) / name);
+  if (!paths.empty()) return paths;
+  Error error("The folder holds no files cpu0.out, cpu1.out, …");
+  error.hint("Name a trace, or a folder in which kmemtraced ran");
+  throw error.at({folder, {}, {}});
+}
+
+void add_file(const std::string& path, Capture& capture) {
+  unsigned cpu = cpu_of_name(path).value_or(0);
+  const auto taken = [&capture](unsigned number) {
+    return std::ranges::any_of(capture.files, [number](const CpuFile& file) { return file.cpu == number; });
+  };
+  if (cpu_of_name(path) && taken(cpu)) {
+    Error error(fmt::format("Two files are of cpu {}", cpu));
+    throw error.at({path, {}, {}});
+  }
+  while (taken(cpu)) ++cpu;
+  capture.files.push_back({cpu, map(path)});
+}
+
+}  // namespace
+
+std::optional<unsigned> cpu_of_name(const std::string& path) {
+  std::string_view name = path;
+  if (const std::size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  if (!name.starts_with("cpu")) return std::nullopt;
+  name.remove_prefix(3);
+  if (name.ends_with(".out")) name.remove_suffix(4);
+  unsigned cpu = 0;
+  const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), cpu);
+  if (name.empty() || code != std::errc{} || end != name.data() + name.size() || cpu >= kMostCpus) return std::nullopt;
+  return cpu;
+}
+
+Capture find_capture(const std::vector<std::string>& paths) {
+  std::error_code code;
+  const bool is_folder = paths.size() == 1 && fs::is_directory(paths.front(), code);
+  const fs::path folder = is_folder ? fs::path(paths.front()) : fs::path(paths.front()).parent_path();
+  Capture capture;
+  capture.path = paths.front();
+  if (paths.size() > 1) capture.path += fmt::format(" and {} more", paths.size() - 1);
+  std::vector<std::string> files = is_folder ? files_in(paths.front()) : paths;
+  // Those whose names tell the CPU first: the others take the numbers that are left.
+  std::stable_partition(files.begin(), files.end(),
+                        [](const std::string& path) { return cpu_of_name(path).has_value(); });
+  for (const std::string& path : files) add_file(path, capture);
+  std::ranges::stable_sort(capture.files, {}, &CpuFile::cpu);
+  for (const std::string& name : names_in(folder.empty() ? "." : folder.string())) {
+    const std::optional<unsigned> cpu = cpu_of_name(name);
+    if (cpu && !std::ranges::binary_search(capture.files, *cpu, {}, &CpuFile::cpu)) capture.left_out.push_back(*cpu);
+  }
+  capture.kallsyms = text_beside(folder, "kallsyms").value_or("");
+  if (const auto text = text_beside(folder, "total_overruns")) capture.total_overruns = number_in(*text);
+  return capture;
+}
+
+Capture capture_of(const TraceFile& file) {
+  Capture capture;
+  capture.path = file.path;
+  capture.files.push_back({cpu_of_name(file.path).value_or(0), file});
+  return capture;
+}
+
+}  // namespace kmt::relay

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The records of kmemtrace as it was from 2008 to 2010: five layouts, none of which says which one it is. Described in
+// docs/formats/relay.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+
+namespace kmt::relay {
+
+// One field of a layout; no bytes: the layout has no such field.
+struct FieldPlace {
+  std::uint8_t offset = 0;
+  std::uint8_t bytes = 0;
+};
+
+struct Layout {
+  std::string_view name;
+  std::uint8_t id_bytes;    // of the event id at the front and of the type behind it, each
+  std::uint8_t alloc_id;    // a free has the next one
+  bool tells_size;          // 16 bits at offset 2: the record's bytes
+  bool may_be_longer;       // what stands behind the fields is extensions
+  bool has_null_records;    // all zero: an event that relay could not write
+  std::uint8_t free_bytes;  // of the fields; the record's where it is not longer
+  std::uint8_t alloc_bytes;
+  FieldPlace sequence, cpu, time_ns, call_site, ptr;
+  FieldPlace bytes_requested, bytes_allocated, gfp_flags, node;  // of allocations only
+};
+
+// In the order in which they came: the two of July 2008, that of August 2008, and those of ftrace in Linux 2.6.30 to
+// 2.6.35, of 64-bit kernels and of 32-bit ones.
+// clang-format off
+constexpr std::array<Layout, 5> kLayouts = {{
+    //       ids alloc size   longer null   free alloc
+    {"v0",    2, 1,    false, false, true,  56,  56, {},     {},     {48, 8}, {8, 8},  {16, 8},  // number … ptr
+     {24, 8}, {32, 8}, {40, 8}, {4, 4}},                                                         // requested … node
+    {"v1",    1, 1,    true,  false, true,  56,  56, {},     {},     {48, 8}, {8, 8},  {16, 8},
+     {24, 8}, {32, 8}, {40, 8}, {4, 4}},
+    {"v2",    1, 0,    true,  true,  false, 24,  48, {4, 4}, {},     {},      {8, 8},  {16, 8},
+     {24, 8}, {32, 8}, {40, 4}, {44, 4}},
+    {"v3-64", 1, 0,    true,  false, false, 32,  56, {},     {4, 4}, {8, 8},  {16, 8}, {24, 8},
+     {32, 8}, {40, 8}, {48, 4}, {52, 4}},
+    {"v3-32", 1, 0,    true,  false, false, 24,  40, {},     {4, 4}, {8, 8},  {16, 4}, {20, 4},
+     {24, 4}, {28, 4}, {32, 4}, {36, 4}},
+}};
+// clang-format on
+
+// A layout in a byte order: "v1-le".
+struct Abi {
+  const Layout* layout = &kLayouts[1];
+  ByteOrder order = ByteOrder::little;
+  bool operator==(const Abi&) const = default;
+};
+
+std::vector<Abi> all_abis();
+std::string name_of(const Abi& abi);
+Abi parse_abi(std::string_view name);  // throws Error
+
+enum class Type : std::uint8_t { kmalloc, cache, pages };  // pages: in every layout, written by no kernel
+
+struct Record {
+  bool allocates = false;
+  Type type = Type::kmalloc;
+  std::uint32_t sequence = 0;
+  std::uint32_t cpu = 0;
+  std::uint64_t time_ns = 0;
+  std::uint64_t call_site = 0;
+  std::uint64_t ptr = 0;
+  // Of an allocation; a free of v0 and v1 has the bytes, but nothing in them.
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes_allocated = 0;
+  std::uint64_t gfp_flags = 0;
+  std::int32_t node = -1;
+  bool operator==(const Record&) const = default;
+};
+
+// The bytes of the record at the front, going by the few of them that tell; empty: there is none, or not all of it.
+std::optional<std::size_t> record_bytes(Bytes bytes, const Abi& abi);
+// All of its fields; record_bytes() has found it.
+Record parse(Bytes record, const Abi& abi);
+// Whether a kernel may have written these values. A wrong record can look right.
+bool is_plausible(const Record& record);
+
+void append(const Record& record, const Abi& abi, std::vector<std::uint8_t>& out);
+
+}  // namespace kmt::relay

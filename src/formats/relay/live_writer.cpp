@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/relay/live_writer.hpp"
+
+#include <algorithm>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "formats/ftrace/page.hpp"
+#include "formats/ftrace/record_decoder.hpp"
+#include "formats/relay/layout.hpp"
+
+namespace kmt::relay {
+
+namespace {
+
+constexpr std::size_t kWriteBytes = 256 << 10;  // at a time, or what there is when the CPU is quiet
+
+std::vector<EventFormat> formats_of(const KernelDescription& kernel) {
+  Findings ignored;  // events whose formats cannot be parsed would not be of use
+  return parse_event_formats(kernel.formats, ignored);
+}
+
+TraceInfo machine_of(const KernelDescription& kernel) {
+  TraceInfo info;
+  info.byte_order = kernel.byte_order;
+  info.word_bits = kernel.long_bytes * 8;
+  return info;
+}
+
+}  // namespace
+
+// Tables of its own, as it has a thread of its own.
+struct LiveWriter::Cpu {
+  Cpu(unsigned cpu, const std::string& file, const KernelDescription& kernel, const std::vector<EventFormat>& formats)
+      : number(cpu),
+        path(file),
+        output(open_file(file, O_WRONLY | O_CREAT | O_TRUNC)),
+        layout{kernel.byte_order, long_bytes_of_header_page(kernel.header_page), kernel.sub_buffer_bytes},
+        clock(kernel.clock_scale),
+        abi{&kLayouts[1], kernel.byte_order},
+        info(machine_of(kernel)),
+        decoder(formats, kernel.byte_order, info) {}
+
+  unsigned number;
+  std::string path;
+  FileDescriptor output;
+  PageLayout layout;
+  ClockScale clock;
+  Abi abi;
+  TraceInfo info;
+  RecordDecoder decoder;
+  EventBatch events;
+  std::vector<std::uint8_t> records;  // not yet written
+  std::uint64_t written = 0;
+};
+
+LiveWriter::LiveWriter(const std::string& folder, const KernelDescription& kernel, const std::vector<unsigned>& cpus)
+    : page_bytes_(kernel.sub_buffer_bytes) {
+  const std::vector<EventFormat> formats = formats_of(kernel);
+  for (const unsigned cpu : cpus)
+    cpus_.push_back(std::make_unique<Cpu>(cpu, fmt::format("{}/cpu{}.out", folder, cpu), kernel, formats));
+}
+
+LiveWriter::~LiveWriter() = default;
+
+void LiveWriter::pages(unsigned number, Bytes pages) {
+  const auto found = std::ranges::find(cpus_, number, [](const auto& cpu) { return cpu->number; });
+  if (found == cpus_.end()) throw Error(fmt::format("Unexpected pages of cpu {}", number));
+  Cpu& cpu = **found;
+  const bool quiet = pages.empty();
+  while (!pages.empty()) {
+    const Bytes page = pages.first(std::min<std::size_t>(pages.size(), page_bytes_));
+    encode(cpu, page);
+    pages = pages.subspan(page.size());
+  }
+  if (quiet || cpu.records.size() >= kWriteBytes) write(cpu);
+}
+
+void LiveWriter::encode(Cpu& cpu, Bytes page) {
+  cpu.events.clear();
+  const PageEnd end = walk_page(page, cpu.layout, [&](std::uint64_t ticks, Bytes record, std::uint64_t) {
+    cpu.decoder.decode(record, cpu.clock.to_ns(ticks), cpu.number, 0, cpu.events);
+  });
+  if (end.damage != nullptr) ++damaged_pages_;
+  for (const Event& event : cpu.events) {
+    const bool allocates = is_slab_alloc(event.kind);
+    if (!allocates && !is_slab_free(event.kind)) continue;
+    if (event.address == 0 || (allocates && event.bytes_requested == 0)) {
+      ++left_out_;
+      continue;
+    }
+    Record record;
+    record.allocates = allocates;
+    const bool cache = event.kind == EventKind::cache_alloc || event.kind == EventKind::cache_free;
+    record.type = cache ? Type::cache : Type::kmalloc;
+    record.time_ns = event.time_ns;
+    record.call_site = cpu.info.call_sites[event.call_site.value];
+    record.ptr = event.address;
+    record.bytes_requested = event.bytes_requested;
+    record.bytes_allocated = event.bytes_allocated;
+    record.gfp_flags = event.gfp_flags;
+    record.node = event.node;
+    append(record, cpu.abi, cpu.records);
+  }
+}
+
+void LiveWriter::write(Cpu& cpu) {
+  try {
+    write_all(cpu.output.get(), {reinterpret_cast<const char*>(cpu.records.data()), cpu.records.size()}, cpu.path);
+  } catch (const Error&) {
+    // Back to the last whole record; what was to be written is kept and may find room later.
+    if (::ftruncate(cpu.output.get(), static_cast<off_t>(cpu.written)) == 0)
+      ::lseek(cpu.output.get(), static_cast<off_t>(cpu.written), SEEK_SET);
+    throw;
+  }
+  cpu.written += cpu.records.size();
+  bytes_ += cpu.records.size();
+  cpu.records.clear();
+}
+
+void LiveWriter::finish() {
+  std::exception_ptr failure;
+  for (const auto& cpu : cpus_) {
+    try {
+      write(*cpu);
+    } catch (const Error&) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace kmt::relay

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/relay/reader.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "formats/cpu_streams.hpp"
+#include "formats/ftrace/record_decoder.hpp"
+#include "formats/relay/guess.hpp"
+#include "formats/relay/walker.hpp"
+
+namespace kmt::relay {
+
+namespace {
+
+constexpr std::size_t kBatchEvents = 256;
+constexpr std::uint64_t kLetGoBytes = 512u << 10;  // of each file
+
+// In the order of TraceInfo::event_types.
+constexpr struct {
+  EventKind kind;
+  Type type;
+  bool allocates;
+  const char* system;
+  const char* name;
+} kEvents[] = {{EventKind::kmalloc, Type::kmalloc, true, "kmem", "kmalloc"},
+               {EventKind::kfree, Type::kmalloc, false, "kmem", "kfree"},
+               {EventKind::cache_alloc, Type::cache, true, "kmem", "kmem_cache_alloc"},
+               {EventKind::cache_free, Type::cache, false, "kmem", "kmem_cache_free"},
+               {EventKind::other, Type::pages, true, "kmemtrace", "page_alloc"},
+               {EventKind::other, Type::pages, false, "kmemtrace", "page_free"}};
+
+// What all files of a capture share.
+struct Common {
+  explicit Common(TraceInfo& trace_info) : info(trace_info), call_sites(trace_info.call_sites) {
+    for (const auto& event : kEvents) info.event_types.push_back({event.system, event.name, event.kind});
+  }
+
+  TraceInfo& info;
+  CallSiteTable call_sites;
+  Abi abi;
+};
+
+// The time of records: a clock's, or else their number, which goes on behind 32 bits.
+class RecordClock {
+ public:
+  RecordClock() = default;
+  RecordClock(std::uint32_t first_number, std::int64_t first_time) : number_(first_number), time_(first_time) {}
+
+  std::uint64_t time_of(const Record& record, const Layout& layout) {
+    if (layout.sequence.bytes == 0) return record.time_ns;
+    time_ = std::max<std::int64_t>(0, time_ + static_cast<std::int32_t>(record.sequence - number_));
+    number_ = record.sequence;
+    return static_cast<std::uint64_t>(time_);
+  }
+
+ private:
+  std::uint32_t number_ = 0;
+  std::int64_t time_ = 0;
+};
+
+class FileStream : public CpuStream {
+ public:
+  FileStream(const CpuFile& file, RecordClock clock, Common& common, std::uint64_t& consumed)
+      : file_(file), walker_(file.file.bytes, common.abi), clock_(clock), common_(common), consumed_(consumed) {}
+
+  bool read(EventBatch& batch) override {
+    batch.clear();
+    Step step;
+    while (batch.size() < kBatchEvents && walker_.next(step)) {
+      consumed_ += step.bytes;
+      switch (step.kind) {
+        case Step::Kind::record: add(step, batch); break;
+        case Step::Kind::null: add_null(step); break;
+        case Step::Kind::torn: add_torn(step); break;
+      }
+      let_go_of_read_bytes(step.offset);
+    }
+    return !batch.empty();
+  }
+
+ private:
+  void add(const Step& step, EventBatch& batch) {
+    const Layout& layout = *common_.abi.layout;
+    const Record record = parse(walker_.bytes_of(step), common_.abi);
+    Event& event = batch.emplace_back();
+    event = {};
+    const auto* const known = std::ranges::find_if(
+        kEvents, [&](const auto& one) { return one.type == record.type && one.allocates == record.allocates; });
+    event.kind = known->kind;
+    event.type = {static_cast<std::uint16_t>(known - std::begin(kEvents))};
+    event.cpu = static_cast<std::uint16_t>(layout.cpu.bytes == 0 ? file_.cpu : record.cpu);
+    event.time_ns = clock_.time_of(record, layout);
+    event.address = record.ptr;
+    event.bytes_requested = record.bytes_requested;
+    event.bytes_allocated = record.bytes_allocated;
+    event.gfp_flags = static_cast<std::uint32_t>(record.gfp_flags);
+    event.call_site = common_.call_sites.id_of(record.call_site);
+    event.tid = -1;  // no layout says it
+    event.node = static_cast<std::int16_t>(std::clamp(record.node, -1, 0x7FFF));
+    event.migrate_type = -1;
+    if (layout.has_null_records && (record.ptr == 0 || (record.allocates && record.bytes_requested == 0)))
+      report(Imperfection::illegal_record, record.ptr == 0 ? "NULL" : "no bytes", step, event.time_ns);
+    follow(event, step);
+  }
+
+  // In its place behind the CPU's last event.
+  void follow(const Event& event, const Step& step) {
+    if (lost_open_) common_.info.lost[lost_index_].after_ns = event.time_ns;
+    lost_open_ = false;
+    std::uint64_t& last = last_ns_[event.cpu];
+    if (event.time_ns < last)
+      report(Imperfection::time_goes_backward,
+             fmt::format("by {}{}", last - event.time_ns, common_.info.clock_in_ns ? " ns" : ""), step, event.time_ns);
+    last = event.time_ns;
+    last_cpu_ = event.cpu;
+    common_.info.cpus = std::max(common_.info.cpus, event.cpu + 1u);  // v3 has several in a file
+    last_time_ = event.time_ns;
+  }
+
+  void report(Imperfection kind, std::string detail, const Step& step, std::uint64_t time_ns) {
+    common_.info.findings.add({kind, std::move(detail), last_cpu(), step.offset, time_ns});
+  }
+
+  void add_null(const Step& step) {
+    if (lost_open_ && common_.info.lost[lost_index_].count)
+      ++*common_.info.lost[lost_index_].count;
+    else
+      add_lost(1, step);
+    report(Imperfection::null_record, "", step, last_time_);
+  }
+
+  void add_torn(const Step& step) {
+    const bool goes_on = step.offset != 0 && step.offset == torn_end_;  // a long one comes in pieces
+    torn_end_ = step.offset + step.bytes;
+    if (goes_on) return;
+    add_lost({}, step);
+    const bool at_end = torn_end_ == file_.file.bytes.size();
+    report(Imperfection::torn_record,
+           at_end ? fmt::format("the last {} bytes", step.bytes)
+                  : fmt::format("{} bytes{}", step.bytes, step.bytes < 0x1000 ? "" : " or more"),
+           step, last_time_);
+  }
+
+  void add_lost(std::optional<std::uint64_t> count, const Step& step) {
+    lost_open_ = true;
+    lost_index_ = common_.info.lost.size();
+    common_.info.lost.push_back({last_cpu(), count, last_time_, 0, step.offset});
+  }
+
+  unsigned last_cpu() const { return last_cpu_.value_or(file_.cpu); }
+
+  // What has been read is not needed again; kept, the whole file would come to count as the program's memory.
+  void let_go_of_read_bytes(std::uint64_t read) {
+    if (file_.file.mapping == nullptr || read - let_go_ < kLetGoBytes) return;
+    file_.file.mapping->let_go(file_.file.bytes.subspan(let_go_, read - let_go_));
+    let_go_ = read;
+  }
+
+  CpuFile file_;
+  Walker walker_;
+  RecordClock clock_;
+  Common& common_;
+  std::uint64_t& consumed_;
+  std::map<unsigned, std::uint64_t> last_ns_;  // by CPU
+  std::optional<unsigned> last_cpu_;
+  std::uint64_t last_time_ = 0;
+  std::uint64_t torn_end_ = 0;
+  bool lost_open_ = false;      // the loss at lost_index_ lasts until the next record
+  std::size_t lost_index_ = 0;  // in TraceInfo::lost
+  std::uint64_t let_go_ = 0;
+};
+
+std::optional<std::uint32_t> first_number(const CpuFile& file, const Abi& abi) {
+  Walker walker(file.file.bytes, abi);
+  for (Step step; walker.next(step);)
+    if (step.kind == Step::Kind::record) return parse(walker.bytes_of(step), abi).sequence;
+  return std::nullopt;
+}
+
+// Of each file. Numbers wrap: they are compared with that of the first file, and all times are made positive.
+std::vector<RecordClock> clocks_of(const std::vector<CpuFile>& files, const Abi& abi) {
+  std::vector<RecordClock> clocks(files.size());
+  if (abi.layout->sequence.bytes == 0) return clocks;
+  std::vector<std::optional<std::uint32_t>> firsts;
+  std::optional<std::uint32_t> reference;
+  std::int64_t earliest = 0;
+  const auto time_of = [&reference](std::uint32_t number) {
+    return std::int64_t{*reference} + static_cast<std::int32_t>(number - *reference);
+  };
+  for (const CpuFile& file : files) {
+    const std::optional<std::uint32_t> first = firsts.emplace_back(first_number(file, abi));
+    if (!first) continue;
+    if (!reference) reference = first;
+    earliest = std::min(earliest, time_of(*first));
+  }
+  const std::int64_t shift = earliest < 0 ? std::int64_t{1} << 32 : 0;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (firsts[i]) clocks[i] = RecordClock(*firsts[i], time_of(*firsts[i]) + shift);
+  return clocks;
+}
+
+// Numbers in the order of all files.
+class Sequence {
+ public:
+  // Takes records out of the batch that came before.
+  void check(EventBatch& batch, TraceInfo& info) {
+    std::erase_if(batch, [&](const Event& event) { return is_duplicate(event, info); });
+  }
+
+ private:
+  bool is_duplicate(const Event& event, TraceInfo& info) {
+    const std::uint64_t number = event.time_ns;
+    if (last_ && number == *last_) {
+      info.findings.add({Imperfection::duplicate_record, fmt::format("number {}", number), event.cpu, {}, {}});
+      return is_same(event);  // else one of the numbers is damaged
+    }
+    if (!last_ && number > 1)
+      info.findings.add({Imperfection::late_first_number, fmt::format("it is {}", number), event.cpu, {}, {}});
+    if (last_ && number > *last_ + 1) {
+      const std::uint64_t missing = number - *last_ - 1;
+      info.lost_somewhere += missing;
+      info.findings.add(
+          {Imperfection::sequence_gap, fmt::format("{} in front of number {}", missing, number), event.cpu, {}, {}},
+          missing);
+    }
+    last_ = std::max(last_.value_or(number), number);
+    last_event_ = event;
+    return false;
+  }
+
+  bool is_same(const Event& event) const {
+    return event.kind == last_event_.kind && event.address == last_event_.address &&
+           event.call_site == last_event_.call_site;
+  }
+
+  std::optional<std::uint64_t> last_;
+  Event last_event_ = {};
+};
+
+unsigned word_bits_of(const Capture& capture, const Guess& guess) {
+  if (guess.abi.layout->call_site.bytes == 4) return 32;
+  if (guess.abi.layout->cpu.bytes != 0) return 64;  // v3-64
+  const std::size_t digits = capture.kallsyms.find(' ');
+  if (digits == 8 || digits == 16) return static_cast<unsigned>(digits) * 4;
+  return guess.all_addresses_short ? 32 : 64;
+}
+
+class RelaySource : public Source {
+ public:
+  RelaySource(Capture capture, const OpenOptions& options) : capture_(std::move(capture)), common_(info_) {
+    if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
+    info_.path = capture_.path;
+    const Guess guess = layout_of(options.abi);
+    common_.abi = guess.abi;
+    fill_info(guess);
+    report_what_is_missing(options.one_cpu_alone);
+    checks_sequence_ = guess.abi.layout->sequence.bytes != 0 && !options.one_cpu_alone;
+    open_streams();
+  }
+
+  const TraceInfo& info() const override { return info_; }
+  double progress() const override { return streams_.progress(); }
+  bool read(EventBatch& batch) override {
+    while (streams_.read(batch)) {
+      if (checks_sequence_) sequence_.check(batch, info_);
+      if (!batch.empty()) return true;
+    }
+    return false;
+  }
+
+ private:
+  Guess layout_of(const std::string& abi) {
+    std::vector<Bytes> files;
+    for (const CpuFile& file : capture_.files) files.push_back(file.file.bytes);
+    if (!abi.empty()) return fit_of(parse_abi(abi), files);
+    if (std::ranges::all_of(files, &Bytes::empty)) return {};  // in whatever layout
+    const std::optional<Guess> guess = guess_abi(files);
+    if (!guess) {
+      Error error("The files hold no records of kmemtrace in any layout that is known");
+      error.hint("--abi reads them in a certain one all the same");
+      throw error;
+    }
+    info_.findings.add({guess->is_ambiguous() ? Imperfection::ambiguous_layout : Imperfection::guessed_layout,
+                        describe(*guess),
+                        {},
+                        {},
+                        {}});
+    return *guess;
+  }
+
+  void fill_info(const Guess& guess) {
+    info_.format = fmt::format("kmemtrace relay files, layout {}", name_of(guess.abi));
+    info_.byte_order = guess.abi.order;
+    info_.word_bits = word_bits_of(capture_, guess);
+    // ktime_get() in v0 and v1, the ring buffer's own clock in v3. The numbers of v2 are what ftrace's clock is that
+    // counts.
+    const Layout& layout = *guess.abi.layout;
+    info_.clock = layout.sequence.bytes != 0 ? "counter" : layout.cpu.bytes != 0 ? "local" : "mono";
+    info_.clock_in_ns = layout.sequence.bytes == 0;
+    if (!info_.clock_in_ns)
+      info_.findings.add({Imperfection::clock_not_nanoseconds, "records have numbers, no times", {}, {}, {}});
+    info_.kallsyms = std::move(capture_.kallsyms);
+    info_.buffers = {""};
+    for (const CpuFile& file : capture_.files) info_.cpus = std::max(info_.cpus, file.cpu + 1);
+    for (const unsigned cpu : capture_.left_out) info_.cpus = std::max(info_.cpus, cpu + 1);
+  }
+
+  void report_what_is_missing(bool one_cpu_alone) {
+    if (!capture_.total_overruns)
+      info_.findings.add({Imperfection::unknown_loss, "there is no total_overruns beside the files", {}, {}, {}});
+    if (const std::uint64_t overruns = capture_.total_overruns.value_or(0); overruns > 0) {
+      info_.lost_somewhere += overruns;
+      info_.findings.add(
+          {Imperfection::lost_events, fmt::format("total_overruns counts {}, at least", overruns), {}, {}, {}},
+          overruns);
+    }
+    if (one_cpu_alone || common_.abi.layout->cpu.bytes != 0) return;
+    for (unsigned cpu = 0; cpu < info_.cpus; ++cpu) {
+      if (std::ranges::binary_search(capture_.files, cpu, {}, &CpuFile::cpu)) continue;
+      const bool beside = std::ranges::find(capture_.left_out, cpu) != capture_.left_out.end();
+      info_.findings.add({Imperfection::missing_cpu,
+                          beside ? "its file is there, but not read" : "there is no file of it",
+                          cpu,
+                          {},
+                          {}});
+    }
+  }
+
+  void open_streams() {
+    const std::vector<RecordClock> clocks = clocks_of(capture_.files, common_.abi);
+    std::vector<CpuPart> parts;
+    for (std::size_t i = 0; i < capture_.files.size(); ++i) {
+      const CpuFile& file = capture_.files[i];
+      parts.push_back({file.cpu, file.file.bytes.size(),
+                       std::make_unique<FileStream>(file, clocks[i], common_, streams_.consumed())});
+    }
+    streams_.open(std::move(parts));
+  }
+
+  TraceInfo info_;
+  Capture capture_;
+  Common common_;
+  CpuStreams streams_;
+  Sequence sequence_;
+  bool checks_sequence_ = false;
+};
+
+}  // namespace
+
+bool is_relay(Bytes bytes) { return guess_abi({&bytes, 1}).has_value(); }
+
+std::unique_ptr<Source> open(Capture capture, const OpenOptions& options) {
+  return std::make_unique<RelaySource>(std::move(capture), options);
+}
+
+}  // namespace kmt::relay

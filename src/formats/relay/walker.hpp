@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Goes through a relay file record by record. Where there is none it finds the place from which on there are some
+// again.
+#pragma once
+
+#include <cstdint>
+
+#include "formats/relay/layout.hpp"
+
+namespace kmt::relay {
+
+// What stands at a place of a file.
+struct Step {
+  enum class Kind : std::uint8_t {
+    record,
+    null,  // an event that relay could not write
+    torn,  // no record; one after the other when there is much of it
+  };
+  Kind kind = Kind::record;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+class Walker {
+ public:
+  Walker(Bytes data, const Abi& abi) : data_(data), abi_(abi) {}
+
+  bool next(Step& step);  // false at the end
+  Bytes bytes_of(const Step& step) const { return data_.subspan(step.offset, step.bytes); }
+
+ private:
+  Bytes rest_from(std::uint64_t offset) const { return data_.subspan(offset); }
+  bool is_record(Bytes rest, std::size_t size) const;
+  bool is_null(Bytes rest) const;
+  bool begins_records(std::uint64_t offset) const;
+  std::uint64_t next_records() const;
+
+  Bytes data_;
+  Abi abi_;
+  std::uint64_t offset_ = 0;
+  bool in_sync_ = true;
+};
+
+}  // namespace kmt::relay

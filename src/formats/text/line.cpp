@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/line.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "base/text.hpp"
+#include "trace/event.hpp"
+
+namespace kmt::text {
+
+namespace {
+
+constexpr unsigned kMostCpus = 8192;
+
+template <typename Number>
+std::optional<Number> whole_number(std::string_view text, int base = 10) {
+  Number value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Takes a word away from the front, and the blanks before it.
+std::string_view take_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+// "5.906771683:", "5.906771:", or ticks: "12345:"
+bool parse_time(std::string_view word, Line& line) {
+  if (!word.ends_with(':')) return false;
+  word.remove_suffix(1);
+  const std::size_t point = word.find('.');
+  const auto whole = whole_number<std::uint64_t>(word.substr(0, point));
+  if (!whole) return false;
+  line.time = *whole;
+  line.time_in_ns = point != std::string_view::npos;
+  if (!line.time_in_ns) return true;
+  const std::string_view digits = word.substr(point + 1);
+  const auto fraction = whole_number<std::uint64_t>(digits);
+  if (!fraction || digits.size() > 9 || *whole > 1'000'000'000'000) return false;
+  std::uint64_t scale = 1;
+  for (std::size_t i = digits.size(); i < 9; ++i) scale *= 10;
+  line.time = *whole * 1'000'000'000 + *fraction * scale;
+  return true;
+}
+
+// "d.h2.": interrupts off, needs to reschedule, in which interrupt, how often preemption and migration are off
+// (trace_print_lat_fmt() in kernel/trace/trace_output.c, Linux 6.18).
+bool parse_irq_info(std::string_view word, Line& line) {
+  constexpr std::size_t kContext = 2;
+  if (word.size() < 4 || word.size() > 8 || word.find_first_not_of(".dDXbBnNpPlLhHsSzZ#0123456789abcdef") != word.npos)
+    return false;
+  switch (word[kContext]) {
+    case 'h': line.context = Context::kHardIrq; break;
+    case 's': line.context = Context::kSoftIrq; break;
+    case 'H': line.context = Context::kHardIrq | Context::kSoftIrq; break;
+    case 'z': line.context = Context::kNmi; break;
+    case 'Z': line.context = Context::kNmi | Context::kHardIrq; break;
+    default: break;
+  }
+  return true;
+}
+
+// "sh-148", "sh-148  (  148)", of perf "sh   148" and "sh  148/149".
+bool parse_task(std::string_view text, Line& line) {
+  text = trim(text);
+  if (text.ends_with(')')) text = trim(text.substr(0, text.rfind('(')));
+  const std::size_t digits = text.find_last_not_of("0123456789");
+  if (digits == std::string_view::npos || digits + 1 == text.size()) return false;
+  const auto tid = whole_number<std::int32_t>(text.substr(digits + 1));
+  if (!tid) return false;
+  line.tid = *tid;
+  line.comm = trim(text.substr(0, digits));
+  const char separator = text[digits];
+  if (separator == '/') line.comm = trim(line.comm.substr(0, line.comm.find_last_not_of("0123456789") + 1));
+  if (separator == '-' && line.comm.ends_with('-')) {  // a task of no known id
+    line.tid = -line.tid;
+    line.comm.remove_suffix(1);
+  }
+  return separator == '-' || separator == ' ' || separator == '\t' || separator == '/';
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+// What stands behind the CPU: "d..1.  5.906771: kmalloc: call_site=…". The kmemtrace tracer had no name of an event.
+bool parse_rest(std::string_view rest, Line& line) {
+  std::string_view word = take_word(rest);
+  if (!word.ends_with(':') && parse_irq_info(word, line)) word = take_word(rest);
+  if (!parse_time(word, line)) return false;
+  const std::string_view before = rest;
+  std::string_view name = take_word(rest);
+  if (name == "type_id") {
+    line.fields = trim(before);
+    return true;
+  }
+  if (name.size() < 2 || !name.ends_with(':')) return false;
+  name.remove_suffix(1);
+  if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
+    line.system = name.substr(0, colon);
+    name.remove_prefix(colon + 1);
+  }
+  line.event = name;
+  line.fields = trim(rest);
+  return is_name(name) && (line.system.empty() || is_name(line.system));
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) return whole_number<std::uint64_t>(text.substr(2), 16);
+  if (!text.starts_with('-')) return whole_number<std::uint64_t>(text);
+  const auto value = whole_number<std::int64_t>(text);
+  return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
+}
+
+std::optional<Line> parse_line(std::string_view text) {
+  // A task's name may hold what looks like a CPU.
+  for (std::size_t open = text.find('['); open != std::string_view::npos; open = text.find('[', open + 1)) {
+    const std::size_t close = text.find(']', open);
+    if (close == std::string_view::npos) return std::nullopt;
+    const auto cpu = whole_number<unsigned>(text.substr(open + 1, close - open - 1));
+    Line line;
+    if (!cpu || *cpu >= kMostCpus || !parse_rest(text.substr(close + 1), line)) continue;
+    line.cpu = *cpu;
+    if (!parse_task(text.substr(0, open), line)) continue;
+    return line;
+  }
+  return std::nullopt;
+}
+
+std::optional<LostLine> parse_lost(std::string_view line) {
+  line = trim(line);
+  if (!line.starts_with("CPU:") || !line.ends_with(']')) return std::nullopt;
+  const std::size_t open = line.find('[');
+  if (open == std::string_view::npos) return std::nullopt;
+  const auto cpu = whole_number<unsigned>(trim(line.substr(4, open - 4)));
+  std::string_view words = line.substr(open + 1, line.size() - open - 2);
+  if (!cpu || *cpu >= kMostCpus || words.find("EVENTS") == std::string_view::npos) return std::nullopt;
+  if (words.starts_with("LOST ")) words.remove_prefix(5);
+  return LostLine{*cpu, whole_number<std::uint64_t>(take_word(words))};
+}
+
+}  // namespace kmt::text

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace kmt::text {
+
+namespace {
+
+constexpr std::size_t kLongestLine = 16 << 10;
+
+// "foo+0x1 [module]" is one word.
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : split(line, ' ')) {
+    if (word.empty()) continue;
+    if (word.front() == '[' && !words.empty())
+      words.back() = {words.back().data(), static_cast<std::size_t>(word.data() + word.size() - words.back().data())};
+    else
+      words.push_back(word);
+  }
+  return words;
+}
+
+// By kmemtrace's type: 0 kmalloc, 1 a slab cache, 2 pages, which no kernel had.
+std::string_view event_of(char type, bool allocates) {
+  if (type == '0' || type == 'K') return allocates ? "kmalloc" : "kfree";
+  if (type == '1' || type == 'C') return allocates ? "kmem_cache_alloc" : "kmem_cache_free";
+  return {};
+}
+
+}  // namespace
+
+std::optional<Lines::Item> Lines::next() {
+  if (rest_.empty()) return std::nullopt;
+  const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+  std::string_view line = rest_.substr(0, end);
+  offset_ = consumed();
+  rest_.remove_prefix(std::min(end + 1, rest_.size()));
+  if (line.size() > kLongestLine) return Item(std::string_view());
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (const auto lost = parse_lost(line)) return Item(*lost);
+  if (const auto event = parse(line)) return Item(*event);
+  return Item(line);
+}
+
+std::optional<Line> Lines::parse(std::string_view line) {
+  if (line.starts_with('+') || line.starts_with('-')) return parse_minimal(line);
+  std::optional<Line> event = parse_line(line);
+  if (event && event->event.empty() && !rewrite_old_fields(*event)) return std::nullopt;
+  return event;
+}
+
+// "type_id 0 call_site 3222 ptr 4111 bytes_req 8 …" of Linux 2.6.29 to 2.6.35, addresses in decimal digits or as
+// symbols.
+bool Lines::rewrite_old_fields(Line& line) {
+  const std::vector<std::string_view> words = words_of(line.fields);
+  if (words.size() < 6) return false;
+  fields_.clear();
+  for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
+    // What the text has in decimal digits is read as hexadecimal ones elsewhere.
+    const bool is_address = words[i] == "call_site" || words[i] == "ptr";
+    const std::optional<std::uint64_t> number = is_address ? parse_number(words[i + 1]) : std::nullopt;
+    fields_ += number ? fmt::format(" {}={:#x}", words[i], *number) : fmt::format(" {}={}", words[i], words[i + 1]);
+  }
+  line.event = event_of(words[1].front(), line.fields.find(" bytes_req ") != std::string_view::npos);
+  line.system = "kmem";
+  line.fields = fields_;
+  return words[1].size() == 1 && !line.event.empty();
+}
+
+// The same tracer with its option kmem_minimalistic, which prints neither time nor task nor CPU:
+//   +      K     8     8   000000d0   0xffff88001e8a7a40    -1   symbol
+//   -      K                          0xffff88001e8a7a40         symbol
+std::optional<Line> Lines::parse_minimal(std::string_view text) {
+  const bool allocates = text.front() == '+';
+  const std::vector<std::string_view> words = words_of(text.substr(1));
+  const std::size_t expected = allocates ? 7 : 3;
+  if (words.size() < expected || words.size() > expected + 1 || words[0].size() != 1) return std::nullopt;
+  const std::string_view ptr = words[allocates ? 4 : 1];
+  Line line;
+  line.event = event_of(words[0].front(), allocates);
+  if (line.event.empty() || !ptr.starts_with("0x") || !parse_number(ptr)) return std::nullopt;
+  fields_ = fmt::format("call_site={} ptr={}", words[expected - 1], ptr);
+  if (allocates)
+    fields_ +=
+        fmt::format(" bytes_req={} bytes_alloc={} gfp_flags=0x{} node={}", words[1], words[2], words[3], words[5]);
+  line.system = "kmem";
+  line.fields = fields_;
+  line.time = ++number_;
+  line.time_in_ns = false;
+  return line;
+}
+
+std::string_view value_of(std::string_view fields, std::string_view key) {
+  for (std::size_t at = fields.find(key); at != std::string_view::npos; at = fields.find(key, at + 1)) {
+    if (at > 0 && fields[at - 1] != ' ') continue;
+    std::string_view rest = fields.substr(at + key.size());
+    if (rest.starts_with('='))
+      rest.remove_prefix(1);
+    else if (rest.starts_with(": "))
+      rest.remove_prefix(2);
+    else
+      continue;
+    return rest.substr(0, rest.find(' '));
+  }
+  return {};
+}
+
+}  // namespace kmt::text

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/text/reader.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "formats/cpu_streams.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/record_decoder.hpp"
+#include "formats/text/trace.hpp"
+
+namespace kmt::text {
+
+namespace {
+
+constexpr std::size_t kLookAt = 64 << 10;  // bytes
+constexpr std::size_t kBatchEvents = 256;
+constexpr std::uint32_t kPageBytes = 4096;
+
+Finding unreadable(const Line& line, std::uint64_t offset) {
+  return {Imperfection::unreadable_line, std::string(line.event), line.cpu, offset, line.time};
+}
+
+// All CPUs, in the order of the lines.
+class LineStream : public CpuStream {
+ public:
+  LineStream(const TextTrace& trace, RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
+      : trace_(trace), lines_(trace.bytes()), decoder_(decoder), info_(info), consumed_(consumed) {}
+
+  bool read(EventBatch& batch) override {
+    batch.clear();
+    while (batch.size() < kBatchEvents) {
+      const auto item = lines_.next();
+      if (!item) break;
+      if (const Line* const line = std::get_if<Line>(&*item)) add(*line, batch);
+      if (const LostLine* const lost = std::get_if<LostLine>(&*item)) add_lost(*lost);
+    }
+    consumed_ = lines_.consumed();
+    return !batch.empty();
+  }
+
+ private:
+  void add(const Line& line, EventBatch& batch) {
+    if (!trace_.encode(line, record_)) return info_.findings.add(unreadable(line, lines_.offset()));
+    std::uint64_t& last = last_ns_[line.cpu];
+    if (const auto open = open_losses_.find(line.cpu); open != open_losses_.end()) {
+      info_.lost[open->second].after_ns = line.time;
+      open_losses_.erase(open);
+    }
+    if (line.time < last)
+      info_.findings.add({Imperfection::time_goes_backward, fmt::format("by {}", last - line.time), line.cpu,
+                          lines_.offset(), line.time});
+    last = line.time;
+    decoder_.decode(record_, line.time, line.cpu, lines_.offset(), batch);
+  }
+
+  void add_lost(const LostLine& lost) {
+    open_losses_[lost.cpu] = info_.lost.size();
+    info_.lost.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});
+    info_.findings.add({Imperfection::lost_events,
+                        lost.count ? fmt::format("{} events", *lost.count) : "an unknown number of events",
+                        lost.cpu,
+                        lines_.offset(),
+                        {}},
+                       lost.count.value_or(1));
+  }
+
+  const TextTrace& trace_;
+  Lines lines_;
+  RecordDecoder& decoder_;
+  TraceInfo& info_;
+  std::uint64_t& consumed_;
+  std::map<unsigned, std::uint64_t> last_ns_;
+  std::map<unsigned, std::size_t> open_losses_;  // that last until the CPU's next event
+  std::vector<std::uint8_t> record_;
+};
+
+class TextSource : public Source {
+ public:
+  TextSource(const TraceFile& file, const OpenOptions& options) : file_(file), trace_(file.bytes) {
+    if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
+    TraceDescription description = trace_.description();
+    info_.path = file.path;
+    info_.format = "text of events, pages taken as 4 KiB";  // the text does not say it
+    info_.findings.merge(trace_.findings());
+    describe_trace(description, info_);
+    info_.buffers = {""};
+    decoder_ = std::make_unique<RecordDecoder>(parse_event_formats(trace_.description().kernel.formats, info_.findings),
+                                               info_.byte_order, info_);
+    std::vector<CpuPart> parts;
+    parts.push_back(
+        {0, file.bytes.size(), std::make_unique<LineStream>(trace_, *decoder_, info_, streams_.consumed())});
+    streams_.open(std::move(parts));
+  }
+
+  const TraceInfo& info() const override { return info_; }
+  bool read(EventBatch& batch) override { return streams_.read(batch); }
+  double progress() const override { return streams_.progress(); }
+
+ private:
+  TraceFile file_;
+  TraceInfo info_;
+  TextTrace trace_;
+  std::unique_ptr<RecordDecoder> decoder_;
+  CpuStreams streams_;
+};
+
+}  // namespace
+
+bool is_text(Bytes bytes) {
+  const Bytes begin = bytes.first(std::min(bytes.size(), kLookAt));
+  if (std::ranges::find(begin, 0) != begin.end()) return false;
+  Lines lines(begin);
+  while (const auto item = lines.next())
+    if (std::holds_alternative<Line>(*item)) return true;
+  return false;
+}
+
+std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) {
+  return std::make_unique<TextSource>(file, options);
+}
+
+void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
+  const TextTrace trace(file.bytes);
+  findings.merge(trace.findings());
+  sink.describe(trace.description());
+  std::vector<std::uint8_t> record;
+  for (const unsigned cpu : trace.cpus()) {
+    sink.begin_stream({cpu, "", kPageBytes});
+    Lines lines(file.bytes);
+    while (const auto item = lines.next()) {
+      const Line* const line = std::get_if<Line>(&*item);
+      const LostLine* const lost = std::get_if<LostLine>(&*item);
+      if (lost != nullptr && lost->cpu == cpu) sink.lost(lost->count);
+      if (line == nullptr || line->cpu != cpu) continue;
+      if (trace.encode(*line, record))
+        sink.record(line->time, record);
+      else
+        findings.add(unreadable(*line, lines.offset()));
+    }
+    sink.end_stream();
+  }
+}
+
+}  // namespace kmt::text

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a text of events says, as the records and descriptions that its kernel might have had: from there on it is read
+// as any other trace. Learned from all lines before the first record is made.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/ftrace/format_text.hpp"
+#include "formats/text/lines.hpp"
+#include "formats/trace_description.hpp"
+#include "trace/event.hpp"
+
+namespace kmt::text {
+
+class TextTrace {
+ public:
+  // The bytes are borrowed.
+  explicit TextTrace(Bytes file);
+
+  Bytes bytes() const { return file_; }
+  const TraceDescription& description() const { return description_; }
+  const Findings& findings() const { return findings_; }
+  std::vector<unsigned> cpus() const;  // that have events or losses
+
+  // Makes a record of the line; false when it lacks what the event is nothing without.
+  bool encode(const Line& line, std::vector<std::uint8_t>& record) const;
+
+ private:
+  struct Shape {  // of an event
+    std::string system;
+    EventKind kind = EventKind::other;
+    unsigned id = 0;
+    unsigned seen = 0;  // bits: which of the fields that are known
+    std::vector<unsigned> known;
+    std::vector<unsigned> offsets;
+  };
+
+  void learn(const Line& line);
+  void learn_call_site(std::string_view fields);
+  void learn_flags(std::string_view flags);
+  void learn_pointer(std::string_view pointer);
+  void learn_header(std::string_view line);
+  void describe();
+  std::uint64_t call_site_of(std::string_view fields) const;
+  std::uint64_t flags_of(std::string_view flags) const;
+  std::uint64_t frame_of(std::string_view fields) const;
+  std::uint64_t value_at(unsigned field, std::string_view fields) const;
+
+  Bytes file_;
+  TraceDescription description_;
+  Findings findings_;
+  std::map<unsigned, std::uint64_t> events_of_cpu_;
+  std::map<std::string, Shape, std::less<>> shapes_;             // by name
+  std::map<std::string, std::uint64_t, std::less<>> functions_;  // "name [module]": where it is made to be
+  std::map<std::string, std::uint64_t, std::less<>> flags_;      // bits that are made up for names
+  std::map<std::int32_t, std::string> comms_;
+  bool names_flags_ = false;  // somewhere; else they are numbers
+  bool time_in_ns_ = true;
+  bool long_pointers_ = false;
+  std::uint64_t pointers_ = 0;
+  std::uint64_t hashed_pointers_ = 0;
+  std::uint64_t hidden_pointers_ = 0;
+  std::optional<std::uint64_t> overwritten_;  // by the header of `trace`
+  unsigned cpus_ = 0;
+};
+
+}  // namespace kmt::text

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Any bytes as relay files: the first byte says in which layout they are read, or that it is to be found out. Steps
+// must cover the bytes without a gap, events be no more than there is room for, and every way of reading end.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "analysis/check.hpp"
+#include "analysis/report.hpp"
+#include "base/error.hpp"
+#include "formats/record_stream.hpp"
+#include "formats/registry.hpp"
+#include "formats/relay/layout.hpp"
+#include "formats/relay/walker.hpp"
+#include "symbols/kallsyms.hpp"
+
+namespace {
+
+void walk(kmt::Bytes bytes, const kmt::relay::Abi& abi) {
+  kmt::relay::Walker walker(bytes, abi);
+  std::uint64_t end = 0;
+  for (kmt::relay::Step step; walker.next(step);) {
+    if (step.offset != end || step.bytes == 0 || step.bytes > bytes.size() - end) std::abort();
+    end += step.bytes;
+  }
+  if (end != bytes.size()) std::abort();
+}
+
+// What a converter is given.
+class CountingSink : public kmt::RecordSink {
+ public:
+  void describe(const kmt::TraceDescription&) override {}
+  void begin_stream(const kmt::RecordStream&) override {}
+  void record(std::uint64_t, kmt::Bytes) override { ++records; }
+  void lost(std::optional<std::uint64_t>) override {}
+  void end_stream() override {}
+
+  std::uint64_t records = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return 0;
+  const auto abis = kmt::relay::all_abis();
+  const kmt::Bytes bytes(data + 1, size - 1);
+  kmt::OpenOptions options;
+  if (data[0] < abis.size()) {
+    options.abi = name_of(abis[data[0]]);
+    walk(bytes, abis[data[0]]);
+  }
+  try {
+    const auto source = kmt::open_trace(kmt::TraceFile{"cpu0.out", bytes, nullptr}, options);
+    const kmt::Kallsyms symbols(source->info().kallsyms);
+    kmt::ReportAnalysis report(source->info(), symbols, {{}, {kmt::GroupKey::call_site, kmt::GroupKey::lifetime}, {}});
+    kmt::CheckAnalysis check(source->info());
+    std::uint64_t events = 0;
+    for (kmt::EventBatch batch; source->read(batch);) {
+      report.add(batch);
+      check.add(batch);
+      events += batch.size();
+    }
+    report.finish();
+    check.finish();
+    if (events > size / 24) std::abort();  // the shortest record
+    kmt::Findings findings;
+    CountingSink sink;
+    if (options.abi.empty()) kmt::read_records(kmt::TraceFile{"cpu0.out", bytes, nullptr}, sink, findings);
+    if (sink.records > events) std::abort();
+  } catch (const kmt::Error&) {
+    // says what is wrong with the file
+  }
+  return 0;
+}

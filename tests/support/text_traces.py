@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A few events in every form of text that there is: an allocation of 100 bytes on CPU 0, another one of 8 bytes on CPU 1, and
+the free of the first on CPU 1."""
+
+SAMPLES = {
+    # cat trace, Linux 6.18
+    'trace': '''# tracer: nop
+#
+# entries-in-buffer/entries-written: 3/10   #P:2
+#
+#                                _-----=> irqs-off/BH-disabled
+#                               / _----=> need-resched
+#                              | / _---=> hardirq/softirq
+#                              || / _--=> preempt-depth
+#                              ||| / _-=> migrate-disable
+#                              |||| /     delay
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+#              | |         |   |||||     |         |
+            bash-812     [000] .....   123.456001: kmalloc: call_site=load_elf_phdrs+0x49/0xa0 ptr=00000000a1b2c3d4 bytes_req=100 bytes_alloc=128 gfp_flags=GFP_KERNEL|__GFP_ZERO node=-1 accounted=false
+     kworker/1:2-77      [001] d.h2.   123.456005: kmem_cache_alloc: call_site=ext4_alloc+0x1c/0x80 [ext4] ptr=0000000011223344 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_ATOMIC node=0 accounted=true
+          <idle>-0       [001] ..s1.   123.456009: kfree: call_site=rcu_core+0x1f/0x900 ptr=00000000a1b2c3d4
+''',
+    # trace_pipe with the option record-tgid, events lost
+    'trace_pipe': '''            bash-812     (    812) [000] .....   123.456001: kmalloc: call_site=load_elf_phdrs+0x49/0xa0 ptr=ffff888001234500 bytes_req=100 bytes_alloc=128 gfp_flags=GFP_KERNEL node=-1
+CPU:1 [LOST 12 EVENTS]
+     kworker/1:2-77      (-------) [001] d.h2.   123.456005: kmem_cache_alloc: call_site=ext4_alloc+0x1c/0x80 [ext4] ptr=ffff888001234600 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_ATOMIC node=0
+          <idle>-0       (-------) [001] ..s1.   123.456009: kfree: call_site=rcu_core+0x1f/0x900 ptr=ffff888001234500
+''',
+    # Linux 2.6.32, before there was irq-info
+    'trace-old': '''# tracer: nop
+#
+#           TASK-PID    CPU#    TIMESTAMP  FUNCTION
+#              | |       |          |         |
+            bash-812   [000]   123.456001: kmalloc: call_site=ffffffff8110a5b2 ptr=ffff88001e8a7a40 bytes_req=100 bytes_alloc=128 gfp_flags=GFP_KERNEL
+     kworker/1:2-77    [001]   123.456005: kmem_cache_alloc: call_site=ffffffff8110a5c2 ptr=ffff88001e8a7b40 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_ATOMIC
+          <idle>-0     [001]   123.456009: kfree: call_site=ffffffff8110a5d2 ptr=ffff88001e8a7a40
+''',
+    'perf-script': '''bash   812 [000]   123.456001:          kmem:kmalloc: call_site=load_elf_phdrs+0x49 ptr=0xffff888001234500 bytes_req=100 bytes_alloc=128 gfp_flags=GFP_KERNEL node=-1 accounted=false
+	ffffffff81234567 kmem_alloc+0x17 ([kernel.kallsyms])
+	ffffffff81234568 load_elf_phdrs+0x49 ([kernel.kallsyms])
+
+kworker/1:2    77/77    [001]   123.456005:          kmem:kmem_cache_alloc: call_site=ext4_alloc+0x1c ptr=0xffff888001234600 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_ATOMIC node=0 accounted=true
+swapper     0 [001]   123.456009:          kmem:kfree: call_site=rcu_core+0x1f ptr=0xffff888001234500
+''',
+    # the kmemtrace tracer of Linux 2.6.30 and 2.6.31, addresses in decimal digits
+    'kmemtrace': '''            bash-812   [000]   123.456001: type_id 0 call_site 18446744071580534194 ptr 18446612132827724352 bytes_req 100 bytes_alloc 128 gfp_flags 208 node -1
+     kworker/1:2-77    [001]   123.456005: type_id 1 call_site 18446744071580534210 ptr 18446612132827724608 bytes_req 8 bytes_alloc 8 gfp_flags 32 node 0
+          <idle>-0     [001]   123.456009: type_id 0 call_site 18446744071580534226 ptr 18446612132827724352
+''',
+    # the same with the option kmem_minimalistic: neither time nor task nor CPU
+    'kmemtrace-minimal': '''#
+# ALLOC  TYPE  REQ   GIVEN  FLAGS           POINTER         NODE    CALLER
+# FREE   |      |     |       |              |   |            |        |
+# |
++      K     100    128   000000d0   0xffff88001e8a7a40     -1   load_elf_phdrs
++      C       8      8   00000020   0xffff88001e8a7b40      0   ext4_alloc
+-      K                             0xffff88001e8a7a40          rcu_core
+''',
+}
