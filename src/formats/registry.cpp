@@ -6,6 +6,8 @@
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/reader.hpp"
 #include "formats/kmt/records.hpp"
+#include "formats/perfdata/file.hpp"
+#include "formats/perfdata/reader.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/reader.hpp"
 #include "formats/tracedat/records.hpp"
@@ -18,8 +20,8 @@ Error not_a_trace(const TraceFile& file) {
   Error error(file.bytes.empty() ? "The file is empty" : "The file is no trace that kmemtrace knows");
   error.at({file.path, {}, {}});
   error.hint(
-      "Known are trace.dat files, versions 6 and 7, as `kmemtrace record` and `trace-cmd record` write them, and .kmt "
-      "files");
+      "Known are trace.dat files, versions 6 and 7, as `kmemtrace record` and `trace-cmd record` write them, .kmt "
+      "files, and perf.data files");
   return error;
 }
 
@@ -34,6 +36,7 @@ std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& opt
   try {
     if (kmt_format::is_kmt(file.bytes)) return kmt_format::open(file, options);
     if (tracedat::is_trace_dat(file.bytes)) return tracedat::open(file, options);
+    if (perfdata::is_perf_data(file.bytes)) return perfdata::open(file, options);
     throw not_a_trace(file);
   } catch (Error& error) {
     throw error.at({file.path, {}, {}});  // no reader has to say it
