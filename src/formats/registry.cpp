@@ -8,6 +8,7 @@
 #include "formats/kmt/records.hpp"
 #include "formats/perfdata/file.hpp"
 #include "formats/perfdata/reader.hpp"
+#include "formats/perfdata/records.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/reader.hpp"
 #include "formats/tracedat/records.hpp"
@@ -46,6 +47,7 @@ std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& opt
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   if (kmt_format::is_kmt(file.bytes)) return kmt_format::read_records(file, sink, findings);
   if (tracedat::is_trace_dat(file.bytes)) return tracedat::read_records(file, sink, findings);
+  if (perfdata::is_perf_data(file.bytes)) return perfdata::read_records(file, sink, findings);
   throw not_a_trace(file);
 }
 

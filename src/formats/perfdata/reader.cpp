@@ -40,9 +40,6 @@ class PerfDataSource : public Source {
   double progress() const override;
 
  private:
-  // Without rounds half of what is held is given out when there is more, so that memory stays in proportion.
-  std::uint64_t most_held() const { return std::max<std::uint64_t>(1u << 20, file_.bytes.size() / 64); }
-
   void take(EventRecords::Kind kind);
   void take_sample();
   void append_event(const Sample& sample);
@@ -120,7 +117,7 @@ void PerfDataSource::take_sample() {
     info_.findings.add({Imperfection::late_event, std::move(detail), cpu, records_->offset(), sample.time_ns});
   }
   events_.hold(sample.time_ns, cpu);
-  if (events_.size() >= most_held()) give_out(events_.middle_ns());
+  if (events_.size() >= most_held(file_.bytes.size())) give_out(events_.middle_ns());
 }
 
 // Events of other kinds than tracepoints, and tracepoints recorded without their fields, are counted.
