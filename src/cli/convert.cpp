@@ -28,6 +28,7 @@ struct Options {
 constexpr const char* kFooter = R"(Examples:
   kmemtrace convert trace.dat small.kmt     a few bytes an event, complete in itself
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
+  kmemtrace convert perf.data small.kmt     what perf record wrote: docs/formats/perf-data.md
 
 The input is recognised by its content. The output's name says what it becomes: .kmt or .dat. Every event is kept,
 those of other systems than kmem too; what the ring buffer leaves between a record's fields becomes zero.

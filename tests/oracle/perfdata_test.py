@@ -35,10 +35,11 @@ def perf(*arguments):
 
 
 def script(path):
-    """[(kmem_oracle.Event, [address of the kernel's stack])] in perf's order."""
+    """[(kmem_oracle.Event, [(address, program) of the call chain, the kernel's part first])] in perf's order."""
     events = []
     fields = 'comm,tid,pid,cpu,time,event,trace'
-    for line in perf('script', '--ns', '-i', path, '-F', fields + (',ip,dso' if '.g.' in path else '')).splitlines():
+    # Without build-ids (perf.z.data) perf would name addresses by the kernel of this machine.
+    for line in perf('script', '--ns', '--kallsyms', '/dev/null', '-i', path, '-F', fields + (',ip,dso' if '.g.' in path else '')).splitlines():
         match, frame = LINE.match(line), FRAME.match(line)
         if match:
             pairs = dict(pair.split('=', 1) for pair in match['rest'].split() if '=' in pair)
@@ -46,8 +47,7 @@ def script(path):
             events.append((kmem_oracle.Event(time, int(match['cpu']), int(match['tid']), match['comm'], match['name'],
                                              pairs), []))
         elif frame:
-            if frame['dso'].startswith('[k') or frame['dso'].startswith('[virtio'):
-                events[-1][1].append(int(frame['address'], 16))
+            events[-1][1].append((int(frame['address'], 16), frame['dso']))
         elif line.strip():
             raise ValueError(f'not understood: {line!r}')
     return events
@@ -94,17 +94,30 @@ class Events(Case):
         path = self.original(name)
         want = script(path)
         got = list(printed(path))
+        renamed = self.renamed(path)
         self.assertGreater(len(want), 400)
         self.assertEqual(len(want), len(got))
         for (event, stack), shown in zip(self.sorted_alike(want), got):
             with self.subTest(event=event):
                 comm = '<idle>' if event.tid == 0 else event.comm
-                self.assertEqual((event.time, event.cpu, event.tid, comm, event.name), shown[:5])
-                self.assertEqual(stack, shown.stack)
+                self.assertEqual((event.time, event.cpu, event.tid, event.name), shown[:3] + shown[4:5])
+                if (event.time, event.tid) not in renamed:  # which of the two came first, the time does not say
+                    self.assertEqual(comm, shown.comm)
+                kernel, user = stack[:len(shown.stack)], stack[len(shown.stack):]
+                self.assertEqual([address for address, _ in kernel], shown.stack)
+                self.assertFalse([dso for _, dso in kernel if dso.startswith('/')])
+                self.assertFalse([dso for _, dso in user if dso.startswith('[kernel')])
                 for field, value in (('call_site', shown.site), ('ptr', shown.address), ('pfn', shown.address),
                                      ('bytes_req', shown.requested), ('bytes_alloc', shown.allocated)):
                     if field in event.fields and event.name in kmem_oracle.ALLOCATIONS | kmem_oracle.FREES:
                         self.assertEqual(kmem_oracle.number(event.fields[field]), value, field)
+
+    @staticmethod
+    def renamed(path):
+        """{(time, task)}"""
+        text = perf('script', '--ns', '--show-task-events', '-i', path, '-F', 'comm,tid,pid,cpu,time,event')
+        return {(int(s) * 10**9 + int(ns), int(task)) for s, ns, task in re.findall(
+            r'(\d+)\.(\d{9}): PERF_RECORD_COMM(?: exec)?: .*:\d+/(\d+)$', text, re.M)}
 
     @staticmethod
     def sorted_alike(events):
@@ -150,11 +163,13 @@ class Reports(Case):
                 path = self.original(name)
                 per_cpu = collections.Counter()
                 dump = perf('script', '-D', '-i', path)
-                for cpu, lost in re.findall(r'^(\d+) \d+ 0x\w+ \[0x\w+\]: PERF_RECORD_LOST lost (\d+)$', dump, re.M):
+                for cpu, lost in re.findall(r'^(\d+) \d+ 0x\w+ \[0x\w+\]: PERF_RECORD_LOST: id:\d+: lost:(\d+)$', dump,
+                                            re.M):
                     per_cpu[int(cpu)] += int(lost)
-                sums = sum(map(int, re.findall(r'PERF_RECORD_LOST_SAMPLES lost (\d+)', dump)))
+                sums = sum(map(int, re.findall(r'PERF_RECORD_LOST_SAMPLES: id:\d+: lost samples :(\d+)', dump)))
                 trace = report(path)['trace']
-                self.assertGreater(trace['lost_events'], 0)
+                self.assertGreater(min(per_cpu.values()), 0)
+                self.assertGreater(sums, 0)
                 self.assertGreaterEqual(trace['lost_events'], max(sum(per_cpu.values()), sums))
                 self.assertLess(trace['lost_events'], sum(per_cpu.values()) + sums)
 
@@ -174,7 +189,7 @@ class PerfKmem(Case):
     ROW = re.compile(r' 0x(\w+) +\| +(\d+)/\d+ +\| +(\d+)/\d+ +\| +(\d+) \|')
 
     def test_call_sites(self):
-        for kernel in KERNELS:
+        for kernel in set(KERNELS) - {'arm64'}:  # perf cannot parse a print format there, and gives up
             with self.subTest(kernel):
                 path = self.original(f'{kernel}/perf.data')
                 text = perf('kmem', '-i', path, '--caller', '--raw-ip', '-l', '100000', 'stat')
@@ -239,10 +254,10 @@ class OtherForms(Case):
         self.assertEqual(0, run('convert', path, converted).returncode)
 
         def processes(of):
-            return {group['name'] for group in report(of, '--by', 'process')['groups']}
-        self.assertTrue(any(name.startswith('sh-') for name in processes(converted)), processes(converted))
-        self.assertEqual({name.rsplit('-', 1)[-1] for name in processes(path)},
-                         {name.rsplit('-', 1)[-1] for name in processes(converted)})
+            rows = report(of, '--by', 'process')['groups']['slab']['rows']
+            return {row['keys']['process']['pid']: row['keys']['process']['comm'] for row in rows}
+        self.assertIn('find', processes(converted).values())
+        self.assertEqual(processes(path).keys(), processes(converted).keys())
 
 
 class Symbols(Case):
@@ -292,7 +307,7 @@ class Commands(Case):
                         ('diff', path, path)):
             done = run(*command)
             self.assertIn(done.returncode, (0, 1), done.stderr)
-            self.assertIn('15,127', done.stdout, command)
+            self.assertIn('6.1.0-56-cloud-amd64', done.stdout, command)
 
 
 if __name__ == '__main__':
