@@ -9,7 +9,7 @@ import struct
 MAGIC = {'<': b'PERFILE2', '>': b'2ELIFREP'}
 HEADER_BYTES, PIPE_HEADER_BYTES = 104, 16
 TRACING_DATA, BUILD_ID = 1, 2
-SAMPLE = 9
+LOST, SAMPLE, LOST_SAMPLES = 2, 9, 13
 HEADER_ATTR, HEADER_TRACING_DATA, HEADER_BUILD_ID, FINISHED_ROUND, HEADER_FEATURE = 64, 66, 67, 68, 80
 COMPRESSED = 81
 
@@ -101,10 +101,11 @@ def to_pipe(perf):
 
 
 def shortened(perf, samples):
-    """With as many samples of all records."""
+    """Only its first records, with as many samples, and some that tell of losses."""
     kept, seen = [], 0
     for record in perf.records:
-        seen += perf.type_of(record) == SAMPLE
-        if seen <= samples and len(kept) < 3 * samples:
+        kind = perf.type_of(record)
+        seen += kind == SAMPLE
+        if (seen <= samples and len(kept) < 3 * samples) or (kind in (LOST, LOST_SAMPLES) and len(kept) < 4 * samples):
             kept.append(record)
     return dataclasses.replace(perf, records=kept)

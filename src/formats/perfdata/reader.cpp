@@ -42,11 +42,10 @@ class PerfDataSource : public Source {
  private:
   void take(EventRecords::Kind kind);
   void take_sample();
-  void append_event(const Sample& sample);
   EventTypeId untraced_type(std::uint32_t attribute);
   void take_loss();
   void take_task();
-  void give_out(std::uint64_t due_ns);
+  void release(std::uint64_t due_ns);
   void let_go_of_read_bytes();
 
   TraceFile file_;
@@ -57,7 +56,7 @@ class PerfDataSource : public Source {
   std::unique_ptr<EventRecords> records_;
   HeldByTime<Event> events_;
   HeldByTime<TaskChange> tasks_;
-  EventBatch due_;  // in the order of time
+  EventBatch timeless_;
   bool ended_ = false;
   std::uint64_t last_given_ns_ = 0;
   std::vector<std::uint64_t> last_of_cpu_ns_;                 // the last event read
@@ -67,11 +66,21 @@ class PerfDataSource : public Source {
 };
 
 bool PerfDataSource::read(EventBatch& batch) {
-  due_.clear();
-  while (due_.empty() && !ended_) take(records_->next());
-  batch.swap(due_);
-  let_go_of_read_bytes();
-  return !batch.empty();
+  constexpr std::size_t kBatchEvents = 1024;
+  batch.clear();
+  for (;;) {
+    batch.swap(timeless_);
+    while (batch.size() < kBatchEvents) {
+      const Event* const event = events_.next_due();
+      if (event == nullptr) break;
+      batch.push_back(*event);
+    }
+    if (!batch.empty()) break;
+    if (ended_) return false;
+    take(records_->next());
+  }
+  last_given_ns_ = std::max(last_given_ns_, batch.back().time_ns);
+  return true;
 }
 
 void PerfDataSource::take(EventRecords::Kind kind) {
@@ -79,10 +88,13 @@ void PerfDataSource::take(EventRecords::Kind kind) {
     case EventRecords::Kind::sample: take_sample(); break;
     case EventRecords::Kind::loss: take_loss(); break;
     case EventRecords::Kind::task: take_task(); break;
-    case EventRecords::Kind::round_end: give_out(records_->end_round()); break;
+    case EventRecords::Kind::round_end:
+      release(records_->end_round());
+      let_go_of_read_bytes();
+      break;
     case EventRecords::Kind::end:
       ended_ = true;
-      give_out(RoundLimit::kAll);
+      release(RoundLimit::kAll);
       break;
   }
 }
@@ -91,7 +103,7 @@ void PerfDataSource::take_sample() {
   const Sample& sample = records_->sample();
   const auto cpu = static_cast<std::uint16_t>(*sample.cpu);
   // What has no time comes at once, behind what came before.
-  EventBatch& to = sample.time_ns == 0 ? due_ : events_.items();
+  EventBatch& to = sample.time_ns == 0 ? timeless_ : events_.items();
   const std::size_t before = to.size();
   const Attribute& attribute = contents_.attributes.all()[records_->attribute()];
   if (sample.raw && attribute.type == kTypeTracepoint) {
@@ -117,7 +129,7 @@ void PerfDataSource::take_sample() {
     info_.findings.add({Imperfection::late_event, std::move(detail), cpu, records_->offset(), sample.time_ns});
   }
   events_.hold(sample.time_ns, cpu);
-  if (events_.size() >= most_held(file_.bytes.size())) give_out(events_.middle_ns());
+  if (events_.size() >= most_held(file_.bytes.size())) events_.release_half();
 }
 
 // Events of other kinds than tracepoints, and tracepoints recorded without their fields, are counted.
@@ -163,10 +175,10 @@ void PerfDataSource::take_task() {
   tasks_.hold(time_ns, 0);
 }
 
-void PerfDataSource::give_out(std::uint64_t due_ns) {
-  tasks_.give_out(due_ns, [this](const TaskChange& change) { learn(change, info_); });
-  events_.give_out(due_ns, [this](const Event& event) { due_.push_back(event); });
-  if (!due_.empty()) last_given_ns_ = std::max(last_given_ns_, due_.back().time_ns);
+void PerfDataSource::release(std::uint64_t due_ns) {
+  tasks_.release(due_ns);
+  while (const TaskChange* const change = tasks_.next_due()) learn(*change, info_);
+  events_.release(due_ns);
 }
 
 double PerfDataSource::progress() const {

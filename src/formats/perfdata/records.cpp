@@ -140,18 +140,17 @@ void Converter::describe(const TraceFile& file) {
 }
 
 void Converter::convert() {
-  const auto give_out = [this](std::uint64_t due_ns) {
-    held_.give_out(due_ns, [this](Held& item) { sort_in(item); });
-  };
   for (;;) {
-    if (held_.size() >= most_held(file_bytes_)) give_out(held_.middle_ns());
+    if (held_.size() >= most_held(file_bytes_)) held_.release_half();
+    while (Held* const item = held_.next_due()) sort_in(*item);
     switch (records_.next()) {
       case EventRecords::Kind::sample: take_sample(); break;
       case EventRecords::Kind::loss: take_loss(); break;
       case EventRecords::Kind::task: break;
-      case EventRecords::Kind::round_end: give_out(records_.end_round()); break;
+      case EventRecords::Kind::round_end: held_.release(records_.end_round()); break;
       case EventRecords::Kind::end:
-        give_out(RoundLimit::kAll);
+        held_.release(RoundLimit::kAll);
+        while (Held* const item = held_.next_due()) sort_in(*item);
         for (auto& [number, cpu] : cpus_) give(number, cpu);
         return;
     }

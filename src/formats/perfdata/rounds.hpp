@@ -41,36 +41,43 @@ constexpr std::uint64_t most_held(std::uint64_t file_bytes) {
   return std::max<std::uint64_t>(1u << 20, file_bytes / 64);
 }
 
-// What waits for its turn.
+// What waits for its turn. It comes in runs, each of one CPU and in order already, which are merged.
 template <typename Item>
 class HeldByTime {
  public:
-  // Append here, then hold() what was appended.
+  // Append here, then hold() what was appended. Not while something is due.
   std::vector<Item>& items() { return items_; }
   void hold(std::uint64_t time_ns, std::uint16_t cpu) {
-    order_.push_back({time_ns, static_cast<std::uint32_t>(items_.size() - 1), cpu});
+    const Place place{time_ns, static_cast<std::uint32_t>(items_.size() - 1), cpu};
+    if (!order_.empty() && before(place, order_.back())) runs_.push_back(order_.size());
+    order_.push_back(place);
   }
   std::size_t size() const { return order_.size(); }
 
-  // Calls give(item) for all up to `due_ns`, by time, at equal times by CPU, within a CPU as they came.
-  template <typename Give>
-  void give_out(std::uint64_t due_ns, Give&& give) {
-    std::sort(order_.begin(), order_.end(), before);
-    auto at = order_.begin();
-    for (; at != order_.end() && at->time_ns <= due_ns; ++at) give(items_[at->index]);
-    keep_from(at);
+  // All up to `due_ns` becomes due.
+  void release(std::uint64_t due_ns) {
+    merge_runs();
+    const auto later = std::partition_point(order_.begin(), order_.end(),
+                                            [due_ns](const Place& place) { return place.time_ns <= due_ns; });
+    due_ = static_cast<std::size_t>(later - order_.begin());
   }
-  // The time in the middle of what is held, which must not be nothing.
-  std::uint64_t middle_ns() {
-    const auto middle = order_.begin() + static_cast<std::ptrdiff_t>(order_.size() / 2);
-    std::nth_element(order_.begin(), middle, order_.end(), before);
-    return middle->time_ns;
+  // The earlier half of it.
+  void release_half() {
+    merge_runs();
+    due_ = order_.size() / 2;
+  }
+  // What is due next, by time, at equal times by CPU, within a CPU as it came; null: nothing more. Valid until the
+  // next call.
+  Item* next_due() {
+    if (next_ < due_) return &items_[order_[next_++].index];
+    if (due_ > 0) let_go_of_due();
+    return nullptr;
   }
 
  private:
   struct Place {
     std::uint64_t time_ns;
-    std::uint32_t index;  // into items_, in the order of coming
+    std::uint32_t index;  // into items_; of equal times and CPUs the order of coming
     std::uint16_t cpu;
   };
   static bool before(const Place& a, const Place& b) {
@@ -78,20 +85,38 @@ class HeldByTime {
     return a.cpu != b.cpu ? a.cpu < b.cpu : a.index < b.index;
   }
 
-  void keep_from(typename std::vector<Place>::iterator first) {
-    order_.erase(order_.begin(), first);
-    // In the order of coming, so that later indices stay later.
-    std::sort(order_.begin(), order_.end(), [](const Place& a, const Place& b) { return a.index < b.index; });
-    std::uint32_t next = 0;
-    for (Place& place : order_) {
-      if (next != place.index) items_[next] = std::move(items_[place.index]);
-      place.index = next++;
+  // Two neighbours each, until one is left.
+  void merge_runs() {
+    const auto at = [this](std::size_t place) { return order_.begin() + static_cast<std::ptrdiff_t>(place); };
+    while (runs_.size() > 1) {
+      std::size_t merged = 0;
+      for (std::size_t run = 0; run < runs_.size(); run += 2) {
+        const std::size_t end = run + 2 < runs_.size() ? runs_[run + 2] : order_.size();
+        if (run + 1 < runs_.size()) std::inplace_merge(at(runs_[run]), at(runs_[run + 1]), at(end), before);
+        runs_[merged++] = runs_[run];
+      }
+      runs_.resize(merged);
     }
-    items_.resize(next);
+  }
+
+  // What is left is one run, in its order also in memory.
+  void let_go_of_due() {
+    left_.clear();
+    order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(due_));
+    for (Place& place : order_) {
+      left_.push_back(std::move(items_[place.index]));
+      place.index = static_cast<std::uint32_t>(left_.size() - 1);
+    }
+    items_.swap(left_);
+    due_ = next_ = 0;
   }
 
   std::vector<Item> items_;
+  std::vector<Item> left_;  // where items_ are moved to: its memory is used again
   std::vector<Place> order_;
+  std::vector<std::size_t> runs_ = {0};  // where each begins in order_
+  std::size_t due_ = 0;                  // the first ones of order_
+  std::size_t next_ = 0;
 };
 
 }  // namespace kmt::perfdata
