@@ -99,20 +99,21 @@ class HeldByTime {
     }
   }
 
-  // What is left is one run, in its order also in memory.
+  // What is left is one run. It is moved to the front of its memory now and then, when it is little.
   void let_go_of_due() {
-    left_.clear();
     order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(due_));
+    due_ = next_ = 0;
+    if (items_.size() < 4 * order_.size()) return;
+    left_.clear();
     for (Place& place : order_) {
       left_.push_back(std::move(items_[place.index]));
       place.index = static_cast<std::uint32_t>(left_.size() - 1);
     }
     items_.swap(left_);
-    due_ = next_ = 0;
   }
 
-  std::vector<Item> items_;
-  std::vector<Item> left_;  // where items_ are moved to: its memory is used again
+  std::vector<Item> items_;  // those that were given out among them
+  std::vector<Item> left_;   // where items_ are moved to: its memory is used again
   std::vector<Place> order_;
   std::vector<std::size_t> runs_ = {0};  // where each begins in order_
   std::size_t due_ = 0;                  // the first ones of order_

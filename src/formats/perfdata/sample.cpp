@@ -46,11 +46,6 @@ SampleLayout::SampleLayout(const Attribute& attribute) : read_format_(attribute.
   has_raw_ = (type & Bits::kRaw) != 0;
 }
 
-std::optional<std::uint64_t> SampleLayout::number(Bytes payload, std::uint32_t at, ByteOrder order) {
-  if (at == kNone || payload.size() < at + std::uint64_t{8}) return std::nullopt;
-  return load<std::uint64_t>(payload.data() + at, order);
-}
-
 bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
   if (payload.size() < fixed_bytes_) return false;
   sample = {};

@@ -30,7 +30,10 @@ class SampleLayout {
  private:
   static constexpr std::uint32_t kNone = ~0u;
 
-  static std::optional<std::uint64_t> number(Bytes payload, std::uint32_t at, ByteOrder order);
+  static std::optional<std::uint64_t> number(Bytes payload, std::uint32_t at, ByteOrder order) {
+    if (at == kNone || payload.size() < at + std::uint64_t{8}) return std::nullopt;
+    return load<std::uint64_t>(payload.data() + at, order);
+  }
 
   bool has_read_ = false;
   bool has_chain_ = false;
