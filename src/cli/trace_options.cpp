@@ -8,8 +8,9 @@
 namespace kmt {
 
 void add_file_option(CLI::App& command, TraceOptions& options) {
-  command.add_option("FILE", options.file,
-                     "The trace (default: trace.kmt, else trace.dat)\nA .kmt, a trace.dat or a perf.data, of any machine.");
+  command.add_option(
+      "FILE", options.file,
+      "The trace (default: trace.kmt, else trace.dat)\nA .kmt, a trace.dat or a perf.data, of any machine.");
 }
 
 void add_trace_options(CLI::App& command, TraceOptions& options) {

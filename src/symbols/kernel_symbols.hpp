@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The symbols of the traced kernel, as the text of its /proc/kallsyms: the trace's own, or where it has none (perf.data)
-// those of a file that the user names, or of the running kernel if it is the one that was traced.
+// The symbols of the traced kernel, as the text of its /proc/kallsyms: the trace's own, or where it has none
+// (perf.data) those of a file that the user names, or of the running kernel if it is the one that was traced.
 #pragma once
 
 #include <string>

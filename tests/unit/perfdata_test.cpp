@@ -412,8 +412,8 @@ TEST(PerfData, RecordsGoOnBehindDamage) {
     EXPECT_EQ(read.events.size(), 19u) << size;
     ASSERT_EQ(read.found(Imperfection::damaged_record), 1u) << size;
     const auto& kept = read.info().findings.kept();
-    const auto finding = std::find_if(kept.begin(), kept.end(),
-                                      [](const Finding& f) { return f.kind == Imperfection::damaged_record; });
+    const auto finding =
+        std::find_if(kept.begin(), kept.end(), [](const Finding& f) { return f.kind == Imperfection::damaged_record; });
     EXPECT_EQ(finding->offset, damaged);
   }
 }
@@ -423,8 +423,8 @@ TEST(PerfData, ShortSamplesAreSaid) {
   data.attributes[0].sample_type |= kCallchain;
   ByteBuilder sample = data.bytes();
   for (unsigned i = 0; i < 6; ++i) sample.u64(1);
-  data.record(9, 1, sample.get());                                         // no chain
-  data.record(9, 1, ByteBuilder(sample).u64(~std::uint64_t{0}).get());     // of too many
+  data.record(9, 1, sample.get());                                             // no chain
+  data.record(9, 1, ByteBuilder(sample).u64(~std::uint64_t{0}).get());         // of too many
   data.record(9, 1, ByteBuilder(sample).u64(0).u32(0xFFFFFFFF).u32(0).get());  // too much raw data
   data.record(9, 1, ByteBuilder(sample).u64(0).u32(4).u32(kKmallocId).get());  // too little
   const Read read = read_all(data.file());

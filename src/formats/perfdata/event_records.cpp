@@ -119,8 +119,6 @@ std::uint16_t EventRecords::checked_cpu(std::optional<std::uint32_t> cpu) {
   return static_cast<std::uint16_t>(cpu.value_or(0));
 }
 
-void EventRecords::damaged(const char* what) {
-  findings_.add({Imperfection::damaged_record, what, {}, offset(), {}});
-}
+void EventRecords::damaged(const char* what) { findings_.add({Imperfection::damaged_record, what, {}, offset(), {}}); }
 
 }  // namespace kmt::perfdata

@@ -32,7 +32,7 @@ class EventRecords {
 
   // What comes next; its fields are below.
   Kind next();
-  const Sample& sample() const { return sample_; }      // with a CPU always
+  const Sample& sample() const { return sample_; }        // with a CPU always
   std::uint32_t attribute() const { return attribute_; }  // of the sample, index into Attributes::all()
   const Loss& loss() const { return loss_; }
   TaskChange& task() { return task_; }

@@ -61,8 +61,7 @@ void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, Fil
     std::uint64_t ids_left = file.size() / 8;  // a sound file has each id once
     for (ByteReader in = open(file, section, contents.order()); in.remaining() >= entry_bytes;) {
       const std::uint64_t at = in.file_offset();
-      const Attribute attribute =
-          parse_attribute(in.bytes(entry_bytes - kSectionBytes), contents.order(), at);
+      const Attribute attribute = parse_attribute(in.bytes(entry_bytes - kSectionBytes), contents.order(), at);
       std::vector<std::uint64_t> ids;
       try {
         const Section of_ids = read_section(in);

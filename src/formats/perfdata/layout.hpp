@@ -64,9 +64,9 @@ struct ReadBits {
   static constexpr std::uint64_t kLost = 1u << 4;
 };
 
-constexpr std::uint32_t kTypeTracepoint = 2;      // perf_event_attr::type
-constexpr std::uint16_t kCpuModeMask = 7;         // of a record's misc
-constexpr std::uint16_t kCpuModeKernel = 1;       // PERF_RECORD_MISC_KERNEL
+constexpr std::uint32_t kTypeTracepoint = 2;       // perf_event_attr::type
+constexpr std::uint16_t kCpuModeMask = 7;          // of a record's misc
+constexpr std::uint16_t kCpuModeKernel = 1;        // PERF_RECORD_MISC_KERNEL
 constexpr std::uint16_t kBuildIdSized = 1u << 15;  // PERF_RECORD_MISC_BUILD_ID_SIZE
 
 // Addresses of a call chain from here on are marks: what follows is of the kernel, of user space, …

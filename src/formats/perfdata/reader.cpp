@@ -59,10 +59,10 @@ class PerfDataSource : public Source {
   EventBatch timeless_;
   bool ended_ = false;
   std::uint64_t last_given_ns_ = 0;
-  std::vector<std::uint64_t> last_of_cpu_ns_;                 // the last event read
-  std::vector<std::uint64_t> stack_;                          // of the last sample
+  std::vector<std::uint64_t> last_of_cpu_ns_;               // the last event read
+  std::vector<std::uint64_t> stack_;                        // of the last sample
   std::vector<std::optional<EventTypeId>> untraced_types_;  // by attribute
-  std::uint64_t let_go_ = 0;                                  // bytes of the file
+  std::uint64_t let_go_ = 0;                                // bytes of the file
 };
 
 bool PerfDataSource::read(EventBatch& batch) {
@@ -138,7 +138,8 @@ EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
   if (type) return *type;
   const Attribute& attribute = contents_.attributes.all()[index];
   if (attribute.type == kTypeTracepoint)
-    info_.findings.add({Imperfection::missing_section, fmt::format("fields of {}", printable(attribute.name)), {}, {}, {}});
+    info_.findings.add(
+        {Imperfection::missing_section, fmt::format("fields of {}", printable(attribute.name)), {}, {}, {}});
   type = EventTypeId{static_cast<std::uint16_t>(info_.event_types.size())};
   info_.event_types.push_back({"perf", attribute.name.empty()
                                            ? fmt::format("type {} config {:#x}", attribute.type, attribute.config)

@@ -56,8 +56,11 @@ bool RecordCursor::next_in_file(Record& record) {
     if (left >= kRecordHeaderBytes) {
       const Header header = header_at(file_.data() + position_, order_);
       if (header.size >= kRecordHeaderBytes && header.size <= left) {
-        record = {header.type, header.misc,
-                  file_.subspan(position_ + kRecordHeaderBytes, header.size - kRecordHeaderBytes), {}, position_};
+        record = {header.type,
+                  header.misc,
+                  file_.subspan(position_ + kRecordHeaderBytes, header.size - kRecordHeaderBytes),
+                  {},
+                  position_};
         position_ += header.size;
         if (attach(record)) return true;
         position_ = record.offset;

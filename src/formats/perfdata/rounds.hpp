@@ -36,7 +36,8 @@ class RoundLimit {
   bool none_held_ = true;
 };
 
-// Of a file without rounds half of what is held is given out when there are so many, so that memory stays in proportion.
+// Of a file without rounds half of what is held is given out when there are so many, so that memory stays in
+// proportion.
 constexpr std::uint64_t most_held(std::uint64_t file_bytes) {
   return std::max<std::uint64_t>(1u << 20, file_bytes / 64);
 }

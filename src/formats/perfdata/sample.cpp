@@ -77,7 +77,8 @@ bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
 
 std::optional<Trailer> read_trailer(Bytes payload, std::uint64_t sample_type, ByteOrder order) {
   using Bits = SampleBits;
-  constexpr std::uint64_t kAll = Bits::kTid | Bits::kTime | Bits::kId | Bits::kStreamId | Bits::kCpu | Bits::kIdentifier;
+  constexpr std::uint64_t kAll =
+      Bits::kTid | Bits::kTime | Bits::kId | Bits::kStreamId | Bits::kCpu | Bits::kIdentifier;
   const auto bytes = std::uint64_t{8} * static_cast<unsigned>(std::popcount(sample_type & kAll));
   if (bytes > payload.size()) return std::nullopt;
   ByteReader in(payload.subspan(payload.size() - bytes), order);

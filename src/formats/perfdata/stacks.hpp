@@ -9,8 +9,8 @@
 
 namespace kmt::perfdata {
 
-// What stands behind the mark of the kernel up to the next mark, innermost first: at most 256 addresses. What user space
-// or a hypervisor did is left out.
+// What stands behind the mark of the kernel up to the next mark, innermost first: at most 256 addresses. What user
+// space or a hypervisor did is left out.
 void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses);
 
 }  // namespace kmt::perfdata

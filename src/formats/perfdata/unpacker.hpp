@@ -19,8 +19,8 @@ class Unpacker {
 
   // The next piece. What has not been unpacked of the one before is given up.
   void feed(Bytes packed) { packed_ = packed; }
-  // Appends what comes next to `out`, some hundred KiB at most; false when the piece is used up. Throws Error when it is
-  // damaged: what follows cannot be unpacked until a stream begins anew.
+  // Appends what comes next to `out`, some hundred KiB at most; false when the piece is used up. Throws Error when it
+  // is damaged: what follows cannot be unpacked until a stream begins anew.
   bool unpack(std::vector<std::uint8_t>& out);
 
  private:

@@ -60,11 +60,8 @@ void read_tracing_data(Bytes bytes, std::uint64_t offset, KernelDescription& ker
     read_printk(in, kernel);
     if (version != "0.5") read_cmdlines(in, kernel);
   } catch (const Error& error) {
-    findings.add({Imperfection::damaged_section,
-                  fmt::format("tracing data: {}", error.what()),
-                  {},
-                  error.place().offset,
-                  {}});
+    findings.add(
+        {Imperfection::damaged_section, fmt::format("tracing data: {}", error.what()), {}, error.place().offset, {}});
   }
 }
 

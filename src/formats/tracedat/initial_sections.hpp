@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's descriptions with which a trace.dat begins: sections of version 7, one behind the other in version 6, and
-// as a whole the "tracing data" of a perf.data. Layout: trace-cmd.dat.v6(5).
+// The kernel's descriptions with which a trace.dat begins: sections of version 7, one behind the other in version 6,
+// and as a whole the "tracing data" of a perf.data. Layout: trace-cmd.dat.v6(5).
 #pragma once
 
 #include "base/byte_reader.hpp"

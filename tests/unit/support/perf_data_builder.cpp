@@ -91,7 +91,8 @@ PerfData& PerfData::compress(std::size_t piece, std::uint32_t type) {
   records_.clear();
   for (std::size_t at = 0; at < packed.size(); at += piece) {
     const auto end = std::min(packed.size(), at + piece);
-    const Octets part(packed.begin() + static_cast<std::ptrdiff_t>(at), packed.begin() + static_cast<std::ptrdiff_t>(end));
+    const Octets part(packed.begin() + static_cast<std::ptrdiff_t>(at),
+                      packed.begin() + static_cast<std::ptrdiff_t>(end));
     ByteBuilder payload = bytes();
     if (type == 83) payload.u64(part.size());
     payload.bytes(part);
