@@ -87,11 +87,20 @@ void taken(Findings& findings, std::string what, bool checked = true) {
                 {}});
 }
 
-std::string of_kallsyms_file(const TraceInfo& info, const std::string& path, Findings& findings) {
-  std::string text = read_file(path);
+bool has_symbols(std::string_view kallsyms) {
   bool any = false;
-  for_each_kallsyms_line(text, [&any](const KallsymsLine&) { any = true; });
-  if (!any) {
+  for_each_kallsyms_line(kallsyms, [&any](const KallsymsLine&) { any = true; });
+  return any;
+}
+
+std::string of_kallsyms_file(const TraceInfo& info, const std::string& path, Findings& findings) {
+  if (has_symbols(info.kallsyms)) {
+    Error error("The trace holds its kernel's symbols: others cannot be more right");
+    error.hint("Leave out --kallsyms, which is for traces that hold none");
+    throw error;
+  }
+  std::string text = read_file(path);
+  if (!has_symbols(text)) {
     Error error("The file holds no symbols with addresses");
     error.at({path, {}, {}});
     error.hint("It has to be a copy of /proc/kallsyms that root made");

@@ -20,7 +20,7 @@ struct KernelSymbolFiles {
 // the note `kernel_reference` of the trace (docs/formats/kmt.md) the kernel's own symbols are moved to where they were;
 // those of modules are left out then. Another kernel's symbols are never taken unasked: the running one's only with the
 // build-id of the trace. The findings tell what was taken. Throws Error where a named file cannot be read, has no
-// symbols, or is known to be of another kernel.
+// symbols, is known to be of another kernel, or is not needed.
 std::string symbols_from_elsewhere(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings);
 
 }  // namespace kmt

@@ -14,7 +14,7 @@
 namespace kmt {
 
 struct SymbolOptions {
-  std::string kallsyms;                 // the kernel's symbols, instead of the trace's own; empty: those, or see above
+  std::string kallsyms;                 // the kernel's symbols, of a trace that holds none
   std::string vmlinux;                  // the kernel's debug info; empty: it is searched for
   std::vector<std::string> debug_dirs;  // searched for the kernel's and the modules'
   bool lines = false;                   // search in /usr/lib/debug, by build-id

@@ -39,7 +39,7 @@ class RoundLimit {
 // Of a file without rounds half of what is held is given out when there are so many, so that memory stays in
 // proportion.
 constexpr std::uint64_t most_held(std::uint64_t file_bytes) {
-  return std::max<std::uint64_t>(1u << 20, file_bytes / 64);
+  return std::max<std::uint64_t>(1u << 20, file_bytes / 256);
 }
 
 // What waits for its turn. It comes in runs, each of one CPU and in order already, which are merged.
