@@ -190,6 +190,7 @@ TYPE_TRACEPOINT = 2
 # IP | TID | TIME | CPU | PERIOD | RAW | IDENTIFIER
 SAMPLE_TYPE = 1 | 2 | 4 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 16
 SAMPLE_ID_ALL = 1 << 18
+EVENTS_OF_A_PERF_ROUND = 4000  # what half of a buffer of 512 KiB holds, from which on perf reads it
 ATTR_BYTES, HEADER_BYTES, FEATURE_TRACING_DATA = 128, 104, 1
 MISC_KERNEL = 1
 
@@ -198,7 +199,9 @@ def samples_of(round_):
     """A Template of PERF_RECORD_SAMPLEs; an event's id in perf.data is its tracepoint's number."""
     order = round_.order
     template = Template(order)
-    for record in round_.records:
+    for index, record in enumerate(round_.records):
+        if index % EVENTS_OF_A_PERF_ROUND == 0:
+            template.data += struct.pack(order + 'IHH', FINISHED_ROUND, 0, 8)
         raw = record.raw + bytes(-(len(record.raw) + 4) % 8)
         pid = struct.unpack_from(order + 'i', raw, 4)[0]
         at = len(template.data)
@@ -208,7 +211,6 @@ def samples_of(round_):
         if moved:
             template.addresses.append((at + 8 + len(head) + moved[0], *moved[1:]))
         template.data += struct.pack(order + 'IHH', SAMPLE, MISC_KERNEL, 8 + len(head) + len(raw)) + head + raw
-    template.data += struct.pack(order + 'IHH', FINISHED_ROUND, 0, 8)
     return template
 
 

@@ -30,6 +30,7 @@ struct Options {
 constexpr const char* kFooter = R"(Examples:
   kmemtrace convert trace.dat small.kmt     a few bytes an event, complete in itself
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
+  kmemtrace convert perf.data small.kmt     what perf record wrote: docs/formats/perf-data.md
   kmemtrace convert capture/ old.kmt        the relay files cpu0.out, cpu1.out, … of 2008, in a folder
 
 The input is recognised by its content. The output's name says what it becomes: .kmt or .dat. Every event is kept,

@@ -9,8 +9,8 @@
 #include "cli/filter_options.hpp"
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
+#include "cli/symbol_options.hpp"
 #include "cli/trace_options.hpp"
-#include "symbols/kallsyms.hpp"
 #include "views/json_pages.hpp"
 #include "views/text_pages.hpp"
 
@@ -23,6 +23,7 @@ struct Options {
   std::string sort;
   std::size_t limit = PagesOptions{}.limit;
   FilterOptions filter;
+  SymbolOptions symbols;
   ResultOptions result;
 };
 
@@ -61,12 +62,14 @@ int pages(const Options& options) {
   bool complete = !ahead || read_trace(
                                 *ahead, [](const EventBatch&) {}, options.trace.progress);
 
-  const Kallsyms symbols(source->info().kallsyms);
+  const WrapperList none;
+  const Symbols symbols(source->info(), options.symbols, none);
   PagesAnalysis analysis(source->info(), ahead ? ahead->info() : source->info(), symbols, filter);
   complete = complete && read_trace(
                              *source, [&](const EventBatch& batch) { analysis.add(batch); }, options.trace.progress);
   PagesResult result = analysis.finish();
   result.trace.complete = complete;
+  result.findings.merge(symbols.findings());
   print_result(options.result.json ? json_pages(result, view)
                                    : text_pages(result, view, stdout_style(options.result.raw)));
   return complete ? 0 : kInterruptedExitCode;
@@ -85,6 +88,7 @@ CLI::App* add_pages_command(CLI::App& app, int& exit_code) {
       ->option_text("KEY");
   add_limit_option(*command, options->limit, "tasks, and N kinds of failures");
   add_event_filter_options(*command, options->filter, "events caused");
+  add_kallsyms_option(*command, options->symbols);
   add_trace_options(*command, options->trace);
   add_result_options(*command, options->result, "kmemtrace.pages/1", "plain digits, full names and every column");
   command->footer(kFooter);

@@ -22,6 +22,16 @@ void add_symbol_options(CLI::App& command, SymbolOptions& options) {
       .add_option("--vmlinux", options.vmlinux,
                   "Take the kernel's debug info from FILE\nIt has to be of the very build that was traced.")
       ->option_text("FILE");
+  add_kallsyms_option(command, options);
+}
+
+void add_kallsyms_option(CLI::App& command, SymbolOptions& options) {
+  command
+      .add_option("--kallsyms", options.kallsyms,
+                  "Take the kernel's symbols from FILE, a copy of /proc/kallsyms\nFor traces that hold none, as "
+                  "perf.data. Without it they come from --vmlinux, or from the running kernel if its build-id is the "
+                  "trace's.")
+      ->option_text("FILE");
 }
 
 void add_wrapper_options(CLI::App& command, WrapperOptions& options) {

@@ -17,8 +17,10 @@ struct WrapperOptions {
   bool none = false;
 };
 
-// --vmlinux, --debug-dir, --lines
+// --vmlinux, --debug-dir, --lines, --kallsyms
 void add_symbol_options(CLI::App& command, SymbolOptions& options);
+// --kallsyms alone
+void add_kallsyms_option(CLI::App& command, SymbolOptions& options);
 // --wrappers, --no-wrappers
 void add_wrapper_options(CLI::App& command, WrapperOptions& options);
 

@@ -8,11 +8,11 @@
 namespace kmt {
 
 void add_file_option(CLI::App& command, TraceOptions& options) {
-  command.add_option(
-      "FILE", options.files,
-      "The trace (default: trace.kmt, else trace.dat, else cpu0.out and the like)\n"
-      "A .kmt, a trace.dat, text of ftrace or perf, or relay files of kmemtrace, of which a folder or several "
-      "files make up one trace. Of any machine.");
+  command.add_option("FILE", options.files,
+                     "The trace (default: trace.kmt, else trace.dat, else cpu0.out and the like)\n"
+                     "A .kmt, a trace.dat, a perf.data, text of ftrace or perf, or relay files of kmemtrace, of which "
+                     "a folder or several "
+                     "files make up one trace. Of any machine.");
 }
 
 void add_abi_option(CLI::App& command, std::string& abi) {

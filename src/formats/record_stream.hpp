@@ -18,6 +18,7 @@ struct RecordStream {
   unsigned cpu = 0;
   std::string buffer;            // "" is the top one
   std::uint32_t page_bytes = 0;  // of the ring buffer
+  bool goes_on = false;          // the one of this CPU and buffer that was ended, with what comes later
 };
 
 // Takes a trace in this order: described, then for each stream: begun, its records and losses in order, ended.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/registry.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/error.hpp"
@@ -9,6 +11,9 @@
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/reader.hpp"
 #include "formats/kmt/records.hpp"
+#include "formats/perfdata/file.hpp"
+#include "formats/perfdata/reader.hpp"
+#include "formats/perfdata/records.hpp"
 #include "formats/relay/reader.hpp"
 #include "formats/text/reader.hpp"
 #include "formats/tracedat/file.hpp"
@@ -26,12 +31,27 @@ Error not_a_trace(const TraceFile& file) {
   error.at({file.path, {}, {}});
   error.hint(
       "Known are trace.dat files, versions 6 and 7, as `kmemtrace record` and `trace-cmd record` write them, .kmt "
-      "files, relay files of kmemtrace, and text of ftrace, `trace-cmd report` and `perf script`");
+      "files, perf.data files, relay files of kmemtrace, and text of ftrace, `trace-cmd report` and `perf script`");
   return error;
 }
 
-// Has a magic number, which no relay file has.
-bool is_marked(const TraceFile& file) { return kmt_format::is_kmt(file.bytes) || tracedat::is_trace_dat(file.bytes); }
+// Formats that are told by how their files begin. Relay files are none: theirs is guessed, and they come in folders.
+struct Format {
+  bool (*is_of)(Bytes);
+  std::unique_ptr<Source> (*open)(const TraceFile&, const OpenOptions&);
+  void (*read_records)(const TraceFile&, RecordSink&, Findings&);
+};
+constexpr std::array kFormats = {Format{kmt_format::is_kmt, kmt_format::open, kmt_format::read_records},
+                                 Format{tracedat::is_trace_dat, tracedat::open, tracedat::read_records},
+                                 Format{perfdata::is_perf_data, perfdata::open, perfdata::read_records},
+                                 Format{text::is_text, text::open, text::read_records}};
+
+// Null when it is of none of them.
+const Format* format_of(const TraceFile& file) {
+  const auto found =
+      std::find_if(kFormats.begin(), kFormats.end(), [&](const Format& format) { return format.is_of(file.bytes); });
+  return found == kFormats.end() ? nullptr : &*found;
+}
 
 void refuse_relay_options(const OpenOptions& options) {
   if (!options.abi.empty()) throw Error("--abi is for relay files, and the trace is none");
@@ -52,13 +72,9 @@ std::unique_ptr<Source> open_relay(const std::string& path, const OpenOptions& o
 }
 
 std::unique_ptr<Source> open_file(const TraceFile& file, const OpenOptions& options) {
-  if (is_marked(file)) {
+  if (const Format* const format = format_of(file)) {
     refuse_relay_options(options);
-    return kmt_format::is_kmt(file.bytes) ? kmt_format::open(file, options) : tracedat::open(file, options);
-  }
-  if (text::is_text(file.bytes)) {
-    refuse_relay_options(options);
-    return text::open(file, options);
+    return format->open(file, options);
   }
   if (!is_relay(file, options)) throw not_a_trace(file);
   std::error_code code;
@@ -88,9 +104,7 @@ std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& opt
 }
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
-  if (kmt_format::is_kmt(file.bytes)) return kmt_format::read_records(file, sink, findings);
-  if (tracedat::is_trace_dat(file.bytes)) return tracedat::read_records(file, sink, findings);
-  if (text::is_text(file.bytes)) return text::read_records(file, sink, findings);
+  if (const Format* const format = format_of(file)) return format->read_records(file, sink, findings);
   read_event_records([&file] { return open_trace(file); }, sink, findings);
 }
 
@@ -99,7 +113,7 @@ void read_records(const std::string& path, const OpenOptions& options, RecordSin
   if (!fs::is_directory(path, code)) {
     const auto mapping = std::make_shared<const MappedFile>(path);
     const TraceFile file{path, mapping->bytes(), mapping};
-    if (is_marked(file) || text::is_text(file.bytes)) {
+    if (format_of(file) != nullptr) {
       refuse_relay_options(options);
       return read_records(file, sink, findings);
     }

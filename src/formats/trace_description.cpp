@@ -114,16 +114,11 @@ std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const st
   return text;
 }
 
-void describe_trace(TraceDescription& description, TraceInfo& info) {
+void describe_machine(TraceDescription& description, TraceInfo& info) {
   KernelDescription& kernel = description.kernel;
-  if (kernel.header_page.empty()) {
-    Error error("Cannot read the ring buffers: the description of their pages is missing");
-    error.hint("The file is damaged, or was cut off before its description");
-    throw error;
-  }
   info.byte_order = kernel.byte_order;
   info.page_size = kernel.page_size;
-  info.word_bits = long_bytes_of_header_page(kernel.header_page) * 8;
+  if (!kernel.header_page.empty()) info.word_bits = long_bytes_of_header_page(kernel.header_page) * 8;
   info.clock = kernel.clock;
   info.cpus = kernel.cpus;
   info.clock_in_ns = kernel.clock_scale.mult != 0 || ticks_are_ns(kernel.clock);
@@ -137,6 +132,15 @@ void describe_trace(TraceDescription& description, TraceInfo& info) {
   info.notes = std::move(kernel.notes);
   info.samples = std::move(description.samples);
   for (StateSample& sample : info.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
+}
+
+void describe_trace(TraceDescription& description, TraceInfo& info) {
+  if (description.kernel.header_page.empty()) {
+    Error error("Cannot read the ring buffers: the description of their pages is missing");
+    error.hint("The file is damaged, or was cut off before its description");
+    throw error;
+  }
+  describe_machine(description, info);
 }
 
 }  // namespace kmt

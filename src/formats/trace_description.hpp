@@ -27,7 +27,10 @@ std::string uname_of(const KernelDescription& kernel);
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics);
 
 // Fills the machine's part of the info, and the findings that the statistics give cause to. Throws Error when the
-// description of the ring buffer's pages is missing or cannot be parsed. Takes kallsyms, which is large, away.
+// description of the ring buffer's pages, which the word size comes from, cannot be parsed. Takes kallsyms, which is
+// large, away.
+void describe_machine(TraceDescription& description, TraceInfo& info);
+// The same of a trace that consists of such pages: throws Error, too, when their description is missing.
 void describe_trace(TraceDescription& description, TraceInfo& info);
 
 }  // namespace kmt

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "symbols/debug_files.hpp"
 #include "symbols/debug_info.hpp"
+#include "symbols/kernel_symbols.hpp"
 #include "symbols/placement.hpp"
 
 namespace kmt {
@@ -49,13 +50,15 @@ struct Symbols::Sources {
     Placement placement;
   };
 
-  Sources(const TraceInfo& trace_info, SymbolOptions wanted, const WrapperList& wrapper_list);
+  Sources(const TraceInfo& trace_info, std::string_view kernel_symbols, SymbolOptions wanted,
+          const WrapperList& wrapper_list);
   Image open(const std::string& path, std::string_view module, std::string_view build_id);
   void require_traced_build(const Image& image, std::string_view build_id);
   Image search(std::string_view module);
   const std::vector<SourceFrame>& frames(std::uint64_t address, std::string_view module);
 
   const TraceInfo& info;
+  std::string_view kallsyms;
   SymbolOptions options;
   const WrapperList& wrappers;
   Findings findings;
@@ -64,8 +67,9 @@ struct Symbols::Sources {
   std::unordered_map<std::uint64_t, std::vector<SourceFrame>> known;
 };
 
-Symbols::Sources::Sources(const TraceInfo& trace_info, SymbolOptions wanted, const WrapperList& wrapper_list)
-    : info(trace_info), options(std::move(wanted)), wrappers(wrapper_list) {
+Symbols::Sources::Sources(const TraceInfo& trace_info, std::string_view kernel_symbols, SymbolOptions wanted,
+                          const WrapperList& wrapper_list)
+    : info(trace_info), kallsyms(kernel_symbols), options(std::move(wanted)), wrappers(wrapper_list) {
   for (const std::string& directory : options.debug_dirs) {
     std::error_code ignored;
     if (std::filesystem::is_directory(directory, ignored)) continue;
@@ -80,8 +84,8 @@ Symbols::Sources::Image Symbols::Sources::open(const std::string& path, std::str
                                                std::string_view build_id) {
   Image image;
   image.debug = std::make_unique<DebugInfo>(path);
-  image.placement = module.empty() ? place_kernel(*image.debug, info.kallsyms)
-                                   : place_module(*image.debug, module, info.kallsyms, note(info, "module_sections"));
+  image.placement = module.empty() ? place_kernel(*image.debug, kallsyms)
+                                   : place_module(*image.debug, module, kallsyms, note(info, "module_sections"));
   require_traced_build(image, build_id);
   return image;
 }
@@ -176,8 +180,11 @@ const std::vector<SourceFrame>& Symbols::Sources::frames(std::uint64_t address, 
   return entry->second;
 }
 
-Symbols::Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers) : kallsyms_(info.kallsyms) {
-  if (options.want_debug_info()) sources_ = std::make_unique<Sources>(info, std::move(options), wrappers);
+Symbols::Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers)
+    : from_elsewhere_(symbols_from_elsewhere(info, {options.kallsyms, options.vmlinux}, symbol_findings_)),
+      kallsyms_(from_elsewhere_.empty() ? info.kallsyms : from_elsewhere_) {
+  const std::string_view text = from_elsewhere_.empty() ? info.kallsyms : from_elsewhere_;
+  if (options.want_debug_info()) sources_ = std::make_unique<Sources>(info, text, std::move(options), wrappers);
 }
 
 Symbols::~Symbols() = default;
@@ -189,9 +196,10 @@ std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
   return module ? sources_->frames(address - 1, *module) : std::vector<SourceFrame>();
 }
 
-const Findings& Symbols::findings() const {
-  static const Findings kNone;
-  return sources_ ? sources_->findings : kNone;
+Findings Symbols::findings() const {
+  Findings findings = symbol_findings_;
+  if (sources_) findings.merge(sources_->findings);
+  return findings;
 }
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names, source lines and inlined functions of a trace's addresses: from its own kallsyms, and from debug info where it
-// is asked for and found.
+// Names, source lines and inlined functions of a trace's addresses: from its own kallsyms or, without one, from where
+// kernel_symbols.hpp says, and from debug info where it is asked for and found.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,7 @@
 namespace kmt {
 
 struct SymbolOptions {
+  std::string kallsyms;                 // the kernel's symbols, of a trace that holds none
   std::string vmlinux;                  // the kernel's debug info; empty: it is searched for
   std::vector<std::string> debug_dirs;  // searched for the kernel's and the modules'
   bool lines = false;                   // search in /usr/lib/debug, by build-id
@@ -35,12 +36,14 @@ class Symbols : public SymbolNames {
   // several threads.
   std::vector<SourceFrame> frames(std::uint64_t address) const override;
 
-  // What debug info was not there or could not be checked, so far.
-  const Findings& findings() const;
+  // Where symbols came from if not from the trace, and what debug info was not there or could not be checked, so far.
+  Findings findings() const;
 
  private:
   struct Sources;
 
+  Findings symbol_findings_;
+  std::string from_elsewhere_;  // empty: the trace's own symbols are used
   Kallsyms kallsyms_;
   std::unique_ptr<Sources> sources_;  // null when no debug info is wanted
 };

@@ -69,6 +69,14 @@ std::string place_of(const Finding& finding) {
   return text;
 }
 
+// ": what exactly", of what happened once and nowhere in the trace: which symbols it was read with, say.
+std::string only_detail(const Findings& findings, Imperfection kind) {
+  for (const Finding& finding : findings.kept())
+    if (finding.kind == kind && !finding.cpu && !finding.offset && !finding.time_ns && !finding.detail.empty())
+      return ": " + printable(finding.detail);
+  return {};
+}
+
 }  // namespace
 
 std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
@@ -83,8 +91,9 @@ std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64
   std::string out;
   for (const auto& [kind, count] : list) {
     const std::string first = fmt::format("  {:>{}}  ", say_count(count, style), width);
-    out += with_coloured_start(hanging(first, describe(kind).sentence, style), first.size(), describe(kind).severity,
-                               style);
+    std::string text(describe(kind).sentence);
+    if (count == 1) text += only_detail(findings, kind);
+    out += with_coloured_start(hanging(first, text, style), first.size(), describe(kind).severity, style);
   }
   return out.empty() ? out : "\n" + heading("Anomalies", style) + out;
 }

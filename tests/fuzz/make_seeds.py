@@ -4,12 +4,14 @@
 deeper it gets.
   make_seeds.py FOLDER"""
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'support'))
 sys.dont_write_bytecode = True
 import kmt_writer  # noqa: E402
+import perfdata  # noqa: E402
 import relay_files  # noqa: E402
 import text_traces  # noqa: E402
 import tracedat  # noqa: E402
@@ -17,6 +19,7 @@ import tracedat  # noqa: E402
 PAGES = 2  # of each CPU
 RECORDS = 12  # of a .kmt block
 SYMBOLS = 500  # bytes
+SAMPLES = 40  # of a perf.data
 
 
 def write(folder, name, contents):
@@ -25,7 +28,29 @@ def write(folder, name, contents):
         file.write(contents)
 
 
+def perf_data(name):
+    """What a fixture holds, unpacked where it is stored compressed."""
+    path = os.path.join(HERE, '..', 'data', name)
+    if os.path.exists(path):
+        with open(path, 'rb') as file:
+            return file.read()
+    return subprocess.run(['zstd', '-q', '-d', '-c', path + '.zst'], stdout=subprocess.PIPE, check=True).stdout
+
+
+def write_perf_seeds(folder):
+    for name in ('amd64/perf.g.data', 'i386/perf.g.data', 's390x/perf.g.data', 'amd64/perf.lost.data', 's390x/perf.lost.data',
+                 'amd64/perf.z.data', 's390x/perf.z.data'):
+        perf = perfdata.read(perf_data(name))
+        if '.z.' in name:
+            perf.records = [record for record in perf.records if perf.type_of(record) == perfdata.COMPRESSED][:3]
+        else:
+            perf = perfdata.shortened(perf, SAMPLES)
+        write(folder, name.replace('/', '.'), perfdata.to_file(perf))
+        write(folder, name.replace('/', '.') + '.pipe', perfdata.to_pipe(perf))
+
+
 def main():
+    write_perf_seeds(os.path.join(sys.argv[1], 'perf_data_fuzzer'))
     for kernel in ('amd64', 'i386', 's390x', 'amd64-5.10', 'amd64-stacks'):
         trace = tracedat.read(os.path.join(HERE, '..', 'data', kernel, 'trace.dat'))
         trace.kallsyms = trace.kallsyms[:SYMBOLS]

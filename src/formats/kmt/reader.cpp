@@ -199,7 +199,8 @@ class KmtSource : public Source {
     std::vector<CpuPart> parts;
     std::vector<std::string> names;
     for (auto& [number, blocks] : contents_.streams) {
-      const auto& [cpu, buffer, page_bytes] = blocks.stream;
+      const unsigned cpu = blocks.stream.cpu;
+      const std::string& buffer = blocks.stream.buffer;
       names.push_back(buffer);
       info_.cpus = std::max(info_.cpus, cpu + 1);
       if (wanted_buffer && buffer != *wanted_buffer) continue;

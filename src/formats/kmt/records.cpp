@@ -87,7 +87,11 @@ void RecordWriter::describe(const TraceDescription& description) {
   encoder_ = std::make_unique<BlockEncoder>(*layouts_);
 }
 
-void RecordWriter::begin_stream(const RecordStream& stream) { stream_ = file_->append_stream(stream); }
+void RecordWriter::begin_stream(const RecordStream& stream) {
+  std::uint16_t& number = streams_[{stream.cpu, stream.buffer}];
+  if (!stream.goes_on) number = file_->append_stream(stream);
+  stream_ = number;
+}
 
 void RecordWriter::record(std::uint64_t ticks, Bytes record) {
   encoder_->add(ticks, record);

@@ -2,9 +2,12 @@
 // .kmt from and to raw records.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "formats/kmt/block_encoder.hpp"
 #include "formats/kmt/file_writer.hpp"
@@ -31,6 +34,7 @@ class RecordWriter : public RecordSink {
   std::optional<FileWriter> file_;
   std::unique_ptr<RecordLayouts> layouts_;
   std::unique_ptr<BlockEncoder> encoder_;
+  std::map<std::pair<unsigned, std::string>, std::uint16_t> streams_;  // by CPU and buffer
   std::uint16_t stream_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/tracedat/decompress.hpp"
+#include "formats/tracedat/initial_sections.hpp"
 #include "formats/tracedat/layout.hpp"
 #include "formats/tracedat/recover.hpp"
 
@@ -54,43 +55,6 @@ std::string owned(std::string_view text) { return std::string(text); }
 
 // Texts end with a NUL that is part of their size, sometimes.
 std::string_view without_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
-
-void read_header_info(ByteReader& in, FileContents& contents) {
-  const auto expect = [&in](std::string_view tag) {
-    const std::uint64_t at = in.file_offset();
-    if (in.text(tag.size()) == tag) return;
-    Error error(fmt::format("Expected \"{}\"", tag.substr(0, tag.size() - 1)));
-    error.at({{}, {}, at});
-    throw error;
-  };
-  expect(std::string_view("header_page\0", 12));
-  contents.description.kernel.header_page = owned(in.text(in.u64()));
-  expect(std::string_view("header_event\0", 13));
-  contents.description.kernel.header_event = owned(in.text(in.u64()));
-}
-
-void read_ftrace_formats(ByteReader& in, FileContents& contents) {
-  for (std::uint32_t left = in.u32(); left > 0; --left)
-    contents.description.kernel.formats.push_back({"ftrace", owned(in.text(in.u64()))});
-}
-
-void read_event_formats(ByteReader& in, FileContents& contents) {
-  for (std::uint32_t systems = in.u32(); systems > 0; --systems) {
-    const std::string system = owned(in.c_string());
-    for (std::uint32_t left = in.u32(); left > 0; --left)
-      contents.description.kernel.formats.push_back({system, owned(in.text(in.u64()))});
-  }
-}
-
-void read_kallsyms(ByteReader& in, FileContents& contents) {
-  contents.description.kernel.kallsyms = owned(in.text(in.u32()));
-}
-void read_printk(ByteReader& in, FileContents& contents) {
-  contents.description.kernel.printk_formats = owned(in.text(in.u32()));
-}
-void read_cmdlines(ByteReader& in, FileContents& contents) {
-  contents.description.kernel.saved_cmdlines = owned(in.text(in.u64()));
-}
 
 std::string clock_in_brackets(std::string_view text) {
   const std::size_t open = text.find('[');
@@ -195,7 +159,7 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
   const auto text = [&in] { return without_nul(in.text(in.remaining())); };
   const auto section = [&](std::uint16_t section_id, auto&& read) {
     if (!parser.sections_read.insert(section_id).second) throw Error("Another section of this kind came before");
-    with_section(parser, in.u64(), section_id, [&](ByteReader& body) { read(body, contents); });
+    with_section(parser, in.u64(), section_id, [&](ByteReader& body) { read(body, contents.description.kernel); });
   };
   switch (id) {
     case kDate: add_offset(contents, parse_offset(text()), 1000); break;  // microseconds
@@ -351,12 +315,13 @@ std::vector<Instance> read_options_v6(const Parser& parser, ByteReader& in) {
 
 void parse_version_6(const Parser& parser, ByteReader& in) {
   FileContents& contents = parser.contents;
-  read_header_info(in, contents);
-  read_ftrace_formats(in, contents);
-  read_event_formats(in, contents);
-  read_kallsyms(in, contents);
-  read_printk(in, contents);
-  read_cmdlines(in, contents);
+  KernelDescription& kernel = contents.description.kernel;
+  read_header_info(in, kernel);
+  read_ftrace_formats(in, kernel);
+  read_event_formats(in, kernel);
+  read_kallsyms(in, kernel);
+  read_printk(in, kernel);
+  read_cmdlines(in, kernel);
   const unsigned cpus = in.u32();
   if (cpus > 0xFFFF)
     throw Error(fmt::format("Cannot read the data of {} CPUs: the header is damaged", cpus))

@@ -95,13 +95,17 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
     error.hint("Convert to .kmt instead, which holds all of them");
     throw error;
   }
-  for (const RawCpu& other : state_->recording.cpus)
-    if (other.cpu == stream.cpu) throw Error(fmt::format("The trace has two ring buffers of cpu {}", stream.cpu));
-  const std::string directory = std::filesystem::absolute(state_->path).parent_path();
-  RawCpu& cpu = state_->recording.cpus.emplace_back();
-  cpu.cpu = stream.cpu;
-  cpu.pages = unnamed_file(directory);
-  cpu.statistics = statistics_of(state_->description, stream.cpu);
+  auto& cpus = state_->recording.cpus;
+  auto known = std::find_if(cpus.begin(), cpus.end(), [&](const RawCpu& other) { return other.cpu == stream.cpu; });
+  if (known != cpus.end() && !stream.goes_on)
+    throw Error(fmt::format("The trace has two ring buffers of cpu {}", stream.cpu));
+  if (known == cpus.end()) {
+    known = cpus.emplace(known);
+    known->cpu = stream.cpu;
+    known->pages = unnamed_file(std::filesystem::absolute(state_->path).parent_path());
+    known->statistics = statistics_of(state_->description, stream.cpu);
+  }
+  RawCpu& cpu = *known;
   KernelDescription& kernel = state_->recording.kernel;
   kernel.sub_buffer_bytes = is_possible_page_size(stream.page_bytes) ? stream.page_bytes : kernel.page_size;
   if (!is_possible_page_size(kernel.page_size))

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/perfdata/description.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "formats/perfdata/layout.hpp"
+
+namespace kmt::perfdata {
+
+namespace {
+
+// Tracepoints are recorded each time unless somebody asked for less.
+void report_sampling(const Attribute& attribute, Findings& findings) {
+  if (attribute.type != kTypeTracepoint || (!attribute.is_frequency && attribute.period <= 1)) return;
+  findings.add({Imperfection::sampled_events,
+                fmt::format("{}: {}", printable(attribute.name),
+                            attribute.is_frequency ? fmt::format("{} a second", attribute.period)
+                                                   : fmt::format("one of {}", attribute.period)),
+                {},
+                {},
+                {}});
+}
+
+}  // namespace
+
+void describe(FileContents& contents, TraceInfo& info) {
+  info.format = contents.is_pipe ? "perf.data, pipe mode" : "perf.data";
+  info.buffers = {""};
+  KernelDescription& kernel = contents.description.kernel;
+  const std::vector<Attribute>& attributes = contents.attributes.all();
+  kernel.clock = clock_name(attributes.empty() ? std::nullopt : attributes.front().clock);
+  if (kernel.header_page.empty())
+    info.findings.add({Imperfection::missing_section,
+                       "tracing data, which describes events: perf writes it when a recording ends",
+                       {},
+                       {},
+                       {}});
+  if (attributes.empty()) info.findings.add({Imperfection::missing_section, "attributes of events", {}, {}, {}});
+  describe_machine(contents.description, info);
+  for (const Attribute& attribute : attributes) report_sampling(attribute, info.findings);
+}
+
+}  // namespace kmt::perfdata

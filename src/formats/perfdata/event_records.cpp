@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/perfdata/event_records.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "formats/perfdata/layout.hpp"
+
+namespace kmt::perfdata {
+
+namespace {
+
+constexpr std::uint32_t kMostCpu = 0xFFFF;
+
+// perf takes this, too, for a record without a time.
+constexpr bool is_time(std::uint64_t time_ns) { return time_ns != 0 && time_ns != ~std::uint64_t{0}; }
+
+}  // namespace
+
+EventRecords::EventRecords(Bytes file, const FileContents& contents, Findings& findings)
+    : contents_(contents),
+      findings_(findings),
+      cursor_(file, contents.data_begin, contents.data_end, contents.order(), true, findings) {
+  for (const Attribute& attribute : contents.attributes.all()) layouts_.emplace_back(attribute);
+}
+
+EventRecords::Kind EventRecords::next() {
+  while (cursor_.next(record_)) {
+    if (record_.type < kUserTypes) {
+      if (const auto kind = take_kernel_record()) return *kind;
+    } else if (record_.type == kFinishedRound) {
+      return Kind::round_end;
+    } else if (record_.type > kLastUserType) {
+      findings_.add({Imperfection::unknown_section, fmt::format("record of type {}", record_.type), {}, offset(), {}});
+    }
+  }
+  return Kind::end;
+}
+
+std::optional<EventRecords::Kind> EventRecords::take_kernel_record() {
+  if (record_.type == kSample) return take_sample() ? std::optional(Kind::sample) : std::nullopt;
+  const Trailer at_end = trailer();
+  if (is_time(at_end.time_ns)) limit_.note(at_end.time_ns);
+  try {
+    switch (record_.type) {
+      case kComm:
+      case kFork:
+        task_ = read_task_change(record_, contents_.order());
+        task_.time_ns = is_time(at_end.time_ns) ? at_end.time_ns : 0;
+        return Kind::task;
+      case kLost:
+      case kLostSamples:
+      case kThrottle: take_loss(at_end); return Kind::loss;
+      default: break;
+    }
+  } catch (const Error& error) {
+    damaged(error.what());
+  }
+  return std::nullopt;
+}
+
+// All events of a file that has several say where the id is in the same way.
+bool EventRecords::find_attribute() {
+  if (layouts_.empty()) return false;
+  if (layouts_.size() == 1) return true;
+  const auto id = layouts_.front().id(record_.payload, contents_.order());
+  if (has_last_id_ && id == last_id_) return true;
+  const auto found = id ? contents_.attributes.of_id(*id) : std::nullopt;
+  if (!found) return false;
+  attribute_ = *found;
+  last_id_ = *id;
+  has_last_id_ = true;
+  return true;
+}
+
+bool EventRecords::take_sample() {
+  if (!find_attribute()) {
+    findings_.add({Imperfection::unknown_event, "a sample whose event the file does not describe", {}, offset(), {}});
+    return false;
+  }
+  if (!layouts_[attribute_].read(record_.payload, contents_.order(), sample_)) {
+    findings_.add({Imperfection::short_record, "a sample is shorter than its fields", {}, offset(), {}});
+    return false;
+  }
+  sample_.cpu = checked_cpu(sample_.cpu);
+  if (is_time(sample_.time_ns))
+    limit_.note(sample_.time_ns);
+  else
+    sample_.time_ns = 0;
+  return true;
+}
+
+void EventRecords::take_loss(const Trailer& trailer) {
+  ByteReader in(record_.payload, contents_.order(), offset() + kRecordHeaderBytes);
+  loss_ = {std::nullopt, is_time(trailer.time_ns) ? trailer.time_ns : 0, 0, offset()};
+  std::optional<std::uint64_t> id = trailer.id;
+  if (record_.type == kLost) id = in.u64();
+  if (record_.type != kThrottle) loss_.count = in.u64();
+  // What perf adds at the end says which event, whose id belongs to a CPU, and has zeroes for the time and the CPU.
+  std::optional<std::uint32_t> cpu = trailer.cpu;
+  if (loss_.time_ns == 0 && id)
+    if (const auto of_id = contents_.attributes.cpu_of_id(*id)) cpu = of_id;
+  loss_.cpu = checked_cpu(cpu);
+}
+
+Trailer EventRecords::trailer() const {
+  if (contents_.attributes.empty()) return {};
+  const Attribute& first = contents_.attributes.all().front();
+  if (!first.ids_in_all) return {};
+  return read_trailer(record_.payload, first.sample_type, contents_.order()).value_or(Trailer{});
+}
+
+// Recordings of single tasks may have no CPUs.
+std::uint16_t EventRecords::checked_cpu(std::optional<std::uint32_t> cpu) {
+  if (cpu && *cpu > kMostCpu) {
+    damaged("impossible CPU");
+    return 0;
+  }
+  return static_cast<std::uint16_t>(cpu.value_or(0));
+}
+
+void EventRecords::damaged(const char* what) { findings_.add({Imperfection::damaged_record, what, {}, offset(), {}}); }
+
+}  // namespace kmt::perfdata

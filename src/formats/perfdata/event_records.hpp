@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the records of a perf.data tell of events, in the file's order: samples with their fields found, losses, tasks,
+// and where rounds end. Everything else is passed over.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "formats/perfdata/file.hpp"
+#include "formats/perfdata/record_cursor.hpp"
+#include "formats/perfdata/rounds.hpp"
+#include "formats/perfdata/sample.hpp"
+#include "formats/perfdata/tasks.hpp"
+
+namespace kmt::perfdata {
+
+// Events of one CPU that the kernel or perf counted instead of recording them.
+struct Loss {
+  std::optional<std::uint64_t> count;  // empty: not known
+  std::uint64_t time_ns = 0;           // 0: a sum at the recording's end, of losses that were told before too
+  std::uint16_t cpu = 0;
+  std::uint64_t offset = 0;  // in the file
+};
+
+class EventRecords {
+ public:
+  enum class Kind : std::uint8_t { sample, loss, task, round_end, end };
+
+  // The contents must outlive this, as the file's bytes. Damage becomes findings.
+  EventRecords(Bytes file, const FileContents& contents, Findings& findings);
+
+  // What comes next; its fields are below.
+  Kind next();
+  const Sample& sample() const { return sample_; }        // with a CPU always
+  std::uint32_t attribute() const { return attribute_; }  // of the sample, index into Attributes::all()
+  const Loss& loss() const { return loss_; }
+  TaskChange& task() { return task_; }
+  std::uint64_t offset() const { return record_.offset; }  // in the file
+  std::uint64_t position() const { return cursor_.position(); }
+
+  // Up to which time what came is due now that a round has ended.
+  std::uint64_t end_round() { return limit_.end_round(); }
+
+ private:
+  std::optional<Kind> take_kernel_record();
+  bool take_sample();
+  void take_loss(const Trailer& trailer);
+  Trailer trailer() const;
+  bool find_attribute();
+  std::uint16_t checked_cpu(std::optional<std::uint32_t> cpu);
+  void damaged(const char* what);
+
+  const FileContents& contents_;
+  Findings& findings_;
+  RecordCursor cursor_;
+  RoundLimit limit_;
+  std::vector<SampleLayout> layouts_;  // by attribute
+  Record record_;
+  Sample sample_;
+  std::uint32_t attribute_ = 0;
+  std::uint64_t last_id_ = 0;  // what find_attribute() found last, at attribute_
+  bool has_last_id_ = false;
+  Loss loss_;
+  TaskChange task_;
+};
+
+}  // namespace kmt::perfdata

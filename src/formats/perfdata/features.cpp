@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/perfdata/features.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "formats/perfdata/layout.hpp"
+#include "formats/tracedat/initial_sections.hpp"
+
+namespace kmt::perfdata {
+
+namespace {
+
+constexpr std::uint32_t kMostCpus = 0x10000;
+
+// A size, then so many bytes, of which the text ends at the first NUL.
+std::string_view read_text(ByteReader& in) {
+  const std::string_view padded = in.text(in.u32());
+  return padded.substr(0, padded.find('\0'));
+}
+
+// "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz" and "[ext4]" are both ext4; empty for what is no module.
+std::string module_of_path(std::string_view path) {
+  if (path.starts_with('[')) {
+    if (!path.ends_with(']') || path.starts_with("[kernel") || path.starts_with("[guest") || path.starts_with("[vdso"))
+      return {};
+    return std::string(path.substr(1, path.size() - 2));
+  }
+  path = path.substr(path.rfind('/') + 1);
+  const std::size_t suffix = path.rfind(".ko");
+  if (suffix == std::string_view::npos) return {};
+  std::string name(path.substr(0, suffix));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+void read_build_ids(ByteReader& in, KernelDescription& kernel) {
+  while (in.remaining() >= kRecordHeaderBytes) {
+    in.skip(4);  // type
+    const std::uint16_t misc = in.u16();
+    const std::uint16_t size = in.u16();
+    if (size < kRecordHeaderBytes)
+      throw Error("A build-id has an impossible size").at({{}, {}, in.file_offset() - kRecordHeaderBytes});
+    const std::uint64_t at = in.file_offset();
+    read_build_id(misc, ByteReader(in.bytes(size - kRecordHeaderBytes), in.order(), at), kernel);
+  }
+}
+
+// "0-3,8-11". A sound file names each CPU once: `cpus_left` bounds the work that a small one could make.
+void assign_node(std::string_view cpus, int node, std::vector<int>& nodes, std::uint32_t& cpus_left) {
+  for (const std::string_view range : split(cpus, ',')) {
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    const char* const end = range.data() + range.size();
+    const auto [at, code] = std::from_chars(range.data(), end, first);
+    if (code != std::errc{}) continue;
+    last = first;
+    if (at != end && *at == '-' && std::from_chars(at + 1, end, last).ec != std::errc{}) continue;
+    if (last >= kMostCpus || first > last) continue;
+    if (last - first >= cpus_left) throw Error("NUMA nodes have more CPUs than there can be");
+    cpus_left -= last - first + 1;
+    if (nodes.size() <= last) nodes.resize(last + 1, -1);
+    std::fill(nodes.begin() + first, nodes.begin() + last + 1, node);
+  }
+}
+
+void read_numa_topology(ByteReader& in, KernelDescription& kernel) {
+  std::uint32_t cpus_left = kMostCpus;
+  for (std::uint32_t left = in.u32(); left > 0; --left) {
+    const std::uint32_t node = in.u32();
+    in.skip(16);  // bytes of memory: all, free
+    const std::string_view cpus = read_text(in);
+    if (node <= 0x7FFF) assign_node(cpus, static_cast<int>(node), kernel.cpu_nodes, cpus_left);
+  }
+}
+
+void read_command_line(ByteReader& in, KernelDescription& kernel) {
+  std::string text;
+  for (std::uint32_t left = in.u32(); left > 0; --left) {
+    if (!text.empty()) text += ' ';
+    text += read_text(in);
+  }
+  kernel.notes["arguments"] = std::move(text);
+}
+
+void read_event_names(ByteReader& in, Attributes& attributes) {
+  const std::uint32_t events = in.u32();
+  const std::uint32_t attribute_bytes = in.u32();
+  for (std::uint32_t left = events; left > 0; --left) {
+    in.skip(attribute_bytes);
+    const std::uint32_t ids = in.u32();
+    const std::string_view name = read_text(in);
+    for (std::uint32_t i = 0; i < ids; ++i) attributes.name(in.u64(), name);
+  }
+}
+
+// The wall clock when the recording began.
+void read_clocks(ByteReader& in, KernelDescription& kernel) {
+  in.skip(8);  // version, clock
+  const std::uint64_t seconds = in.u64() / 1'000'000'000;
+  kernel.notes["recorded_at"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+}  // namespace
+
+void read_build_id(std::uint16_t misc, ByteReader in, KernelDescription& kernel) {
+  constexpr std::uint64_t kMostIdBytes = 20;
+  constexpr std::uint64_t kIdFieldBytes = 24;
+  if ((misc & kCpuModeMask) != kCpuModeKernel) return;
+  in.skip(4);  // pid
+  const Bytes field = in.bytes(kIdFieldBytes);
+  const std::string_view padded = in.text(in.remaining());
+  const std::string_view path = padded.substr(0, padded.find('\0'));
+  const std::uint64_t bytes = (misc & kBuildIdSized) != 0 ? std::uint64_t{field[kMostIdBytes]} : kMostIdBytes;
+  std::string id;
+  for (const std::uint8_t byte : field.first(std::min(bytes, kMostIdBytes))) id += fmt::format("{:02x}", byte);
+  if (id.find_first_not_of('0') == std::string::npos) return;
+  if (path.starts_with("[kernel.kallsyms]"))
+    kernel.notes["kernel_build_id"] = id;
+  else if (const std::string module = module_of_path(path); !module.empty())
+    kernel.notes["module_build_ids"] += fmt::format("{} {}\n", module, id);
+}
+
+void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, Attributes& attributes,
+                  TraceDescription& description, Findings& findings) {
+  KernelDescription& kernel = description.kernel;
+  ByteReader in(bytes, kernel.byte_order, offset);
+  try {
+    switch (feature) {
+      case kTracingData: tracedat::read_tracing_data(bytes, offset, kernel, findings); break;
+      case kBuildId: read_build_ids(in, kernel); break;
+      case kHostname: kernel.node_name = read_text(in); break;
+      case kOsRelease: kernel.release = read_text(in); break;
+      case kPerfVersion: kernel.notes["recorder"] = fmt::format("perf {}", read_text(in)); break;
+      case kArch: kernel.machine = read_text(in); break;
+      case kCpuCount: kernel.cpus = std::min(in.u32(), kMostCpus - 1); break;  // available; then: online
+      case kCommandLine: read_command_line(in, kernel); break;
+      case kEventDescription: read_event_names(in, attributes); break;
+      case kNumaTopology: read_numa_topology(in, kernel); break;
+      case kClockData: read_clocks(in, kernel); break;
+      default: break;
+    }
+  } catch (const Error& error) {
+    findings.add({Imperfection::damaged_section,
+                  fmt::format("feature {}: {}", feature, error.what()),
+                  {},
+                  error.place().offset,
+                  {}});
+  }
+}
+
+std::string uname_of_names(const KernelDescription& kernel) {
+  if (kernel.release.empty() && kernel.machine.empty()) return {};
+  // Words that trace.dat separates by blanks.
+  const auto word = [](const std::string& text) { return text.empty() ? std::string("unknown") : text; };
+  return fmt::format("Linux {} {} {}", word(kernel.node_name), word(kernel.release), word(kernel.machine));
+}
+
+}  // namespace kmt::perfdata

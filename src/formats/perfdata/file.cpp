@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/perfdata/file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "formats/perfdata/features.hpp"
+#include "formats/perfdata/layout.hpp"
+#include "formats/perfdata/record_cursor.hpp"
+
+namespace kmt::perfdata {
+
+namespace {
+
+bool starts_with(Bytes file, std::string_view magic) {
+  return file.size() >= magic.size() &&
+         std::string_view(reinterpret_cast<const char*>(file.data()), magic.size()) == magic;
+}
+
+void damaged(Findings& findings, const std::string& what, const Error& error) {
+  findings.add(
+      {Imperfection::damaged_section, fmt::format("{}: {}", what, error.what()), {}, error.place().offset, {}});
+}
+
+struct Section {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+Section read_section(ByteReader& in) {
+  const std::uint64_t offset = in.u64();
+  return {offset, in.u64()};
+}
+
+// Its bytes in the file; throws Error where they are not all there.
+ByteReader open(Bytes file, Section section, ByteOrder order) {
+  ByteReader in(file, order);
+  in.seek(section.offset);
+  return {in.bytes(section.size), order, section.offset};
+}
+
+std::vector<std::uint64_t> read_ids(ByteReader in) {
+  std::vector<std::uint64_t> ids;
+  while (in.remaining() >= 8) ids.push_back(in.u64());
+  return ids;
+}
+
+// Attributes of the size that the header says, behind each the place of its ids.
+void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, FileContents& contents,
+                     Findings& findings) {
+  constexpr std::uint64_t kSectionBytes = 16;
+  try {
+    if (entry_bytes < kLeastAttributeBytes + kSectionBytes)
+      throw Error(fmt::format("Impossible size of attributes: {}", entry_bytes)).at({{}, {}, 16});
+    std::uint64_t ids_left = file.size() / 8;  // a sound file has each id once
+    for (ByteReader in = open(file, section, contents.order()); in.remaining() >= entry_bytes;) {
+      const std::uint64_t at = in.file_offset();
+      const Attribute attribute = parse_attribute(in.bytes(entry_bytes - kSectionBytes), contents.order(), at);
+      std::vector<std::uint64_t> ids;
+      try {
+        const Section of_ids = read_section(in);
+        if (of_ids.size / 8 > ids_left) throw Error("More ids than the file can hold").at({{}, {}, at});
+        ids_left -= of_ids.size / 8;
+        ids = read_ids(open(file, of_ids, contents.order()));
+      } catch (const Error& error) {
+        damaged(findings, "ids of an event", error);
+      }
+      contents.attributes.add(attribute, ids);
+    }
+  } catch (const Error& error) {
+    damaged(findings, "attributes", error);
+  }
+}
+
+// A bit each. They are words of the recording program: of a big-endian one it shows only in what comes of them whether
+// words have 4 or 8 bytes. perf writes the host's name always.
+std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
+  std::array<bool, kFeatureBits> has{};
+  for (const unsigned word_bytes : {8u, 4u}) {
+    for (unsigned bit = 0; bit < kFeatureBits; ++bit) {
+      const unsigned word_bits = word_bytes * 8;
+      const std::uint64_t word = load_sized(bytes.data() + bit / word_bits * word_bytes, word_bytes, order);
+      has[bit] = (word >> bit % word_bits & 1) != 0;
+    }
+    if (has[kHostname]) break;
+  }
+  return has;
+}
+
+void read_features(Bytes file, const std::array<bool, kFeatureBits>& has, FileContents& contents, Findings& findings) {
+  ByteReader sections(file, contents.order());
+  sections.seek(contents.data_end);
+  std::uint64_t left = 2 * file.size();  // a sound file has each byte of them once
+  for (unsigned feature = 0; feature < kFeatureBits; ++feature) {
+    if (!has[feature]) continue;
+    try {
+      const Section section = read_section(sections);
+      ByteReader in = open(file, section, contents.order());
+      if (section.size > left) throw Error("Sections overlap").at({{}, {}, section.offset});
+      left -= section.size;
+      read_feature(feature, in.bytes(section.size), section.offset, contents.attributes, contents.description,
+                   findings);
+    } catch (const Error& error) {
+      damaged(findings, fmt::format("feature {}", feature), error);
+      if (sections.remaining() < sizeof(Section)) return;
+    }
+  }
+}
+
+void parse_file_mode(Bytes file, ByteReader& in, FileContents& contents, Findings& findings) {
+  const std::uint64_t attribute_bytes = in.u64();
+  const Section attributes = read_section(in);
+  const Section data = read_section(in);
+  in.skip(16);  // names of events, of old versions
+  const std::array<bool, kFeatureBits> has = read_feature_bits(in.bytes(kFeatureBits / 8), contents.order());
+  read_attributes(file, attributes, attribute_bytes, contents, findings);
+
+  contents.data_begin = std::min<std::uint64_t>(data.offset, file.size());
+  const std::uint64_t there = file.size() - contents.data_begin;
+  contents.data_end = contents.data_begin + std::min(data.size, there);
+  if (data.size == 0) {
+    contents.data_end = file.size();
+    findings.add({Imperfection::truncated_file,
+                  "perf did not end the recording: the sizes and all descriptions, written last, are missing",
+                  {},
+                  data.offset,
+                  {}});
+  } else if (data.size > there) {
+    findings.add({Imperfection::truncated_file,
+                  fmt::format("{} of {} bytes of records are there, and no descriptions, which stand behind them",
+                              there, data.size),
+                  {},
+                  file.size(),
+                  {}});
+  } else {
+    read_features(file, has, contents, findings);
+  }
+}
+
+void read_pipe_attribute(const Record& record, FileContents& contents) {
+  const Bytes payload = record.payload;
+  const std::uint64_t at = record.offset + kRecordHeaderBytes;
+  const std::uint64_t bytes = payload.size() >= 8 ? load<std::uint32_t>(payload.data() + 4, contents.order()) : 0;
+  if (bytes < kLeastAttributeBytes || bytes > payload.size())
+    throw Error(fmt::format("Impossible size of attributes: {}", bytes)).at({{}, {}, at});
+  contents.attributes.add(parse_attribute(payload.first(bytes), contents.order(), at),
+                          read_ids(ByteReader(payload.subspan(bytes), contents.order())));
+}
+
+// Which CPU each id belongs to.
+void read_id_index(const Record& record, FileContents& contents) {
+  ByteReader in(record.payload, contents.order(), record.offset + kRecordHeaderBytes);
+  in.skip(8);
+  while (in.remaining() >= 32) {
+    const std::uint64_t id = in.u64();
+    in.skip(8);
+    const std::uint64_t cpu = in.u64();
+    in.skip(8);
+    if (cpu <= 0xFFFF) contents.attributes.set_cpu(id, static_cast<std::uint32_t>(cpu));
+  }
+}
+
+void read_name(const Record& record, FileContents& contents) {
+  constexpr std::uint64_t kName = 2;  // PERF_EVENT_UPDATE__NAME
+  ByteReader in(record.payload, contents.order());
+  const std::uint64_t what = in.u64();
+  const std::uint64_t id = in.u64();
+  const std::string_view padded = in.text(in.remaining());
+  if (what == kName) contents.attributes.name(id, padded.substr(0, padded.find('\0')));
+}
+
+// Where the kernel and its modules lay.
+void read_kernel_mapping(const Record& record, KernelDescription& kernel) {
+  constexpr std::string_view kKernel = "[kernel.kallsyms]";
+  if ((record.misc & kCpuModeMask) != kCpuModeKernel) return;
+  ByteReader in(record.payload, kernel.byte_order);
+  in.skip(8 + 16);  // pid, tid, start, size
+  const std::uint64_t reference = in.u64();
+  const std::string_view padded = in.text(in.remaining());
+  const std::string_view name = padded.substr(0, padded.find('\0'));
+  if (name.starts_with(kKernel) && name.size() > kKernel.size() && kernel.notes.count("kernel_reference") == 0)
+    kernel.notes["kernel_reference"] = fmt::format("{} {:x}", name.substr(kKernel.size()), reference);
+}
+
+void read_description_record(const Record& record, FileContents& contents, Findings& findings) {
+  const std::uint64_t at = record.offset + kRecordHeaderBytes;
+  KernelDescription& kernel = contents.description.kernel;
+  const auto feature = [&](unsigned number, Bytes bytes, std::uint64_t offset) {
+    read_feature(number, bytes, offset, contents.attributes, contents.description, findings);
+  };
+  switch (record.type) {
+    case kMmap: read_kernel_mapping(record, kernel); break;
+    case kHeaderAttr: read_pipe_attribute(record, contents); break;
+    case kEventUpdate: read_name(record, contents); break;
+    case kIdIndex: read_id_index(record, contents); break;
+    case kHeaderBuildId: read_build_id(record.misc, ByteReader(record.payload, contents.order(), at), kernel); break;
+    case kHeaderTracingData: feature(kTracingData, record.attached, at + record.payload.size()); break;
+    case kHeaderFeature: {
+      ByteReader in(record.payload, contents.order(), at);
+      const std::uint64_t number = in.u64();
+      if (number < kFeatureBits) feature(static_cast<unsigned>(number), record.payload.subspan(8), in.file_offset());
+      break;
+    }
+    default: break;
+  }
+}
+
+// Records that describe what is recorded. In a file they stand in front of the first sample; of a pipe perf writes
+// build-ids last.
+void read_description_records(Bytes file, FileContents& contents, Findings& findings) {
+  Findings found_again;  // by whoever reads the events
+  RecordCursor records(file, contents.data_begin, contents.data_end, contents.order(), false, found_again);
+  bool described = !contents.description.kernel.header_page.empty();
+  for (Record record; records.next(record);) {
+    if (!contents.is_pipe && record.type == kSample) break;
+    if (record.type == kHeaderTracingData && std::exchange(described, true)) continue;
+    try {
+      read_description_record(record, contents, findings);
+    } catch (const Error& error) {
+      findings.add({Imperfection::damaged_record, error.what(), {}, record.offset, {}});
+    }
+  }
+}
+
+}  // namespace
+
+bool is_perf_data(Bytes file) { return starts_with(file, kMagicLittle) || starts_with(file, kMagicBig); }
+
+FileContents parse_file(Bytes file, Findings& findings) {
+  FileContents contents;
+  KernelDescription& kernel = contents.description.kernel;
+  kernel.byte_order = starts_with(file, kMagicLittle) ? ByteOrder::little : ByteOrder::big;
+  ByteReader in(file, kernel.byte_order);
+  try {
+    in.skip(kMagicLittle.size());
+    const std::uint64_t header_bytes = in.u64();
+    contents.is_pipe = header_bytes == kPipeHeaderBytes;
+    contents.data_begin = kPipeHeaderBytes;
+    contents.data_end = file.size();
+    if (!contents.is_pipe) {
+      if (header_bytes != kFileHeaderBytes)
+        throw Error(fmt::format("Unknown size of the file's header: {}", header_bytes)).at({{}, {}, 8});
+      parse_file_mode(file, in, contents, findings);
+    }
+  } catch (Error& error) {
+    throw error.context("Reading the header of the perf.data");
+  }
+  read_description_records(file, contents, findings);
+  contents.description.uname = uname_of_names(kernel);
+  return contents;
+}
+
+}  // namespace kmt::perfdata

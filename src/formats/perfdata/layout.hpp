@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers of the perf.data format: include/uapi/linux/perf_event.h, and tools/lib/perf/include/perf/event.h and
+// tools/perf/Documentation/perf.data-file-format.txt of Linux 6.18.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace kmt::perfdata {
+
+constexpr std::string_view kMagicLittle = "PERFILE2";
+constexpr std::string_view kMagicBig = "2ELIFREP";  // the same number, of a big-endian machine
+constexpr std::uint64_t kFileHeaderBytes = 104;
+constexpr std::uint64_t kPipeHeaderBytes = 16;
+constexpr std::uint64_t kLeastAttributeBytes = 64;  // PERF_ATTR_SIZE_VER0
+constexpr std::uint64_t kRecordHeaderBytes = 8;
+constexpr unsigned kFeatureBits = 256;
+
+// Of a record; those from kUserTypes on are written by perf, the others by the kernel.
+enum RecordType : std::uint32_t {
+  kMmap = 1,
+  kLost = 2,
+  kComm = 3,
+  kThrottle = 5,
+  kFork = 7,
+  kSample = 9,
+  kLostSamples = 13,
+  kLastKernelType = 22,
+  kUserTypes = 64,
+  kHeaderAttr = 64,
+  kHeaderTracingData = 66,
+  kHeaderBuildId = 67,
+  kFinishedRound = 68,
+  kIdIndex = 69,
+  kAuxtrace = 71,
+  kEventUpdate = 78,
+  kHeaderFeature = 80,
+  kCompressed = 81,
+  kCompressed2 = 83,  // since Linux 6.16: its size stands in front, so that records stay aligned
+  kLastUserType = 84,
+};
+
+// Bits of perf_event_attr::sample_type, in the order in which a sample holds their fields (all up to kRaw).
+struct SampleBits {
+  static constexpr std::uint64_t kIp = 1u << 0;
+  static constexpr std::uint64_t kTid = 1u << 1;
+  static constexpr std::uint64_t kTime = 1u << 2;
+  static constexpr std::uint64_t kAddr = 1u << 3;
+  static constexpr std::uint64_t kRead = 1u << 4;
+  static constexpr std::uint64_t kCallchain = 1u << 5;
+  static constexpr std::uint64_t kId = 1u << 6;
+  static constexpr std::uint64_t kCpu = 1u << 7;
+  static constexpr std::uint64_t kPeriod = 1u << 8;
+  static constexpr std::uint64_t kStreamId = 1u << 9;
+  static constexpr std::uint64_t kRaw = 1u << 10;
+  static constexpr std::uint64_t kIdentifier = 1u << 16;
+};
+
+struct ReadBits {
+  static constexpr std::uint64_t kTimeEnabled = 1u << 0;
+  static constexpr std::uint64_t kTimeRunning = 1u << 1;
+  static constexpr std::uint64_t kId = 1u << 2;
+  static constexpr std::uint64_t kGroup = 1u << 3;
+  static constexpr std::uint64_t kLost = 1u << 4;
+};
+
+constexpr std::uint32_t kTypeTracepoint = 2;       // perf_event_attr::type
+constexpr std::uint16_t kCpuModeMask = 7;          // of a record's misc
+constexpr std::uint16_t kCpuModeKernel = 1;        // PERF_RECORD_MISC_KERNEL
+constexpr std::uint16_t kBuildIdSized = 1u << 15;  // PERF_RECORD_MISC_BUILD_ID_SIZE
+
+// Addresses of a call chain from here on are marks: what follows is of the kernel, of user space, …
+constexpr std::uint64_t kFirstMark = ~std::uint64_t{4095} + 1;  // PERF_CONTEXT_MAX
+constexpr std::uint64_t kKernelMark = ~std::uint64_t{128} + 1;  // PERF_CONTEXT_KERNEL
+
+// Sections behind the data, and records kHeaderFeature.
+enum Feature : unsigned {
+  kTracingData = 1,
+  kBuildId = 2,
+  kHostname = 3,
+  kOsRelease = 4,
+  kPerfVersion = 5,
+  kArch = 6,
+  kCpuCount = 7,
+  kCommandLine = 11,
+  kEventDescription = 12,
+  kNumaTopology = 14,
+  kSampleTime = 21,
+  kClockData = 29,
+};
+
+}  // namespace kmt::perfdata

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/perfdata/reader.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "formats/cpu_streams.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/record_decoder.hpp"
+#include "formats/perfdata/description.hpp"
+#include "formats/perfdata/event_records.hpp"
+#include "formats/perfdata/file.hpp"
+#include "formats/perfdata/layout.hpp"
+#include "formats/perfdata/stacks.hpp"
+
+namespace kmt::perfdata {
+
+namespace {
+
+class PerfDataSource : public Source {
+ public:
+  PerfDataSource(const TraceFile& file, const OpenOptions& options)
+      : file_(file), contents_(parse_file(file.bytes, info_.findings)) {
+    if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
+    info_.path = file.path;
+    describe(contents_, info_);
+    decoder_ = std::make_unique<RecordDecoder>(
+        parse_event_formats(contents_.description.kernel.formats, info_.findings), contents_.order(), info_);
+    stack_ids_ = std::make_unique<StackIds>(info_.stacks);
+    records_ = std::make_unique<EventRecords>(file.bytes, contents_, info_.findings);
+    untraced_types_.resize(contents_.attributes.all().size());
+  }
+
+  const TraceInfo& info() const override { return info_; }
+  bool read(EventBatch& batch) override;
+  double progress() const override;
+
+ private:
+  void take(EventRecords::Kind kind);
+  void take_sample();
+  EventTypeId untraced_type(std::uint32_t attribute);
+  void take_loss();
+  void take_task();
+  void release(std::uint64_t due_ns);
+  void let_go_of_read_bytes();
+
+  TraceFile file_;
+  TraceInfo info_;
+  FileContents contents_;
+  std::unique_ptr<RecordDecoder> decoder_;
+  std::unique_ptr<StackIds> stack_ids_;
+  std::unique_ptr<EventRecords> records_;
+  HeldByTime<Event> events_;
+  HeldByTime<TaskChange> tasks_;
+  EventBatch timeless_;
+  bool ended_ = false;
+  std::uint64_t last_given_ns_ = 0;
+  std::vector<std::uint64_t> last_of_cpu_ns_;               // the last event read
+  std::vector<std::uint64_t> stack_;                        // of the last sample
+  std::vector<std::optional<EventTypeId>> untraced_types_;  // by attribute
+  std::uint64_t let_go_ = 0;                                // bytes of the file
+};
+
+bool PerfDataSource::read(EventBatch& batch) {
+  constexpr std::size_t kBatchEvents = 1024;
+  batch.clear();
+  for (;;) {
+    batch.swap(timeless_);
+    while (batch.size() < kBatchEvents) {
+      const Event* const event = events_.next_due();
+      if (event == nullptr) break;
+      batch.push_back(*event);
+    }
+    if (!batch.empty()) break;
+    if (ended_) return false;
+    take(records_->next());
+  }
+  last_given_ns_ = std::max(last_given_ns_, batch.back().time_ns);
+  return true;
+}
+
+void PerfDataSource::take(EventRecords::Kind kind) {
+  switch (kind) {
+    case EventRecords::Kind::sample: take_sample(); break;
+    case EventRecords::Kind::loss: take_loss(); break;
+    case EventRecords::Kind::task: take_task(); break;
+    case EventRecords::Kind::round_end:
+      release(records_->end_round());
+      let_go_of_read_bytes();
+      break;
+    case EventRecords::Kind::end:
+      ended_ = true;
+      release(RoundLimit::kAll);
+      break;
+  }
+}
+
+void PerfDataSource::take_sample() {
+  const Sample& sample = records_->sample();
+  const auto cpu = static_cast<std::uint16_t>(*sample.cpu);
+  // What has no time comes at once, behind what came before.
+  EventBatch& to = sample.time_ns == 0 ? timeless_ : events_.items();
+  const std::size_t before = to.size();
+  const Attribute& attribute = contents_.attributes.all()[records_->attribute()];
+  if (sample.raw && attribute.type == kTypeTracepoint) {
+    decoder_->decode(*sample.raw, sample.time_ns, cpu, records_->offset(), to);
+  } else {
+    Event& event = to.emplace_back();
+    event.time_ns = sample.time_ns;
+    event.cpu = cpu;
+    event.node = kNoNode;
+    event.type = untraced_type(records_->attribute());
+  }
+  if (to.size() == before) return;
+  kernel_stack(sample.chain, contents_.order(), stack_);
+  to.back().stack = stack_ids_->id_of(stack_);
+  if (info_.cpus <= cpu) info_.cpus = cpu + 1u;
+  if (sample.time_ns == 0) return;
+  if (last_of_cpu_ns_.size() <= cpu) last_of_cpu_ns_.resize(cpu + 1u);
+  last_of_cpu_ns_[cpu] = sample.time_ns;
+  if (sample.time_ns < last_given_ns_) {
+    std::string detail;
+    if (info_.findings.wants(Imperfection::late_event))
+      detail = fmt::format("by {} ns", last_given_ns_ - sample.time_ns);
+    info_.findings.add({Imperfection::late_event, std::move(detail), cpu, records_->offset(), sample.time_ns});
+  }
+  events_.hold(sample.time_ns, cpu);
+  if (events_.size() >= most_held(file_.bytes.size())) events_.release_half();
+}
+
+// Events of other kinds than tracepoints, and tracepoints recorded without their fields, are counted.
+EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
+  std::optional<EventTypeId>& type = untraced_types_[index];
+  if (type) return *type;
+  const Attribute& attribute = contents_.attributes.all()[index];
+  if (attribute.type == kTypeTracepoint)
+    info_.findings.add(
+        {Imperfection::missing_section, fmt::format("fields of {}", printable(attribute.name)), {}, {}, {}});
+  type = EventTypeId{static_cast<std::uint16_t>(info_.event_types.size())};
+  info_.event_types.push_back({"perf", attribute.name.empty()
+                                           ? fmt::format("type {} config {:#x}", attribute.type, attribute.config)
+                                           : attribute.name});
+  return *type;
+}
+
+void PerfDataSource::take_loss() {
+  const Loss& loss = records_->loss();
+  if (info_.cpus <= loss.cpu) info_.cpus = loss.cpu + 1u;
+  const std::string what = loss.count ? fmt::format("{} events", *loss.count) : "an unknown number of events";
+  if (loss.time_ns == 0) {
+    // A sum of the recording's end counts what marks told of again: of the two the larger counts, as with overruns.
+    auto of_cpu = std::find_if(info_.buffer_statistics.begin(), info_.buffer_statistics.end(),
+                               [&](const BufferStatistics& statistics) { return statistics.cpu == loss.cpu; });
+    if (of_cpu == info_.buffer_statistics.end()) {
+      info_.buffer_statistics.push_back({loss.cpu});
+      of_cpu = info_.buffer_statistics.end() - 1;
+    }
+    of_cpu->overrun += loss.count.value_or(1);
+    info_.findings.add({Imperfection::lost_events, what + " of one kind in all", loss.cpu, loss.offset, {}}, 0);
+    return;
+  }
+  const std::uint64_t before = loss.cpu < last_of_cpu_ns_.size() ? last_of_cpu_ns_[loss.cpu] : 0;
+  info_.lost.push_back({loss.cpu, loss.count, before, loss.time_ns, loss.offset});
+  info_.findings.add({Imperfection::lost_events, what, loss.cpu, loss.offset, loss.time_ns}, loss.count.value_or(1));
+}
+
+void PerfDataSource::take_task() {
+  TaskChange& change = records_->task();
+  if (change.time_ns == 0) return learn(change, info_);
+  const std::uint64_t time_ns = change.time_ns;
+  tasks_.items().push_back(std::move(change));
+  tasks_.hold(time_ns, 0);
+}
+
+void PerfDataSource::release(std::uint64_t due_ns) {
+  tasks_.release(due_ns);
+  while (const TaskChange* const change = tasks_.next_due()) learn(*change, info_);
+  events_.release(due_ns);
+}
+
+double PerfDataSource::progress() const {
+  const std::uint64_t bytes = contents_.data_end - contents_.data_begin;
+  const std::uint64_t read = records_->position() - contents_.data_begin;
+  return bytes == 0 ? 1.0 : static_cast<double>(read) / static_cast<double>(bytes);
+}
+
+// What has been read is not needed again; kept, the whole file would come to count as the program's memory.
+void PerfDataSource::let_go_of_read_bytes() {
+  constexpr std::uint64_t kLetGoBytes = 1u << 20;
+  const std::uint64_t read = records_->position();
+  if (!file_.mapping || read - let_go_ < kLetGoBytes) return;
+  file_.mapping->let_go(file_.bytes.subspan(let_go_, read - let_go_));
+  let_go_ = read;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) {
+  return std::make_unique<PerfDataSource>(file, options);
+}
+
+}  // namespace kmt::perfdata

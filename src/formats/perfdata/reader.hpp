@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// perf.data, file and pipe mode, as a Source.
+#pragma once
+
+#include <memory>
+
+#include "formats/trace_file.hpp"
+#include "trace/source.hpp"
+
+namespace kmt::perfdata {
+
+// Throws Error when the header is beyond reading.
+std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
+
+}  // namespace kmt::perfdata

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/perfdata/records.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/perfdata/description.hpp"
+#include "formats/perfdata/event_records.hpp"
+#include "formats/perfdata/layout.hpp"
+#include "formats/perfdata/reader.hpp"
+#include "formats/perfdata/stacks.hpp"
+
+namespace kmt::perfdata {
+
+namespace {
+
+constexpr std::uint16_t kUsualStackId = 4;  // TRACE_STACK of kernel/trace/trace.h
+constexpr unsigned kDescribedCallers = 8;   // of an array that takes the rest of the record
+constexpr std::size_t kCommonBytes = 8;     // type, flags, preemption count, task: as all records have them
+
+// As events/ftrace/kernel_stack/format of Linux 6.1.
+constexpr const char* kStackFormat =
+    "name: kernel_stack\nID: {0}\nformat:\n"
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+    "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
+    "\tfield:unsigned long caller[8];\toffset:{1};\tsize:{2};\tsigned:0;\n\n"
+    "print fmt: \"\"\n";
+
+std::uint16_t unused_id(const std::vector<FormatText>& formats) {
+  std::set<unsigned> used;
+  Findings found_again;
+  for (const EventFormat& format : parse_event_formats(formats, found_again)) used.insert(format.id);
+  std::uint16_t id = kUsualStackId;
+  while (used.count(id) != 0) ++id;
+  return id;
+}
+
+// "ID TEXT" lines, by id.
+template <typename Texts>
+std::string lines_by_id(const Texts& texts) {
+  std::string lines;
+  for (const auto& [id, text] : std::map(texts.begin(), texts.end()))
+    if (const std::string line = fmt::format("{} {}", id, text); line.find('\n') == std::string::npos)
+      lines += line + '\n';
+  return lines;
+}
+
+// Copies of what waits for its turn.
+struct Held {
+  std::uint64_t time_ns = 0;
+  std::uint16_t cpu = 0;
+  bool is_loss = false;
+  std::optional<std::uint64_t> lost;  // of a loss
+  std::vector<std::uint8_t> record;
+  std::vector<std::uint64_t> stack;
+};
+
+class Converter {
+ public:
+  Converter(const TraceFile& file, RecordSink& sink, Findings& findings)
+      : sink_(sink),
+        findings_(findings),
+        contents_(parse_file(file.bytes, findings)),
+        file_bytes_(file.bytes.size()),
+        records_(file.bytes, contents_, findings) {
+    describe(file);
+  }
+
+  void convert();
+
+ private:
+  static constexpr std::size_t kGivenAtOnce = 1u << 20;  // bytes of a CPU
+
+  struct Cpu {
+    std::vector<Held> waiting;
+    std::size_t bytes = 0;
+    bool begun = false;
+  };
+
+  void describe(const TraceFile& file);
+  void take_sample();
+  void take_loss();
+  void sort_in(Held& item);
+  void give(unsigned number, Cpu& cpu);
+  void give_stack(const Held& item);
+
+  RecordSink& sink_;
+  Findings& findings_;
+  FileContents contents_;
+  std::uint64_t file_bytes_;
+  EventRecords records_;
+  HeldByTime<Held> held_;
+  std::map<unsigned, Cpu> cpus_;
+  unsigned long_bytes_ = 8;
+  std::uint16_t stack_id_ = 0;
+  std::vector<std::uint8_t> stack_record_;
+};
+
+// What only all of the file tells comes from reading it as any other trace.
+void Converter::describe(const TraceFile& file) {
+  TraceDescription& description = contents_.description;
+  KernelDescription& kernel = description.kernel;
+  if (kernel.header_page.empty()) {
+    Error error("Cannot convert: the file does not describe its events");
+    error.hint("perf writes their descriptions when a recording ends; this one was not ended");
+    throw error;
+  }
+  const std::unique_ptr<Source> source = open(file, {});
+  for (EventBatch batch; source->read(batch);) {
+  }
+  const TraceInfo& info = source->info();
+  long_bytes_ = info.word_bits / 8;
+  kernel.cpus = info.cpus;
+  kernel.clock = info.clock;
+  kernel.clock_choices = fmt::format("[{}]", info.clock);
+  kernel.saved_cmdlines = lines_by_id(info.comms);
+  kernel.thread_groups = lines_by_id(info.thread_groups);
+  // Marks tell of all losses where perf ended the recording; else nobody knows.
+  const std::vector<std::uint64_t> lost = lost_events_per_cpu(info);
+  for (unsigned cpu = 0; cpu < lost.size() && info.findings.count_of(Imperfection::truncated_file) == 0; ++cpu)
+    description.cpu_stats.push_back(cpu_stats_of(kernel, cpu, fmt::format("overrun: {}\n", lost[cpu])));
+  if (info.stacks.size() > 1) {
+    stack_id_ = unused_id(kernel.formats);
+    kernel.formats.push_back({"ftrace", fmt::format(fmt::runtime(kStackFormat), stack_id_, kCommonBytes + long_bytes_,
+                                                    kDescribedCallers * long_bytes_)});
+  }
+  sink_.describe(description);
+}
+
+void Converter::convert() {
+  for (;;) {
+    if (held_.size() >= most_held(file_bytes_)) held_.release_half();
+    while (Held* const item = held_.next_due()) sort_in(*item);
+    switch (records_.next()) {
+      case EventRecords::Kind::sample: take_sample(); break;
+      case EventRecords::Kind::loss: take_loss(); break;
+      case EventRecords::Kind::task: break;
+      case EventRecords::Kind::round_end: held_.release(records_.end_round()); break;
+      case EventRecords::Kind::end:
+        held_.release(RoundLimit::kAll);
+        while (Held* const item = held_.next_due()) sort_in(*item);
+        for (auto& [number, cpu] : cpus_) give(number, cpu);
+        return;
+    }
+  }
+}
+
+void Converter::take_sample() {
+  const Sample& sample = records_.sample();
+  const Attribute& attribute = contents_.attributes.all()[records_.attribute()];
+  if (!sample.raw || attribute.type != kTypeTracepoint) {
+    findings_.add({Imperfection::unknown_section,
+                   fmt::format("a sample of {}, which is no tracepoint with its fields", printable(attribute.name)),
+                   {},
+                   records_.offset(),
+                   {}});
+    return;
+  }
+  Held& item = held_.items().emplace_back();
+  item.time_ns = sample.time_ns;
+  item.cpu = static_cast<std::uint16_t>(*sample.cpu);
+  item.record.assign(sample.raw->begin(), sample.raw->end());
+  kernel_stack(sample.chain, contents_.order(), item.stack);
+  held_.hold(item.time_ns, item.cpu);
+}
+
+// A sum of the recording's end is in the statistics.
+void Converter::take_loss() {
+  const Loss& loss = records_.loss();
+  if (loss.time_ns == 0) return;
+  Held& item = held_.items().emplace_back();
+  item.time_ns = loss.time_ns;
+  item.cpu = loss.cpu;
+  item.is_loss = true;
+  item.lost = loss.count;
+  held_.hold(item.time_ns, item.cpu);
+}
+
+void Converter::sort_in(Held& item) {
+  const unsigned number = item.cpu;
+  Cpu& cpu = cpus_[number];
+  cpu.bytes += sizeof item + item.record.size() + item.stack.size() * sizeof(std::uint64_t);
+  cpu.waiting.push_back(std::move(item));
+  if (cpu.bytes >= kGivenAtOnce) give(number, cpu);
+}
+
+void Converter::give(unsigned number, Cpu& cpu) {
+  sink_.begin_stream({number, "", contents_.description.kernel.page_size, std::exchange(cpu.begun, true)});
+  for (const Held& item : cpu.waiting) {
+    if (item.is_loss) {
+      sink_.lost(item.lost);
+    } else {
+      sink_.record(item.time_ns, item.record);
+      give_stack(item);
+    }
+  }
+  sink_.end_stream();
+  cpu.waiting.clear();
+  cpu.bytes = 0;
+}
+
+void Converter::give_stack(const Held& item) {
+  if (item.stack.empty() || item.record.size() < kCommonBytes) return;
+  const ByteOrder order = contents_.order();
+  const std::size_t callers = kCommonBytes + long_bytes_;
+  stack_record_.assign(callers + item.stack.size() * long_bytes_, 0);
+  std::copy_n(item.record.begin(), kCommonBytes, stack_record_.begin());
+  store(stack_record_.data(), stack_id_, order);
+  store(stack_record_.data() + kCommonBytes, static_cast<std::uint32_t>(item.stack.size()), order);
+  std::uint8_t* at = stack_record_.data() + callers;
+  for (const std::uint64_t address : item.stack) {
+    if (long_bytes_ == 4)
+      store(at, static_cast<std::uint32_t>(address), order);
+    else
+      store(at, address, order);
+    at += long_bytes_;
+  }
+  sink_.record(item.time_ns, stack_record_);
+}
+
+}  // namespace
+
+void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
+  Converter(file, sink, findings).convert();
+}
+
+}  // namespace kmt::perfdata

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/perfdata/sample.hpp"
+
+#include <bit>
+
+#include "formats/perfdata/layout.hpp"
+
+namespace kmt::perfdata {
+
+namespace {
+
+// The bytes of PERF_SAMPLE_READ's values from `at` on; empty when they do not fit.
+std::optional<std::uint64_t> bytes_of_values(Bytes payload, std::uint64_t at, std::uint64_t format, ByteOrder order) {
+  const bool group = (format & ReadBits::kGroup) != 0;
+  const auto times = static_cast<unsigned>(std::popcount(format & (ReadBits::kTimeEnabled | ReadBits::kTimeRunning)));
+  const auto with_each = static_cast<unsigned>(std::popcount(format & (ReadBits::kId | ReadBits::kLost)));
+  if (!group) return std::uint64_t{8} * (1 + times + with_each);
+  if (payload.size() - at < 8) return std::nullopt;
+  const auto events = load<std::uint64_t>(payload.data() + at, order);
+  if (events > payload.size()) return std::nullopt;  // and the product below cannot overflow
+  return 8 * (1 + times + events * (1 + with_each));
+}
+
+}  // namespace
+
+SampleLayout::SampleLayout(const Attribute& attribute) : read_format_(attribute.read_format) {
+  using Bits = SampleBits;
+  const std::uint64_t type = attribute.sample_type;
+  const auto field = [&](std::uint64_t bit) {
+    if ((type & bit) == 0) return kNone;
+    fixed_bytes_ += 8;
+    return fixed_bytes_ - 8;
+  };
+  const std::uint32_t identifier = field(Bits::kIdentifier);
+  field(Bits::kIp);
+  field(Bits::kTid);
+  time_at_ = field(Bits::kTime);
+  field(Bits::kAddr);
+  id_at_ = field(Bits::kId);
+  if (identifier != kNone) id_at_ = identifier;
+  field(Bits::kStreamId);
+  cpu_at_ = field(Bits::kCpu);
+  field(Bits::kPeriod);
+  has_read_ = (type & Bits::kRead) != 0;
+  has_chain_ = (type & Bits::kCallchain) != 0;
+  has_raw_ = (type & Bits::kRaw) != 0;
+}
+
+bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
+  if (payload.size() < fixed_bytes_) return false;
+  sample = {};
+  if (time_at_ != kNone) sample.time_ns = load<std::uint64_t>(payload.data() + time_at_, order);
+  if (cpu_at_ != kNone) sample.cpu = load<std::uint32_t>(payload.data() + cpu_at_, order);
+  std::uint64_t at = fixed_bytes_;
+  if (has_read_) {
+    const auto bytes = bytes_of_values(payload, at, read_format_, order);
+    if (!bytes || *bytes > payload.size() - at) return false;
+    at += *bytes;
+  }
+  if (has_chain_) {
+    if (payload.size() - at < 8) return false;
+    const auto addresses = load<std::uint64_t>(payload.data() + at, order);
+    at += 8;
+    if (addresses > (payload.size() - at) / 8) return false;
+    sample.chain = payload.subspan(at, 8 * addresses);
+    at += 8 * addresses;
+  }
+  if (has_raw_) {
+    if (payload.size() - at < 4) return false;
+    const auto bytes = load<std::uint32_t>(payload.data() + at, order);
+    at += 4;
+    if (bytes > payload.size() - at) return false;
+    sample.raw = payload.subspan(at, bytes);
+  }
+  return true;
+}
+
+std::optional<Trailer> read_trailer(Bytes payload, std::uint64_t sample_type, ByteOrder order) {
+  using Bits = SampleBits;
+  constexpr std::uint64_t kAll =
+      Bits::kTid | Bits::kTime | Bits::kId | Bits::kStreamId | Bits::kCpu | Bits::kIdentifier;
+  const auto bytes = std::uint64_t{8} * static_cast<unsigned>(std::popcount(sample_type & kAll));
+  if (bytes > payload.size()) return std::nullopt;
+  ByteReader in(payload.subspan(payload.size() - bytes), order);
+  Trailer trailer;
+  if ((sample_type & Bits::kTid) != 0) in.skip(8);
+  if ((sample_type & Bits::kTime) != 0) trailer.time_ns = in.u64();
+  if ((sample_type & Bits::kId) != 0) trailer.id = in.u64();
+  if ((sample_type & Bits::kStreamId) != 0) in.skip(8);
+  if ((sample_type & Bits::kCpu) != 0) {
+    trailer.cpu = in.u32();
+    in.skip(4);
+  }
+  if ((sample_type & Bits::kIdentifier) != 0) trailer.id = in.u64();
+  return trailer;
+}
+
+}  // namespace kmt::perfdata

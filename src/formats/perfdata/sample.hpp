@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where a record's fields are. Which ones it has, an event's sample_type says; the order is the kernel's
+// (kernel/events/core.c, perf_output_sample() and __perf_event__output_id_sample(); Linux 2.6.31 to 6.18).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "formats/perfdata/attributes.hpp"
+
+namespace kmt::perfdata {
+
+struct Sample {
+  std::uint64_t time_ns = 0;         // 0: the sample does not say
+  std::optional<std::uint32_t> cpu;  // empty likewise
+  Bytes chain;                       // addresses of the call chain, 8 bytes each
+  std::optional<Bytes> raw;          // a tracepoint's record; at its end there may be padding
+};
+
+// Of one event's samples.
+class SampleLayout {
+ public:
+  explicit SampleLayout(const Attribute& attribute);
+
+  // Of a sample's payload; false when it is shorter than its fields.
+  bool read(Bytes payload, ByteOrder order, Sample& sample) const;
+  // The id that says which event it is; empty when there is none.
+  std::optional<std::uint64_t> id(Bytes payload, ByteOrder order) const { return number(payload, id_at_, order); }
+
+ private:
+  static constexpr std::uint32_t kNone = ~0u;
+
+  static std::optional<std::uint64_t> number(Bytes payload, std::uint32_t at, ByteOrder order) {
+    if (at == kNone || payload.size() < at + std::uint64_t{8}) return std::nullopt;
+    return load<std::uint64_t>(payload.data() + at, order);
+  }
+
+  bool has_read_ = false;
+  bool has_chain_ = false;
+  bool has_raw_ = false;
+  std::uint64_t read_format_ = 0;
+  std::uint32_t id_at_ = kNone;  // in the payload
+  std::uint32_t time_at_ = kNone;
+  std::uint32_t cpu_at_ = kNone;
+  std::uint32_t fixed_bytes_ = 0;  // in front of the fields whose size varies
+};
+
+// What stands at the end of all records but samples, with sample_id_all.
+struct Trailer {
+  std::uint64_t time_ns = 0;
+  std::optional<std::uint32_t> cpu;
+  std::optional<std::uint64_t> id;
+};
+
+// Empty when the payload is shorter than it.
+std::optional<Trailer> read_trailer(Bytes payload, std::uint64_t sample_type, ByteOrder order);
+
+}  // namespace kmt::perfdata

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/perfdata/tasks.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "formats/perfdata/layout.hpp"
+
+namespace kmt::perfdata {
+
+namespace {
+
+constexpr std::size_t kMostNameBytes = 15;  // TASK_COMM_LEN without its NUL
+
+}  // namespace
+
+TaskChange read_task_change(const Record& record, ByteOrder order) {
+  ByteReader in(record.payload, order, record.offset + kRecordHeaderBytes);
+  const auto id = [&in] { return static_cast<std::int32_t>(in.u32()); };
+  TaskChange change;
+  change.process = id();
+  if (record.type == kFork) {
+    in.skip(4);  // the parent's process
+    change.task = id();
+    change.parent = id();
+    return change;
+  }
+  change.task = id();
+  const std::string_view rest = in.text(in.remaining());
+  change.name = rest.substr(0, std::min(rest.find('\0'), kMostNameBytes));
+  return change;
+}
+
+// A task outside of the recorder's PID namespace has no id there: -1.
+void learn(const TaskChange& change, TraceInfo& info) {
+  if (change.task <= 0) return;  // every CPU's idle task has the id 0
+  if (change.process > 0) info.thread_groups[change.task] = change.process;
+  std::string name = change.name;
+  if (name.empty()) {
+    if (change.task == change.parent) return;  // what ran before is told of by its name as well
+    const std::string_view of_parent = task_name(info, change.parent, change.time_ns);
+    if (change.parent <= 0 || of_parent == "<...>") return;
+    name = of_parent;
+  }
+  info.task_names.called_since(change.task, change.time_ns, name);
+  info.comms[change.task] = std::move(name);
+}
+
+}  // namespace kmt::perfdata

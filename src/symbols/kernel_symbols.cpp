@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/kernel_symbols.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/build_id.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "symbols/debug_info.hpp"
+#include "symbols/kallsyms_lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::string note(const TraceInfo& info, const char* name) {
+  const auto found = info.notes.find(name);
+  return found == info.notes.end() ? std::string() : found->second;
+}
+
+// A symbol of the kernel, and where it lay when it was traced.
+struct Reference {
+  std::string name;
+  std::uint64_t address = 0;
+};
+
+std::optional<Reference> reference_of(const TraceInfo& info) {
+  const std::string text = note(info, "kernel_reference");
+  const std::size_t blank = text.find(' ');
+  Reference reference{text.substr(0, blank)};
+  if (blank == std::string::npos) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  const auto [at, code] = std::from_chars(text.data() + blank + 1, end, reference.address, 16);
+  return code == std::errc{} && at == end && reference.address != 0 ? std::optional(reference) : std::nullopt;
+}
+
+std::optional<std::uint64_t> address_of(std::string_view kallsyms, std::string_view name) {
+  std::optional<std::uint64_t> address;
+  for_each_kallsyms_line(kallsyms, [&](const KallsymsLine& line) {
+    if (!address && line.name() == name && line.module().empty()) address = line.address;
+  });
+  return address;
+}
+
+void append_symbol(std::string& text, std::uint64_t address, std::string_view name) {
+  fmt::format_to(std::back_inserter(text), "{:016x} t {}\n", address, name);
+}
+
+Error refused(std::string what, const std::string& path, const TraceInfo& info) {
+  Error error(std::move(what));
+  error.at({path, {}, {}});
+  error.hint(fmt::format("The trace is of kernel {}{}", info.kernel.empty() ? "unknown" : printable(info.kernel),
+                         note(info, "kernel_build_id").empty()
+                             ? ""
+                             : fmt::format(", build-id {}", printable(note(info, "kernel_build_id")))));
+  return error;
+}
+
+// The symbols as they lay when the trace was recorded; empty when the reference is not among them. `what` gets how they
+// were moved.
+std::optional<std::string> as_traced(std::string text, const Reference& reference, std::string& what) {
+  const auto address = address_of(text, reference.name);
+  if (!address) return std::nullopt;
+  const std::uint64_t slide = reference.address - *address;
+  if (slide == 0) return text;
+  std::string moved;
+  moved.reserve(text.size());
+  for_each_kallsyms_line(text, [&](const KallsymsLine& line) {
+    if (line.module().empty()) append_symbol(moved, line.address + slide, line.name());
+  });
+  what += fmt::format(", of another boot: moved by {}{:#x}, without modules", slide >> 63 != 0 ? "-" : "",
+                      slide >> 63 != 0 ? 0 - slide : slide);
+  return moved;
+}
+
+void taken(Findings& findings, std::string what, bool checked = true) {
+  findings.add({checked ? Imperfection::kernel_symbols_from_elsewhere : Imperfection::unchecked_kernel_symbols,
+                std::move(what),
+                {},
+                {},
+                {}});
+}
+
+bool has_symbols(std::string_view kallsyms) {
+  bool any = false;
+  for_each_kallsyms_line(kallsyms, [&any](const KallsymsLine&) { any = true; });
+  return any;
+}
+
+std::string of_kallsyms_file(const TraceInfo& info, const std::string& path, Findings& findings) {
+  if (has_symbols(info.kallsyms)) {
+    Error error("The trace holds its kernel's symbols: others cannot be more right");
+    error.hint("Leave out --kallsyms, which is for traces that hold none");
+    throw error;
+  }
+  std::string text = read_file(path);
+  if (!has_symbols(text)) {
+    Error error("The file holds no symbols with addresses");
+    error.at({path, {}, {}});
+    error.hint("It has to be a copy of /proc/kallsyms that root made");
+    throw error;
+  }
+  std::string what = printable(path);
+  const auto reference = reference_of(info);
+  if (!reference) {
+    taken(findings, what, false);
+    return text;
+  }
+  auto symbols = as_traced(std::move(text), *reference, what);
+  if (!symbols)
+    throw refused(fmt::format("The symbols are of another kernel: they lack {}", printable(reference->name)), path,
+                  info);
+  taken(findings, std::move(what));
+  return *symbols;
+}
+
+// For a trace that says where the kernel lay; empty otherwise.
+std::string of_vmlinux(const TraceInfo& info, const std::string& path, Findings& findings) {
+  const auto reference = reference_of(info);
+  if (!reference) return {};
+  const DebugInfo debug(path);
+  const std::string build_id = note(info, "kernel_build_id");
+  if (!build_id.empty() && !debug.build_id().empty() && build_id != debug.build_id())
+    throw refused(fmt::format("The file is of another build: its build-id is {}", debug.build_id()), path, info);
+  std::string text;
+  for (const DebugInfo::Symbol& symbol : debug.code_symbols()) append_symbol(text, symbol.address, symbol.name);
+  std::string what = printable(path);
+  auto symbols = as_traced(std::move(text), *reference, what);
+  if (!symbols)
+    throw refused(fmt::format("The file is of another kernel: it lacks {}", printable(reference->name)), path, info);
+  taken(findings, printable(path), !build_id.empty() && build_id == debug.build_id());
+  return *symbols;
+}
+
+// Empty unless it is the kernel of the trace.
+std::string of_running_kernel(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings) {
+  const std::string wanted = note(info, "kernel_build_id");
+  const auto reference = reference_of(info);
+  if (wanted.empty() && !reference) return {};  // no kernel could be known to be the right one
+  const std::string notes = try_read_file(files.running_notes).value_or("");
+  const std::string running =
+      gnu_build_id({reinterpret_cast<const std::uint8_t*>(notes.data()), notes.size()}, kHostOrder);
+  std::string why = wanted.empty() ? "the trace does not say the kernel's build-id"
+                                   : fmt::format("the trace is of kernel {}, build-id {}; this machine runs another",
+                                                 printable(info.kernel), printable(wanted));
+  if (!wanted.empty() && wanted == running) {
+    why = "this machine runs the traced kernel, but its /proc/kallsyms shows no addresses: only root may see them";
+    if (reference) {
+      std::string what = "the running kernel, whose build-id is the trace's";
+      auto symbols = as_traced(try_read_file(files.running_kallsyms).value_or(""), *reference, what);
+      if (symbols) {
+        taken(findings, std::move(what));
+        return *symbols;
+      }
+    }
+  }
+  findings.add({Imperfection::no_kernel_symbols, std::move(why), {}, {}, {}});
+  return {};
+}
+
+}  // namespace
+
+std::string symbols_from_elsewhere(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings) {
+  if (!files.kallsyms.empty()) return of_kallsyms_file(info, files.kallsyms, findings);
+  if (!info.kallsyms.empty()) return {};
+  std::string symbols;
+  if (!files.vmlinux.empty()) symbols = of_vmlinux(info, files.vmlinux, findings);
+  return symbols.empty() ? of_running_kernel(info, files, findings) : symbols;
+}
+
+}  // namespace kmt

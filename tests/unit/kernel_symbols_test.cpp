@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where the symbols of a trace come from that holds none.
+#include "symbols/kernel_symbols.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/error.hpp"
+#include "symbols/kallsyms.hpp"
+
+namespace kmt {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::string_literals;
+
+constexpr const char* kSymbols =
+    "ffffffff81000000 T _stext\nffffffff81000100 t asked\nffffffff81000200 T end\nffffffffc0000000 t "
+    "in_module\t[odd]\n";
+
+class KernelSymbols : public testing::Test {
+ protected:
+  KernelSymbols() {
+    std::string name = (fs::temp_directory_path() / "kmemtrace-test-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    files_.running_notes = put("notes", "\4\0\0\0\3\0\0\0\3\0\0\0GNU\0\xab\x00\x12\0"s);
+    files_.running_kallsyms = put("running", kSymbols);
+    info_.notes["kernel_build_id"] = "ab0012";
+    info_.notes["kernel_reference"] = "_stext ffffffff81000000";
+  }
+  ~KernelSymbols() override { fs::remove_all(folder_); }
+
+  std::string put(const std::string& name, const std::string& text) const {
+    const std::string path = folder_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  // What the address is called, of a trace without symbols.
+  std::string name(std::uint64_t address) {
+    findings_ = {};
+    const std::string text = symbols_from_elsewhere(info_, files_, findings_);
+    return Kallsyms(text).name(address);
+  }
+  bool found(Imperfection kind) const { return findings_.count_of(kind) == 1; }
+
+  std::string folder_;
+  KernelSymbolFiles files_;
+  TraceInfo info_;
+  Findings findings_;
+};
+
+TEST_F(KernelSymbols, OfTheRunningKernelWhenItIsTheTraced) {
+  EXPECT_EQ(name(0xffffffff81000110), "asked+0x10");
+  EXPECT_EQ(name(0xffffffffc0000000), "in_module+0x0 [odd]");
+  EXPECT_TRUE(found(Imperfection::kernel_symbols_from_elsewhere));
+  EXPECT_NE(findings_.kept()[0].detail.find("running kernel"), std::string::npos);
+}
+
+TEST_F(KernelSymbols, OfAnotherBootAreMovedAndModulesLeftOut) {
+  info_.notes["kernel_reference"] = "_stext ffffffff91000000";
+  EXPECT_EQ(name(0xffffffff91000110), "asked+0x10");
+  EXPECT_EQ(name(0xffffffffc0000000), "0xffffffffc0000000");
+  EXPECT_NE(findings_.kept()[0].detail.find("moved by 0x10000000"), std::string::npos);
+  info_.notes["kernel_reference"] = "_stext ffffffff80f00000";
+  EXPECT_EQ(name(0xffffffff80f00110), "asked+0x10");
+  EXPECT_NE(findings_.kept()[0].detail.find("moved by -0x100000"), std::string::npos);
+}
+
+TEST_F(KernelSymbols, NeverOfAnotherKernel) {
+  const auto none = [this] {
+    EXPECT_EQ(name(0xffffffff81000110), "0xffffffff81000110");
+    EXPECT_TRUE(found(Imperfection::no_kernel_symbols));
+    EXPECT_FALSE(found(Imperfection::kernel_symbols_from_elsewhere));
+  };
+  info_.notes["kernel_build_id"] = "ab0013";
+  none();
+  info_.notes.erase("kernel_build_id");
+  none();
+  info_.notes["kernel_build_id"] = "ab0012";
+  files_.running_kallsyms = put("hidden", "0000000000000000 T _stext\n0000000000000000 t asked\n");
+  none();
+  info_.notes["kernel_reference"] = "_text ffffffff81000000";  // no such symbol
+  none();
+  info_.notes["kernel_reference"] = "nonsense";
+  none();
+}
+
+TEST_F(KernelSymbols, ATraceWithItsOwnNeedsNoOthers) {
+  info_.kallsyms = kSymbols;
+  EXPECT_TRUE(symbols_from_elsewhere(info_, files_, findings_).empty());
+  EXPECT_TRUE(findings_.kept().empty());
+}
+
+TEST_F(KernelSymbols, ATraceThatKnowsNothingOfItsKernelIsNotComplainedAbout) {
+  info_.notes.clear();
+  EXPECT_TRUE(symbols_from_elsewhere(info_, files_, findings_).empty());
+  EXPECT_TRUE(findings_.kept().empty());
+}
+
+TEST_F(KernelSymbols, ANamedFileCountsMoreThanTheRunningKernel) {
+  files_.kallsyms = put("named", "ffffffff81000000 T _stext\nffffffff81000100 t named\nffffffff81000200 T end\n");
+  info_.kallsyms = "0000000000000000 T _stext\n";  // recorded by somebody who may not see addresses
+  EXPECT_EQ(name(0xffffffff81000110), "named+0x10");
+  info_.notes.clear();
+  EXPECT_EQ(name(0xffffffff81000110), "named+0x10");
+  EXPECT_TRUE(found(Imperfection::unchecked_kernel_symbols));
+}
+
+TEST_F(KernelSymbols, ANamedFileHasToFit) {
+  const auto refused = [this](const std::string& text) {
+    files_.kallsyms = put("named", text);
+    EXPECT_THROW(name(1), Error) << text;
+  };
+  refused("");
+  refused("no symbols\n");
+  refused("0000000000000000 T _stext\n");
+  refused("ffffffff81000000 T _text\n");
+  files_.kallsyms = folder_ + "/none";
+  EXPECT_THROW(name(1), Error);
+  files_.kallsyms = put("named", kSymbols);
+  EXPECT_NO_THROW(name(1));
+  info_.kallsyms = kSymbols;  // not needed
+  EXPECT_THROW(name(1), Error);
+}
+
+}  // namespace
+}  // namespace kmt

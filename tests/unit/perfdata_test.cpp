@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// perf.data made by hand, read back through the registry.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.hpp"
+#include "formats/registry.hpp"
+#include "support/perf_data_builder.hpp"
+
+namespace kmt {
+namespace {
+
+using namespace test;
+
+struct Read {
+  std::unique_ptr<Source> source;
+  std::vector<Event> events;
+  const TraceInfo& info() const { return source->info(); }
+  std::uint64_t found(Imperfection kind) const { return info().findings.count_of(kind); }
+  std::vector<std::uint64_t> times() const {
+    std::vector<std::uint64_t> all;
+    for (const Event& event : events) all.push_back(event.time_ns);
+    return all;
+  }
+};
+
+Read read_all(const Octets& file) {
+  Read read;
+  read.source = open_trace(TraceFile{"made by hand", file, nullptr});
+  EventBatch batch;
+  while (read.source->read(batch)) read.events.insert(read.events.end(), batch.begin(), batch.end());
+  return read;
+}
+
+bool no_findings(const Read& read) {
+  for (std::size_t kind = 0; kind < kImperfections.size(); ++kind)
+    if (read.found(static_cast<Imperfection>(kind)) > 0) return false;
+  return true;
+}
+
+using Times = std::vector<std::uint64_t>;
+
+constexpr Machine kMachine{ByteOrder::little, 8};
+constexpr std::uint64_t kSite = 0x81000010, kPointer = 0x87654320;
+constexpr std::uint64_t kInKernel = ~std::uint64_t{127}, kInUser = ~std::uint64_t{511};
+
+Octets kmalloc(Machine machine, std::uint64_t pointer = kPointer) {
+  return kmalloc_record(machine, kSite, pointer, 100, 128, 42, Context::kHardIrq);
+}
+
+// A kmalloc at each of these times, on CPU 0.
+PerfData& samples(PerfData& data, const Times& times, std::uint32_t cpu = 0) {
+  for (const std::uint64_t time : times) data.sample({time, cpu, kmalloc(kMachine, time)});
+  return data;
+}
+
+struct Case {
+  Machine machine;
+  bool pipe;
+};
+class PerfDataOf : public testing::TestWithParam<Case> {
+ protected:
+  static Octets bytes(const PerfData& data) { return GetParam().pipe ? data.pipe() : data.file(); }
+};
+INSTANTIATE_TEST_SUITE_P(Machines, PerfDataOf,
+                         testing::Values(Case{{ByteOrder::little, 8}, false}, Case{{ByteOrder::little, 4}, false},
+                                         Case{{ByteOrder::big, 8}, false}, Case{{ByteOrder::big, 4}, false},
+                                         Case{{ByteOrder::little, 8}, true}, Case{{ByteOrder::little, 4}, true},
+                                         Case{{ByteOrder::big, 8}, true}, Case{{ByteOrder::big, 4}, true}));
+
+TEST_P(PerfDataOf, EveryFieldArrives) {
+  const Machine machine = GetParam().machine;
+  PerfData data(machine);
+  data.features = {{3, data.text("host")}};  // perf writes it always
+  data.sample({110, 1, kmalloc(machine)}).sample({120, 0, kfree_record(machine, kSite + 1, kPointer)}).round();
+  const Read read = read_all(bytes(data));
+  ASSERT_EQ(read.events.size(), 2u);
+  const Event& kmalloc = read.events[0];
+  EXPECT_EQ(kmalloc.kind, EventKind::kmalloc);
+  EXPECT_EQ(kmalloc.time_ns, 110u);
+  EXPECT_EQ(kmalloc.cpu, 1u);
+  EXPECT_EQ(kmalloc.tid, 42);
+  EXPECT_EQ(kmalloc.context, Context::kHardIrq);
+  EXPECT_EQ(kmalloc.address, kPointer);
+  EXPECT_EQ(kmalloc.bytes_requested, 100u);
+  EXPECT_EQ(kmalloc.bytes_allocated, 128u);
+  EXPECT_EQ(kmalloc.gfp_flags, 0xdc0u);
+  EXPECT_EQ(kmalloc.node, kNoNode);
+  EXPECT_EQ(kmalloc.stack, StackId{});
+  EXPECT_EQ(read.info().call_sites[kmalloc.call_site.value], kSite);
+  EXPECT_EQ(read.events[1].kind, EventKind::kfree);
+  EXPECT_EQ(read.events[1].address, kPointer);
+  EXPECT_EQ(read.info().word_bits, machine.long_bytes * 8);
+  EXPECT_EQ(read.info().byte_order, machine.order);
+  EXPECT_EQ(read.info().page_size, 4096u);
+  EXPECT_EQ(read.info().clock, "perf");
+  EXPECT_EQ(read.info().cpus, 2u);
+  EXPECT_TRUE(no_findings(read));
+}
+
+TEST_P(PerfDataOf, TheMachineIsDescribed) {
+  PerfData data(GetParam().machine);
+  const auto strings = [&data](const std::vector<std::string>& texts) {
+    ByteBuilder out = data.bytes();
+    out.u32(static_cast<std::uint32_t>(texts.size()));
+    for (const std::string& text : texts) out.bytes(data.text(text));
+    return out.get();
+  };
+  ByteBuilder nodes = data.bytes();
+  nodes.u32(2).u32(0).u64(1).u64(1).bytes(data.text("0,2-3")).u32(1).u64(1).u64(1).bytes(data.text("1"));
+  data.features = {{3, data.text("host")},
+                   {4, data.text("6.1.0-test")},
+                   {5, data.text("6.1.9")},
+                   {6, data.text("riscv64")},
+                   {7, data.bytes().u32(4).u32(3).get()},
+                   {11, strings({"perf", "record", "-a"})},
+                   {14, nodes.get()},
+                   {29, data.bytes().u32(1).u32(1).u64(1'700'000'000'000'000'000).u64(5).get()}};
+  data.sample({1, 0, kmalloc(GetParam().machine)});
+  data.attributes[0].flags = {18, 25};
+  data.attributes[0].clock = 1;
+  const Read read = read_all(bytes(data));
+  const TraceInfo& info = read.info();
+  EXPECT_EQ(info.kernel, "6.1.0-test");
+  EXPECT_EQ(info.arch, "riscv64");
+  EXPECT_EQ(info.cpus, 4u);
+  EXPECT_EQ(info.clock, "mono");
+  EXPECT_EQ(info.cpu_nodes, (std::vector<std::int16_t>{0, 1, 0, 0}));
+  EXPECT_EQ(info.notes.at("recorder"), "perf 6.1.9");
+  EXPECT_EQ(info.notes.at("arguments"), "perf record -a");
+  EXPECT_EQ(info.notes.at("recorded_at"), "2023-11-14T22:13:20Z");
+  EXPECT_TRUE(no_findings(read));
+}
+
+TEST_P(PerfDataOf, SeveralEventsAreToldApartByTheirIds) {
+  const Machine machine = GetParam().machine;
+  PerfData data(machine);
+  PerfAttribute with_chain;
+  with_chain.sample_type = kUsual | kCallchain | kRead | kStreamId | kAddr;
+  with_chain.read_format = 4 | 8 | 16;  // ids and losses, of a group
+  with_chain.ids = {20, 21};
+  data.features = {{3, data.text("host")}};
+  data.attributes = {{kUsual, {10, 11}}, with_chain};
+  data.sample({100, 0, kmalloc(machine), 10});
+  const std::vector<std::uint64_t> chain = {kInKernel, 0xabc, 0xdef, kInUser, 0x1234};
+  data.sample({101, 1, kmalloc(machine), 21, chain, {2, 1, 20, 0, 1, 21, 0}}, with_chain);
+  data.sample({102, 1, kmalloc(machine), 11});
+  data.sample({103, 1, kmalloc(machine), 77});  // nobody's
+  const Read read = read_all(bytes(data));
+  EXPECT_EQ(read.times(), (Times{100, 101, 102}));
+  const auto stack = read.info().stacks[read.events[1].stack];
+  EXPECT_EQ(Times(stack.begin(), stack.end()), (Times{0xabc, 0xdef}));
+  EXPECT_EQ(read.found(Imperfection::unknown_event), 1u);
+}
+
+TEST(PerfData, IdsMayStandWhereOldKernelsPutThem) {
+  PerfData data(kMachine);
+  const std::uint64_t type = kIp | kTid | kTime | kId | kCpu | kPeriod | kRaw;
+  data.attributes = {{type, {10}}, {type, {20}}};
+  data.sample({100, 0, kmalloc(kMachine), 20}).lost(3, 105, 1);
+  const Read read = read_all(data.file());
+  EXPECT_EQ(read.times(), Times{100});
+  ASSERT_EQ(read.info().lost.size(), 1u);
+  EXPECT_EQ(read.info().lost[0].cpu, 1u);
+}
+
+TEST(PerfData, ChainsOfTheKernelOnlyAndEachOnce) {
+  PerfData data(kMachine);
+  data.attributes[0].sample_type |= kCallchain;
+  const auto sample = [&](std::uint64_t time, const std::vector<std::uint64_t>& chain) {
+    data.sample({time, 0, kmalloc(kMachine), 1, chain});
+  };
+  sample(1, {kInUser, 1, 2});
+  sample(2, {kInKernel, 5, 6});
+  sample(3, {kInUser, 1, kInKernel, 5, 6});
+  sample(4, {~std::uint64_t{31}, 9, kInKernel, 7});  // of a hypervisor
+  sample(5, {});
+  sample(6, std::vector<std::uint64_t>(1000, kInKernel));
+  const Read read = read_all(data.file());
+  ASSERT_EQ(read.events.size(), 6u);
+  EXPECT_EQ(read.events[0].stack, StackId{});
+  EXPECT_EQ(read.events[1].stack, StackId{1});
+  EXPECT_EQ(read.events[2].stack, StackId{1});
+  EXPECT_EQ(read.events[3].stack, StackId{2});
+  EXPECT_EQ(read.info().stacks[{2}].size(), 1u);
+  EXPECT_EQ(read.events[4].stack, StackId{});
+}
+
+// What each round's end gives out is drawn in formats/perfdata/rounds.hpp.
+TEST(PerfData, RoundsPutEventsInOrder) {
+  PerfData data(kMachine);
+  samples(data, {10, 30}, 0);
+  samples(data, {12, 20}, 1);
+  data.round();  // gives out nothing: the next may have what is older than 30
+  samples(data, {35, 50}, 0);
+  samples(data, {25, 40}, 1);
+  data.round();  // up to 30
+  samples(data, {45}, 1);
+  data.round();  // up to 50
+  samples(data, {60}, 1);
+  const Read read = read_all(data.file());
+  EXPECT_EQ(read.times(), (Times{10, 12, 20, 25, 30, 35, 40, 45, 50, 60}));
+  EXPECT_TRUE(no_findings(read));
+}
+
+TEST(PerfData, WhatComesTooLateForItsRoundIsSaid) {
+  PerfData data(kMachine);
+  samples(data, {10, 30}).round();
+  samples(data, {40}).round();  // gives out up to 30
+  samples(data, {20, 50});
+  const Read read = read_all(data.file());
+  EXPECT_EQ(read.times(), (Times{10, 30, 20, 40, 50}));
+  EXPECT_EQ(read.found(Imperfection::late_event), 1u);
+}
+
+TEST(PerfData, RecordsOfTheKernelCountForRounds) {
+  PerfData data(kMachine);
+  samples(data, {10});
+  data.comm(7, 7, "late", 30).round();
+  samples(data, {20}, 1).round();  // up to 30, which only the task's record has
+  samples(data, {40}, 0).round();
+  samples(data, {35}, 1);
+  const Read read = read_all(data.file());
+  EXPECT_EQ(read.times(), (Times{10, 20, 35, 40}));
+  EXPECT_EQ(read.found(Imperfection::late_event), 0u);
+}
+
+TEST(PerfData, WithoutRoundsAllIsPutInOrder) {
+  PerfData data(kMachine);
+  samples(data, {50, 60}, 0);
+  samples(data, {10, 55}, 1);
+  data.sample({55, 0, kmalloc(kMachine)});
+  const Read read = read_all(data.file());
+  EXPECT_EQ(read.times(), (Times{10, 50, 55, 55, 60}));
+  EXPECT_EQ(read.events[2].cpu, 0u);  // at equal times by CPU
+}
+
+TEST(PerfData, CompressedRecordsMaySpanPieces) {
+  for (const std::uint32_t type : {81u, 83u}) {
+    for (const std::size_t piece : {5u, 64u, 4096u}) {
+      PerfData data(kMachine);
+      Times times;
+      for (std::uint64_t time = 1; time <= 300; ++time) times.push_back(time);
+      samples(data, times).lost(2, 301, 0).compress(piece, type).round();
+      samples(data, {400});  // not compressed
+      const Read read = read_all(data.file());
+      times.push_back(400);
+      EXPECT_EQ(read.times(), times) << piece;
+      EXPECT_EQ(total_lost_events(read.info()), 2u);
+    }
+  }
+}
+
+TEST(PerfData, DamagedCompressionIsSaidAndTheRestIsRead) {
+  PerfData data(kMachine);
+  samples(data, {1, 2, 3}).compress(4096);
+  samples(data, {10}).round();
+  Octets file = data.file();
+  file[data.data_offset() + 8] ^= 0xFF;  // zstd's magic number
+  const Read read = read_all(file);
+  EXPECT_EQ(read.times(), Times{10});
+  EXPECT_EQ(read.found(Imperfection::damaged_record), 1u);
+}
+
+TEST(PerfData, LossHasItsPlaceAndIsNotCountedTwice) {
+  PerfData data(kMachine);
+  data.attributes[0].ids = {1, 2};
+  samples(data, {10}, 0);
+  samples(data, {11}, 1);
+  data.lost(5, 20, 1);
+  samples(data, {21}, 1).round();
+  // perf's own sums at the end: no time, no CPU, but the id of an event that belongs to one.
+  ByteBuilder index = data.bytes();
+  index.u64(2).u64(1).u64(0).u64(0).u64(~std::uint64_t{0}).u64(2).u64(1).u64(1).u64(~std::uint64_t{0});
+  PerfData whole(kMachine);
+  whole.attributes = data.attributes;
+  whole.record(69, 0, index.get());
+  samples(whole, {10}, 0);
+  samples(whole, {11}, 1);
+  whole.lost(5, 20, 1);
+  samples(whole, {21}, 1);
+  whole.kernel_record(13, whole.bytes().u64(4).get(), 0, 0, 2).kernel_record(13, whole.bytes().u64(3).get(), 0, 0, 2);
+  whole.kernel_record(13, whole.bytes().u64(1).get(), 0, 0, 1);
+
+  const Read marks = read_all(data.file());
+  ASSERT_EQ(marks.info().lost.size(), 1u);
+  const LostEvents& lost = marks.info().lost[0];
+  EXPECT_EQ(lost.cpu, 1u);
+  EXPECT_EQ(lost.count, 5u);
+  EXPECT_EQ(lost.before_ns, 11u);
+  EXPECT_EQ(lost.after_ns, 20u);
+  EXPECT_EQ(marks.found(Imperfection::lost_events), 5u);
+  EXPECT_EQ(lost_events_per_cpu(read_all(whole.file()).info()), (std::vector<std::uint64_t>{1, 7}));
+}
+
+TEST(PerfData, TasksHaveNamesOverTime) {
+  PerfData data(kMachine);
+  data.comm(7, 7, "old", 0).comm(7, 9, "thread", 0);  // ran before
+  samples(data, {10});
+  data.fork(20, 20, 7, 100).comm(7, 7, "new", 150).fork(21, 21, 7, 200).comm(20, 20, "program", 250).round();
+  const Read read = read_all(data.file());
+  const TraceInfo& info = read.info();
+  EXPECT_EQ(task_name(info, 7, 50), "old");
+  EXPECT_EQ(task_name(info, 7, 160), "new");
+  EXPECT_EQ(task_name(info, 9, 160), "thread");
+  EXPECT_EQ(task_name(info, 20, 120), "old");
+  EXPECT_EQ(task_name(info, 20, 260), "program");
+  EXPECT_EQ(task_name(info, 21, 260), "new");
+  EXPECT_EQ(task_name(info, 22, 260), "<...>");
+  EXPECT_EQ(thread_group(info, 9), 7);
+  EXPECT_EQ(thread_group(info, 20), 20);
+}
+
+TEST(PerfData, TheKernelIsKnownByItsBuildIdAndPlace) {
+  PerfData data(kMachine);
+  const auto mapping = [&](const char* name, std::uint64_t reference) {
+    ByteBuilder out = data.bytes();
+    out.u32(~0u).u32(0).u64(0xffffffff81000000).u64(0x1000).u64(reference).c_string(name).align(8);
+    data.kernel_record(1, out.get(), 0, 0, 1, 1);
+  };
+  mapping("[kernel.kallsyms]_stext", 0xffffffff81000123);
+  mapping("[ext4]", 0);
+  samples(data, {1});
+  const auto build_id = [&](std::uint16_t misc, std::uint8_t first, std::uint8_t size, const char* path) {
+    ByteBuilder out = data.bytes();
+    out.u32(~0u).u8(first).pad_to(4 + 20).u8(size).pad_to(4 + 24).c_string(path).align(8);
+    ByteBuilder record = data.bytes();
+    return record.u32(67).u16(misc).u16(static_cast<std::uint16_t>(8 + out.size())).bytes(out.get()).get();
+  };
+  ByteBuilder ids = data.bytes();
+  ids.bytes(build_id(1, 0xab, 0, "[kernel.kallsyms]")).bytes(build_id(0x8001, 0xcd, 2, "/lib/modules/6.1/a-b.ko.xz"));
+  ids.bytes(build_id(2, 0xef, 0, "/usr/bin/true"));
+  data.features = {{2, ids.get()}};
+  const Read read = read_all(data.file());
+  EXPECT_EQ(read.info().notes.at("kernel_build_id"), "ab00000000000000000000000000000000000000");
+  EXPECT_EQ(read.info().notes.at("module_build_ids"), "a_b cd00\n");
+  EXPECT_EQ(read.info().notes.at("kernel_reference"), "_stext ffffffff81000123");
+  EXPECT_TRUE(no_findings(read));
+}
+
+TEST(PerfData, OtherEventsAreCountedByName) {
+  PerfData data(kMachine);
+  PerfAttribute cycles;
+  cycles.sample_type = kIp | kTid | kTime | kCpu | kPeriod | kIdentifier;
+  cycles.type = 0;
+  cycles.ids = {30};
+  cycles.period = 4000;
+  cycles.flags = {10, 18};  // a frequency, which is usual for these
+  data.attributes.push_back(cycles);
+  ByteBuilder names = data.bytes();
+  names.u32(1).u32(8).u64(0).u32(1).bytes(data.text("cycles")).u64(30);
+  data.features = {{12, names.get()}};
+  data.sample({5, 1, {}, 30}, cycles);
+  const Read read = read_all(data.file());
+  ASSERT_EQ(read.events.size(), 1u);
+  EXPECT_EQ(read.events[0].kind, EventKind::other);
+  EXPECT_EQ(read.info().event_types[read.events[0].type.value].name, "cycles");
+  EXPECT_TRUE(no_findings(read));
+}
+
+TEST(PerfData, SampledTracepointsAreSaid) {
+  for (const bool frequency : {false, true}) {
+    PerfData data(kMachine);
+    data.attributes[0].period = 100;
+    if (frequency) data.attributes[0].flags.push_back(10);
+    samples(data, {1});
+    EXPECT_EQ(read_all(data.file()).found(Imperfection::sampled_events), 1u);
+  }
+}
+
+TEST(PerfData, AKilledRecordingIsReadToItsEnd) {
+  PerfData data(kMachine);
+  data.with_tracing_data = false;
+  samples(data, {1, 2}).round();
+  Octets file = data.file();
+  store(file.data() + 48, std::uint64_t{0}, kMachine.order);  // the size of the data is written last
+  const Read read = read_all(file);
+  EXPECT_EQ(read.found(Imperfection::truncated_file), 1u);
+  EXPECT_EQ(read.found(Imperfection::missing_section), 1u);
+  EXPECT_EQ(read.found(Imperfection::unknown_event), 2u);  // nothing describes them
+}
+
+TEST(PerfData, TruncatedAnywhereItIsReadUpToThere) {
+  PerfData data(kMachine);
+  samples(data, {1, 2, 3}).round();
+  const Octets pipe = data.pipe();
+  const std::size_t sample_bytes = (data.size() - 8) / 3;
+  for (std::size_t cut = 0; cut < data.size(); ++cut) {
+    Octets file = pipe;
+    file.resize(pipe.size() - cut);
+    const Read read = read_all(file);
+    const std::size_t left = data.size() - cut;
+    EXPECT_EQ(read.events.size(), std::min<std::size_t>(left / sample_bytes, 3)) << cut;
+    const bool whole = left % sample_bytes == 0 || cut == 0;
+    EXPECT_EQ(read.found(Imperfection::truncated_file), whole ? 0u : 1u) << cut;
+  }
+}
+
+TEST(PerfData, RecordsGoOnBehindDamage) {
+  PerfData data(kMachine);
+  Times times;
+  for (std::uint64_t time = 1; time <= 20; ++time) times.push_back(time);
+  samples(data, times).round();
+  const std::size_t sample_bytes = (data.size() - 8) / 20;
+  const std::size_t damaged = data.data_offset() + 4 * sample_bytes;
+  for (const std::uint16_t size : std::vector<std::uint16_t>{0, 7, 0xFFFF}) {
+    Octets file = data.file();
+    store(file.data() + damaged + 6, size, kMachine.order);
+    const Read read = read_all(file);
+    EXPECT_EQ(read.events.size(), 19u) << size;
+    ASSERT_EQ(read.found(Imperfection::damaged_record), 1u) << size;
+    const auto& kept = read.info().findings.kept();
+    const auto finding =
+        std::find_if(kept.begin(), kept.end(), [](const Finding& f) { return f.kind == Imperfection::damaged_record; });
+    EXPECT_EQ(finding->offset, damaged);
+  }
+}
+
+TEST(PerfData, ShortSamplesAreSaid) {
+  PerfData data(kMachine);
+  data.attributes[0].sample_type |= kCallchain;
+  ByteBuilder sample = data.bytes();
+  for (unsigned i = 0; i < 6; ++i) sample.u64(1);
+  data.record(9, 1, sample.get());                                             // no chain
+  data.record(9, 1, ByteBuilder(sample).u64(~std::uint64_t{0}).get());         // of too many
+  data.record(9, 1, ByteBuilder(sample).u64(0).u32(0xFFFFFFFF).u32(0).get());  // too much raw data
+  data.record(9, 1, ByteBuilder(sample).u64(0).u32(4).u32(kKmallocId).get());  // too little
+  const Read read = read_all(data.file());
+  EXPECT_TRUE(read.events.empty());
+  EXPECT_EQ(read.found(Imperfection::short_record), 4u);
+}
+
+TEST(PerfData, WhatIsNoPerfDataIsRefused) {
+  Octets file = PerfData(kMachine).file();
+  EXPECT_NO_THROW(read_all(file));
+  store(file.data() + 8, std::uint64_t{105}, kMachine.order);
+  EXPECT_THROW(read_all(file), Error);
+  EXPECT_THROW(read_all(Octets(file.begin(), file.begin() + 60)), Error);
+}
+
+}  // namespace
+}  // namespace kmt

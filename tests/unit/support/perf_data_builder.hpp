@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Hand-made perf.data, file and pipe mode, of any byte order and word size: written from
+// tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h, independent of the reader.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/byte_builder.hpp"
+#include "support/trace_dat_builder.hpp"
+
+namespace kmt::test {
+
+using Octets = std::vector<std::uint8_t>;
+
+constexpr std::uint64_t kIp = 1, kTid = 2, kTime = 4, kAddr = 8, kRead = 16, kCallchain = 32, kId = 64, kCpu = 128,
+                        kPeriod = 256, kStreamId = 512, kRaw = 1024, kIdentifier = 1 << 16;
+// What perf record -e TRACEPOINT asks for.
+constexpr std::uint64_t kUsual = kIp | kTid | kTime | kCpu | kPeriod | kRaw | kIdentifier;
+
+struct PerfAttribute {
+  std::uint64_t sample_type = kUsual;
+  std::vector<std::uint64_t> ids = {1};
+  std::uint32_t type = 2;  // tracepoint
+  std::uint64_t config = kKmallocId;
+  std::uint64_t period = 1;
+  std::uint64_t read_format = 0;
+  std::vector<unsigned> flags = {18};  // sample_id_all
+  std::int32_t clock = 0;
+};
+
+struct PerfSample {
+  std::uint64_t time = 0;
+  std::uint32_t cpu = 0;
+  Octets raw;
+  std::uint64_t id = 1;
+  std::vector<std::uint64_t> chain = {};
+  std::vector<std::uint64_t> values = {};  // of PERF_SAMPLE_READ
+};
+
+class PerfData {
+ public:
+  explicit PerfData(Machine machine) : machine_(machine) {}
+
+  std::vector<PerfAttribute> attributes = {{}};
+  std::vector<std::pair<unsigned, Octets>> features;  // number, contents; without the tracing data
+  bool with_tracing_data = true;
+
+  // Records, in the order of the calls.
+  PerfData& record(std::uint32_t type, std::uint16_t misc, const Octets& payload);
+  PerfData& append(const Octets& bytes);  // as they are
+  PerfData& sample(const PerfSample& sample, const PerfAttribute& attribute);
+  PerfData& sample(const PerfSample& sample_of_first) { return sample(sample_of_first, attributes.front()); }
+  PerfData& round() { return record(68, 0, {}); }
+  // With the trailer of the first attribute.
+  PerfData& kernel_record(std::uint32_t type, const Octets& payload, std::uint64_t time, std::uint32_t cpu,
+                          std::uint64_t id = 1, std::uint16_t misc = 0);
+  PerfData& lost(std::uint64_t count, std::uint64_t time, std::uint32_t cpu);
+  PerfData& comm(std::int32_t process, std::int32_t task, const std::string& name, std::uint64_t time);
+  PerfData& fork(std::int32_t process, std::int32_t task, std::int32_t parent, std::uint64_t time);
+  // All records so far in one zstd stream, cut into compressed ones of so many bytes.
+  PerfData& compress(std::size_t piece, std::uint32_t type = 81);
+
+  Octets file() const;
+  Octets pipe() const;
+  std::size_t data_offset() const;  // in file()
+  std::size_t size() const { return records_.size(); }
+  ByteBuilder bytes() const { return ByteBuilder(machine_); }
+  Octets text(const std::string& value) const;  // of a feature
+
+ private:
+  Octets attribute_bytes(const PerfAttribute& attribute) const;
+  Octets tracing_data() const;
+  static void append_record(ByteBuilder& out, std::uint32_t type, std::uint16_t misc, const Octets& payload);
+
+  Machine machine_;
+  Octets records_;
+};
+
+}  // namespace kmt::test
