@@ -85,15 +85,15 @@ struct Histories {
 
   TimeAxis axis;
   std::array<SharedHistory, kAllocators> of_allocator;
-  std::size_t groups_not_followed = 0;       // of kFewestAllocations and more, with something live
-  std::uint64_t bytes_not_followed = 0;      // live in them
+  std::size_t groups_not_followed = 0;   // of kFewestAllocations and more, with something live
+  std::uint64_t bytes_not_followed = 0;  // live in them
   // Every page allocated less every page freed, also of older allocations; where the trace tells of it, those that left
   // the zones' lists of free pages less those that came back.
   std::vector<TimeSeriesPoint> page_frames;
   bool frames_of_zones = false;
-  std::uint64_t lost_until_ns = 0;           // the end of the last stretch in which events were lost; 0: none
-  std::vector<Imperfection> incomplete;      // why events are missing at times that are not known
-  std::vector<MemorySeries> memory;          // the kernel's own account
+  std::uint64_t lost_until_ns = 0;       // the end of the last stretch in which events were lost; 0: none
+  std::vector<Imperfection> incomplete;  // why events are missing at times that are not known
+  std::vector<MemorySeries> memory;      // the kernel's own account
 };
 
 }  // namespace kmt

@@ -119,7 +119,7 @@ struct DebugInfo::Reader {
   Dwfl* dwfl = nullptr;
   Dwfl_Module* module = nullptr;
   Elf* elf = nullptr;
-  Dwarf* dwarf = nullptr;                                     // null until load()
+  Dwarf* dwarf = nullptr;                                       // null until load()
   std::vector<Range> units;                                     // by address
   std::unordered_map<Dwarf_Off, std::vector<Range>> functions;  // of the units that were asked for
 };
