@@ -1,9 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/cache_names.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
+#include "analysis/slab_account.hpp"
+#include "trace/kernel_release.hpp"
+
 namespace kmt {
+
+// Linux 4.20 has the kinds reclaimable and dma and sizes as "1k"; whether there are caches of control groups (5.14)
+// depends on how the kernel was configured and started, which only its slabinfo tells.
+CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
+  const auto version = version_of(info.kernel);
+  short_sizes_ = !version || *version >= KernelVersion{4, 20};
+  const auto flag = [&info](std::string_view name) {
+    for (const FlagName& known : info.gfp_flags)
+      if (known.name == name) return static_cast<std::uint32_t>(known.bits);
+    return 0u;
+  };
+  const bool has_cgroup_caches = std::any_of(info.samples.begin(), info.samples.end(), [](const StateSample& sample) {
+    return std::any_of(sample.texts.begin(), sample.texts.end(), [](const auto& text) {
+      return text.first == "slabinfo" && text.second.find("\nkmalloc-cg-") != std::string::npos;
+    });
+  });
+  if (has_cgroup_caches) account_flag_ = flag("__GFP_ACCOUNT");
+  if (!short_sizes_) return;
+  reclaimable_flag_ = flag("__GFP_RECLAIMABLE");
+  dma_flag_ = flag("__GFP_DMA") | flag("GFP_DMA");
+}
+
+// kmalloc_type() in include/linux/slab.h.
+CacheNames::KmallocKind CacheNames::kind_of(std::uint32_t gfp_flags) const {
+  if ((gfp_flags & dma_flag_) != 0) return KmallocKind::dma;
+  if ((gfp_flags & reclaimable_flag_) != 0) return KmallocKind::reclaimable;
+  return (gfp_flags & account_flag_) != 0 ? KmallocKind::cgroup : KmallocKind::normal;
+}
+
+std::string CacheNames::kmalloc_name(std::uint64_t bytes, KmallocKind kind) const {
+  if (is_large_kmalloc(EventKind::kmalloc, bytes, info_.page_size)) return "large kmalloc";
+  constexpr std::array kPrefixes = {"kmalloc-", "kmalloc-cg-", "kmalloc-rcl-", "dma-kmalloc-"};
+  const bool in_k = short_sizes_ && bytes >= 1024 && bytes % 1024 == 0;
+  return fmt::format("{}{}{}", kPrefixes[static_cast<std::size_t>(kind)], in_k ? bytes / 1024 : bytes, in_k ? "k" : "");
+}
 
 void CacheNames::learn(const EventBatch& batch, const TraceInfo& info) {
   for (const Event& event : batch) {
@@ -21,7 +62,8 @@ void CacheNames::learn(const EventBatch& batch, const TraceInfo& info) {
 
 std::uint32_t CacheNames::id_of(const Event& event) {
   const Source source{event.bytes_allocated, event.call_site.value,
-                      event.kind == EventKind::kmalloc ? kKmalloc : event.cache.value};
+                      event.kind == EventKind::kmalloc ? kKmalloc - static_cast<std::uint32_t>(kind_of(event.gfp_flags))
+                                                       : event.cache.value};
   const auto [id, inserted] = sources_.id_of(source);
   if (inserted) {
     const auto [name, is_new] = ids_.try_emplace(name_of(source), static_cast<std::uint32_t>(names_.size()));
@@ -32,7 +74,8 @@ std::uint32_t CacheNames::id_of(const Event& event) {
 }
 
 std::string CacheNames::name_of(const Source& source) const {
-  if (source.cache == kKmalloc) return fmt::format("kmalloc-{}", source.bytes);
+  if (kKmalloc - source.cache <= static_cast<std::uint32_t>(KmallocKind::dma))
+    return kmalloc_name(source.bytes, static_cast<KmallocKind>(kKmalloc - source.cache));
   if (source.cache != 0) return info_.cache_names[source.cache];
   const auto request = requests_.find({info_.call_sites[source.call_site], source.bytes});
   const auto names = request ? learned_.find(*request) : learned_.end();

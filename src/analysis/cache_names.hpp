@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which slab cache an allocation comes from. Linux 7 names it in kmem_cache_alloc; kernels since 5.12 name it only when
 // the object is freed, so it is learned in a pass of its own: a call site that asks for objects of one size does so
-// from one cache, nearly always (a mempool's is an exception). What kmalloc gives is named after its size.
+// from one cache, nearly always (a mempool's is an exception). What kmalloc gives is named after its
+// size and kind, as the kernel names its caches (mm/slab_common.c).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace kmt {
 class CacheNames {
  public:
   // The info must outlive this, and be that of the trace whose allocations are asked for.
-  explicit CacheNames(const TraceInfo& info) : info_(info) {}
+  explicit CacheNames(const TraceInfo& info);
 
   // All events of the trace, in their order; `info` is that of the reader that gives them.
   void learn(const EventBatch& batch, const TraceInfo& info);
@@ -45,10 +46,18 @@ class CacheNames {
     std::uint32_t call_site;
     std::uint32_t cache;  // as the event names it; kKmalloc
   };
+  // What kmalloc gave: Source::cache counts down from here by KmallocKind.
   static constexpr std::uint32_t kKmalloc = ~0u;
+  enum class KmallocKind : std::uint8_t { normal, cgroup, reclaimable, dma };
+  KmallocKind kind_of(std::uint32_t gfp_flags) const;
   std::string name_of(const Source& source) const;
+  std::string kmalloc_name(std::uint64_t bytes, KmallocKind kind) const;
 
   const TraceInfo& info_;
+  std::uint32_t account_flag_ = 0;  // __GFP_ACCOUNT, where the kernel has caches for it; likewise
+  std::uint32_t reclaimable_flag_ = 0;
+  std::uint32_t dma_flag_ = 0;
+  bool short_sizes_ = true;  // "kmalloc-1k", not "kmalloc-1024"
   bool named_by_allocations_ = false;
   SlabMatcher objects_;  // while learning; live objects are called by ids of requests_
   InternTable<Request> requests_;

@@ -65,7 +65,7 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
     });
   if (!pairs) return;
   const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, event.cache.value);
-  if (!allocation.replaced) return;
+  if (!allocation.replaced || is_told_twice(allocation.object, event, info.page_size)) return;
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
   found(allocation.object.free_came_early() ? Imperfection::free_before_allocation
                                             : Imperfection::allocation_on_live_pointer,

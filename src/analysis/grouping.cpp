@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/event_filter.hpp"
+#include "trace/function_name.hpp"
 #include "trace/gfp_flags.hpp"
 #include "trace/kernel_release.hpp"
 
@@ -30,11 +31,12 @@ CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
   return {address, address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
 }
 
-Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, CacheNames& caches,
-                   FindCaller find_caller)
+Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+                   CacheNames& caches, FindCaller find_caller)
     : by_(std::move(by)),
       info_(info),
       task_info_(tasks),
+      symbols_(symbols),
       caches_(caches),
       find_caller_(std::move(find_caller)),
       told_by_call_(std::all_of(by_.begin(), by_.end(), is_told_by_call)) {}
@@ -68,7 +70,8 @@ std::uint32_t Grouping::origin_of(const Event& event) {
                             .allocator = allocator,
                             .order = event.order,
                             .migrate_type = event.migrate_type,
-                            .from_cache = event.kind == EventKind::cache_alloc});
+                            .from_cache = event.kind == EventKind::cache_alloc,
+                            .account = allocator == Allocator::slab ? account_of(event) : SlabAccount::unreclaimable});
   return recent = number + 1;
 }
 
@@ -96,6 +99,14 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::lifetime: return 0;
   }
   return kNotSaid;
+}
+
+SlabAccount Grouping::account_of(const Event& event) {
+  if (is_large_kmalloc(event.kind, event.bytes_allocated, info_.page_size)) return SlabAccount::pages;
+  const std::uint64_t address = info_.call_sites[event.call_site.value];
+  const std::string function(function_of(address == 0 ? std::string() : symbols_.name(address)));
+  return is_reclaimable_cache(caches_[caches_.id_of(event)], function) ? SlabAccount::reclaimable
+                                                                       : SlabAccount::unreclaimable;
 }
 
 std::uint32_t Grouping::task_of(std::int32_t tid, const Event& event, bool with_id) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/cache_names.hpp"
+#include "analysis/slab_account.hpp"
 #include "base/intern_table.hpp"
 #include "results/group.hpp"
 #include "trace/symbol_names.hpp"
@@ -28,9 +29,10 @@ struct Origin {
   std::uint32_t cache = 0;  // CacheId, as the event names it
   CallSiteId call_site;
   Allocator allocator = Allocator::slab;
-  std::uint8_t order = 0;        // of pages
-  std::int8_t migrate_type = 0;  // of pages
-  bool from_cache = false;       // kmem_cache_alloc
+  std::uint8_t order = 0;                            // of pages
+  std::int8_t migrate_type = 0;                      // of pages
+  bool from_cache = false;                           // kmem_cache_alloc
+  SlabAccount account = SlabAccount::unreclaimable;  // of slab objects
 };
 
 // "unknown" where the kernel does not say the address.
@@ -43,8 +45,8 @@ class Grouping {
  public:
   // All that is given must outlive this; `tasks` knows what tasks are called, which `info` may not know yet. Without
   // find_caller every frame counts as a caller.
-  Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, CacheNames& caches,
-           FindCaller find_caller);
+  Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+           CacheNames& caches, FindCaller find_caller);
 
   // The number of an allocation's origin: 1 is the first, 0 is "none".
   std::uint32_t origin_of(const Event& event);
@@ -79,6 +81,7 @@ class Grouping {
   }
   std::uint32_t value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
                          std::uint64_t bytes_allocated);
+  SlabAccount account_of(const Event& event);
   std::uint32_t task_of(std::int32_t tid, const Event& event, bool with_id);
   std::uint32_t caller_of(const Event& event);
   KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
@@ -86,6 +89,7 @@ class Grouping {
   std::vector<GroupKey> by_;
   const TraceInfo& info_;
   const TraceInfo& task_info_;
+  const SymbolNames& symbols_;
   CacheNames& caches_;
   FindCaller find_caller_;
   bool told_by_call_;  // the keys' values follow from what is_same_call() compares

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "analysis/memory_series.hpp"
+#include "analysis/slab_account.hpp"
 #include "analysis/untraced_paths.hpp"
 #include "base/text.hpp"
 #include "trace/function_name.hpp"
@@ -61,6 +62,7 @@ void History::began(std::uint32_t number, const Origin& origin) {
   if (of_group_.size() <= origin.group) add_group(origin.group);
   of_group_[origin.group].allocate(now_, origin.bytes_allocated);
   of_allocator_[static_cast<std::size_t>(origin.allocator)].allocate(now_, origin.bytes_allocated);
+  if (TimeSeries* const account = account_of(origin)) account->allocate(now_, origin.bytes_allocated);
   ++reuse_of(number).allocations;
 }
 
@@ -68,6 +70,7 @@ void History::ended(std::uint32_t number, const Origin& origin, std::uint64_t by
   if (whole) ++reuse_of(number).ended;
   of_group_[origin.group].release(now_, bytes);
   of_allocator_[static_cast<std::size_t>(origin.allocator)].release(now_, bytes);
+  if (TimeSeries* const account = account_of(origin)) account->release(now_, bytes);
 }
 
 void History::reallocated(std::uint32_t number, std::uint64_t began_ns) {
@@ -126,22 +129,12 @@ bool is_taken_back(int migrate_type, const std::string& kernel) {
   return name == "Movable" || name == "Reclaimable";
 }
 
-// Caches that have a shrinker (SLAB_RECLAIM_ACCOUNT in fs/, lib/xarray.c, fs/buffer.c, Linux 6.18), by their names and
-// by who allocates: the name is known only once an object was freed. Not sockets, though they are inodes too.
+// What the kernel takes back, and what hangs on that.
 bool is_shrinkable(const std::string& cache, const std::string& symbol) {
-  constexpr std::array kCaches = {"dentry",          "inode_cache",        "ext*_inode_cache", "xfs_inode",
-                                  "btrfs_inode",     "f2fs_inode_cache",   "fuse_inode",       "nfs_inode_cache",
-                                  "overlay_inode",   "proc_inode_cache",   "ovl_inode",        "buffer_head",
-                                  "radix_tree_node", "ext4_extent_status", "lsm_inode_cache",  "kernfs_node_cache"};
-  constexpr std::array kFunctions = {
-      "__d_alloc",         "alloc_inode",      "ext*_alloc_inode",       "xfs_inode_alloc",
-      "btrfs_alloc_inode", "f2fs_alloc_inode", "fuse_alloc_inode",       "nfs_alloc_inode",
-      "ovl_alloc_inode",   "proc_alloc_inode", "alloc_buffer_head",      "security_inode_alloc",
-      "lsm_inode_alloc",   "xas_alloc*",       "radix_tree_node_alloc*", "__es_insert_extent"};
+  constexpr std::array kWithInodes = {"security_inode_alloc", "lsm_inode_alloc"};
   const std::string function(function_of(symbol));
-  return std::any_of(kCaches.begin(), kCaches.end(), [&](const char* glob) { return glob_match(glob, cache); }) ||
-         std::any_of(kFunctions.begin(), kFunctions.end(),
-                     [&](const char* glob) { return glob_match(glob, function); });
+  return is_reclaimable_cache(cache, function) || cache == "lsm_inode_cache" || cache == "kernfs_node_cache" ||
+         std::find(kWithInodes.begin(), kWithInodes.end(), function) != kWithInodes.end();
 }
 
 // What all objects of a call site and size have in common.
@@ -308,6 +301,8 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
     of_allocator[i] = std::make_shared<GroupHistory>(maker.begin(history.of_allocator(static_cast<Allocator>(i))));
   const TimeSeries* const zones = history.taken_from_zones();
   common.frames_of_zones = zones != nullptr;
+  common.reclaimable_slab = history.reclaimable_slab().points(*history.clock());
+  common.page_backed_slab = history.page_backed_slab().points(*history.clock());
   common.page_frames = (zones != nullptr ? *zones : history.page_frames()).points(*history.clock());
   common.memory = memory_series_of(sources.info.samples, sources.info.page_size);
   if (!sources.info.clock_in_ns)

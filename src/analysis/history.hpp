@@ -47,6 +47,8 @@ class History {
   const TimeSeries& of_allocator(Allocator allocator) const {
     return of_allocator_[static_cast<std::size_t>(allocator)];
   }
+  const TimeSeries& reclaimable_slab() const { return reclaimable_slab_; }
+  const TimeSeries& page_backed_slab() const { return page_backed_slab_; }  // large kmallocs
   const TimeSeries& page_frames() const { return page_frames_; }
   // Pages that left the zones' lists of free pages less those that came back to them; null where the trace has no
   // events that tell of it.
@@ -57,6 +59,10 @@ class History {
  private:
   void add_group(std::uint32_t group);
   void see_pages(const Event& event);
+  TimeSeries* account_of(const Origin& origin) {
+    if (origin.account == SlabAccount::reclaimable) return &reclaimable_slab_;
+    return origin.account == SlabAccount::pages ? &page_backed_slab_ : nullptr;
+  }
   Reuse& reuse_of(std::uint32_t number) {
     if (reuse_.size() <= number) reuse_.resize(number + std::size_t{1});
     return reuse_[number];
@@ -70,6 +76,8 @@ class History {
   std::array<TimeSeries, kAllocators> of_allocator_;
   std::uint64_t page_size_;
   CpuPageLists cpu_lists_;
+  TimeSeries reclaimable_slab_;
+  TimeSeries page_backed_slab_;
   TimeSeries page_frames_;
   TimeSeries taken_from_zones_;
   bool sees_zones_ = false;

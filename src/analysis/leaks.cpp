@@ -56,7 +56,7 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
     case Growth::past: return LeakVerdict::past;
     case Growth::steady: break;
   }
-  if (!is_above(row.trend, result)) return LeakVerdict::slow;
+  if (!is_above(row.trend, result)) return LeakVerdict::unsure;
   if (!is_certain(row.trend, result)) return LeakVerdict::uneven;
   if (row.doubtful.bytes == 0) return LeakVerdict::certain;
   return is_certain(trend_of_group(row, result.axis, true), result) ? LeakVerdict::certain : LeakVerdict::uncertain;

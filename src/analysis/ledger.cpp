@@ -53,7 +53,8 @@ void Ledger::add(const MatchedBatch& batch) {
       fail(event, step);
     } else if (allocator_of(event.kind) == Allocator::pages) {
       add_page_event(event, step, taken, pages);
-    } else if (step.outcome == Outcome::began || step.outcome == Outcome::began_after_early_free) {
+    } else if (step.outcome == Outcome::began || step.outcome == Outcome::began_after_early_free ||
+               step.outcome == Outcome::told_twice) {
       begin(event, step);
     } else if (step.outcome == Outcome::freed) {
       if (step.origin == 0) continue;
@@ -96,15 +97,18 @@ void Ledger::open(const Event& event, std::uint32_t number) {
   grow(allocated(origin.allocator), origin.bytes_allocated, event.time_ns);
 }
 
+void Ledger::replace(const Event& event, const Step& step) {
+  const Origin& old = origins_[step.replaced];
+  end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
+  if (step.outcome == Outcome::told_twice) return take_back(old);
+  if (history_) history_->reallocated(step.replaced, step.began_ns);
+  found(step.outcome == Outcome::began ? Imperfection::allocation_on_live_pointer
+                                       : Imperfection::free_before_allocation,
+        event, old.call_site, event.call_site, old.cache);
+}
+
 void Ledger::begin(const Event& event, const Step& step) {
-  if (step.replaced != 0) {
-    const Origin& old = origins_[step.replaced];
-    end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
-    if (history_) history_->reallocated(step.replaced, step.began_ns);
-    found(step.outcome == Outcome::began ? Imperfection::allocation_on_live_pointer
-                                         : Imperfection::free_before_allocation,
-          event, old.call_site, event.call_site, old.cache);
-  }
+  if (step.replaced != 0) replace(event, step);
   if (step.origin == 0) return;
   const Origin& origin = origins_[step.origin];
   open(event, step.origin);
@@ -113,6 +117,13 @@ void Ledger::begin(const Event& event, const Step& step) {
     found(Imperfection::allocated_less_than_requested, event, {}, event.call_site, event.cache.value);
   if (event.node != kNoNode && event.cpu < options_.cpu_nodes.size() && options_.cpu_nodes[event.cpu] != event.node)
     ++cross_node_allocations_;
+}
+
+void Ledger::take_back(const Origin& origin) {
+  Account& account = accounts_[origin.group];
+  --account.allocations;
+  account.bytes_requested -= origin.bytes_requested;
+  account.bytes_allocated -= origin.bytes_allocated;
 }
 
 void Ledger::end_replaced(const Ending& ending) {

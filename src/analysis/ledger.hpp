@@ -106,6 +106,8 @@ class Ledger {
   void open(const Event& event, std::uint32_t number);
   void begin(const Event& event, const Step& step);
   void fail(const Event& event, const Step& step);
+  void replace(const Event& event, const Step& step);
+  void take_back(const Origin& origin);
   void end_freed(const Event& event, const Ending& ending);
   void end_replaced(const Ending& ending);
   void add_page_event(const Event& event, const Step& step, const PagesTaken* first, const PagesTaken* last);

@@ -23,6 +23,7 @@ enum class Outcome : std::uint8_t {
   failed,                  // an allocation that got nothing
   began,                   // an allocation
   began_after_early_free,  // the pointer's allocation before this one was freed just before it was made, as times say
+  told_twice,              // an allocation whose event came before: `replaced` is what the first one said
   freed,                   // the free of an allocation of the trace
   freed_null,
   freed_nothing,  // ZERO_SIZE_PTR
@@ -80,7 +81,7 @@ class Classifier {
 
 class Matching {
  public:
-  explicit Matching(PageIdentity identity) : frames_(identity) {}
+  Matching(PageIdentity identity, std::uint64_t page_size) : page_size_(page_size), frames_(identity) {}
   void match(MatchedBatch& batch, unsigned unit);
 
   // visit(allocator, origin, began_ns, pages or 1, whether its first page is among them), in no order.
@@ -100,9 +101,10 @@ class Matching {
   }
 
  private:
-  static void match_pointer(const Event& event, Step& step, SlabMatcher& objects);
+  void match_pointer(const Event& event, Step& step, SlabMatcher& objects) const;
   void match_pages(MatchedBatch& batch, std::uint32_t index);
 
+  std::uint64_t page_size_;
   std::array<SlabMatcher, kSlabUnits> slab_;
   std::array<SlabMatcher, kPointerAllocators> others_;  // but for slab
   PageMatcher frames_;

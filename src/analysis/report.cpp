@@ -68,6 +68,9 @@ void add_freed(Account& sum, const Account& account) {
   sum.bytes_freed += account.bytes_freed;
 }
 
+// Nothing did where all of it was told twice, and counts for others.
+bool happened(const Account& account) { return account.allocations + account.failed_allocations > 0; }
+
 // It takes some allocations, and something that stays.
 bool may_grow(const Account& account) {
   return account.allocations >= Histories::kFewestAllocations &&
@@ -85,12 +88,12 @@ struct ReportAnalysis::State {
       : info(trace_info),
         symbols(symbol_names),
         caches(trace_info),
-        grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info, caches,
+        grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info, symbol_names, caches,
                  std::move(request.find_caller)),
         classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info,
                                symbol_names, caches),
                    grouping),
-        matching(trace_info.page_identity),
+        matching(trace_info.page_identity, trace_info.page_size),
         ledger(ledger_options(trace_info, request.by, request.history)),
         history_of_live(request.history_of_live) {}
 
@@ -178,7 +181,8 @@ std::vector<GroupTable> ReportAnalysis::State::tables() const {
       continue;
     GroupTable table{allocator, {}};
     for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group)
-      if (grouping.allocator_of_group(group) == allocator) add_rows(group, table.rows);
+      if (grouping.allocator_of_group(group) == allocator && happened(ledger.accounts()[group]))
+        add_rows(group, table.rows);
     if (!table.rows.empty()) tables.push_back(std::move(table));
   }
   return tables;

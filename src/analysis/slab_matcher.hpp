@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 
+#include "analysis/slab_account.hpp"
 #include "base/flat_map.hpp"
 #include "trace/event.hpp"
 
@@ -35,6 +36,14 @@ struct SlabObject {
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
 };
 static_assert(sizeof(SlabObject) == 16);
+
+// Linux 6.18 tells of a large kmalloc behind kvmalloc twice, at once: as of kvmalloc itself, and of who called that
+// (mm/slub.c). The second time counts.
+inline bool is_told_twice(const SlabObject& first, const Event& second, std::uint64_t page_size) {
+  constexpr std::uint64_t kAtOnceNs = 10'000;
+  return first.live() && !first.from_cache() && first.cpu == second.cpu && second.time_ns - first.time_ns < kAtOnceNs &&
+         is_large_kmalloc(second.kind, second.bytes_allocated, page_size);
+}
 
 enum class FreeOutcome : std::uint8_t {
   null,       // kfree(NULL): legal, nothing happens

@@ -66,6 +66,8 @@ std::int64_t live_at(const std::vector<TimeSeriesPoint>& points, const TimeAxis&
   return points[axis.bucket_of(time_ns)].live_bytes;
 }
 
+using Points = std::vector<TimeSeriesPoint>;
+
 // What of a line of meminfo the events of an allocator explain.
 struct Comparison {
   std::string_view name;
@@ -75,10 +77,11 @@ struct Comparison {
   std::string_view of_what;
 };
 constexpr std::string_view kSlabObjects =
-    "growth of the objects allocated in the trace, of reclaimable caches too; the kernel counts whole slabs, and frees "
-    "of older objects";
+    "growth of the objects allocated in the trace, in caches that the kernel counts there; it counts whole slabs, and "
+    "frees of older objects";
 constexpr std::array kComparisons = {
     Comparison{"Slab", Allocator::slab, false, false, kSlabObjects},
+    Comparison{"SReclaimable", Allocator::slab, false, false, kSlabObjects},
     Comparison{"SUnreclaim", Allocator::slab, false, false, kSlabObjects},
     Comparison{"Percpu", Allocator::percpu, false, false,
                "growth of what was allocated in the trace; the kernel counts whole chunks, and frees of older memory"},
@@ -90,6 +93,22 @@ constexpr std::array kComparisons = {
 constexpr std::string_view kZoneFrames =
     "pages that CPUs' lists and large frees gave back to the zones' lists of free pages, less those that were taken "
     "from there; the kernel keeps some changes of the count on each CPU for a while";
+
+Points without(Points points, const Points& part) {
+  for (std::size_t i = 0; i < points.size() && i < part.size(); ++i)  // modulo 2^64, as the series are
+    points[i].live_bytes = static_cast<std::int64_t>(static_cast<std::uint64_t>(points[i].live_bytes) -
+                                                     static_cast<std::uint64_t>(part[i].live_bytes));
+  return points;
+}
+
+// What is compared with a line of meminfo.
+Points points_of(const Comparison& comparison, const Histories& histories, const GroupHistory& history) {
+  if (comparison.frames) return histories.page_frames;
+  if (comparison.name == "SReclaimable") return histories.reclaimable_slab;
+  if (comparison.allocator != Allocator::slab) return history.series;
+  const Points slab = without(history.series, histories.page_backed_slab);
+  return comparison.name == "SUnreclaim" ? without(slab, histories.reclaimable_slab) : slab;
+}
 
 void add_balance(const MemorySeries& memory, const std::vector<TimeSeriesPoint>& points, bool falls,
                  std::string_view of_what, TimelineResult& result) {
@@ -115,7 +134,7 @@ void add_balances(TimelineResult& result) {
                                    [](const TimeSeriesPoint& point) { return point.allocations > 0; }))
         continue;
       if (history->doubtful[static_cast<std::size_t>(Doubt::frees_not_recorded)].allocations > 0) continue;
-      add_balance(memory, comparison.frames ? histories.page_frames : history->series, comparison.falls,
+      add_balance(memory, points_of(comparison, histories, *history), comparison.falls,
                   comparison.frames && histories.frames_of_zones ? kZoneFrames : comparison.of_what, result);
     }
   if (result.report.by != std::vector<GroupKey>{GroupKey::cache}) return;

@@ -46,6 +46,10 @@ still does when the last half grows at least half as fast. For certain it grows 
 interval is above the threshold, when it rises from stretch to stretch more evenly than any of as many random walks as
 there are groups would in 19 of 20 reports, and when all of that holds without the allocations that are uncertain.
 
+Verdicts: certain; uncertain: what carries the growth may be freed; uneven: so might one of so many groups by chance;
+unsure: it grows, but the low end of the interval is not above the threshold; past: it grew, but hardly in the last half;
+no-growth; too-short: followed for less than a second.
+
 Uncertain is what may have been freed unseen: events were lost after it, the trace has holes, or the kernel frees such
 objects where it has no tracepoint, which docs/untraced-paths.md lists and which shows where an address is given again
 that looks live. What lives longer than the trace grows as a leak does: record longer than your objects live.

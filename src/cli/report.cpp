@@ -69,6 +69,7 @@ int report(const Options& options) {
   ReportOptions view;
   view.limit = options.limit;
   view.filtered = !request.filter.selects_all();
+  if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
   if (!options.sort.empty()) view.sort = &group_column(options.sort);
   if (!options.columns.empty())
     for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));

@@ -132,7 +132,7 @@ constexpr std::array kPageOrderColumns = {
                   [](const Order& row) { return member<&Order::allocations>(row); }, "allocations that succeeded"},
     Column<Order>{"allocated", "Allocated", Unit::bytes, 2,
                   [](const Order& row) { return member<&Order::bytes_allocated>(row); }, "bytes of these pages"},
-    Column<Order>{"frees", "Frees", Unit::count, 4, [](const Order& row) { return member<&Order::frees>(row); },
+    Column<Order>{"frees", "Free events", Unit::count, 4, [](const Order& row) { return member<&Order::frees>(row); },
                   "frees of this order, of whatever was allocated with"},
     Column<Order>{"live-bytes", "Live bytes", Unit::bytes, 3,
                   [](const Order& row) { return member<&Order::live_bytes>(row); },

@@ -85,8 +85,10 @@ struct Histories {
 
   TimeAxis axis;
   std::array<SharedHistory, kAllocators> of_allocator;
-  std::size_t groups_not_followed = 0;   // of kFewestAllocations and more, with something live
-  std::uint64_t bytes_not_followed = 0;  // live in them
+  std::size_t groups_not_followed = 0;            // of kFewestAllocations and more, with something live
+  std::uint64_t bytes_not_followed = 0;           // live in them
+  std::vector<TimeSeriesPoint> reclaimable_slab;  // of the slab allocator, what SReclaimable counts
+  std::vector<TimeSeriesPoint> page_backed_slab;  // and what no line for slabs counts: large kmallocs
   // Every page allocated less every page freed, also of older allocations; where the trace tells of it, those that left
   // the zones' lists of free pages less those that came back.
   std::vector<TimeSeriesPoint> page_frames;

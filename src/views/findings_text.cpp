@@ -80,7 +80,7 @@ std::string only_detail(const Findings& findings, Imperfection kind) {
 }  // namespace
 
 std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
-                            const Findings& findings, const TextStyle& style) {
+                            const Findings& findings, bool lossy, const TextStyle& style) {
   Counts counts = counts_of(findings);
   for (const auto& [name, count] : anomalies)
     for (std::size_t i = 0; i < counts.size(); ++i)
@@ -95,7 +95,12 @@ std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64
     if (count == 1) text += only_detail(findings, kind);
     out += with_coloured_start(hanging(first, text, style), first.size(), describe(kind).severity, style);
   }
-  return out.empty() ? out : "\n" + heading("Anomalies", style) + out;
+  if (out.empty()) return out;
+  if (lossy && !anomalies.empty())
+    out += emphasised(
+        hanging("  ", "Events are missing: what is lost between two events makes their pair look wrong.", style),
+        Emphasis::aside, style);
+  return "\n" + heading("Anomalies", style) + out;
 }
 
 std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style) {

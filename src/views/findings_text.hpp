@@ -15,8 +15,9 @@ namespace kmt {
 // A section of lines "  12,000  an object that was allocated before the trace began is freed", worst first; both lists
 // together. Kinds that neither has are left out, and lost events, which lost_line() tells of. Empty when there is
 // nothing to tell.
+// `lossy`: events are missing, and pairs may only look wrong.
 std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
-                            const Findings& findings, const TextStyle& style);
+                            const Findings& findings, bool lossy, const TextStyle& style);
 
 // Lines for findings alone, each with its severity and up to `examples` places.
 std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style);

@@ -70,7 +70,7 @@ std::string hanging(std::string_view first, std::string_view text, const TextSty
 }
 
 std::string labelled(std::string_view label, std::string_view text, const TextStyle& style) {
-  return hanging(fmt::format("{:<{}}", fmt::format("  {}", label), kLabelWidth), text, style);
+  return hanging(fmt::format("{:<{}}", fmt::format("  {} ", label), kLabelWidth), text, style);
 }
 
 std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style) {

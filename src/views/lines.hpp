@@ -38,6 +38,7 @@ std::string trace_heading(const TraceSummary& trace, const TextStyle& style);
 std::string trace_lines(const TraceSummary& trace, std::string_view events, const TextStyle& style);
 // The lines about machine, time, and events that reports and checks begin with.
 std::string machine_lines(const TraceSummary& trace, const TextStyle& style);
+inline bool may_lack_events(const TraceSummary& trace) { return trace.lost_events > 0 || !trace.loss_known; }
 // What was lost, where, and what that makes uncertain.
 std::string lost_line(const TraceSummary& trace, const TextStyle& style);
 

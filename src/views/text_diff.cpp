@@ -211,7 +211,7 @@ std::string groups(const DiffTable& of, const DiffResult& result, const DiffOpti
   };
   const std::span more = std::span(order.changed).subspan(shown);
   add_sum(more, fmt::format("({} more)", say_count(more.size(), style)));
-  add_sum(order.unchanged, fmt::format("({} unchanged)", say_count(order.unchanged.size(), style)));
+  add_sum(order.unchanged, fmt::format("({} within noise)", say_count(order.unchanged.size(), style)));
   add_sum(order.unknown, fmt::format("({} unknown in A or B)", say_count(order.unknown.size(), style)));
   std::vector<const DiffRow*> all;
   for (const DiffRow& row : of.rows) all.push_back(&row);

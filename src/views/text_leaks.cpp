@@ -62,6 +62,11 @@ bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOption
   return column.importance < 10;
 }
 
+// Stacks beside their callers are only numbered in the table: their frames follow it.
+bool frames_follow(const std::vector<GroupKey>& by, GroupKey key) {
+  return key == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end();
+}
+
 Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<GroupKey>& by, const LeaksOptions& options,
                const TextStyle& style, bool has_clock, const TimeAxis& axis) {
   Table table;
@@ -72,8 +77,12 @@ Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<Group
   }
   for (std::size_t key = 0; key < by.size(); ++key) {
     if (!applies(by[key], leaks.allocator)) continue;
-    // The frames follow the table.
-    if (by[key] == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end()) continue;
+    if (frames_follow(by, by[key])) {
+      table.columns.insert(table.columns.begin(), {"#"});
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        table.rows[i].cells.insert(table.rows[i].cells.begin(), fmt::format("{}", i + 1));
+      continue;
+    }
     table.columns.push_back({std::string(info_of(by[key]).header), true});
     for (std::size_t i = 0; i < rows.size(); ++i)
       table.rows[i].cells.push_back(key_text(by[key], rows[i]->group.keys[key], style));
@@ -122,7 +131,7 @@ std::string circumstance(Doubt doubt, const LeaksResult& result) {
 std::string name_of_group(const LeakRow& row, const std::vector<GroupKey>& by, const TextStyle& style) {
   std::string name;
   for (std::size_t key = 0; key < by.size(); ++key) {
-    if (!applies(by[key], row.group.allocator)) continue;
+    if (!applies(by[key], row.group.allocator) || frames_follow(by, by[key])) continue;
     const bool bare = std::holds_alternative<std::uint64_t>(row.group.keys[key]);  // "order 0"
     name += fmt::format("{}{}{}", name.empty() ? "" : ", ", bare ? fmt::format("{} ", info_of(by[key]).name) : "",
                         key_text(by[key], row.group.keys[key], style));
@@ -201,8 +210,10 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
   if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
     return fmt::format("No certain growth: {}, but what carries that may have been freed unseen.", who(uncertain, ""));
   if (const Growing uneven = growing(result, LeakVerdict::uneven); uneven.groups > 0)
-    return fmt::format("No certain growth: {}, but so might one of {} by chance. A longer trace tells.",
-                       who(uneven, ""), say_number_of(result.judged, "group", style));
+    return fmt::format(
+        "No certain growth. Above the threshold but not more evenly than chance in one of {}: {}. A "
+        "longer trace tells.",
+        say_number_of(result.judged, "group", style), who(uneven, ""));
   if (!result.trace.clock_in_ns) return "Nothing can be said of growth: the trace's clock does not count nanoseconds.";
   if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
   if (result.judged == 0)
@@ -215,8 +226,8 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
 
 std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
   const std::string events = say_count(result.trace.events, style) + (options.filtered ? " selected" : "");
-  std::string out =
-      trace_lines(result.trace, events, style) + anomaly_section(result.anomalies, result.findings, style);
+  std::string out = trace_lines(result.trace, events, style) +
+                    anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
   if (result.trace.events == 0)
     return out + "\n" +
            hanging("", options.filtered ? kNothingSelected : "Nothing to report: this trace holds no events at all.",

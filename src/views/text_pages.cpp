@@ -182,7 +182,8 @@ std::string nothing(const PagesOptions& options, const TextStyle& style) {
 std::string text_pages(const PagesResult& result, const PagesOptions& options, const TextStyle& style) {
   const std::string of_what = options.filtered ? " of the page allocator, selected" : " of the page allocator";
   std::string out = trace_lines(result.trace, say_count(result.trace.events, style) + of_what, style);
-  const std::string anomalies = anomaly_section(result.anomalies, result.findings, style);
+  const std::string anomalies =
+      anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
   if (result.tasks.empty()) return out + anomalies + nothing(options, style);
   out += totals(result, style) + fragmentation(result, style) + anomalies;
   out += tasks(result, options, style);

@@ -240,7 +240,8 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
 
 std::string text_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   std::string out = summary(result, options, style);
-  const std::string anomalies = anomaly_section(result.anomalies, result.findings, style);
+  const std::string anomalies =
+      anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
   if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
     return out + anomalies + nothing_to_report(result, options, style);
   out += slab_lines(result.slab, style);

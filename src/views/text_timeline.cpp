@@ -130,8 +130,9 @@ std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle
   const double change = balance.last - balance.first;
   const auto explained = static_cast<double>(balance.explained);
   const std::string by_events = fmt::format("by the events of the trace it {}", grown(explained, style));
-  const bool is_part =
-      change != 0 && std::abs(explained) <= std::abs(change) && (explained == 0 || (explained < 0) == (change < 0));
+  constexpr double kAbout = 1.05;  // the same, as far as it matters
+  const bool is_part = change != 0 && std::abs(explained) <= kAbout * std::abs(change) &&
+                       (explained == 0 || (explained < 0) == (change < 0));
   const std::string rest = is_part ? fmt::format("of which the trace explains {}",
                                                  explained == 0 ? "nothing" : say_bytes(magnitude(explained), style))
                                    : by_events;
@@ -164,7 +165,7 @@ std::string text_timeline(const TimelineResult& result, const TextStyle& style) 
     out += group_lines(timeline.allocator, result, style);
   }
   out += memory_lines(result, style) + balance_lines(result, style);
-  return out + anomaly_section(result.report.anomalies, result.report.findings, style);
+  return out + anomaly_section(result.report.anomalies, result.report.findings, may_lack_events(trace), style);
 }
 
 }  // namespace kmt

@@ -12,6 +12,15 @@ CACHE_ALLOCATIONS = 'kmem_cache_alloc', 'kmem_cache_alloc_node'
 SLAB_ALLOCATIONS = 'kmalloc', 'kmalloc_node', *CACHE_ALLOCATIONS
 
 
+
+def kmalloc_cache(given, flags):
+    """As the kernel names it since 4.20 (mm/slab_common.c), with pages of 4 KiB and SLUB."""
+    if given > 8192:
+        return 'large kmalloc'
+    prefix = 'dma-kmalloc-' if flags & 0x01 else 'kmalloc-rcl-' if flags & 0x10 else 'kmalloc-'
+    return prefix + (f'{given // 1024}k' if given >= 1024 and given % 1024 == 0 else str(given))
+
+
 class Allocation:
     """`changes` is [(place of the event, time, bytes)] by which its live bytes grow and shrink."""
 
@@ -62,7 +71,7 @@ class History:
         if allocation.allocator != 'slab':
             return None
         if event.name not in CACHE_ALLOCATIONS:
-            return f'kmalloc-{allocation.given}'
+            return kmalloc_cache(allocation.given, number(event.fields.get('gfp_flags', '0')))
         names = self.names.get((event.site, allocation.given), {})
         common = (name for name, frees in names.items() if 10 * frees >= sum(names.values()))
         return event.fields.get('name') or '|'.join(sorted(common)) or None

@@ -184,7 +184,7 @@ TEST(Diff, BytesOfAGroupThatIsNotThereAreKnownOnlyWhereTheKernelSaysThem) {
 
 TEST(TextDiff, SumsAreNeitherNewNorGone) {
   const std::string out = text(diff(side({site("f", 5), site("g", 5)}), side({}), {}));
-  const std::size_t line = out.find("(2 unchanged)");
+  const std::size_t line = out.find("(2 within noise)");
   ASSERT_NE(line, std::string::npos);
   EXPECT_EQ(out.substr(line, out.find('\n', line) - line).find("gone"), std::string::npos);
 }
@@ -249,7 +249,7 @@ TEST(TextDiff, MarksWhatIsNewAndGoneAndSumsTheRest) {
   EXPECT_TRUE(has(out, "3 changed of 4"));
   EXPECT_LT(out.find("both "), out.find("young "));
   EXPECT_LT(out.find("young "), out.find("old "));
-  EXPECT_TRUE(has(out, "(1 unchanged)"));
+  EXPECT_TRUE(has(out, "(1 within noise)"));
   EXPECT_TRUE(has(out, "new"));
   EXPECT_TRUE(has(out, "gone"));
   EXPECT_TRUE(has(out, "+200.0%"));

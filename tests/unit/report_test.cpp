@@ -161,6 +161,50 @@ TEST_F(Report, AFreeThatCameEarlyIsNoLivePointer) {
   EXPECT_EQ(check.finish().findings.count_of(Imperfection::free_before_allocation), 1u);
 }
 
+TEST_F(Report, KmallocCachesAreCalledAsTheKernelDoes) {
+  info.gfp_flags = {{0x400000, "__GFP_ACCOUNT"}, {0x10, "__GFP_RECLAIMABLE"}, {0x1, "__GFP_DMA"}};
+  const auto caches = [&] {
+    std::vector<std::string> names;
+    for (const GroupRow& row : groups_of(report_by({GroupKey::cache}), Allocator::slab)) names.push_back(row.name);
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  std::uint64_t address = 0x10000;
+  for (const auto& [bytes, flags] : std::vector<std::pair<std::uint64_t, std::uint32_t>>{
+           {96, 0xcc0}, {1024, 0xcc0}, {1024, 0x400cc0}, {2048, 0xcd0}, {64, 0xcc1}, {65536, 0xcc0}}) {
+    Event& event = add(EventKind::kmalloc, address += 65536);
+    event.bytes_allocated = bytes;
+    event.gfp_flags = flags;
+  }
+  EXPECT_EQ(caches(), (std::vector<std::string>{"dma-kmalloc-64", "kmalloc-1k", "kmalloc-96", "kmalloc-rcl-2k",
+                                                "large kmalloc"}));
+  info.samples = {{0, 0, {{"slabinfo", "slabinfo - version: 2.1\nkmalloc-cg-1k 1 2 1024\n"}}}};
+  EXPECT_EQ(caches().at(2), "kmalloc-cg-1k");
+  info.kernel = "4.19.0";
+  EXPECT_EQ(caches().at(1), "kmalloc-1024");
+}
+
+TEST_F(Report, AnAllocationThatIsToldTwiceCountsOnce) {
+  const auto large = [&](std::uint64_t address, std::uint32_t site) {
+    Event& event = add(EventKind::kmalloc, address);
+    event.bytes_requested = event.bytes_allocated = 65536;
+    event.call_site = {site};
+  };
+  large(0x10000, 1);  // kvmalloc
+  large(0x10000, 2);  // who called it
+  large(0x50000, 1);
+  add(EventKind::kfree, 0x10000);
+  const ReportResult result = report();
+  EXPECT_EQ(result.slab.allocations, 2u);
+  EXPECT_EQ(result.slab.bytes_allocated, 2 * 65536u);
+  EXPECT_EQ(result.slab.live_bytes, 65536u);
+  EXPECT_TRUE(result.anomalies.empty());
+  for (const GroupRow& row : groups_of(result, Allocator::slab)) EXPECT_EQ(row.allocations, 1u);
+  CheckAnalysis check(info);
+  check.add(events);
+  EXPECT_EQ(check.finish().findings.count_of(Imperfection::allocation_on_live_pointer), 0u);
+}
+
 TEST_F(Report, CrossNodeIsUnknownWithoutNodesAndCountedWithThem) {
   add(EventKind::kmalloc, 0x10000, 7, 1).node = 0;
   add(EventKind::kmalloc, 0x20000, 7, 1).node = 1;
