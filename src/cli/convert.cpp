@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "formats/ctf/records.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
 #include "formats/tracedat/records.hpp"
@@ -28,8 +29,9 @@ struct Options {
 constexpr const char* kFooter = R"(Examples:
   kmemtrace convert trace.dat small.kmt     a few bytes an event, complete in itself
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
+  kmemtrace convert small.kmt trace.ctf     a folder, for babeltrace2 and Trace Compass
 
-The input is recognised by its content. The output's name says what it becomes: .kmt or .dat. Every event is kept,
+The input is recognised by its content. The output's name says what it becomes: .kmt, .dat or .ctf. Every event is kept,
 those of other systems than kmem too; what the ring buffer leaves between a record's fields becomes zero.
 
 Exit status:
@@ -55,9 +57,18 @@ void write_records(const TraceFile& file, Writer&& writer, Findings& findings) {
   writer.finish();
 }
 
+// Of a file, or of all files in a folder.
+std::uintmax_t bytes_of(const fs::path& path) {
+  std::error_code code;
+  if (!fs::is_directory(path, code)) return fs::file_size(path, code);
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(path, code))
+    if (entry.is_regular_file(code)) bytes += entry.file_size(code);
+  return bytes;
+}
+
 bool convert(const Options& options) {
-  const auto mapping = std::make_shared<const MappedFile>(options.input);
-  const TraceFile file{options.input, mapping->bytes(), mapping};
+  const TraceFile file = open_trace_file(options.input);
   std::error_code code;
   if (fs::equivalent(options.input, options.output, code)) throw Error("Input and output are the same file");
 
@@ -68,23 +79,25 @@ bool convert(const Options& options) {
       write_records(file, kmt_format::RecordWriter(options.output), findings);
     else if (extension == ".dat")
       write_records(file, tracedat::RecordWriter(options.output, options.version), findings);
+    else if (extension == ".ctf")
+      write_records(file, ctf::RecordWriter(options.output, findings), findings);
     else
-      throw Error("Cannot tell the output's format: its name ends neither in .kmt nor in .dat");
+      throw Error("Cannot tell the output's format: its name ends neither in .kmt, .dat nor in .ctf");
   } catch (Error& error) {
     throw error.context(fmt::format("Converting {} to {}", printable(options.input), printable(options.output)));
   }
-  fmt::print(stderr, "{}: {}, {}: {}\n", printable(options.input), humane_bytes(file.bytes.size()),
-             printable(options.output), humane_bytes(fs::file_size(options.output, code)));
+  fmt::print(stderr, "{}: {}, {}: {}\n", printable(options.input), humane_bytes(bytes_of(options.input)),
+             printable(options.output), humane_bytes(bytes_of(options.output)));
   return print_damage(options, findings);
 }
 
 }  // namespace
 
 CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("convert", "Convert a trace between trace.dat and .kmt");
+  CLI::App* const command = app.add_subcommand("convert", "Convert a trace between trace.dat, .kmt and CTF");
   const auto options = std::make_shared<Options>();
   command->add_option("INPUT", options->input, "The trace to convert")->required();
-  command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat")->required();
+  command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat, or the folder, .ctf")->required();
   command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
       ->type_name("N")
       ->check(CLI::IsMember({6, 7}));

@@ -40,7 +40,7 @@ inline constexpr std::array kHidesEvents = {
     Imperfection::unknown_loss,    Imperfection::truncated_file,        Imperfection::unfinished_file,
     Imperfection::repaired_file,   Imperfection::damaged_section,       Imperfection::damaged_block,
     Imperfection::missing_section, Imperfection::damaged_page,          Imperfection::short_record,
-    Imperfection::bad_event_format};
+    Imperfection::bad_event_format,         Imperfection::damaged_stream};
 
 // One place where something was found.
 struct Finding {

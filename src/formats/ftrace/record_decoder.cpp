@@ -46,18 +46,6 @@ constexpr std::pair<std::string_view, EventKind> kVmallocEvents[] = {
     {"free_vmap_area_noflush", EventKind::vmap_free},
 };
 
-EventKind kind_of(const EventFormat& format) {
-  const auto kind_among = [&format](const auto& events) {
-    for (const auto& [name, kind] : events)
-      if (name == format.name) return kind;
-    return EventKind::other;
-  };
-  if (format.system == "kmem") return kind_among(kKmemEvents);
-  if (format.system == "percpu") return kind_among(kPercpuEvents);
-  if (format.system == "vmalloc") return kind_among(kVmallocEvents);
-  return EventKind::other;
-}
-
 constexpr std::uint32_t kMostStackDepth = 256;
 
 bool is_kernel_stack(const EventFormat& format) { return format.system == "ftrace" && format.name == "kernel_stack"; }
@@ -71,6 +59,18 @@ std::uint64_t hash_of(std::string_view text) {
 }
 
 }  // namespace
+
+EventKind event_kind(std::string_view system, std::string_view event) {
+  const auto kind_among = [event](const auto& events) {
+    for (const auto& [name, kind] : events)
+      if (name == event) return kind;
+    return EventKind::other;
+  };
+  if (system == "kmem") return kind_among(kKmemEvents);
+  if (system == "percpu") return kind_among(kPercpuEvents);
+  if (system == "vmalloc") return kind_among(kVmallocEvents);
+  return EventKind::other;
+}
 
 CallSiteTable::CallSiteTable(std::vector<std::uint64_t>& addresses) : addresses_(addresses) {
   for (std::uint32_t id = 0; id < addresses.size(); ++id) *ids_.insert(addresses[id]).first = id;
@@ -162,7 +162,7 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
   Plan plan;
   plan.described = true;
   plan.type = type;
-  plan.kind = kind_of(format);
+  plan.kind = event_kind(format.system, format.name);
   plan.least_bytes = 2;  // common_type
 
   const auto find = [&](std::initializer_list<const char*> names) -> Field {
