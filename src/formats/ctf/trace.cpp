@@ -69,7 +69,12 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
                   {}});
   read_description(findings);
   if (!folders_.kallsyms.empty()) description.kernel.kallsyms = read_file(folders_.kallsyms);
-  graph_ = std::make_unique<Graph>(folders_.traces);
+  try {
+    graph_ = std::make_unique<Graph>(folders_.traces);
+  } catch (const Error& refusal) {
+    salvage_ = std::make_unique<Salvage>(folders_.traces, refusal, findings);
+    graph_ = std::make_unique<Graph>(salvage_->traces());
+  }
   open_streams(findings);
 }
 

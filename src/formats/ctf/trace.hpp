@@ -9,6 +9,7 @@
 
 #include "formats/ctf/cpu_events.hpp"
 #include "formats/ctf/folders.hpp"
+#include "formats/ctf/salvage.hpp"
 #include "formats/trace_description.hpp"
 
 namespace kmt::ctf {
@@ -27,6 +28,7 @@ struct Trace {
   void open_streams(Findings& findings);
 
   Folders folders_;
+  std::unique_ptr<Salvage> salvage_;  // of a damaged trace; gone after the graph
   std::unique_ptr<Graph> graph_;
 
  public:  // gone before the graph
