@@ -71,7 +71,10 @@ bool StreamCursor::take_discarded(const bt_message* message, bool packets) {
     const bool told = bt_message_discarded_packets_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
     if (bt_stream_class_discarded_packets_have_default_clock_snapshots(streams) != 0)
       end = bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message);
-    step_ = {Step::Kind::loss, ns_of(end).value_or(last_ns_), nullptr, {},
+    step_ = {Step::Kind::loss,
+             ns_of(end).value_or(last_ns_),
+             nullptr,
+             {},
              told ? fmt::format("{} packets with an unknown number of events", count) : "packets"};
     return true;
   }
@@ -88,8 +91,7 @@ void StreamCursor::begin_packet(const bt_packet* packet) {
   const bt_field* const context = bt_packet_borrow_context_field_const(packet);
   const bt_field* const cpu =
       context != nullptr ? bt_field_structure_borrow_member_field_by_name_const(context, "cpu_id") : nullptr;
-  if (cpu != nullptr &&
-      bt_field_class_type_is(bt_field_get_class_type(cpu), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+  if (cpu != nullptr && bt_field_class_type_is(bt_field_get_class_type(cpu), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
     cpu_ = static_cast<unsigned>(std::min<std::uint64_t>(bt_field_integer_unsigned_get_value(cpu), 0xFFFF));
 }
 

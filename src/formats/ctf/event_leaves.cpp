@@ -91,15 +91,13 @@ bool is_common(const std::string& name) {
 
 bool Leaf::is_array() const { return is(type, BT_FIELD_CLASS_TYPE_ARRAY); }
 bool Leaf::is_string() const { return is(type, BT_FIELD_CLASS_TYPE_STRING); }
-bool Leaf::is_signed() const {
-  return is(is_array() ? element_of(type) : type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
-}
+bool Leaf::is_signed() const { return is(is_array() ? element_of(type) : type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER); }
 
 std::vector<Leaf> leaves_of(const bt_event_class& event_class, const std::string& system) {
   Collector collector{system, {}, {"common_type"}};
   collector.members(Scope::payload, bt_event_class_borrow_payload_field_class_const(&event_class), {}, "");
-  collector.members(Scope::specific_context,
-                    bt_event_class_borrow_specific_context_field_class_const(&event_class), {}, "");
+  collector.members(Scope::specific_context, bt_event_class_borrow_specific_context_field_class_const(&event_class), {},
+                    "");
   const bt_stream_class* const streams = bt_event_class_borrow_stream_class_const(&event_class);
   collector.members(Scope::common_context, bt_stream_class_borrow_event_common_context_field_class_const(streams), {},
                     "");
@@ -109,7 +107,8 @@ std::vector<Leaf> leaves_of(const bt_event_class& event_class, const std::string
 std::string word(const std::string& name) {
   std::string text = name;
   const auto is_of_word = [](unsigned char c) { return c < 0x80 && (std::isalnum(c) != 0 || c == '_'); };
-  std::replace_if(text.begin(), text.end(), [&](char c) { return !is_of_word(static_cast<unsigned char>(c)); }, '_');
+  std::replace_if(
+      text.begin(), text.end(), [&](char c) { return !is_of_word(static_cast<unsigned char>(c)); }, '_');
   return text;
 }
 
@@ -156,7 +155,8 @@ std::string header_page(unsigned long_bytes) {
 }
 
 std::string header_event() {
-  return "# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n\n"
+  return "# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 "
+         "bits\n\n"
          "\tpadding     : type == 29\n\ttime_extend : type == 30\n\ttime_stamp : type == 31\n"
          "\tdata max type_len  == 28\n";
 }

@@ -26,7 +26,8 @@ struct Leaf {
   unsigned bytes = 0;  // of the number or of an array's element: 1, 2, 4 or 8; of a string 1
 };
 
-// Of those in a context `tid` is called common_pid, what the kernel calls it. The length of an array is not one of them.
+// Of those in a context `tid` is called common_pid, what the kernel calls it. The length of an array is not one of
+// them.
 std::vector<Leaf> leaves_of(const bt_event_class& event_class, const std::string& system);
 
 // Fixed-width values first in their order, as the kernel lays them out, strings and arrays as __data_loc.

@@ -162,7 +162,10 @@ EventRecords::Plan EventRecords::plan_of(const EventFormat& format, const std::v
   plan.flags = number_of(format, "common_flags");
   plan.process = number_of(format, "context_pid");
   plan.name = field_of(format, "context_procname");
-  if (format.name == "sched_switch") plan.next_tid = number_of(format, "next_pid");
+  if (format.name == "sched_switch") {
+    plan.next_tid = number_of(format, "next_pid");
+    if (!plan.tells_task) plan.previous_tid = number_of(format, "prev_pid");
+  }
   if (format.name == "sched_process_fork") {
     plan.other_tid = number_of(format, "child_pid");
     plan.other_process = number_of(format, "child_tgid");
@@ -186,6 +189,7 @@ const EventRecord* EventRecords::record_of(const bt_event* event, std::int32_t t
   if (plan.flags) put_number(plan.flags->offset, plan.flags->size, flags | plan.begins);
   for (const Field& field : plan.fields)
     if (const bt_field* const value = find(field.leaf, event)) put(field, value);
+  if (plan.previous_tid && plan.task) put_number(plan.task->offset, plan.task->size, number_in(*plan.previous_tid));
 
   result_ = {};
   result_.record = bytes_;

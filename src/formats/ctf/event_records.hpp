@@ -29,12 +29,12 @@ struct TaskOfProcess {
 // An event's record, and what is told beside its fields. All of it holds until the next event.
 struct EventRecord {
   Bytes record;
-  Bytes stack;  // the kernel's stack, a record of its own behind it; empty: the event has none
-  bool tells_flags = false;                  // what it says counts, not what interrupts were seen to begin
-  std::int32_t tid = 0;                      // its task's
-  std::optional<std::int32_t> next_tid;     // sched_switch: who runs from now on
-  std::uint8_t begins = 0, ends = 0;        // Context bits, of events that begin and end interrupts
-  std::string_view task_name;               // its task's; empty: not told
+  Bytes stack;                           // the kernel's stack, a record of its own behind it; empty: the event has none
+  bool tells_flags = false;              // what it says counts, not what interrupts were seen to begin
+  std::int32_t tid = 0;                  // its task's
+  std::optional<std::int32_t> next_tid;  // sched_switch: who runs from now on
+  std::uint8_t begins = 0, ends = 0;     // Context bits, of events that begin and end interrupts
+  std::string_view task_name;            // its task's; empty: not told
   std::optional<TaskOfProcess> task, other;  // its own, and one that its fields name
 };
 
@@ -69,7 +69,7 @@ class EventRecords {
     std::optional<Leaf> stack;
     std::optional<FormatField> flags, task;  // common ones
     bool tells_task = false, tells_flags = false;
-    std::optional<FormatField> next_tid, process, name, other_tid, other_process;
+    std::optional<FormatField> previous_tid, next_tid, process, name, other_tid, other_process;
     std::uint8_t begins = 0, ends = 0;
   };
   struct EventClass {

@@ -79,7 +79,8 @@ stream {{
 
 std::string quoted(std::string_view text) {
   std::string safe = printable(text);
-  std::replace_if(safe.begin(), safe.end(), [](char c) { return c == '"' || c == '\\' || c == '\n'; }, '_');
+  std::replace_if(
+      safe.begin(), safe.end(), [](char c) { return c == '"' || c == '\\' || c == '\n'; }, '_');
   return safe;
 }
 
@@ -108,7 +109,8 @@ std::string declaration(const WrittenField& written, const std::string& name) {
   const FormatField& field = written.field;
   const std::string element = integer(written.element_size, field.is_signed, is_hex(field.name));
   switch (written.form) {
-    case FieldForm::number: return fmt::format("{} _{};", integer(field.size, field.is_signed, is_hex(field.name)), name);
+    case FieldForm::number:
+      return fmt::format("{} _{};", integer(field.size, field.is_signed, is_hex(field.name)), name);
     case FieldForm::characters:
       return fmt::format("integer {{ size = 8; align = 8; signed = 0; encoding = UTF8; base = 10; }} _{}[{}];", name,
                          field.size);
@@ -147,12 +149,12 @@ std::vector<WrittenField> written_fields(const EventFormat& format) {
 
 std::string metadata_text(const KernelDescription& kernel, const Uuid& uuid, const std::vector<EventFormat>& formats) {
   using fmt::arg;
-  std::string text = fmt::format(
-      kHead, arg("uuid", uuid_text(uuid)), arg("order", kernel.byte_order == ByteOrder::little ? "le" : "be"),
-      arg("host", quoted(kernel.node_name)), arg("system", quoted(kernel.system_name)),
-      arg("release", quoted(kernel.release)), arg("version", quoted(kernel.version)),
-      arg("machine", quoted(kernel.machine)), arg("clock", identifier(kernel.clock)),
-      arg("clock_shown", quoted(kernel.clock)));
+  std::string text = fmt::format(kHead, arg("uuid", uuid_text(uuid)),
+                                 arg("order", kernel.byte_order == ByteOrder::little ? "le" : "be"),
+                                 arg("host", quoted(kernel.node_name)), arg("system", quoted(kernel.system_name)),
+                                 arg("release", quoted(kernel.release)), arg("version", quoted(kernel.version)),
+                                 arg("machine", quoted(kernel.machine)), arg("clock", identifier(kernel.clock)),
+                                 arg("clock_shown", quoted(kernel.clock)));
   for (const EventFormat& format : formats) {
     text += fmt::format("\nevent {{\n\tname = \"{}\";\n\tid = {};\n\tstream_id = 0;\n\tfields := struct {{\n",
                         quoted(lttng_event(format.system, format.name)), format.id);

@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::string_view kUnderstood[] = {"kmem", "percpu", "vmalloc"};
 
-bool is_known(std::string_view system, std::string_view name) {
-  return event_kind(system, name) != EventKind::other;
-}
+bool is_known(std::string_view system, std::string_view name) { return event_kind(system, name) != EventKind::other; }
 
 // "prev_tid" with "tid" and "pid": "prev_pid".
 std::string with_ending(std::string_view field, std::string_view ending, std::string_view instead) {
@@ -30,7 +28,7 @@ KernelEvent kernel_event(std::string_view name) {
     if (is_known(system, name)) return {std::string(system), std::string(name)};
     if (!name.starts_with(system) || name.size() <= system.size() + 1 || name[system.size()] != '_') continue;
     const std::string_view bare = name.substr(system.size() + 1);
-    if (is_known(system, bare)) return {std::string(system), std::string(bare)};
+    if (system == "kmem" || is_known(system, bare)) return {std::string(system), std::string(bare)};
   }
   return {std::string(name.substr(0, name.find('_'))), std::string(name)};
 }

@@ -68,11 +68,8 @@ class CtfStream : public StackedStream {
 
   void append_event(const Step& step, EventBatch& batch) {
     if (step.time_ns < last_ns_)
-      info_.findings.add({Imperfection::time_goes_backward,
-                          fmt::format("by {} ns", last_ns_ - step.time_ns),
-                          cpu_,
-                          {},
-                          step.time_ns});
+      info_.findings.add(
+          {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - step.time_ns), cpu_, {}, step.time_ns});
     last_ns_ = step.time_ns;
     const EventRecord* const record = events_.record();
     if (record == nullptr) return report_unknown(step);

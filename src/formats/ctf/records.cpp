@@ -2,6 +2,7 @@
 #include "formats/ctf/records.hpp"
 
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -37,10 +38,14 @@ void give(unsigned cpu, CpuEvents& events, RecordSink& sink, Findings& findings)
 // What the events tell of tasks, as of the end of the trace.
 void learn_tasks(const TraceFile& file, KernelDescription& kernel) {
   const std::unique_ptr<Source> source = open(file, {});
-  for (EventBatch batch; source->read(batch);) continue;
+  std::set<std::int32_t> tasks;
+  for (EventBatch batch; source->read(batch);)
+    for (const Event& event : batch)
+      if (event.tid > 0) tasks.insert(event.tid);
   const TraceInfo& info = source->info();
-  for (const auto& [tid, name] : std::map(info.comms.begin(), info.comms.end()))
-    kernel.saved_cmdlines += fmt::format("{} {}\n", tid, printable(name));
+  for (const std::int32_t tid : tasks)
+    if (const std::string_view name = task_name(info, tid, ~std::uint64_t{0}); name != "<...>")
+      kernel.saved_cmdlines += fmt::format("{} {}\n", tid, printable(name));
   for (const auto& [tid, process] : std::map(info.thread_groups.begin(), info.thread_groups.end()))
     kernel.thread_groups += fmt::format("{} {}\n", tid, process);
 }

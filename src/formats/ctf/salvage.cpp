@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -22,13 +21,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPacketStart = 20;  // magic and uuid: the same bytes in front of each packet
 
-// What libbabeltrace2 has against the folder.
-std::optional<Error> refusal_of(const fs::path& folder) {
+bool refuses(const fs::path& folder) {
   try {
-    Graph graph({{folder.string()}});
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error;
+    const Graph graph({{folder.string()}});
+    return false;
+  } catch (const Error&) {
+    return true;
   }
 }
 
@@ -51,6 +49,7 @@ Salvage::Salvage(const std::vector<std::vector<std::string>>& traces, const Erro
       std::vector<std::string>& kept = traces_.emplace_back();
       for (const std::string& folder : folders) kept.push_back(salvage(fs::absolute(folder), refusal, findings));
     }
+    if (!any_) throw refusal;
   } catch (...) {
     std::error_code code;
     fs::remove_all(place_, code);
@@ -70,23 +69,23 @@ std::string Salvage::salvage(const fs::path& folder, const Error& refusal, Findi
     fs::create_directory(made);
     fs::create_symlink(folder / "metadata", made / "metadata");
   }
-  if (refusal_of(trial)) throw refusal;  // not a stream's fault
+  if (refuses(trial)) throw refusal;  // not a stream's fault
 
   for (const std::string& name : names_in(folder)) {
     if (name == "metadata" || name.front() == '.' || !fs::is_regular_file(folder / name)) continue;
     fs::create_symlink(folder / name, trial / name);
-    if (const std::optional<Error> damage = refusal_of(trial)) {
+    if (refuses(trial)) {
       fs::remove(trial / name);
       const MappedFile stream((folder / name).string());
       const std::size_t intact = last_packet(stream.bytes());
       if (intact > 0)
         write_all(open_file(trial / name, O_WRONLY | O_CREAT | O_EXCL, 0600).get(),
                   {reinterpret_cast<const char*>(stream.bytes().data()), intact}, trial / name);
-      const bool readable = intact > 0 && !refusal_of(trial);
+      const bool readable = intact > 0 && !refuses(trial);
       findings.add({Imperfection::damaged_stream,
                     fmt::format("{}: {}", printable(name),
                                 readable ? fmt::format("its last packet, from offset {:#x} on, is cut off", intact)
-                                         : fmt::format("left out: {}", damage->what())),
+                                         : "none of its packets can be read"),
                     {},
                     {},
                     {}});
@@ -96,6 +95,7 @@ std::string Salvage::salvage(const fs::path& folder, const Error& refusal, Findi
       }
     }
     fs::rename(trial / name, kept / name);
+    any_ = true;
   }
   fs::remove_all(trial);
   return kept;

@@ -16,7 +16,7 @@ namespace kmt::ctf {
 class Salvage {
  public:
   // `traces`: their folders, which libbabeltrace2 refused with `refusal`. What is left out becomes findings. Throws
-  // the refusal when it is not a stream's.
+  // the refusal when it is not a stream's, or nothing is left.
   Salvage(const std::vector<std::vector<std::string>>& traces, const Error& refusal, Findings& findings);
   Salvage(const Salvage&) = delete;
   Salvage& operator=(const Salvage&) = delete;
@@ -30,7 +30,8 @@ class Salvage {
 
   std::filesystem::path place_;
   std::vector<std::vector<std::string>> traces_;
-  int count_ = 0;
+  int count_ = 0;     // of folders
+  bool any_ = false;  // stream that can be read
 };
 
 }  // namespace kmt::ctf

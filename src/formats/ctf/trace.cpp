@@ -61,12 +61,12 @@ const bt_clock_class* clock_of(const bt_stream* stream) {
 
 Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folders(path)) {
   for (const std::string& stream : folders_.missing)
-    findings.add({Imperfection::missing_cpu,
-                  fmt::format("{} is not there, but its index is",
-                              printable(std::filesystem::relative(stream, path).string())),
-                  {},
-                  {},
-                  {}});
+    findings.add(
+        {Imperfection::missing_cpu,
+         fmt::format("{} is not there, but its index is", printable(std::filesystem::relative(stream, path).string())),
+         {},
+         {},
+         {}});
   read_description(findings);
   if (!folders_.kallsyms.empty()) description.kernel.kallsyms = read_file(folders_.kallsyms);
   try {
@@ -86,8 +86,7 @@ void Trace::read_description(Findings& findings) {
       description = kmt_format::parse_file(file.bytes(), findings).description;
       is_described = true;
     } catch (const Error& error) {
-      findings.add(
-          {Imperfection::damaged_section, fmt::format("{}: {}", kDescriptionName, error.what()), {}, {}, {}});
+      findings.add({Imperfection::damaged_section, fmt::format("{}: {}", kDescriptionName, error.what()), {}, {}, {}});
     }
   if (is_described) return;
   kernel.byte_order = folders_.byte_order;
@@ -138,10 +137,9 @@ void Trace::describe_by_environment(const bt_stream* stream, Findings& findings)
     kernel.clock_scale.mult = 0;
     findings.add({Imperfection::clock_not_nanoseconds, "its streams have no clock", {}, {}, {}});
   }
-  description.uname = fmt::format("{} {} {} {}", word_of_uname(environment, "sysname", "Linux"),
-                                  word_of_uname(environment, "hostname", "unknown"),
-                                  word_of_uname(environment, "kernel_release", "unknown"),
-                                  word_of_uname(environment, "architecture", "unknown"));
+  description.uname = fmt::format(
+      "{} {} {} {}", word_of_uname(environment, "sysname", "Linux"), word_of_uname(environment, "hostname", "unknown"),
+      word_of_uname(environment, "kernel_release", "unknown"), word_of_uname(environment, "architecture", "unknown"));
   const auto note = [&](const char* name, const char* variable) {
     if (const auto found = environment.find(variable); found != environment.end()) kernel.notes[name] = found->second;
   };

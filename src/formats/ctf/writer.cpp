@@ -177,8 +177,7 @@ struct RecordWriter::State {
   std::pair<std::size_t, std::size_t> place_of(const FormatField& field, Bytes record) const;
 };
 
-RecordWriter::RecordWriter(const std::string& folder, Findings& findings)
-    : state_(new State{folder, findings}) {}
+RecordWriter::RecordWriter(const std::string& folder, Findings& findings) : state_(new State{folder, findings}) {}
 RecordWriter::~RecordWriter() = default;
 
 void RecordWriter::describe(const TraceDescription& description) {
@@ -189,7 +188,8 @@ void RecordWriter::describe(const TraceDescription& description) {
     throw error.hint("Remove it, or name another one");
   }
   fs::create_directories(state_->folder / "kernel", code);
-  if (code) throw Error(fmt::format("Cannot create the folder {}: {}", printable(state_->folder.string()), code.message()));
+  if (code)
+    throw Error(fmt::format("Cannot create the folder {}: {}", printable(state_->folder.string()), code.message()));
   state_->description = description;
   KernelDescription& kernel = state_->description.kernel;
   const std::vector<std::string_view> words = split(trim(description.uname), ' ');
@@ -227,13 +227,19 @@ void RecordWriter::record(std::uint64_t ticks, Bytes record) {
   if (event == state_->events.end() || record.size() < event->second.least_bytes) {
     const bool is_known = event != state_->events.end();
     state_->findings.add({is_known ? Imperfection::short_record : Imperfection::unknown_event,
-                          fmt::format("event id {}, {} bytes: it is left out", id, record.size()), cpu, {}, time_ns});
+                          fmt::format("event id {}, {} bytes: it is left out", id, record.size()),
+                          cpu,
+                          {},
+                          time_ns});
     return;
   }
   if (time_ns < packets.last_ns()) {
     state_->findings.add({Imperfection::time_goes_backward,
                           fmt::format("by {} ns: CTF cannot hold that, it is written with the time of the one before",
-                                      packets.last_ns() - time_ns), cpu, {}, time_ns});
+                                      packets.last_ns() - time_ns),
+                          cpu,
+                          {},
+                          time_ns});
     time_ns = packets.last_ns();
   }
   state_->used.insert(event->second.format);
