@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CTF: what convert writes, as babeltrace2 shows it, against trace-cmd's text, field by field; the same written again by
-babeltrace2's own writer; and traces made by hand as LTTng's kernel tracer makes them."""
+"""CTF: what convert writes, as babeltrace2 shows it, against trace-cmd's text, field by field; the same
+written again by babeltrace2's own writer; and traces made by hand as LTTng's kernel tracer makes them."""
 import collections
 import glob
 import os
@@ -159,9 +159,11 @@ class RealWriter(Case):
 
 
 ALLOCATION = [(f'{integer(64, base=16)} _call_site', 'Q'), (f'{integer(64, base=16)} _ptr', 'Q'),
-              (f'{integer(64)} _bytes_req', 'Q'), (f'{integer(64)} _bytes_alloc', 'Q'), (f'{integer(32)} _gfp_flags', 'I')]
+              (f'{integer(64)} _bytes_req', 'Q'), (f'{integer(64)} _bytes_alloc', 'Q'),
+              (f'{integer(32)} _gfp_flags', 'I')]
 ALLOCATION_32 = [(f'{integer(32, base=16)} _call_site', 'I'), (f'{integer(32, base=16)} _ptr', 'I'),
-                 (f'{integer(32)} _bytes_req', 'I'), (f'{integer(32)} _bytes_alloc', 'I'), (f'{integer(32)} _gfp_flags', 'I')]
+                 (f'{integer(32)} _bytes_req', 'I'), (f'{integer(32)} _bytes_alloc', 'I'),
+                 (f'{integer(32)} _gfp_flags', 'I')]
 COMM = 'integer { size = 8; align = 8; signed = 0; encoding = UTF8; base = 10; }'
 INT = integer(32, signed=True)
 SWITCH = [(f'{COMM} _prev_comm[16]', None), (f'{INT} _prev_tid', 'i'), (f'{INT} _prev_prio', 'i'),
@@ -191,10 +193,9 @@ class Lttng(Case):
     def write(self, **options):
         """200 objects of 100 bytes in slots of 128; each second one is freed on the other CPU. Times that 27 bits can
         and cannot tell, ids below and above 31."""
-        writer = Writer(self.path('session/kernel'), kernel_events(ALLOCATION_32 if options.get('long_bits') == 32 else ALLOCATION),
-                        **options)
-        base = 0xc0001000 if options.get('long_bits') == 32 else 0xffff888000001000
-        site = 0xc0200000 if options.get('long_bits') == 32 else 0xffffffff81200000
+        narrow = options.get('long_bits') == 32
+        writer = Writer(self.path('session/kernel'), kernel_events(ALLOCATION_32 if narrow else ALLOCATION), **options)
+        base, site = (0xc0001000, 0xc0200000) if narrow else (0xffff888000001000, 0xffffffff81200000)
         second = 10**9
         first = [(5 * second, 'sched_switch', switch(0, 'swapper/0', 77, 'worker'))]
         for i in range(200):
@@ -255,8 +256,7 @@ class Lttng(Case):
             self.assertEqual(want[key], got[key])
         self.assertIn('worker', str(got))
         self.assertEqual(want['trace']['duration_ns'], got['trace']['duration_ns'])
-        events = subprocess.run(['trace-cmd', 'report', '-t', '-R', self.convert(small, 'x.dat')], stdout=subprocess.PIPE,
-                                stderr=subprocess.DEVNULL, encoding='utf-8', check=True).stdout
+        events = kmem_oracle.report_text(self.convert(small, 'x.dat'))
         self.assertEqual(150, events.count('kmalloc:'))
         self.assertIn('bytes_alloc=128', events)
         self.assertRegex(events, r' worker-77 .*kmalloc:')
@@ -281,14 +281,15 @@ class Lttng(Case):
     def test_contexts(self):
         """Task, process, name and stack as contexts of each event."""
         context = [(f'{INT} _tid', 'i'), (f'{INT} _pid', 'i'), (f'{COMM} _procname[16]', None),
-                   (f'{integer(32)} __callstack_kernel_length; {integer(64, base=16)} _callstack_kernel[__callstack_kernel_length]', None)]
+                   (f'{integer(32)} __callstack_kernel_length; '
+                    f'{integer(64, base=16)} _callstack_kernel[__callstack_kernel_length]', None)]
         writer = Writer(self.path('session/kernel'), kernel_events(ALLOCATION), context=context)
 
         def stack(*addresses):
             return writer.pack('I', len(addresses)) + writer.pack(f'{len(addresses)}Q', *addresses)
         outer = 0xffffffff81abc000
         writer.packet(0, [(1000 + i, 'kmem_kmalloc', (outer + 0x10, 0xffff888000001000 + 64 * i, 50, 64, 0xcc0),
-                           (501 + i % 2, 501, comm('main' if i % 2 == 0 else 'helper'), stack(outer + 0x10, outer + 0x5000)))
+                           (501 + i % 2, 501, comm('helper' if i % 2 else 'main'), stack(outer + 0x10, outer + 0x5000)))
                           for i in range(10)])
         tasks = report(self.path('session'), '--by', 'task', exit_codes=(0, 1))
         self.assertIn('main', str(tasks))
@@ -369,7 +370,8 @@ class OddTypes(Case):
     """Fields of memory events whose types are not what they should be never end in a crash."""
 
     TYPES = {'float': ('floating_point { exp_dig = 8; mant_dig = 24; byte_order = le; align = 8; }', b'\0\0\x80\x3f'),
-             'double': ('floating_point { exp_dig = 11; mant_dig = 53; byte_order = le; align = 8; }', b'\0' * 6 + b'\xf0\x3f'),
+             'double': ('floating_point { exp_dig = 11; mant_dig = 53; byte_order = le; align = 8; }',
+                        b'\0' * 6 + b'\xf0\x3f'),
              'string': ('string', b'many\0'), 'empty': ('string', b'\0'), 'long text': ('string', b'x' * 9000 + b'\0'),
              'byte': (integer(8, signed=True), b'\xff'), 'odd': (integer(24), b'\1\2\3'),
              'struct': ('struct { uint8_t a; uint32_t b; }', b'\1' * 5),
@@ -380,7 +382,8 @@ class OddTypes(Case):
             for field in ('call_site', 'ptr', 'bytes_req', 'bytes_alloc', 'gfp_flags', 'node', 'tid'):
                 with self.subTest(f'{field} as {name}'):
                     folder = self.path(f'{name} {field}')
-                    allocation = [((f'{declaration} _{field}', None) if f' _{field}' in plain[0] else plain) for plain in ALLOCATION]
+                    allocation = [(f'{declaration} _{field}', None) if f' _{field}' in plain[0] else plain
+                                  for plain in ALLOCATION]
                     if field not in ('call_site', 'ptr', 'bytes_req', 'bytes_alloc', 'gfp_flags'):
                         allocation.append((f'{declaration} _{field}', None))
                     values = [value if code is None else 64 for _, code in allocation]
@@ -391,7 +394,8 @@ class OddTypes(Case):
                     self.assertEqual(3, report(small, exit_codes=(0, 1))['events']['kmalloc'])
 
     def test_no_fields(self):
-        writer = Writer(self.path('x'), {'kmem_kmalloc': (1, []), 'kmem_kfree': (2, ALLOCATION[:1]), 'an event!\\n': (3, [])})
+        events = {'kmem_kmalloc': (1, []), 'kmem_kfree': (2, ALLOCATION[:1]), 'an event!\\n': (3, [])}
+        writer = Writer(self.path('x'), events)
         writer.packet(0, [(1, 'kmem_kmalloc', ()), (2, 'kmem_kfree', (5,)), (3, 'an event!\\n', ())])
         self.assertEqual(3, sum(report(self.path('x'), exit_codes=(0, 1))['events'].values()))
 
