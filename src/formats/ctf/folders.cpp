@@ -89,8 +89,6 @@ void look_for_missing_streams(const fs::path& folder, Folders& folders) {
     if (const fs::path stream = folder / entry.path().stem(); !fs::exists(stream, code))
       folders.missing.push_back(stream);
   }
-  for (const auto& entry : fs::directory_iterator(folder, code))
-    if (entry.is_regular_file(code) && entry.path().filename() != "metadata") folders.bytes += entry.file_size(code);
 }
 
 }  // namespace

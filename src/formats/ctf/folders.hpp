@@ -19,7 +19,6 @@ struct Folders {
   std::string kallsyms;                          // path of such a file beside them; empty: there is none
   std::string description;                       // path of description.kmt
   std::vector<std::string> missing;              // streams of which only LTTng's index is left
-  std::uint64_t bytes = 0;                       // of all streams
 };
 
 // Whether the path is such a folder, by the first bytes of the metadata files below it. Never throws.

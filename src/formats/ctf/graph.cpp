@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/ctf/graph.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -21,6 +22,24 @@ using SinkClassRef =
     std::unique_ptr<const bt_component_class_sink, Put<bt_component_class_sink, bt_component_class_sink_put_ref>>;
 using GraphRef = std::unique_ptr<const bt_graph, Put<bt_graph, bt_graph_put_ref>>;
 using IteratorRef = std::unique_ptr<const bt_message_iterator, Put<bt_message_iterator, bt_message_iterator_put_ref>>;
+
+using QueryRef = std::unique_ptr<const bt_query_executor, Put<bt_query_executor, bt_query_executor_put_ref>>;
+
+// Only what is installed with the library: no code from the user's folders or the environment.
+PluginRef ctf_plugin() {
+  const bt_plugin* plugin = nullptr;
+  if (bt_plugin_find("ctf", BT_FALSE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) != BT_PLUGIN_FIND_STATUS_OK) {
+    Error error = babeltrace_error("Cannot read CTF traces: libbabeltrace2 does not find its plugin ctf");
+    throw error.hint("Install babeltrace2 completely: its plugins lie beside its library");
+  }
+  return PluginRef(plugin);
+}
+
+const bt_component_class_source* source_class_of(const PluginRef& plugin) {
+  const auto* const found = bt_plugin_borrow_source_component_class_by_name_const(plugin.get(), "fs");
+  if (found == nullptr) throw Error("libbabeltrace2 has no source.ctf.fs", ExitCode::unsupported);
+  return found;
+}
 
 ValueRef inputs_of(const std::vector<std::string>& folders) {
   ValueRef parameters(bt_value_map_create());
@@ -50,6 +69,37 @@ Error babeltrace_error(const std::string& what) {
   Error error(causes.empty() ? what : what + ": " + causes.front());
   for (std::size_t i = 1; i < causes.size(); ++i) error.context("libbabeltrace2: " + causes[i]);
   return error;
+}
+
+std::optional<TimeRange> time_range(const std::vector<std::string>& folders) {
+  const PluginRef plugin = ctf_plugin();
+  const ValueRef parameters = inputs_of(folders);
+  const QueryRef query(
+      bt_query_executor_create(bt_component_class_source_as_component_class_const(source_class_of(plugin)),
+                               "babeltrace.trace-infos", parameters.get()));
+  const bt_value* answer = nullptr;
+  if (!query || bt_query_executor_query(const_cast<bt_query_executor*>(query.get()), &answer) !=
+                    BT_QUERY_EXECUTOR_QUERY_STATUS_OK) {
+    bt_current_thread_clear_error();
+    return std::nullopt;
+  }
+  const ValueRef traces(answer);
+  std::optional<TimeRange> all;
+  for (std::uint64_t i = 0; i < bt_value_array_get_length(traces.get()); ++i) {
+    const bt_value* const streams = bt_value_map_borrow_entry_value_const(
+        bt_value_array_borrow_element_by_index_const(traces.get(), i), "stream-infos");
+    for (std::uint64_t j = 0; streams != nullptr && j < bt_value_array_get_length(streams); ++j) {
+      const bt_value* const range =
+          bt_value_map_borrow_entry_value_const(bt_value_array_borrow_element_by_index_const(streams, j), "range-ns");
+      if (range == nullptr) continue;
+      const auto time = [range](const char* key) {
+        return bt_value_integer_signed_get(bt_value_map_borrow_entry_value_const(range, key));
+      };
+      const TimeRange found{time("begin"), time("end")};
+      all = all ? TimeRange{std::min(all->begin_ns, found.begin_ns), std::max(all->end_ns, found.end_ns)} : found;
+    }
+  }
+  return all;
 }
 
 void Messages::reset() {
@@ -102,13 +152,10 @@ void Graph::State::create_sink_class() {
 }
 
 void Graph::State::add_source(const std::vector<std::string>& folders) {
-  const bt_component_class_source* const source_class =
-      bt_plugin_borrow_source_component_class_by_name_const(plugin.get(), "fs");
-  if (source_class == nullptr) throw Error("libbabeltrace2 has no source.ctf.fs", ExitCode::unsupported);
   const ValueRef parameters = inputs_of(folders);
   const bt_component_source* source = nullptr;
   const std::string name = fmt::format("trace {}", outputs.size());  // unique in the graph
-  if (bt_graph_add_source_component(mutable_graph(), source_class, name.c_str(), parameters.get(),
+  if (bt_graph_add_source_component(mutable_graph(), source_class_of(plugin), name.c_str(), parameters.get(),
                                     BT_LOGGING_LEVEL_NONE, &source) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
     throw babeltrace_error("Cannot read the CTF trace").at({folders.front(), {}, {}});
   for (std::uint64_t i = 0; i < bt_component_source_get_output_port_count(source); ++i)
@@ -170,13 +217,7 @@ bt_component_class_sink_consume_method_status Graph::State::consume(bt_self_comp
 
 Graph::Graph(const std::vector<std::vector<std::string>>& traces) : state_(std::make_unique<State>()) {
   bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);  // what matters comes as an error
-  const bt_plugin* plugin = nullptr;
-  // Only what is installed with the library: no code from the user's folders or the environment.
-  if (bt_plugin_find("ctf", BT_FALSE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) != BT_PLUGIN_FIND_STATUS_OK) {
-    Error error = babeltrace_error("Cannot read CTF traces: libbabeltrace2 does not find its plugin ctf");
-    throw error.hint("Install babeltrace2 completely: its plugins lie beside its library");
-  }
-  state_->plugin.reset(plugin);
+  state_->plugin = ctf_plugin();
   state_->create_sink_class();
   state_->graph.reset(bt_graph_create(0));
   if (!state_->graph) throw std::bad_alloc();

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,13 @@ namespace kmt::ctf {
 
 // What libbabeltrace2 says of its last failure in this thread, as an Error whose text begins with `what`.
 Error babeltrace_error(const std::string& what);
+
+// When the streams of a trace begin and end, where their packets say so.
+struct TimeRange {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+std::optional<TimeRange> time_range(const std::vector<std::string>& folders);
 
 // Messages of one stream; they are let go of with the object.
 class Messages {

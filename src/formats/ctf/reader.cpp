@@ -38,23 +38,14 @@ class TaskLearner {
 
 class CtfStream : public StackedStream {
  public:
-  CtfStream(unsigned cpu, CpuEvents& events, RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
-      : StackedStream(info),
-        cpu_(cpu),
-        events_(events),
-        decoder_(decoder),
-        info_(info),
-        tasks_(info),
-        consumed_(consumed) {}
+  CtfStream(unsigned cpu, CpuEvents& events, RecordDecoder& decoder, TraceInfo& info)
+      : StackedStream(info), cpu_(cpu), events_(events), decoder_(decoder), info_(info), tasks_(info) {}
 
  private:
   bool append(EventBatch& batch) override {
     for (std::size_t i = 0; i < kBatchEvents; ++i) {
       const Step* const step = events_.next();
-      if (step == nullptr) {
-        consumed_ += 1;
-        return i != 0;
-      }
+      if (step == nullptr) return i != 0;
       switch (step->kind) {
         case Step::Kind::event: append_event(*step, batch); break;
         case Step::Kind::loss: report_loss(*step, batch); break;
@@ -97,7 +88,6 @@ class CtfStream : public StackedStream {
   RecordDecoder& decoder_;
   TraceInfo& info_;
   TaskLearner tasks_;
-  std::uint64_t& consumed_;
   std::uint64_t last_ns_ = 0;
 };
 
@@ -114,19 +104,32 @@ class CtfSource : public Source {
     decoder_ = std::make_unique<RecordDecoder>(trace_.records->formats(), info_.byte_order, info_);
     std::vector<CpuPart> parts;
     for (auto& [cpu, events] : trace_.cpus)
-      parts.push_back({cpu, 1, std::make_unique<CtfStream>(cpu, events, *decoder_, info_, streams_.consumed())});
+      parts.push_back({cpu, 0, std::make_unique<CtfStream>(cpu, events, *decoder_, info_)});
     streams_.open(std::move(parts));
   }
 
   const TraceInfo& info() const override { return info_; }
-  bool read(EventBatch& batch) override { return streams_.read(batch); }
-  double progress() const override { return streams_.progress(); }
+  bool read(EventBatch& batch) override {
+    if (!streams_.read(batch)) return false;
+    time_ns_ = static_cast<std::int64_t>(batch.back().time_ns);
+    return true;
+  }
+  // By the time: libbabeltrace2 does not tell how many bytes it has read. It is asked for the range when somebody
+  // waits.
+  double progress() const override {
+    if (!range_) range_ = trace_.time_range().value_or(TimeRange{});
+    const auto [begin, end] = *range_;
+    return begin < end ? std::clamp(static_cast<double>(time_ns_ - begin) / static_cast<double>(end - begin), 0.0, 1.0)
+                       : 0.0;
+  }
 
  private:
   TraceInfo info_;
   Trace trace_;
   std::unique_ptr<RecordDecoder> decoder_;
   CpuStreams streams_;
+  std::int64_t time_ns_ = 0;
+  mutable std::optional<TimeRange> range_;
 };
 
 }  // namespace

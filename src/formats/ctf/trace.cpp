@@ -78,6 +78,10 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
   open_streams(findings);
 }
 
+std::optional<TimeRange> Trace::time_range() const {
+  return ctf::time_range(salvage_ ? salvage_->traces().front() : folders_.traces.front());
+}
+
 void Trace::read_description(Findings& findings) {
   KernelDescription& kernel = description.kernel;
   if (!folders_.description.empty()) try {

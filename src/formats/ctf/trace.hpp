@@ -18,6 +18,9 @@ struct Trace {
   // Throws Error when there is no trace below the path or it is beyond reading.
   Trace(const std::string& path, Findings& findings);
 
+  // When it begins and ends, of its first folders.
+  std::optional<TimeRange> time_range() const;
+
   std::string format;            // "CTF of lttng-modules 2.10.0"
   TraceDescription description;  // with the formats of all its events; times are in nanoseconds
   bool is_described = false;     // by kmemtrace, beside the trace: with the names of tasks
