@@ -336,17 +336,19 @@ class Lttng(Case):
         self.assertIn('Cannot read the CTF trace', done.stderr)
 
     def test_damaged_packet(self):
-        """An event of a class that there is not: the events in front of it count, the other CPU whole."""
+        """An event of a class that there is not begins the second packet: libbabeltrace2 gives messages by 15 and may keep
+        those in front of it to itself, no more; the other CPU is whole."""
         writer, first, other = self.write()
-        start = 4 + 16 + 4 + 8 + 5 * 8 + 8 + 4
-        writer.packet(0, first)
+        writer.packet(0, first[:90])
+        start = os.path.getsize(self.path('session/kernel/channel0_0'))
+        writer.packet(0, first[90:])
         writer.packet(1, other)
-        first_three = 13 + 56, 13 + 36, 4 + 36  # headers and fields: sched_switch, kmem_cache_alloc, kmem_kmalloc
         with open(self.path('session/kernel/channel0_0'), 'r+b') as file:
-            file.seek(start + sum(first_three))
+            file.seek(start + 4 + 16 + 4 + 8 + 5 * 8 + 8 + 4)
             file.write(b'\x1f' + b'\xee' * 12)
         got = report(self.path('session'), exit_codes=(0, 1))
-        self.assertEqual(2, got['slab']['allocations'])
+        self.assertLessEqual(got['slab']['allocations'], 89)
+        self.assertGreaterEqual(got['slab']['allocations'], 89 - 14)
         self.assertEqual(100, got['slab']['frees'])
         self.assertIn('damaged_stream', [finding['kind'] for finding in got['findings']])
 
