@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/trace_options.hpp"
+#include "formats/ctf/records.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
 #include "formats/tracedat/records.hpp"
@@ -32,8 +33,9 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
   kmemtrace convert perf.data small.kmt     what perf record wrote: docs/formats/perf-data.md
   kmemtrace convert capture/ old.kmt        the relay files cpu0.out, cpu1.out, … of 2008, in a folder
+  kmemtrace convert small.kmt trace.ctf     a folder, for babeltrace2 and Trace Compass
 
-The input is recognised by its content. The output's name says what it becomes: .kmt or .dat. Every event is kept,
+The input is recognised by its content. The output's name says what it becomes: .kmt, .dat or .ctf. Every event is kept,
 those of other systems than kmem too; what the ring buffer leaves between a record's fields becomes zero. Relay files
 become records of today's kmem events.
 
@@ -55,12 +57,12 @@ bool print_damage(const Options& options, const Findings& findings) {
 }
 
 // Of a file, or of all files of a folder.
-std::uint64_t bytes_of(const fs::path& path) {
+std::uintmax_t bytes_of(const fs::path& path) {
   std::error_code code;
   if (!fs::is_directory(path, code)) return fs::is_regular_file(path, code) ? fs::file_size(path, code) : 0;
-  std::uint64_t bytes = 0;
-  for (const std::string& name : names_in(path))
-    if (fs::is_regular_file(path / name, code)) bytes += fs::file_size(path / name, code);
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(path, code))
+    if (entry.is_regular_file(code)) bytes += entry.file_size(code);
   return bytes;
 }
 
@@ -81,23 +83,25 @@ bool convert(const Options& options) {
       write_records(options, kmt_format::RecordWriter(options.output), findings);
     else if (extension == ".dat")
       write_records(options, tracedat::RecordWriter(options.output, options.version), findings);
+    else if (extension == ".ctf")
+      write_records(options, ctf::RecordWriter(options.output, findings), findings);
     else
-      throw Error("Cannot tell the output's format: its name ends neither in .kmt nor in .dat");
+      throw Error("Cannot tell the output's format: its name ends neither in .kmt, .dat nor in .ctf");
   } catch (Error& error) {
     throw error.context(fmt::format("Converting {} to {}", printable(options.input), printable(options.output)));
   }
   fmt::print(stderr, "{}: {}, {}: {}\n", printable(options.input), humane_bytes(bytes_of(options.input)),
-             printable(options.output), humane_bytes(fs::file_size(options.output, code)));
+             printable(options.output), humane_bytes(bytes_of(options.output)));
   return print_damage(options, findings);
 }
 
 }  // namespace
 
 CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("convert", "Convert a trace to .kmt or trace.dat");
+  CLI::App* const command = app.add_subcommand("convert", "Convert a trace to .kmt, trace.dat or CTF");
   const auto options = std::make_shared<Options>();
   command->add_option("INPUT", options->input, "The trace to convert")->required();
-  command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat")->required();
+  command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat, or the folder, .ctf")->required();
   add_abi_option(*command, options->abi);
   command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
       ->type_name("N")

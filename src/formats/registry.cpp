@@ -7,6 +7,9 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "formats/ctf/folders.hpp"
+#include "formats/ctf/reader.hpp"
+#include "formats/ctf/records.hpp"
 #include "formats/event_records.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/reader.hpp"
@@ -27,15 +30,21 @@ namespace {
 namespace fs = std::filesystem;
 
 Error not_a_trace(const TraceFile& file) {
-  Error error(file.bytes.empty() ? "The file is empty" : "The file is no trace that kmemtrace knows");
+  const char* const what = std::filesystem::is_directory(file.path) ? "The folder has no trace that kmemtrace knows"
+                           : file.bytes.empty()                     ? "The file is empty"
+                                                                    : "The file is no trace that kmemtrace knows";
+  Error error(what);
   error.at({file.path, {}, {}});
   error.hint(
       "Known are trace.dat files, versions 6 and 7, as `kmemtrace record` and `trace-cmd record` write them, .kmt "
-      "files, perf.data files, relay files of kmemtrace, and text of ftrace, `trace-cmd report` and `perf script`");
+      "files, perf.data files, folders with a CTF trace, as LTTng writes them, relay files of kmemtrace, and text of "
+      "ftrace, "
+      "`trace-cmd report` and `perf script`");
   return error;
 }
 
-// Formats that are told by how their files begin. Relay files are none: theirs is guessed, and they come in folders.
+// Formats that are told by how their files begin. Relay files are none, theirs is guessed, and they come in
+// folders, as CTF does.
 struct Format {
   bool (*is_of)(Bytes);
   std::unique_ptr<Source> (*open)(const TraceFile&, const OpenOptions&);
@@ -71,6 +80,12 @@ std::unique_ptr<Source> open_relay(const std::string& path, const OpenOptions& o
   return relay::open(relay::find_capture(paths), options);
 }
 
+std::unique_ptr<Source> open_folder(const std::string& path, const OpenOptions& options) {
+  if (!ctf::is_ctf(path)) return open_relay(path, options);
+  refuse_relay_options(options);
+  return ctf::open({path, {}, nullptr}, options);
+}
+
 std::unique_ptr<Source> open_file(const TraceFile& file, const OpenOptions& options) {
   if (const Format* const format = format_of(file)) {
     refuse_relay_options(options);
@@ -87,7 +102,7 @@ std::unique_ptr<Source> open_file(const TraceFile& file, const OpenOptions& opti
 std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& options) {
   try {
     std::error_code code;
-    if (fs::is_directory(path, code)) return open_relay(path, options);
+    if (fs::is_directory(path, code)) return open_folder(path, options);
     const auto file = std::make_shared<const MappedFile>(path);
     return open_file(TraceFile{path, file->bytes(), file}, options);
   } catch (Error& error) {
@@ -110,6 +125,10 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
 
 void read_records(const std::string& path, const OpenOptions& options, RecordSink& sink, Findings& findings) {
   std::error_code code;
+  if (ctf::is_ctf(path)) {
+    refuse_relay_options(options);
+    return ctf::read_records({path, {}, nullptr}, sink, findings);
+  }
   if (!fs::is_directory(path, code)) {
     const auto mapping = std::make_shared<const MappedFile>(path);
     const TraceFile file{path, mapping->bytes(), mapping};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Recognises a trace by its first bytes, never by its name.
+// Recognises a trace by its first bytes, never by its name; a folder by those of the files in it.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,9 @@
 #include "trace/source.hpp"
 
 namespace kmt {
+
+// A folder has no bytes. Throws Error when it cannot be opened.
+TraceFile open_trace_file(const std::string& path);
 
 // Both throw Error when the file cannot be opened, is no trace, or its header is beyond reading.
 std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& options = {});

@@ -13,8 +13,8 @@
 namespace kmt {
 
 struct TraceFile {
-  std::string path;  // for messages
-  Bytes bytes;
+  std::string path;                           // for messages, and of folders
+  Bytes bytes;                                // empty: a folder
   std::shared_ptr<const MappedFile> mapping;  // keeps the bytes; null when they are borrowed for the source's life
 };
 

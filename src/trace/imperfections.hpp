@@ -40,7 +40,8 @@ inline constexpr std::array kHidesEvents = {
     Imperfection::unknown_loss,     Imperfection::truncated_file,        Imperfection::unfinished_file,
     Imperfection::repaired_file,    Imperfection::damaged_section,       Imperfection::damaged_block,
     Imperfection::missing_section,  Imperfection::damaged_page,          Imperfection::short_record,
-    Imperfection::bad_event_format, Imperfection::torn_record,           Imperfection::unreadable_line};
+    Imperfection::bad_event_format, Imperfection::torn_record,           Imperfection::unreadable_line,
+    Imperfection::damaged_stream};
 
 // One place where something was found.
 struct Finding {

@@ -44,8 +44,10 @@ std::string print_format_of(const std::string& text) {
 void append_fields(const tep_format_field* first, std::vector<FormatField>& fields) {
   for (const tep_format_field* field = first; field != nullptr; field = field->next) {
     if (field->offset < 0 || field->size < 0) continue;
+    const auto is = [flags = field->flags](unsigned long flag) { return (flags & flag) != 0; };
     fields.push_back({field->name, static_cast<unsigned>(field->offset), static_cast<unsigned>(field->size),
-                      (field->flags & TEP_FIELD_IS_DYNAMIC) != 0, (field->flags & TEP_FIELD_IS_RELATIVE) != 0});
+                      is(TEP_FIELD_IS_DYNAMIC), is(TEP_FIELD_IS_RELATIVE), is(TEP_FIELD_IS_ARRAY),
+                      is(TEP_FIELD_IS_STRING), is(TEP_FIELD_IS_SIGNED), field->elementsize});
   }
 }
 

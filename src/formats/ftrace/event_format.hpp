@@ -17,6 +17,10 @@ struct FormatField {
   unsigned size = 0;         // bytes; 0 for an array that takes the rest of the record
   bool is_dynamic = false;   // a __data_loc: length << 16 | offset
   bool is_relative = false;  // a __rel_loc: the offset counts from behind the field
+  bool is_array = false;     // dynamic or not
+  bool is_string = false;    // an array of characters
+  bool is_signed = false;
+  unsigned element_size = 0;  // of an array: bytes
 };
 
 struct EventFormat {

@@ -165,10 +165,10 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
   plan.kind = event_kind(format.system, format.name);
   plan.least_bytes = 2;  // common_type
 
-  const auto find = [&](std::initializer_list<const char*> names) -> Field {
+  const auto find = [&](std::initializer_list<const char*> names, bool dynamic = false) -> Field {
     for (const char* const name : names) {
       const FormatField* const field = format.field(name);
-      if (field == nullptr || field->offset > 0x7FFF) continue;
+      if (field == nullptr || field->offset > 0x7FFF || field->is_dynamic != dynamic) continue;
       if (field->size != 1 && field->size != 2 && field->size != 4 && field->size != 8) continue;
       plan.least_bytes = std::max(plan.least_bytes, field->offset + field->size);
       return {static_cast<std::uint16_t>(field->offset), static_cast<std::uint8_t>(field->size)};
@@ -191,7 +191,7 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
       plan.address = find({"ptr"});
       plan.call_site = find({"call_site"});
       if (const FormatField* name = format.field("name"); name != nullptr && name->is_dynamic && name->size == 4)
-        plan.cache_name = find({"name"});
+        plan.cache_name = find({"name"}, true);
       break;
     case EventKind::page_alloc:
     case EventKind::page_free:

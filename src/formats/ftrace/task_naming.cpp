@@ -26,6 +26,8 @@ constexpr Known kKnown[] = {
     {"sched", "sched_switch", "prev_pid", "prev_comm", Kind::from_now},
     {"sched", "sched_switch", "next_pid", "next_comm", Kind::from_now},
     {"sched", "sched_process_exec", "pid", "filename", Kind::path_from_now},
+    {"sched", "sched_process_fork", "child_pid", "child_comm", Kind::from_now},
+    {"lttng", "lttng_statedump_process_state", "tid", "name", Kind::from_now},  // LTTng 2.0 to 2.13
 };
 
 std::string_view name_in(const TaskNaming& naming, Bytes record, ByteOrder order) {

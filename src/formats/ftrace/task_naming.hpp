@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events that tell what a task is called, and since when: task_newtask, task_rename, sched_switch, sched_process_exec
-// (include/trace/events/task.h and sched.h, Linux 3.4 to 6.18).
+// Events that tell what a task is called, and since when: task_newtask, task_rename, sched_switch, sched_process_exec,
+// sched_process_fork (include/trace/events/task.h and sched.h, Linux 3.4 to 6.18), and what LTTng tells of each task
+// when its tracing begins.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/ctf/cpu_events.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace kmt::ctf {
+
+namespace {
+
+// Events before 1970 there are none: what a damaged clock says of them counts as its beginning.
+std::optional<std::uint64_t> ns_of(const bt_clock_snapshot* snapshot) {
+  std::int64_t ns = 0;
+  if (snapshot == nullptr ||
+      bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK) {
+    bt_current_thread_clear_error();
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
+}
+
+bool has_clock(const bt_stream* stream) {
+  return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)) != nullptr;
+}
+
+}  // namespace
+
+bool StreamCursor::advance() {
+  while (!ended_) {
+    while (const bt_message* const message = messages_.next())
+      if (take(message)) return true;
+    try {
+      ended_ = !graph_.read(stream_, messages_);
+    } catch (const Error& error) {
+      ended_ = true;
+      step_ = {Step::Kind::damage, last_ns_, nullptr, {}, error.what()};
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the message is a step.
+bool StreamCursor::take(const bt_message* message) {
+  switch (bt_message_get_type(message)) {
+    case BT_MESSAGE_TYPE_STREAM_BEGINNING:
+      stream_ref_ = bt_message_stream_beginning_borrow_stream_const(message);
+      return false;
+    case BT_MESSAGE_TYPE_PACKET_BEGINNING:
+      begin_packet(bt_message_packet_beginning_borrow_packet_const(message));
+      return false;
+    case BT_MESSAGE_TYPE_EVENT: {
+      const bt_clock_snapshot* const snapshot =
+          has_clock(stream_ref_) ? bt_message_event_borrow_default_clock_snapshot_const(message) : nullptr;
+      last_ns_ = ns_of(snapshot).value_or(last_ns_);
+      step_ = {Step::Kind::event, last_ns_, bt_message_event_borrow_event_const(message)};
+      return true;
+    }
+    case BT_MESSAGE_TYPE_DISCARDED_EVENTS: return take_discarded(message, false);
+    case BT_MESSAGE_TYPE_DISCARDED_PACKETS: return take_discarded(message, true);
+    default: return false;
+  }
+}
+
+bool StreamCursor::take_discarded(const bt_message* message, bool packets) {
+  const bt_stream_class* const streams = bt_stream_borrow_class_const(stream_ref_);
+  const bt_clock_snapshot* end = nullptr;
+  std::uint64_t count = 0;
+  if (packets) {
+    const bool told = bt_message_discarded_packets_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
+    if (bt_stream_class_discarded_packets_have_default_clock_snapshots(streams) != 0)
+      end = bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message);
+    step_ = {Step::Kind::loss,
+             ns_of(end).value_or(last_ns_),
+             nullptr,
+             {},
+             told ? fmt::format("{} packets with an unknown number of events", count) : "packets"};
+    return true;
+  }
+  const bool told = bt_message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
+  if (bt_stream_class_discarded_events_have_default_clock_snapshots(streams) != 0)
+    end = bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message);
+  step_ = {Step::Kind::loss, ns_of(end).value_or(last_ns_), nullptr, told ? std::optional(count) : std::nullopt,
+           told ? fmt::format("{} events", count) : "an unknown number of events"};
+  return true;
+}
+
+void StreamCursor::begin_packet(const bt_packet* packet) {
+  if (cpu_) return;
+  const bt_field* const context = bt_packet_borrow_context_field_const(packet);
+  const bt_field* const cpu =
+      context != nullptr ? bt_field_structure_borrow_member_field_by_name_const(context, "cpu_id") : nullptr;
+  if (cpu != nullptr && bt_field_class_type_is(bt_field_get_class_type(cpu), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+    cpu_ = static_cast<unsigned>(std::min<std::uint64_t>(bt_field_integer_unsigned_get_value(cpu), 0xFFFF));
+}
+
+const Step* CpuEvents::next() {
+  if (current_ != nullptr && !current_->advance())
+    std::erase_if(streams_, [this](const auto& stream) { return stream.get() == current_; });
+  current_ = nullptr;
+  for (const auto& stream : streams_)
+    if (current_ == nullptr || stream->step().time_ns < current_->step().time_ns) current_ = stream.get();
+  if (current_ == nullptr) return nullptr;
+  if (current_->step().kind != Step::Kind::event) {  // who runs may have changed unseen
+    task_ = kUnknownTask;
+    context_ = 0;
+  }
+  return &current_->step();
+}
+
+const EventRecord* CpuEvents::record() {
+  const EventRecord* const record = records_.record_of(current_->step().event, task_, context_);
+  if (record == nullptr) return nullptr;
+  if (record->next_tid) task_ = *record->next_tid;
+  context_ = static_cast<std::uint8_t>((context_ | record->begins) & ~record->ends);
+  return record;
+}
+
+}  // namespace kmt::ctf

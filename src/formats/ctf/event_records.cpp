@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/ctf/event_records.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "formats/ctf/names.hpp"
+#include "formats/ftrace/record_decoder.hpp"
+#include "trace/event.hpp"
+
+namespace kmt::ctf {
+
+namespace {
+
+constexpr std::size_t kMostBytes = 4000;  // of a record: so much fits into a page of 4096 on every kernel
+constexpr unsigned kLastId = 0xFFFF;
+
+bool is(const bt_field* field, bt_field_class_type wanted) {
+  return bt_field_class_type_is(bt_field_get_class_type(field), wanted);
+}
+
+std::uint64_t number_of(const bt_field* field) {
+  if (is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) return bt_field_integer_unsigned_get_value(field);
+  if (is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+    return static_cast<std::uint64_t>(bt_field_integer_signed_get_value(field));
+  if (is(field, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL))
+    return std::bit_cast<std::uint32_t>(bt_field_real_single_precision_get_value(field));
+  if (is(field, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL))
+    return std::bit_cast<std::uint64_t>(bt_field_real_double_precision_get_value(field));
+  if (is(field, BT_FIELD_CLASS_TYPE_BOOL)) return bt_field_bool_get_value(field) != 0;
+  if (is(field, BT_FIELD_CLASS_TYPE_BIT_ARRAY)) return bt_field_bit_array_get_value_as_integer(field);
+  return 0;
+}
+
+// Null where the event lacks it.
+const bt_field* find(const Leaf& leaf, const bt_event* event) {
+  const bt_field* field = leaf.scope == Leaf::Scope::payload ? bt_event_borrow_payload_field_const(event)
+                          : leaf.scope == Leaf::Scope::common_context
+                              ? bt_event_borrow_common_context_field_const(event)
+                              : bt_event_borrow_specific_context_field_const(event);
+  for (const std::uint64_t member : leaf.path) {
+    if (field == nullptr) return nullptr;
+    field = bt_field_structure_borrow_member_field_by_index_const(field, member);
+  }
+  return field;
+}
+
+std::optional<FormatField> field_of(const EventFormat& format, const char* name) {
+  const FormatField* const field = format.field(name);
+  return field != nullptr ? std::optional(*field) : std::nullopt;
+}
+std::optional<FormatField> number_of(const EventFormat& format, const char* name) {
+  const std::optional<FormatField> field = field_of(format, name);
+  const bool is_number = field && !field->is_array && !field->is_dynamic && std::has_single_bit(field->size);
+  return is_number && field->size <= 8 ? field : std::nullopt;
+}
+
+bool fits(const Leaf& leaf, const FormatField& target) {
+  const bool several = leaf.is_array() || leaf.is_string();
+  if (target.is_dynamic) return several && target.size == 4;
+  if (several) return target.is_array;
+  return !target.is_array && std::has_single_bit(target.size) && target.size <= 8;
+}
+
+constexpr std::uint8_t interrupt_begun(std::string_view event) {
+  return event == "irq_handler_entry" ? Context::kHardIrq : event == "irq_softirq_entry" ? Context::kSoftIrq : 0;
+}
+constexpr std::uint8_t interrupt_ended(std::string_view event) {
+  return event == "irq_handler_exit" ? Context::kHardIrq : event == "irq_softirq_exit" ? Context::kSoftIrq : 0;
+}
+
+}  // namespace
+
+EventRecords::EventRecords(std::vector<FormatText> known, ByteOrder order, Findings& findings)
+    : order_(order), texts_(std::move(known)), formats_(parse_event_formats(texts_, findings)) {
+  known_texts_ = texts_.size();
+  for (const EventFormat& format : formats_) {
+    known_ids_.emplace(lttng_event(format.system, format.name), format.id);
+    ids_.insert(format.id);
+    if (format.system == "ftrace" && format.name == "kernel_stack") stack_id_ = format.id;
+  }
+}
+
+void EventRecords::add(const bt_trace_class* traces) {
+  if (!traces_.insert(traces).second) return;
+  for (std::uint64_t i = 0; i < bt_trace_class_get_stream_class_count(traces); ++i) {
+    const bt_stream_class* const streams = bt_trace_class_borrow_stream_class_by_index_const(traces, i);
+    for (std::uint64_t j = 0; j < bt_stream_class_get_event_class_count(streams); ++j)
+      add_class(bt_stream_class_borrow_event_class_by_index_const(streams, j));
+  }
+}
+
+std::optional<unsigned> EventRecords::new_id() {
+  const unsigned id = ids_.empty() ? 1 : *ids_.rbegin() + 1;
+  if (id > kLastId) return std::nullopt;
+  ids_.insert(id);
+  return id;
+}
+
+void EventRecords::add_class(const bt_event_class* event_class) {
+  const char* const given = bt_event_class_get_name(event_class);
+  const std::string name = given != nullptr ? given : "unnamed";
+  const KernelEvent kernel = kernel_event(name);
+  EventClass& here = classes_[event_class];
+  here.leaves = leaves_of(*event_class, kernel.system);
+  for (const Leaf& leaf : here.leaves) {
+    if (event_kind(kernel.system, kernel.name) != EventKind::other && leaf.name == "ptr") long_bytes_ = leaf.bytes;
+    has_stacks_ = has_stacks_ || leaf.name == kKernelStackContext;
+  }
+  const auto known = known_ids_.find(name);
+  if (known != known_ids_.end()) {
+    here.id = known->second;
+  } else if (const std::optional<unsigned> id = new_id()) {
+    here.id = *id;
+    texts_.push_back(describe(*id, kernel.system, kernel.name, here.leaves));
+  } else {
+    classes_.erase(event_class);  // more than a kernel can have: its events are unknown ones
+  }
+}
+
+void EventRecords::finish(Findings& findings) {
+  if (long_bytes_ != 4) long_bytes_ = 8;
+  if (has_stacks_ && !stack_id_ && (stack_id_ = new_id()))
+    texts_.push_back(describe_kernel_stack(*stack_id_, long_bytes_));
+  const std::vector<FormatText> made(texts_.begin() + static_cast<std::ptrdiff_t>(known_texts_), texts_.end());
+  for (EventFormat& format : parse_event_formats(made, findings)) formats_.push_back(std::move(format));
+
+  std::unordered_map<unsigned, const EventFormat*> by_id;
+  for (const EventFormat& format : formats_) by_id[format.id] = &format;
+  for (const auto& [event_class, known] : classes_) {
+    const auto format = by_id.find(known.id);
+    if (format == by_id.end()) continue;
+    Plan plan = plan_of(*format->second, known.leaves);
+    if (plan.bytes <= kMostBytes) plans_.emplace(event_class, std::move(plan));
+  }
+  classes_.clear();
+  if (const auto format = stack_id_ ? by_id.find(*stack_id_) : by_id.end(); format != by_id.end()) {
+    stack_size_ = number_of(*format->second, "size");
+    stack_callers_ = field_of(*format->second, "caller");
+  }
+}
+
+EventRecords::Plan EventRecords::plan_of(const EventFormat& format, const std::vector<Leaf>& leaves) {
+  Plan plan;
+  plan.id = format.id;
+  for (const FormatField& field : format.fields)
+    plan.bytes = std::max<std::size_t>(plan.bytes, std::size_t{field.offset} + field.size);
+  for (const Leaf& leaf : leaves) {
+    if (leaf.name == kKernelStackContext && leaf.is_array()) plan.stack = leaf;
+    const FormatField* const target = format.field(word(leaf.name).c_str());
+    if (target == nullptr || !fits(leaf, *target)) continue;
+    const bool is_last = target->offset + target->size == plan.bytes && target->is_array && !target->is_dynamic;
+    plan.fields.push_back({leaf, *target, is_last && leaf.is_array()});
+    plan.tells_task = plan.tells_task || leaf.name == "common_pid";
+    plan.tells_flags = plan.tells_flags || leaf.name == "common_flags";
+  }
+  plan.task = number_of(format, "common_pid");
+  plan.flags = number_of(format, "common_flags");
+  plan.process = number_of(format, "context_pid");
+  plan.name = field_of(format, "context_procname");
+  if (format.name == "sched_switch") {
+    plan.next_tid = number_of(format, "next_pid");
+    if (!plan.tells_task) plan.previous_tid = number_of(format, "prev_pid");
+  }
+  if (format.name == "sched_process_fork") {
+    plan.other_tid = number_of(format, "child_pid");
+    plan.other_process = number_of(format, "child_tgid");
+  }
+  if (format.name == "lttng_statedump_process_state") {
+    plan.other_tid = number_of(format, "tid");
+    plan.other_process = number_of(format, "pid");
+  }
+  plan.begins = interrupt_begun(format.name);
+  plan.ends = interrupt_ended(format.name);
+  return plan;
+}
+
+const EventRecord* EventRecords::record_of(const bt_event* event, std::int32_t tid, std::uint8_t flags) {
+  const auto found = plans_.find(bt_event_borrow_class_const(event));
+  if (found == plans_.end()) return nullptr;
+  const Plan& plan = found->second;
+  bytes_.assign(std::max<std::size_t>(plan.bytes, 2), 0);
+  store(bytes_.data(), static_cast<std::uint16_t>(plan.id), order_);
+  if (plan.task) put_number(plan.task->offset, plan.task->size, static_cast<std::uint32_t>(tid));
+  if (plan.flags) put_number(plan.flags->offset, plan.flags->size, flags | plan.begins);
+  for (const Field& field : plan.fields)
+    if (const bt_field* const value = find(field.leaf, event)) put(field, value);
+  if (plan.previous_tid && plan.task) put_number(plan.task->offset, plan.task->size, number_in(*plan.previous_tid));
+
+  result_ = {};
+  result_.record = bytes_;
+  result_.tells_flags = plan.tells_flags;
+  result_.tid = plan.task ? static_cast<std::int32_t>(number_in(*plan.task)) : tid;
+  if (plan.next_tid) result_.next_tid = static_cast<std::int32_t>(number_in(*plan.next_tid));
+  result_.begins = plan.begins;
+  result_.ends = plan.ends;
+  if (plan.name) result_.task_name = text_in(*plan.name);
+  const auto id_in = [this](const FormatField& field) { return static_cast<std::int32_t>(number_in(field)); };
+  if (plan.process && plan.tells_task) result_.task = TaskOfProcess{result_.tid, id_in(*plan.process)};
+  if (plan.other_tid && plan.other_process)
+    result_.other = TaskOfProcess{id_in(*plan.other_tid), id_in(*plan.other_process)};
+  if (plan.stack)
+    if (const bt_field* const value = find(*plan.stack, event)) put_stack(value);
+  return &result_;
+}
+
+void EventRecords::put_number(std::size_t at, unsigned size, std::uint64_t value) {
+  switch (size) {
+    case 8: store(bytes_.data() + at, value, order_); break;
+    case 4: store(bytes_.data() + at, static_cast<std::uint32_t>(value), order_); break;
+    case 2: store(bytes_.data() + at, static_cast<std::uint16_t>(value), order_); break;
+    default: bytes_[at] = static_cast<std::uint8_t>(value);
+  }
+}
+
+void EventRecords::put(const Field& field, const bt_field* value) {
+  const FormatField& target = field.target;
+  if (field.leaf.is_array()) return put_array(field, value);
+  if (!field.leaf.is_string()) return put_number(target.offset, target.size, number_of(value));
+  const char* const text = bt_field_string_get_value(value);
+  std::size_t length = bt_field_string_get_length(value);
+  if (!target.is_dynamic) {
+    std::memcpy(bytes_.data() + target.offset, text, std::min<std::size_t>(length, target.size));
+    return;
+  }
+  length = std::min(length, kMostBytes - std::min(kMostBytes, bytes_.size() + 1));
+  put_place(target, length + 1);
+  bytes_.insert(bytes_.end(), text, text + length);
+  bytes_.push_back(0);
+}
+
+// What is appended next is the value of a __data_loc or __rel_loc.
+void EventRecords::put_place(const FormatField& target, std::size_t bytes) {
+  const std::size_t from = target.is_relative ? target.offset + 4u : 0;
+  put_number(target.offset, 4, bytes << 16 | (bytes_.size() - from));
+}
+
+void EventRecords::put_array(const Field& field, const bt_field* value) {
+  const FormatField& target = field.target;
+  const unsigned size = field.leaf.bytes;
+  const std::size_t at = target.is_dynamic ? bytes_.size() : target.offset;
+  const std::size_t room = target.is_dynamic || field.takes_rest ? kMostBytes - std::min(kMostBytes, at) : target.size;
+  const std::uint64_t count = std::min<std::uint64_t>(bt_field_array_get_length(value), room / size);
+  if (target.is_dynamic) put_place(target, count * size);
+  bytes_.resize(std::max(bytes_.size(), at + count * size));
+  for (std::uint64_t i = 0; i < count; ++i)
+    put_number(at + i * size, size, number_of(bt_field_array_borrow_element_field_by_index_const(value, i)));
+}
+
+void EventRecords::put_stack(const bt_field* value) {
+  if (!stack_size_ || !stack_callers_ || bt_field_array_get_length(value) == 0) return;
+  const std::size_t header = std::max({8u, stack_callers_->offset, stack_size_->offset + stack_size_->size});
+  const std::uint64_t count =
+      std::min<std::uint64_t>(bt_field_array_get_length(value), (kMostBytes - header) / long_bytes_);
+  std::swap(bytes_, stack_);  // numbers are put into bytes_
+  bytes_.assign(header + count * long_bytes_, 0);
+  store(bytes_.data(), static_cast<std::uint16_t>(*stack_id_), order_);
+  put_number(4, 4, static_cast<std::uint32_t>(result_.tid));
+  put_number(stack_size_->offset, stack_size_->size, count);
+  for (std::uint64_t i = 0; i < count; ++i)
+    put_number(stack_callers_->offset + i * long_bytes_, long_bytes_,
+               number_of(bt_field_array_borrow_element_field_by_index_const(value, i)));
+  std::swap(bytes_, stack_);
+  result_.stack = stack_;
+}
+
+std::uint64_t EventRecords::number_in(const FormatField& field) const {
+  return load_sized(bytes_.data() + field.offset, field.size, order_);
+}
+
+std::string_view EventRecords::text_in(const FormatField& field) const {
+  if (!field.is_dynamic || field.is_relative || field.size != 4) return {};
+  const std::uint64_t place = number_in(field);
+  const std::size_t offset = place & 0xFFFF, length = place >> 16;
+  if (offset + length > bytes_.size()) return {};
+  const std::string_view text(reinterpret_cast<const char*>(bytes_.data()) + offset, length);
+  return text.substr(0, text.find('\0'));
+}
+
+}  // namespace kmt::ctf

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Events of a CTF trace as the records that the kernel's own ring buffer would hold of them: what reads and writes
+// those then serves CTF as well. Each event class gets a format description; where the trace brought the kernel's own
+// description of the event along, that one is used.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+#include "base/endian.hpp"
+#include "formats/ctf/event_leaves.hpp"
+#include "formats/ftrace/event_format.hpp"
+
+namespace kmt::ctf {
+
+// A task's id and its process'.
+struct TaskOfProcess {
+  std::int32_t tid = 0;
+  std::int32_t process = 0;
+};
+
+// An event's record, and what is told beside its fields. All of it holds until the next event.
+struct EventRecord {
+  Bytes record;
+  Bytes stack;                           // the kernel's stack, a record of its own behind it; empty: the event has none
+  bool tells_flags = false;              // what it says counts, not what interrupts were seen to begin
+  std::int32_t tid = 0;                  // its task's
+  std::optional<std::int32_t> next_tid;  // sched_switch: who runs from now on
+  std::uint8_t begins = 0, ends = 0;     // Context bits, of events that begin and end interrupts
+  std::string_view task_name;            // its task's; empty: not told
+  std::optional<TaskOfProcess> task, other;  // its own, and one that its fields name
+};
+
+class EventRecords {
+ public:
+  // `known`: descriptions that the trace brought along. Records are in the byte order.
+  EventRecords(std::vector<FormatText> known, ByteOrder order, Findings& findings);
+
+  // All event classes of a trace, once.
+  void add(const bt_trace_class* traces);
+  // When all are added. Classes that cannot be described become findings.
+  void finish(Findings& findings);
+
+  const std::vector<FormatText>& texts() const { return texts_; }
+  const std::vector<EventFormat>& formats() const { return formats_; }
+  unsigned long_bytes() const { return long_bytes_; }  // 4 or 8: of the addresses in memory events
+
+  // Null: no description of its class could be made. Where the event does not tell its task and its flags, the given
+  // ones are taken. The end of what does not fit into a page of a ring buffer is cut off.
+  const EventRecord* record_of(const bt_event* event, std::int32_t tid, std::uint8_t flags);
+
+ private:
+  struct Field {
+    Leaf leaf;
+    FormatField target;
+    bool takes_rest = false;  // an array that may be longer than described
+  };
+  struct Plan {
+    unsigned id = 0;
+    std::size_t bytes = 0;  // of the fixed part
+    std::vector<Field> fields;
+    std::optional<Leaf> stack;
+    std::optional<FormatField> flags, task;  // common ones
+    bool tells_task = false, tells_flags = false;
+    std::optional<FormatField> previous_tid, next_tid, process, name, other_tid, other_process;
+    std::uint8_t begins = 0, ends = 0;
+  };
+  struct EventClass {
+    unsigned id = 0;  // of its format
+    std::vector<Leaf> leaves;
+  };
+
+  void add_class(const bt_event_class* event_class);
+  std::optional<unsigned> new_id();
+  static Plan plan_of(const EventFormat& format, const std::vector<Leaf>& leaves);
+  void put(const Field& field, const bt_field* value);
+  void put_place(const FormatField& target, std::size_t bytes);
+  void put_number(std::size_t at, unsigned size, std::uint64_t value);
+  void put_array(const Field& field, const bt_field* value);
+  void put_stack(const bt_field* value);
+  std::uint64_t number_in(const FormatField& field) const;
+  std::string_view text_in(const FormatField& field) const;
+
+  ByteOrder order_;
+  std::vector<FormatText> texts_;     // known ones first
+  std::vector<EventFormat> formats_;  // of them, those that can be parsed
+  std::size_t known_texts_ = 0;
+  std::unordered_map<std::string, unsigned> known_ids_;  // by LTTng's name
+  std::set<unsigned> ids_;
+  std::set<const bt_trace_class*> traces_;
+  std::unordered_map<const bt_event_class*, EventClass> classes_;
+  std::unordered_map<const bt_event_class*, Plan> plans_;
+  std::optional<unsigned> stack_id_;
+  std::optional<FormatField> stack_size_, stack_callers_;
+  unsigned long_bytes_ = 8;
+  bool has_stacks_ = false;
+
+  std::vector<std::uint8_t> bytes_, stack_;
+  EventRecord result_;
+};
+
+}  // namespace kmt::ctf

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/ctf/folders.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <regex>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kmt::ctf {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kPacketMagic = 0x75D11D57;  // CTF 1.8.3, 7.1: of metadata in packets
+constexpr std::string_view kTextStart = "/* CTF 1";
+constexpr std::size_t kUuidBytes = 16;
+constexpr int kMostDepth = 6;                   // session, archives, chunk, domain, uid, 64-bit
+constexpr std::size_t kMostText = 1u << 20;     // of the metadata's start: where `trace { … }` stands
+constexpr std::size_t kMostFolders = 1u << 16;  // a tree as large as that is no trace
+
+struct Metadata {
+  std::string uuid;  // as text or bytes, just to be compared; empty: it has none
+  ByteOrder byte_order = kHostOrder;
+};
+
+std::string start_of(const fs::path& path, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(text.data(), static_cast<std::streamsize>(bytes));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+// Of a packet the first 20 bytes: magic in the trace's byte order, uuid. In plain text both are words.
+std::optional<Metadata> metadata_at(const fs::path& path) {
+  std::error_code code;
+  if (!fs::is_regular_file(path, code)) return std::nullopt;
+  const std::string start = start_of(path, 4 + kUuidBytes);
+  if (start.size() == 4 + kUuidBytes)
+    for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
+      if (load<std::uint32_t>(start.data(), order) == kPacketMagic) return Metadata{start.substr(4), order};
+  if (!start.starts_with(kTextStart)) return std::nullopt;
+  const std::string text = start_of(path, kMostText);
+  Metadata metadata;
+  static const std::regex kUuid("\\buuid\\s*=\\s*\"([-0-9a-fA-F]{36})\"");
+  static const std::regex kOrder("\\bbyte_order\\s*=\\s*(le|be|network)\\b");
+  if (std::smatch match; std::regex_search(text, match, kUuid)) metadata.uuid = match[1];
+  if (std::smatch match; std::regex_search(text, match, kOrder))
+    metadata.byte_order = match[1] == "le" ? ByteOrder::little : ByteOrder::big;
+  return metadata;
+}
+
+// Folders with metadata in and below `root`, by path.
+std::map<std::string, Metadata> folders_below(const fs::path& root) {
+  std::map<std::string, Metadata> found;
+  if (const auto metadata = metadata_at(root / "metadata")) found[root] = *metadata;
+  std::error_code code;
+  std::size_t seen = 0;
+  fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied, code);
+  for (; !code && entry != fs::recursive_directory_iterator() && ++seen < kMostFolders; entry.increment(code)) {
+    if (entry.depth() + 1 >= kMostDepth) entry.disable_recursion_pending();
+    if (!entry->is_directory(code)) continue;
+    if (const auto metadata = metadata_at(entry->path() / "metadata")) found[entry->path()] = *metadata;
+  }
+  return found;
+}
+
+// The path itself, or the folder of a metadata file that was named.
+fs::path root_of(const std::string& path) {
+  const fs::path named(path);
+  std::error_code code;
+  return named.filename() == "metadata" && fs::is_regular_file(named, code) ? fs::absolute(named).parent_path() : named;
+}
+
+void look_for_missing_streams(const fs::path& folder, Folders& folders) {
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(folder / "index", code)) {
+    if (entry.path().extension() != ".idx") continue;
+    if (const fs::path stream = folder / entry.path().stem(); !fs::exists(stream, code))
+      folders.missing.push_back(stream);
+  }
+}
+
+}  // namespace
+
+bool is_ctf(const std::string& path) {
+  try {
+    return !folders_below(root_of(path)).empty();
+  } catch (const std::exception&) {
+    return false;  // a file system that cannot be walked
+  }
+}
+
+Folders find_folders(const std::string& path) {
+  const fs::path root = root_of(path);
+  Folders folders;
+  std::map<std::string, std::size_t> by_uuid;
+  bool first = true;
+  for (const auto& [folder, metadata] : folders_below(root)) {
+    if (first) folders.byte_order = metadata.byte_order;
+    first = false;
+    const auto [place, is_new] = by_uuid.try_emplace(metadata.uuid, folders.traces.size());
+    if (is_new || metadata.uuid.empty())
+      folders.traces.push_back({folder});
+    else
+      folders.traces[place->second].push_back(folder);
+    look_for_missing_streams(folder, folders);
+  }
+  std::sort(folders.missing.begin(), folders.missing.end());
+  if (folders.traces.empty()) throw Error(fmt::format("{} has no CTF trace in it", printable(path)));
+
+  // Not in a trace's own folder, where each file is a stream: beside it.
+  const fs::path of_trace(folders.traces.front().front());
+  for (const fs::path& place : {root, fs::absolute(of_trace).parent_path()}) {
+    std::error_code code;
+    const auto found = [&](const char* name) {
+      return place != of_trace && fs::is_regular_file(place / name, code) ? (place / name).string() : std::string();
+    };
+    if (folders.kallsyms.empty()) folders.kallsyms = found("kallsyms");
+    if (folders.description.empty()) folders.description = found(kDescriptionName);
+  }
+  return folders;
+}
+
+}  // namespace kmt::ctf

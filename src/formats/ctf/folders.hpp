@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The folders of a CTF trace: one with a `metadata` file and the streams, or a tree of such as LTTng writes it, with
+// kernel/ below a session and a folder a chunk where it was rotated.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/endian.hpp"
+
+namespace kmt::ctf {
+
+// The name of what convert writes beside the trace's folder: what CTF has no place for, as a .kmt without events.
+inline constexpr const char* kDescriptionName = "description.kmt";
+
+struct Folders {
+  std::vector<std::vector<std::string>> traces;  // the folders of each trace: those with the same uuid
+  ByteOrder byte_order = kHostOrder;             // of the first trace
+  std::string kallsyms;                          // path of such a file beside them; empty: there is none
+  std::string description;                       // path of description.kmt
+  std::vector<std::string> missing;              // streams of which only LTTng's index is left
+};
+
+// Whether the path is such a folder, by the first bytes of the metadata files below it. Never throws.
+bool is_ctf(const std::string& path);
+// Throws Error when there is none.
+Folders find_folders(const std::string& path);
+
+}  // namespace kmt::ctf

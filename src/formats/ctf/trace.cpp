@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/ctf/trace.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "formats/kmt/file.hpp"
+
+namespace kmt::ctf {
+
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+Environment environment_of(const bt_trace* trace) {
+  Environment environment;
+  for (std::uint64_t i = 0; i < bt_trace_get_environment_entry_count(trace); ++i) {
+    const char* name = nullptr;
+    const bt_value* value = nullptr;
+    bt_trace_borrow_environment_entry_by_index_const(trace, i, &name, &value);
+    if (bt_value_is_string(value) != 0)
+      environment[name] = bt_value_string_get(value);
+    else if (bt_value_is_signed_integer(value) != 0)
+      environment[name] = std::to_string(bt_value_integer_signed_get(value));
+  }
+  return environment;
+}
+
+std::string tracer_of(const Environment& environment) {
+  const auto value = [&](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  std::string tracer = value("tracer_name");
+  const std::string major = value("tracer_major"), minor = value("tracer_minor"), patch = value("tracer_patchlevel");
+  if (!major.empty()) tracer += " " + major;
+  if (!minor.empty()) tracer += "." + minor;
+  if (!patch.empty()) tracer += "." + patch;
+  return printable(tracer);
+}
+
+// A word of `uname`, which is split at blanks.
+std::string word_of_uname(const Environment& environment, const char* name, const char* unknown) {
+  const auto found = environment.find(name);
+  if (found == environment.end() || found->second.empty()) return unknown;
+  std::string text = found->second;
+  std::replace(text.begin(), text.end(), ' ', '_');
+  return text;
+}
+
+const bt_clock_class* clock_of(const bt_stream* stream) {
+  return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream));
+}
+
+}  // namespace
+
+Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folders(path)) {
+  for (const std::string& stream : folders_.missing)
+    findings.add(
+        {Imperfection::missing_cpu,
+         fmt::format("{} is not there, but its index is", printable(std::filesystem::relative(stream, path).string())),
+         {},
+         {},
+         {}});
+  read_description(findings);
+  if (!folders_.kallsyms.empty()) description.kernel.kallsyms = read_file(folders_.kallsyms);
+  try {
+    graph_ = std::make_unique<Graph>(folders_.traces);
+  } catch (const Error& refusal) {
+    salvage_ = std::make_unique<Salvage>(folders_.traces, refusal, findings);
+    graph_ = std::make_unique<Graph>(salvage_->traces());
+  }
+  open_streams(findings);
+}
+
+std::optional<TimeRange> Trace::time_range() const {
+  return ctf::time_range(salvage_ ? salvage_->traces().front() : folders_.traces.front());
+}
+
+void Trace::read_description(Findings& findings) {
+  KernelDescription& kernel = description.kernel;
+  if (!folders_.description.empty()) try {
+      const MappedFile file(folders_.description);
+      if (!kmt_format::is_kmt(file.bytes())) throw Error("it is no .kmt");
+      description = kmt_format::parse_file(file.bytes(), findings).description;
+      is_described = true;
+    } catch (const Error& error) {
+      findings.add({Imperfection::damaged_section, fmt::format("{}: {}", kDescriptionName, error.what()), {}, {}, {}});
+    }
+  if (is_described) return;
+  kernel.byte_order = folders_.byte_order;
+  findings.add({Imperfection::assumed_page_size, {}, {}, {}, {}});
+}
+
+void Trace::open_streams(Findings& findings) {
+  records = std::make_unique<EventRecords>(description.kernel.formats, description.kernel.byte_order, findings);
+  const bt_stream* first = nullptr;
+  for (std::size_t i = 0; i < graph_->streams(); ++i) {
+    auto stream = std::make_unique<StreamCursor>(*graph_, i);
+    const bool has_any = stream->advance();
+    if (stream->stream() != nullptr) {
+      const bt_trace* const trace = bt_stream_borrow_trace_const(stream->stream());
+      const Environment environment = environment_of(trace);
+      if (const auto domain = environment.find("domain"); domain != environment.end() && domain->second == "ust") {
+        findings.add({Imperfection::unknown_section, "a trace of programs, not of the kernel", {}, {}, {}});
+        continue;
+      }
+      if (first == nullptr) first = stream->stream();
+      records->add(bt_trace_borrow_class_const(trace));
+    }
+    if (!has_any) continue;
+    cpus.try_emplace(stream->cpu(), *records).first->second.add(std::move(stream));
+  }
+  records->finish(findings);
+  describe_by_environment(first, findings);
+}
+
+void Trace::describe_by_environment(const bt_stream* stream, Findings& findings) {
+  const Environment environment =
+      stream != nullptr ? environment_of(bt_stream_borrow_trace_const(stream)) : Environment();
+  const std::string tracer = tracer_of(environment);
+  format = tracer.empty() ? "CTF" : "CTF of " + tracer;
+  KernelDescription& kernel = description.kernel;
+  kernel.formats = records->texts();
+  if (!cpus.empty()) kernel.cpus = std::max(kernel.cpus, cpus.rbegin()->first + 1);
+  if (is_described) return;
+
+  kernel.long_bytes = records->long_bytes();
+  kernel.header_page = header_page(kernel.long_bytes);
+  kernel.header_event = header_event();
+  const bt_clock_class* const clock = stream != nullptr ? clock_of(stream) : nullptr;
+  const char* const clock_name = clock != nullptr ? bt_clock_class_get_name(clock) : nullptr;
+  kernel.clock = clock_name != nullptr ? clock_name : "";
+  kernel.clock_scale.mult = 1;  // libbabeltrace2 has made nanoseconds of them
+  if (stream != nullptr && clock == nullptr) {
+    kernel.clock_scale.mult = 0;
+    findings.add({Imperfection::clock_not_nanoseconds, "its streams have no clock", {}, {}, {}});
+  }
+  description.uname = fmt::format(
+      "{} {} {} {}", word_of_uname(environment, "sysname", "Linux"), word_of_uname(environment, "hostname", "unknown"),
+      word_of_uname(environment, "kernel_release", "unknown"), word_of_uname(environment, "architecture", "unknown"));
+  const auto note = [&](const char* name, const char* variable) {
+    if (const auto found = environment.find(variable); found != environment.end()) kernel.notes[name] = found->second;
+  };
+  if (!tracer.empty()) kernel.notes["recorder"] = tracer;
+  note("kernel_version", "kernel_version");
+  note("recorded_at", "trace_creation_datetime");
+}
+
+}  // namespace kmt::ctf

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A CTF trace, opened: what it says of the machine, and the events of each CPU.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "formats/ctf/cpu_events.hpp"
+#include "formats/ctf/folders.hpp"
+#include "formats/ctf/salvage.hpp"
+#include "formats/trace_description.hpp"
+
+namespace kmt::ctf {
+
+struct Trace {
+  // Throws Error when there is no trace below the path or it is beyond reading.
+  Trace(const std::string& path, Findings& findings);
+
+  // When it begins and ends, of its first folders.
+  std::optional<TimeRange> time_range() const;
+
+  std::string format;            // "CTF of lttng-modules 2.10.0"
+  TraceDescription description;  // with the formats of all its events; times are in nanoseconds
+  bool is_described = false;     // by kmemtrace, beside the trace: with the names of tasks
+
+ private:
+  void read_description(Findings& findings);
+  void describe_by_environment(const bt_stream* stream, Findings& findings);
+  void open_streams(Findings& findings);
+
+  Folders folders_;
+  std::unique_ptr<Salvage> salvage_;  // of a damaged trace; gone after the graph
+  std::unique_ptr<Graph> graph_;
+
+ public:  // gone before the graph
+  std::unique_ptr<EventRecords> records;
+  std::map<unsigned, CpuEvents> cpus;  // by number
+};
+
+}  // namespace kmt::ctf
