@@ -182,6 +182,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   kmt::reserve_standard_streams();
+  kmt::catch_aborts_of_libraries();
   try {
     return kmt::run(argc, argv);
   } catch (const kmt::Error& error) {

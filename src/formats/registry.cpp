@@ -30,10 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Error not_a_trace(const TraceFile& file) {
-  const char* const what = std::filesystem::is_directory(file.path) ? "The folder has no trace that kmemtrace knows"
-                           : file.bytes.empty()                     ? "The file is empty"
-                                                                    : "The file is no trace that kmemtrace knows";
-  Error error(what);
+  Error error(file.bytes.empty() ? "The file is empty" : "The file is no trace that kmemtrace knows");
   error.at({file.path, {}, {}});
   error.hint(
       "Known are trace.dat files, versions 6 and 7, as `kmemtrace record` and `trace-cmd record` write them, .kmt "

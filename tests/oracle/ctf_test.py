@@ -352,6 +352,26 @@ class Lttng(Case):
         self.assertEqual(100, got['slab']['frees'])
         self.assertIn('damaged_stream', [finding['kind'] for finding in got['findings']])
 
+    def test_impossible_packets(self):
+        """libbabeltrace2 ends the program at some of them, which is an error like others then."""
+        writer, first, _ = self.write()
+        writer.packet(0, first[:90])
+        start = os.path.getsize(self.path('session/kernel/channel0_0'))
+        writer.packet(0, first[90:])
+        with open(self.path('session/kernel/channel0_0'), 'rb') as file:
+            whole = file.read()
+        statuses = collections.Counter()
+        for at in range(start + 20, start + 90, 2):
+            for number in (0, 7, 0xece7f5e5e5e5a5f8):
+                with open(self.path('session/kernel/channel0_0'), 'wb') as file:
+                    file.write(whole[:at] + number.to_bytes(8, 'little') + whole[at + 8:])
+                done = run('report', self.path('session'))
+                self.assertIn(done.returncode, (0, 1, 2), (at - start, number))
+                self.assertIn('error:' if done.returncode == 2 else '', done.stderr)
+                statuses[done.returncode] += 1
+        self.assertGreater(statuses[2], 0)
+        self.assertGreater(statuses[0], 0)
+
     def test_not_a_trace(self):
         os.mkdir(self.path('empty'))
         done = run('report', self.path('empty'))

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
-#include <regex>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -41,6 +41,21 @@ std::string start_of(const fs::path& path, std::size_t bytes) {
   return text;
 }
 
+// Of the first `name = value`, or `name = "value"`, of a text; empty without one.
+std::string_view value_of(std::string_view text, std::string_view name) {
+  constexpr std::string_view kBlanks = " \t\n";
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    if (at > 0 && is_word(text[at - 1])) continue;
+    std::size_t begin = text.find_first_not_of(kBlanks, at + name.size());
+    if (begin == std::string_view::npos || text[begin] != '=') continue;
+    begin = text.find_first_not_of(" \t\n\"", begin + 1);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_first_of(" \t\n\";", begin) - begin);
+  }
+  return {};
+}
+
 // Of a packet the first 20 bytes: magic in the trace's byte order, uuid. In plain text both are words.
 std::optional<Metadata> metadata_at(const fs::path& path) {
   std::error_code code;
@@ -52,11 +67,9 @@ std::optional<Metadata> metadata_at(const fs::path& path) {
   if (!start.starts_with(kTextStart)) return std::nullopt;
   const std::string text = start_of(path, kMostText);
   Metadata metadata;
-  static const std::regex kUuid("\\buuid\\s*=\\s*\"([-0-9a-fA-F]{36})\"");
-  static const std::regex kOrder("\\bbyte_order\\s*=\\s*(le|be|network)\\b");
-  if (std::smatch match; std::regex_search(text, match, kUuid)) metadata.uuid = match[1];
-  if (std::smatch match; std::regex_search(text, match, kOrder))
-    metadata.byte_order = match[1] == "le" ? ByteOrder::little : ByteOrder::big;
+  if (const std::string_view uuid = value_of(text, "uuid"); uuid.size() == 36) metadata.uuid = uuid;
+  if (const std::string_view order = value_of(text, "byte_order"); !order.empty())
+    metadata.byte_order = order == "le" ? ByteOrder::little : ByteOrder::big;  // "be", "network"
   return metadata;
 }
 

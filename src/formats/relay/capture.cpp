@@ -43,7 +43,7 @@ std::vector<std::string> files_in(const std::string& folder) {
   for (const std::string& name : names_in(folder))
     if (cpu_of_name(name)) paths.push_back(fs::path(folder) / name);
   if (!paths.empty()) return paths;
-  Error error("The folder holds no files cpu0.out, cpu1.out, …");
+  Error error("The folder has no trace: neither one of CTF nor files cpu0.out, cpu1.out, …");
   error.hint("Name a trace, or a folder in which kmemtraced ran");
   throw error.at({folder, {}, {}});
 }
