@@ -5,7 +5,7 @@ import collections
 import fnmatch
 import re
 
-from kmem_oracle import ALLOCATIONS, FREES, ZERO_SIZE_PTR, number
+from kmem_oracle import ALLOCATIONS, FREES, ZERO_SIZE_PTR, came_early, number
 
 NO_PAGE = (2**64 - 1, 2**32 - 1)
 CACHE_ALLOCATIONS = 'kmem_cache_alloc', 'kmem_cache_alloc_node'
@@ -31,6 +31,7 @@ class Allocation:
         self.bytes_freed = 0
         self.free = None  # the event that ended it
         self.replaced = False
+        self.early = False  # a free of its address came just before it
         self.cache = None
 
     @property
@@ -52,6 +53,7 @@ class History:
         self.allocations, self.anomalies = [], []
         self._live = collections.defaultdict(dict)  # allocator: {address: Allocation}; pages: by frame
         self._freed = collections.defaultdict(dict)  # allocator: {address: the last free}
+        self._unmatched = collections.defaultdict(dict)  # allocator: {address: its last event, a free of nothing}
         self.names = collections.defaultdict(collections.Counter)  # as kmem_cache_free says
         for place, event in enumerate(events):
             if event.name in ALLOCATIONS:
@@ -99,9 +101,11 @@ class History:
         if old := self._live[allocator].get(pointer):
             old.replaced = True
             old.changes.append((place, event.time, -old.given))
-            self._strange('allocation_on_live_pointer', event, old.event.site, event.site, old)
+            kind = 'free_before_allocation' if old.early else 'allocation_on_live_pointer'
+            self._strange(kind, event, old.event.site, event.site, old)
         if allocator == 'slab' and allocation.given < allocation.requested:
             self._strange('allocated_less_than_requested', event, None, event.site, allocation)
+        allocation.early = came_early(self._unmatched[allocator].pop(pointer, None), event)
         self._live[allocator][pointer] = allocation
         allocation.changes.append((place, event.time, allocation.given))
 
@@ -111,6 +115,8 @@ class History:
         if pointer == 0 or allocator == 'slab' and pointer == ZERO_SIZE_PTR:
             return
         allocation = self._live[allocator].pop(pointer, None)
+        if not allocation:
+            self._unmatched[allocator][pointer] = event
         if allocation:
             allocation.free = event
             allocation.bytes_freed = allocation.given

@@ -41,6 +41,11 @@ def report_text(path):
                           encoding='utf-8', errors='replace').stdout
 
 
+def came_early(free, allocation):
+    """Whether a free that found nothing is that of an allocation just behind it, on another CPU, whose clock disagrees."""
+    return free is not None and free.cpu != allocation.cpu and 0 <= allocation.time - free.time < 10_000
+
+
 def number(text):
     return 0 if text == '(nil)' else int(text, 0)
 
@@ -75,7 +80,7 @@ def in_time_order(per_cpu):
     return [key[3] for key in keyed]
 
 
-Object = collections.namedtuple('Object', 'site bytes cpu selected')
+Object = collections.namedtuple('Object', 'site bytes cpu selected early')
 
 
 class Allocator:
@@ -85,6 +90,7 @@ class Allocator:
         self.totals = dict.fromkeys(TOTALS, 0)
         self.sites = collections.defaultdict(lambda: dict.fromkeys(SITE, 0))
         self.live = {}  # address: Object
+        self.unmatched = {}  # address: its last event, a free that found no allocation
         self.freed = set()  # addresses that were freed, or allocated, before
 
     def both(self, site):
@@ -135,9 +141,10 @@ class Report:
             return
         old = allocator.live.get(pointer)
         if old and old.selected:
-            self.anomalies['allocation_on_live_pointer'] += 1
+            self.anomalies['free_before_allocation' if old.early else 'allocation_on_live_pointer'] += 1
         site, size = event.fields.get('call_site'), number(event.fields[given])
-        allocator.live[pointer] = Object(site, size, event.cpu, selected)
+        early = came_early(allocator.unmatched.pop(pointer, None), event)
+        allocator.live[pointer] = Object(site, size, event.cpu, selected, early)
         if selected:
             for totals in allocator.both(site):
                 totals['allocations'] += 1
@@ -153,6 +160,7 @@ class Report:
         elif name != 'slab' or pointer != ZERO_SIZE_PTR:
             thing = allocator.live.pop(pointer, None)
             if thing is None:
+                allocator.unmatched[pointer] = event
                 if selected:
                     allocator.totals['frees'] += 1
                     allocator.totals['unmatched_frees'] += 1
@@ -201,7 +209,8 @@ def differences(want, got):
             compare(f'{name}.{key}', allocator.totals[key], got[name][key])
     for key in PAGES:
         compare(f'pages.{key}', want.pages[key], got['pages'][key])
-    for kind in ('allocated_before_trace', 'double_free_or_untraced_allocation', 'allocation_on_live_pointer'):
+    for kind in ('allocated_before_trace', 'double_free_or_untraced_allocation', 'allocation_on_live_pointer',
+                 'free_before_allocation'):
         compare(f'anomalies.{kind}', want.anomalies[kind], got['anomalies'].get(kind, 0))
 
     for name, rows in (('slab', got['call_sites']), ('percpu', got['percpu_call_sites'])):
