@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/perf_kmem_options.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "cli/trace_options.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kGroup = "As perf kmem stat, with --style perf-kmem";
+
+// An option of perf's, and what does the same elsewhere.
+struct Peer {
+  const char* option;
+  const char* otherwise;
+};
+constexpr std::array kPeers = {Peer{"--caller", "--by call-site, or --by caller"},
+                               Peer{"--alloc", "--by address"},
+                               Peer{"--slab", "nothing: all allocators are reported"},
+                               Peer{"--page", "--by caller,order,migrate-type,gfp, or kmemtrace pages"},
+                               Peer{"--live", "--sort live-bytes"},
+                               Peer{"--raw-ip", "--columns address,hits,allocated"},
+                               Peer{"--line", "--limit"}};
+
+// Each --line is of the table that was named last before it, of the call sites where none was.
+void take_lines(const CLI::App& command, const PerfKmemFlags& options, std::size_t& callers, std::size_t& addresses) {
+  std::size_t next = 0;
+  bool of_addresses = false;
+  for (const CLI::Option* const option : command.parse_order()) {
+    if (option->check_lname("caller")) of_addresses = false;
+    if (option->check_lname("alloc")) of_addresses = true;
+    if (option->check_lname("line") && next < options.lines.size())
+      (of_addresses ? addresses : callers) = options.lines[next++];
+  }
+}
+
+}  // namespace
+
+void add_perf_kmem_options(CLI::App& command, PerfKmemFlags& options) {
+  command
+      .add_option("--style", options.style, "Print the tables of another tool, for scripts that read them: perf-kmem")
+      ->option_text("STYLE")
+      ->check(CLI::IsMember({"perf-kmem"}));
+  command.add_flag("--caller", options.caller, "A table of call sites")->group(kGroup);
+  command.add_flag("--alloc", options.alloc, "A table of addresses, of pages by frame")->group(kGroup);
+  command.add_flag("--slab", options.slab, "The slab allocator (the default)")->group(kGroup);
+  command.add_flag("--page", options.page, "The page allocator")->group(kGroup);
+  command.add_flag("--live", options.live, "Of pages only what is live at the end")->group(kGroup);
+  command.add_flag("--raw-ip", options.raw_ip, "Addresses of call sites in place of their names")->group(kGroup);
+  command
+      .add_option("-l,--line", options.lines,
+                  "Show N rows of the table named before it (--caller -l 5 --alloc -l 9); 0, or without it: all")
+      ->option_text("N")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(count_range())
+      ->group(kGroup);
+}
+
+std::optional<PerfKmemOptions> perf_kmem_options(const CLI::App& command, const PerfKmemFlags& options,
+                                                 std::size_t limit) {
+  if (options.style.empty()) {
+    for (const Peer& peer : kPeers)
+      if (command.count(peer.option) > 0)
+        throw Error(fmt::format("{} goes with --style perf-kmem only", peer.option))
+            .hint(fmt::format("Add --style perf-kmem. Without it: {}", peer.otherwise));
+    return std::nullopt;
+  }
+  for (const char* const option : {"--by", "--columns", "--json"})
+    if (command.count(option) > 0)
+      throw Error(fmt::format("{} does not go with --style perf-kmem", option))
+          .hint("Its tables and their columns are those of perf kmem stat. Leave one of the two out");
+  if (options.live && !options.page)
+    throw Error("--live is of pages, as in perf kmem").hint("Add --page, or use: kmemtrace report --sort live-bytes");
+
+  PerfKmemOptions view;
+  std::size_t callers = command.count("--limit") > 0 ? limit : 0;
+  std::size_t addresses = callers;
+  take_lines(command, options, callers, addresses);
+  if (options.caller) view.callers = callers;
+  if (options.alloc) view.addresses = addresses;
+  view.pages = options.page;
+  view.slab = options.slab || !options.page;
+  view.live = options.live;
+  view.raw_ip = options.raw_ip;
+  return view;
+}
+
+}  // namespace kmt
