@@ -27,15 +27,17 @@ constexpr std::array kPeers = {Peer{"--caller", "--by call-site, or --by caller"
                                Peer{"--raw-ip", "--columns address,hits,allocated"},
                                Peer{"--line", "--limit"}};
 
-// Each --line is of the table that was named last before it, of the call sites where none was.
+// Each --line is of the table that was named last before it, as perf has it of the addresses where none was.
 void take_lines(const CLI::App& command, const PerfKmemFlags& options, std::size_t& callers, std::size_t& addresses) {
   std::size_t next = 0;
-  bool of_addresses = false;
+  bool of_addresses = true;
   for (const CLI::Option* const option : command.parse_order()) {
     if (option->check_lname("caller")) of_addresses = false;
     if (option->check_lname("alloc")) of_addresses = true;
-    if (option->check_lname("line") && next < options.lines.size())
-      (of_addresses ? addresses : callers) = options.lines[next++];
+    if (!option->check_lname("line") || next == options.lines.size()) continue;
+    if (of_addresses && !options.alloc)
+      throw Error("--line stands before the table that it is of").hint("Write: --caller --line N, or --alloc --line N");
+    (of_addresses ? addresses : callers) = options.lines[next++];
   }
 }
 

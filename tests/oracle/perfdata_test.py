@@ -260,7 +260,8 @@ class PerfKmemStyle(Case):
                 want, got = self.compare_slab(path, '--caller', '--alloc')
                 self.compare_slab(path, '--caller', '-l', '7', '--alloc', '-l', '3')
                 self.compare_slab(path, '--alloc', '--caller', '-l', '5')
-                self.compare_slab(path, '-l', '2', '--caller')
+                self.compare_slab(path, '-l', '2', '--alloc')
+                self.compare_slab(path, '-l', '2', '--caller', '--alloc')
                 self.assertEqual([line.split(':')[0] for line in want], [line.split(':')[0] for line in got])
                 for ours, line in zip(got, want):
                     if line.startswith('Cross CPU'):

@@ -95,7 +95,7 @@ TEST(TextPerfKmem, PrintsPages) {
   options.pages = true;
   options.callers = options.addresses = 0;
   const std::string text = text_perf_kmem(with_pages(), options);
-  EXPECT_EQ(text.substr(0, text.find("    1 ")),
+  EXPECT_EQ(text.substr(0, text.find("\n    1 ") + 1),
             "#\n# GFP flags\n# ---------\n# 00000cc0: cc0: GFP_KERNEL\n\n" + kRule +
                 " Total alloc (KB) | Hits      | Order | Mig.type | GFP flags | Callsite\n" + kRule +
                 "               80 |        20 |     0 |  MOVABLE | cc0       | reader+20\n"
