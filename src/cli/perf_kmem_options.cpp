@@ -12,8 +12,6 @@ namespace kmt {
 
 namespace {
 
-constexpr const char* kGroup = "As perf kmem stat, with --style perf-kmem";
-
 // An option of perf's, and what does the same elsewhere.
 struct Peer {
   const char* option;
@@ -48,21 +46,20 @@ void add_perf_kmem_options(CLI::App& command, PerfKmemFlags& options) {
       .add_option("--style", options.style, "Print the tables of another tool, for scripts that read them: perf-kmem")
       ->option_text("STYLE")
       ->check(CLI::IsMember({"perf-kmem"}));
-  command.add_flag("--caller", options.caller, "A table of call sites")->group(kGroup);
-  command.add_flag("--alloc", options.alloc, "A table of addresses, of pages by frame")->group(kGroup);
-  command.add_flag("--slab", options.slab, "The slab allocator (the default)")->group(kGroup);
-  command.add_flag("--page", options.page, "The page allocator")->group(kGroup);
-  command.add_flag("--live", options.live, "Of pages only what is live at the end")->group(kGroup);
-  command.add_flag("--raw-ip", options.raw_ip, "Addresses of call sites in place of their names")->group(kGroup);
+  command.add_flag("--caller", options.caller, "With --style: a table of call sites");
+  command.add_flag("--alloc", options.alloc, "With --style: a table of addresses, of pages by frame");
+  command.add_flag("--slab", options.slab, "With --style: the slab allocator (the default)");
+  command.add_flag("--page", options.page, "With --style: the page allocator");
+  command.add_flag("--live", options.live, "With --style: of pages only what is live at the end");
+  command.add_flag("--raw-ip", options.raw_ip, "With --style: addresses of call sites in place of their names");
   command
       .add_option("-l,--line", options.lines,
-                  "Show N rows of the table named before it (--caller -l 5 --alloc -l 9); 0, or without it: all")
+                  "With --style: N rows of the table named before it (default: all): --caller -l 5 --alloc -l 9")
       ->option_text("N")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(count_range())
-      ->group(kGroup);
+      ->check(count_range());
 }
 
 std::optional<PerfKmemOptions> perf_kmem_options(const CLI::App& command, const PerfKmemFlags& options,

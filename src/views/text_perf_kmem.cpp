@@ -159,7 +159,7 @@ std::string slab_text(const ReportResult& result, const PerfKmemOptions& options
 
 // Where pages' keys stand in the rows of a table of them; the frame comes last, where there is one.
 enum PageKey : std::uint8_t { kCaller, kOrder, kType, kGfp, kFrame };
-const std::vector<GroupKey> kPageKeys = {GroupKey::caller, GroupKey::order, GroupKey::migrate_type, GroupKey::gfp};
+constexpr std::array kPageKeys = {GroupKey::caller, GroupKey::order, GroupKey::migrate_type, GroupKey::gfp};
 
 // The kernel's number of the flags: perf's abbreviations are its own.
 std::string gfp_number(const KeyValue& gfp) {
@@ -183,7 +183,7 @@ std::string gfp_legend(const std::vector<GroupRow>& rows) {
 
 std::string page_table(const ReportResult& result, bool by_frame, std::size_t limit, const PerfKmemOptions& options) {
   const bool live = options.live;
-  std::vector<GroupKey> by = kPageKeys;
+  std::vector<GroupKey> by(kPageKeys.begin(), kPageKeys.end());
   if (by_frame) by.push_back(GroupKey::address);
   std::vector<GroupRow> sums = rows_by(result, Allocator::pages, by);
   std::erase_if(sums, [live](const GroupRow& row) { return (live ? row.live_bytes : row.bytes_allocated) == 0; });
@@ -276,7 +276,8 @@ std::string page_text(const ReportResult& result, const PerfKmemOptions& options
   if (pages.allocations + pages.failed_allocations + pages.frees == 0)
     return "No page allocation events found (mm_page_alloc, mm_page_free).\n";
   std::string out;
-  if (options.callers || options.addresses) out += gfp_legend(rows_by(result, Allocator::pages, kPageKeys));
+  if (options.callers || options.addresses)
+    out += gfp_legend(rows_by(result, Allocator::pages, {kPageKeys.begin(), kPageKeys.end()}));
   if (options.callers) out += page_table(result, false, *options.callers, options);
   if (options.addresses) out += page_table(result, true, *options.addresses, options);
   return out + page_summary(result) + page_orders(result, options.live);
