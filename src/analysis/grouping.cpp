@@ -96,6 +96,10 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
       const auto found = std::find(kContexts.begin(), kContexts.end(), context_name(event));
       return static_cast<std::uint32_t>(found - kContexts.begin());
     }
+    case GroupKey::address: {
+      const bool failed = event.address == (event.kind == EventKind::page_alloc ? kNoPage : 0);
+      return failed ? kNotSaid : numbers_.id_of(event.address).first;
+    }
     case GroupKey::lifetime: return 0;
   }
   return kNotSaid;
@@ -174,6 +178,7 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
       return NamedNumber{value,
                          info_.gfp_flags.empty() ? fmt::format("{:#x}", value) : gfp_text(info_.gfp_flags, value)};
     case GroupKey::context: return std::string(kContexts[value]);
+    case GroupKey::address: return value == kNotSaid ? KeyValue{} : MemoryAddress{numbers_[value]};
     case GroupKey::lifetime: break;
   }
   return {};

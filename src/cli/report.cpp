@@ -10,6 +10,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
+#include "cli/perf_kmem_options.hpp"
 #include "views/json_report.hpp"
 #include "views/text_report.hpp"
 
@@ -25,6 +26,7 @@ struct Options {
   std::string columns;
   std::size_t limit = ReportOptions{}.limit;
   ResultOptions result;
+  PerfKmemFlags perf_kmem;
 };
 
 std::string by_help() {
@@ -45,6 +47,8 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
   kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
   kmemtrace report big.kmt --lines               with file and line, from installed debug info
+  kmemtrace report perf.data --style perf-kmem --caller --alloc -l 10
+                                                 the tables of `perf kmem stat`, for scripts that read them
 
 {}
 
@@ -62,7 +66,7 @@ const Column<GroupRow>& group_column(std::string_view key) {
   return column_named(pointers_to(group_columns()), key == "symbol" ? "name" : key);
 }
 
-int report(const Options& options) {
+int report(const CLI::App& command, const Options& options) {
   ReportRequest request;
   request.filter = filter_of(options.filter);
   if (!options.by.empty()) request.by = parse_group_keys(options.by);
@@ -73,8 +77,18 @@ int report(const Options& options) {
   if (!options.sort.empty()) view.sort = &group_column(options.sort);
   if (!options.columns.empty())
     for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
+  std::optional<PerfKmemOptions> perf_kmem = perf_kmem_options(command, options.perf_kmem, options.limit);
+  if (perf_kmem) {
+    perf_kmem->sort = view.sort;
+    request.by = perf_kmem_keys(*perf_kmem);
+  }
 
   const ReportResult result = analyse(options.analyse, request);
+  if (perf_kmem) {
+    fmt::print(stderr, "{}", perf_kmem_warnings(result));
+    print_result(text_perf_kmem(result, *perf_kmem));
+    return result.trace.complete ? 0 : kInterruptedExitCode;
+  }
   print_result(options.result.json ? json_report(result, view)
                                    : text_report(result, view, stdout_style(options.result.raw)));
   return result.trace.complete ? 0 : kInterruptedExitCode;
@@ -98,8 +112,9 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);
   add_result_options(*command, options->result, "kmemtrace.report/1", "plain digits, full names and every column");
+  add_perf_kmem_options(*command, options->perf_kmem);
   command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
-  command->callback([options, &exit_code] { exit_code = report(*options); });
+  command->callback([options, command, &exit_code] { exit_code = report(*command, *options); });
   return command;
 }
 

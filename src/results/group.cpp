@@ -38,6 +38,8 @@ constexpr std::array kKeys = {
     GroupKeyInfo{GroupKey::node, "node", "Node", kSlab, "the NUMA node that was asked for"},
     GroupKeyInfo{GroupKey::cpu, "cpu", "CPU", kEach, "the CPU that the allocation ran on"},
     GroupKeyInfo{GroupKey::context, "context", "Context", kEach, "task, softirq, hardirq or nmi"},
+    GroupKeyInfo{GroupKey::address, "address", "Address", kEach,
+                 "where the memory begins, of pages the first frame's number; whatever lay there after each other"},
     GroupKeyInfo{GroupKey::lifetime, "lifetime", "Lifetime", kEach, "how long the allocations lived, in powers of two"},
 };
 
@@ -82,6 +84,7 @@ std::string plain_text(const KeyValue& value) {
     std::string operator()(const LifetimeRange& range) const {
       return fmt::format("{}-{} ns", range.from_ns, range.to_ns);
     }
+    std::string operator()(const MemoryAddress& address) const { return fmt::format("{:#x}", address.value); }
   };
   return std::visit(Visitor{}, value);
 }
@@ -95,6 +98,9 @@ bool comes_before(const KeyValue& a, const KeyValue& b) {
   const auto* range = std::get_if<LifetimeRange>(&a);
   const auto* other_range = std::get_if<LifetimeRange>(&b);
   if (range != nullptr && other_range != nullptr) return range->from_ns < other_range->from_ns;
+  const auto* address = std::get_if<MemoryAddress>(&a);
+  const auto* other_address = std::get_if<MemoryAddress>(&b);
+  if (address != nullptr && other_address != nullptr) return address->value < other_address->value;
   return plain_text(a) < plain_text(b);
 }
 

@@ -33,6 +33,7 @@ enum class GroupKey : std::uint8_t {
   node,
   cpu,
   context,
+  address,
   lifetime,
 };
 
@@ -78,9 +79,13 @@ struct LifetimeRange {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;  // exclusive
 };
+// Where an allocation begins; of pages the number of its first frame.
+struct MemoryAddress {
+  std::uint64_t value = 0;
+};
 // std::monostate: the event does not say, or the key does not apply to this allocator.
 using KeyValue = std::variant<std::monostate, std::uint64_t, std::string, CodeAddress, std::vector<CodeAddress>,
-                              TaskName, NamedNumber, LifetimeRange>;
+                              TaskName, NamedNumber, LifetimeRange, MemoryAddress>;
 std::string plain_text(const KeyValue& value);
 // The order in which people expect values: numbers and lifetimes by size, all else by their text; what is not said
 // last.

@@ -38,6 +38,7 @@ struct KeyToJson {
     }
     return json;
   }
+  Json operator()(const MemoryAddress& address) const { return address_text(address.value); }
   Json operator()(const LifetimeRange& range) const {
     Json json = Json::object();
     json["from_ns"] = range.from_ns;

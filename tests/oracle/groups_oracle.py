@@ -190,6 +190,13 @@ def _lifetime(allocation):
     return (0 if low == 1 else low), 2 * low
 
 
+def _begin(allocation):
+    if allocation.failed:
+        return None
+    fields = allocation.event.fields
+    return number(fields['pfn' if allocation.allocator == 'pages' else ALLOCATIONS[allocation.event.name][1]])
+
+
 def _address(said):
     return int(said['address'], 16)
 
@@ -211,6 +218,7 @@ KEYS = {
     'node': (('slab',), _node, lambda said: said),
     'cpu': (ALL, lambda a: a.event.cpu, int),
     'context': (ALL, lambda a: a.event.interrupt() or 'task', str),
+    'address': (ALL, _begin, lambda said: said and int(said, 16)),
     'lifetime': (ALL, _lifetime, lambda said: said and (said['from_ns'], said['to_ns'])),
 }
 

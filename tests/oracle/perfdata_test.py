@@ -207,6 +207,118 @@ class PerfKmem(Case):
                                  got['slab']['bytes_allocated'] - got['slab']['bytes_requested'])
 
 
+class PerfKmemStyle(Case):
+    """`report --style perf-kmem` line by line, but for what docs/perf-kmem.md says is different."""
+    SLAB = tuple(f'{kernel}/perf.data' for kernel in KERNELS if kernel != 'arm64') + tuple(
+        name for name in TRACES if '.g.' in name or '.z.' in name)  # arm64: as above
+    PAGES = 'amd64/perf.data', 'amd64-5.10/perf.data', 'i386/perf.data', 's390x/perf.data'
+    PING_PONG = 4
+    SWAPPED = {'RECLAIM': 'MOVABLE', 'MOVABLE': 'RECLAIM'}  # perf's names are of kernels before 4.4
+
+    def ours(self, path, *options):
+        done = run('report', path, '--style', 'perf-kmem', *options)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return done.stdout
+
+    @staticmethod
+    def tables(text):
+        """[(header, [row])] and all other lines; a row is its cells, and a table ends with a rule."""
+        tables, others, inside = [], [], 0
+        for line in text.splitlines():
+            if set(line) == {'-'} and len(line) == 105:
+                inside = (inside + 1) % 3
+                if inside == 1:
+                    tables.append([None, []])
+            elif inside == 1:
+                tables[-1][0] = line.rstrip()
+            elif inside == 2:
+                tables[-1][1].append([cell if cell.strip() == '...' else cell for cell in line.split(' | ')])
+            else:
+                others.append(line)
+        return tables, others
+
+    def compare_slab(self, path, *options):
+        want, want_others = self.tables(perf('kmem', '-i', path, '--raw-ip', *options, 'stat'))
+        got, got_others = self.tables(self.ours(path, '--raw-ip', *options))
+        self.assertEqual(len(want), len(got))
+        for (header, rows), (our_header, our_rows) in zip(want, got):
+            self.assertEqual(header, our_header)
+            self.assertEqual(len(rows), len(our_rows))
+            self.assertGreater(len(rows), 1)
+            order = [[row[i] for i in (5, 3)] for row in rows]  # fragmentation, hits
+            self.assertEqual(order, [[row[i] for i in (5, 3)] for row in our_rows])
+            for row in rows + our_rows:
+                row[self.PING_PONG] = f'{len(row[self.PING_PONG])} columns wide'
+            if '-l' not in options:  # among equals perf has no order
+                self.assertEqual(sorted(rows), sorted(our_rows))
+        return want_others, got_others
+
+    def test_slab(self):
+        for name in self.SLAB:
+            with self.subTest(name):
+                path = self.original(name)
+                want, got = self.compare_slab(path, '--caller', '--alloc')
+                self.compare_slab(path, '--caller', '-l', '7', '--alloc', '-l', '3')
+                self.compare_slab(path, '--alloc', '--caller', '-l', '5')
+                self.compare_slab(path, '-l', '2', '--alloc')
+                self.compare_slab(path, '-l', '2', '--caller', '--alloc')
+                self.assertEqual([line.split(':')[0] for line in want], [line.split(':')[0] for line in got])
+                for ours, line in zip(got, want):
+                    if line.startswith('Cross CPU'):
+                        self.assertEqual(line.split('/')[1], ours.split('/')[1])
+                    elif not line.startswith(('Total bytes freed', 'Net total')):
+                        self.assertEqual(line, ours)
+                self.assertEqual([line for line in got if line], [line for line in self.ours(path).splitlines() if line])
+
+    def test_ping_pong_and_freed(self):
+        for name in self.SLAB:
+            with self.subTest(name):
+                path = self.original(name)
+                text, said = self.ours(path, '--caller', '--raw-ip'), report(path)
+                got = {int(row[0], 16): int(row[self.PING_PONG]) for row in self.tables(text)[0][0][1]}
+                self.assertEqual({int(site['address'], 16): site['cross_cpu_frees'] for site in said['call_sites']
+                                  if site['allocations']}, got)
+                slab = said['slab']
+                self.assertIn(f'Total bytes freed:     {slab["bytes_freed"]}\n', text)
+                self.assertIn(f'Net total bytes allocated: {slab["bytes_allocated"] - slab["bytes_freed"]}\n', text)
+
+    def page_rows(self, text):
+        """Without the call sites, and gfp flags by number."""
+        tables, others = self.tables(text)
+        numbers = {match[2]: int(match[1], 16) for match in map(re.compile(r'# (\w{8}): +(\S+): ').match, others) if match}
+        rows = []
+        for _, of in tables:
+            rows.append([[cell.strip() for cell in row[:-2]] + [numbers[row[-2].strip()]] for row in of
+                         if row[0].strip() != '...'])
+        headers = [re.sub(r'GFP flags +', 'GFP flags ', header) for header, _ in tables]
+        return headers, rows, [line for line in others if not line.startswith('#')]
+
+    def test_pages(self):
+        for name in self.PAGES:
+            for options in ((), ('--caller', '--alloc'), ('--live', '--caller', '--alloc'), ('--caller', '-l', '3')):
+                with self.subTest(name, options=options):
+                    path = self.original(name)
+                    headers, want, others = self.page_rows(perf('kmem', '-i', path, '--page', *options, 'stat'))
+                    our_headers, got, our_others = self.page_rows(self.ours(path, '--page', *options))
+                    self.assertEqual(headers, our_headers)
+                    for rows in want:
+                        for row in rows:
+                            row[-2] = self.SWAPPED.get(row[-2], row[-2])
+                    self.assertEqual([sorted(rows, key=str) for rows in want], [sorted(rows, key=str) for rows in got])
+                    self.assertEqual([line if not re.match(r' *\d', line) else self.swapped(line) for line in others],
+                                     our_others)
+
+    @staticmethod
+    def swapped(line):
+        cells = [line[:5]] + [line[i:i + 14] for i in range(5, len(line), 14)]
+        return ''.join(cells[:2] + [cells[3], cells[2]] + cells[4:])
+
+    def test_both(self):
+        path = self.original('amd64/perf.data')
+        slab, pages = self.ours(path, '--caller'), self.ours(path, '--page', '--caller')
+        self.assertEqual(slab + pages, self.ours(path, '--slab', '--page', '--caller'))
+
+
 class OtherForms(Case):
     """The same trace in another form reports the same."""
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `report --style perf-kmem` and the options of `perf kmem` that go with it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "views/text_perf_kmem.hpp"
+
+namespace kmt {
+
+struct PerfKmemFlags {
+  std::string style;
+  bool caller = false;
+  bool alloc = false;
+  bool slab = false;
+  bool page = false;
+  bool live = false;
+  bool raw_ip = false;
+  std::vector<std::size_t> lines;
+};
+
+// The options must outlive the command.
+void add_perf_kmem_options(CLI::App& command, PerfKmemFlags& options);
+
+// What the command line asks for in the style of perf kmem; empty: another style. Throws Error where options do not go
+// together.
+std::optional<PerfKmemOptions> perf_kmem_options(const CLI::App& command, const PerfKmemFlags& options,
+                                                 std::size_t limit);
+
+}  // namespace kmt
