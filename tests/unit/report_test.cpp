@@ -165,7 +165,8 @@ TEST_F(Report, KmallocCachesAreCalledAsTheKernelDoes) {
   info.gfp_flags = {{0x400000, "__GFP_ACCOUNT"}, {0x10, "__GFP_RECLAIMABLE"}, {0x1, "__GFP_DMA"}};
   const auto caches = [&] {
     std::vector<std::string> names;
-    for (const GroupRow& row : groups_of(report_by({GroupKey::cache}), Allocator::slab)) names.push_back(row.name);
+    const ReportResult result = report_by({GroupKey::cache});
+    for (const GroupRow& row : groups_of(result, Allocator::slab)) names.push_back(row.name);
     std::sort(names.begin(), names.end());
     return names;
   };

@@ -114,7 +114,8 @@ void Trace::open_streams(Findings& findings) {
       records->add(bt_trace_borrow_class_const(trace));
     }
     if (!has_any) continue;
-    cpus.try_emplace(stream->cpu(), *records).first->second.add(std::move(stream));
+    const unsigned cpu = stream->cpu();
+    cpus.try_emplace(cpu, *records).first->second.add(std::move(stream));
   }
   records->finish(findings);
   describe_by_environment(first, findings);

@@ -19,9 +19,6 @@
 
 namespace kmt {
 
-// What is understood of an event of that name.
-EventKind event_kind(std::string_view system, std::string_view event);
-
 // Gives dense ids to what repeats and appends it to the trace's tables; what the tables hold already keeps its id.
 class CallSiteTable {
  public:
