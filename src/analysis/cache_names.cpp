@@ -11,7 +11,7 @@
 
 namespace kmt {
 
-// Linux 4.20 has the kinds reclaimable and dma and sizes as "1k"; whether there are caches of control groups (5.14)
+// Linux 4.20 brought reclaimable caches and sizes as "1k"; whether there are caches of control groups (5.14)
 // depends on how the kernel was configured and started, which only its slabinfo tells.
 CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
   const auto version = version_of(info.kernel);
@@ -27,8 +27,7 @@ CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
     });
   });
   if (has_cgroup_caches) account_flag_ = flag("__GFP_ACCOUNT");
-  if (!short_sizes_) return;
-  reclaimable_flag_ = flag("__GFP_RECLAIMABLE");
+  if (short_sizes_) reclaimable_flag_ = flag("__GFP_RECLAIMABLE");
   dma_flag_ = flag("__GFP_DMA") | flag("GFP_DMA");
 }
 

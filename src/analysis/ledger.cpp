@@ -102,9 +102,9 @@ void Ledger::replace(const Event& event, const Step& step) {
   end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
   if (step.outcome == Outcome::told_twice) return take_back(old);
   if (history_) history_->reallocated(step.replaced, step.began_ns);
-  found(step.outcome == Outcome::began ? Imperfection::allocation_on_live_pointer
-                                       : Imperfection::free_before_allocation,
-        event, old.call_site, event.call_site, old.cache);
+  found(
+      step.outcome == Outcome::began ? Imperfection::allocation_on_live_pointer : Imperfection::free_before_allocation,
+      event, old.call_site, event.call_site, old.cache);
 }
 
 void Ledger::begin(const Event& event, const Step& step) {
