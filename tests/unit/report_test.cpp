@@ -180,7 +180,7 @@ TEST_F(Report, KmallocCachesAreCalledAsTheKernelDoes) {
   EXPECT_EQ(caches(), (std::vector<std::string>{"dma-kmalloc-64", "kmalloc-1k", "kmalloc-96", "kmalloc-rcl-2k",
                                                 "large kmalloc"}));
   info.samples = {{0, 0, {{"slabinfo", "slabinfo - version: 2.1\nkmalloc-cg-1k 1 2 1024\n"}}}};
-  EXPECT_EQ(caches().at(2), "kmalloc-cg-1k");
+  EXPECT_EQ(caches().at(3), "kmalloc-cg-1k");
   info.kernel = "4.19.0";
   EXPECT_EQ(caches().at(1), "kmalloc-1024");
 }
