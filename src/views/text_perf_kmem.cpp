@@ -67,6 +67,7 @@ std::string identity(const KeyValue& key) {
 // The rows of an allocator, summed up by some of the keys that they are of.
 std::vector<GroupRow> rows_by(const ReportResult& result, Allocator allocator, const std::vector<GroupKey>& by) {
   std::vector<std::size_t> places;
+  places.reserve(by.size());
   for (const GroupKey key : by)
     places.push_back(static_cast<std::size_t>(std::find(result.by.begin(), result.by.end(), key) - result.by.begin()));
   std::map<std::string, Rows> alike;
