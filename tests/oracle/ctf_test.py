@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 import kmem_oracle  # noqa: E402
@@ -383,7 +384,9 @@ class Lttng(Case):
         writer.packet(0, first)
         with open(self.path('session/kernel/metadata'), 'a', encoding='utf-8') as file:
             file.write('event { name = ; };\n')
-        done = run('report', self.path('session'))
+        # libbabeltrace2 forgets some bytes of what it cannot parse; its plugin is unloaded when leaks are looked for.
+        with unittest.mock.patch.dict(os.environ, ASAN_OPTIONS='detect_leaks=0'):
+            done = run('report', self.path('session'))
         self.assertEqual(2, done.returncode)
         self.assertIn('Cannot read the CTF trace', done.stderr)
 
