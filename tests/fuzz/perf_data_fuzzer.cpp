@@ -3,33 +3,24 @@
 // proportion.
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "base/error.hpp"
 #include "formats/perfdata/file.hpp"
 #include "formats/perfdata/records.hpp"
 #include "read_trace.hpp"
 
-namespace {
-
-class NoSink : public kmt::RecordSink {
- public:
-  void describe(const kmt::TraceDescription&) override {}
-  void begin_stream(const kmt::RecordStream&) override {}
-  void record(std::uint64_t, kmt::Bytes) override {}
-  void lost(std::optional<std::uint64_t>) override {}
-  void end_stream() override {}
-};
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!kmt::perfdata::is_perf_data({data, size})) return -1;  // another fuzzer's
-  kmt::read_as_a_trace(data, size);
+  const kmt::TraceFile file{"fuzz", {data, size}, nullptr};
   try {
-    NoSink sink;
+    kmt::read_as_a_trace(file);
+  } catch (const kmt::Error&) {
+    // says what is wrong with the file
+  }
+  try {
+    kmt::CountingSink sink;
     kmt::Findings findings;
-    kmt::perfdata::read_records(kmt::TraceFile{"fuzz", {data, size}, nullptr}, sink, findings);
+    kmt::perfdata::read_records(file, sink, findings);
   } catch (const kmt::Error&) {
     // says what is wrong with the file
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a trace: everything that reads it at once.
+// What fuzzers share: everything that reads a trace, and the end of a conversion.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "analysis/check.hpp"
 #include "analysis/leaks.hpp"
@@ -11,43 +11,56 @@
 #include "analysis/report.hpp"
 #include "analysis/timeline.hpp"
 #include "base/error.hpp"
+#include "formats/record_stream.hpp"
 #include "formats/registry.hpp"
 #include "symbols/kallsyms.hpp"
 
 namespace kmt {
 
-inline void read_as_a_trace(const std::uint8_t* data, std::size_t size) {
-  try {
-    const auto source = open_trace(TraceFile{"fuzz", {data, size}, nullptr});
-    const Kallsyms symbols(source->info().kallsyms);
-    // All that an event can be grouped by is asked of it, with what comes of a lifetime.
-    using enum GroupKey;
-    ReportAnalysis report(source->info(), symbols, {{}, {call_site, cache, gfp, lifetime}, {}});
-    ReportAnalysis by_task(source->info(), symbols, {{}, {stack, process, migrate_type, requested_size}, {}});
-    ReportRequest with_history;
-    with_history.by = {call_site, cache, order};
-    with_history.history = true;
-    ReportAnalysis over_time(source->info(), symbols, with_history);
-    PagesAnalysis pages(source->info(), source->info(), symbols, {});
-    CheckAnalysis check(source->info());
-    for (EventBatch batch; source->read(batch);) {
-      report.cache_names().learn(batch, source->info());
-      report.add(batch);
-      by_task.add(batch);
-      over_time.add(batch);
-      pages.add(batch);
-      check.add(batch);
-    }
-    report.finish();
-    by_task.finish();
-    const ReportResult grown = over_time.finish();
-    (void)leaks_of(grown, 1000);
-    (void)timeline_of(grown, {});
-    pages.finish();
-    check.finish();
-  } catch (const Error&) {
-    // says what is wrong with the file
+// How many events it has. Throws Error, which says what is wrong with the file.
+inline std::uint64_t read_as_a_trace(const TraceFile& file, const OpenOptions& options = {}) {
+  const auto source = open_trace(file, options);
+  std::uint64_t events = 0;
+  const Kallsyms symbols(source->info().kallsyms);
+  // All that an event can be grouped by is asked of it, with what comes of a lifetime.
+  using enum GroupKey;
+  ReportAnalysis report(source->info(), symbols, {{}, {call_site, cache, gfp, lifetime}, {}});
+  ReportAnalysis by_task(source->info(), symbols, {{}, {stack, process, migrate_type, requested_size}, {}});
+  ReportRequest with_history;
+  with_history.by = {call_site, cache, order};
+  with_history.history = true;
+  ReportAnalysis over_time(source->info(), symbols, with_history);
+  PagesAnalysis pages(source->info(), source->info(), symbols, {});
+  CheckAnalysis check(source->info());
+  for (EventBatch batch; source->read(batch);) {
+    report.cache_names().learn(batch, source->info());
+    report.add(batch);
+    by_task.add(batch);
+    over_time.add(batch);
+    pages.add(batch);
+    check.add(batch);
+    events += batch.size();
   }
+  report.finish();
+  by_task.finish();
+  const ReportResult grown = over_time.finish();
+  (void)leaks_of(grown, 1000);
+  (void)timeline_of(grown, {});
+  pages.finish();
+  check.finish();
+  return events;
 }
+
+// What a converter is given.
+class CountingSink : public RecordSink {
+ public:
+  void describe(const TraceDescription&) override {}
+  void begin_stream(const RecordStream&) override {}
+  void record(std::uint64_t, Bytes) override { ++records; }
+  void lost(std::optional<std::uint64_t>) override {}
+  void end_stream() override {}
+
+  std::uint64_t records = 0;
+};
 
 }  // namespace kmt

@@ -5,14 +5,10 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "analysis/check.hpp"
-#include "analysis/report.hpp"
 #include "base/error.hpp"
-#include "formats/record_stream.hpp"
-#include "formats/registry.hpp"
 #include "formats/relay/layout.hpp"
 #include "formats/relay/walker.hpp"
-#include "symbols/kallsyms.hpp"
+#include "read_trace.hpp"
 
 namespace {
 
@@ -26,18 +22,6 @@ void walk(kmt::Bytes bytes, const kmt::relay::Abi& abi) {
   if (end != bytes.size()) std::abort();
 }
 
-// What a converter is given.
-class CountingSink : public kmt::RecordSink {
- public:
-  void describe(const kmt::TraceDescription&) override {}
-  void begin_stream(const kmt::RecordStream&) override {}
-  void record(std::uint64_t, kmt::Bytes) override { ++records; }
-  void lost(std::optional<std::uint64_t>) override {}
-  void end_stream() override {}
-
-  std::uint64_t records = 0;
-};
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -50,22 +34,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     walk(bytes, abis[data[0]]);
   }
   try {
-    const auto source = kmt::open_trace(kmt::TraceFile{"cpu0.out", bytes, nullptr}, options);
-    const kmt::Kallsyms symbols(source->info().kallsyms);
-    kmt::ReportAnalysis report(source->info(), symbols, {{}, {kmt::GroupKey::call_site, kmt::GroupKey::lifetime}, {}});
-    kmt::CheckAnalysis check(source->info());
-    std::uint64_t events = 0;
-    for (kmt::EventBatch batch; source->read(batch);) {
-      report.add(batch);
-      check.add(batch);
-      events += batch.size();
-    }
-    report.finish();
-    check.finish();
+    const kmt::TraceFile file{"cpu0.out", bytes, nullptr};
+    const std::uint64_t events = kmt::read_as_a_trace(file, options);
     if (events > size / 24) std::abort();  // the shortest record
     kmt::Findings findings;
-    CountingSink sink;
-    if (options.abi.empty()) kmt::read_records(kmt::TraceFile{"cpu0.out", bytes, nullptr}, sink, findings);
+    kmt::CountingSink sink;
+    if (options.abi.empty()) kmt::read_records(file, sink, findings);
     if (sink.records > events) std::abort();
   } catch (const kmt::Error&) {
     // says what is wrong with the file

@@ -31,7 +31,11 @@ void repair(kmt::Bytes file) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  kmt::read_as_a_trace(data, size);
+  try {
+    kmt::read_as_a_trace({"fuzz", {data, size}, nullptr});
+  } catch (const kmt::Error&) {
+    // says what is wrong with the file
+  }
   repair({data, size});
   return 0;
 }

@@ -85,7 +85,8 @@ std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
   for (const unsigned word_bytes : {8u, 4u}) {
     for (unsigned bit = 0; bit < kFeatureBits; ++bit) {
       const unsigned word_bits = word_bytes * 8;
-      const std::uint64_t word = load_sized(bytes.data() + bit / word_bits * word_bytes, word_bytes, order);
+      const std::uint64_t word =
+          load_sized(bytes.data() + std::size_t{bit / word_bits} * word_bytes, word_bytes, order);
       has[bit] = (word >> bit % word_bits & 1) != 0;
     }
     if (has[kHostname]) break;
