@@ -29,6 +29,7 @@ THIRD_PARTY = {
     'babeltrace2/': ['formats/ctf'],
     'traceevent/': ['formats/ftrace'],
     'event-parse.h': ['formats/ftrace'],
+    'bpf/': ['capture/bpf'],
     'tbb/': ['analysis'],
     'elfutils/': ['symbols'],
     'dwarf.h': ['symbols'],
@@ -40,7 +41,7 @@ THIRD_PARTY = {
 
 # Headers of the system; those of C++ have no suffix. Anything else has to enter the table above.
 SYSTEM = re.compile(r'(sys|linux|asm)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|'
-                    r'poll|pthread|pwd|sched|signal|spawn|syscall|termios|time|unistd)\.h')
+                    r'poll|pthread|pwd|sched|signal|spawn|stdbool|syscall|termios|time|unistd)\.h')
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 LINK = re.compile(r'\bkmt_(?!library\b)([a-z]+)\b')

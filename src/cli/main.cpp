@@ -124,6 +124,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   app.require_subcommand(0, 1);  // one at most, so that a file may be called like a command
   add_list_command(app, exit_code);
   add_record_command(app, exit_code);
+  add_stat_command(app, exit_code);
   add_check_command(app, exit_code);
   add_report_command(app, exit_code);
   add_pages_command(app, exit_code);

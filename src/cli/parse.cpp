@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <utility>
@@ -151,6 +152,27 @@ std::vector<GroupKey> parse_group_keys(std::string_view text) {
   if (keys.size() > kMostGroupKeys)
     throw bad_value(text, "a short list of keys", fmt::format("At most {} nest", kMostGroupKeys));
   return keys;
+}
+
+std::vector<std::string> split_commas(const std::vector<std::string>& values) {
+  std::vector<std::string> parts;
+  for (const std::string& value : values)
+    for (const std::string_view part : split(value, ','))
+      if (!part.empty()) parts.emplace_back(part);
+  return parts;
+}
+
+std::vector<pid_t> parse_processes(const std::vector<std::string>& values) {
+  std::vector<pid_t> pids;
+  for (const std::string& part : split_commas(values)) {
+    int pid = 0;
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), pid);
+    if (code != std::errc{} || end != part.data() + part.size() || pid <= 0)
+      throw Error(fmt::format("\"{}\" is not a process id", part));
+    if (!std::filesystem::exists(fmt::format("/proc/{}", pid))) throw Error(fmt::format("There is no process {}", pid));
+    pids.push_back(pid);
+  }
+  return pids;
 }
 
 }  // namespace kmt

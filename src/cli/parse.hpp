@@ -18,6 +18,11 @@ std::set<unsigned> parse_cpu_list(std::string_view text);
 // "1234,5678": task ids.
 std::set<std::int32_t> parse_pid_list(std::string_view text);
 
+// The parts of values between commas, in order.
+std::vector<std::string> split_commas(const std::vector<std::string>& values);
+// Ids of processes that exist, of values like "812" and "812,813".
+std::vector<pid_t> parse_processes(const std::vector<std::string>& values);
+
 // "A,B" in seconds, either of which may be missing; "+" before one counts from the trace's first event.
 struct TimeWindow {
   std::optional<TimeEdge> from;  // inclusive

@@ -20,6 +20,7 @@
 #include "capture/features/clocks.hpp"
 #include "capture/features/events.hpp"
 #include "capture/tracefs/process_filter.hpp"
+#include "cli/parse.hpp"
 
 namespace kmt {
 
@@ -29,27 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFewestFlightBytes = 64 << 10;
 
-std::vector<std::string> split_commas(const std::vector<std::string>& values) {
-  std::vector<std::string> parts;
-  for (const std::string& value : values)
-    for (const std::string_view part : split(value, ','))
-      if (!part.empty()) parts.emplace_back(part);
-  return parts;
-}
-
-std::vector<pid_t> parse_pids(const std::vector<std::string>& values) {
-  std::vector<pid_t> pids;
-  for (const std::string& part : split_commas(values)) {
-    int pid = 0;
-    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), pid);
-    if (code != std::errc{} || end != part.data() + part.size() || pid <= 0)
-      throw Error(fmt::format("\"{}\" is not a process id", part));
-    if (!fs::exists(fmt::format("/proc/{}", pid))) throw Error(fmt::format("There is no process {}", pid));
-    pids.push_back(pid);
-  }
-  return pids;
-}
-
 // Tasks that live shortly have a name only in these, and others only from then on. They are rare.
 void add_events_of_names(const std::vector<EventName>& available, std::vector<EventName>& events) {
   for (const EventName& event : {EventName{"task", "task_newtask"}, EventName{"task", "task_rename"}})
@@ -57,9 +37,9 @@ void add_events_of_names(const std::vector<EventName>& available, std::vector<Ev
 }
 
 // "kmem:kmalloc:bytes_req > 4096", of all recorded events that the first part names.
-std::vector<EventFilter> parse_filters(const std::vector<std::string>& texts, const std::vector<EventName>& available,
-                                       const std::vector<EventName>& events) {
-  std::vector<EventFilter> filters;
+std::vector<KernelFilter> parse_filters(const std::vector<std::string>& texts, const std::vector<EventName>& available,
+                                        const std::vector<EventName>& events) {
+  std::vector<KernelFilter> filters;
   for (const std::string& text : texts) {
     const std::size_t system_end = text.find(':');
     const std::size_t end = system_end == std::string::npos ? system_end : text.find(':', system_end + 1);
@@ -146,7 +126,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   }
   if (options.events.empty()) add_events_of_names(available, request.events);
   request.filters = parse_filters(options.filters, available, request.events);
-  request.pids = parse_pids(options.pids);
+  request.pids = parse_processes(options.pids);
   if (!options.cgroup.empty()) request.cgroup = find_cgroup(options.cgroup);
   request.command = options.command;
   request.only_command = options.only_command;

@@ -94,6 +94,24 @@ Json to_json(const std::vector<SourceFrame>& source) {
 
 std::string address_text(std::uint64_t address) { return fmt::format("{:#x}", address); }
 
+Json to_json(const MemoryState& memory) {
+  if (memory.samples == 0) return nullptr;
+  Json rows = Json::object();
+  for (const MemoryStateRow& row : memory.rows) {
+    Json json = Json::object();
+    json["first_bytes"] = row.first;
+    json["last_bytes"] = row.last;
+    json["most_bytes"] = row.most;
+    rows[printable(row.name)] = std::move(json);
+  }
+  Json json = Json::object();
+  json["samples"] = memory.samples;
+  json["first_ns"] = memory.first_ns;
+  json["last_ns"] = memory.last_ns;
+  json["meminfo"] = std::move(rows);
+  return json;
+}
+
 std::string dump(const Json& document) { return document.dump(2) + "\n"; }
 
 }  // namespace kmt

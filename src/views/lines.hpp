@@ -42,6 +42,9 @@ inline bool may_lack_events(const TraceSummary& trace) { return trace.lost_event
 // What was lost, where, and what that makes uncertain.
 std::string lost_line(const TraceSummary& trace, const TextStyle& style);
 
+// What the kernel says of its memory, beside what the events say: a table. Empty where no sample tells.
+std::string memory_lines(const MemoryState& memory, const TextStyle& style);
+
 // Where options select no event.
 extern const char* const kNothingSelected;
 

@@ -86,20 +86,6 @@ std::string page_lines(const PageTotals& pages, const TextStyle& style) {
   return out;
 }
 
-// What the kernel says of its memory, beside what the events say.
-std::string memory_lines(const MemoryState& memory, const TextStyle& style) {
-  if (memory.rows.empty()) return {};
-  Table table{{{"Line", true}, {"Start"}, {"End"}, {"Change"}, {"Most", false, 1}}, {}};
-  for (const MemoryStateRow& row : memory.rows) {
-    const bool grew = row.last >= row.first;
-    const std::string change = say_bytes(grew ? row.last - row.first : row.first - row.last, style);
-    table.rows.push_back({{ascii(row.name), say_bytes(row.first, style), say_bytes(row.last, style),
-                           (grew ? "+" : "-") + change, say_bytes(row.most, style)}});
-  }
-  const std::string title = fmt::format("/proc/meminfo, {}", say_number_of(memory.samples, "sample", style));
-  return "\n" + heading(title, style) + to_text(table, style);
-}
-
 // What the totals of percpu memory and of vmap areas have in common: what was given, freed, is live, and failed.
 std::string given_lines(const AllocatorTotals& totals, std::string_view allocated, std::string_view noun,
                         const TextStyle& style) {

@@ -27,9 +27,9 @@ bool frees_memory(const EventName& event) {
   return std::find(kFrees.begin(), kFrees.end(), event.name) != kFrees.end();
 }
 
-std::string wanted_of(const EventName& event, const std::vector<EventFilter>& filters) {
+std::string wanted_of(const EventName& event, const std::vector<KernelFilter>& filters) {
   std::string wanted;
-  for (const EventFilter& filter : filters)
+  for (const KernelFilter& filter : filters)
     if (filter.event == event) wanted += fmt::format("{}({})", wanted.empty() ? "" : " && ", filter.expression);
   return wanted;
 }
@@ -54,12 +54,12 @@ void set_filter(const TracefsInstance& instance, const EventName& event, const s
 }  // namespace
 
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
-                       const std::vector<EventFilter>& filters, const std::vector<pid_t>& left_out) {
+                       const std::vector<KernelFilter>& filters, const std::vector<pid_t>& left_out) {
   const auto without = left_out.empty() ? std::optional<std::string>("") : filter_without(left_out);
   bool by_pid_list = !without;
   for (const EventName& event : events) {
     // Each alone first: the kernel's complaint is about it then, and it is an expression by itself.
-    for (const EventFilter& filter : filters)
+    for (const KernelFilter& filter : filters)
       if (filter.event == event) set_filter(instance, event, filter.expression);
     const std::string wanted = wanted_of(event, filters);
     std::string whole = frees_memory(event) ? "" : without.value_or("");

@@ -13,7 +13,7 @@
 namespace kmt {
 
 // What of an event shall be recorded: "bytes_req > 4096" (Documentation/trace/events.rst, "Event filtering").
-struct EventFilter {
+struct KernelFilter {
   EventName event;
   std::string expression;
 };
@@ -23,6 +23,6 @@ struct EventFilter {
 // for an expression would have become too long: see own_threads.hpp. Throws Error with what the kernel says of a wrong
 // expression.
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
-                       const std::vector<EventFilter>& filters, const std::vector<pid_t>& left_out);
+                       const std::vector<KernelFilter>& filters, const std::vector<pid_t>& left_out);
 
 }  // namespace kmt

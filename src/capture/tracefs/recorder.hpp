@@ -21,7 +21,7 @@ namespace kmt {
 
 struct RecordRequest {
   std::vector<EventName> events;
-  std::vector<EventFilter> filters;  // of some of the events
+  std::vector<KernelFilter> filters;  // of some of the events
   std::vector<pid_t> pids;           // only these and what they fork; with the cgroup empty: the whole system
   std::string cgroup;                // only tasks of this folder of cgroupfs and those below it
   std::vector<std::string> command;  // empty: none

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The few types of the kernel that the BPF programs look into, cut to what they use: where a field lies in the running
+// kernel is looked up in its BTF when a program is loaded (CO-RE), so building needs no kernel.
+#pragma once
+
+#include <stdbool.h>
+
+typedef signed char s8;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int s32;
+typedef unsigned int u32;
+typedef long long s64;
+typedef unsigned long long u64;
+
+// What <bpf/bpf_helper_defs.h> expects of vmlinux.h.
+typedef u8 __u8;
+typedef u16 __u16;
+typedef s32 __s32;
+typedef u32 __u32;
+typedef s64 __s64;
+typedef u64 __u64;
+typedef u16 __be16;
+typedef u32 __be32;
+typedef u32 __wsum;
+
+enum bpf_map_type {
+  BPF_MAP_TYPE_HASH = 1,
+  BPF_MAP_TYPE_ARRAY = 2,
+  BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+  BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum {
+  BPF_ANY = 0,
+  BPF_NOEXIST = 1,
+  BPF_F_NO_PREALLOC = 1,
+  BPF_F_MMAPABLE = 1024,
+  BPF_RB_NO_WAKEUP = 1,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kmem_cache {  // mm/slab.h
+  unsigned int size;
+  unsigned int object_size;
+  const char* name;
+};
+
+struct task_struct {  // include/linux/sched.h
+  int pid;
+  int tgid;
+};
+
+#pragma clang attribute pop

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Opening, loading and attaching BPF objects (skeletons that bpftool makes), with errors that say what is missing and
+// what to do. Whatever ends the process, the kernel detaches and frees all of it: nothing is pinned.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+namespace kmt {
+
+// Throws Error (unsupported) with the reason when BPF on tracepoints cannot work here: no BTF, no permission.
+void require_bpf();
+
+// The error of a libbpf call, with what libbpf said last.
+[[noreturn]] void throw_bpf_error(const std::string& action, int error);
+
+// Keeps libbpf's messages for throw_bpf_error() instead of printing them. Called before anything else of libbpf.
+void keep_libbpf_messages();
+
+// How often a program did not run because it was already running on that CPU: it had interrupted itself.
+std::uint64_t missed_runs(const bpf_program* program);
+
+// Bytes of kernel memory that the maps of an object may take.
+std::uint64_t memory_of_maps(const bpf_object* object);
+
+template <typename Skeleton, Skeleton* (*Open)(), int (*Load)(Skeleton*), void (*Destroy)(Skeleton*)>
+class BpfSkeleton {
+ public:
+  BpfSkeleton() {
+    require_bpf();
+    keep_libbpf_messages();
+    skeleton_.reset(Open());
+    if (!skeleton_) throw_bpf_error("Cannot open the BPF object", errno);
+  }
+
+  void load() {
+    if (const int error = Load(skeleton_.get())) throw_bpf_error("The kernel refuses the BPF programs", -error);
+  }
+
+  // What `autoload` left out is not attached.
+  void attach(const bpf_program* program) {
+    bpf_link* const link = bpf_program__attach(program);
+    if (!link) throw_bpf_error(std::string("Cannot attach the BPF program ") + bpf_program__name(program), errno);
+    links_.emplace_back(link);
+  }
+
+  void detach() { links_.clear(); }
+
+  Skeleton* operator->() { return skeleton_.get(); }
+  const Skeleton* operator->() const { return skeleton_.get(); }
+
+ private:
+  struct DestroySkeleton {
+    void operator()(Skeleton* skeleton) const { Destroy(skeleton); }
+  };
+  struct DestroyLink {
+    void operator()(bpf_link* link) const { bpf_link__destroy(link); }
+  };
+
+  std::unique_ptr<Skeleton, DestroySkeleton> skeleton_;
+  std::vector<std::unique_ptr<bpf_link, DestroyLink>> links_;  // destroyed first
+};
+
+}  // namespace kmt

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Events of some processes only, with what they fork, or of a cgroup.
+#pragma once
+
+#include "capture/bpf/kernel_types.bpf.h"
+
+#include <bpf/bpf_helpers.h>
+
+const volatile bool only_processes = false;
+const volatile bool only_cgroup = false;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 65536);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, u32);  // of the thread group
+  __type(value, u8);
+} processes SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, u32);
+  __type(value, u32);
+} cgroup SEC(".maps");
+
+__u64 processes_not_followed = 0;  // forked when `processes` was full
+
+static __always_inline bool selected(void) {
+  if (only_processes) {
+    const u32 process = bpf_get_current_pid_tgid() >> 32;
+    if (!bpf_map_lookup_elem(&processes, &process)) return false;
+  }
+  return !only_cgroup || bpf_current_task_under_cgroup(&cgroup, 0) == 1;
+}
+
+SEC("tp_btf/sched_process_fork")
+int follow_fork(u64* context) {
+  const struct task_struct* parent = (const struct task_struct*)context[0];
+  const struct task_struct* child = (const struct task_struct*)context[1];
+  const u32 from = parent->tgid;
+  const u32 to = child->tgid;
+  const u8 yes = 1;
+  if (from == to || !bpf_map_lookup_elem(&processes, &from)) return 0;
+  if (bpf_map_update_elem(&processes, &to, &yes, BPF_ANY) != 0) __sync_fetch_and_add(&processes_not_followed, 1);
+  return 0;
+}
+
+// The id may be given again only then.
+SEC("tp_btf/sched_process_free")
+int forget_process(u64* context) {
+  const struct task_struct* task = (const struct task_struct*)context[0];
+  const u32 process = task->tgid;
+  if (task->pid == task->tgid) bpf_map_delete_elem(&processes, &process);
+  return 0;
+}

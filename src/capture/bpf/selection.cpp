@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/bpf/selection.hpp"
+
+#include <cerrno>
+#include <cstdint>
+
+#include <fcntl.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "capture/bpf/object.hpp"
+
+namespace kmt {
+
+void fill_selection(const BpfSelection& selection, bpf_map* processes, bpf_map* cgroup) {
+  for (const pid_t process : selection.processes) {
+    const auto key = static_cast<std::uint32_t>(process);
+    const std::uint8_t yes = 1;
+    if (bpf_map__update_elem(processes, &key, sizeof key, &yes, sizeof yes, BPF_ANY) != 0)
+      throw_bpf_error("Cannot select a process", errno);
+  }
+  if (selection.cgroup.empty()) return;
+  const FileDescriptor folder = open_file(selection.cgroup, O_RDONLY | O_DIRECTORY);
+  const std::uint32_t key = 0;
+  const int value = folder.get();
+  if (bpf_map__update_elem(cgroup, &key, sizeof key, &value, sizeof value, BPF_ANY) == 0) return;
+  Error error("This is no cgroup of version 2, the only ones that can be selected", ExitCode::unsupported);
+  error.at({selection.cgroup, {}, {}});
+  error.hint("Name one below the place where cgroup2 is mounted, or processes with -p");
+  throw error;
+}
+
+}  // namespace kmt

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whose events BPF programs look at; decided in the kernel (selection.bpf.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+struct bpf_map;
+
+namespace kmt {
+
+struct BpfSelection {
+  std::vector<pid_t> processes;  // and what they fork from now on; none: any
+  std::string cgroup;            // the folder of a cgroup (version 2), with all below it; empty: any
+};
+
+// Fills the maps of selection.bpf.h. Throws Error.
+void fill_selection(const BpfSelection& selection, bpf_map* processes, bpf_map* cgroup);
+
+}  // namespace kmt

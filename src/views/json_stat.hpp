@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counts of memory events as JSON (docs/formats/stat-json.md).
+#pragma once
+
+#include <string>
+
+#include "results/stat.hpp"
+
+namespace kmt {
+
+// `as_line`: without line breaks but the last.
+std::string json_stat(const StatResult& result, bool as_line);
+
+}  // namespace kmt
