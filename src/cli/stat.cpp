@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace stat
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include <unistd.h>
@@ -88,6 +90,12 @@ StatResult result_between(const Reading& from, const Reading& to) {
   return result;
 }
 
+// Whether all processes that were named have ended.
+bool all_ended(const std::vector<pid_t>& processes) {
+  return !processes.empty() &&
+         std::ranges::none_of(processes, [](pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; });
+}
+
 std::optional<std::uint64_t> interval_of(const Options& options) {
   if (options.interval.empty()) return {};
   const std::uint64_t interval = parse_duration(options.interval);
@@ -115,7 +123,10 @@ void stat(const Options& options) {
   if (!command && !duration && !interval && ::isatty(STDERR_FILENO) == 1) say("Counting; Ctrl+C ends it\n");
   Reading last = first;
   std::uint64_t next = interval.value_or(0);
-  while (!interrupt.interrupted() && !(command && command->poll()) && !(duration && since(start) >= *duration)) {
+  const auto ended = [&] {
+    return command ? command->poll().has_value() : !options.live.all && all_ended(selection.processes);
+  };
+  while (!interrupt.interrupted() && !ended() && !(duration && since(start) >= *duration)) {
     if (interval && since(start) >= next) {
       Reading now = read_now(counters, start);
       StatResult result = result_between(last, now);

@@ -172,12 +172,15 @@ std::string capitalised(Allocator allocator) {
 
 std::string memory_lines(const MemoryState& memory, const TextStyle& style) {
   if (memory.rows.empty()) return {};
-  Table table{{{"Line", true}, {"Start"}, {"End"}, {"Change"}, {"Most", false, 1}}, {}};
+  Table table{{{"Line", true}, {"Start"}, {"End"}, {"Change"}}, {}};
+  const bool has_more = memory.samples > 2;
+  if (has_more) table.columns.push_back({"Most", false, 1});
   for (const MemoryStateRow& row : memory.rows) {
     const bool grew = row.last >= row.first;
     const std::string change = say_bytes(grew ? row.last - row.first : row.first - row.last, style);
     table.rows.push_back({{ascii(row.name), say_bytes(row.first, style), say_bytes(row.last, style),
-                           (grew ? "+" : "-") + change, say_bytes(row.most, style)}});
+                           (grew ? "+" : "-") + change}});
+    if (has_more) table.rows.back().cells.push_back(say_bytes(row.most, style));
   }
   const std::string title = fmt::format("/proc/meminfo, {}", say_number_of(memory.samples, "sample", style));
   return "\n" + heading(title, style) + to_text(table, style);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A workload with a known number of kernel allocations, counted by the kernel itself while it runs:
 //   pipe_loop PIPES [THREADS] [--wait]
-// Opens and closes PIPES pipes, in each of THREADS threads. With --wait, only once stdin says a line. Prints for the
-// main thread what perf counters of it saw meanwhile, as JSON: pid, first and last time (CLOCK_MONOTONIC), counts.
+// Opens and closes PIPES pipes, in each of THREADS threads. Prints for the main thread what perf counters of it saw
+// meanwhile, as JSON: pid, first and last time (CLOCK_MONOTONIC), counts. With --wait it begins only once stdin says a
+// line, and ends once stdin does.
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -89,5 +90,8 @@ int main(int argc, char** argv) {
       std::printf(", \"%s\": %llu", kEvents[i], static_cast<unsigned long long>(value));
   }
   std::printf("}\n");
+  std::fflush(stdout);
+  if (wait)
+    while (::read(STDIN_FILENO, line.data(), line.size()) > 0) continue;
   return 0;
 }

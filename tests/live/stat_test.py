@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `stat` counts inside the kernel is what perf stat counts of the same process in the same time."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from recording import PIPE_LOOP, PROGRAM, LiveTest, begin_loop
+
+EVENTS = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free', 'mm_page_alloc', 'mm_page_free')
+
+
+def bpf_files(pid):
+    """What of BPF a process holds open."""
+    found = []
+    for fd in os.listdir(f'/proc/{pid}/fd'):
+        target = os.readlink(f'/proc/{pid}/fd/{fd}')
+        if 'bpf' in target:
+            found.append(target)
+    return found
+
+
+def pinned():
+    return sorted(os.listdir('/sys/fs/bpf')) if os.path.isdir('/sys/fs/bpf') else []
+
+
+class Stat(LiveTest):
+    def stat(self, *arguments, **options):
+        process = subprocess.Popen([PROGRAM, 'stat', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   encoding='utf-8', **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    def result(self, *arguments):
+        process = self.stat('--json', *arguments)
+        output, messages = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, messages)
+        return json.loads(output)
+
+    def test_agrees_with_perf_stat_exactly(self):
+        loop = begin_loop(20000)
+        self.addCleanup(self.end, loop)
+        perf = subprocess.Popen(['perf', 'stat', '-x,', '-o', self.path('perf.csv'), '-p', str(loop.pid),
+                                 '-e', ','.join(f'kmem:{name}' for name in EVENTS)])
+        self.addCleanup(self.end, perf)
+        stat = self.stat('--json', '--interval', '100ms', '-p', str(loop.pid))
+        stat.stdout.readline()  # counting has begun
+        time.sleep(1)           # for perf, too
+        loop.stdin.write('go\n')
+        loop.stdin.flush()
+        counted = json.loads(loop.stdout.readline())
+        self.assertGreaterEqual(counted['kmalloc'], 20000)
+        for process in (perf, stat):
+            process.send_signal(signal.SIGINT)
+        output, messages = stat.communicate(timeout=20)
+        self.assertEqual(stat.returncode, 0, messages)
+        perf.wait(timeout=20)
+        total = json.loads(output.splitlines()[-1])
+        self.assertEqual(total['kind'], 'total')
+        seen = {event['event']: event['events'] for event in total['events']}
+        missed = sum(event['missed'] for event in total['events'])
+        with open(self.path('perf.csv'), encoding='utf-8') as file:
+            exact = {fields[2]: int(fields[0]) for fields in (line.split(',') for line in file)
+                     if len(fields) > 2 and fields[2].startswith('kmem:')}
+        self.assertEqual(set(exact), {f'kmem:{name}' for name in EVENTS})
+        for name, count in exact.items():
+            self.assertLessEqual(abs(seen[name] - count), missed, name)
+
+    def test_bytes_are_those_that_the_trace_says(self):
+        """Of the same command, recorded and counted: what grows by 1000 pipes is the same."""
+        grown = []
+        for pipes in ('1000', '2000'):
+            result = self.result('-d', '20s', '--', 'sh', '-c', f'{PIPE_LOOP} {pipes} >&2')
+            grown.append({event['event']: event for event in result['events']})
+        for name in ('kmem:kmalloc', 'kmem:kmem_cache_alloc'):
+            more = {key: grown[1][name][key] - grown[0][name][key]
+                    for key in ('events', 'bytes_requested', 'bytes_allocated')}
+            self.assertGreaterEqual(more['events'], 990, name)
+            self.assertGreater(more['bytes_requested'], 0, name)
+            self.assertGreaterEqual(more['bytes_allocated'], more['bytes_requested'], name)
+
+    def test_intervals_add_up_to_the_total(self):
+        process = self.stat('--json', '--interval', '100ms', '-d', '1s')
+        output, messages = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0, messages)
+        *intervals, total = map(json.loads, output.splitlines())
+        self.assertGreaterEqual(len(intervals), 8)
+        self.assertTrue(all(interval['kind'] == 'interval' for interval in intervals))
+        for i, event in enumerate(total['events']):
+            parts = sum(interval['events'][i]['events'] for interval in intervals)
+            self.assertLessEqual(parts, event['events'])
+        self.assertIn('SUnreclaim', total['memory']['meminfo'])
+
+    def test_ends_with_the_process_and_leaves_nothing(self):
+        before = pinned()
+        loop = begin_loop(10)
+        self.addCleanup(self.end, loop)
+        stat = self.stat('--interval', '100ms', '--json', '-p', str(loop.pid))
+        stat.stdout.readline()
+        self.assertTrue(bpf_files(stat.pid))
+        loop.communicate('go\n', timeout=20)
+        stat.communicate(timeout=20)
+        self.assertEqual(stat.returncode, 0)
+        self.assertEqual(pinned(), before)
+
+    def test_a_cgroup(self):
+        with open('/proc/self/mounts', encoding='utf-8') as mounts:
+            roots = [line.split()[1] for line in mounts if line.split()[2] == 'cgroup2']
+        if not roots:
+            self.skipTest('cgroup2 is not mounted')
+        group = f'{roots[0]}/kmemtrace-stat-{os.getpid()}'
+        os.mkdir(group)
+        self.addCleanup(os.rmdir, group)
+        loop = begin_loop(5000)
+        self.addCleanup(self.end, loop)
+        with open(f'{group}/cgroup.procs', 'w', encoding='ascii') as file:
+            file.write(str(loop.pid))
+        stat = self.stat('--json', '--interval', '100ms', '--cgroup', group)
+        stat.stdout.readline()
+        loop.stdin.write('go\n')
+        loop.stdin.flush()
+        counted = json.loads(loop.stdout.readline())
+        stat.send_signal(signal.SIGINT)
+        output, _ = stat.communicate(timeout=20)
+        seen = {event['event']: event['events'] for event in json.loads(output.splitlines()[-1])['events']}
+        loop.communicate(timeout=20)
+        for name in ('kmalloc', 'kmem_cache_alloc'):
+            self.assertGreaterEqual(seen[f'kmem:{name}'], counted[name], name)
+            self.assertLess(seen[f'kmem:{name}'], counted[name] + 200, name)
+
+
+if __name__ == '__main__':
+    unittest.main()
