@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What heap.bpf.c and who reads it share. */
+#pragma once
+
+/* Events of allocations come first: each has a table and a sampler of its own on each CPU, since only the same program
+   never interrupts itself. */
+enum kmt_heap_event {
+  KMT_HEAP_kmalloc,
+  KMT_HEAP_kmalloc_node,
+  KMT_HEAP_kmem_cache_alloc,
+  KMT_HEAP_kmem_cache_alloc_node,
+  KMT_HEAP_mm_page_alloc,
+  KMT_HEAP_ALLOCATIONS,
+  KMT_HEAP_kfree = KMT_HEAP_ALLOCATIONS,
+  KMT_HEAP_kmem_cache_free,
+  KMT_HEAP_mm_page_free,
+  KMT_HEAP_EVENTS
+};
+
+enum kmt_context { KMT_IN_TASK, KMT_IN_SOFTIRQ, KMT_IN_HARDIRQ };
+
+enum {
+  KMT_COMM_BYTES = 16,
+  KMT_CACHE_NAME_BYTES = 32,
+  KMT_STACK_FRAMES = 127,
+  KMT_PROBES = 8,               /* slots of a table that are looked at for a site */
+  KMT_FILTER_SLOTS = 1 << 16,   /* a byte each: how many followed objects have that hash */
+  KMT_MOST_IN_FILTER_SLOT = 250 /* more are not followed, so that no byte overflows */
+};
+
+/* Who allocated what, exactly; an unused slot has no events. */
+struct kmt_site {
+  unsigned long long call_site; /* 0 where the event does not tell */
+  unsigned long long what;      /* address of the struct kmem_cache; else bytes given, or 1 + order of pages */
+  unsigned int process;         /* 0 in interrupts */
+  unsigned int context;
+  unsigned long long cgroup;        /* of the first event */
+  char comm[KMT_COMM_BYTES];        /* of the first event's task */
+  char cache[KMT_CACHE_NAME_BYTES]; /* empty where the event does not tell */
+  unsigned long long events;        /* of which some failed */
+  unsigned long long failed;
+  unsigned long long requested; /* bytes */
+  unsigned long long allocated;
+};
+
+/* A sampled allocation, in the ring buffer. Only the frames that are there are. */
+struct kmt_sample {
+  unsigned long long pointer; /* of the object or struct page */
+  unsigned long long time_ns; /* CLOCK_MONOTONIC */
+  unsigned long long call_site;
+  unsigned long long requested;
+  unsigned long long allocated;
+  unsigned long long cgroup;
+  unsigned int process;
+  unsigned int task;
+  unsigned short event;   /* enum kmt_heap_event */
+  unsigned char context;  /* enum kmt_context */
+  unsigned char followed; /* whether its free will be seen */
+  unsigned int frames;
+  char comm[KMT_COMM_BYTES];
+  char cache[KMT_CACHE_NAME_BYTES]; /* empty where the event does not tell */
+  unsigned long long stack[KMT_STACK_FRAMES];
+};
+
+/* The end of one, there too; told apart by its size. */
+struct kmt_sample_end {
+  unsigned long long pointer;
+  unsigned long long time_ns;
+  unsigned long long replaced; /* its free was not seen: another object has its address */
+};
+
+/* What did not fit, since the beginning; all programs and CPUs together. */
+struct kmt_heap_losses {
+  unsigned long long samples;    /* the ring buffer was full */
+  unsigned long long ends;       /* the same, for ends */
+  unsigned long long unfollowed; /* too many are followed */
+  unsigned long long sites;      /* events of which only the sums are known, since a table was full */
+  unsigned long long site_bytes; /* their bytes */
+  unsigned long long no_stack;   /* samples without one */
+};

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Watches the running kernel's allocations from inside: samples that are followed until they are freed, exact sums by
+// site, or both. Memory is bounded, whatever happens; what does not fit is counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "capture/bpf/selection.hpp"
+#include "capture/features/events.hpp"
+#include "trace/heap_sample.hpp"
+
+namespace kmt {
+
+struct HeapRequest {
+  BpfSelection selection;
+  bool slab = true;
+  bool pages = false;
+  bool sites = false;            // exact sums
+  std::uint64_t mean_bytes = 0;  // one sample each so many allocated bytes on average; 0: none
+  std::uint32_t most_followed = 65536;
+  std::uint64_t ring_bytes = 4 << 20;   // a power of two
+  std::uint64_t site_bytes = 32 << 20;  // at most, of all tables together
+};
+
+struct HeapHooks {
+  std::function<void(const HeapSample&)> sampled;
+  std::function<void(const HeapSampleEnd&)> ended;
+};
+
+class HeapWatcher {
+ public:
+  // Loads and attaches: watching has begun when it returns. Throws Error.
+  HeapWatcher(const HeapRequest& request, HeapHooks hooks);
+  ~HeapWatcher();
+  HeapWatcher(HeapWatcher&&) noexcept;
+
+  // Hands over the samples that have come: to be called several times a second. Throws Error.
+  void drain();
+  // The sums since the last call.
+  std::vector<HeapSite> take_sites();
+  HeapLosses losses() const;
+  // Whether a sampled object still lives, by the kernel's own table; to be asked where ends were lost.
+  bool is_followed(std::uint64_t pointer) const;
+  // Kernel memory that it takes, in bytes.
+  std::uint64_t memory() const;
+  // Of what was asked for.
+  const std::vector<EventName>& missing() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kmt

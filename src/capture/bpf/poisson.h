@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sampling by bytes: a Poisson process along the bytes that are allocated, one point each `mean` bytes on average. An
+   allocation of s bytes is sampled with the probability 1 - exp(-s / mean), whatever came before it. In integers, for
+   the kernel; the same code is tested outside of it. */
+#pragma once
+
+enum {
+  KMT_LOG2_STEPS = 256,
+  KMT_LOG2_FRACTION = 24 /* bits */
+};
+#define KMT_LN2 11629080ull              /* ln(2) with as many fraction bits */
+#define KMT_MOST_MEAN_BYTES (1ull << 34) /* more would overflow */
+
+/* Bytes to the next point, exponentially distributed: -ln(u) * mean of a random 32 bit number u. log2[i] is the
+   logarithm of 1 + i/256, i from 0 to 256. */
+static inline __attribute__((always_inline)) unsigned long long kmt_bytes_to_next_sample(
+    unsigned int random, unsigned long long mean, const volatile unsigned int* log2) {
+  unsigned int u = random | 1;
+  unsigned int shift = 0;
+  if (!(u >> 16)) u <<= 16, shift += 16;
+  if (!(u >> 24)) u <<= 8, shift += 8;
+  if (!(u >> 28)) u <<= 4, shift += 4;
+  if (!(u >> 30)) u <<= 2, shift += 2;
+  if (!(u >> 31)) u <<= 1, shift += 1;
+  const unsigned int step = u >> 23 & (KMT_LOG2_STEPS - 1);
+  const unsigned long long rest = u & ((1u << 23) - 1);
+  const unsigned long long low = log2[step];
+  const unsigned long long high = log2[step + 1];
+  const unsigned long long log2_u = ((31ull - shift) << KMT_LOG2_FRACTION) + low + ((high - low) * rest >> 23);
+  const unsigned long long minus_log2 = (32ull << KMT_LOG2_FRACTION) - log2_u;
+  const unsigned long long minus_ln = minus_log2 * KMT_LN2 >> KMT_LOG2_FRACTION;
+  return minus_ln * mean >> KMT_LOG2_FRACTION;
+}

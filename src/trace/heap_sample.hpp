@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What watching the running kernel tells of its allocations: samples, and exact sums by site.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kmt {
+
+enum class AllocationContext : std::uint8_t { task, softirq, hardirq };
+
+// An allocation that was drawn; texts and frames are the watcher's until the next one.
+struct HeapSample {
+  std::uint64_t pointer = 0;  // of the object or struct page: names it until it is freed
+  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
+  std::uint64_t call_site = 0;
+  std::uint64_t requested = 0;  // bytes
+  std::uint64_t allocated = 0;
+  std::uint64_t cgroup = 0;  // id
+  std::uint32_t process = 0;
+  std::uint32_t task = 0;
+  AllocationContext context = AllocationContext::task;
+  bool pages = false;     // else a slab object
+  bool followed = false;  // its free will be told
+  std::string_view comm;
+  std::string_view cache;                // empty where the event does not tell
+  std::span<const std::uint64_t> stack;  // innermost first
+};
+
+// Its end.
+struct HeapSampleEnd {
+  std::uint64_t pointer = 0;
+  std::uint64_t time_ns = 0;
+  bool replaced = false;  // another object has its address: its free was not seen
+};
+
+// Exact sums of one interval.
+struct HeapSite {
+  std::uint64_t call_site = 0;   // 0 where the event does not tell
+  std::string cache;             // empty for kmalloc, whose caches are named by size, and for pages
+  std::uint64_t bytes_each = 0;  // what kmalloc gives
+  unsigned order = 0;            // of pages
+  bool pages = false;
+  AllocationContext context = AllocationContext::task;
+  std::uint32_t process = 0;
+  std::string comm;
+  std::uint64_t cgroup = 0;
+  std::uint64_t events = 0;  // of which some failed
+  std::uint64_t failed = 0;
+  std::uint64_t requested = 0;
+  std::uint64_t allocated = 0;
+};
+
+// What could not be kept, since the beginning.
+struct HeapLosses {
+  std::uint64_t samples = 0;     // the ring buffer was full
+  std::uint64_t ends = 0;        // likewise
+  std::uint64_t unfollowed = 0;  // samples whose end will not be seen: too many are live
+  std::uint64_t no_stack = 0;
+  std::uint64_t sites = 0;       // events that did not fit into the tables of exact sums
+  std::uint64_t site_bytes = 0;  // theirs
+  std::uint64_t missed = 0;      // allocations that came while the same event was being handled on their CPU
+  std::uint64_t missed_frees = 0;
+  std::uint64_t not_followed_processes = 0;
+};
+
+}  // namespace kmt
