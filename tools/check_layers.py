@@ -26,6 +26,7 @@ THIRD_PARTY = {
     'fmt/': [''],
     'CLI/': ['cli'],
     'nlohmann/': ['views', 'cli'],
+    'protozero/': ['views'],
     'babeltrace2/': ['formats/ctf'],
     'traceevent/': ['formats/ftrace'],
     'event-parse.h': ['formats/ftrace'],

@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "base/error.hpp"
+
 namespace kmt {
 
 std::optional<std::string> try_read_gzip(const std::string& path) {
@@ -19,6 +21,23 @@ std::optional<std::string> try_read_gzip(const std::string& path) {
     if (got == 0) break;
   }
   return text;
+}
+
+std::string gzip(std::string_view text) {
+  constexpr int kGzip = 16 + MAX_WBITS;
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw Error("zlib cannot pack: too little memory");
+  std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int result = deflate(&stream, Z_FINISH);
+  out.resize(out.size() - stream.avail_out);
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) throw Error("zlib cannot pack the text");
+  return out;
 }
 
 }  // namespace kmt

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/sideband/cgroup_names.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr unsigned kDeepest = 32;  // folders
+
+}  // namespace
+
+CgroupNames::CgroupNames() {
+  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
+  for (const std::string_view line : split(mounts, '\n')) {
+    const auto words = split(line, ' ');
+    if (words.size() > 2 && words[2] == "cgroup2" && root_.empty()) root_ = words[1];
+  }
+  if (!root_.empty()) look(root_, "/", 0);
+}
+
+void CgroupNames::look(const std::string& folder, const std::string& name, unsigned depth) {
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return;
+  names_.insert_or_assign(status.st_ino, name);
+  if (depth == kDeepest) return;
+  for (const std::string& below : names_in(folder))
+    look(folder + "/" + below, name == "/" ? "/" + below : name + "/" + below, depth + 1);
+}
+
+std::string CgroupNames::name(std::uint64_t id) {
+  const auto known = names_.find(id);
+  if (known != names_.end()) return known->second;
+  if (!root_.empty()) look(root_, "/", 0);
+  // Looked for once: what is gone stays gone.
+  return names_.try_emplace(id, fmt::format("cgroup {}", id)).first->second;
+}
+
+}  // namespace kmt

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a sampled profile of the kernel's heap says: estimates, each with its 95 % confidence interval.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/heap_sample.hpp"
+
+namespace kmt {
+
+struct Estimate {
+  double value = 0;  // unbiased
+  double low = 0;    // the true one lies between these in 95 % of all profiles
+  double high = 0;
+};
+
+struct HeapFigures {
+  std::uint64_t samples = 0;
+  std::uint64_t live_samples = 0;
+  Estimate objects;  // allocated
+  Estimate bytes;
+  Estimate requested;  // of these
+  Estimate live_objects;
+  Estimate live_bytes;
+};
+
+// What samples are grouped by.
+enum class HeapKey : std::uint8_t { call_site, stack, process, cache, cgroup };
+
+struct HeapKeyInfo {
+  HeapKey key;
+  std::string_view name;    // what --by takes
+  std::string_view header;  // of its column
+};
+std::span<const HeapKeyInfo> heap_keys();
+const HeapKeyInfo& info_of(HeapKey key);
+
+struct HeapRow {
+  std::vector<std::string> keys;     // in the order of HeapProfileResult::by; of a stack: its innermost frame
+  std::vector<std::uint64_t> stack;  // innermost first, where that is a key
+  bool pages = false;
+  HeapFigures figures;
+};
+
+// The finest rows, for formats that group by themselves.
+struct HeapStackRow {
+  std::vector<std::uint64_t> stack;  // innermost first
+  std::string cache;
+  std::string task;  // "bash", "[softirq]"
+  std::uint32_t process = 0;
+  std::string cgroup;
+  bool pages = false;
+  HeapFigures figures;
+};
+
+struct HeapProfileResult {
+  std::string selection;  // empty: the whole machine
+  std::string kernel;     // release
+  std::uint64_t start_unix_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t mean_bytes = 0;  // one sample each so many bytes
+  HeapFigures slab;
+  HeapFigures pages;
+  bool has_pages = false;
+  std::vector<HeapKey> by;
+  std::vector<HeapRow> rows;         // by live bytes, then by bytes
+  std::vector<HeapStackRow> stacks;  // likewise
+  HeapLosses losses;
+  std::uint64_t replaced = 0;        // live samples whose address another object has: their free was not seen
+  std::uint64_t memory = 0;          // bytes taken in the kernel
+  std::uint64_t own_cpu_ns = 0;      // of this program
+  std::vector<std::string> missing;  // events that this kernel does not have
+};
+
+}  // namespace kmt

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A sampled heap profile as JSON (docs/formats/profile-json.md).
+#pragma once
+
+#include <string>
+
+#include "results/heap_profile.hpp"
+#include "trace/symbol_names.hpp"
+
+namespace kmt {
+
+std::string json_heap_profile(const HeapProfileResult& result, const SymbolNames& symbols);
+
+}  // namespace kmt
