@@ -101,7 +101,7 @@ struct HeapProfile::Sums {
 
 HeapProfile::HeapProfile(std::uint64_t mean_bytes, const SymbolNames& symbols,
                          std::function<std::string(std::uint64_t)> cgroup_name)
-    : mean_bytes_(mean_bytes), symbols_(symbols), cgroup_name_(std::move(cgroup_name)) {}
+    : mean_bytes_(mean_bytes), symbols_(symbols), callers_(symbols, wrappers_), cgroup_name_(std::move(cgroup_name)) {}
 
 std::uint32_t HeapProfile::group_of(const HeapSample& sample, std::string key) {
   const auto [at, is_new] = group_ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(groups_.size()));
@@ -109,7 +109,9 @@ std::uint32_t HeapProfile::group_of(const HeapSample& sample, std::string key) {
     const std::span<const std::uint64_t> stack = stack_of_allocation(sample, symbols_);
     Group group;
     group.stack.assign(stack.begin(), stack.end());
-    group.call_site = sample.call_site != 0 ? sample.call_site : stack.empty() ? 0 : stack.front();
+    const std::size_t caller = callers_.caller(stack);
+    group.caller = caller < stack.size() ? stack[caller] : sample.call_site;
+    group.call_site = sample.call_site != 0 ? sample.call_site : group.caller;
     group.cache = cache_of(sample);
     group.task = task_of(sample);
     group.process = sample.context == AllocationContext::task ? sample.process : 0;
@@ -163,8 +165,9 @@ void HeapProfile::begin_interval() {
 
 std::string HeapProfile::key_text(HeapKey key, const Group& group) const {
   switch (key) {
-    case HeapKey::call_site:
-    case HeapKey::stack: return group.call_site == 0 ? "unknown" : symbols_.name(group.call_site);
+    case HeapKey::call_site: return group.call_site == 0 ? "unknown" : symbols_.name(group.call_site);
+    case HeapKey::caller:
+    case HeapKey::stack: return group.caller == 0 ? "unknown" : symbols_.name(group.caller);
     case HeapKey::process: return group.process == 0 ? group.task : fmt::format("{}-{}", group.task, group.process);
     case HeapKey::cache: return group.cache;
     case HeapKey::cgroup: return cgroup_name_(group.cgroup);

@@ -12,14 +12,17 @@
 #include "analysis/estimate.hpp"
 #include "results/heap_profile.hpp"
 #include "trace/symbol_names.hpp"
+#include "trace/wrappers.hpp"
 
 namespace kmt {
 
 class HeapProfile {
  public:
-  // `cgroup_name` names a cgroup's id. Both are borrowed.
+  // `cgroup_name` names a cgroup's id. The symbols are borrowed.
   HeapProfile(std::uint64_t mean_bytes, const SymbolNames& symbols,
               std::function<std::string(std::uint64_t)> cgroup_name);
+  HeapProfile(const HeapProfile&) = delete;
+  HeapProfile& operator=(const HeapProfile&) = delete;
 
   void add(const HeapSample& sample);
   void end(const HeapSampleEnd& end);
@@ -35,7 +38,8 @@ class HeapProfile {
   // The finest group.
   struct Group {
     std::vector<std::uint64_t> stack;
-    std::uint64_t call_site;
+    std::uint64_t call_site;  // of pages, which do not tell, the caller
+    std::uint64_t caller;     // the first function that is no allocator
     std::string cache;
     std::string task;
     std::uint32_t process;
@@ -58,6 +62,8 @@ class HeapProfile {
 
   std::uint64_t mean_bytes_;
   const SymbolNames& symbols_;
+  WrapperList wrappers_ = WrapperList::built_in();
+  CallerFinder callers_;
   std::function<std::string(std::uint64_t)> cgroup_name_;
   std::vector<Group> groups_;
   std::unordered_map<std::string, std::uint32_t> group_ids_;  // by the bytes of all that tells groups apart

@@ -277,8 +277,8 @@ CLI::App* add_profile_command(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--by", options->by,
-          "Group by KEYS (default: call-site)\nKeys are call-site, stack, process, cache and cgroup; several with "
-          "commas.")
+          "Group by KEYS (default: call-site)\nKeys are call-site, caller, stack, process, cache and cgroup; several "
+          "with commas. A caller is the first function that is no allocator (docs/wrappers.md).")
       ->option_text("KEYS");
   command->add_option("-o,--output", options->output, "Write the profile to FILE: *.pb.gz for pprof, or *.json")
       ->type_name("FILE");

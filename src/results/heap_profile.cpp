@@ -8,7 +8,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::array<HeapKeyInfo, 5> kKeys = {{{HeapKey::call_site, "call-site", "Call site"},
+constexpr std::array<HeapKeyInfo, 6> kKeys = {{{HeapKey::call_site, "call-site", "Call site"},
+                                               {HeapKey::caller, "caller", "Caller"},
                                                {HeapKey::stack, "stack", "Stack"},
                                                {HeapKey::process, "process", "Process"},
                                                {HeapKey::cache, "cache", "Cache"},

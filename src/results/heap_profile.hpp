@@ -29,7 +29,7 @@ struct HeapFigures {
 };
 
 // What samples are grouped by.
-enum class HeapKey : std::uint8_t { call_site, stack, process, cache, cgroup };
+enum class HeapKey : std::uint8_t { call_site, caller, stack, process, cache, cgroup };
 
 struct HeapKeyInfo {
   HeapKey key;

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `profile` estimates is what an exact trace of the same time says, as often as its intervals promise; and pprof
+reads what it writes."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from recording import PIPE_LOOP, PROGRAM, LiveTest, wait_until
+from stat_test import bpf_files, pinned
+
+ROUNDS = 12
+
+
+class Profile(LiveTest):
+    def profile(self, *arguments):
+        process = subprocess.Popen([PROGRAM, 'profile', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   encoding='utf-8')
+        self.addCleanup(self.end, process)
+        return process
+
+    def result(self, *arguments):
+        process = self.profile('--json', *arguments)
+        output, messages = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, messages)
+        return json.loads(output)
+
+    def test_intervals_hold_what_an_exact_trace_says(self):
+        """Of a loop, profiled finely by a sampler that draws anew each time."""
+        held = {'objects': 0, 'bytes': 0}
+        for _ in range(ROUNDS):
+            done = self.result('--rate', '16K', '--', 'sh', '-c', f'exec {PIPE_LOOP} 3000 >&2')
+            counted = json.loads(subprocess.run([PROGRAM, 'stat', '--json', '--', 'sh', '-c', f'exec {PIPE_LOOP} 3000 >&2'],
+                                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)
+            exact = {'objects': 0, 'bytes': 0}
+            for event in counted['events']:
+                if event['event'] in ('kmem:kmalloc', 'kmem:kmem_cache_alloc'):
+                    exact['objects'] += event['events'] - event['failed']
+                    exact['bytes'] += event['bytes_allocated']
+            for name, truth in exact.items():
+                estimate = done['slab'][name]
+                # The two runs of the loop differ by what exec and interrupts allocate.
+                held[name] += estimate['low'] * 0.99 <= truth <= estimate['high'] * 1.01
+        for name, count in held.items():
+            self.assertGreaterEqual(count, ROUNDS - 3, name)
+
+    def test_sees_what_lives(self):
+        """A process that holds pipes: what is estimated to live is what its pipes take."""
+        code = ('import os, time\n'
+                'held = [os.pipe() for _ in range(400)]\n'
+                'print("held", flush=True)\n'
+                'time.sleep(60)\n')
+        process = self.profile('--json', '--rate', '4K', '--by', 'cache', '--', 'python3', '-c', code)
+        self.assertTrue(wait_until(lambda: 'held' in process.stdout.readline(), 20))
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        output, messages = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0, messages)
+        result = json.loads(output)
+        # Each pipe has sixteen struct pipe_buffer of 40 bytes in an object of kmalloc, and two files.
+        rings = sum(row['live_objects']['estimate'] for row in result['rows']
+                    if re.match(r'kmalloc, (640 B|1.0 KiB)', row['keys']['cache']))
+        files = next(row for row in result['rows'] if row['keys']['cache'] == 'filp')['live_objects']
+        self.assertGreater(rings, 300)
+        self.assertLess(rings, 600)
+        self.assertLess(files['low'], 800)
+        self.assertGreater(files['high'], 800)
+
+    @unittest.skipUnless(shutil.which('go'), 'go is not installed')
+    def test_pprof_reads_it(self):
+        path = self.path('heap.pb.gz')
+        process = self.profile('--rate', '8K', '-o', path, '--', 'sh', '-c', f'exec {PIPE_LOOP} 3000 >&2')
+        _, messages = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, messages)
+        environment = dict(os.environ, HOME=self.directory)
+        for kind in ('alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space'):
+            done = subprocess.run(['go', 'tool', 'pprof', '-top', '-cum', f'-sample_index={kind}', path], check=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', env=environment)
+            self.assertIn(f'Type: {kind}', done.stdout)
+            if kind == 'alloc_space':
+                self.assertRegex(done.stdout, r'alloc_pipe_info|create_pipe_files')
+        tags = subprocess.run(['go', 'tool', 'pprof', '-tags', path], check=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding='utf-8', env=environment).stdout
+        self.assertIn('cache:', tags)
+        self.assertIn('pipe_loop', tags)
+
+    def test_continuous_files(self):
+        folder = self.path('heap')
+        os.mkdir(folder)
+        process = self.profile('--continuous', folder, '--every', '1s', '--keep', '2')
+        self.assertTrue(wait_until(lambda: len(os.listdir(folder)) >= 2, 20))
+        time.sleep(1.5)
+        self.assertTrue(bpf_files(process.pid))
+        before = pinned()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(pinned(), before)
+        names = sorted(os.listdir(folder))
+        self.assertEqual(len(names), 2, names)
+        for name in names:
+            self.assertRegex(name, r'^kmemtrace-heap-\d{8}T\d{6}Z\.pb\.gz$')
+
+    def test_says_what_is_wrong(self):
+        for arguments, text in ((('--rate', '0'), '--rate'), (('--by', 'colour'), 'no key'),
+                                (('-o', self.path('x.txt')), 'pb.gz'), (('--continuous', '/nonexistent'), 'folder')):
+            process = self.profile('-d', '100ms', *arguments)
+            _, messages = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 2, messages)
+            self.assertIn(text, messages)
+
+
+if __name__ == '__main__':
+    unittest.main()
