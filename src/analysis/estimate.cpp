@@ -24,12 +24,14 @@ double probability_of(std::uint64_t bytes, std::uint64_t mean_bytes) {
   return -std::expm1(-static_cast<double>(bytes) / static_cast<double>(mean_bytes));
 }
 
-Estimate Estimator::estimate() const {
-  if (sum_ <= 0) return {};
-  if (variance_ <= 0) return {sum_, sum_, sum_};
-  const double low = variance_ / (2 * sum_) * chi_squared_quantile(2 * sum_ * sum_ / variance_, -kNormalQuantile);
-  const double sum = sum_ + largest_;
-  const double variance = variance_ + largest_ * largest_;
+Estimate Estimator::estimate(double unseen) const {
+  const double largest = std::max(largest_, unseen);
+  if (largest <= 0) return {sum_, sum_, sum_};
+  const double low = variance_ <= 0
+                         ? sum_
+                         : variance_ / (2 * sum_) * chi_squared_quantile(2 * sum_ * sum_ / variance_, -kNormalQuantile);
+  const double sum = sum_ + largest;
+  const double variance = variance_ + largest * largest;
   const double high = variance / (2 * sum) * chi_squared_quantile(2 * sum * sum / variance, kNormalQuantile);
   return {sum_, std::min(low, sum_), std::max(high, sum_)};
 }

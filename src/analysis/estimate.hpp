@@ -28,13 +28,16 @@ class Estimator {
   }
 
   // The interval is that of a weighted sum of Poisson counts (Fay & Feuer 1997, "Confidence intervals for directly
-  // standardized rates"), which holds for a handful of samples too, where a normal one does not.
-  Estimate estimate() const;
+  // standardized rates"), which holds for a handful of samples too, where a normal one does not. `unseen`: what one
+  // sample of a kind that was not drawn yet may stand for; 0 where all are of one kind.
+  Estimate estimate(double unseen = 0) const;
+  // The most that one of the samples so far stands for, less what is sure of it.
+  double largest() const { return largest_; }
 
  private:
   double sum_ = 0;
   double variance_ = 0;  // Σ amount² (1 - p) / p², unbiased
-  double largest_ = 0;   // what one more sample could add
+  double largest_ = 0;
 };
 
 }  // namespace kmt

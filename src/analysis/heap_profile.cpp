@@ -88,14 +88,17 @@ struct HeapProfile::Sums {
     live_objects.add(other.live_objects);
     live_bytes.add(other.live_bytes);
   }
-  HeapFigures figures() const {
+  // Of one call site, stack or the like, whose objects are much alike.
+  HeapFigures figures() const { return figures(0, 0); }
+  // Of all objects: some that are smaller than any that was drawn may be among them.
+  HeapFigures figures(double unseen_objects, double unseen_bytes) const {
     return {samples,
             live_samples,
-            objects.estimate(),
-            bytes.estimate(),
-            requested.estimate(),
-            live_objects.estimate(),
-            live_bytes.estimate()};
+            objects.estimate(unseen_objects),
+            bytes.estimate(unseen_bytes),
+            requested.estimate(unseen_bytes),
+            live_objects.estimate(unseen_objects),
+            live_bytes.estimate(unseen_bytes)};
   }
 };
 
@@ -210,8 +213,13 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
     result.stacks.push_back({group.stack, group.cache, group.task, group.process, cgroup_name_(group.cgroup),
                              group.pages, sums[i].figures()});
   }
-  result.slab = slab.figures();
-  result.pages = pages.figures();
+  // No sample stands for more bytes than the distance between samples; for how many objects, only their sizes tell.
+  const auto mean = static_cast<double>(mean_bytes_);
+  const auto of_all = [mean](const Sums& all) {
+    return all.figures(std::max(all.objects.largest(), all.live_objects.largest()), mean);
+  };
+  result.slab = of_all(slab);
+  result.pages = of_all(pages);
   for (const auto& [key, row] : rows)
     result.rows.push_back({std::get<1>(key), std::get<2>(key), std::get<0>(key), row.figures()});
   std::ranges::stable_sort(result.rows, is_larger, &HeapRow::figures);
