@@ -27,6 +27,7 @@ THIRD_PARTY = {
     'CLI/': ['cli'],
     'nlohmann/': ['views', 'cli'],
     'protozero/': ['views'],
+    'ncurses.h': ['cli'],
     'babeltrace2/': ['formats/ctf'],
     'traceevent/': ['formats/ftrace'],
     'event-parse.h': ['formats/ftrace'],

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/units.hpp"
+#include "analysis/heap_names.hpp"
 
 namespace kmt {
 
@@ -35,36 +35,22 @@ std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, con
   return stack.subspan(own);
 }
 
-std::string task_of(const HeapSample& sample) {
-  switch (sample.context) {
-    case AllocationContext::hardirq: return "[hardirq]";
-    case AllocationContext::softirq: return "[softirq]";
-    case AllocationContext::task: break;
-  }
-  return std::string(sample.comm);
-}
-
-std::string cache_of(const HeapSample& sample) {
-  if (!sample.cache.empty()) return std::string(sample.cache);
-  return sample.pages ? fmt::format("pages of {}", humane_bytes(sample.allocated))
-                      : fmt::format("kmalloc, {}", humane_bytes(sample.allocated));
-}
-
 template <typename Number>
 void append(std::string& key, Number number) {
   key.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-std::string identity_of(std::span<const std::uint64_t> stack, const HeapSample& sample, std::string_view task,
-                        std::string_view cache) {
+// The bytes of all that tells groups apart, as the kernel gave it: names are made once a group.
+std::string identity_of(const HeapSample& sample) {
   std::string key;
-  for (const std::uint64_t address : stack) append(key, address);
+  for (const std::uint64_t address : sample.stack) append(key, address);
   append(key, sample.call_site);
+  append(key, sample.context);
   append(key, sample.context == AllocationContext::task ? sample.process : 0);
   append(key, sample.cgroup);
   append(key, sample.pages);
-  key.append(task).append(1, '\0').append(cache);
-  return key;
+  if (sample.cache.empty()) append(key, sample.allocated);
+  return key.append(sample.context == AllocationContext::task ? sample.comm : "").append(1, '\0').append(sample.cache);
 }
 
 bool is_larger(const HeapFigures& a, const HeapFigures& b) {
@@ -115,8 +101,8 @@ std::uint32_t HeapProfile::group_of(const HeapSample& sample, std::string key) {
     const std::size_t caller = callers_.caller(stack);
     group.caller = caller < stack.size() ? stack[caller] : sample.call_site;
     group.call_site = sample.call_site != 0 ? sample.call_site : group.caller;
-    group.cache = cache_of(sample);
-    group.task = task_of(sample);
+    group.cache = cache_text(sample.cache, sample.pages, sample.allocated);
+    group.task = task_text(sample.context, sample.comm);
     group.process = sample.context == AllocationContext::task ? sample.process : 0;
     group.cgroup = sample.cgroup;
     group.pages = sample.pages;
@@ -126,8 +112,7 @@ std::uint32_t HeapProfile::group_of(const HeapSample& sample, std::string key) {
 }
 
 void HeapProfile::add(const HeapSample& sample) {
-  // Groups are told apart by what the kernel gave, not by what is made of it, which would cost a look at symbols each.
-  const std::uint32_t id = group_of(sample, identity_of(sample.stack, sample, task_of(sample), cache_of(sample)));
+  const std::uint32_t id = group_of(sample, identity_of(sample));
   const double probability = probability_of(sample.allocated, mean_bytes_);
   Group& group = groups_[id];
   ++group.samples;

@@ -14,6 +14,7 @@ namespace kmt {
 CLI::App* add_list_command(CLI::App& app, int& exit_code);
 CLI::App* add_record_command(CLI::App& app, int& exit_code);
 CLI::App* add_stat_command(CLI::App& app, int& exit_code);
+CLI::App* add_top_command(CLI::App& app, int& exit_code);
 CLI::App* add_profile_command(CLI::App& app, int& exit_code);
 CLI::App* add_check_command(CLI::App& app, int& exit_code);
 CLI::App* add_report_command(CLI::App& app, int& exit_code);

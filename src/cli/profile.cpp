@@ -4,12 +4,10 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "analysis/heap_profile.hpp"
@@ -19,15 +17,14 @@
 #include "base/units.hpp"
 #include "capture/bpf/heap.hpp"
 #include "capture/bpf/poisson.h"
-#include "capture/sideband/cgroup_names.hpp"
 #include "capture/tracefs/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/live_kernel.hpp"
 #include "cli/live_options.hpp"
 #include "cli/output.hpp"
 #include "cli/record_messages.hpp"
 #include "cli/trace_options.hpp"
-#include "symbols/kallsyms.hpp"
 #include "views/json_heap_profile.hpp"
 #include "views/pprof.hpp"
 #include "views/text_heap_profile.hpp"
@@ -102,20 +99,9 @@ std::uint64_t parse_rate(const std::string& text) {
   return bytes;
 }
 
-std::uint64_t own_cpu_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
 std::uint64_t unix_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
-}
-
-std::string kernel_release() {
-  utsname name{};
-  return ::uname(&name) == 0 ? name.release : "unknown";
 }
 
 // Beside its place first, so that nobody sees half of it.
@@ -145,14 +131,13 @@ class Profiler {
   Profiler(const Options& options, const BpfSelection& selection)
       : options_(options),
         by_(parse_heap_keys(options.by)),
-        kallsyms_(try_read_file("/proc/kallsyms").value_or("")),
-        symbols_(kallsyms_),
-        profile_(parse_rate(options.rate), symbols_, [this](std::uint64_t id) { return cgroups_.name(id); }),
+        profile_(parse_rate(options.rate), kernel_.symbols(),
+                 [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
         watcher_(request(selection), {[this](const HeapSample& sample) { profile_.add(sample); },
                                       [this](const HeapSampleEnd& end) { profile_.end(end); }}) {}
 
   void drain() { watcher_.drain(); }
-  const SymbolNames& symbols() const { return symbols_; }
+  const SymbolNames& symbols() const { return kernel_.symbols(); }
 
   HeapProfileResult result() {
     watcher_.drain();
@@ -160,7 +145,7 @@ class Profiler {
     if (losses.ends > 0) profile_.reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
     HeapProfileResult result = profile_.result(by_);
     result.selection = selection_text(options_.live);
-    result.kernel = kernel_release();
+    result.kernel = LiveKernel::release();
     result.start_unix_ns = start_unix_ns_;
     result.duration_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start_).count());
     result.has_pages = options_.of != "slab";
@@ -189,9 +174,7 @@ class Profiler {
 
   const Options& options_;
   std::vector<HeapKey> by_;
-  std::string kallsyms_;
-  Kallsyms symbols_;
-  CgroupNames cgroups_;
+  LiveKernel kernel_;
   HeapProfile profile_;
   HeapWatcher watcher_;
   Clock::time_point start_ = Clock::now();

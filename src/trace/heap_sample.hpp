@@ -40,8 +40,7 @@ struct HeapSampleEnd {
 struct HeapSite {
   std::uint64_t call_site = 0;   // 0 where the event does not tell
   std::string cache;             // empty for kmalloc, whose caches are named by size, and for pages
-  std::uint64_t bytes_each = 0;  // what kmalloc gives
-  unsigned order = 0;            // of pages
+  std::uint64_t bytes_each = 0;  // what kmalloc gives, or the pages of an order
   bool pages = false;
   AllocationContext context = AllocationContext::task;
   std::uint32_t process = 0;

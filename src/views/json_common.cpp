@@ -112,6 +112,28 @@ Json to_json(const MemoryState& memory) {
   return json;
 }
 
+Json to_json(const Estimate& estimate) {
+  Json json = Json::object();
+  json["estimate"] = estimate.value;
+  json["low"] = estimate.low;
+  json["high"] = estimate.high;
+  return json;
+}
+
+Json to_json(const HeapLosses& losses) {
+  Json json = Json::object();
+  json["samples_lost"] = losses.samples;
+  json["ends_lost"] = losses.ends;
+  json["not_followed"] = losses.unfollowed;
+  json["without_stack"] = losses.no_stack;
+  json["events_not_told_apart"] = losses.sites;
+  json["bytes_not_told_apart"] = losses.site_bytes;
+  json["allocations_missed"] = losses.missed;
+  json["frees_missed"] = losses.missed_frees;
+  json["processes_not_followed"] = losses.not_followed_processes;
+  return json;
+}
+
 std::string dump(const Json& document) { return document.dump(2) + "\n"; }
 
 }  // namespace kmt

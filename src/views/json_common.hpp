@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "results/heap_profile.hpp"
 #include "results/report.hpp"
 
 namespace kmt {
@@ -22,6 +23,8 @@ Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts);
 Json to_json(const TraceSummary& trace);
 Json to_json(const Findings& findings);
 Json to_json(const std::vector<SourceFrame>& source);
+Json to_json(const Estimate& estimate);
+Json to_json(const HeapLosses& losses);
 Json to_json(const MemoryState& memory);          // null without samples
 std::string address_text(std::uint64_t address);  // "0xffff…": numbers beyond 2^53 are not safe in JSON
 std::string dump(const Json& document);           // indented, with a newline at the end

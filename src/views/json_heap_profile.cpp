@@ -8,14 +8,6 @@ namespace kmt {
 
 namespace {
 
-Json to_json(const Estimate& estimate) {
-  Json json = Json::object();
-  json["estimate"] = estimate.value;
-  json["low"] = estimate.low;
-  json["high"] = estimate.high;
-  return json;
-}
-
 Json to_json(const HeapFigures& figures) {
   Json json = Json::object();
   json["samples"] = figures.samples;
@@ -25,18 +17,6 @@ Json to_json(const HeapFigures& figures) {
   json["bytes_requested"] = to_json(figures.requested);
   json["live_objects"] = to_json(figures.live_objects);
   json["live_bytes"] = to_json(figures.live_bytes);
-  return json;
-}
-
-Json to_json(const HeapLosses& losses) {
-  Json json = Json::object();
-  json["samples_lost"] = losses.samples;
-  json["ends_lost"] = losses.ends;
-  json["not_followed"] = losses.unfollowed;
-  json["without_stack"] = losses.no_stack;
-  json["allocations_missed"] = losses.missed;
-  json["frees_missed"] = losses.missed_frees;
-  json["processes_not_followed"] = losses.not_followed_processes;
   return json;
 }
 

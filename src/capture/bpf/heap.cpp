@@ -226,7 +226,7 @@ HeapSite HeapWatcher::State::site_of(const kmt_site& from, std::size_t event) co
   site.call_site = from.call_site;
   site.pages = programs[event].pages;
   if (site.pages)
-    site.order = static_cast<unsigned>(from.what - 1);
+    site.bytes_each = object->rodata->page_size << ((from.what - 1) & 63);
   else if (arguments[event].cache < 0)
     site.bytes_each = from.what;
   site.cache = text_of(from.cache, sizeof from.cache);

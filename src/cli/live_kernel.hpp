@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Names of the running kernel's addresses and cgroups, for commands that watch it; and what watching costs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "capture/sideband/cgroup_names.hpp"
+#include "symbols/kallsyms.hpp"
+
+namespace kmt {
+
+class LiveKernel {
+ public:
+  // Says on stderr where /proc/kallsyms hides addresses.
+  LiveKernel();
+  LiveKernel(const LiveKernel&) = delete;
+  LiveKernel& operator=(const LiveKernel&) = delete;
+
+  const SymbolNames& symbols() const { return symbols_; }
+  std::string cgroup_name(std::uint64_t id) { return cgroups_.name(id); }
+  static std::string release();
+
+ private:
+  std::string kallsyms_;
+  Kallsyms symbols_;
+  CgroupNames cgroups_;
+};
+
+// CPU time of this process so far, in nanoseconds.
+std::uint64_t own_cpu_ns();
+
+}  // namespace kmt

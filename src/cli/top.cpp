@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace top
+#include "analysis/top.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <optional>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/bpf/heap.hpp"
+#include "capture/tracefs/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/live_kernel.hpp"
+#include "cli/live_options.hpp"
+#include "cli/output.hpp"
+#include "cli/record_messages.hpp"
+#include "cli/top_screen.hpp"
+#include "cli/trace_options.hpp"
+#include "views/json_top.hpp"
+#include "views/text_top.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kMeanBytes = 256 << 10;  // between samples: rows get their live bytes and stacks from them
+constexpr int kLookMs = 100;                     // for keys, and into the ring buffer
+constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
+
+struct Options {
+  LiveOptions live;
+  std::string interval = "1s";
+  std::string view = "call-sites";
+  std::string sort = "bytes";
+  std::string filter;
+  unsigned frames = 0;
+  std::size_t limit = 20;
+  bool batch = false;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace top                                the screen, until q
+  kmemtrace top --view processes --sort live
+  kmemtrace top --batch -n 3 --interval 5s     three frames as text, of five seconds each
+  kmemtrace top --json -n 1                    one frame for a script
+  kmemtrace top -- make -j8                    of a build, until it ends
+
+Keys: 1 to 6 or Tab change the view, s the column that is sorted by, / filters by a part of the name, arrows and
+PageUp, PageDown, Home, End choose a row, Enter shows its stacks, p pauses what is shown, f writes the frame to a file,
+q ends.
+
+Counts and bytes are exact: the kernel adds them up by itself. Live bytes and stacks come from samples, one each 256 KiB
+allocated, that are followed until they are freed; they are estimates, of what was allocated since top began. What top
+costs, and what it missed, is in its fourth line.
+
+It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+
+Exit status:
+  0  watched
+  2  wrong usage, or COMMAND cannot be executed
+  3  not permitted or not supported here)";
+
+template <typename Infos>
+auto parse_name(const char* option, const std::string& name, const Infos& infos) {
+  const auto found = std::ranges::find_if(infos, [&](const auto& info) { return info.name == name; });
+  if (found != infos.end()) return *found;
+  std::string names;
+  for (const auto& info : infos) names += (names.empty() ? "" : ", ") + std::string(info.name);
+  Error error(fmt::format("{} knows no \"{}\"", option, printable(name)));
+  error.hint("It takes one of " + names);
+  throw error;
+}
+
+// The watcher with its accounts, interval by interval.
+class Watch {
+ public:
+  Watch(const Options& options, const BpfSelection& selection)
+      : selection_(selection_text(options.live)),
+        interval_(parse_duration(options.interval)),
+        account_(kMeanBytes, kernel_.symbols(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
+        watcher_(request(selection), {[this](const HeapSample& sample) { account_.samples().add(sample); },
+                                      [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {}
+
+  const SymbolNames& symbols() const { return kernel_.symbols(); }
+  const TopAccount& account() const { return account_; }
+
+  // Takes what has come. True when an interval has ended.
+  bool turn() {
+    watcher_.drain();
+    const Clock::time_point now = Clock::now();
+    if (now < begin_ + interval_) return false;
+    const auto lasted = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begin_).count());
+    begin_ = now;
+    const std::uint64_t cpu = own_cpu_ns();
+    own_cpu_ = static_cast<double>(cpu - cpu_ns_) / static_cast<double>(lasted);
+    cpu_ns_ = cpu;
+    account_.add_interval(watcher_.take_sites(), lasted);
+    losses_ = watcher_.losses();
+    if (losses_.ends > ends_lost_) {
+      account_.samples().reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
+      ends_lost_ = losses_.ends;
+    }
+    elapsed_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - start_).count());
+    return true;
+  }
+
+  TopResult result(TopView view) const {
+    TopResult result = account_.result(view);
+    result.selection = selection_;
+    result.elapsed_ns = elapsed_ns_;
+    result.losses = losses_;
+    result.memory = watcher_.memory();
+    result.own_cpu = own_cpu_;
+    return result;
+  }
+
+ private:
+  static HeapRequest request(const BpfSelection& selection) {
+    HeapRequest request;
+    request.selection = selection;
+    request.pages = true;
+    request.sites = true;
+    request.mean_bytes = kMeanBytes;
+    return request;
+  }
+
+  std::string selection_;
+  std::chrono::nanoseconds interval_;
+  LiveKernel kernel_;
+  TopAccount account_;
+  HeapWatcher watcher_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point begin_ = start_;
+  std::uint64_t elapsed_ns_ = 0;
+  std::uint64_t cpu_ns_ = own_cpu_ns();
+  double own_cpu_ = 0;
+  HeapLosses losses_;
+  std::uint64_t ends_lost_ = 0;
+};
+
+// Where a frame is frozen to.
+std::string freeze(const Watch& watch, TopView view, TopOptions options) {
+  const std::string path = fmt::format("kmemtrace-top-{:%Y%m%dT%H%M%S}.txt", fmt::localtime(std::time(nullptr)));
+  TextStyle style;
+  style.raw = true;
+  options.first = options.rows = 0;
+  const FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  write_all(file.get(), text_top(watch.result(view), watch.symbols(), options, style), path);
+  return path;
+}
+
+// What the keys change.
+class Browser {
+ public:
+  Browser(Watch& watch, TopView view, TopOptions options)
+      : watch_(watch), view_(view), options_(std::move(options)), frame_(watch.result(view)) {}
+
+  void refresh() {
+    if (!options_.paused) frame_ = watch_.result(view_);
+  }
+  void draw(TopScreen& screen);
+  // False when it is to end.
+  bool press(int key);
+
+ private:
+  void change_view(TopView view);
+  void move(std::ptrdiff_t rows);
+  void edit_filter(int key);
+  std::string footer() const;
+
+  Watch& watch_;
+  TopView view_;
+  TopOptions options_;
+  TopResult frame_;
+  std::vector<TopRow> rows_;
+  std::size_t selected_ = 0;
+  std::size_t first_ = 0;
+  std::size_t page_ = 1;
+  std::optional<std::string> expanded_;  // the name of the row whose stacks are shown
+  std::vector<TopLine> stacks_;
+  bool editing_ = false;
+  std::string message_;
+};
+
+std::string Browser::footer() const {
+  if (editing_) return "filter: " + options_.filter + "_   (Enter: done, Escape: none)";
+  if (!message_.empty()) return message_;
+  if (expanded_) return "Enter, Escape: back  arrows: scroll  q: end";
+  std::string keys = fmt::format("{}  1-6 Tab: view  s: sort  /: filter  Enter: stacks  p: pause  f: freeze  q: end",
+                                 info_of(view_).name);
+  return options_.filter.empty() ? keys : fmt::format("[{}] {}", options_.filter, keys);
+}
+
+void Browser::draw(TopScreen& screen) {
+  TextStyle style = stdout_style(false);
+  style.width = std::clamp(screen.width(), TextStyle::kMinWidth, TextStyle::kMaxWidth);
+  std::vector<TopLine> lines = top_heading(frame_, options_, style);
+  lines.push_back({});
+  const std::size_t room = screen.height() > lines.size() + 2 ? screen.height() - lines.size() - 2 : 1;
+  page_ = room;
+  if (expanded_) {
+    if (!options_.paused || stacks_.empty())
+      stacks_ = top_stacks(*expanded_, watch_.account().stacks_of(view_, *expanded_), watch_.symbols(), style);
+    first_ = std::min(first_, stacks_.size() - 1);
+    lines.insert(lines.end(), stacks_.begin() + static_cast<std::ptrdiff_t>(first_), stacks_.end());
+  } else {
+    rows_ = rows_shown(frame_.rows, options_);
+    selected_ = rows_.empty() ? 0 : std::min(selected_, rows_.size() - 1);
+    first_ = std::clamp(first_, selected_ < room ? 0 : selected_ - room + 1, selected_);
+    TopOptions shown = options_;
+    shown.first = first_;
+    shown.rows = room;
+    shown.selected = selected_;
+    const std::vector<TopLine> table = top_table(frame_, rows_, shown, style);
+    lines.insert(lines.end(), table.begin(), table.end());
+  }
+  screen.show(lines, footer());
+}
+
+void Browser::change_view(TopView view) {
+  view_ = view;
+  frame_ = watch_.result(view);
+  selected_ = first_ = 0;
+  expanded_.reset();
+}
+
+void Browser::move(std::ptrdiff_t rows) {
+  std::size_t& place = expanded_ ? first_ : selected_;
+  const auto to = static_cast<std::ptrdiff_t>(place) + rows;
+  place = static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0));
+}
+
+void Browser::edit_filter(int key) {
+  if (key == kKeyEnter) editing_ = false;
+  if (key == kKeyEscape) {
+    options_.filter.clear();
+    editing_ = false;
+  }
+  if (key == kKeyBackspace && !options_.filter.empty()) options_.filter.pop_back();
+  if (key >= ' ' && key < 127) options_.filter += static_cast<char>(key);
+}
+
+bool Browser::press(int key) {
+  if (key == kNoKey || key == kKeyResize) return true;
+  message_.clear();
+  if (editing_) {
+    edit_filter(key);
+    return true;
+  }
+  const auto page = static_cast<std::ptrdiff_t>(page_);
+  const auto views = top_views();
+  switch (key) {
+    case 'q': return false;
+    case '\t': change_view(views[(static_cast<std::size_t>(view_) + 1) % views.size()].view); break;
+    case 's': {
+      const auto columns = top_columns();
+      options_.sort = columns[(static_cast<std::size_t>(options_.sort) + 1) % columns.size()].column;
+      break;
+    }
+    case '/': editing_ = true; break;
+    case 'p':
+    case ' ': options_.paused = !options_.paused; break;
+    case 'f': message_ = "wrote " + freeze(watch_, view_, options_); break;
+    case kKeyUp: move(-1); break;
+    case kKeyDown: move(1); break;
+    case kKeyPageUp: move(-page); break;
+    case kKeyPageDown: move(page); break;
+    case kKeyHome: move(-static_cast<std::ptrdiff_t>(std::max(selected_, first_))); break;
+    case kKeyEnd: move(static_cast<std::ptrdiff_t>(rows_.size() + stacks_.size())); break;
+    case kKeyEscape: expanded_.reset(); break;
+    case kKeyEnter:
+      if (expanded_)
+        expanded_.reset();
+      else if (selected_ < rows_.size())
+        expanded_ = rows_[selected_].name;
+      stacks_.clear();
+      first_ = 0;
+      break;
+    default:
+      if (key >= '1' && key < '1' + static_cast<int>(views.size()))
+        change_view(views[static_cast<std::size_t>(key - '1')].view);
+  }
+  return true;
+}
+
+void top(const Options& options) {
+  const TopView view = parse_name("--view", options.view, top_views()).view;
+  TopOptions shown;
+  shown.sort = parse_name("--sort", options.sort, top_columns()).column;
+  shown.filter = options.filter;
+  if (parse_duration(options.interval) < kShortestInterval)
+    throw Error("--interval of less than 100ms would watch itself");
+  const std::optional<std::uint64_t> duration = duration_of(options.live);
+  const bool frames_only = options.batch || options.result.json || options.frames > 0;
+  const InterruptGuard interrupt;
+  std::optional<HeldCommand> command;
+  if (!options.live.command.empty()) command.emplace(options.live.command);
+  Watch watch(options, selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt));
+  std::optional<TopScreen> screen;
+  if (!frames_only) screen.emplace();
+  if (command) command->release();
+
+  std::optional<Browser> browser;
+  if (screen) browser.emplace(watch, view, shown);
+  const Clock::time_point start = Clock::now();
+  unsigned frames = 0;
+  while (!interrupt.interrupted() && !(command && command->poll()) &&
+         !(duration && Clock::now() - start >= std::chrono::nanoseconds(*duration))) {
+    const bool has_frame = watch.turn();
+    if (browser) {
+      if (has_frame) browser->refresh();
+      browser->draw(*screen);
+      if (!browser->press(screen->key(kLookMs))) break;
+      continue;
+    }
+    if (!has_frame) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs / 2));
+      continue;
+    }
+    TopResult result = watch.result(view);
+    TopOptions all = shown;
+    all.rows = options.limit;
+    sort_rows(result.rows, shown.sort);
+    print_result(options.result.json ? json_top(result, watch.symbols())
+                                     : text_top(result, watch.symbols(), all, stdout_style(options.result.raw)));
+    if (++frames == options.frames) break;
+  }
+}
+
+}  // namespace
+
+CLI::App* add_top_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("top", "Watch who allocates kernel memory, on a screen that updates itself.");
+  const auto options = std::make_shared<Options>();
+  add_live_options(*command, options->live);
+  command->add_option("--interval", options->interval, "Update each T (default: 1s)")->type_name("T");
+  command
+      ->add_option("--view", options->view,
+                   "Begin with VIEW: call-sites, stacks, processes, cgroups, caches or orders (default: call-sites)")
+      ->type_name("VIEW");
+  command
+      ->add_option(
+          "--sort", options->sort,
+          "Sort by COLUMN (default: bytes)\nIt is one of bytes and events, both of the last interval, live, and, "
+          "since the begin, allocated, total, wasted, failed.")
+      ->type_name("COLUMN");
+  command->add_option("--filter", options->filter, "Show only rows whose names have TEXT in them")->type_name("TEXT");
+  command->add_flag("--batch", options->batch, "Print frames as text, one after the other, for pipes");
+  command->add_option("-n,--frames", options->frames, "Print N frames as text and end")
+      ->type_name("N")
+      ->check(count_range());
+  add_limit_option(*command, options->limit, "rows in each printed frame");
+  add_result_options(*command, options->result, "kmemtrace.top/1", "plain digits and full names");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    top(*options);
+    exit_code = 0;
+  });
+  return command;
+}
+
+}  // namespace kmt

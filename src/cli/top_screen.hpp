@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The terminal of `top`: ncurses, and nothing that knows about memory.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "views/text_top.hpp"
+
+namespace kmt {
+
+// What a key means; others are the characters themselves.
+enum TopKey {
+  kNoKey = -1,
+  kKeyUp = 0x10000,
+  kKeyDown,
+  kKeyPageUp,
+  kKeyPageDown,
+  kKeyHome,
+  kKeyEnd,
+  kKeyResize,
+  kKeyEnter,
+  kKeyEscape,
+  kKeyBackspace
+};
+
+// Takes the terminal over for as long as it lives.
+class TopScreen {
+ public:
+  // Throws Error where stdin or stdout is no terminal that can do it.
+  TopScreen();
+  ~TopScreen();
+  TopScreen(const TopScreen&) = delete;
+  TopScreen& operator=(const TopScreen&) = delete;
+
+  unsigned width() const;
+  unsigned height() const;
+  // Lines that do not fit are cut off; the last line of the screen is `footer`.
+  void show(const std::vector<TopLine>& lines, const std::string& footer);
+  // Waits that long at most, in milliseconds.
+  int key(int wait_ms);
+
+ private:
+  struct Terminal;
+  std::unique_ptr<Terminal> terminal_;
+};
+
+}  // namespace kmt

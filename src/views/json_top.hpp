@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A frame of `top` as JSON (docs/formats/top-json.md).
+#pragma once
+
+#include <string>
+
+#include "results/top.hpp"
+#include "trace/symbol_names.hpp"
+
+namespace kmt {
+
+// One line.
+std::string json_top(const TopResult& result, const SymbolNames& symbols);
+
+}  // namespace kmt
