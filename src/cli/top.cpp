@@ -97,11 +97,11 @@ class Watch {
   const SymbolNames& symbols() const { return kernel_.symbols(); }
   const TopAccount& account() const { return account_; }
 
-  // Takes what has come. True when an interval has ended.
-  bool turn() {
+  // Takes what has come. True when an interval has ended, of its own or because all has.
+  bool turn(bool is_last = false) {
     watcher_.drain();
     const Clock::time_point now = Clock::now();
-    if (now < begin_ + interval_) return false;
+    if (now < begin_ + interval_ && !is_last) return false;
     const auto lasted = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begin_).count());
     begin_ = now;
     const std::uint64_t cpu = own_cpu_ns();
@@ -198,9 +198,9 @@ class Browser {
 std::string Browser::footer() const {
   if (editing_) return "filter: " + options_.filter + "_   (Enter: done, Escape: none)";
   if (!message_.empty()) return message_;
-  if (expanded_) return "Enter, Escape: back  arrows: scroll  q: end";
-  std::string keys = fmt::format("{}  1-6 Tab: view  s: sort  /: filter  Enter: stacks  p: pause  f: freeze  q: end",
-                                 info_of(view_).name);
+  if (expanded_) return "Enter back  arrows scroll  p pause  q end";
+  std::string keys =
+      fmt::format("{}  1-6 view  s sort  / filter  Enter stacks  p pause  f freeze  q end", info_of(view_).name);
   return options_.filter.empty() ? keys : fmt::format("[{}] {}", options_.filter, keys);
 }
 
@@ -317,6 +317,15 @@ void top(const Options& options) {
   if (screen) browser.emplace(watch, view, shown);
   const Clock::time_point start = Clock::now();
   unsigned frames = 0;
+  const auto print_frame = [&] {
+    TopResult result = watch.result(view);
+    TopOptions all = shown;
+    all.rows = options.limit;
+    sort_rows(result.rows, shown.sort);
+    print_result(options.result.json ? json_top(result, watch.symbols())
+                                     : text_top(result, watch.symbols(), all, stdout_style(options.result.raw)));
+    ++frames;
+  };
   while (!interrupt.interrupted() && !(command && command->poll()) &&
          !(duration && Clock::now() - start >= std::chrono::nanoseconds(*duration))) {
     const bool has_frame = watch.turn();
@@ -330,14 +339,13 @@ void top(const Options& options) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs / 2));
       continue;
     }
-    TopResult result = watch.result(view);
-    TopOptions all = shown;
-    all.rows = options.limit;
-    sort_rows(result.rows, shown.sort);
-    print_result(options.result.json ? json_top(result, watch.symbols())
-                                     : text_top(result, watch.symbols(), all, stdout_style(options.result.raw)));
-    if (++frames == options.frames) break;
+    print_frame();
+    if (frames == options.frames) return;
   }
+  if (!frames_only) return;
+  // What was watched after the last whole interval.
+  watch.turn(true);
+  print_frame();
 }
 
 }  // namespace

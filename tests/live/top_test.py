@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`top` in a terminal of 80 columns and 24 lines (tmux), and its frames for pipes: the sums are those that stat counts."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from recording import PIPE_LOOP, PROGRAM, LiveTest, wait_until
+from stat_test import pinned
+
+
+class Terminal:
+    """A tmux server of its own with one window."""
+
+    def __init__(self, directory, *command):
+        self.socket = os.path.join(directory, 'tmux')
+        self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', '80', '-y', '24', '-c', directory, *command)
+        self.tmux('set-option', '-g', 'remain-on-exit', 'on')
+
+    def tmux(self, *arguments, check=True):
+        environment = {**os.environ, 'LC_ALL': 'C.UTF-8', 'TERM': 'xterm-256color'}
+        environment.pop('TMUX', None)
+        return subprocess.run(['tmux', '-S', self.socket, *arguments], check=check, env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8').stdout
+
+    def keys(self, *keys):
+        self.tmux('send-keys', *keys)
+
+    def screen(self):
+        return self.tmux('capture-pane', '-p')
+
+    def ended(self):
+        return self.tmux('list-panes', '-F', '#{pane_dead}', check=False).strip() in ('1', '')
+
+    def close(self):
+        self.tmux('kill-server', check=False)
+
+
+class Top(LiveTest):
+    def shows(self, terminal, pattern, seconds=15):
+        found = wait_until(lambda: re.search(pattern, terminal.screen()), seconds)
+        self.assertTrue(found, f'never shows {pattern!r}:\n{terminal.screen()}')
+
+    def load_of(self, command):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.addCleanup(self.end, process)
+        return process
+
+    @unittest.skipUnless(shutil.which('tmux'), 'tmux is not installed')
+    def test_screen_of_80_by_24(self):
+        before = pinned()
+        self.load_of([PIPE_LOOP, '100000000'])
+        terminal = Terminal(self.directory, PROGRAM, 'top')
+        self.addCleanup(terminal.close)
+        self.shows(terminal, r'alloc_pipe_info')
+        lines = terminal.screen().splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertRegex(lines[0], r'^kmemtrace top - the whole machine, ')
+        self.assertRegex(lines[1], r'^slab  [\d,]+/s')
+        self.assertRegex(lines[3], r'^cost ')
+        self.assertRegex(lines[5], r'\*Bytes/s')
+        self.assertRegex(lines[-1], r'^call-sites  .*q end')
+
+        terminal.keys('s')
+        self.shows(terminal, r'\*Events/s')
+        terminal.keys('3')
+        self.shows(terminal, r'(?m)^  pipe_loop-\d+')
+        terminal.keys('5')
+        self.shows(terminal, r'(?m)^  filp ')
+        terminal.keys('6')
+        self.shows(terminal, r'pages of 4\.0 KiB')
+        terminal.keys('Tab')
+        self.shows(terminal, r'(?m)^call-sites  ')
+
+        terminal.keys('/')
+        terminal.keys('alloc_pipe')
+        self.shows(terminal, r'filter: alloc_pipe')
+        terminal.keys('Enter')
+        self.shows(terminal, r'(?m)^\[alloc_pipe\]')
+        rows = [line for line in terminal.screen().splitlines()[6:-1] if line.strip()]
+        self.assertTrue(rows and all('alloc_pipe' in row for row in rows), rows)
+        terminal.keys('Enter')
+        self.shows(terminal, r'Stacks of alloc_pipe_info')
+        self.shows(terminal, r'create_pipe_files')
+        terminal.keys('Escape')
+        self.shows(terminal, r'(?m)^\[alloc_pipe\]')
+
+        terminal.keys('p')
+        self.shows(terminal, r', paused')
+        terminal.keys('f')
+        self.shows(terminal, r'wrote kmemtrace-top-\d{8}T\d{6}\.txt')
+        frozen = [name for name in os.listdir(self.directory) if name.startswith('kmemtrace-top-')]
+        self.assertEqual(len(frozen), 1)
+        with open(self.path(frozen[0]), encoding='utf-8') as file:
+            self.assertIn('alloc_pipe_info', file.read())
+
+        terminal.tmux('resize-window', '-x', '120', '-y', '30')
+        self.shows(terminal, r'Allocated .*Wasted')
+        terminal.keys('q')
+        self.assertTrue(wait_until(terminal.ended), terminal.screen())
+        self.assertEqual(pinned(), before)
+
+    def frames(self, *arguments):
+        done = subprocess.run([PROGRAM, 'top', '--json', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              encoding='utf-8', timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return list(map(json.loads, done.stdout.splitlines()))
+
+    def test_sums_are_those_that_stat_counts(self):
+        command = ('--', 'sh', '-c', f'exec {PIPE_LOOP} 20000 >&2')
+        stat = json.loads(subprocess.run([PROGRAM, 'stat', '--json', *command], stdout=subprocess.PIPE,
+                                         stderr=subprocess.DEVNULL, check=True).stdout)
+        counted = {event['event']: event for event in stat['events']}
+        for view in ('call-sites', 'caches'):
+            last = self.frames('--view', view, *command)[-1]
+            missed = last['losses']['allocations_missed'] + last['losses']['events_not_told_apart']
+            exact = sum(counted[f'kmem:{name}']['events'] for name in ('kmalloc', 'kmem_cache_alloc'))
+            self.assertAlmostEqual(sum(row['events'] for row in last['rows']) + missed, exact, delta=exact // 100)
+            bytes_exact = sum(counted[f'kmem:{name}']['bytes_allocated'] for name in ('kmalloc', 'kmem_cache_alloc'))
+            self.assertAlmostEqual(sum(row['bytes_allocated'] for row in last['rows']), bytes_exact,
+                                   delta=bytes_exact // 50)
+
+    def test_intervals_add_up(self):
+        self.load_of([PIPE_LOOP, '100000000'])
+        frames = self.frames('-n', '4', '--interval', '300ms', '--view', 'processes')
+        self.assertEqual(len(frames), 4)
+        sums = {}
+        for frame in frames:
+            for row in frame['rows']:
+                sums[row['name']] = sums.get(row['name'], 0) + row['interval_events']
+        for row in frames[-1]['rows']:
+            self.assertEqual(row['events'], sums[row['name']], row['name'])
+        self.assertTrue(any(name.startswith('pipe_loop-') for name in sums))
+
+    def test_frames_as_text(self):
+        done = subprocess.run([PROGRAM, 'top', '--batch', '-n', '2', '--interval', '200ms', '--view', 'stacks'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count('kmemtrace top - '), 2)
+        self.assertNotIn('\x1b', done.stdout)
+
+    def test_says_what_is_wrong(self):
+        for arguments, text in ((('--view', 'colours'), 'call-sites'), (('--sort', 'name'), 'live'),
+                                (('--interval', '1ms'), '--interval'), ((), 'terminal')):
+            done = subprocess.run([PROGRAM, 'top', *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, encoding='utf-8', timeout=20, check=False)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(text, done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
