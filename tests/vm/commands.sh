@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs the program's commands inside the virtual machine. Each has to succeed.
+set -u
+failed=0
+
+# run NAME COMMAND…: what it prints goes to NAME.out and NAME.err.
+run() {
+  name=$1
+  shift
+  "$@" >"$name.out" 2>"$name.err" && return
+  echo "$*: exit code $?"
+  cat "$name.err"
+  failed=1
+}
+
+# A hundred processes, with pipes and files.
+workload='for i in $(seq 50); do ls -lR /sys/kernel/mm | cat >/tmp/list; done'
+
+run list kmemtrace list
+run record kmemtrace record -o trace.kmt -- sh -c "$workload"
+run record-dat kmemtrace record -o trace.dat -- sh -c "$workload"
+for trace in trace.kmt trace.dat; do
+  run "check-$trace" kmemtrace check --json $trace
+  run "report-$trace" kmemtrace report --json --limit 1000000 $trace
+done
+exit $failed

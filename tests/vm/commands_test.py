@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The program on a stock Debian kernel in a virtual machine: its commands run there, and what they recorded is read here,
+by the same program and by trace-cmd.
+  commands_test.py KERNEL"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', folder) for folder in ('support', 'oracle')]
+import kmem_oracle  # noqa: E402
+from kmemtrace import report  # noqa: E402
+
+SKIPPED = 77  # says tests/vm/run
+KERNEL = sys.argv.pop()
+TRACES = ('trace.kmt', 'trace.dat')
+PROCESSES = 100  # of the workload in commands.sh
+
+
+class Commands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
+        done = subprocess.run([f'{HERE}/run', '--kernel', KERNEL, '--out', cls.out, f'{HERE}/commands.sh'],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8', errors='replace',
+                              check=False)
+        if done.returncode == SKIPPED and os.environ.get('KMEMTRACE_REQUIRE_VM') != '1':
+            raise unittest.SkipTest(done.stdout)
+        if done.returncode != 0:
+            raise AssertionError(f'exit code {done.returncode}: {done.stdout}')
+
+    def text(self, name):
+        with open(os.path.join(self.out, name), encoding='utf-8') as file:
+            return file.read()
+
+    def test_list(self):
+        said = self.text('list.out')
+        self.assertIn(f'release    {KERNEL}.', said)
+        self.assertIn('recording  possible', said)
+
+    def test_check_finds_nothing_lost(self):
+        for name in TRACES:
+            with self.subTest(name):
+                [found] = json.loads(self.text(f'check-{name}.out'))['files']
+                self.assertEqual('sound', found['verdict'])
+                self.assertEqual(0, found['trace']['lost_events'])
+
+    def test_reports_the_same_here(self):
+        for name in TRACES:
+            with self.subTest(name):
+                there, here = json.loads(self.text(f'report-{name}.out')), report(os.path.join(self.out, name))
+                self.assertGreaterEqual(there['events']['task_newtask'], PROCESSES)
+                there['trace']['path'] = here['trace']['path']
+                self.assertEqual(there, here)
+
+    def test_report_is_what_trace_cmd_says(self):
+        text = kmem_oracle.report_text(os.path.join(self.out, 'trace.dat'))
+        found = kmem_oracle.differences(kmem_oracle.Report(kmem_oracle.parse(text), 4096),
+                                        json.loads(self.text('report-trace.dat.out')))
+        self.assertFalse(found, '\n'.join(found[:20]))
+
+
+if __name__ == '__main__':
+    unittest.main()
