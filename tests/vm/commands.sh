@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs the program's commands inside the virtual machine. Each has to succeed.
 set -u
@@ -14,11 +15,13 @@ run() {
 }
 
 # A hundred processes, with pipes and files.
-workload='for i in $(seq 50); do ls -lR /sys/kernel/mm | cat >/tmp/list; done'
+cat >/tmp/workload <<'END'
+for i in $(seq 50); do ls -lR /sys/kernel/mm | cat >/tmp/list; done
+END
 
 run list kmemtrace list
-run record kmemtrace record -o trace.kmt -- sh -c "$workload"
-run record-dat kmemtrace record -o trace.dat -- sh -c "$workload"
+run record kmemtrace record -o trace.kmt -- sh /tmp/workload
+run record-dat kmemtrace record -o trace.dat -- sh /tmp/workload
 for trace in trace.kmt trace.dat; do
   run "check-$trace" kmemtrace check --json $trace
   run "report-$trace" kmemtrace report --json --limit 1000000 $trace
