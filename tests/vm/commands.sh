@@ -16,7 +16,7 @@ run() {
 
 # A hundred processes, with pipes and files.
 cat >/tmp/workload <<'END'
-for i in $(seq 50); do ls -lR /sys/kernel/mm | cat >/tmp/list; done
+for _ in $(seq 50); do find /sys/kernel/mm | sort >/tmp/list; done
 END
 
 run list kmemtrace list

@@ -5,7 +5,6 @@ by the same program and by trace-cmd.
   commands_test.py KERNEL"""
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -14,8 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', folder) for folder in ('support', 'oracle')]
 import kmem_oracle  # noqa: E402
 from kmemtrace import report  # noqa: E402
+from machine import run_script  # noqa: E402
 
-SKIPPED = 77  # says tests/vm/run
 KERNEL = sys.argv.pop()
 TRACES = ('trace.kmt', 'trace.dat')
 PROCESSES = 100  # of the workload in commands.sh
@@ -25,13 +24,7 @@ class Commands(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
-        done = subprocess.run([f'{HERE}/run', '--kernel', KERNEL, '--out', cls.out, f'{HERE}/commands.sh'],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8', errors='replace',
-                              check=False)
-        if done.returncode == SKIPPED and os.environ.get('KMEMTRACE_REQUIRE_VM') != '1':
-            raise unittest.SkipTest(done.stdout)
-        if done.returncode != 0:
-            raise AssertionError(f'exit code {done.returncode}: {done.stdout}')
+        run_script('commands.sh', cls.out, '--kernel', KERNEL)
 
     def text(self, name):
         with open(os.path.join(self.out, name), encoding='utf-8') as file:
