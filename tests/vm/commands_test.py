@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The program on a stock Debian kernel in a virtual machine: its commands run there, and what they recorded is read here,
-by the same program and by trace-cmd.
+"""The program on a stock Debian kernel in a virtual machine: its commands run there, and what they recorded is read
+here, by the same program and by trace-cmd.
   commands_test.py KERNEL"""
 import json
 import os

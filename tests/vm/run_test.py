@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/vm/run itself: what a script prints, leaves and ends with comes out, and a kernel that panics is told from that."""
+"""tests/vm/run itself: what a script prints, leaves and ends with comes out, and a kernel that panics is told
+from that."""
 import os
 import tempfile
 import unittest

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ring buffers of another architecture, recorded in a virtual machine with tracefs alone: their pages, put in a trace.dat
-here, have to be what the kernel's own text and trace-cmd say of them.
+"""Ring buffers of another architecture, recorded in a virtual machine with tracefs alone: their pages, put in a
+trace.dat here, have to be what the kernel's own text and trace-cmd say of them.
   tracefs_test.py ARCHITECTURE ORDER WORD_BITS       as s390x big 64"""
 import collections
 import os
