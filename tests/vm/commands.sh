@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs the program's commands inside the virtual machine. Each has to succeed.
+set -u
+failed=0
+
+# run NAME COMMAND…: what it prints goes to NAME.out and NAME.err.
+run() {
+  name=$1
+  shift
+  "$@" >"$name.out" 2>"$name.err" && return
+  echo "$*: exit code $?"
+  cat "$name.err"
+  failed=1
+}
+
+# A hundred processes, with pipes and files.
+cat >/tmp/workload <<'END'
+for _ in $(seq 50); do find /sys/kernel/mm | sort >/tmp/list; done
+END
+
+run list kmemtrace list
+run record kmemtrace record -o trace.kmt -- sh /tmp/workload
+run record-dat kmemtrace record -o trace.dat -- sh /tmp/workload
+for trace in trace.kmt trace.dat; do
+  run "check-$trace" kmemtrace check --json $trace
+  run "report-$trace" kmemtrace report --json --limit 1000000 $trace
+done
+run stat kmemtrace stat --json -- sh /tmp/workload
+run top kmemtrace top --json --interval 500ms --limit 1000 -- sh /tmp/workload
+run profile kmemtrace profile --json --rate 4K -- sh /tmp/workload
+run profile-pb kmemtrace profile --of both --rate 16K -o heap.pb.gz -- sh /tmp/workload
+exit $failed

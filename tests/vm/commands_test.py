@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The program on a stock Debian kernel in a virtual machine: its commands run there, and what they recorded is read
+here, by the same program and by trace-cmd.
+  commands_test.py KERNEL"""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', folder) for folder in ('support', 'oracle')]
+import kmem_oracle  # noqa: E402
+from kmemtrace import report  # noqa: E402
+from machine import run_script  # noqa: E402
+
+KERNEL = sys.argv.pop()
+TRACES = ('trace.kmt', 'trace.dat')
+PROCESSES = 100  # of the workload in commands.sh
+
+
+class Commands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
+        run_script('commands.sh', cls.out, '--kernel', KERNEL)
+
+    def text(self, name):
+        with open(os.path.join(self.out, name), encoding='utf-8') as file:
+            return file.read()
+
+    def test_list(self):
+        said = self.text('list.out')
+        self.assertIn(f'release    {KERNEL}.', said)
+        self.assertIn('recording  possible', said)
+
+    def test_check_finds_nothing_lost(self):
+        for name in TRACES:
+            with self.subTest(name):
+                [found] = json.loads(self.text(f'check-{name}.out'))['files']
+                self.assertEqual('sound', found['verdict'])
+                self.assertEqual(0, found['trace']['lost_events'])
+
+    def test_reports_the_same_here(self):
+        for name in TRACES:
+            with self.subTest(name):
+                there, here = json.loads(self.text(f'report-{name}.out')), report(os.path.join(self.out, name))
+                self.assertGreaterEqual(there['events']['task_newtask'], PROCESSES)
+                there['trace']['path'] = here['trace']['path']
+                self.assertEqual(there, here)
+
+    def test_report_is_what_trace_cmd_says(self):
+        text = kmem_oracle.report_text(os.path.join(self.out, 'trace.dat'))
+        found = kmem_oracle.differences(kmem_oracle.Report(kmem_oracle.parse(text), 4096),
+                                        json.loads(self.text('report-trace.dat.out')))
+        self.assertFalse(found, '\n'.join(found[:20]))
+
+    def test_counts_inside_the_kernel(self):
+        """The same workload three times, counted in three ways. What differs is what else the kernel did."""
+        counted = {event['event']: event for event in json.loads(self.text('stat.out'))['events']}
+        slab = [counted[f'kmem:{name}'] for name in ('kmalloc', 'kmem_cache_alloc', 'kmalloc_node',
+                                                     'kmem_cache_alloc_node') if f'kmem:{name}' in counted]
+        events = sum(event['events'] for event in slab)
+        size = sum(event['bytes_allocated'] for event in slab)
+        self.assertGreater(events, 100 * PROCESSES)
+        self.assertGreater(size, 10000 * PROCESSES)
+        last = json.loads(self.text('top.out').splitlines()[-1])
+        self.assertAlmostEqual(events, sum(row['events'] for row in last['rows']), delta=events // 10)
+        self.assertTrue(any('+0x' in row['name'] for row in last['rows']))
+        estimate = json.loads(self.text('profile.out'))['slab']['bytes']
+        self.assertLess(estimate['low'], size * 1.1)
+        self.assertGreater(estimate['high'], size * 0.9)
+        self.assertGreater(os.path.getsize(os.path.join(self.out, 'heap.pb.gz')), 1000)
+
+
+if __name__ == '__main__':
+    unittest.main()
