@@ -36,7 +36,7 @@ static __always_inline int count(const u64* context, enum kmt_event event) {
 }
 
 #define KMT_EVENT(system, name) \
-  SEC("tp_btf/" #name)          \
+  SEC("raw_tp/" #name)          \
   int count_##name(u64* context) { return count(context, KMT_EVENT_##name); }
 #include "capture/bpf/event_names.def"
 #undef KMT_EVENT

@@ -26,7 +26,6 @@ __u32 generation = 0;
 struct sampler {
   s64 bytes_left;  // to the next sample
   u64 started;
-  u64 cache;  // to the verifier a pointer is no number, but what is read from a map is
 };
 
 struct {
@@ -108,6 +107,11 @@ struct allocation {
   bool failed;
 };
 
+static __always_inline void read_name(char* to, const struct kmem_cache* cache) {
+  const char* name = BPF_CORE_READ(cache, name);
+  bpf_probe_read_kernel_str(to, KMT_CACHE_NAME_BYTES, name);
+}
+
 static __always_inline void count_site(const struct allocation* of, u32 table) {
   const u32 process = of->context == KMT_IN_TASK ? bpf_get_current_pid_tgid() >> 32 : 0;
   const u32 first = (generation * cpus * KMT_HEAP_ALLOCATIONS + table) * sites_per_table;
@@ -125,7 +129,7 @@ static __always_inline void count_site(const struct allocation* of, u32 table) {
       site->context = of->context;
       site->cgroup = bpf_get_current_cgroup_id();
       bpf_get_current_comm(site->comm, sizeof site->comm);
-      if (of->cache) bpf_probe_read_kernel_str(site->cache, sizeof site->cache, of->cache->name);
+      if (of->cache) read_name(site->cache, of->cache);
       break;
     }
     if (site->call_site == of->call_site && site->what == of->what && site->process == process &&
@@ -164,7 +168,7 @@ static __always_inline void emit_sample(void* context, const struct allocation* 
   sample->context = of->context;
   bpf_get_current_comm(sample->comm, sizeof sample->comm);
   sample->cache[0] = 0;
-  if (of->cache) bpf_probe_read_kernel_str(sample->cache, sizeof sample->cache, of->cache->name);
+  if (of->cache) read_name(sample->cache, of->cache);
   const long bytes = bpf_get_stack(context, sample->stack, sizeof sample->stack, 0);
   sample->frames = bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
   if (sample->frames == 0) __sync_fetch_and_add(&losses.no_stack, 1);
@@ -207,12 +211,9 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   if (!wants_sites && !sampled) return 0;
   if (places->call_site >= 0) of.call_site = argument(context, places->call_site);
   if (places->cache >= 0) of.cache = (const struct kmem_cache*)argument(context, places->cache);
-  if (of.cache) {
-    *(volatile u64*)&sampler->cache = (u64)of.cache;
-    of.what = *(volatile u64*)&sampler->cache;
-  } else {
-    of.what = places->order >= 0 ? 1 + argument(context, places->order) : of.amount.allocated;
-  }
+  of.what = places->cache >= 0   ? (u64)of.cache
+            : places->order >= 0 ? 1 + argument(context, places->order)
+                                 : of.amount.allocated;
   of.context = current_context();
   if (wants_sites) count_site(&of, table);
   if (sampled) emit_sample(context, &of, event, table);
@@ -224,19 +225,18 @@ static __always_inline int freed(u64* context, enum kmt_heap_event event) {
   return 0;
 }
 
-#define KMT_ALLOCATION(kind, name) \
-  SEC(kind "/" #name)              \
+#define KMT_ALLOCATION(name) \
+  SEC("raw_tp/" #name)       \
   int on_##name(u64* context) { return allocated(context, KMT_HEAP_##name); }
-#define KMT_FREE(kind, name) \
-  SEC(kind "/" #name)        \
+#define KMT_FREE(name) \
+  SEC("raw_tp/" #name) \
   int on_##name(u64* context) { return freed(context, KMT_HEAP_##name); }
 
-// To the verifier, the struct page * of a tp_btf is no number that could be hashed; of a raw_tp it is.
-KMT_ALLOCATION("tp_btf", kmalloc)
-KMT_ALLOCATION("tp_btf", kmalloc_node)
-KMT_ALLOCATION("tp_btf", kmem_cache_alloc)
-KMT_ALLOCATION("tp_btf", kmem_cache_alloc_node)
-KMT_ALLOCATION("raw_tp", mm_page_alloc)
-KMT_FREE("tp_btf", kfree)
-KMT_FREE("tp_btf", kmem_cache_free)
-KMT_FREE("raw_tp", mm_page_free)
+KMT_ALLOCATION(kmalloc)
+KMT_ALLOCATION(kmalloc_node)
+KMT_ALLOCATION(kmem_cache_alloc)
+KMT_ALLOCATION(kmem_cache_alloc_node)
+KMT_ALLOCATION(mm_page_alloc)
+KMT_FREE(kfree)
+KMT_FREE(kmem_cache_free)
+KMT_FREE(mm_page_free)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reading the arguments of a tracepoint (tp_btf) whose places are known only when the program is loaded.
+// Reading the arguments of a raw tracepoint, whose places are known only when the program is loaded. With types
+// (tp_btf) structures could be read at once, but kernels before 6.18 refuse arguments of the type `const void *`.
 #pragma once
 
 #include "capture/bpf/arguments.h"
 #include "capture/bpf/kernel_types.bpf.h"
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 // The verifier allows only constant offsets into the context and would follow clang, which makes a computed one of the
@@ -31,6 +33,23 @@ static __always_inline u64 argument(const u64* context, s8 place) {
   return 0;
 }
 
+// The two are neighbours in every kernel so far, which saves a call an event.
+struct cache_sizes {
+  u32 size;
+  u32 object_size;
+};
+
+static __always_inline struct cache_sizes sizes_of(const struct kmem_cache* cache) {
+  struct cache_sizes sizes = {};
+  if (bpf_core_field_offset(struct kmem_cache, object_size) == bpf_core_field_offset(struct kmem_cache, size) + 4) {
+    bpf_probe_read_kernel(&sizes, sizeof sizes, &cache->size);
+  } else {
+    bpf_probe_read_kernel(&sizes.size, sizeof sizes.size, &cache->size);
+    bpf_probe_read_kernel(&sizes.object_size, sizeof sizes.object_size, &cache->object_size);
+  }
+  return sizes;
+}
+
 // Bytes, from what the event says of them.
 struct amount {
   u64 requested;
@@ -44,9 +63,9 @@ static __always_inline struct amount amount_of(const u64* context, const volatil
     amount.requested = argument(context, places->requested);
     amount.allocated = places->allocated >= 0 ? argument(context, places->allocated) : amount.requested;
   } else if (places->cache >= 0) {
-    const struct kmem_cache* cache = (const struct kmem_cache*)argument(context, places->cache);
-    amount.requested = cache->object_size;
-    amount.allocated = cache->size;
+    const struct cache_sizes sizes = sizes_of((const struct kmem_cache*)argument(context, places->cache));
+    amount.requested = sizes.object_size;
+    amount.allocated = sizes.size;
   } else if (places->order >= 0) {
     amount.requested = amount.allocated = page_size << (argument(context, places->order) & 63);
   }
