@@ -26,6 +26,7 @@ THIRD_PARTY = {
     'fmt/': [''],
     'CLI/': ['cli'],
     'nlohmann/': ['views', 'cli'],
+    'prometheus/': ['views', 'cli'],
     'protozero/': ['views'],
     'ncurses.h': ['cli'],
     'babeltrace2/': ['formats/ctf'],

@@ -5,9 +5,10 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libtraceevent-dev libbabeltrace2-dev zlib1g-dev
-  libzstd-dev libxxhash-dev libtbb-dev libdw-dev libbpf-dev bpftool clang libprotozero-dev libncurses-dev)
+  libzstd-dev libxxhash-dev libtbb-dev libdw-dev libbpf-dev bpftool clang libprotozero-dev libncurses-dev
+  prometheus-cpp-dev)
 # trace-cmd, perf and pprof are what results are compared with. QEMU and cpio make the virtual machines of tests/vm.
-test=("${build[@]}" libgtest-dev python3 zstd trace-cmd linux-perf babeltrace2 golang-go tmux git clang-format clang-tidy clang-19
+test=("${build[@]}" libgtest-dev python3 zstd trace-cmd linux-perf babeltrace2 golang-go prometheus tmux git clang-format clang-tidy clang-19
   libclang-rt-19-dev shellcheck procps util-linux qemu-system-x86 qemu-system-arm qemu-system-misc cpio)
 bench=("${build[@]}" libbenchmark-dev python3 zstd trace-cmd linux-perf)
 

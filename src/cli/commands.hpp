@@ -16,6 +16,7 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code);
 CLI::App* add_stat_command(CLI::App& app, int& exit_code);
 CLI::App* add_top_command(CLI::App& app, int& exit_code);
 CLI::App* add_profile_command(CLI::App& app, int& exit_code);
+CLI::App* add_serve_command(CLI::App& app, int& exit_code);
 CLI::App* add_check_command(CLI::App& app, int& exit_code);
 CLI::App* add_report_command(CLI::App& app, int& exit_code);
 CLI::App* add_pages_command(CLI::App& app, int& exit_code);

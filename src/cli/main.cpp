@@ -127,6 +127,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_stat_command(app, exit_code);
   add_top_command(app, exit_code);
   add_profile_command(app, exit_code);
+  add_serve_command(app, exit_code);
   add_check_command(app, exit_code);
   add_report_command(app, exit_code);
   add_pages_command(app, exit_code);

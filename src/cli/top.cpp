@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace top
-#include "analysis/top.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -16,11 +14,10 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "capture/bpf/heap.hpp"
 #include "capture/tracefs/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/heap_watch.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/live_kernel.hpp"
 #include "cli/live_options.hpp"
 #include "cli/output.hpp"
 #include "cli/record_messages.hpp"
@@ -35,9 +32,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kMeanBytes = 256 << 10;  // between samples: rows get their live bytes and stacks from them
-constexpr int kLookMs = 100;                     // for keys, and into the ring buffer
-constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
+constexpr int kLookMs = 100;  // for keys, and into the ring buffer
 
 struct Options {
   LiveOptions live;
@@ -84,75 +79,8 @@ auto parse_name(const char* option, const std::string& name, const Infos& infos)
   throw error;
 }
 
-// The watcher with its accounts, interval by interval.
-class Watch {
- public:
-  Watch(const Options& options, const BpfSelection& selection)
-      : selection_(selection_text(options.live)),
-        interval_(parse_duration(options.interval)),
-        account_(kMeanBytes, kernel_.symbols(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
-        watcher_(request(selection), {[this](const HeapSample& sample) { account_.samples().add(sample); },
-                                      [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {}
-
-  const SymbolNames& symbols() const { return kernel_.symbols(); }
-  const TopAccount& account() const { return account_; }
-
-  // Takes what has come. True when an interval has ended, of its own or because all has.
-  bool turn(bool is_last = false) {
-    watcher_.drain();
-    const Clock::time_point now = Clock::now();
-    if (now < begin_ + interval_ && !is_last) return false;
-    const auto lasted = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begin_).count());
-    begin_ = now;
-    const std::uint64_t cpu = own_cpu_ns();
-    own_cpu_ = static_cast<double>(cpu - cpu_ns_) / static_cast<double>(lasted);
-    cpu_ns_ = cpu;
-    account_.add_interval(watcher_.take_sites(), lasted);
-    losses_ = watcher_.losses();
-    if (losses_.ends > ends_lost_) {
-      account_.samples().reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
-      ends_lost_ = losses_.ends;
-    }
-    elapsed_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - start_).count());
-    return true;
-  }
-
-  TopResult result(TopView view) const {
-    TopResult result = account_.result(view);
-    result.selection = selection_;
-    result.elapsed_ns = elapsed_ns_;
-    result.losses = losses_;
-    result.memory = watcher_.memory();
-    result.own_cpu = own_cpu_;
-    return result;
-  }
-
- private:
-  static HeapRequest request(const BpfSelection& selection) {
-    HeapRequest request;
-    request.selection = selection;
-    request.pages = true;
-    request.sites = true;
-    request.mean_bytes = kMeanBytes;
-    return request;
-  }
-
-  std::string selection_;
-  std::chrono::nanoseconds interval_;
-  LiveKernel kernel_;
-  TopAccount account_;
-  HeapWatcher watcher_;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point begin_ = start_;
-  std::uint64_t elapsed_ns_ = 0;
-  std::uint64_t cpu_ns_ = own_cpu_ns();
-  double own_cpu_ = 0;
-  HeapLosses losses_;
-  std::uint64_t ends_lost_ = 0;
-};
-
 // Where a frame is frozen to.
-std::string freeze(const Watch& watch, TopView view, TopOptions options) {
+std::string freeze(const HeapWatch& watch, TopView view, TopOptions options) {
   const std::string path = fmt::format("kmemtrace-top-{:%Y%m%dT%H%M%S}.txt", fmt::localtime(std::time(nullptr)));
   TextStyle style;
   style.raw = true;
@@ -165,7 +93,7 @@ std::string freeze(const Watch& watch, TopView view, TopOptions options) {
 // What the keys change.
 class Browser {
  public:
-  Browser(Watch& watch, TopView view, TopOptions options)
+  Browser(HeapWatch& watch, TopView view, TopOptions options)
       : watch_(watch), view_(view), options_(std::move(options)), frame_(watch.result(view)) {}
 
   void refresh() {
@@ -181,7 +109,7 @@ class Browser {
   void edit_filter(int key);
   std::string footer() const;
 
-  Watch& watch_;
+  HeapWatch& watch_;
   TopView view_;
   TopOptions options_;
   TopResult frame_;
@@ -301,14 +229,14 @@ void top(const Options& options) {
   TopOptions shown;
   shown.sort = parse_name("--sort", options.sort, top_columns()).column;
   shown.filter = options.filter;
-  if (parse_duration(options.interval) < kShortestInterval)
-    throw Error("--interval of less than 100ms would watch itself");
+  const std::chrono::nanoseconds interval = parse_watch_interval(options.interval);
   const std::optional<std::uint64_t> duration = duration_of(options.live);
   const bool frames_only = options.batch || options.result.json || options.frames > 0;
   const InterruptGuard interrupt;
   std::optional<HeldCommand> command;
   if (!options.live.command.empty()) command.emplace(options.live.command);
-  Watch watch(options, selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt));
+  HeapWatch watch(selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt),
+                  selection_text(options.live), interval);
   std::optional<TopScreen> screen;
   if (!frames_only) screen.emplace();
   if (command) command->release();

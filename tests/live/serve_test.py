@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A real Prometheus scrapes `serve` and answers questions about it."""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import unittest
+import urllib.parse
+import urllib.request
+
+from recording import PIPE_LOOP, PROGRAM, LiveTest, wait_until
+from stat_test import pinned
+
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs')
+
+
+def free_port():
+    with socket.socket() as place:
+        place.bind(('127.0.0.1', 0))
+        return place.getsockname()[1]
+
+
+def get(url):
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.read().decode()
+    except OSError:
+        return ''
+
+
+class Serve(LiveTest):
+    def serve(self, *arguments):
+        address = f'127.0.0.1:{free_port()}'
+        process = subprocess.Popen([PROGRAM, 'serve', '--prometheus', address, *arguments], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, encoding='utf-8')
+        self.addCleanup(self.end, process)
+        self.assertTrue(wait_until(lambda: 'alloc_pipe_info' in get(f'http://{address}/metrics'), 20))
+        return process, address
+
+    def setUp(self):
+        super().setUp()
+        loop = subprocess.Popen([PIPE_LOOP, '100000000'], stdout=subprocess.DEVNULL)
+        self.addCleanup(self.end, loop)
+
+    def query(self, prometheus, question):
+        text = get(f'http://{prometheus}/api/v1/query?' + urllib.parse.urlencode({'query': question}))
+        return json.loads(text)['data']['result'] if text else []
+
+    @unittest.skipUnless(shutil.which('prometheus') and shutil.which('promtool'), 'Prometheus is not installed')
+    def test_prometheus_scrapes_it(self):
+        _, address = self.serve()
+        rules = os.path.join(DOCS, 'prometheus-rules.yml')
+        checked = subprocess.run(['promtool', 'check', 'rules', rules], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 encoding='utf-8', check=False)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+        lint = subprocess.run(['promtool', 'check', 'metrics'], input=get(f'http://{address}/metrics'),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8', check=False)
+        self.assertNotIn('kmemtrace', lint.stdout)
+        with open(self.path('prometheus.yml'), 'w', encoding='utf-8') as file:
+            file.write('global: {scrape_interval: 1s, evaluation_interval: 1s}\n'
+                       f'rule_files: ["{rules}"]\n'
+                       'scrape_configs:\n'
+                       '  - job_name: kmemtrace\n'
+                       f'    static_configs: [{{targets: ["{address}"]}}]\n')
+        server = f'127.0.0.1:{free_port()}'
+        prometheus = subprocess.Popen(
+            ['prometheus', f'--config.file={self.path("prometheus.yml")}', f'--storage.tsdb.path={self.path("data")}',
+             f'--web.listen-address={server}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, prometheus)
+        question = 'rate(kmemtrace_slab_allocations_total{call_site=~"alloc_pipe_info.*"}[10s])'
+        self.assertTrue(wait_until(lambda: len(self.query(server, question)) > 0, 40))
+        # The loop opens some hundred thousand pipes a second; what a scraper sees is of that order.
+        self.assertGreater(float(self.query(server, question)[0]['value'][1]), 1000)
+        self.assertEqual(self.query(server, 'up{job="kmemtrace"}')[0]['value'][1], '1')
+        rules_seen = json.loads(get(f'http://{server}/api/v1/rules'))['data']['groups']
+        self.assertEqual([rule['health'] for rule in rules_seen[0]['rules']], ['ok', 'ok'])
+
+    def test_names_are_bounded_and_counters_grow(self):
+        process, address = self.serve('--top', '5')
+
+        def read():
+            values = {}
+            for line in get(f'http://{address}/metrics').splitlines():
+                match = re.match(r'kmemtrace_slab_allocations_total\{call_site="([^"]*)"\} (\S+)', line)
+                if match:
+                    values[match[1]] = float(match[2])
+            return values
+
+        before = read()
+        self.assertLessEqual(len(before), 6)
+        self.assertIn('other', before)
+        self.assertTrue(wait_until(lambda: read().get('other', 0) > before['other'], 10))
+        after = read()
+        for name, value in before.items():
+            self.assertGreaterEqual(after[name], value, name)
+        pins = pinned()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(pinned(), pins)
+
+    def test_says_what_is_wrong(self):
+        _, address = self.serve()
+        for arguments, text in ((('--prometheus', address), 'Cannot listen'), (('--prometheus', 'nowhere:x'), 'Cannot listen'),
+                                ((), '--prometheus')):
+            done = subprocess.run([PROGRAM, 'serve', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  encoding='utf-8', timeout=20, check=False)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(text, done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
