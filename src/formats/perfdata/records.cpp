@@ -18,6 +18,7 @@
 #include "formats/perfdata/layout.hpp"
 #include "formats/perfdata/reader.hpp"
 #include "formats/perfdata/stacks.hpp"
+#include "formats/records_by_cpu.hpp"
 
 namespace kmt::perfdata {
 
@@ -81,19 +82,10 @@ class Converter {
   void convert();
 
  private:
-  static constexpr std::size_t kGivenAtOnce = 1u << 20;  // bytes of a CPU
-
-  struct Cpu {
-    std::vector<Held> waiting;
-    std::size_t bytes = 0;
-    bool begun = false;
-  };
-
   void describe(const TraceFile& file);
   void take_sample();
   void take_loss();
-  void sort_in(Held& item);
-  void give(unsigned number, Cpu& cpu);
+  void give(const Held& item);
   void give_stack(const Held& item);
 
   RecordSink& sink_;
@@ -102,7 +94,7 @@ class Converter {
   std::uint64_t file_bytes_;
   EventRecords records_;
   HeldByTime<Held> held_;
-  std::map<unsigned, Cpu> cpus_;
+  std::optional<RecordsByCpu> by_cpu_;
   unsigned long_bytes_ = 8;
   std::uint16_t stack_id_ = 0;
   std::vector<std::uint8_t> stack_record_;
@@ -137,12 +129,13 @@ void Converter::describe(const TraceFile& file) {
                                                     kDescribedCallers * long_bytes_)});
   }
   sink_.describe(description);
+  by_cpu_.emplace(sink_, kernel.page_size);
 }
 
 void Converter::convert() {
   for (;;) {
     if (held_.size() >= most_held(file_bytes_)) held_.release_half();
-    while (Held* const item = held_.next_due()) sort_in(*item);
+    while (const Held* const item = held_.next_due()) give(*item);
     switch (records_.next()) {
       case EventRecords::Kind::sample: take_sample(); break;
       case EventRecords::Kind::loss: take_loss(); break;
@@ -150,8 +143,8 @@ void Converter::convert() {
       case EventRecords::Kind::round_end: held_.release(records_.end_round()); break;
       case EventRecords::Kind::end:
         held_.release(RoundLimit::kAll);
-        while (Held* const item = held_.next_due()) sort_in(*item);
-        for (auto& [number, cpu] : cpus_) give(number, cpu);
+        while (const Held* const item = held_.next_due()) give(*item);
+        by_cpu_->finish();
         return;
     }
   }
@@ -188,27 +181,10 @@ void Converter::take_loss() {
   held_.hold(item.time_ns, item.cpu);
 }
 
-void Converter::sort_in(Held& item) {
-  const unsigned number = item.cpu;
-  Cpu& cpu = cpus_[number];
-  cpu.bytes += sizeof item + item.record.size() + item.stack.size() * sizeof(std::uint64_t);
-  cpu.waiting.push_back(std::move(item));
-  if (cpu.bytes >= kGivenAtOnce) give(number, cpu);
-}
-
-void Converter::give(unsigned number, Cpu& cpu) {
-  sink_.begin_stream({number, "", contents_.description.kernel.page_size, std::exchange(cpu.begun, true)});
-  for (const Held& item : cpu.waiting) {
-    if (item.is_loss) {
-      sink_.lost(item.lost);
-    } else {
-      sink_.record(item.time_ns, item.record);
-      give_stack(item);
-    }
-  }
-  sink_.end_stream();
-  cpu.waiting.clear();
-  cpu.bytes = 0;
+void Converter::give(const Held& item) {
+  if (item.is_loss) return by_cpu_->lost(item.cpu, item.lost);
+  by_cpu_->record(item.cpu, item.time_ns, item.record);
+  give_stack(item);
 }
 
 void Converter::give_stack(const Held& item) {
@@ -227,7 +203,7 @@ void Converter::give_stack(const Held& item) {
       store(at, address, order);
     at += long_bytes_;
   }
-  sink_.record(item.time_ns, stack_record_);
+  by_cpu_->record(item.cpu, item.time_ns, stack_record_);
 }
 
 }  // namespace
