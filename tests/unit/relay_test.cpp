@@ -425,6 +425,28 @@ TEST_F(RelayCapture, GapsAndDuplicatesAreCounted) {
   EXPECT_EQ(total_lost_events(trace.info), 11u);
 }
 
+// A number with a wrong bit says nothing of what was lost: the records around it are where they belong.
+TEST_F(RelayCapture, DamagedNumbersAreNoGaps) {
+  for (const std::uint32_t first : {1u, 0xFFFFFF00u})
+    for (const auto& [wrong, cpus] : {std::pair(1u << 29, 2u), std::pair(1u << 20, 3u), std::pair(0xFFu << 16, 1u)}) {
+      std::vector<File> files(cpus);
+      for (std::uint32_t i = 0; i < 500; ++i) {
+        Record record = record_of(first + i);
+        if (i == 400) record.sequence ^= wrong;
+        append(record, abi_of("v2-be"), files[i % cpus]);
+      }
+      for (unsigned cpu = 0; cpu < 3; ++cpu)
+        put("cpu" + std::to_string(cpu) + ".out", cpu < cpus ? files[cpu] : File());
+      const ReadTrace trace = read();
+      ASSERT_EQ(trace.events.size(), 500u);
+      EXPECT_EQ(static_cast<std::uint32_t>(trace.events[400].time_ns), first + 400);
+      EXPECT_EQ(trace.info.findings.count_of(Imperfection::damaged_number), 1u);
+      EXPECT_EQ(trace.info.findings.count_of(Imperfection::sequence_gap), 0u);
+      EXPECT_EQ(trace.info.findings.count_of(Imperfection::duplicate_record), 0u);
+      EXPECT_EQ(total_lost_events(trace.info), 0u);
+    }
+}
+
 TEST_F(RelayCapture, FilesBesideAreRead) {
   put_v2(numbers(1, 50), 2);
   EXPECT_EQ(read().info.findings.count_of(Imperfection::unknown_loss), 1u);

@@ -98,7 +98,7 @@ void Trace::read_description(Findings& findings) {
 }
 
 void Trace::open_streams(Findings& findings) {
-  records = std::make_unique<EventRecords>(description.kernel.formats, description.kernel.byte_order, findings);
+  records = std::make_unique<RecordBuilder>(description.kernel.formats, description.kernel.byte_order, findings);
   const bt_stream* first = nullptr;
   for (std::size_t i = 0; i < graph_->streams(); ++i) {
     auto stream = std::make_unique<StreamCursor>(*graph_, i);

@@ -57,6 +57,7 @@ class RecordClock {
     number_ = record.sequence;
     return static_cast<std::uint64_t>(time_);
   }
+  std::uint32_t number() const { return number_; }  // of the record that was asked for last
 
  private:
   std::uint32_t number_ = 0;
@@ -86,7 +87,8 @@ class FileStream : public CpuStream {
  private:
   void add(const Step& step, EventBatch& batch) {
     const Layout& layout = *common_.abi.layout;
-    const Record record = parse(walker_.bytes_of(step), common_.abi);
+    Record record = parse(walker_.bytes_of(step), common_.abi);
+    if (layout.sequence.bytes != 0) mend_number(record, step);
     Event& event = batch.emplace_back();
     event = {};
     const auto* const known = std::ranges::find_if(
@@ -106,6 +108,27 @@ class FileStream : public CpuStream {
     if (layout.has_null_records && (record.ptr == 0 || (record.allocates && record.bytes_requested == 0)))
       report(Imperfection::illegal_record, record.ptr == 0 ? "NULL" : "no bytes", step, event.time_ns);
     follow(event, step);
+  }
+
+  // Numbers of a file only grow: one that is ahead of the next is damaged, and would make a gap of all in between.
+  void mend_number(Record& record, const Step& step) {
+    const std::uint32_t last = clock_.number();
+    const auto ahead = static_cast<std::int32_t>(record.sequence - last);
+    if (ahead <= 1) return;
+    Walker rest = walker_;
+    Step next;
+    if (!rest.next(next) || next.kind != Step::Kind::record) return;
+    const auto next_ahead = static_cast<std::int32_t>(parse(rest.bytes_of(next), common_.abi).sequence - last);
+    if (next_ahead <= 1 || next_ahead >= ahead) return;
+    report(Imperfection::damaged_number, fmt::format("{} behind {}", record.sequence, last), step, last_time_);
+    record.sequence = number_between(last, record.sequence, static_cast<std::uint32_t>(next_ahead));
+  }
+
+  // Behind the last one and in front of the next: with one bit flipped, mostly; else the first of them.
+  static std::uint32_t number_between(std::uint32_t last, std::uint32_t damaged, std::uint32_t next_ahead) {
+    for (std::uint32_t bit = 1; bit != 0; bit <<= 1)
+      if (const std::uint32_t ahead = (damaged ^ bit) - last; ahead > 0 && ahead < next_ahead) return damaged ^ bit;
+    return last + 1;
   }
 
   // In its place behind the CPU's last event.
