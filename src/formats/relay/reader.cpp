@@ -18,7 +18,6 @@ namespace kmt::relay {
 namespace {
 
 constexpr std::size_t kBatchEvents = 256;
-constexpr std::uint64_t kLetGoBytes = 512u << 10;  // of each file
 
 // In the order of TraceInfo::event_types.
 constexpr struct {
@@ -67,7 +66,12 @@ class RecordClock {
 class FileStream : public CpuStream {
  public:
   FileStream(const CpuFile& file, RecordClock clock, Common& common, std::uint64_t& consumed)
-      : file_(file), walker_(file.file.bytes, common.abi), clock_(clock), common_(common), consumed_(consumed) {}
+      : file_(file),
+        bytes_(file.file.mapping.get(), file.file.bytes),
+        walker_(file.file.bytes, common.abi),
+        clock_(clock),
+        common_(common),
+        consumed_(consumed) {}
 
   bool read(EventBatch& batch) override {
     batch.clear();
@@ -79,7 +83,7 @@ class FileStream : public CpuStream {
         case Step::Kind::null: add_null(step); break;
         case Step::Kind::torn: add_torn(step); break;
       }
-      let_go_of_read_bytes(step.offset);
+      bytes_.read_until(step.offset);
     }
     return !batch.empty();
   }
@@ -177,14 +181,8 @@ class FileStream : public CpuStream {
 
   unsigned last_cpu() const { return last_cpu_.value_or(file_.cpu); }
 
-  // What has been read is not needed again; kept, the whole file would come to count as the program's memory.
-  void let_go_of_read_bytes(std::uint64_t read) {
-    if (file_.file.mapping == nullptr || read - let_go_ < kLetGoBytes) return;
-    file_.file.mapping->let_go(file_.file.bytes.subspan(let_go_, read - let_go_));
-    let_go_ = read;
-  }
-
   CpuFile file_;
+  ReadOnce bytes_;
   Walker walker_;
   RecordClock clock_;
   Common& common_;
@@ -195,7 +193,6 @@ class FileStream : public CpuStream {
   std::uint64_t torn_end_ = 0;
   bool lost_open_ = false;      // the loss at lost_index_ lasts until the next record
   std::size_t lost_index_ = 0;  // in TraceInfo::lost
-  std::uint64_t let_go_ = 0;
 };
 
 std::optional<std::uint32_t> first_number(const CpuFile& file, const Abi& abi) {

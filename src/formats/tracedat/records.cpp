@@ -53,19 +53,20 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
 struct RecordWriter::State {
   std::string path;
   unsigned version = 7;
-  TraceDescription description;
   RawRecording recording;
   std::unique_ptr<PageWriter> pages;
 };
 
 namespace {
 
-// The writer puts "CPU: N" in front of the kernel's text itself.
-std::string statistics_of(const TraceDescription& description, unsigned cpu) {
+// Takes them out of the texts. The writer puts "CPU: N" in front of the kernel's text itself.
+std::string take_statistics(std::vector<std::string>& texts, unsigned cpu) {
   const std::string head = fmt::format("CPU: {}\n", cpu);
-  for (const std::string& text : description.cpu_stats)
-    if (text.starts_with(head)) return text.substr(head.size());
-  return {};
+  const auto found = std::ranges::find_if(texts, [&head](const std::string& text) { return text.starts_with(head); });
+  if (found == texts.end()) return {};
+  const std::string statistics = found->substr(head.size());
+  texts.erase(found);
+  return statistics;
 }
 
 }  // namespace
@@ -77,15 +78,10 @@ RecordWriter::RecordWriter(const std::string& path, unsigned version) : state_(s
 RecordWriter::~RecordWriter() = default;
 
 void RecordWriter::describe(const TraceDescription& description) {
-  state_->description = description;
+  state_->recording.more_statistics = description.cpu_stats;
   KernelDescription& kernel = state_->recording.kernel;
   kernel = description.kernel;
-  const std::vector<std::string_view> words = split(trim(description.uname), ' ');
-  if (words.size() < 4) return;
-  kernel.system_name = words.front();
-  kernel.node_name = words[1];
-  kernel.release = words[words.size() - 2];
-  kernel.machine = words.back();
+  name_machine(description.uname, kernel);
 }
 
 void RecordWriter::begin_stream(const RecordStream& stream) {
@@ -103,7 +99,7 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
     known = cpus.emplace(known);
     known->cpu = stream.cpu;
     known->pages = unnamed_file(std::filesystem::absolute(state_->path).parent_path());
-    known->statistics = statistics_of(state_->description, stream.cpu);
+    known->statistics = take_statistics(state_->recording.more_statistics, stream.cpu);
   }
   RawCpu& cpu = *known;
   KernelDescription& kernel = state_->recording.kernel;
