@@ -64,8 +64,8 @@ class MappedFile {
   Bytes bytes_;
 };
 
-// A part of a mapped file that is read once, from front to back. What has been read is let go of now and then: kept, all
-// of it would come to count as the program's memory.
+// A part of a mapped file that is read once, from front to back. What has been read is let go of now and then: kept,
+// all of it would come to count as the program's memory.
 class ReadOnce {
  public:
   // The file, which is borrowed, may be null: then the part is not its own.

@@ -12,11 +12,13 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "formats/kmt/records.hpp"
+#include "formats/records_of_events.hpp"
 #include "formats/registry.hpp"
 #include "formats/relay/capture.hpp"
 #include "formats/relay/guess.hpp"
 #include "formats/relay/walker.hpp"
 #include "support/byte_builder.hpp"
+#include "support/checked_sink.hpp"
 
 namespace kmt {
 namespace {
@@ -488,6 +490,24 @@ TEST_F(RelayCapture, ACpuWithoutEventsHasAnEmptyFile) {
   put("cpu1.out", "");
   EXPECT_EQ(read().info.findings.count_of(Imperfection::missing_cpu), 0u);
   EXPECT_EQ(read_all(open_trace(path("cpu1.out"))).events.size(), 0u);
+}
+
+TEST_F(RelayCapture, ManyCpusAreConvertedInTwoPasses) {
+  const Abi abi = abi_of("v3-64-le");
+  std::vector<Record> records = records_of(abi, 2000, 5);
+  for (std::size_t i = 0; i < records.size(); ++i) records[i].cpu = static_cast<std::uint32_t>(i % 500);
+  const File file = file_of(records, abi);
+  unsigned opened = 0;
+  test::CheckedSink sink;
+  Findings findings;
+  const auto open = [&] {
+    ++opened;
+    return open_trace(TraceFile{"a file", file, nullptr});
+  };
+  records_of_events(open, sink, findings);
+  sink.expect_ended();
+  EXPECT_EQ(sink.records, records.size());
+  EXPECT_EQ(opened, 2u);
 }
 
 // Through records of today's events and back nothing changes.

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/ctf/record_builder.hpp"
 #include "formats/ctf/graph.hpp"
+#include "formats/ctf/record_builder.hpp"
 
 namespace kmt::ctf {
 

@@ -65,8 +65,7 @@ class CtfStream : public StackedStream {
     const EventRecord* const record = events_.record();
     if (record == nullptr)
       return info_.findings.add({Imperfection::unknown_event, event_name(step), cpu_, {}, step.time_ns});
-    if (record->is_cut_off)
-      info_.findings.add({Imperfection::cut_off_field, event_name(step), cpu_, {}, step.time_ns});
+    if (record->is_cut_off) info_.findings.add({Imperfection::cut_off_field, event_name(step), cpu_, {}, step.time_ns});
     tasks_.learn(*record, step.time_ns);
     decoder_.decode(record->record, step.time_ns, cpu_, 0, batch);
     if (!record->stack.empty()) decoder_.decode(record->stack, step.time_ns, cpu_, 0, batch);

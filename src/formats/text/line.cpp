@@ -129,7 +129,8 @@ bool any_prefix(std::string_view text, const Take& take) {
     const std::string_view rest = text.substr(open + digits + 2);
     const auto cpu = whole_number<unsigned>(number.substr(0, digits));
     Line line;
-    if (!cpu || *cpu >= kMostCpus || !(rest.empty() || rest.starts_with(' ')) || !parse_task(text.substr(0, open), line))
+    if (!cpu || *cpu >= kMostCpus || !(rest.empty() || rest.starts_with(' ')) ||
+        !parse_task(text.substr(0, open), line))
       continue;
     line.cpu = *cpu;
     if (take(line, rest)) return true;

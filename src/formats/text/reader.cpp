@@ -59,7 +59,7 @@ class LineStream : public CpuStream {
       info_.findings.add({Imperfection::time_goes_backward, fmt::format("by {}", last - line.time), line.cpu,
                           lines_.offset(), line.time});
     last = line.time;
-    if (trace_.is_renamed(line.tid)) info_.task_names.called_since(line.tid, line.time, line.comm);
+    if (trace_.tells_rename(line)) info_.task_names.called_since(line.tid, line.time, line.comm);
     decoder_.decode(record_, line.time, line.cpu, lines_.offset(), batch);
   }
 

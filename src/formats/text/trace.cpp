@@ -142,7 +142,7 @@ void TextTrace::learn(const Line& line) {
 }
 
 void TextTrace::learn_name(const Line& line) {
-  if (line.tid <= 0 || line.comm == "<...>") return;
+  if (!tells_name(line)) return;
   const auto [last, is_new] = comms_.try_emplace(line.tid, line.comm);
   if (is_new || last->second == line.comm) return;
   last->second = line.comm;

@@ -25,7 +25,8 @@ class TextTrace {
   Bytes bytes() const { return file_; }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
-  bool is_renamed(std::int32_t tid) const { return renamed_.count(tid) != 0; }  // has several names
+  // Whether the line tells a name of its task, which has several.
+  bool tells_rename(const Line& line) const { return tells_name(line) && renamed_.count(line.tid) != 0; }
 
   // Makes a record of the line; false when a value cannot be read or it lacks what the event is nothing without.
   bool encode(const Line& line, std::vector<std::uint8_t>& record) const;
@@ -41,6 +42,7 @@ class TextTrace {
   };
 
   void learn(const Line& line);
+  static bool tells_name(const Line& line) { return line.tid > 0 && line.comm != "<...>"; }
   void learn_name(const Line& line);
   void learn_call_site(std::string_view fields);
   void learn_flags(std::string_view flags);
@@ -62,7 +64,7 @@ class TextTrace {
   std::map<std::string, std::uint64_t, std::less<>> flags_;      // bits that are made up for names
   std::map<std::int32_t, std::string> comms_;                    // last ones
   std::set<std::int32_t> renamed_;                               // of tasks
-  bool names_flags_ = false;  // somewhere; else they are numbers
+  bool names_flags_ = false;                                     // somewhere; else they are numbers
   bool too_many_flags_ = false;
   bool time_in_ns_ = true;
   bool long_pointers_ = false;
