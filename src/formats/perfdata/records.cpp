@@ -14,8 +14,8 @@
 #include "base/text.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/perfdata/description.hpp"
-#include "formats/perfdata/event_records.hpp"
 #include "formats/perfdata/layout.hpp"
+#include "formats/perfdata/ordered_records.hpp"
 #include "formats/perfdata/reader.hpp"
 #include "formats/perfdata/stacks.hpp"
 #include "formats/records_by_cpu.hpp"
@@ -73,9 +73,8 @@ class Converter {
   Converter(const TraceFile& file, RecordSink& sink, Findings& findings)
       : sink_(sink),
         findings_(findings),
-        contents_(parse_file(file.bytes, findings)),
-        file_bytes_(file.bytes.size()),
-        records_(file.bytes, contents_, findings) {
+        contents_(parse_file(file.bytes, read_again_.findings)),
+        records_(file.bytes, contents_, read_again_) {
     describe(file);
   }
 
@@ -90,13 +89,13 @@ class Converter {
 
   RecordSink& sink_;
   Findings& findings_;
+  TraceInfo read_again_;  // what describe() has learned already
   FileContents contents_;
-  std::uint64_t file_bytes_;
-  EventRecords records_;
-  HeldByTime<Held> held_;
+  OrderedRecords<Held> records_;
   std::optional<RecordsByCpu> by_cpu_;
   unsigned long_bytes_ = 8;
   std::uint16_t stack_id_ = 0;
+  std::uint64_t left_out_ = 0;
   std::vector<std::uint8_t> stack_record_;
 };
 
@@ -113,6 +112,7 @@ void Converter::describe(const TraceFile& file) {
   for (EventBatch batch; source->read(batch);) {
   }
   const TraceInfo& info = source->info();
+  findings_.merge(info.findings);
   long_bytes_ = info.word_bits / 8;
   kernel.cpus = info.cpus;
   kernel.clock = info.clock;
@@ -133,52 +133,51 @@ void Converter::describe(const TraceFile& file) {
 }
 
 void Converter::convert() {
-  for (;;) {
-    if (held_.size() >= most_held(file_bytes_)) held_.release_half();
-    while (const Held* const item = held_.next_due()) give(*item);
+  for (bool ended = false; !ended;) {
     switch (records_.next()) {
-      case EventRecords::Kind::sample: take_sample(); break;
-      case EventRecords::Kind::loss: take_loss(); break;
-      case EventRecords::Kind::task: break;
-      case EventRecords::Kind::round_end: held_.release(records_.end_round()); break;
-      case EventRecords::Kind::end:
-        held_.release(RoundLimit::kAll);
-        while (const Held* const item = held_.next_due()) give(*item);
-        by_cpu_->finish();
-        return;
+      case RecordParser::Kind::sample: take_sample(); break;
+      case RecordParser::Kind::loss: take_loss(); break;
+      case RecordParser::Kind::task: break;
+      case RecordParser::Kind::round_end: break;
+      case RecordParser::Kind::end: ended = true; break;
     }
+    while (const Held* const item = records_.next_due()) give(*item);
   }
+  by_cpu_->finish();
+  if (left_out_ > 0)
+    findings_.add({Imperfection::unwritten_event,
+                   fmt::format("{} of them, no tracepoints with their fields", left_out_),
+                   {},
+                   {},
+                   {}},
+                  left_out_);
 }
 
 void Converter::take_sample() {
-  const Sample& sample = records_.sample();
-  const Attribute& attribute = contents_.attributes.all()[records_.attribute()];
+  const Sample& sample = records_.parser().sample();
+  const Attribute& attribute = contents_.attributes.all()[records_.parser().attribute()];
   if (!sample.raw || attribute.type != kTypeTracepoint) {
-    findings_.add({Imperfection::unknown_section,
-                   fmt::format("a sample of {}, which is no tracepoint with its fields", printable(attribute.name)),
-                   {},
-                   records_.offset(),
-                   {}});
+    ++left_out_;
     return;
   }
-  Held& item = held_.items().emplace_back();
+  Held& item = records_.items().emplace_back();
   item.time_ns = sample.time_ns;
   item.cpu = static_cast<std::uint16_t>(*sample.cpu);
   item.record.assign(sample.raw->begin(), sample.raw->end());
   kernel_stack(sample.chain, contents_.order(), item.stack);
-  held_.hold(item.time_ns, item.cpu);
+  records_.hold(item.time_ns, item.cpu);
 }
 
 // A sum of the recording's end is in the statistics.
 void Converter::take_loss() {
-  const Loss& loss = records_.loss();
+  const Loss& loss = records_.parser().loss();
   if (loss.time_ns == 0) return;
-  Held& item = held_.items().emplace_back();
+  Held& item = records_.items().emplace_back();
   item.time_ns = loss.time_ns;
   item.cpu = loss.cpu;
   item.is_loss = true;
   item.lost = loss.count;
-  held_.hold(item.time_ns, item.cpu);
+  records_.hold(item.time_ns, item.cpu);
 }
 
 void Converter::give(const Held& item) {
