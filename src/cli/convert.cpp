@@ -44,12 +44,16 @@ Exit status:
   1  converted, but the input is damaged: what is intact is in the output
   2  wrong usage, or a file cannot be read or written)";
 
+// What the output cannot tell of any more.
+bool is_gone(Imperfection kind) { return kind == Imperfection::late_event || kind == Imperfection::unwritten_event; }
+
 // Damage is said where it was found, as `check` says it.
 bool print_damage(const Options& options, const Findings& findings) {
   bool damaged = false;
   for (const Finding& finding : findings.kept()) {
-    if (describe(finding.kind).severity != Severity::error) continue;
-    damaged = true;
+    const bool is_damage = describe(finding.kind).severity == Severity::error;
+    if (!is_damage && !is_gone(finding.kind)) continue;
+    damaged = damaged || is_damage;
     fmt::print(stderr, "warning: {}: {}{}{}\n", to_string(Place{printable(options.input), finding.cpu, finding.offset}),
                describe(finding.kind).sentence, finding.detail.empty() ? "" : ": ", finding.detail);
   }
@@ -82,7 +86,7 @@ bool convert(const Options& options) {
     if (extension == ".kmt")
       write_records(options, kmt_format::RecordWriter(options.output), findings);
     else if (extension == ".dat")
-      write_records(options, tracedat::RecordWriter(options.output, options.version), findings);
+      write_records(options, tracedat::RecordWriter(options.output, options.version, findings), findings);
     else if (extension == ".ctf")
       write_records(options, ctf::RecordWriter(options.output, findings), findings);
     else
