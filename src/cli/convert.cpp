@@ -44,19 +44,19 @@ Exit status:
   1  converted, but the input is damaged: what is intact is in the output
   2  wrong usage, or a file cannot be read or written)";
 
-// What the output cannot tell of any more.
-bool is_gone(Imperfection kind) { return kind == Imperfection::late_event || kind == Imperfection::unwritten_event; }
-
-// Damage is said where it was found, as `check` says it.
+// Damage is said where it was found, as `check` says it; then what the output cannot tell of any more.
 bool print_damage(const Options& options, const Findings& findings) {
   bool damaged = false;
   for (const Finding& finding : findings.kept()) {
-    const bool is_damage = describe(finding.kind).severity == Severity::error;
-    if (!is_damage && !is_gone(finding.kind)) continue;
-    damaged = damaged || is_damage;
+    if (describe(finding.kind).severity != Severity::error) continue;
+    damaged = true;
     fmt::print(stderr, "warning: {}: {}{}{}\n", to_string(Place{printable(options.input), finding.cpu, finding.offset}),
                describe(finding.kind).sentence, finding.detail.empty() ? "" : ": ", finding.detail);
   }
+  for (const Imperfection kind : {Imperfection::late_event, Imperfection::unwritten_event})
+    if (const std::uint64_t count = findings.count_of(kind); count > 0)
+      fmt::print(stderr, "note: {}: {}: {} of them\n", printable(options.input), describe(kind).sentence,
+                 humane_count(count));
   return damaged;
 }
 
