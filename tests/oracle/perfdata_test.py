@@ -344,7 +344,7 @@ class OtherForms(Case):
     def test_converted(self):
         for name in TRACES:
             want = report(self.original(name))
-            for extension in ('kmt', 'dat'):
+            for extension in ('kmt', 'dat', 'ctf'):
                 with self.subTest(name, to=extension):
                     path = os.path.join(self.folder, f'converted.{extension}')
                     done = run('convert', self.original(name), path)

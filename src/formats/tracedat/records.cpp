@@ -52,9 +52,11 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
 
 struct RecordWriter::State {
   std::string path;
-  unsigned version = 7;
+  unsigned version;
+  Findings& findings;
   RawRecording recording;
   std::unique_ptr<PageWriter> pages;
+  unsigned cpu = 0;  // whose they are
 };
 
 namespace {
@@ -71,10 +73,8 @@ std::string take_statistics(std::vector<std::string>& texts, unsigned cpu) {
 
 }  // namespace
 
-RecordWriter::RecordWriter(const std::string& path, unsigned version) : state_(std::make_unique<State>()) {
-  state_->path = path;
-  state_->version = version;
-}
+RecordWriter::RecordWriter(const std::string& path, unsigned version, Findings& findings)
+    : state_(new State{path, version, findings}) {}
 RecordWriter::~RecordWriter() = default;
 
 void RecordWriter::describe(const TraceDescription& description) {
@@ -102,6 +102,7 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
     known->statistics = take_statistics(state_->recording.more_statistics, stream.cpu);
   }
   RawCpu& cpu = *known;
+  state_->cpu = stream.cpu;
   KernelDescription& kernel = state_->recording.kernel;
   kernel.sub_buffer_bytes = is_possible_page_size(stream.page_bytes) ? stream.page_bytes : kernel.page_size;
   if (!is_possible_page_size(kernel.page_size))
@@ -113,7 +114,15 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
   });
 }
 
-void RecordWriter::record(std::uint64_t ticks, Bytes record) { state_->pages->record(ticks, record); }
+void RecordWriter::record(std::uint64_t ticks, Bytes record) {
+  if (state_->pages->record(ticks, record)) return;
+  state_->findings.add({Imperfection::left_out,
+                        fmt::format("a record of {} bytes, more than a page of the ring buffer", record.size()),
+                        state_->cpu,
+                        {},
+                        state_->recording.kernel.clock_scale.to_ns(ticks)});
+}
+
 void RecordWriter::lost(std::optional<std::uint64_t> count) { state_->pages->lost(count); }
 void RecordWriter::end_stream() {
   state_->pages->finish();
