@@ -106,6 +106,17 @@ std::string uname_of(const KernelDescription& kernel) {
   return fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release, kernel.machine);
 }
 
+KernelDescription named_kernel(const TraceDescription& description) {
+  KernelDescription kernel = description.kernel;
+  const std::vector<std::string_view> words = split(trim(description.uname), ' ');
+  if (words.size() < 4) return kernel;
+  kernel.system_name = words.front();
+  kernel.node_name = words[1];
+  kernel.release = words[words.size() - 2];
+  kernel.machine = words.back();
+  return kernel;
+}
+
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics) {
   std::string text = fmt::format("CPU: {}\n{}", cpu, statistics);
   // The NUMA node is no line of the kernel's, but belongs to what is known of the CPU; trace-cmd shows it as it is.

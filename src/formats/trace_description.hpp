@@ -23,6 +23,8 @@ struct TraceDescription {
 };
 
 std::string uname_of(const KernelDescription& kernel);
+// The kernel with the names that are in `uname`, if it is one.
+KernelDescription named_kernel(const TraceDescription& description);
 // One of cpu_stats.
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics);
 

@@ -293,9 +293,9 @@ TEST(PerfData, RecordsGoOnBehindDamageInsideOfCompressed) {
 TEST(PerfData, WhatIsCutOffInsideOfCompressedIsSaid) {
   for (const std::size_t cut : {1u, 8u, 50u}) {
     PerfData data(kMachine);
-    samples(data, {1, 2, 3});
-    const PerfData other = samples(data, {4});
-    Octets last(other.file().begin() + static_cast<std::ptrdiff_t>(data.data_offset()), other.file().end());
+    samples(data, {1, 2, 3, 4});
+    const Octets whole = data.file();
+    Octets last(whole.begin() + static_cast<std::ptrdiff_t>(data.data_offset()), whole.end());
     last.resize(data.size() / 4 - cut);
     data.append(last).compress(32).round();
     const Read read = read_all(data.file());
@@ -574,7 +574,7 @@ TEST(PerfData, WhatATraceDatHasNoRoomForIsLeftOut) {
   const std::string path = testing::TempDir() + "kmemtrace-perfdata." + std::to_string(::getpid()) + ".dat";
   Findings findings;
   tracedat::RecordWriter writer(path, 7, findings);
-  read_records(TraceFile{"made by hand", file, nullptr}, writer, findings);
+  kmt::read_records(TraceFile{"made by hand", file, nullptr}, writer, findings);
   writer.finish();
   Read read;
   read.source = open_trace(path, {});

@@ -78,14 +78,7 @@ RecordWriter::~RecordWriter() = default;
 
 void RecordWriter::describe(const TraceDescription& description) {
   state_->description = description;
-  KernelDescription& kernel = state_->recording.kernel;
-  kernel = description.kernel;
-  const std::vector<std::string_view> words = split(trim(description.uname), ' ');
-  if (words.size() < 4) return;
-  kernel.system_name = words.front();
-  kernel.node_name = words[1];
-  kernel.release = words[words.size() - 2];
-  kernel.machine = words.back();
+  state_->recording.kernel = named_kernel(description);
 }
 
 void RecordWriter::begin_stream(const RecordStream& stream) {
