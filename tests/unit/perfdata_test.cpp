@@ -2,11 +2,15 @@
 // perf.data made by hand, read back through the registry.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "base/error.hpp"
 #include "formats/registry.hpp"
+#include "formats/tracedat/records.hpp"
 #include "support/checked_sink.hpp"
 #include "support/perf_data_builder.hpp"
 
@@ -289,9 +293,9 @@ TEST(PerfData, RecordsGoOnBehindDamageInsideOfCompressed) {
 TEST(PerfData, WhatIsCutOffInsideOfCompressedIsSaid) {
   for (const std::size_t cut : {1u, 8u, 50u}) {
     PerfData data(kMachine);
-    samples(data, {1, 2, 3});
-    const PerfData other = samples(data, {4});
-    Octets last(other.file().begin() + static_cast<std::ptrdiff_t>(data.data_offset()), other.file().end());
+    samples(data, {1, 2, 3, 4});
+    const Octets whole = data.file();
+    Octets last(whole.begin() + static_cast<std::ptrdiff_t>(data.data_offset()), whole.end());
     last.resize(data.size() / 4 - cut);
     data.append(last).compress(32).round();
     const Read read = read_all(data.file());
@@ -559,6 +563,25 @@ TEST(PerfData, ConvertingFindsWhatReadingFinds) {
   EXPECT_EQ(findings.count_of(Imperfection::late_event), 1u);
   EXPECT_EQ(findings.count_of(Imperfection::unknown_section), 1u);
   EXPECT_EQ(findings.count_of(Imperfection::unknown_event), 1u);
+}
+
+TEST(PerfData, WhatATraceDatHasNoRoomForIsLeftOut) {
+  PerfData data(kMachine);
+  Octets large = kmalloc(kMachine);
+  large.resize(5000);  // more than a page
+  data.sample({1, 0, kmalloc(kMachine)}).sample({2, 0, large}).sample({3, 0, kmalloc(kMachine)});
+  const Octets file = data.file();
+  const std::string path = testing::TempDir() + "kmemtrace-perfdata." + std::to_string(::getpid()) + ".dat";
+  Findings findings;
+  tracedat::RecordWriter writer(path, 7, findings);
+  kmt::read_records(TraceFile{"made by hand", file, nullptr}, writer, findings);
+  writer.finish();
+  Read read;
+  read.source = open_trace(path, {});
+  for (EventBatch batch; read.source->read(batch);) read.events.insert(read.events.end(), batch.begin(), batch.end());
+  std::filesystem::remove(path);
+  EXPECT_EQ(read.times(), (Times{1, 3}));
+  EXPECT_EQ(findings.count_of(Imperfection::left_out), 1u);
 }
 
 TEST(PerfData, WhatIsNoPerfDataIsRefused) {

@@ -202,16 +202,9 @@ void RecordWriter::describe(const TraceDescription& description) {
   if (code)
     throw Error(fmt::format("Cannot create the folder {}: {}", printable(state_->folder.string()), code.message()));
   state_->description = description;
-  KernelDescription& kernel = state_->description.kernel;
-  const std::vector<std::string_view> words = split(trim(description.uname), ' ');
-  if (words.size() >= 4) {
-    kernel.system_name = words.front();
-    kernel.node_name = words[1];
-    kernel.release = words[words.size() - 2];
-    kernel.machine = words.back();
-  }
+  name_machine(description.uname, state_->description.kernel);
   Findings ignored;  // whoever reads the trace finds them again
-  state_->formats = parse_event_formats(kernel.formats, ignored);
+  state_->formats = parse_event_formats(state_->kernel().formats, ignored);
   for (std::size_t i = 0; i < state_->formats.size(); ++i)
     state_->events.emplace(state_->formats[i].id, written_event(state_->formats[i], i));
 }
