@@ -133,4 +133,11 @@ void MappedFile::let_go(Bytes part) const {
   ::madvise(const_cast<std::uint8_t*>(part.data()) + skipped, length, MADV_DONTNEED);
 }
 
+void ReadOnce::read_until(std::uint64_t offset) {
+  constexpr std::uint64_t kAtOnce = 512u << 10;
+  if (file_ == nullptr || offset - let_go_ < kAtOnce) return;
+  file_->let_go(part_.subspan(let_go_, offset - let_go_));
+  let_go_ = offset;
+}
+
 }  // namespace kmt

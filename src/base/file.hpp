@@ -64,4 +64,18 @@ class MappedFile {
   Bytes bytes_;
 };
 
+// A part of a mapped file that is read once, from front to back. What has been read is let go of now and then: kept,
+// all of it would come to count as the program's memory.
+class ReadOnce {
+ public:
+  // The file, which is borrowed, may be null: then the part is not its own.
+  ReadOnce(const MappedFile* file, Bytes part) : file_(file), part_(part) {}
+  void read_until(std::uint64_t offset);  // in the part
+
+ private:
+  const MappedFile* file_;
+  Bytes part_;
+  std::uint64_t let_go_ = 0;
+};
+
 }  // namespace kmt

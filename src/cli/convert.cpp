@@ -44,7 +44,7 @@ Exit status:
   1  converted, but the input is damaged: what is intact is in the output
   2  wrong usage, or a file cannot be read or written)";
 
-// Damage is said where it was found, as `check` says it.
+// Damage is said where it was found, as `check` says it; then what the output cannot tell of any more.
 bool print_damage(const Options& options, const Findings& findings) {
   bool damaged = false;
   for (const Finding& finding : findings.kept()) {
@@ -53,6 +53,10 @@ bool print_damage(const Options& options, const Findings& findings) {
     fmt::print(stderr, "warning: {}: {}{}{}\n", to_string(Place{printable(options.input), finding.cpu, finding.offset}),
                describe(finding.kind).sentence, finding.detail.empty() ? "" : ": ", finding.detail);
   }
+  for (const Imperfection kind : {Imperfection::late_event, Imperfection::unwritten_event})
+    if (const std::uint64_t count = findings.count_of(kind); count > 0)
+      fmt::print(stderr, "note: {}: {}: {} of them\n", printable(options.input), describe(kind).sentence,
+                 humane_count(count));
   return damaged;
 }
 
@@ -82,7 +86,7 @@ bool convert(const Options& options) {
     if (extension == ".kmt")
       write_records(options, kmt_format::RecordWriter(options.output), findings);
     else if (extension == ".dat")
-      write_records(options, tracedat::RecordWriter(options.output, options.version), findings);
+      write_records(options, tracedat::RecordWriter(options.output, options.version, findings), findings);
     else if (extension == ".ctf")
       write_records(options, ctf::RecordWriter(options.output, findings), findings);
     else

@@ -81,7 +81,9 @@ void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, st
   say("{} events in {:.1f} s, {} in {} files\n", humane_count(sum.read), outcome.seconds, humane_bytes(writer.bytes()),
       outcome.recording.cpus.size());
   if (writer.left_out() > 0)
-    say("note: {} allocations that failed and frees of NULL are not in the files: their layout has no place for them\n",
+    say("note: {} events are not in the files, whose layout has no place for them: allocations that failed or asked "
+        "for no "
+        "bytes, and frees of NULL\n",
         humane_count(writer.left_out()));
   if (writer.damaged_pages() > 0) say("warning: {} pages of the ring buffer were damaged\n", writer.damaged_pages());
   if (lost > 0) say("{} events were lost: see total_overruns\n", humane_count(lost));

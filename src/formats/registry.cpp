@@ -10,13 +10,13 @@
 #include "formats/ctf/folders.hpp"
 #include "formats/ctf/reader.hpp"
 #include "formats/ctf/records.hpp"
-#include "formats/event_records.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/reader.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/perfdata/file.hpp"
 #include "formats/perfdata/reader.hpp"
 #include "formats/perfdata/records.hpp"
+#include "formats/records_of_events.hpp"
 #include "formats/relay/reader.hpp"
 #include "formats/text/reader.hpp"
 #include "formats/tracedat/file.hpp"
@@ -40,24 +40,18 @@ Error not_a_trace(const TraceFile& file) {
   return error;
 }
 
-// Formats that are told by how their files begin. Relay files are none, theirs is guessed, and they come in
-// folders, as CTF does.
+// What is done with a trace of a format.
 struct Format {
   bool (*is_of)(Bytes);
   std::unique_ptr<Source> (*open)(const TraceFile&, const OpenOptions&);
   void (*read_records)(const TraceFile&, RecordSink&, Findings&);
 };
+// Those that are told by how their files begin.
 constexpr std::array kFormats = {Format{kmt_format::is_kmt, kmt_format::open, kmt_format::read_records},
                                  Format{tracedat::is_trace_dat, tracedat::open, tracedat::read_records},
                                  Format{perfdata::is_perf_data, perfdata::open, perfdata::read_records},
                                  Format{text::is_text, text::open, text::read_records}};
-
-// Null when it is of none of them.
-const Format* format_of(const TraceFile& file) {
-  const auto found =
-      std::find_if(kFormats.begin(), kFormats.end(), [&](const Format& format) { return format.is_of(file.bytes); });
-  return found == kFormats.end() ? nullptr : &*found;
-}
+constexpr Format kCtf = {nullptr, ctf::open, ctf::read_records};  // told by its folder
 
 void refuse_relay_options(const OpenOptions& options) {
   if (!options.abi.empty()) throw Error("--abi is for relay files, and the trace is none");
@@ -70,38 +64,54 @@ bool is_relay(const TraceFile& file, const OpenOptions& options) {
   return relay::is_relay(file.bytes);
 }
 
-// With what is beside the files.
-std::unique_ptr<Source> open_relay(const std::string& path, const OpenOptions& options) {
-  std::vector<std::string> paths = {path};
+// A trace of which it is known what it is.
+struct Recognised {
+  const Format* format = nullptr;  // null: relay files
+  TraceFile file;                  // of a folder only the path
+  bool has_folder = false;         // relay files: what is beside the file belongs to it
+};
+
+Recognised recognise(const TraceFile& file, const OpenOptions& options) {
+  const auto* const format = std::ranges::find_if(kFormats, [&](const Format& one) { return one.is_of(file.bytes); });
+  if (format != kFormats.end()) {
+    refuse_relay_options(options);
+    return {format, file};
+  }
+  if (!is_relay(file, options)) throw not_a_trace(file);
+  return {nullptr, file};
+}
+
+Recognised recognise(const std::string& path, const OpenOptions& options) {
+  std::error_code code;
+  if (ctf::is_ctf(path)) {
+    refuse_relay_options(options);
+    return {&kCtf, {path, {}, nullptr}};
+  }
+  if (fs::is_directory(path, code)) return {nullptr, {path, {}, nullptr}, true};
+  const auto mapping = std::make_shared<const MappedFile>(path);
+  Recognised found = recognise(TraceFile{path, mapping->bytes(), mapping}, options);
+  found.has_folder = fs::is_regular_file(path, code);
+  return found;
+}
+
+std::unique_ptr<Source> open(const Recognised& trace, const OpenOptions& options) {
+  if (trace.format != nullptr) return trace.format->open(trace.file, options);
+  if (!trace.has_folder) return relay::open(relay::capture_of(trace.file), options);
+  std::vector<std::string> paths = {trace.file.path};
   paths.insert(paths.end(), options.more_files.begin(), options.more_files.end());
   return relay::open(relay::find_capture(paths), options);
 }
 
-std::unique_ptr<Source> open_folder(const std::string& path, const OpenOptions& options) {
-  if (!ctf::is_ctf(path)) return open_relay(path, options);
-  refuse_relay_options(options);
-  return ctf::open({path, {}, nullptr}, options);
-}
-
-std::unique_ptr<Source> open_file(const TraceFile& file, const OpenOptions& options) {
-  if (const Format* const format = format_of(file)) {
-    refuse_relay_options(options);
-    return format->open(file, options);
-  }
-  if (!is_relay(file, options)) throw not_a_trace(file);
-  std::error_code code;
-  const bool in_folder = file.mapping && fs::is_regular_file(file.path, code);
-  return in_folder ? open_relay(file.path, options) : relay::open(relay::capture_of(file), options);
+void give_records(const Recognised& trace, const OpenOptions& options, RecordSink& sink, Findings& findings) {
+  if (trace.format != nullptr) return trace.format->read_records(trace.file, sink, findings);
+  records_of_events([&] { return open(trace, options); }, sink, findings);
 }
 
 }  // namespace
 
 std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& options) {
   try {
-    std::error_code code;
-    if (fs::is_directory(path, code)) return open_folder(path, options);
-    const auto file = std::make_shared<const MappedFile>(path);
-    return open_file(TraceFile{path, file->bytes(), file}, options);
+    return open(recognise(path, options), options);
   } catch (Error& error) {
     throw error.at({path, {}, {}});  // no reader has to say it
   }
@@ -109,32 +119,18 @@ std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& o
 
 std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& options) {
   try {
-    return open_file(file, options);
+    return open(recognise(file, options), options);
   } catch (Error& error) {
     throw error.at({file.path, {}, {}});
   }
 }
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
-  if (const Format* const format = format_of(file)) return format->read_records(file, sink, findings);
-  read_event_records([&file] { return open_trace(file); }, sink, findings);
+  give_records(recognise(file, {}), {}, sink, findings);
 }
 
 void read_records(const std::string& path, const OpenOptions& options, RecordSink& sink, Findings& findings) {
-  std::error_code code;
-  if (ctf::is_ctf(path)) {
-    refuse_relay_options(options);
-    return ctf::read_records({path, {}, nullptr}, sink, findings);
-  }
-  if (!fs::is_directory(path, code)) {
-    const auto mapping = std::make_shared<const MappedFile>(path);
-    const TraceFile file{path, mapping->bytes(), mapping};
-    if (format_of(file) != nullptr) {
-      refuse_relay_options(options);
-      return read_records(file, sink, findings);
-    }
-  }
-  read_event_records([&] { return open_trace(path, options); }, sink, findings);
+  give_records(recognise(path, options), options, sink, findings);
 }
 
 }  // namespace kmt

@@ -10,9 +10,6 @@
 
 namespace kmt {
 
-// A folder has no bytes. Throws Error when it cannot be opened.
-TraceFile open_trace_file(const std::string& path);
-
 // Both throw Error when the file cannot be opened, is no trace, or its header is beyond reading.
 std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& options = {});
 std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& options = {});

@@ -92,18 +92,20 @@ void read_thread_groups(std::string_view text, TraceInfo& info) {
   }
 }
 
-// "Linux HOST 6.1.0-47-amd64 x86_64"
-void read_uname(std::string_view uname, TraceInfo& info) {
-  const std::vector<std::string_view> words = split(trim(uname), ' ');
-  if (words.size() < 4) return;
-  info.kernel = words[words.size() - 2];
-  info.arch = words.back();
-}
-
 }  // namespace
 
 std::string uname_of(const KernelDescription& kernel) {
   return fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release, kernel.machine);
+}
+
+// "Linux HOST 6.1.0-47-amd64 x86_64"; a version may stand in front of the last two.
+void name_machine(std::string_view uname, KernelDescription& kernel) {
+  const std::vector<std::string_view> words = split(trim(uname), ' ');
+  if (words.size() < 4) return;
+  kernel.system_name = words.front();
+  kernel.node_name = words[1];
+  kernel.release = words[words.size() - 2];
+  kernel.machine = words.back();
 }
 
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics) {
@@ -124,7 +126,9 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   info.clock_in_ns = kernel.clock_scale.mult != 0 || ticks_are_ns(kernel.clock);
   if (!info.clock_in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
   info.kallsyms = std::move(kernel.kallsyms);
-  read_uname(description.uname, info);
+  name_machine(description.uname, kernel);
+  info.kernel = kernel.release;
+  info.arch = kernel.machine;
   read_comms(kernel.saved_cmdlines, info);
   read_thread_groups(kernel.thread_groups, info);
   info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());

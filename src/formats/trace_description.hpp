@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/kernel_description.hpp"
@@ -23,6 +24,8 @@ struct TraceDescription {
 };
 
 std::string uname_of(const KernelDescription& kernel);
+// The other way round: names the machine as the text does, if it has them all.
+void name_machine(std::string_view uname, KernelDescription& kernel);
 // One of cpu_stats.
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics);
 

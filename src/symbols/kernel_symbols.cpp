@@ -140,28 +140,30 @@ std::string of_vmlinux(const TraceInfo& info, const std::string& path, Findings&
 
 // Empty unless it is the kernel of the trace.
 std::string of_running_kernel(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings) {
+  const auto none = [&findings](std::string why) {
+    findings.add({Imperfection::no_kernel_symbols, std::move(why), {}, {}, {}});
+    return std::string();
+  };
   const std::string wanted = note(info, "kernel_build_id");
-  const auto reference = reference_of(info);
-  if (wanted.empty() && !reference) return {};  // no kernel could be known to be the right one
+  if (wanted.empty()) return none("the trace does not say the kernel's build-id");
   const std::string notes = try_read_file(files.running_notes).value_or("");
-  const std::string running =
-      gnu_build_id({reinterpret_cast<const std::uint8_t*>(notes.data()), notes.size()}, kHostOrder);
-  std::string why = wanted.empty() ? "the trace does not say the kernel's build-id"
-                                   : fmt::format("the trace is of kernel {}, build-id {}; this machine runs another",
-                                                 printable(info.kernel), printable(wanted));
-  if (!wanted.empty() && wanted == running) {
-    why = "this machine runs the traced kernel, but its /proc/kallsyms shows no addresses: only root may see them";
-    if (reference) {
-      std::string what = "the running kernel, whose build-id is the trace's";
-      auto symbols = as_traced(try_read_file(files.running_kallsyms).value_or(""), *reference, what);
-      if (symbols) {
-        taken(findings, std::move(what));
-        return *symbols;
-      }
-    }
-  }
-  findings.add({Imperfection::no_kernel_symbols, std::move(why), {}, {}, {}});
-  return {};
+  if (wanted != gnu_build_id({reinterpret_cast<const std::uint8_t*>(notes.data()), notes.size()}, kHostOrder))
+    return none(fmt::format("the trace is of kernel {}, build-id {}; this machine runs another", printable(info.kernel),
+                            printable(wanted)));
+  const auto reference = reference_of(info);
+  if (!reference) return none("this machine runs the traced kernel, but the trace does not say where it lay");
+  std::string running = try_read_file(files.running_kallsyms).value_or("");
+  if (!has_symbols(running))
+    return none(
+        "this machine runs the traced kernel, but its /proc/kallsyms shows no addresses: only root may see them");
+  std::string what = "the running kernel, whose build-id is the trace's";
+  auto symbols = as_traced(std::move(running), *reference, what);
+  if (!symbols)
+    return none(fmt::format(
+        "this machine runs the traced kernel, but its /proc/kallsyms lacks {}, by which the trace says where it lay",
+        printable(reference->name)));
+  taken(findings, std::move(what));
+  return *symbols;
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ struct RawCpu {
 struct RawRecording {
   KernelDescription kernel;
   std::vector<RawCpu> cpus;  // by number
+  // Of no CPU of these, each with a line "CPU: N" in front, or without one what was lost of no CPU in particular.
+  std::vector<std::string> more_statistics;
 };
 
 }  // namespace kmt

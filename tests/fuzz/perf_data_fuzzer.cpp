@@ -8,6 +8,7 @@
 #include "formats/perfdata/file.hpp"
 #include "formats/perfdata/records.hpp"
 #include "read_trace.hpp"
+#include "support/checked_sink.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!kmt::perfdata::is_perf_data({data, size})) return -1;  // another fuzzer's
@@ -18,9 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // says what is wrong with the file
   }
   try {
-    kmt::CountingSink sink;
+    kmt::test::CheckedSink sink;
     kmt::Findings findings;
     kmt::perfdata::read_records(file, sink, findings);
+    sink.expect_ended();
   } catch (const kmt::Error&) {
     // says what is wrong with the file
   }

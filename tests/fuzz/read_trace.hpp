@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What fuzzers share: everything that reads a trace, and the end of a conversion.
+// What fuzzers share: everything that reads a trace. What is given to a converter is support/checked_sink.hpp.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "analysis/check.hpp"
 #include "analysis/leaks.hpp"
@@ -11,7 +10,6 @@
 #include "analysis/report.hpp"
 #include "analysis/timeline.hpp"
 #include "base/error.hpp"
-#include "formats/record_stream.hpp"
 #include "formats/registry.hpp"
 #include "symbols/kallsyms.hpp"
 
@@ -50,17 +48,5 @@ inline std::uint64_t read_as_a_trace(const TraceFile& file, const OpenOptions& o
   check.finish();
   return events;
 }
-
-// What a converter is given.
-class CountingSink : public RecordSink {
- public:
-  void describe(const TraceDescription&) override {}
-  void begin_stream(const RecordStream&) override {}
-  void record(std::uint64_t, Bytes) override { ++records; }
-  void lost(std::optional<std::uint64_t>) override {}
-  void end_stream() override {}
-
-  std::uint64_t records = 0;
-};
 
 }  // namespace kmt

@@ -9,6 +9,7 @@
 #include "formats/relay/layout.hpp"
 #include "formats/relay/walker.hpp"
 #include "read_trace.hpp"
+#include "support/checked_sink.hpp"
 
 namespace {
 
@@ -38,8 +39,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::uint64_t events = kmt::read_as_a_trace(file, options);
     if (events > size / 24) std::abort();  // the shortest record
     kmt::Findings findings;
-    kmt::CountingSink sink;
-    if (options.abi.empty()) kmt::read_records(file, sink, findings);
+    kmt::test::CheckedSink sink;
+    if (options.abi.empty()) {
+      kmt::read_records(file, sink, findings);
+      sink.expect_ended();
+    }
     if (sink.records > events) std::abort();
   } catch (const kmt::Error&) {
     // says what is wrong with the file

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "formats/text/reader.hpp"
 #include "read_trace.hpp"
+#include "support/checked_sink.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const kmt::TraceFile file{"fuzz", {data, size}, nullptr};
@@ -15,8 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const std::uint64_t events = kmt::read_as_a_trace(file);
     kmt::Findings findings;
-    kmt::CountingSink sink;
+    kmt::test::CheckedSink sink;
     kmt::text::read_records(file, sink, findings);
+    sink.expect_ended();
     if (sink.records != events) std::abort();
   } catch (const kmt::Error&) {
     // says what is wrong with the file

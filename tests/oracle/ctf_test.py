@@ -418,6 +418,17 @@ class OddTypes(Case):
                     small = self.convert(folder, f'{name} {field}.kmt')
                     self.assertEqual(3, report(small, exit_codes=(0, 1))['events']['kmalloc'])
 
+    def test_what_is_too_long_is_said(self):
+        allocation = [*ALLOCATION, ('string _name', None)]
+        values = (0xffffffff81200000, 0xffff888000001000, 100, 128, 0xcc0)
+        for length in (3800, 9000):
+            folder = self.path(str(length))
+            writer = Writer(folder, {'kmem_kmalloc': (1, allocation)})
+            writer.packet(0, [(10, 'kmem_kmalloc', (*values, b'x' * length + b'\0')),
+                              (20, 'kmem_kmalloc', (*values, b'short\0'))])
+            found = [one for one in report(folder, exit_codes=(0, 1))['findings'] if one['kind'] == 'cut_off_field']
+            self.assertEqual([one['count'] for one in found], [1] if length > 4000 else [])
+
     def test_no_fields(self):
         events = {'kmem_kmalloc': (1, []), 'kmem_kfree': (2, ALLOCATION[:1]), 'an event!\\n': (3, [])}
         writer = Writer(self.path('x'), events)

@@ -344,15 +344,31 @@ class OtherForms(Case):
     def test_converted(self):
         for name in TRACES:
             want = report(self.original(name))
-            for extension in ('kmt', 'dat'):
+            for extension in ('kmt', 'dat', 'ctf'):
                 with self.subTest(name, to=extension):
-                    path = os.path.join(self.folder, f'converted.{extension}')
+                    path = os.path.join(self.folder, f'{name.replace("/", "-")}.{extension}')
                     done = run('convert', self.original(name), path)
                     self.assertEqual(0, done.returncode, done.stderr)
                     got = report(path)
                     stacks = got['events'].pop('kernel_stack', 0)
                     self.assertEqual(sum(want['events'].values()) if '.g.' in name else 0, stacks)
                     self.compare(want, got)
+
+    def test_no_event_id_is_left_for_stacks(self):
+        model = perfdata.read(self.contents('amd64/perf.g.data'))
+        tracing = model.features[perfdata.TRACING_DATA]
+        at = tracing.index(b'header_event\0') + 13
+        at += 8 + int.from_bytes(tracing[at:at + 8], 'little')
+        texts = [b'name: e%d\nID: %d\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n'
+                 b'print fmt: ""\n' % (number, number) for number in range(65536)]
+        count = int.from_bytes(tracing[at:at + 4], 'little') + len(texts)
+        made = b''.join(len(text).to_bytes(8, 'little') + text for text in texts)
+        model.features[perfdata.TRACING_DATA] = tracing[:at] + count.to_bytes(4, 'little') + made + tracing[at + 4:]
+        path, converted = self.written('ids', perfdata.to_file(model)), os.path.join(self.folder, 'converted.kmt')
+        done = run('convert', path, converted)
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertIn('stacks: no event id is left', done.stderr)
+        self.assertNotIn('kernel_stack', report(converted)['events'])
 
     def test_stacks_come_along(self):
         path, converted = self.original('s390x/perf.g.data'), os.path.join(self.folder, 'converted.kmt')

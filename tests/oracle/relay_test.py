@@ -4,6 +4,7 @@
 events that were put into them; and the events of real traces, which have to give the same report from either format."""
 import collections
 import os
+import shutil
 import sys
 import tempfile
 import unittest
@@ -76,6 +77,16 @@ class Layouts(RelayTest):
                 self.assertEqual(run('convert', self.folder, converted).returncode, 0)
                 again = report(converted)
                 self.assertEqual(comparable(again), comparable(found))
+                os.remove(converted)
+                folder = self.path('c.ctf')
+                self.assertEqual(run('convert', self.folder, folder).returncode, 0)
+                self.assertEqual(comparable(report(folder)), comparable(found))
+                shutil.rmtree(folder)
+                with open(self.path('total_overruns'), 'w', encoding='ascii') as file:
+                    file.write('5\n')
+                converted = self.path('c.dat')
+                self.assertEqual(run('convert', self.folder, converted).returncode, 0)
+                self.assertEqual(report(converted)['trace']['lost_events'], 5)
                 os.remove(converted)
 
     def test_all_cpus_in_one_file(self):

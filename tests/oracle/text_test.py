@@ -66,6 +66,12 @@ class Printed(TextTest):
         self.assertEqual(run('convert', path, kmt).returncode, 0)
         self.assert_same(report(kmt), report(path))
 
+    def test_converted_to_ctf(self):
+        path = self.put('text', printed(data('s390x/trace.dat'), '-R'))
+        folder = os.path.join(self.folder, 'x.ctf')
+        self.assertEqual(run('convert', path, folder).returncode, 0)
+        self.assert_same(report(folder), report(path))
+
     def test_names_of_flags_caches_and_tasks(self):
         expected = report(data('amd64/trace.dat'), '--by', 'cache,gfp,comm')
         found = report(self.put('text', printed(data('amd64/trace.dat'))), '--by', 'cache,gfp,comm')
@@ -129,6 +135,16 @@ class Forms(TextTest):
     def test_losses(self):
         self.assertEqual(self.report('trace')['trace']['lost_events'], 7)
         self.assertEqual(self.report('trace_pipe')['trace']['lost_per_cpu'], [0, 12])
+
+    def test_losses_of_no_cpu_are_converted(self):
+        path = self.put('text', text_traces.SAMPLES['trace'])
+        for name in ('x.kmt', 'x.dat', 'x.ctf'):
+            target = os.path.join(self.folder, name)
+            self.assertEqual(run('convert', path, target).returncode, 0)
+            self.assertEqual(report(target)['trace']['lost_events'], 7, name)
+        target = os.path.join(self.folder, 'again.dat')
+        self.assertEqual(run('convert', '--file-version', '6', os.path.join(self.folder, 'x.kmt'), target).returncode, 0)
+        self.assertEqual(report(target)['trace']['lost_events'], 7)
 
     def test_hashes_are_said(self):
         for name in text_traces.SAMPLES:

@@ -2,11 +2,16 @@
 // perf.data made by hand, read back through the registry.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "base/error.hpp"
 #include "formats/registry.hpp"
+#include "formats/tracedat/records.hpp"
+#include "support/checked_sink.hpp"
 #include "support/perf_data_builder.hpp"
 
 namespace kmt {
@@ -264,6 +269,50 @@ TEST(PerfData, DamagedCompressionIsSaidAndTheRestIsRead) {
   EXPECT_EQ(read.found(Imperfection::damaged_record), 1u);
 }
 
+TEST(PerfData, RecordsGoOnBehindDamageInsideOfCompressed) {
+  Times times;
+  for (std::uint64_t time = 1; time <= 40; ++time) times.push_back(time);
+  const std::vector<Octets> bad = {
+      PerfData(kMachine).bytes().u32(9).u16(0).u16(4).get(),         // an impossible size
+      PerfData(kMachine).bytes().u32(81).u16(0).u16(16).get(),       // compressed once more
+      PerfData(kMachine).bytes().u32(9).u16(0).u16(0xFFF8).get(),    // takes all that is left, and more
+      PerfData(kMachine).bytes().u32(9).u16(0).u16(0).u8(1).get()};  // what follows is not aligned any more
+  for (const Octets& damage : bad) {
+    for (const std::size_t piece : {16u, 4096u}) {
+      PerfData data(kMachine);
+      samples(data, {times.begin(), times.begin() + 20}).append(damage);
+      samples(data, {times.begin() + 20, times.end()}).compress(piece).round();
+      const Read read = read_all(data.file());
+      EXPECT_EQ(read.times(), times);
+      EXPECT_EQ(read.found(Imperfection::damaged_record), 1u);
+      EXPECT_EQ(read.found(Imperfection::truncated_file), 0u);
+    }
+  }
+}
+
+TEST(PerfData, WhatIsCutOffInsideOfCompressedIsSaid) {
+  for (const std::size_t cut : {1u, 8u, 50u}) {
+    PerfData data(kMachine);
+    samples(data, {1, 2, 3, 4});
+    const Octets whole = data.file();
+    Octets last(whole.begin() + static_cast<std::ptrdiff_t>(data.data_offset()), whole.end());
+    last.resize(data.size() / 4 - cut);
+    data.append(last).compress(32).round();
+    const Read read = read_all(data.file());
+    EXPECT_EQ(read.times(), (Times{1, 2, 3, 4}));
+    EXPECT_EQ(read.found(Imperfection::truncated_file), 1u) << cut;
+  }
+}
+
+TEST(PerfData, RecordsOfUnknownTypesAreSaid) {
+  PerfData data(kMachine);
+  samples(data, {1}).record(30, 0, Octets(8)).record(0, 0, {}).record(200, 0, {});
+  data.record(19, 0, Octets(8));  // a cgroup: known, of no use
+  const Read read = read_all(data.file());
+  EXPECT_EQ(read.times(), Times{1});
+  EXPECT_EQ(read.found(Imperfection::unknown_section), 3u);
+}
+
 TEST(PerfData, LossHasItsPlaceAndIsNotCountedTwice) {
   PerfData data(kMachine);
   data.attributes[0].ids = {1, 2};
@@ -311,6 +360,54 @@ TEST(PerfData, TasksHaveNamesOverTime) {
   EXPECT_EQ(task_name(info, 22, 260), "<...>");
   EXPECT_EQ(thread_group(info, 9), 7);
   EXPECT_EQ(thread_group(info, 20), 20);
+}
+
+// Without rounds half of what waits is given out at a million. Records of 16 and 32 bytes keep the file small.
+TEST(PerfData, TasksAreKnownBeforeWhatTheyDoHoweverMuchWaits) {
+  constexpr std::uint64_t kEach = 600'000;
+  PerfData data(kMachine);
+  data.attributes[0] = {kTime, {1}, 0};
+  for (std::uint64_t time = 1; time <= kEach; ++time) {
+    data.comm(7, 7, time == 1 ? "early" : "later", 10 * time);
+    data.record(9, 1, data.bytes().u64(10 * time + 5).get());
+  }
+  Read read;
+  const Octets file = data.file();
+  read.source = open_trace(TraceFile{"made by hand", file, nullptr});
+  EventBatch batch;
+  ASSERT_TRUE(read.source->read(batch));
+  EXPECT_LT(read.source->progress(), 0.95);  // names wait as well as events
+  EXPECT_EQ(task_name(read.info(), 7, batch.front().time_ns), "early");
+  EXPECT_EQ(task_name(read.info(), 7, batch.back().time_ns), "later");
+  std::uint64_t events = batch.size();
+  while (read.source->read(batch)) events += batch.size();
+  EXPECT_EQ(events, kEach);
+  EXPECT_TRUE(no_findings(read));
+}
+
+// As perf writes it since it records build-ids in mappings: no feature has them.
+TEST(PerfData, TheKernelIsKnownByMappingsOfTheSecondKind) {
+  for (const bool at_the_end : {false, true}) {  // perf record --tail-synthesize
+    PerfData data(kMachine);
+    if (at_the_end) samples(data, {1});
+    const auto mapping = [&](const char* name, std::uint64_t reference, std::uint8_t first, std::uint16_t misc) {
+      ByteBuilder out = data.bytes();
+      out.u32(~0u).u32(0).u64(0xffffffff81000000).u64(0x1000).u64(reference);
+      out.u8(20).u8(0).u16(0).u8(first).pad_to(32 + 24).u32(5).u32(2).c_string(name).align(8);
+      data.kernel_record(10, out.get(), 0, 0, 1, misc);
+    };
+    mapping("[kernel.kallsyms]_text", 0xffffffff81000123, 0xab, 1 | 1 << 14);
+    mapping("[ext4]", 0, 0xcd, 1 | 1 << 14);
+    mapping("[xfs]", 0, 0xcd, 1);                         // the number of a file, no build-id
+    mapping("/usr/lib/libc.so.6", 0, 0xef, 2 | 1 << 14);  // of user space
+    if (!at_the_end) samples(data, {1});
+    const Read read = read_all(data.file());
+    ASSERT_EQ(read.info().notes.count("kernel_build_id"), 1u) << at_the_end;
+    EXPECT_EQ(read.info().notes.at("kernel_build_id"), "ab00000000000000000000000000000000000000");
+    EXPECT_EQ(read.info().notes.at("module_build_ids"), "ext4 cd00000000000000000000000000000000000000\n");
+    EXPECT_EQ(read.info().notes.at("kernel_reference"), "_text ffffffff81000123");
+    EXPECT_TRUE(no_findings(read));
+  }
 }
 
 TEST(PerfData, TheKernelIsKnownByItsBuildIdAndPlace) {
@@ -430,6 +527,61 @@ TEST(PerfData, ShortSamplesAreSaid) {
   const Read read = read_all(data.file());
   EXPECT_TRUE(read.events.empty());
   EXPECT_EQ(read.found(Imperfection::short_record), 4u);
+}
+
+// The trace as records; checks the calls.
+std::uint64_t converted_records(const Octets& file, Findings& findings) {
+  CheckedSink sink;
+  read_records(TraceFile{"made by hand", file, nullptr}, sink, findings);
+  sink.expect_ended();
+  return sink.records;
+}
+
+TEST(PerfData, ConvertingFindsWhatReadingFinds) {
+  PerfData data(kMachine);
+  PerfAttribute cycles;
+  cycles.type = 0;
+  cycles.ids = {30};
+  data.attributes.push_back(cycles);
+  data.attributes[0].sample_type |= kCallchain;
+  data.attributes[1].sample_type |= kCallchain;
+  const std::vector<std::uint64_t> chain = {kInKernel, 0xabc};
+  for (const std::uint64_t time : {10u, 30u}) data.sample({time, 0, kmalloc(kMachine), 1, chain});
+  data.round().sample({40, 1, kmalloc(kMachine), 1, chain}).lost(1, 41, 1).round();  // gives out up to 30
+  data.sample({20, 0, kmalloc(kMachine), 1, chain}).sample({50, 0, kmalloc(kMachine), 30}, data.attributes[1]);
+  data.record(30, 0, Octets(8)).record(9, 1, Octets(8));
+  const Octets file = data.file();
+  const Read read = read_all(file);
+  Findings findings;
+  EXPECT_EQ(converted_records(file, findings), 4u + 4u);  // and their stacks
+  EXPECT_EQ(findings.count_of(Imperfection::unwritten_event), 1u);
+  for (std::size_t kind = 0; kind < kImperfections.size(); ++kind) {
+    const auto each = static_cast<Imperfection>(kind);
+    if (each == Imperfection::unwritten_event) continue;
+    EXPECT_EQ(findings.count_of(each), read.found(each)) << describe(each).id;
+  }
+  EXPECT_EQ(findings.count_of(Imperfection::late_event), 1u);
+  EXPECT_EQ(findings.count_of(Imperfection::unknown_section), 1u);
+  EXPECT_EQ(findings.count_of(Imperfection::unknown_event), 1u);
+}
+
+TEST(PerfData, WhatATraceDatHasNoRoomForIsLeftOut) {
+  PerfData data(kMachine);
+  Octets large = kmalloc(kMachine);
+  large.resize(5000);  // more than a page
+  data.sample({1, 0, kmalloc(kMachine)}).sample({2, 0, large}).sample({3, 0, kmalloc(kMachine)});
+  const Octets file = data.file();
+  const std::string path = testing::TempDir() + "kmemtrace-perfdata." + std::to_string(::getpid()) + ".dat";
+  Findings findings;
+  tracedat::RecordWriter writer(path, 7, findings);
+  kmt::read_records(TraceFile{"made by hand", file, nullptr}, writer, findings);
+  writer.finish();
+  Read read;
+  read.source = open_trace(path, {});
+  for (EventBatch batch; read.source->read(batch);) read.events.insert(read.events.end(), batch.begin(), batch.end());
+  std::filesystem::remove(path);
+  EXPECT_EQ(read.times(), (Times{1, 3}));
+  EXPECT_EQ(findings.count_of(Imperfection::left_out), 1u);
 }
 
 TEST(PerfData, WhatIsNoPerfDataIsRefused) {

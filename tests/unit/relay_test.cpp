@@ -12,11 +12,13 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "formats/kmt/records.hpp"
+#include "formats/records_of_events.hpp"
 #include "formats/registry.hpp"
 #include "formats/relay/capture.hpp"
 #include "formats/relay/guess.hpp"
 #include "formats/relay/walker.hpp"
 #include "support/byte_builder.hpp"
+#include "support/checked_sink.hpp"
 
 namespace kmt {
 namespace {
@@ -425,6 +427,28 @@ TEST_F(RelayCapture, GapsAndDuplicatesAreCounted) {
   EXPECT_EQ(total_lost_events(trace.info), 11u);
 }
 
+// A number with a wrong bit says nothing of what was lost: the records around it are where they belong.
+TEST_F(RelayCapture, DamagedNumbersAreNoGaps) {
+  for (const std::uint32_t first : {1u, 0xFFFFFF00u})
+    for (const auto& [wrong, cpus] : {std::pair(1u << 29, 2u), std::pair(1u << 20, 3u), std::pair(0xFFu << 16, 1u)}) {
+      std::vector<File> files(cpus);
+      for (std::uint32_t i = 0; i < 500; ++i) {
+        Record record = record_of(first + i);
+        if (i == 400) record.sequence ^= wrong;
+        append(record, abi_of("v2-be"), files[i % cpus]);
+      }
+      for (unsigned cpu = 0; cpu < 3; ++cpu)
+        put("cpu" + std::to_string(cpu) + ".out", cpu < cpus ? files[cpu] : File());
+      const ReadTrace trace = read();
+      ASSERT_EQ(trace.events.size(), 500u);
+      EXPECT_EQ(static_cast<std::uint32_t>(trace.events[400].time_ns), first + 400);
+      EXPECT_EQ(trace.info.findings.count_of(Imperfection::damaged_number), 1u);
+      EXPECT_EQ(trace.info.findings.count_of(Imperfection::sequence_gap), 0u);
+      EXPECT_EQ(trace.info.findings.count_of(Imperfection::duplicate_record), 0u);
+      EXPECT_EQ(total_lost_events(trace.info), 0u);
+    }
+}
+
 TEST_F(RelayCapture, FilesBesideAreRead) {
   put_v2(numbers(1, 50), 2);
   EXPECT_EQ(read().info.findings.count_of(Imperfection::unknown_loss), 1u);
@@ -466,6 +490,24 @@ TEST_F(RelayCapture, ACpuWithoutEventsHasAnEmptyFile) {
   put("cpu1.out", "");
   EXPECT_EQ(read().info.findings.count_of(Imperfection::missing_cpu), 0u);
   EXPECT_EQ(read_all(open_trace(path("cpu1.out"))).events.size(), 0u);
+}
+
+TEST_F(RelayCapture, ManyCpusAreConvertedInTwoPasses) {
+  const Abi abi = abi_of("v3-64-le");
+  std::vector<Record> records = records_of(abi, 2000, 5);
+  for (std::size_t i = 0; i < records.size(); ++i) records[i].cpu = static_cast<std::uint32_t>(i % 500);
+  const File file = file_of(records, abi);
+  unsigned opened = 0;
+  test::CheckedSink sink;
+  Findings findings;
+  const auto open = [&] {
+    ++opened;
+    return open_trace(TraceFile{"a file", file, nullptr});
+  };
+  records_of_events(open, sink, findings);
+  sink.expect_ended();
+  EXPECT_EQ(sink.records, records.size());
+  EXPECT_EQ(opened, 2u);
 }
 
 // Through records of today's events and back nothing changes.

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+#include "base/text.hpp"
+
 namespace kmt::ctf {
 
 namespace {
@@ -93,6 +96,11 @@ void StreamCursor::begin_packet(const bt_packet* packet) {
       context != nullptr ? bt_field_structure_borrow_member_field_by_name_const(context, "cpu_id") : nullptr;
   if (cpu != nullptr && bt_field_class_type_is(bt_field_get_class_type(cpu), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
     cpu_ = static_cast<unsigned>(std::min<std::uint64_t>(bt_field_integer_unsigned_get_value(cpu), 0xFFFF));
+}
+
+std::string event_name(const Step& step) {
+  const char* const name = bt_event_class_get_name(bt_event_borrow_class_const(step.event));
+  return name != nullptr ? printable(name) : std::string();
 }
 
 const Step* CpuEvents::next() {

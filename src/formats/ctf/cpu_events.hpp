@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/ctf/event_records.hpp"
 #include "formats/ctf/graph.hpp"
+#include "formats/ctf/record_builder.hpp"
 
 namespace kmt::ctf {
 
@@ -51,9 +51,12 @@ class StreamCursor {
   bool ended_ = false;
 };
 
+// Of an event's class; for messages.
+std::string event_name(const Step& step);
+
 class CpuEvents {
  public:
-  explicit CpuEvents(EventRecords& records) : records_(records) {}
+  explicit CpuEvents(RecordBuilder& records) : records_(records) {}
   // A cursor that stands at its first step.
   void add(std::unique_ptr<StreamCursor> stream) { streams_.push_back(std::move(stream)); }
 
@@ -63,7 +66,7 @@ class CpuEvents {
   const EventRecord* record();
 
  private:
-  EventRecords& records_;
+  RecordBuilder& records_;
   std::vector<std::unique_ptr<StreamCursor>> streams_;
   StreamCursor* current_ = nullptr;
   std::int32_t task_ = kUnknownTask;

@@ -76,13 +76,6 @@ struct Collector {
   }
 };
 
-constexpr std::string_view kCommonFields =
-    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
-constexpr unsigned kCommonBytes = 8;
-
 bool is_common(const std::string& name) {
   return name == "common_flags" || name == "common_preempt_count" || name == "common_pid";
 }
@@ -113,52 +106,14 @@ std::string word(const std::string& name) {
 }
 
 FormatText describe(unsigned id, const std::string& system, const std::string& name, const std::vector<Leaf>& leaves) {
-  FormatText format{system, fmt::format("name: {}\nID: {}\nformat:\n{}", word(name), id, kCommonFields)};
-  std::string shown, arguments;
-  unsigned offset = kCommonBytes;
+  std::vector<TextField> fields;
   for (const Leaf& leaf : leaves) {
     if (is_common(leaf.name)) continue;
-    const bool dynamic = leaf.is_array() || leaf.is_string();
-    const unsigned bytes = dynamic ? 4 : leaf.bytes;
-    offset = (offset + bytes - 1) / bytes * bytes;
-    const std::string field = word(leaf.name);
-    const std::string type =
-        leaf.is_string() ? "char" : fmt::format("{}{}", leaf.is_signed() ? 's' : 'u', 8 * leaf.bytes);
-    format.text += fmt::format("\tfield:{}{}{} {};\toffset:{};\tsize:{};\tsigned:{:d};\n", dynamic ? "__data_loc " : "",
-                               type, dynamic ? "[]" : "", field, offset, bytes, leaf.is_signed());
-    offset += bytes;
-    if (leaf.is_array()) continue;
-    const bool is_hex = field == "ptr" || field == "call_site" || field == "page";
-    const char* const as = leaf.is_string() ? "%s" : is_hex ? "0x%llx" : leaf.is_signed() ? "%lld" : "%llu";
-    shown += fmt::format("{}{}={}", shown.empty() ? "" : " ", field, as);
-    arguments += leaf.is_string() ? fmt::format(", __get_str({})", field) : fmt::format(", REC->{}", field);
+    const bool is_elsewhere = leaf.is_array() || leaf.is_string();
+    fields.push_back({word(leaf.name), is_elsewhere ? 4 : leaf.bytes, leaf.is_signed(), leaf.is_string(),
+                      leaf.is_array() ? leaf.bytes : 0});
   }
-  format.text += fmt::format("\nprint fmt: \"{}\"{}\n", shown, arguments);
-  return format;
-}
-
-FormatText describe_kernel_stack(unsigned id, unsigned long_bytes) {
-  return {"ftrace", fmt::format("name: kernel_stack\nID: {}\nformat:\n{}"
-                                "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
-                                "\tfield:unsigned long caller[8];\toffset:{};\tsize:{};\tsigned:0;\n\n"
-                                "print fmt: \"%d\", REC->size\n",
-                                id, kCommonFields, 8 + long_bytes, 8 * long_bytes)};
-}
-
-std::string header_page(unsigned long_bytes) {
-  return fmt::format(
-      "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-      "\tfield: local_t commit;\toffset:8;\tsize:{0};\tsigned:1;\n"
-      "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-      "\tfield: char data;\toffset:{1};\tsize:{2};\tsigned:0;\n",
-      long_bytes, 8 + long_bytes, 4096 - 8 - long_bytes);
-}
-
-std::string header_event() {
-  return "# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 "
-         "bits\n\n"
-         "\tpadding     : type == 29\n\ttime_extend : type == 30\n\ttime_stamp : type == 31\n"
-         "\tdata max type_len  == 28\n";
+  return {system, format_text(word(name), id, fields, {})};
 }
 
 }  // namespace kmt::ctf

@@ -9,6 +9,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
+#include "formats/ftrace/format_text.hpp"
 #include "trace/kernel_description.hpp"
 
 namespace kmt::ctf {
@@ -38,12 +39,5 @@ inline constexpr const char* kKernelStackContext = "context_callstack_kernel";
 
 // As libtraceevent reads a name.
 std::string word(const std::string& name);
-
-// The description of ftrace:kernel_stack, as Linux has it since 3.1.
-FormatText describe_kernel_stack(unsigned id, unsigned long_bytes);
-
-// events/header_page and events/header_event of a kernel with a `long` of so many bytes.
-std::string header_page(unsigned long_bytes);
-std::string header_event();
 
 }  // namespace kmt::ctf

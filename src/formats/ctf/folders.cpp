@@ -91,8 +91,7 @@ std::map<std::string, Metadata> folders_below(const fs::path& root) {
 // The path itself, or the folder of a metadata file that was named.
 fs::path root_of(const std::string& path) {
   const fs::path named(path);
-  std::error_code code;
-  return named.filename() == "metadata" && fs::is_regular_file(named, code) ? fs::absolute(named).parent_path() : named;
+  return named.filename() == "metadata" && metadata_at(named) ? fs::absolute(named).parent_path() : named;
 }
 
 void look_for_missing_streams(const fs::path& folder, Folders& folders) {

@@ -63,7 +63,9 @@ class CtfStream : public StackedStream {
           {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - step.time_ns), cpu_, {}, step.time_ns});
     last_ns_ = step.time_ns;
     const EventRecord* const record = events_.record();
-    if (record == nullptr) return report_unknown(step);
+    if (record == nullptr)
+      return info_.findings.add({Imperfection::unknown_event, event_name(step), cpu_, {}, step.time_ns});
+    if (record->is_cut_off) info_.findings.add({Imperfection::cut_off_field, event_name(step), cpu_, {}, step.time_ns});
     tasks_.learn(*record, step.time_ns);
     decoder_.decode(record->record, step.time_ns, cpu_, 0, batch);
     if (!record->stack.empty()) decoder_.decode(record->stack, step.time_ns, cpu_, 0, batch);
@@ -73,14 +75,6 @@ class CtfStream : public StackedStream {
     lost_at(batch.size());
     info_.lost.push_back({cpu_, step.lost, last_ns_, std::max(step.time_ns, last_ns_), {}});
     info_.findings.add({Imperfection::lost_events, step.detail, cpu_, {}, step.time_ns}, step.lost.value_or(1));
-  }
-
-  void report_unknown(const Step& step) {
-    std::string name;
-    if (info_.findings.wants(Imperfection::unknown_event))
-      if (const char* const given = bt_event_class_get_name(bt_event_borrow_class_const(step.event)))
-        name = printable(given);
-    info_.findings.add({Imperfection::unknown_event, name, cpu_, {}, step.time_ns});
   }
 
   unsigned cpu_;

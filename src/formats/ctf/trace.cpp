@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "formats/ftrace/format_text.hpp"
 #include "formats/kmt/file.hpp"
 
 namespace kmt::ctf {
@@ -98,7 +99,7 @@ void Trace::read_description(Findings& findings) {
 }
 
 void Trace::open_streams(Findings& findings) {
-  records = std::make_unique<EventRecords>(description.kernel.formats, description.kernel.byte_order, findings);
+  records = std::make_unique<RecordBuilder>(description.kernel.formats, description.kernel.byte_order, findings);
   const bt_stream* first = nullptr;
   for (std::size_t i = 0; i < graph_->streams(); ++i) {
     auto stream = std::make_unique<StreamCursor>(*graph_, i);
@@ -132,8 +133,8 @@ void Trace::describe_by_environment(const bt_stream* stream, Findings& findings)
   if (is_described) return;
 
   kernel.long_bytes = records->long_bytes();
-  kernel.header_page = header_page(kernel.long_bytes);
-  kernel.header_event = header_event();
+  kernel.header_page = header_page_text(kernel.long_bytes, 4096);
+  kernel.header_event = header_event_text();
   const bt_clock_class* const clock = stream != nullptr ? clock_of(stream) : nullptr;
   const char* const clock_name = clock != nullptr ? bt_clock_class_get_name(clock) : nullptr;
   kernel.clock = clock_name != nullptr ? clock_name : "";

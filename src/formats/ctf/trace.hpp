@@ -35,7 +35,7 @@ struct Trace {
   std::unique_ptr<Graph> graph_;
 
  public:  // gone before the graph
-  std::unique_ptr<EventRecords> records;
+  std::unique_ptr<RecordBuilder> records;
   std::map<unsigned, CpuEvents> cpus;  // by number
 };
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -28,11 +29,13 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kMagic = 0xC1FC1FC1;
 constexpr std::size_t kPacketBytes = 256u << 10;  // a packet ends with the event that makes it as large
 
-// The packets of one CPU's file.
+// The packets of one CPU's file, which is open only while one is written: there may be many CPUs.
 class PacketWriter {
  public:
   PacketWriter(const std::string& path, unsigned cpu, const Uuid& uuid, ByteOrder order)
-      : path_(path), file_(open_file(path, O_WRONLY | O_CREAT | O_EXCL)), cpu_(cpu), uuid_(uuid), order_(order) {}
+      : path_(path), cpu_(cpu), uuid_(uuid), order_(order) {
+    open_file(path_, O_WRONLY | O_CREAT | O_EXCL);  // a CPU without events has a file as well
+  }
 
   void begin_event(std::uint64_t time_ns) {
     if (lost_pending_) write_loss(time_ns);
@@ -57,6 +60,8 @@ class PacketWriter {
     lost_events_ += count.value_or(0);
     if (!count) ++lost_packets_;  // of a packet that is missing nobody knows how many events it had
   }
+  // The events may go on, a loss may wait for the next one.
+  void pause() { end_packet(); }
   void finish() {
     if (lost_pending_) write_loss(last_ns_);
     end_packet();
@@ -97,12 +102,12 @@ class PacketWriter {
     at(PacketLayout::kSequence, sequence_++);
     at(PacketLayout::kDiscarded, discarded_);
     at(PacketLayout::kCpu, std::uint32_t{cpu_});
-    write_all(file_.get(), {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}, path_);
-    bytes_.clear();
+    const FileDescriptor file = open_file(path_, O_WRONLY | O_APPEND);
+    write_all(file.get(), {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}, path_);
+    bytes_ = {};
   }
 
   std::string path_;
-  FileDescriptor file_;
   unsigned cpu_;
   Uuid uuid_;
   ByteOrder order_;
@@ -163,13 +168,14 @@ void write_description(const std::string& path, TraceDescription description) {
 struct RecordWriter::State {
   fs::path folder;
   Findings& findings;
+  fs::path unfinished;  // the folder's name until it is complete; empty: there is none
   Uuid uuid = random_uuid();
   TraceDescription description;
   std::vector<EventFormat> formats;
   std::unordered_map<unsigned, WrittenEvent> events;  // by id
   std::set<std::size_t> used;                         // formats
-  std::set<unsigned> cpus;
-  std::optional<PacketWriter> packets;
+  std::map<unsigned, PacketWriter> cpus;
+  PacketWriter* packets = nullptr;  // of the stream that is being written
 
   const KernelDescription& kernel() const { return description.kernel; }
   void put_event(const WrittenEvent& event, Bytes record);
@@ -177,30 +183,28 @@ struct RecordWriter::State {
   std::pair<std::size_t, std::size_t> place_of(const FormatField& field, Bytes record) const;
 };
 
-RecordWriter::RecordWriter(const std::string& folder, Findings& findings) : state_(new State{folder, findings}) {}
-RecordWriter::~RecordWriter() = default;
+RecordWriter::RecordWriter(const std::string& folder, Findings& findings) : state_(new State{folder, findings, {}}) {}
+
+RecordWriter::~RecordWriter() {
+  std::error_code code;
+  if (state_ && !state_->unfinished.empty()) fs::remove_all(state_->unfinished, code);
+}
 
 void RecordWriter::describe(const TraceDescription& description) {
   std::error_code code;
-  if (fs::exists(state_->folder, code) && !fs::is_empty(state_->folder, code)) {
+  if (fs::exists(state_->folder, code) && !(fs::is_directory(state_->folder) && fs::is_empty(state_->folder, code))) {
     Error error("Cannot write a CTF trace: the folder is there already and not empty");
     error.at({state_->folder, {}, {}});
     throw error.hint("Remove it, or name another one");
   }
-  fs::create_directories(state_->folder / "kernel", code);
+  state_->unfinished = fmt::format("{}.unfinished-{}", state_->folder.string(), ::getpid());
+  fs::create_directories(state_->unfinished / "kernel", code);
   if (code)
     throw Error(fmt::format("Cannot create the folder {}: {}", printable(state_->folder.string()), code.message()));
   state_->description = description;
-  KernelDescription& kernel = state_->description.kernel;
-  const std::vector<std::string_view> words = split(trim(description.uname), ' ');
-  if (words.size() >= 4) {
-    kernel.system_name = words.front();
-    kernel.node_name = words[1];
-    kernel.release = words[words.size() - 2];
-    kernel.machine = words.back();
-  }
+  name_machine(description.uname, state_->description.kernel);
   Findings ignored;  // whoever reads the trace finds them again
-  state_->formats = parse_event_formats(kernel.formats, ignored);
+  state_->formats = parse_event_formats(state_->kernel().formats, ignored);
   for (std::size_t i = 0; i < state_->formats.size(); ++i)
     state_->events.emplace(state_->formats[i].id, written_event(state_->formats[i], i));
 }
@@ -212,10 +216,11 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
     error.hint("Convert to .kmt instead, which holds all of them");
     throw error;
   }
-  if (!state_->cpus.insert(stream.cpu).second)
-    throw Error(fmt::format("The trace has two ring buffers of cpu {}", stream.cpu));
-  state_->packets.emplace(state_->folder / "kernel" / fmt::format("channel0_{}", stream.cpu), stream.cpu, state_->uuid,
-                          state_->kernel().byte_order);
+  const auto [packets, is_new] =
+      state_->cpus.try_emplace(stream.cpu, state_->unfinished / "kernel" / fmt::format("channel0_{}", stream.cpu),
+                               stream.cpu, state_->uuid, state_->kernel().byte_order);
+  if (!is_new && !stream.goes_on) throw Error(fmt::format("The trace has two ring buffers of cpu {}", stream.cpu));
+  state_->packets = &packets->second;
 }
 
 void RecordWriter::record(std::uint64_t ticks, Bytes record) {
@@ -290,18 +295,21 @@ void RecordWriter::State::put_field(const WrittenField& written, Bytes record) {
 
 void RecordWriter::lost(std::optional<std::uint64_t> count) { state_->packets->lost(count); }
 
-void RecordWriter::end_stream() {
-  state_->packets->finish();
-  state_->packets.reset();
-}
+void RecordWriter::end_stream() { state_->packets->pause(); }
 
 void RecordWriter::finish() {
+  for (auto& [cpu, packets] : state_->cpus) packets.finish();
   std::vector<EventFormat> used;
   for (const std::size_t format : state_->used) used.push_back(state_->formats[format]);
-  const fs::path metadata = state_->folder / "kernel" / "metadata";
+  const fs::path metadata = state_->unfinished / "kernel" / "metadata";
   const FileDescriptor file = open_file(metadata, O_WRONLY | O_CREAT | O_EXCL);
   write_all(file.get(), metadata_text(state_->kernel(), state_->uuid, used), metadata);
-  write_description(state_->folder / kDescriptionName, state_->description);
+  write_description(state_->unfinished / kDescriptionName, state_->description);
+  std::error_code code;
+  fs::rename(state_->unfinished, state_->folder, code);
+  if (code)
+    throw Error(fmt::format("Cannot name the folder {}: {}", printable(state_->folder.string()), code.message()));
+  state_->unfinished.clear();
 }
 
 }  // namespace kmt::ctf

@@ -7,11 +7,19 @@ namespace kmt {
 
 namespace {
 
+constexpr std::string_view kCommonFields =
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
+
 std::string declaration_of(const TextField& field) {
   if (field.is_text) return "__data_loc char[] " + field.name;
+  const bool is_array = field.element_bytes != 0;
+  const unsigned bytes = is_array ? field.element_bytes : field.bytes;
   const char* const types[] = {"char", "short", "int", "long long"};
-  const unsigned type = field.bytes == 8 ? 3 : field.bytes / 2;
-  return fmt::format("{}{} {}", field.is_signed ? "" : "unsigned ", types[type], field.name);
+  return fmt::format("{}{}{}{} {}", is_array ? "__data_loc " : "", field.is_signed ? "" : "unsigned ",
+                     types[bytes == 8 ? 3 : bytes / 2], is_array ? "[]" : "", field.name);
 }
 
 // As the kernel prints fields of these names.
@@ -47,21 +55,15 @@ std::vector<unsigned> offsets_of(const std::vector<TextField>& fields) {
 
 std::string format_text(const std::string& name, unsigned id, const std::vector<TextField>& fields,
                         const std::vector<FlagName>& gfp_flags) {
-  std::string text = fmt::format("name: {}\nID: {}\nformat:\n", name, id);
-  const auto add = [&text](std::string_view declaration, unsigned offset, unsigned bytes, bool is_signed) {
-    text += fmt::format("\tfield:{};\toffset:{};\tsize:{};\tsigned:{:d};\n", declaration, offset, bytes, is_signed);
-  };
-  add("unsigned short common_type", 0, 2, false);
-  add("unsigned char common_flags", 2, 1, false);
-  add("unsigned char common_preempt_count", 3, 1, false);
-  add("int common_pid", 4, 4, true);
-  text += '\n';
+  std::string text = fmt::format("name: {}\nID: {}\nformat:\n{}", name, id, kCommonFields);
   const std::vector<unsigned> offsets = offsets_of(fields);
   std::string print;
   std::string values;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const TextField& field = fields[i];
-    add(declaration_of(field), offsets[i], field.bytes, field.is_signed || field.is_text);
+    text += fmt::format("\tfield:{};\toffset:{};\tsize:{};\tsigned:{:d};\n", declaration_of(field), offsets[i],
+                        field.bytes, field.is_signed || field.is_text);
+    if (field.element_bytes != 0) continue;  // not printed
     const bool by_name = field.name == "gfp_flags" && !gfp_flags.empty();
     print += fmt::format("{}{}={}", print.empty() ? "" : " ", field.name, by_name ? "%s" : print_of(field));
     values += field.is_text ? fmt::format(", __get_str({})", field.name)
@@ -69,6 +71,16 @@ std::string format_text(const std::string& name, unsigned id, const std::vector<
                             : fmt::format(", REC->{}", field.name);
   }
   return fmt::format("{}\nprint fmt: \"{}\"{}\n", text, print, values);
+}
+
+FormatText describe_kernel_stack(unsigned id, unsigned long_bytes) {
+  constexpr unsigned kDescribedCallers = 8;
+  return {"ftrace", fmt::format("name: kernel_stack\nID: {}\nformat:\n{}"
+                                "\tfield:int size;\toffset:{};\tsize:4;\tsigned:1;\n"
+                                "\tfield:unsigned long caller[{}];\toffset:{};\tsize:{};\tsigned:0;\n\n"
+                                "print fmt: \"%d\", REC->size\n",
+                                id, kCommonFields, kCommonBytes, kDescribedCallers, kCommonBytes + long_bytes,
+                                kDescribedCallers * long_bytes)};
 }
 
 std::string header_page_text(unsigned long_bytes, unsigned page_bytes) {

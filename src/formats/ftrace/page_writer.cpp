@@ -3,10 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-
 namespace kmt {
 
 using namespace page_format;
@@ -18,10 +14,14 @@ constexpr std::uint64_t kExtendBytes = 8;
 
 PageWriter::PageWriter(PageLayout layout, Emit emit) : layout_(layout), emit_(std::move(emit)) {}
 
-void PageWriter::record(std::uint64_t ticks, Bytes record) {
+bool PageWriter::record(std::uint64_t ticks, Bytes record) {
   const bool is_short = !record.empty() && record.size() <= kMostShortRecord && record.size() % 4 == 0;
   const std::uint64_t length = (record.size() + 3) / 4 * 4;
   const std::uint64_t bytes = (is_short ? 4 : 8) + length;
+  const std::uint64_t with_page = layout_.data_offset() + bytes;
+  if (with_page > layout_.page_size) return false;
+  // The number of lost events needs room too: it gets a page of its own.
+  if (lost_count_ && with_page + layout_.long_bytes > layout_.page_size) begin_page(ticks);
   std::uint64_t delta = ticks - time_;
   bool extend = delta > kDeltaMask;
   const bool extendable = ticks >= time_ && delta >> (kDeltaBits + 32) == 0;
@@ -29,7 +29,6 @@ void PageWriter::record(std::uint64_t ticks, Bytes record) {
     begin_page(ticks);
     delta = 0;
     extend = false;
-    if (!fits(bytes)) throw Error(fmt::format("A record of {} bytes does not fit into a page", record.size()));
   }
   if (extend) {
     put_header(kTypeTimeExtend, delta & kDeltaMask);
@@ -41,6 +40,7 @@ void PageWriter::record(std::uint64_t ticks, Bytes record) {
   std::copy(record.begin(), record.end(), page_.begin() + static_cast<std::ptrdiff_t>(used_));
   used_ += length;
   time_ = ticks;
+  return true;
 }
 
 void PageWriter::lost(std::optional<std::uint64_t> count) {

@@ -18,8 +18,8 @@ class PageWriter {
   // `emit` gets every page of layout.page_size bytes.
   PageWriter(PageLayout layout, Emit emit);
 
-  // Throws Error when the record does not fit into a page.
-  void record(std::uint64_t ticks, Bytes record);
+  // False when the record does not fit into a page: it is left out.
+  bool record(std::uint64_t ticks, Bytes record);
   void lost(std::optional<std::uint64_t> count);
   void finish();  // the page that is not full, and a loss behind the last record
 

@@ -20,6 +20,8 @@ namespace kmt::perfdata {
 namespace {
 
 constexpr std::uint32_t kMostCpus = 0x10000;
+constexpr std::uint64_t kMostIdBytes = 20;
+constexpr std::string_view kKernel = "[kernel.kallsyms]";  // behind it the symbol that a mapping names
 
 // A size, then so many bytes, of which the text ends at the first NUL.
 std::string_view read_text(ByteReader& in) {
@@ -40,6 +42,22 @@ std::string module_of_path(std::string_view path) {
   std::string name(path.substr(0, suffix));
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
+}
+
+// What is left of a record, up to the first NUL.
+std::string_view read_name(ByteReader& in) {
+  const std::string_view padded = in.text(in.remaining());
+  return padded.substr(0, padded.find('\0'));
+}
+
+void note_build_id(std::string_view path, Bytes id, KernelDescription& kernel) {
+  std::string text;
+  for (const std::uint8_t byte : id) text += fmt::format("{:02x}", byte);
+  if (text.find_first_not_of('0') == std::string::npos) return;
+  if (path.starts_with(kKernel))
+    kernel.notes["kernel_build_id"] = text;
+  else if (const std::string module = module_of_path(path); !module.empty())
+    kernel.notes["module_build_ids"] += fmt::format("{} {}\n", module, text);
 }
 
 void read_build_ids(ByteReader& in, KernelDescription& kernel) {
@@ -112,21 +130,31 @@ void read_clocks(ByteReader& in, KernelDescription& kernel) {
 }  // namespace
 
 void read_build_id(std::uint16_t misc, ByteReader in, KernelDescription& kernel) {
-  constexpr std::uint64_t kMostIdBytes = 20;
   constexpr std::uint64_t kIdFieldBytes = 24;
   if ((misc & kCpuModeMask) != kCpuModeKernel) return;
   in.skip(4);  // pid
   const Bytes field = in.bytes(kIdFieldBytes);
-  const std::string_view padded = in.text(in.remaining());
-  const std::string_view path = padded.substr(0, padded.find('\0'));
   const std::uint64_t bytes = (misc & kBuildIdSized) != 0 ? std::uint64_t{field[kMostIdBytes]} : kMostIdBytes;
-  std::string id;
-  for (const std::uint8_t byte : field.first(std::min(bytes, kMostIdBytes))) id += fmt::format("{:02x}", byte);
-  if (id.find_first_not_of('0') == std::string::npos) return;
-  if (path.starts_with("[kernel.kallsyms]"))
-    kernel.notes["kernel_build_id"] = id;
-  else if (const std::string module = module_of_path(path); !module.empty())
-    kernel.notes["module_build_ids"] += fmt::format("{} {}\n", module, id);
+  note_build_id(read_name(in), field.first(std::min(bytes, kMostIdBytes)), kernel);
+}
+
+void read_kernel_mapping(const Record& record, KernelDescription& kernel) {
+  if ((record.misc & kCpuModeMask) != kCpuModeKernel) return;
+  ByteReader in(record.payload, kernel.byte_order);
+  in.skip(8 + 16);  // pid, tid, start, size
+  const std::uint64_t reference = in.u64();
+  Bytes id;
+  if (record.type == kMmap2) {
+    const std::uint8_t size = in.u8();
+    in.skip(3);
+    const Bytes field = in.bytes(kMostIdBytes);  // or the place of a file
+    if ((record.misc & kMmapBuildId) != 0) id = field.first(std::min<std::uint64_t>(size, kMostIdBytes));
+    in.skip(8);  // protection, flags
+  }
+  const std::string_view name = read_name(in);
+  note_build_id(name, id, kernel);
+  if (name.starts_with(kKernel) && name.size() > kKernel.size() && kernel.notes.count("kernel_reference") == 0)
+    kernel.notes["kernel_reference"] = fmt::format("{} {:x}", name.substr(kKernel.size()), reference);
 }
 
 void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, Attributes& attributes,

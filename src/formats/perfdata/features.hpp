@@ -4,6 +4,7 @@
 
 #include "base/byte_reader.hpp"
 #include "formats/perfdata/attributes.hpp"
+#include "formats/perfdata/record_cursor.hpp"
 #include "formats/trace_description.hpp"
 #include "trace/imperfections.hpp"
 
@@ -11,6 +12,9 @@ namespace kmt::perfdata {
 
 // The contents of a PERF_RECORD_HEADER_BUILD_ID, or of one entry of the section of build-ids.
 void read_build_id(std::uint16_t misc, ByteReader in, KernelDescription& kernel);
+
+// Of a PERF_RECORD_MMAP or …_MMAP2: where the kernel lay, and the build-id of it or of a module, if it is said.
+void read_kernel_mapping(const Record& record, KernelDescription& kernel);
 
 // One feature (layout.hpp); others than those known are passed over. Damage becomes a finding.
 void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, Attributes& attributes,

@@ -176,19 +176,6 @@ void read_name(const Record& record, FileContents& contents) {
   if (what == kName) contents.attributes.name(id, padded.substr(0, padded.find('\0')));
 }
 
-// Where the kernel and its modules lay.
-void read_kernel_mapping(const Record& record, KernelDescription& kernel) {
-  constexpr std::string_view kKernel = "[kernel.kallsyms]";
-  if ((record.misc & kCpuModeMask) != kCpuModeKernel) return;
-  ByteReader in(record.payload, kernel.byte_order);
-  in.skip(8 + 16);  // pid, tid, start, size
-  const std::uint64_t reference = in.u64();
-  const std::string_view padded = in.text(in.remaining());
-  const std::string_view name = padded.substr(0, padded.find('\0'));
-  if (name.starts_with(kKernel) && name.size() > kKernel.size() && kernel.notes.count("kernel_reference") == 0)
-    kernel.notes["kernel_reference"] = fmt::format("{} {:x}", name.substr(kKernel.size()), reference);
-}
-
 void read_description_record(const Record& record, FileContents& contents, Findings& findings) {
   const std::uint64_t at = record.offset + kRecordHeaderBytes;
   KernelDescription& kernel = contents.description.kernel;
@@ -196,7 +183,8 @@ void read_description_record(const Record& record, FileContents& contents, Findi
     read_feature(number, bytes, offset, contents.attributes, contents.description, findings);
   };
   switch (record.type) {
-    case kMmap: read_kernel_mapping(record, kernel); break;
+    case kMmap:
+    case kMmap2: read_kernel_mapping(record, kernel); break;
     case kHeaderAttr: read_pipe_attribute(record, contents); break;
     case kEventUpdate: read_name(record, contents); break;
     case kIdIndex: read_id_index(record, contents); break;
@@ -212,14 +200,15 @@ void read_description_record(const Record& record, FileContents& contents, Findi
   }
 }
 
-// Records that describe what is recorded. In a file they stand in front of the first sample; of a pipe perf writes
-// build-ids last.
+// Records that describe what is recorded. In a file they stand in front of the first sample, or, where the kernel is
+// not among them, behind the last one (perf record --tail-synthesize); of a pipe perf writes build-ids last.
 void read_description_records(Bytes file, FileContents& contents, Findings& findings) {
   Findings found_again;  // by whoever reads the events
   RecordCursor records(file, contents.data_begin, contents.data_end, contents.order(), false, found_again);
+  const auto& notes = contents.description.kernel.notes;
   bool described = !contents.description.kernel.header_page.empty();
   for (Record record; records.next(record);) {
-    if (!contents.is_pipe && record.type == kSample) break;
+    if (record.type == kSample && !contents.is_pipe && notes.count("kernel_reference") > 0) break;
     if (record.type == kHeaderTracingData && std::exchange(described, true)) continue;
     try {
       read_description_record(record, contents, findings);

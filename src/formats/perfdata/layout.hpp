@@ -24,6 +24,7 @@ enum RecordType : std::uint32_t {
   kThrottle = 5,
   kFork = 7,
   kSample = 9,
+  kMmap2 = 10,
   kLostSamples = 13,
   kLastKernelType = 22,
   kUserTypes = 64,
@@ -39,6 +40,9 @@ enum RecordType : std::uint32_t {
   kCompressed2 = 83,  // since Linux 6.16: its size stands in front, so that records stay aligned
   kLastUserType = 84,
 };
+constexpr bool is_known_type(std::uint32_t type) {
+  return (type > 0 && type <= kLastKernelType) || (type >= kUserTypes && type <= kLastUserType);
+}
 
 // Bits of perf_event_attr::sample_type, in the order in which a sample holds their fields (all up to kRaw).
 struct SampleBits {
@@ -67,6 +71,7 @@ struct ReadBits {
 constexpr std::uint32_t kTypeTracepoint = 2;       // perf_event_attr::type
 constexpr std::uint16_t kCpuModeMask = 7;          // of a record's misc
 constexpr std::uint16_t kCpuModeKernel = 1;        // PERF_RECORD_MISC_KERNEL
+constexpr std::uint16_t kMmapBuildId = 1u << 14;   // PERF_RECORD_MISC_MMAP_BUILD_ID
 constexpr std::uint16_t kBuildIdSized = 1u << 15;  // PERF_RECORD_MISC_BUILD_ID_SIZE
 
 // Addresses of a call chain from here on are marks: what follows is of the kernel, of user space, …
@@ -85,7 +90,6 @@ enum Feature : unsigned {
   kCommandLine = 11,
   kEventDescription = 12,
   kNumaTopology = 14,
-  kSampleTime = 21,
   kClockData = 29,
 };
 

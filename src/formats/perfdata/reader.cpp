@@ -7,14 +7,15 @@
 
 #include <fmt/format.h>
 
+#include "base/flat_map.hpp"
 #include "base/text.hpp"
 #include "formats/cpu_streams.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "formats/perfdata/description.hpp"
-#include "formats/perfdata/event_records.hpp"
 #include "formats/perfdata/file.hpp"
 #include "formats/perfdata/layout.hpp"
+#include "formats/perfdata/ordered_records.hpp"
 #include "formats/perfdata/stacks.hpp"
 
 namespace kmt::perfdata {
@@ -31,7 +32,7 @@ class PerfDataSource : public Source {
     decoder_ = std::make_unique<RecordDecoder>(
         parse_event_formats(contents_.description.kernel.formats, info_.findings), contents_.order(), info_);
     stack_ids_ = std::make_unique<StackIds>(info_.stacks);
-    records_ = std::make_unique<EventRecords>(file.bytes, contents_, info_.findings);
+    records_ = std::make_unique<OrderedRecords<Event>>(file.bytes, contents_, info_);
     untraced_types_.resize(contents_.attributes.all().size());
   }
 
@@ -40,12 +41,9 @@ class PerfDataSource : public Source {
   double progress() const override;
 
  private:
-  void take(EventRecords::Kind kind);
   void take_sample();
   EventTypeId untraced_type(std::uint32_t attribute);
   void take_loss();
-  void take_task();
-  void release(std::uint64_t due_ns);
   void let_go_of_read_bytes();
 
   TraceFile file_;
@@ -53,13 +51,11 @@ class PerfDataSource : public Source {
   FileContents contents_;
   std::unique_ptr<RecordDecoder> decoder_;
   std::unique_ptr<StackIds> stack_ids_;
-  std::unique_ptr<EventRecords> records_;
-  HeldByTime<Event> events_;
-  HeldByTime<TaskChange> tasks_;
+  std::unique_ptr<OrderedRecords<Event>> records_;
   EventBatch timeless_;
   bool ended_ = false;
-  std::uint64_t last_given_ns_ = 0;
   std::vector<std::uint64_t> last_of_cpu_ns_;               // the last event read
+  FlatMap<std::size_t> sums_;                               // of lost events by CPU: indices in buffer_statistics
   std::vector<std::uint64_t> stack_;                        // of the last sample
   std::vector<std::optional<EventTypeId>> untraced_types_;  // by attribute
   std::uint64_t let_go_ = 0;                                // bytes of the file
@@ -71,49 +67,38 @@ bool PerfDataSource::read(EventBatch& batch) {
   for (;;) {
     batch.swap(timeless_);
     while (batch.size() < kBatchEvents) {
-      const Event* const event = events_.next_due();
+      const Event* const event = records_->next_due();
       if (event == nullptr) break;
       batch.push_back(*event);
     }
-    if (!batch.empty()) break;
+    if (!batch.empty()) return true;
     if (ended_) return false;
-    take(records_->next());
-  }
-  last_given_ns_ = std::max(last_given_ns_, batch.back().time_ns);
-  return true;
-}
-
-void PerfDataSource::take(EventRecords::Kind kind) {
-  switch (kind) {
-    case EventRecords::Kind::sample: take_sample(); break;
-    case EventRecords::Kind::loss: take_loss(); break;
-    case EventRecords::Kind::task: take_task(); break;
-    case EventRecords::Kind::round_end:
-      release(records_->end_round());
-      let_go_of_read_bytes();
-      break;
-    case EventRecords::Kind::end:
-      ended_ = true;
-      release(RoundLimit::kAll);
-      break;
+    switch (records_->next()) {
+      case RecordParser::Kind::sample: take_sample(); break;
+      case RecordParser::Kind::loss: take_loss(); break;
+      case RecordParser::Kind::task: break;
+      case RecordParser::Kind::round_end: let_go_of_read_bytes(); break;
+      case RecordParser::Kind::end: ended_ = true; break;
+    }
   }
 }
 
 void PerfDataSource::take_sample() {
-  const Sample& sample = records_->sample();
+  const RecordParser& parser = records_->parser();
+  const Sample& sample = parser.sample();
   const auto cpu = static_cast<std::uint16_t>(*sample.cpu);
   // What has no time comes at once, behind what came before.
-  EventBatch& to = sample.time_ns == 0 ? timeless_ : events_.items();
+  EventBatch& to = sample.time_ns == 0 ? timeless_ : records_->items();
   const std::size_t before = to.size();
-  const Attribute& attribute = contents_.attributes.all()[records_->attribute()];
+  const Attribute& attribute = contents_.attributes.all()[parser.attribute()];
   if (sample.raw && attribute.type == kTypeTracepoint) {
-    decoder_->decode(*sample.raw, sample.time_ns, cpu, records_->offset(), to);
+    decoder_->decode(*sample.raw, sample.time_ns, cpu, parser.offset(), to);
   } else {
     Event& event = to.emplace_back();
     event.time_ns = sample.time_ns;
     event.cpu = cpu;
     event.node = kNoNode;
-    event.type = untraced_type(records_->attribute());
+    event.type = untraced_type(parser.attribute());
   }
   if (to.size() == before) return;
   kernel_stack(sample.chain, contents_.order(), stack_);
@@ -122,14 +107,7 @@ void PerfDataSource::take_sample() {
   if (sample.time_ns == 0) return;
   if (last_of_cpu_ns_.size() <= cpu) last_of_cpu_ns_.resize(cpu + 1u);
   last_of_cpu_ns_[cpu] = sample.time_ns;
-  if (sample.time_ns < last_given_ns_) {
-    std::string detail;
-    if (info_.findings.wants(Imperfection::late_event))
-      detail = fmt::format("by {} ns", last_given_ns_ - sample.time_ns);
-    info_.findings.add({Imperfection::late_event, std::move(detail), cpu, records_->offset(), sample.time_ns});
-  }
-  events_.hold(sample.time_ns, cpu);
-  if (events_.size() >= most_held(file_.bytes.size())) events_.release_half();
+  records_->hold(sample.time_ns, cpu);
 }
 
 // Events of other kinds than tracepoints, and tracepoints recorded without their fields, are counted.
@@ -148,18 +126,17 @@ EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
 }
 
 void PerfDataSource::take_loss() {
-  const Loss& loss = records_->loss();
+  const Loss& loss = records_->parser().loss();
   if (info_.cpus <= loss.cpu) info_.cpus = loss.cpu + 1u;
   const std::string what = loss.count ? fmt::format("{} events", *loss.count) : "an unknown number of events";
   if (loss.time_ns == 0) {
     // A sum of the recording's end counts what marks told of again: of the two the larger counts, as with overruns.
-    auto of_cpu = std::find_if(info_.buffer_statistics.begin(), info_.buffer_statistics.end(),
-                               [&](const BufferStatistics& statistics) { return statistics.cpu == loss.cpu; });
-    if (of_cpu == info_.buffer_statistics.end()) {
+    const auto [index, is_first] = sums_.insert(loss.cpu);
+    if (is_first) {
+      *index = info_.buffer_statistics.size();
       info_.buffer_statistics.push_back({loss.cpu});
-      of_cpu = info_.buffer_statistics.end() - 1;
     }
-    of_cpu->overrun += loss.count.value_or(1);
+    info_.buffer_statistics[*index].overrun += loss.count.value_or(1);
     info_.findings.add({Imperfection::lost_events, what + " of one kind in all", loss.cpu, loss.offset, {}}, 0);
     return;
   }
@@ -168,30 +145,16 @@ void PerfDataSource::take_loss() {
   info_.findings.add({Imperfection::lost_events, what, loss.cpu, loss.offset, loss.time_ns}, loss.count.value_or(1));
 }
 
-void PerfDataSource::take_task() {
-  TaskChange& change = records_->task();
-  if (change.time_ns == 0) return learn(change, info_);
-  const std::uint64_t time_ns = change.time_ns;
-  tasks_.items().push_back(std::move(change));
-  tasks_.hold(time_ns, 0);
-}
-
-void PerfDataSource::release(std::uint64_t due_ns) {
-  tasks_.release(due_ns);
-  while (const TaskChange* const change = tasks_.next_due()) learn(*change, info_);
-  events_.release(due_ns);
-}
-
 double PerfDataSource::progress() const {
   const std::uint64_t bytes = contents_.data_end - contents_.data_begin;
-  const std::uint64_t read = records_->position() - contents_.data_begin;
+  const std::uint64_t read = records_->parser().position() - contents_.data_begin;
   return bytes == 0 ? 1.0 : static_cast<double>(read) / static_cast<double>(bytes);
 }
 
 // What has been read is not needed again; kept, the whole file would come to count as the program's memory.
 void PerfDataSource::let_go_of_read_bytes() {
   constexpr std::uint64_t kLetGoBytes = 1u << 20;
-  const std::uint64_t read = records_->position();
+  const std::uint64_t read = records_->parser().position();
   if (!file_.mapping || read - let_go_ < kLetGoBytes) return;
   file_.mapping->let_go(file_.bytes.subspan(let_go_, read - let_go_));
   let_go_ = read;

@@ -26,9 +26,23 @@ bool is_compressed(std::uint32_t type) { return type == kCompressed || type == k
 
 // By which records are found again behind damage. All have whole words but compressed ones.
 bool looks_like_a_record(const Header& header) {
-  const bool known = (header.type > 0 && header.type <= kLastKernelType) ||
-                     (header.type >= kUserTypes && header.type <= kLastUserType);
-  return known && header.size >= kRecordHeaderBytes && (header.size % 8 == 0 || is_compressed(header.type));
+  return is_known_type(header.type) && header.size >= kRecordHeaderBytes &&
+         (header.size % 8 == 0 || is_compressed(header.type));
+}
+
+// Whether some records follow each other from there, or all that are left. Empty: only more bytes would tell.
+std::optional<bool> go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order, bool more_may_come = false) {
+  constexpr unsigned kConvincing = 4;
+  for (unsigned seen = 0; seen < kConvincing; ++seen) {
+    const std::uint64_t left = bytes.size() - position;
+    if (left == 0 && !more_may_come) return true;
+    const bool has_header = left >= kRecordHeaderBytes;
+    const Header header = has_header ? header_at(bytes.data() + position, order) : Header{};
+    if (has_header && !looks_like_a_record(header)) return false;
+    if (!has_header || header.size > left) return more_may_come ? std::nullopt : std::optional(false);
+    position += header.size;
+  }
+  return true;
 }
 
 // Of one file. What perf compresses best, long runs of one event, shrinks to a fiftieth.
@@ -42,7 +56,7 @@ RecordCursor::RecordCursor(Bytes file, std::uint64_t begin, std::uint64_t end, B
 
 bool RecordCursor::next(Record& record) {
   while (!next_unpacked(record)) {
-    if (!next_in_file(record)) return false;
+    if (!next_in_file(record)) return next_unpacked(record, false);
     if (!is_compressed(record.type)) return true;
     if (unpack_) feed(record);
   }
@@ -83,22 +97,10 @@ bool RecordCursor::attach(Record& record) {
   return true;
 }
 
-// Whether some records follow each other from there, or all that are left.
-bool RecordCursor::go_on_from(std::uint64_t position) const {
-  constexpr unsigned kConvincing = 4;
-  for (unsigned seen = 0; seen < kConvincing && position != end_; ++seen) {
-    if (end_ - position < kRecordHeaderBytes) return false;
-    const Header header = header_at(file_.data() + position, order_);
-    if (!looks_like_a_record(header) || header.size > end_ - position) return false;
-    position += header.size;
-  }
-  return true;
-}
-
 void RecordCursor::pass_over_damage() {
   const std::uint64_t begin = position_;
   do ++position_;
-  while (position_ < end_ && !go_on_from(position_));
+  while (position_ < end_ && go_on_from(file_.first(end_), position_, order_) == false);
   // Without anything behind it, it is a record that was not written to its end, or looks so.
   const bool cut_off = position_ == end_;
   std::string detail = cut_off ? fmt::format("its last {} bytes are no whole record", position_ - begin)
@@ -120,22 +122,19 @@ void RecordCursor::feed(const Record& record) {
   unpacker_->feed(packed);
 }
 
-// Behind damage, the record that had begun in front of it has no end.
-void RecordCursor::damaged_block(const char* what) {
-  findings_.add({Imperfection::damaged_record, fmt::format("compressed: {}", what), {}, compressed_offset_, {}});
-  unpacked_.clear();
-  next_ = 0;
-}
-
-bool RecordCursor::next_unpacked(Record& record) {
+bool RecordCursor::next_unpacked(Record& record, bool more_may_come) {
   if (!unpacker_) return false;
   for (;;) {
+    if (is_lost_) find_unpacked(more_may_come);
     const std::size_t left = unpacked_.size() - next_;
-    if (left >= kRecordHeaderBytes) {
+    if (!is_lost_ && left >= kRecordHeaderBytes) {
       const Header header = header_at(unpacked_.data() + next_, order_);
       if (header.size < kRecordHeaderBytes || is_compressed(header.type)) {
         damaged_block("impossible record inside");
-      } else if (header.size <= left) {
+        ++next_;
+        continue;
+      }
+      if (header.size <= left) {
         const Bytes whole = Bytes(unpacked_).subspan(next_, header.size);
         record = {header.type, header.misc, whole.subspan(kRecordHeaderBytes), {}, compressed_offset_};
         next_ += header.size;
@@ -144,13 +143,48 @@ bool RecordCursor::next_unpacked(Record& record) {
     }
     unpacked_.erase(unpacked_.begin(), unpacked_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
+    if (!more_may_come) {
+      if (is_lost_ || unpacked_.empty()) return false;
+      pass_over_unpacked();
+      continue;
+    }
     try {
       if (!unpacker_->unpack(unpacked_)) return false;
     } catch (const Error& error) {
       damaged_block(error.what());
+      unpacked_.clear();  // the record that had begun in front of the damage has no end
       return false;
     }
   }
+}
+
+// Behind damage: where records go on, or where only more bytes would tell.
+void RecordCursor::find_unpacked(bool more_may_come) {
+  std::optional<bool> found = false;
+  for (; next_ < unpacked_.size(); ++next_) {
+    found = go_on_from(unpacked_, next_, order_, more_may_come);
+    if (found != false) break;
+  }
+  is_lost_ = found != true;
+}
+
+void RecordCursor::damaged_block(const char* what) {
+  findings_.add({Imperfection::damaged_record, fmt::format("compressed: {}", what), {}, compressed_offset_, {}});
+  is_lost_ = true;
+}
+
+// At the end of the file: what is left is no whole record.
+void RecordCursor::pass_over_unpacked() {
+  const std::size_t left = unpacked_.size();
+  is_lost_ = true;
+  next_ = 1;
+  find_unpacked(false);
+  findings_.add({is_lost_ ? Imperfection::truncated_file : Imperfection::damaged_record,
+                 is_lost_ ? fmt::format("compressed: its last {} bytes are no whole record", left)
+                          : fmt::format("compressed: {} bytes skipped", next_),
+                 {},
+                 compressed_offset_,
+                 {}});
 }
 
 }  // namespace kmt::perfdata

@@ -32,12 +32,13 @@ class RecordCursor {
 
  private:
   bool next_in_file(Record& record);
-  bool next_unpacked(Record& record);
+  bool next_unpacked(Record& record, bool more_may_come = true);
   bool attach(Record& record);
   void feed(const Record& record);
   void pass_over_damage();
-  bool go_on_from(std::uint64_t position) const;
+  void find_unpacked(bool more_may_come);
   void damaged_block(const char* what);
+  void pass_over_unpacked();
 
   Bytes file_;
   std::uint64_t position_;
@@ -48,6 +49,7 @@ class RecordCursor {
   std::optional<Unpacker> unpacker_;     // once a compressed record has come
   std::vector<std::uint8_t> unpacked_;   // records, the last one maybe not whole yet
   std::size_t next_ = 0;                 // in unpacked_
+  bool is_lost_ = false;                 // behind damage: next_ may be anywhere in a record
   std::uint64_t compressed_offset_ = 0;  // of the record that is being unpacked
 };
 

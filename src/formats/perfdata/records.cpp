@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -13,38 +12,29 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/format_text.hpp"
 #include "formats/perfdata/description.hpp"
-#include "formats/perfdata/event_records.hpp"
 #include "formats/perfdata/layout.hpp"
+#include "formats/perfdata/ordered_records.hpp"
 #include "formats/perfdata/reader.hpp"
 #include "formats/perfdata/stacks.hpp"
+#include "formats/records_by_cpu.hpp"
 
 namespace kmt::perfdata {
 
 namespace {
 
 constexpr std::uint16_t kUsualStackId = 4;  // TRACE_STACK of kernel/trace/trace.h
-constexpr unsigned kDescribedCallers = 8;   // of an array that takes the rest of the record
-constexpr std::size_t kCommonBytes = 8;     // type, flags, preemption count, task: as all records have them
 
-// As events/ftrace/kernel_stack/format of Linux 6.1.
-constexpr const char* kStackFormat =
-    "name: kernel_stack\nID: {0}\nformat:\n"
-    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-    "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
-    "\tfield:unsigned long caller[8];\toffset:{1};\tsize:{2};\tsigned:0;\n\n"
-    "print fmt: \"\"\n";
-
-std::uint16_t unused_id(const std::vector<FormatText>& formats) {
-  std::set<unsigned> used;
+// Empty: all are used.
+std::optional<std::uint16_t> unused_id(const std::vector<FormatText>& formats) {
+  constexpr unsigned kIds = 0x10000;
+  std::vector<bool> used(kIds);
   Findings found_again;
-  for (const EventFormat& format : parse_event_formats(formats, found_again)) used.insert(format.id);
-  std::uint16_t id = kUsualStackId;
-  while (used.count(id) != 0) ++id;
-  return id;
+  for (const EventFormat& format : parse_event_formats(formats, found_again)) used[format.id] = true;
+  for (unsigned id = kUsualStackId; id < kIds; ++id)
+    if (!used[id]) return static_cast<std::uint16_t>(id);
+  return std::nullopt;
 }
 
 // "ID TEXT" lines, by id.
@@ -72,39 +62,29 @@ class Converter {
   Converter(const TraceFile& file, RecordSink& sink, Findings& findings)
       : sink_(sink),
         findings_(findings),
-        contents_(parse_file(file.bytes, findings)),
-        file_bytes_(file.bytes.size()),
-        records_(file.bytes, contents_, findings) {
+        contents_(parse_file(file.bytes, read_again_.findings)),
+        records_(file.bytes, contents_, read_again_) {
     describe(file);
   }
 
   void convert();
 
  private:
-  static constexpr std::size_t kGivenAtOnce = 1u << 20;  // bytes of a CPU
-
-  struct Cpu {
-    std::vector<Held> waiting;
-    std::size_t bytes = 0;
-    bool begun = false;
-  };
-
   void describe(const TraceFile& file);
   void take_sample();
   void take_loss();
-  void sort_in(Held& item);
-  void give(unsigned number, Cpu& cpu);
+  void give(const Held& item);
   void give_stack(const Held& item);
 
   RecordSink& sink_;
   Findings& findings_;
+  TraceInfo read_again_;  // what describe() has learned already
   FileContents contents_;
-  std::uint64_t file_bytes_;
-  EventRecords records_;
-  HeldByTime<Held> held_;
-  std::map<unsigned, Cpu> cpus_;
+  OrderedRecords<Held> records_;
+  std::optional<RecordsByCpu> by_cpu_;
   unsigned long_bytes_ = 8;
-  std::uint16_t stack_id_ = 0;
+  std::optional<std::uint16_t> stack_id_;  // empty: none are written
+  std::uint64_t left_out_ = 0;
   std::vector<std::uint8_t> stack_record_;
 };
 
@@ -121,6 +101,7 @@ void Converter::describe(const TraceFile& file) {
   for (EventBatch batch; source->read(batch);) {
   }
   const TraceInfo& info = source->info();
+  findings_.merge(info.findings);
   long_bytes_ = info.word_bits / 8;
   kernel.cpus = info.cpus;
   kernel.clock = info.clock;
@@ -133,91 +114,76 @@ void Converter::describe(const TraceFile& file) {
     description.cpu_stats.push_back(cpu_stats_of(kernel, cpu, fmt::format("overrun: {}\n", lost[cpu])));
   if (info.stacks.size() > 1) {
     stack_id_ = unused_id(kernel.formats);
-    kernel.formats.push_back({"ftrace", fmt::format(fmt::runtime(kStackFormat), stack_id_, kCommonBytes + long_bytes_,
-                                                    kDescribedCallers * long_bytes_)});
+    if (stack_id_)
+      kernel.formats.push_back(describe_kernel_stack(*stack_id_, long_bytes_));
+    else
+      findings_.add({Imperfection::left_out, "stacks: no event id is left for their records", {}, {}, {}});
   }
   sink_.describe(description);
+  by_cpu_.emplace(sink_, kernel.page_size);
 }
 
 void Converter::convert() {
-  for (;;) {
-    if (held_.size() >= most_held(file_bytes_)) held_.release_half();
-    while (Held* const item = held_.next_due()) sort_in(*item);
+  for (bool ended = false; !ended;) {
     switch (records_.next()) {
-      case EventRecords::Kind::sample: take_sample(); break;
-      case EventRecords::Kind::loss: take_loss(); break;
-      case EventRecords::Kind::task: break;
-      case EventRecords::Kind::round_end: held_.release(records_.end_round()); break;
-      case EventRecords::Kind::end:
-        held_.release(RoundLimit::kAll);
-        while (Held* const item = held_.next_due()) sort_in(*item);
-        for (auto& [number, cpu] : cpus_) give(number, cpu);
-        return;
+      case RecordParser::Kind::sample: take_sample(); break;
+      case RecordParser::Kind::loss: take_loss(); break;
+      case RecordParser::Kind::task: break;
+      case RecordParser::Kind::round_end: break;
+      case RecordParser::Kind::end: ended = true; break;
     }
+    while (const Held* const item = records_.next_due()) give(*item);
   }
+  by_cpu_->finish();
+  if (left_out_ > 0)
+    findings_.add({Imperfection::unwritten_event,
+                   fmt::format("{} of them, no tracepoints with their fields", left_out_),
+                   {},
+                   {},
+                   {}},
+                  left_out_);
 }
 
 void Converter::take_sample() {
-  const Sample& sample = records_.sample();
-  const Attribute& attribute = contents_.attributes.all()[records_.attribute()];
+  const Sample& sample = records_.parser().sample();
+  const Attribute& attribute = contents_.attributes.all()[records_.parser().attribute()];
   if (!sample.raw || attribute.type != kTypeTracepoint) {
-    findings_.add({Imperfection::unknown_section,
-                   fmt::format("a sample of {}, which is no tracepoint with its fields", printable(attribute.name)),
-                   {},
-                   records_.offset(),
-                   {}});
+    ++left_out_;
     return;
   }
-  Held& item = held_.items().emplace_back();
+  Held& item = records_.items().emplace_back();
   item.time_ns = sample.time_ns;
   item.cpu = static_cast<std::uint16_t>(*sample.cpu);
   item.record.assign(sample.raw->begin(), sample.raw->end());
   kernel_stack(sample.chain, contents_.order(), item.stack);
-  held_.hold(item.time_ns, item.cpu);
+  records_.hold(item.time_ns, item.cpu);
 }
 
 // A sum of the recording's end is in the statistics.
 void Converter::take_loss() {
-  const Loss& loss = records_.loss();
+  const Loss& loss = records_.parser().loss();
   if (loss.time_ns == 0) return;
-  Held& item = held_.items().emplace_back();
+  Held& item = records_.items().emplace_back();
   item.time_ns = loss.time_ns;
   item.cpu = loss.cpu;
   item.is_loss = true;
   item.lost = loss.count;
-  held_.hold(item.time_ns, item.cpu);
+  records_.hold(item.time_ns, item.cpu);
 }
 
-void Converter::sort_in(Held& item) {
-  const unsigned number = item.cpu;
-  Cpu& cpu = cpus_[number];
-  cpu.bytes += sizeof item + item.record.size() + item.stack.size() * sizeof(std::uint64_t);
-  cpu.waiting.push_back(std::move(item));
-  if (cpu.bytes >= kGivenAtOnce) give(number, cpu);
-}
-
-void Converter::give(unsigned number, Cpu& cpu) {
-  sink_.begin_stream({number, "", contents_.description.kernel.page_size, std::exchange(cpu.begun, true)});
-  for (const Held& item : cpu.waiting) {
-    if (item.is_loss) {
-      sink_.lost(item.lost);
-    } else {
-      sink_.record(item.time_ns, item.record);
-      give_stack(item);
-    }
-  }
-  sink_.end_stream();
-  cpu.waiting.clear();
-  cpu.bytes = 0;
+void Converter::give(const Held& item) {
+  if (item.is_loss) return by_cpu_->lost(item.cpu, item.lost);
+  by_cpu_->record(item.cpu, item.time_ns, item.record);
+  give_stack(item);
 }
 
 void Converter::give_stack(const Held& item) {
-  if (item.stack.empty() || item.record.size() < kCommonBytes) return;
+  if (!stack_id_ || item.stack.empty() || item.record.size() < kCommonBytes) return;
   const ByteOrder order = contents_.order();
   const std::size_t callers = kCommonBytes + long_bytes_;
   stack_record_.assign(callers + item.stack.size() * long_bytes_, 0);
   std::copy_n(item.record.begin(), kCommonBytes, stack_record_.begin());
-  store(stack_record_.data(), stack_id_, order);
+  store(stack_record_.data(), *stack_id_, order);
   store(stack_record_.data() + kCommonBytes, static_cast<std::uint32_t>(item.stack.size()), order);
   std::uint8_t* at = stack_record_.data() + callers;
   for (const std::uint64_t address : item.stack) {
@@ -227,7 +193,7 @@ void Converter::give_stack(const Held& item) {
       store(at, address, order);
     at += long_bytes_;
   }
-  sink_.record(item.time_ns, stack_record_);
+  by_cpu_->record(item.cpu, item.time_ns, stack_record_);
 }
 
 }  // namespace

@@ -62,10 +62,10 @@ class HeldByTime {
                                             [due_ns](const Place& place) { return place.time_ns <= due_ns; });
     due_ = static_cast<std::size_t>(later - order_.begin());
   }
-  // The earlier half of it.
-  void release_half() {
+  // When half of it, which is something, would be due.
+  std::uint64_t middle_ns() {
     merge_runs();
-    due_ = order_.size() / 2;
+    return order_[order_.size() / 2].time_ns;
   }
   // What is due next, by time, at equal times by CPU, within a CPU as it came; null: nothing more. Valid until the
   // next call.

@@ -18,7 +18,6 @@ namespace kmt::relay {
 namespace {
 
 constexpr std::size_t kBatchEvents = 256;
-constexpr std::uint64_t kLetGoBytes = 512u << 10;  // of each file
 
 // In the order of TraceInfo::event_types.
 constexpr struct {
@@ -57,6 +56,7 @@ class RecordClock {
     number_ = record.sequence;
     return static_cast<std::uint64_t>(time_);
   }
+  std::uint32_t number() const { return number_; }  // of the record that was asked for last
 
  private:
   std::uint32_t number_ = 0;
@@ -66,7 +66,12 @@ class RecordClock {
 class FileStream : public CpuStream {
  public:
   FileStream(const CpuFile& file, RecordClock clock, Common& common, std::uint64_t& consumed)
-      : file_(file), walker_(file.file.bytes, common.abi), clock_(clock), common_(common), consumed_(consumed) {}
+      : file_(file),
+        bytes_(file.file.mapping.get(), file.file.bytes),
+        walker_(file.file.bytes, common.abi),
+        clock_(clock),
+        common_(common),
+        consumed_(consumed) {}
 
   bool read(EventBatch& batch) override {
     batch.clear();
@@ -78,7 +83,7 @@ class FileStream : public CpuStream {
         case Step::Kind::null: add_null(step); break;
         case Step::Kind::torn: add_torn(step); break;
       }
-      let_go_of_read_bytes(step.offset);
+      bytes_.read_until(step.offset);
     }
     return !batch.empty();
   }
@@ -86,7 +91,8 @@ class FileStream : public CpuStream {
  private:
   void add(const Step& step, EventBatch& batch) {
     const Layout& layout = *common_.abi.layout;
-    const Record record = parse(walker_.bytes_of(step), common_.abi);
+    Record record = parse(walker_.bytes_of(step), common_.abi);
+    if (layout.sequence.bytes != 0) mend_number(record, step);
     Event& event = batch.emplace_back();
     event = {};
     const auto* const known = std::ranges::find_if(
@@ -106,6 +112,27 @@ class FileStream : public CpuStream {
     if (layout.has_null_records && (record.ptr == 0 || (record.allocates && record.bytes_requested == 0)))
       report(Imperfection::illegal_record, record.ptr == 0 ? "NULL" : "no bytes", step, event.time_ns);
     follow(event, step);
+  }
+
+  // Numbers of a file only grow: one that is ahead of the next is damaged, and would make a gap of all in between.
+  void mend_number(Record& record, const Step& step) {
+    const std::uint32_t last = clock_.number();
+    const auto ahead = static_cast<std::int32_t>(record.sequence - last);
+    if (ahead <= 1) return;
+    Walker rest = walker_;
+    Step next;
+    if (!rest.next(next) || next.kind != Step::Kind::record) return;
+    const auto next_ahead = static_cast<std::int32_t>(parse(rest.bytes_of(next), common_.abi).sequence - last);
+    if (next_ahead <= 1 || next_ahead >= ahead) return;
+    report(Imperfection::damaged_number, fmt::format("{} behind {}", record.sequence, last), step, last_time_);
+    record.sequence = number_between(last, record.sequence, static_cast<std::uint32_t>(next_ahead));
+  }
+
+  // Behind the last one and in front of the next: with one bit flipped, mostly; else the first of them.
+  static std::uint32_t number_between(std::uint32_t last, std::uint32_t damaged, std::uint32_t next_ahead) {
+    for (std::uint32_t bit = 1; bit != 0; bit <<= 1)
+      if (const std::uint32_t ahead = (damaged ^ bit) - last; ahead > 0 && ahead < next_ahead) return damaged ^ bit;
+    return last + 1;
   }
 
   // In its place behind the CPU's last event.
@@ -154,14 +181,8 @@ class FileStream : public CpuStream {
 
   unsigned last_cpu() const { return last_cpu_.value_or(file_.cpu); }
 
-  // What has been read is not needed again; kept, the whole file would come to count as the program's memory.
-  void let_go_of_read_bytes(std::uint64_t read) {
-    if (file_.file.mapping == nullptr || read - let_go_ < kLetGoBytes) return;
-    file_.file.mapping->let_go(file_.file.bytes.subspan(let_go_, read - let_go_));
-    let_go_ = read;
-  }
-
   CpuFile file_;
+  ReadOnce bytes_;
   Walker walker_;
   RecordClock clock_;
   Common& common_;
@@ -172,7 +193,6 @@ class FileStream : public CpuStream {
   std::uint64_t torn_end_ = 0;
   bool lost_open_ = false;      // the loss at lost_index_ lasts until the next record
   std::size_t lost_index_ = 0;  // in TraceInfo::lost
-  std::uint64_t let_go_ = 0;
 };
 
 std::optional<std::uint32_t> first_number(const CpuFile& file, const Abi& abi) {

@@ -89,11 +89,15 @@ bool is_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
+// The word where the time has to be, behind irq-info.
+std::string_view take_time(std::string_view& rest, Line& line) {
+  const std::string_view word = take_word(rest);
+  return !word.ends_with(':') && parse_irq_info(word, line) ? take_word(rest) : word;
+}
+
 // What stands behind the CPU: "d..1.  5.906771: kmalloc: call_site=…". The kmemtrace tracer had no name of an event.
 bool parse_rest(std::string_view rest, Line& line) {
-  std::string_view word = take_word(rest);
-  if (!word.ends_with(':') && parse_irq_info(word, line)) word = take_word(rest);
-  if (!parse_time(word, line)) return false;
+  if (!parse_time(take_time(rest, line), line)) return false;
   const std::string_view before = rest;
   std::string_view name = take_word(rest);
   if (name == "type_id") {
@@ -111,6 +115,29 @@ bool parse_rest(std::string_view rest, Line& line) {
   return is_name(name) && (line.system.empty() || is_name(line.system));
 }
 
+// Tries each place where a task and a CPU may stand, "sh-148 [000] ", with what is behind it, until one is taken. A
+// task's name may hold what looks like a CPU, but it has 15 characters at most.
+template <typename Take>
+bool any_prefix(std::string_view text, const Take& take) {
+  constexpr unsigned kMostBrackets = 16;
+  constexpr std::size_t kMostBytes = 16;  // of "[000]"
+  std::size_t open = text.find('[');
+  for (unsigned i = 0; i < kMostBrackets && open != std::string_view::npos; ++i, open = text.find('[', open + 1)) {
+    const std::string_view number = text.substr(open + 1, kMostBytes);
+    const std::size_t digits = number.find(']');
+    if (digits == std::string_view::npos) continue;
+    const std::string_view rest = text.substr(open + digits + 2);
+    const auto cpu = whole_number<unsigned>(number.substr(0, digits));
+    Line line;
+    if (!cpu || *cpu >= kMostCpus || !(rest.empty() || rest.starts_with(' ')) ||
+        !parse_task(text.substr(0, open), line))
+      continue;
+    line.cpu = *cpu;
+    if (take(line, rest)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
@@ -121,18 +148,22 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 }
 
 std::optional<Line> parse_line(std::string_view text) {
-  // A task's name may hold what looks like a CPU.
-  for (std::size_t open = text.find('['); open != std::string_view::npos; open = text.find('[', open + 1)) {
-    const std::size_t close = text.find(']', open);
-    if (close == std::string_view::npos) return std::nullopt;
-    const auto cpu = whole_number<unsigned>(text.substr(open + 1, close - open - 1));
-    Line line;
-    if (!cpu || *cpu >= kMostCpus || !parse_rest(text.substr(close + 1), line)) continue;
-    line.cpu = *cpu;
-    if (!parse_task(text.substr(0, open), line)) continue;
-    return line;
-  }
-  return std::nullopt;
+  Line line;
+  const bool found = any_prefix(text, [&line](Line prefix, std::string_view rest) {
+    line = prefix;
+    return parse_rest(rest, line);
+  });
+  return found ? std::optional(line) : std::nullopt;
+}
+
+bool was_event(std::string_view text) {
+  if (text.starts_with('#')) return false;
+  for (const char* const field : {" call_site=", " ptr=", " pfn="})
+    if (text.find(field) != std::string_view::npos) return true;
+  return any_prefix(text, [](Line line, std::string_view rest) {
+    const std::string_view word = take_time(rest, line);
+    return !parse_time(word, line) || trim(rest).empty();  // else another tracer's line
+  });
 }
 
 std::optional<LostLine> parse_lost(std::string_view line) {

@@ -25,6 +25,10 @@ struct Line {
 // "  sh-148  (  148) [000] d..1.   5.906771683: kmalloc: call_site=…", and the other forms of docs/formats/text.md.
 std::optional<Line> parse_line(std::string_view line);
 
+// Whether a line that cannot be read was to be one of an event: it has its task and CPU, but no time behind them, or
+// fields that only events have.
+bool was_event(std::string_view line);
+
 // "CPU:1 [LOST 123 EVENTS]" of trace_pipe, "CPU:1 [123 EVENTS DROPPED]" of trace-cmd; no count: not said.
 struct LostLine {
   unsigned cpu = 0;

@@ -43,10 +43,11 @@ std::optional<Lines::Item> Lines::next() {
   std::string_view line = rest_.substr(0, end);
   offset_ = consumed();
   rest_.remove_prefix(std::min(end + 1, rest_.size()));
-  if (line.size() > kLongestLine) return Item(std::string_view());
+  if (line.size() > kLongestLine) return Item(Unreadable{"it is longer than 16 KiB"});
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (const auto lost = parse_lost(line)) return Item(*lost);
   if (const auto event = parse(line)) return Item(*event);
+  if (was_event(line)) return Item(Unreadable{"it is damaged, cut off or of an unknown form"});
   return Item(line);
 }
 

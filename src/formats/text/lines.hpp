@@ -14,7 +14,10 @@ class Lines {
  public:
   explicit Lines(Bytes file) : rest_(reinterpret_cast<const char*>(file.data()), file.size()), size_(file.size()) {}
 
-  using Item = std::variant<Line, LostLine, std::string_view>;  // an event, a loss, any other line
+  struct Unreadable {  // a line of an event
+    const char* why;
+  };
+  using Item = std::variant<Line, LostLine, Unreadable, std::string_view>;  // an event, a loss, …, any other line
   // Views are valid until the next call. Empty at the end.
   std::optional<Item> next();
   std::uint64_t offset() const { return offset_; }                 // of the item in the file

@@ -9,6 +9,7 @@
 #include "formats/cpu_streams.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/record_decoder.hpp"
+#include "formats/records_by_cpu.hpp"
 #include "formats/text/trace.hpp"
 
 namespace kmt::text {
@@ -21,6 +22,9 @@ constexpr std::uint32_t kPageBytes = 4096;
 
 Finding unreadable(const Line& line, std::uint64_t offset) {
   return {Imperfection::unreadable_line, std::string(line.event), line.cpu, offset, line.time};
+}
+Finding unreadable(const Lines::Unreadable& line, std::uint64_t offset) {
+  return {Imperfection::unreadable_line, line.why, {}, offset, {}};
 }
 
 // All CPUs, in the order of the lines.
@@ -36,6 +40,8 @@ class LineStream : public CpuStream {
       if (!item) break;
       if (const Line* const line = std::get_if<Line>(&*item)) add(*line, batch);
       if (const LostLine* const lost = std::get_if<LostLine>(&*item)) add_lost(*lost);
+      if (const auto* const other = std::get_if<Lines::Unreadable>(&*item))
+        info_.findings.add(unreadable(*other, lines_.offset()));
     }
     consumed_ = lines_.consumed();
     return !batch.empty();
@@ -53,12 +59,19 @@ class LineStream : public CpuStream {
       info_.findings.add({Imperfection::time_goes_backward, fmt::format("by {}", last - line.time), line.cpu,
                           lines_.offset(), line.time});
     last = line.time;
+    if (trace_.tells_rename(line)) info_.task_names.called_since(line.tid, line.time, line.comm);
     decoder_.decode(record_, line.time, line.cpu, lines_.offset(), batch);
   }
 
   void add_lost(const LostLine& lost) {
-    open_losses_[lost.cpu] = info_.lost.size();
-    info_.lost.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});
+    const auto [open, is_new] = open_losses_.try_emplace(lost.cpu, info_.lost.size());
+    LostEvents* const same = is_new ? nullptr : &info_.lost[open->second];
+    if (same != nullptr && same->count.has_value() == lost.count.has_value()) {
+      if (lost.count) *same->count += *lost.count;
+    } else {
+      open->second = info_.lost.size();
+      info_.lost.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});
+    }
     info_.findings.add({Imperfection::lost_events,
                         lost.count ? fmt::format("{} events", *lost.count) : "an unknown number of events",
                         lost.cpu,
@@ -126,22 +139,21 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   const TextTrace trace(file.bytes);
   findings.merge(trace.findings());
   sink.describe(trace.description());
+  RecordsByCpu records(sink, kPageBytes);
   std::vector<std::uint8_t> record;
-  for (const unsigned cpu : trace.cpus()) {
-    sink.begin_stream({cpu, "", kPageBytes});
-    Lines lines(file.bytes);
-    while (const auto item = lines.next()) {
-      const Line* const line = std::get_if<Line>(&*item);
-      const LostLine* const lost = std::get_if<LostLine>(&*item);
-      if (lost != nullptr && lost->cpu == cpu) sink.lost(lost->count);
-      if (line == nullptr || line->cpu != cpu) continue;
-      if (trace.encode(*line, record))
-        sink.record(line->time, record);
-      else
-        findings.add(unreadable(*line, lines.offset()));
-    }
-    sink.end_stream();
+  Lines lines(file.bytes);
+  while (const auto item = lines.next()) {
+    if (const auto* const lost = std::get_if<LostLine>(&*item)) records.lost(lost->cpu, lost->count);
+    if (const auto* const other = std::get_if<Lines::Unreadable>(&*item))
+      findings.add(unreadable(*other, lines.offset()));
+    const Line* const line = std::get_if<Line>(&*item);
+    if (line == nullptr) continue;
+    if (trace.encode(*line, record))
+      records.record(line->cpu, line->time, record);
+    else
+      findings.add(unreadable(*line, lines.offset()));
   }
+  records.finish();
 }
 
 }  // namespace kmt::text

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint32_t kPageBytes = 4096;  // of the ring buffer that there never was
 constexpr std::size_t kMostEvents = 10'000;
 constexpr std::size_t kMostFlags = 32;
+constexpr std::uint64_t kOtherFlags = std::uint64_t{1} << (kMostFlags - 1);
 
 enum class Code : std::uint8_t { number, pointer, frame, flags, call_site, text };
 
@@ -60,9 +61,12 @@ bool is_nothing(std::string_view pointer) { return pointer == "(nil)" || pointer
 // "(____ptrval____)": the kernel had no random numbers yet to hash it with.
 bool is_hidden(std::string_view pointer) { return pointer.find("ptrval") != std::string_view::npos; }
 
-std::uint64_t pointer_of(std::string_view text) {
-  if (text.starts_with("0x")) return parse_number(text).value_or(0);
-  return parse_number(fmt::format("0x{}", text)).value_or(0);
+bool is_word(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+std::optional<std::uint64_t> pointer_of(std::string_view text) {
+  return text.starts_with("0x") ? parse_number(text) : parse_number(fmt::format("0x{}", text));
 }
 
 // "getname_flags+0x24", "foo+0x1c/0x80", then maybe " [module]"; an address stays one.
@@ -71,20 +75,21 @@ struct CallSite {
   std::uint64_t offset = 0;
 };
 
-CallSite call_site_in(std::string_view fields) {
+std::optional<CallSite> call_site_in(std::string_view fields) {
   const std::string_view value = value_of(fields, "call_site");
-  CallSite site;
-  const bool digits = !value.empty() && value.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  if (value.starts_with("0x") || (digits && value.size() >= 8)) {
-    site.offset = pointer_of(value);
-    return site;
-  }
+  if (value.empty()) return CallSite{};
+  const bool digits = value.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  const bool is_address = value.starts_with("0x") || (digits && value.size() >= 8);
   const std::size_t plus = value.rfind('+');
+  std::optional<std::uint64_t> offset = 0;
+  if (is_address)
+    offset = pointer_of(value);
+  else if (plus != std::string_view::npos)
+    offset = parse_number(value.substr(plus + 1, value.find('/', plus) - plus - 1));
+  if (!offset) return std::nullopt;
+  CallSite site{"", *offset};
+  if (is_address) return site;
   site.function = value.substr(0, plus);
-  if (plus != std::string_view::npos) {
-    const std::string_view offset = value.substr(plus + 1);
-    site.offset = parse_number(offset.substr(0, offset.find('/'))).value_or(0);
-  }
   const auto behind = static_cast<std::size_t>(value.data() + value.size() - fields.data());
   const std::string_view rest = fields.substr(std::min(behind, fields.size()));
   if (rest.starts_with(" [") && rest.find(']') != std::string_view::npos)
@@ -105,16 +110,16 @@ TextTrace::TextTrace(Bytes file) : file_(file) {
   Lines lines(file);
   while (const auto item = lines.next()) {
     if (const Line* const line = std::get_if<Line>(&*item)) learn(*line);
-    if (const LostLine* const lost = std::get_if<LostLine>(&*item)) events_of_cpu_[lost->cpu];
+    if (const LostLine* const lost = std::get_if<LostLine>(&*item)) cpus_ = std::max(cpus_, lost->cpu + 1);
     if (const std::string_view* const other = std::get_if<std::string_view>(&*item)) learn_header(*other);
   }
   describe();
 }
 
 void TextTrace::learn(const Line& line) {
-  ++events_of_cpu_[line.cpu];
+  cpus_ = std::max(cpus_, line.cpu + 1);
   time_in_ns_ = time_in_ns_ && line.time_in_ns;
-  if (line.tid > 0) comms_[line.tid] = line.comm;
+  learn_name(line);
   auto found = shapes_.find(line.event);
   if (found == shapes_.end()) {
     if (shapes_.size() == kMostEvents) return;
@@ -136,23 +141,35 @@ void TextTrace::learn(const Line& line) {
   learn_pointer(value_of(line.fields, "ptr"));
 }
 
+void TextTrace::learn_name(const Line& line) {
+  if (!tells_name(line)) return;
+  const auto [last, is_new] = comms_.try_emplace(line.tid, line.comm);
+  if (is_new || last->second == line.comm) return;
+  last->second = line.comm;
+  renamed_.insert(line.tid);
+}
+
 void TextTrace::learn_call_site(std::string_view fields) {
-  const CallSite site = call_site_in(fields);
-  if (site.function.empty()) {
-    if (site.offset > 0xFFFFFFFF) long_pointers_ = true;
+  const std::optional<CallSite> site = call_site_in(fields);
+  if (!site) return;
+  if (site->function.empty()) {
+    if (site->offset > 0xFFFFFFFF) long_pointers_ = true;
     return;
   }
-  functions_.emplace(site.function, kFirstFunction + functions_.size() * kFunctionBytes);
+  functions_.emplace(site->function, kFirstFunction + functions_.size() * kFunctionBytes);
 }
 
 void TextTrace::learn_flags(std::string_view flags) {
   if (flags.empty() || flags == "none") return;
   for (const std::string_view name : split(flags, '|')) {
-    if (name.empty() || !std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }))
-      continue;
-    if (name.front() != '0') names_flags_ = true;
+    if (!is_word(name)) continue;
+    if (!parse_number(name)) names_flags_ = true;
     // A number among names is one of them.
-    if (flags_.size() < kMostFlags) flags_.emplace(name, std::uint64_t{1} << flags_.size());
+    if (flags_.find(name) != flags_.end()) continue;
+    if (flags_.size() + 1 < kMostFlags)
+      flags_.emplace(name, std::uint64_t{1} << flags_.size());
+    else
+      too_many_flags_ = true;
   }
 }
 
@@ -161,7 +178,7 @@ void TextTrace::learn_pointer(std::string_view pointer) {
   if (pointer.empty() || is_nothing(pointer)) return;
   ++pointers_;
   if (is_hidden(pointer)) ++hidden_pointers_;
-  const std::uint64_t value = pointer_of(pointer);
+  const std::uint64_t value = pointer_of(pointer).value_or(0);
   if (value > 0xFFFFFFFF) long_pointers_ = true;
   const bool may_be_hash = !pointer.starts_with("0x") && value != 0;
   if (may_be_hash && pointer.size() == 16 && value <= 0xFFFFFFFF) ++hashed_pointers_;
@@ -183,7 +200,7 @@ void TextTrace::learn_header(std::string_view line) {
   const auto written = parse_number(line.substr(slash + 1, end == line.npos ? end : end - slash - 1));
   if (kept && written && *written >= *kept) overwritten_ = *written - *kept;
   if (const std::size_t cpus = line.find("#P:"); cpus != line.npos)
-    cpus_ = static_cast<unsigned>(parse_number(trim(line.substr(cpus + 3))).value_or(0));
+    cpus_ = std::max(cpus_, static_cast<unsigned>(parse_number(trim(line.substr(cpus + 3))).value_or(0)));
 }
 
 void TextTrace::describe() {
@@ -194,7 +211,6 @@ void TextTrace::describe() {
   if (pointers_ == 0) kernel.long_bytes = 8;
   kernel.page_size = kPageBytes;
   kernel.sub_buffer_bytes = kPageBytes;
-  for (const auto& [cpu, events] : events_of_cpu_) cpus_ = std::max(cpus_, cpu + 1);
   kernel.cpus = std::min(cpus_, kMostCpus);
   kernel.clock = time_in_ns_ ? "unknown" : "counter";
   kernel.clock_choices = fmt::format("[{}]", kernel.clock);
@@ -202,6 +218,7 @@ void TextTrace::describe() {
   kernel.header_event = header_event_text();
   std::vector<FlagName> flags;
   for (const auto& [name, bits] : flags_) flags.push_back({bits, name});
+  if (too_many_flags_) flags.push_back({kOtherFlags, "other"});
   // As the kernel has them: what stands for several flags comes first.
   std::ranges::sort(flags, {}, [](const FlagName& flag) { return std::pair(flag.name.starts_with("__"), flag.bits); });
   for (auto& [name, shape] : shapes_) {
@@ -230,6 +247,7 @@ void TextTrace::describe() {
   if (overwritten_) description_.cpu_stats.push_back(fmt::format("dropped events: {}\n", *overwritten_));
   if (!overwritten_) findings_.add({Imperfection::unknown_loss, "the text does not have it", {}, {}, {}});
   if (!functions_.empty()) findings_.add({Imperfection::made_up_addresses, "", {}, {}, {}});
+  if (names_flags_ && too_many_flags_) findings_.add({Imperfection::too_many_flag_names, "", {}, {}, {}});
   if (hashed_pointers_ * 4 > pointers_ || hidden_pointers_ > 0)
     findings_.add({Imperfection::hashed_pointers,
                    hidden_pointers_ > 0 ? fmt::format("{} of them are not shown at all", hidden_pointers_) : "",
@@ -238,42 +256,46 @@ void TextTrace::describe() {
                    {}});
 }
 
-std::vector<unsigned> TextTrace::cpus() const {
-  std::vector<unsigned> cpus;
-  for (const auto& [cpu, events] : events_of_cpu_) cpus.push_back(cpu);
-  return cpus;
+std::optional<std::uint64_t> TextTrace::call_site_of(std::string_view fields) const {
+  const std::optional<CallSite> site = call_site_in(fields);
+  if (!site || site->function.empty()) return site ? std::optional(site->offset) : std::nullopt;
+  const auto function = functions_.find(site->function);
+  if (function == functions_.end()) return std::nullopt;
+  return function->second + std::min(site->offset, kFunctionBytes - 1);
 }
 
-std::uint64_t TextTrace::call_site_of(std::string_view fields) const {
-  const CallSite site = call_site_in(fields);
-  if (site.function.empty()) return site.offset;
-  const auto function = functions_.find(site.function);
-  return function == functions_.end() ? 0 : function->second + std::min(site.offset, kFunctionBytes - 1);
-}
-
-std::uint64_t TextTrace::flags_of(std::string_view text) const {
-  if (!names_flags_) return parse_number(text).value_or(0);
+std::optional<std::uint64_t> TextTrace::flags_of(std::string_view text) const {
+  if (text == "none") return 0;
+  if (!names_flags_) return parse_number(text);
   std::uint64_t flags = 0;
-  for (const std::string_view name : split(text, '|'))
-    if (const auto known = flags_.find(name); known != flags_.end()) flags |= known->second;
+  for (const std::string_view name : split(text, '|')) {
+    if (!is_word(name)) return std::nullopt;
+    const auto known = flags_.find(name);
+    flags |= known == flags_.end() ? kOtherFlags : known->second;
+  }
   return flags;
 }
 
 // An allocation that failed is printed as page=(nil) pfn=0x0 (include/trace/events/kmem.h, Linux 6.18).
-std::uint64_t TextTrace::frame_of(std::string_view fields) const {
-  const std::uint64_t frame = parse_number(value_of(fields, "pfn")).value_or(0);
+std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const {
+  const std::optional<std::uint64_t> frame = parse_number(value_of(fields, "pfn"));
   const std::string_view page = value_of(fields, "page");
   const bool none = is_nothing(page) || (!page.empty() && page.find_first_not_of("0x") == std::string_view::npos);
   if (frame == 0 && none) return kNoPage;
-  return is_no_page(frame, description_.kernel.long_bytes) ? kNoPage : frame;
+  return frame && is_no_page(*frame, description_.kernel.long_bytes) ? kNoPage : frame;
 }
 
-std::uint64_t TextTrace::value_at(unsigned index, std::string_view fields) const {
+// Empty: the value cannot be read.
+std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields) const {
   const KnownField& field = kFields[index];
   const std::string_view value = value_of(fields, field.name);
+  if (value.empty() && field.code != Code::frame)  // other lines of the event have it
+    return field.is_signed ? ~std::uint64_t{0} : 0;
   switch (field.code) {
-    case Code::number: return value == "true" ? 1 : parse_number(value).value_or(0);
-    case Code::pointer: return is_nothing(value) ? 0 : pointer_of(value);
+    case Code::number:
+      if (value == "true" || value == "false") return value == "true" ? 1 : 0;
+      return parse_number(value);
+    case Code::pointer: return is_nothing(value) || is_hidden(value) ? 0 : pointer_of(value);
     case Code::frame: return frame_of(fields);
     case Code::flags: return flags_of(value);
     case Code::call_site: return call_site_of(fields);
@@ -282,17 +304,20 @@ std::uint64_t TextTrace::value_at(unsigned index, std::string_view fields) const
   return 0;
 }
 
+bool TextTrace::is_whole(EventKind kind, std::string_view fields) {
+  const auto has = [fields](const char* name) {
+    const std::string_view value = value_of(fields, name);
+    return !value.empty() && !is_hidden(value);
+  };
+  if (is_slab_alloc(kind) && !(has("bytes_req") && has("bytes_alloc"))) return false;
+  if ((kind == EventKind::page_alloc || kind == EventKind::page_free) && !has("order")) return false;
+  return kind == EventKind::other || std::ranges::any_of(kIdentities, has);
+}
+
 bool TextTrace::encode(const Line& line, std::vector<std::uint8_t>& record) const {
   const auto found = shapes_.find(line.event);
-  if (found == shapes_.end()) return false;
+  if (found == shapes_.end() || !is_whole(found->second.kind, line.fields)) return false;
   const Shape& shape = found->second;
-  if (shape.kind != EventKind::other) {
-    const auto has = [&line](const char* name) {
-      const std::string_view value = value_of(line.fields, name);
-      return !value.empty() && !is_hidden(value);
-    };
-    if (!std::ranges::any_of(kIdentities, has)) return false;
-  }
   const ByteOrder order = description_.kernel.byte_order;
   record.assign(shape.offsets.back(), 0);
   store(record.data(), static_cast<std::uint16_t>(shape.id), order);
@@ -308,11 +333,12 @@ bool TextTrace::encode(const Line& line, std::vector<std::uint8_t>& record) cons
       record.push_back(0);
       continue;
     }
-    const std::uint64_t value = value_at(shape.known[i], line.fields);
+    const std::optional<std::uint64_t> value = value_at(shape.known[i], line.fields);
+    if (!value) return false;
     if (field.bytes == 8)
-      store(record.data() + at, value, order);
+      store(record.data() + at, *value, order);
     else
-      store(record.data() + at, static_cast<std::uint32_t>(value), order);
+      store(record.data() + at, static_cast<std::uint32_t>(*value), order);
   }
   return true;
 }

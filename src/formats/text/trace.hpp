@@ -4,6 +4,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +25,10 @@ class TextTrace {
   Bytes bytes() const { return file_; }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
-  std::vector<unsigned> cpus() const;  // that have events or losses
+  // Whether the line tells a name of its task, which has several.
+  bool tells_rename(const Line& line) const { return tells_name(line) && renamed_.count(line.tid) != 0; }
 
-  // Makes a record of the line; false when it lacks what the event is nothing without.
+  // Makes a record of the line; false when a value cannot be read or it lacks what the event is nothing without.
   bool encode(const Line& line, std::vector<std::uint8_t>& record) const;
 
  private:
@@ -39,25 +42,30 @@ class TextTrace {
   };
 
   void learn(const Line& line);
+  static bool tells_name(const Line& line) { return line.tid > 0 && line.comm != "<...>"; }
+  void learn_name(const Line& line);
   void learn_call_site(std::string_view fields);
   void learn_flags(std::string_view flags);
   void learn_pointer(std::string_view pointer);
   void learn_header(std::string_view line);
   void describe();
-  std::uint64_t call_site_of(std::string_view fields) const;
-  std::uint64_t flags_of(std::string_view flags) const;
-  std::uint64_t frame_of(std::string_view fields) const;
-  std::uint64_t value_at(unsigned field, std::string_view fields) const;
+  std::optional<std::uint64_t> call_site_of(std::string_view fields) const;
+  std::optional<std::uint64_t> flags_of(std::string_view flags) const;
+  std::optional<std::uint64_t> frame_of(std::string_view fields) const;
+  std::optional<std::uint64_t> value_at(unsigned field, std::string_view fields) const;
+
+  static bool is_whole(EventKind kind, std::string_view fields);
 
   Bytes file_;
   TraceDescription description_;
   Findings findings_;
-  std::map<unsigned, std::uint64_t> events_of_cpu_;
   std::map<std::string, Shape, std::less<>> shapes_;             // by name
   std::map<std::string, std::uint64_t, std::less<>> functions_;  // "name [module]": where it is made to be
   std::map<std::string, std::uint64_t, std::less<>> flags_;      // bits that are made up for names
-  std::map<std::int32_t, std::string> comms_;
-  bool names_flags_ = false;  // somewhere; else they are numbers
+  std::map<std::int32_t, std::string> comms_;                    // last ones
+  std::set<std::int32_t> renamed_;                               // of tasks
+  bool names_flags_ = false;                                     // somewhere; else they are numbers
+  bool too_many_flags_ = false;
   bool time_in_ns_ = true;
   bool long_pointers_ = false;
   std::uint64_t pointers_ = 0;

@@ -24,8 +24,7 @@ class CpuDataStream : public StackedStream {
   CpuDataStream(const TraceFile& file, const CpuData& data, Pages pages, PageLayout layout, ClockScale clock,
                 RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
       : StackedStream(info),
-        mapping_(file.mapping.get()),
-        data_(file.bytes.subspan(data.offset, data.size)),
+        data_(file.mapping.get(), file.bytes.subspan(data.offset, data.size)),
         pages_(std::move(pages)),
         layout_(layout),
         clock_(clock),
@@ -35,19 +34,9 @@ class CpuDataStream : public StackedStream {
         consumed_(consumed) {}
 
  private:
-  static constexpr std::uint64_t kLetGoBytes = 512u << 10;  // of each CPU
-
-  // What has been read is not needed again; kept, the whole file would come to count as the program's memory.
-  void let_go_of_read_pages() {
-    const std::uint64_t read = pages_.consumed();
-    if (mapping_ == nullptr || read - let_go_ < kLetGoBytes) return;
-    mapping_->let_go(data_.subspan(let_go_, read - let_go_));
-    let_go_ = read;
-  }
-
   bool append(EventBatch& batch) override {
-    let_go_of_read_pages();
     const std::uint64_t consumed_before = pages_.consumed();
+    data_.read_until(consumed_before);
     Bytes page;
     try {
       if (!pages_.next(page)) return false;
@@ -86,9 +75,7 @@ class CpuDataStream : public StackedStream {
     info_.findings.add({Imperfection::time_goes_backward, std::move(detail), cpu_, pages_.offset() + offset, time_ns});
   }
 
-  const MappedFile* mapping_;
-  Bytes data_;
-  std::uint64_t let_go_ = 0;  // bytes of the data
+  ReadOnce data_;
   Pages pages_;
   PageLayout layout_;
   ClockScale clock_;

@@ -52,40 +52,36 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
 
 struct RecordWriter::State {
   std::string path;
-  unsigned version = 7;
-  TraceDescription description;
+  unsigned version;
+  Findings& findings;
   RawRecording recording;
   std::unique_ptr<PageWriter> pages;
+  unsigned cpu = 0;  // whose they are
 };
 
 namespace {
 
-// The writer puts "CPU: N" in front of the kernel's text itself.
-std::string statistics_of(const TraceDescription& description, unsigned cpu) {
+// Takes them out of the texts. The writer puts "CPU: N" in front of the kernel's text itself.
+std::string take_statistics(std::vector<std::string>& texts, unsigned cpu) {
   const std::string head = fmt::format("CPU: {}\n", cpu);
-  for (const std::string& text : description.cpu_stats)
-    if (text.starts_with(head)) return text.substr(head.size());
-  return {};
+  const auto found = std::ranges::find_if(texts, [&head](const std::string& text) { return text.starts_with(head); });
+  if (found == texts.end()) return {};
+  const std::string statistics = found->substr(head.size());
+  texts.erase(found);
+  return statistics;
 }
 
 }  // namespace
 
-RecordWriter::RecordWriter(const std::string& path, unsigned version) : state_(std::make_unique<State>()) {
-  state_->path = path;
-  state_->version = version;
-}
+RecordWriter::RecordWriter(const std::string& path, unsigned version, Findings& findings)
+    : state_(new State{path, version, findings}) {}
 RecordWriter::~RecordWriter() = default;
 
 void RecordWriter::describe(const TraceDescription& description) {
-  state_->description = description;
+  state_->recording.more_statistics = description.cpu_stats;
   KernelDescription& kernel = state_->recording.kernel;
   kernel = description.kernel;
-  const std::vector<std::string_view> words = split(trim(description.uname), ' ');
-  if (words.size() < 4) return;
-  kernel.system_name = words.front();
-  kernel.node_name = words[1];
-  kernel.release = words[words.size() - 2];
-  kernel.machine = words.back();
+  name_machine(description.uname, kernel);
 }
 
 void RecordWriter::begin_stream(const RecordStream& stream) {
@@ -103,9 +99,10 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
     known = cpus.emplace(known);
     known->cpu = stream.cpu;
     known->pages = unnamed_file(std::filesystem::absolute(state_->path).parent_path());
-    known->statistics = statistics_of(state_->description, stream.cpu);
+    known->statistics = take_statistics(state_->recording.more_statistics, stream.cpu);
   }
   RawCpu& cpu = *known;
+  state_->cpu = stream.cpu;
   KernelDescription& kernel = state_->recording.kernel;
   kernel.sub_buffer_bytes = is_possible_page_size(stream.page_bytes) ? stream.page_bytes : kernel.page_size;
   if (!is_possible_page_size(kernel.page_size))
@@ -117,7 +114,15 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
   });
 }
 
-void RecordWriter::record(std::uint64_t ticks, Bytes record) { state_->pages->record(ticks, record); }
+void RecordWriter::record(std::uint64_t ticks, Bytes record) {
+  if (state_->pages->record(ticks, record)) return;
+  state_->findings.add({Imperfection::left_out,
+                        fmt::format("a record of {} bytes, more than a page of the ring buffer", record.size()),
+                        state_->cpu,
+                        {},
+                        state_->recording.kernel.clock_scale.to_ns(ticks)});
+}
+
 void RecordWriter::lost(std::optional<std::uint64_t> count) { state_->pages->lost(count); }
 void RecordWriter::end_stream() {
   state_->pages->finish();

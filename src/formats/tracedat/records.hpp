@@ -14,7 +14,8 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 // Writes when finish() is called. One ring buffer only: instances are refused.
 class RecordWriter : public RecordSink {
  public:
-  RecordWriter(const std::string& path, unsigned version);
+  // What cannot be written becomes a finding.
+  RecordWriter(const std::string& path, unsigned version, Findings& findings);
   ~RecordWriter() override;
   void describe(const TraceDescription& description) override;
   void begin_stream(const RecordStream& stream) override;

@@ -119,6 +119,7 @@ void append_options(Output& out, const RawRecording& recording) {
   if (scale.offset_ns != 0) out.option(kOffset, with_nul(fmt::format("{}", scale.offset_ns)));
   for (const RawCpu& cpu : recording.cpus)
     out.option(kCpuStat, with_nul(cpu_stats_of(kernel, cpu.cpu, cpu.statistics)));
+  for (const std::string& statistics : recording.more_statistics) out.option(kCpuStat, with_nul(statistics));
 }
 
 // Everything in front of the pages, and where they go.

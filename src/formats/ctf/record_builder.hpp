@@ -31,6 +31,7 @@ struct EventRecord {
   Bytes record;
   Bytes stack;                           // the kernel's stack, a record of its own behind it; empty: the event has none
   bool tells_flags = false;              // what it says counts, not what interrupts were seen to begin
+  bool is_cut_off = false;               // a string, an array or the stack is not all there: it is too long
   std::int32_t tid = 0;                  // its task's
   std::optional<std::int32_t> next_tid;  // sched_switch: who runs from now on
   std::uint8_t begins = 0, ends = 0;     // Context bits, of events that begin and end interrupts
@@ -38,10 +39,10 @@ struct EventRecord {
   std::optional<TaskOfProcess> task, other;  // its own, and one that its fields name
 };
 
-class EventRecords {
+class RecordBuilder {
  public:
   // `known`: descriptions that the trace brought along. Records are in the byte order.
-  EventRecords(std::vector<FormatText> known, ByteOrder order, Findings& findings);
+  RecordBuilder(std::vector<FormatText> known, ByteOrder order, Findings& findings);
 
   // All event classes of a trace, once.
   void add(const bt_trace_class* traces);
@@ -80,6 +81,7 @@ class EventRecords {
   void add_class(const bt_event_class* event_class);
   std::optional<unsigned> new_id();
   static Plan plan_of(const EventFormat& format, const std::vector<Leaf>& leaves);
+  std::uint64_t fitting(std::uint64_t wanted, std::uint64_t room);
   void put(const Field& field, const bt_field* value);
   void put_place(const FormatField& target, std::size_t bytes);
   void put_number(std::size_t at, unsigned size, std::uint64_t value);

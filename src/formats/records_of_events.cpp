@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "formats/event_records.hpp"
+#include "formats/records_of_events.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <map>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "base/endian.hpp"
 #include "formats/ftrace/format_text.hpp"
+#include "formats/records_by_cpu.hpp"
 
 namespace kmt {
 
@@ -91,35 +93,38 @@ struct RecordFields {
   std::vector<unsigned> offsets;
 };
 
-// Writes the events of one CPU.
-class StreamWriter {
+// Makes records of events.
+class Writer {
  public:
-  StreamWriter(const TraceInfo& info, unsigned cpu, RecordSink& sink) : info_(info), cpu_(cpu), sink_(sink) {}
+  Writer(const TraceInfo& info, const std::vector<LostEvents>& lost, RecordsByCpu& records)
+      : info_(info), records_(records) {
+    for (const LostEvents& one : lost) lost_[one.cpu].push(one);
+  }
 
   // Returns how many events could not be written.
   std::uint64_t write(const EventBatch& batch) {
     std::uint64_t left_out = 0;
     for (const Event& event : batch) {
-      if (event.cpu != cpu_) continue;
-      write_lost_before(event.time_ns);
+      if (const auto lost = lost_.find(event.cpu); lost != lost_.end()) write_lost_before(event.time_ns, lost->second);
       if (encode(event))
-        sink_.record(event.time_ns, record_);
+        records_.record(event.cpu, event.time_ns, record_);
       else
         ++left_out;
     }
     return left_out;
   }
 
-  void write_lost_before(std::uint64_t time_ns) {
-    for (; next_lost_ < info_.lost.size(); ++next_lost_) {
-      const LostEvents& lost = info_.lost[next_lost_];
-      if (lost.cpu != cpu_) continue;
-      if (lost.before_ns >= time_ns) return;
-      sink_.lost(lost.count);
-    }
+  void finish() {
+    for (auto& [cpu, lost] : lost_) write_lost_before(~std::uint64_t{0}, lost);
+    records_.finish();
   }
 
  private:
+  void write_lost_before(std::uint64_t time_ns, std::queue<LostEvents>& lost) {
+    for (; !lost.empty() && lost.front().before_ns < time_ns; lost.pop())
+      records_.lost(lost.front().cpu, lost.front().count);
+  }
+
   bool encode(const Event& event) {
     const auto* const known = std::ranges::find(kEvents, event.kind, [](const auto& one) { return one.first; });
     if (known == std::end(kEvents)) return false;
@@ -142,35 +147,29 @@ class StreamWriter {
   }
 
   const TraceInfo& info_;
-  unsigned cpu_;
-  RecordSink& sink_;
+  RecordsByCpu& records_;
+  std::map<unsigned, std::queue<LostEvents>> lost_;  // by CPU: not yet written
   RecordFields allocation_{true};
   RecordFields free_{false};
-  std::size_t next_lost_ = 0;
   std::vector<std::uint8_t> record_;
 };
 
 }  // namespace
 
-void read_event_records(const std::function<std::unique_ptr<Source>()>& open, RecordSink& sink, Findings& findings) {
-  const std::unique_ptr<Source> first = open();
-  std::set<unsigned> cpus;
+void records_of_events(const std::function<std::unique_ptr<Source>()>& open, RecordSink& sink, Findings& findings) {
   EventBatch batch;
-  while (first->read(batch))
-    for (const Event& event : batch) cpus.insert(event.cpu);
-  const TraceInfo& info = first->info();
-  for (const LostEvents& lost : info.lost) cpus.insert(lost.cpu);
+  const std::unique_ptr<Source> whole = open();
+  while (whole->read(batch)) {
+  }
+  const TraceInfo& info = whole->info();
   findings.merge(info.findings);
   sink.describe(description_of(info));
+  const std::unique_ptr<Source> source = open();
+  RecordsByCpu records(sink, kPageBytes);
+  Writer writer(source->info(), info.lost, records);
   std::uint64_t left_out = 0;
-  for (const unsigned cpu : cpus) {
-    const std::unique_ptr<Source> source = open();
-    sink.begin_stream({cpu, "", kPageBytes});
-    StreamWriter writer(source->info(), cpu, sink);
-    while (source->read(batch)) left_out += writer.write(batch);
-    writer.write_lost_before(~std::uint64_t{0});
-    sink.end_stream();
-  }
+  while (source->read(batch)) left_out += writer.write(batch);
+  writer.finish();
   if (left_out > 0)
     findings.add({Imperfection::unwritten_event, fmt::format("{} of them", left_out), {}, {}, {}}, left_out);
 }

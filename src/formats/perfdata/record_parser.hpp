@@ -23,12 +23,12 @@ struct Loss {
   std::uint64_t offset = 0;  // in the file
 };
 
-class EventRecords {
+class RecordParser {
  public:
   enum class Kind : std::uint8_t { sample, loss, task, round_end, end };
 
   // The contents must outlive this, as the file's bytes. Damage becomes findings.
-  EventRecords(Bytes file, const FileContents& contents, Findings& findings);
+  RecordParser(Bytes file, const FileContents& contents, Findings& findings);
 
   // What comes next; its fields are below.
   Kind next();

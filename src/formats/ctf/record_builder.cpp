@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "formats/ctf/event_records.hpp"
+#include "formats/ctf/record_builder.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -75,7 +75,7 @@ constexpr std::uint8_t interrupt_ended(std::string_view event) {
 
 }  // namespace
 
-EventRecords::EventRecords(std::vector<FormatText> known, ByteOrder order, Findings& findings)
+RecordBuilder::RecordBuilder(std::vector<FormatText> known, ByteOrder order, Findings& findings)
     : order_(order), texts_(std::move(known)), formats_(parse_event_formats(texts_, findings)) {
   known_texts_ = texts_.size();
   for (const EventFormat& format : formats_) {
@@ -85,7 +85,7 @@ EventRecords::EventRecords(std::vector<FormatText> known, ByteOrder order, Findi
   }
 }
 
-void EventRecords::add(const bt_trace_class* traces) {
+void RecordBuilder::add(const bt_trace_class* traces) {
   if (!traces_.insert(traces).second) return;
   for (std::uint64_t i = 0; i < bt_trace_class_get_stream_class_count(traces); ++i) {
     const bt_stream_class* const streams = bt_trace_class_borrow_stream_class_by_index_const(traces, i);
@@ -94,14 +94,14 @@ void EventRecords::add(const bt_trace_class* traces) {
   }
 }
 
-std::optional<unsigned> EventRecords::new_id() {
+std::optional<unsigned> RecordBuilder::new_id() {
   const unsigned id = ids_.empty() ? 1 : *ids_.rbegin() + 1;
   if (id > kLastId) return std::nullopt;
   ids_.insert(id);
   return id;
 }
 
-void EventRecords::add_class(const bt_event_class* event_class) {
+void RecordBuilder::add_class(const bt_event_class* event_class) {
   const char* const given = bt_event_class_get_name(event_class);
   const std::string name = given != nullptr ? given : "unnamed";
   const KernelEvent kernel = kernel_event(name);
@@ -122,7 +122,7 @@ void EventRecords::add_class(const bt_event_class* event_class) {
   }
 }
 
-void EventRecords::finish(Findings& findings) {
+void RecordBuilder::finish(Findings& findings) {
   if (long_bytes_ != 4) long_bytes_ = 8;
   if (has_stacks_ && !stack_id_ && (stack_id_ = new_id()))
     texts_.push_back(describe_kernel_stack(*stack_id_, long_bytes_));
@@ -144,7 +144,7 @@ void EventRecords::finish(Findings& findings) {
   }
 }
 
-EventRecords::Plan EventRecords::plan_of(const EventFormat& format, const std::vector<Leaf>& leaves) {
+RecordBuilder::Plan RecordBuilder::plan_of(const EventFormat& format, const std::vector<Leaf>& leaves) {
   Plan plan;
   plan.id = format.id;
   for (const FormatField& field : format.fields)
@@ -179,10 +179,11 @@ EventRecords::Plan EventRecords::plan_of(const EventFormat& format, const std::v
   return plan;
 }
 
-const EventRecord* EventRecords::record_of(const bt_event* event, std::int32_t tid, std::uint8_t flags) {
+const EventRecord* RecordBuilder::record_of(const bt_event* event, std::int32_t tid, std::uint8_t flags) {
   const auto found = plans_.find(bt_event_borrow_class_const(event));
   if (found == plans_.end()) return nullptr;
   const Plan& plan = found->second;
+  result_ = {};
   bytes_.assign(std::max<std::size_t>(plan.bytes, 2), 0);
   store(bytes_.data(), static_cast<std::uint16_t>(plan.id), order_);
   if (plan.task) put_number(plan.task->offset, plan.task->size, static_cast<std::uint32_t>(tid));
@@ -191,7 +192,6 @@ const EventRecord* EventRecords::record_of(const bt_event* event, std::int32_t t
     if (const bt_field* const value = find(field.leaf, event)) put(field, value);
   if (plan.previous_tid && plan.task) put_number(plan.task->offset, plan.task->size, number_in(*plan.previous_tid));
 
-  result_ = {};
   result_.record = bytes_;
   result_.tells_flags = plan.tells_flags;
   result_.tid = plan.task ? static_cast<std::int32_t>(number_in(*plan.task)) : tid;
@@ -208,7 +208,7 @@ const EventRecord* EventRecords::record_of(const bt_event* event, std::int32_t t
   return &result_;
 }
 
-void EventRecords::put_number(std::size_t at, unsigned size, std::uint64_t value) {
+void RecordBuilder::put_number(std::size_t at, unsigned size, std::uint64_t value) {
   switch (size) {
     case 8: store(bytes_.data() + at, value, order_); break;
     case 4: store(bytes_.data() + at, static_cast<std::uint32_t>(value), order_); break;
@@ -217,45 +217,49 @@ void EventRecords::put_number(std::size_t at, unsigned size, std::uint64_t value
   }
 }
 
-void EventRecords::put(const Field& field, const bt_field* value) {
+void RecordBuilder::put(const Field& field, const bt_field* value) {
   const FormatField& target = field.target;
   if (field.leaf.is_array()) return put_array(field, value);
   if (!field.leaf.is_string()) return put_number(target.offset, target.size, number_of(value));
   const char* const text = bt_field_string_get_value(value);
   std::size_t length = bt_field_string_get_length(value);
   if (!target.is_dynamic) {
-    std::memcpy(bytes_.data() + target.offset, text, std::min<std::size_t>(length, target.size));
+    std::memcpy(bytes_.data() + target.offset, text, fitting(length, target.size));
     return;
   }
-  length = std::min(length, kMostBytes - std::min(kMostBytes, bytes_.size() + 1));
+  length = fitting(length, kMostBytes - std::min(kMostBytes, bytes_.size() + 1));
   put_place(target, length + 1);
   bytes_.insert(bytes_.end(), text, text + length);
   bytes_.push_back(0);
 }
 
+std::uint64_t RecordBuilder::fitting(std::uint64_t wanted, std::uint64_t room) {
+  if (wanted > room) result_.is_cut_off = true;
+  return std::min(wanted, room);
+}
+
 // What is appended next is the value of a __data_loc or __rel_loc.
-void EventRecords::put_place(const FormatField& target, std::size_t bytes) {
+void RecordBuilder::put_place(const FormatField& target, std::size_t bytes) {
   const std::size_t from = target.is_relative ? target.offset + 4u : 0;
   put_number(target.offset, 4, bytes << 16 | (bytes_.size() - from));
 }
 
-void EventRecords::put_array(const Field& field, const bt_field* value) {
+void RecordBuilder::put_array(const Field& field, const bt_field* value) {
   const FormatField& target = field.target;
   const unsigned size = field.leaf.bytes;
   const std::size_t at = target.is_dynamic ? bytes_.size() : target.offset;
   const std::size_t room = target.is_dynamic || field.takes_rest ? kMostBytes - std::min(kMostBytes, at) : target.size;
-  const std::uint64_t count = std::min<std::uint64_t>(bt_field_array_get_length(value), room / size);
+  const std::uint64_t count = fitting(bt_field_array_get_length(value), room / size);
   if (target.is_dynamic) put_place(target, count * size);
   bytes_.resize(std::max(bytes_.size(), at + count * size));
   for (std::uint64_t i = 0; i < count; ++i)
     put_number(at + i * size, size, number_of(bt_field_array_borrow_element_field_by_index_const(value, i)));
 }
 
-void EventRecords::put_stack(const bt_field* value) {
+void RecordBuilder::put_stack(const bt_field* value) {
   if (!stack_size_ || !stack_callers_ || bt_field_array_get_length(value) == 0) return;
   const std::size_t header = std::max({8u, stack_callers_->offset, stack_size_->offset + stack_size_->size});
-  const std::uint64_t count =
-      std::min<std::uint64_t>(bt_field_array_get_length(value), (kMostBytes - header) / long_bytes_);
+  const std::uint64_t count = fitting(bt_field_array_get_length(value), (kMostBytes - header) / long_bytes_);
   std::swap(bytes_, stack_);  // numbers are put into bytes_
   bytes_.assign(header + count * long_bytes_, 0);
   store(bytes_.data(), static_cast<std::uint16_t>(*stack_id_), order_);
@@ -268,11 +272,11 @@ void EventRecords::put_stack(const bt_field* value) {
   result_.stack = stack_;
 }
 
-std::uint64_t EventRecords::number_in(const FormatField& field) const {
+std::uint64_t RecordBuilder::number_in(const FormatField& field) const {
   return load_sized(bytes_.data() + field.offset, field.size, order_);
 }
 
-std::string_view EventRecords::text_in(const FormatField& field) const {
+std::string_view RecordBuilder::text_in(const FormatField& field) const {
   if (!field.is_dynamic || field.is_relative || field.size != 4) return {};
   const std::uint64_t place = number_in(field);
   const std::size_t offset = place & 0xFFFF, length = place >> 16;

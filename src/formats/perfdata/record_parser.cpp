@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "formats/perfdata/event_records.hpp"
+#include "formats/perfdata/record_parser.hpp"
 
 #include <fmt/format.h>
 
@@ -17,27 +17,25 @@ constexpr bool is_time(std::uint64_t time_ns) { return time_ns != 0 && time_ns !
 
 }  // namespace
 
-EventRecords::EventRecords(Bytes file, const FileContents& contents, Findings& findings)
+RecordParser::RecordParser(Bytes file, const FileContents& contents, Findings& findings)
     : contents_(contents),
       findings_(findings),
       cursor_(file, contents.data_begin, contents.data_end, contents.order(), true, findings) {
   for (const Attribute& attribute : contents.attributes.all()) layouts_.emplace_back(attribute);
 }
 
-EventRecords::Kind EventRecords::next() {
+RecordParser::Kind RecordParser::next() {
   while (cursor_.next(record_)) {
-    if (record_.type < kUserTypes) {
-      if (const auto kind = take_kernel_record()) return *kind;
-    } else if (record_.type == kFinishedRound) {
-      return Kind::round_end;
-    } else if (record_.type > kLastUserType) {
+    if (record_.type == kFinishedRound) return Kind::round_end;
+    if (!is_known_type(record_.type))
       findings_.add({Imperfection::unknown_section, fmt::format("record of type {}", record_.type), {}, offset(), {}});
-    }
+    else if (record_.type < kUserTypes)
+      if (const auto kind = take_kernel_record()) return *kind;
   }
   return Kind::end;
 }
 
-std::optional<EventRecords::Kind> EventRecords::take_kernel_record() {
+std::optional<RecordParser::Kind> RecordParser::take_kernel_record() {
   if (record_.type == kSample) return take_sample() ? std::optional(Kind::sample) : std::nullopt;
   const Trailer at_end = trailer();
   if (is_time(at_end.time_ns)) limit_.note(at_end.time_ns);
@@ -60,7 +58,7 @@ std::optional<EventRecords::Kind> EventRecords::take_kernel_record() {
 }
 
 // All events of a file that has several say where the id is in the same way.
-bool EventRecords::find_attribute() {
+bool RecordParser::find_attribute() {
   if (layouts_.empty()) return false;
   if (layouts_.size() == 1) return true;
   const auto id = layouts_.front().id(record_.payload, contents_.order());
@@ -73,7 +71,7 @@ bool EventRecords::find_attribute() {
   return true;
 }
 
-bool EventRecords::take_sample() {
+bool RecordParser::take_sample() {
   if (!find_attribute()) {
     findings_.add({Imperfection::unknown_event, "a sample whose event the file does not describe", {}, offset(), {}});
     return false;
@@ -90,7 +88,7 @@ bool EventRecords::take_sample() {
   return true;
 }
 
-void EventRecords::take_loss(const Trailer& trailer) {
+void RecordParser::take_loss(const Trailer& trailer) {
   ByteReader in(record_.payload, contents_.order(), offset() + kRecordHeaderBytes);
   loss_ = {std::nullopt, is_time(trailer.time_ns) ? trailer.time_ns : 0, 0, offset()};
   std::optional<std::uint64_t> id = trailer.id;
@@ -103,7 +101,7 @@ void EventRecords::take_loss(const Trailer& trailer) {
   loss_.cpu = checked_cpu(cpu);
 }
 
-Trailer EventRecords::trailer() const {
+Trailer RecordParser::trailer() const {
   if (contents_.attributes.empty()) return {};
   const Attribute& first = contents_.attributes.all().front();
   if (!first.ids_in_all) return {};
@@ -111,7 +109,7 @@ Trailer EventRecords::trailer() const {
 }
 
 // Recordings of single tasks may have no CPUs.
-std::uint16_t EventRecords::checked_cpu(std::optional<std::uint32_t> cpu) {
+std::uint16_t RecordParser::checked_cpu(std::optional<std::uint32_t> cpu) {
   if (cpu && *cpu > kMostCpu) {
     damaged("impossible CPU");
     return 0;
@@ -119,6 +117,6 @@ std::uint16_t EventRecords::checked_cpu(std::optional<std::uint32_t> cpu) {
   return static_cast<std::uint16_t>(cpu.value_or(0));
 }
 
-void EventRecords::damaged(const char* what) { findings_.add({Imperfection::damaged_record, what, {}, offset(), {}}); }
+void RecordParser::damaged(const char* what) { findings_.add({Imperfection::damaged_record, what, {}, offset(), {}}); }
 
 }  // namespace kmt::perfdata

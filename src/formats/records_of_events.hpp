@@ -11,8 +11,9 @@
 
 namespace kmt {
 
-// Reads the trace once to know its CPUs, then once for each. Events of other kinds than kmem's allocations and frees of
-// the slab allocator have no fields that could be written: they are left out, which becomes a finding.
-void read_event_records(const std::function<std::unique_ptr<Source>()>& open, RecordSink& sink, Findings& findings);
+// Reads the trace twice: what is told of it at its end is described first. Events of other kinds than kmem's
+// allocations and frees of the slab allocator have no fields that could be written: they are left out, which becomes a
+// finding.
+void records_of_events(const std::function<std::unique_ptr<Source>()>& open, RecordSink& sink, Findings& findings);
 
 }  // namespace kmt

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The folder that the CTF writer makes; tests/oracle has babeltrace2 read what is in it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "formats/ctf/records.hpp"
+
+namespace kmt {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CtfWriter : public testing::Test {
+ protected:
+  CtfWriter() {
+    std::string name = (fs::temp_directory_path() / "kmemtrace-test-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~CtfWriter() override { fs::remove_all(folder_); }
+
+  fs::path path() const { return folder_ / "x.ctf"; }
+  bool is_empty() const { return fs::is_empty(folder_); }
+
+  fs::path folder_;
+  Findings findings_;
+};
+
+TEST_F(CtfWriter, StreamsGoOn) {
+  ctf::RecordWriter writer(path(), findings_);
+  writer.describe({});
+  for (const bool goes_on : {false, true, true}) {
+    for (const unsigned cpu : {0u, 5u}) {
+      writer.begin_stream({cpu, "", 4096, goes_on});
+      writer.lost(3);
+      writer.end_stream();
+    }
+  }
+  EXPECT_FALSE(fs::exists(path()));  // not before it is complete
+  writer.finish();
+  EXPECT_TRUE(fs::exists(path() / "kernel" / "metadata"));
+  for (const char* const channel : {"channel0_0", "channel0_5"})
+    EXPECT_GT(fs::file_size(path() / "kernel" / channel), 0u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(CtfWriter, AFailureLeavesNothing) {
+  {
+    ctf::RecordWriter writer(path(), findings_);
+    writer.describe({});
+    writer.begin_stream({0, "", 4096});
+    writer.end_stream();
+    EXPECT_THROW(writer.begin_stream({0, "", 4096}), Error);  // another ring buffer of the same CPU
+    EXPECT_THROW(writer.begin_stream({1, "instance", 4096}), Error);
+  }
+  EXPECT_TRUE(is_empty());
+}
+
+TEST_F(CtfWriter, OnlyAnEmptyFolderMayBeThere) {
+  std::ofstream(path()) << "a file";
+  EXPECT_THROW(ctf::RecordWriter(path(), findings_).describe({}), Error);
+  fs::remove(path());
+  fs::create_directory(path());
+  {
+    ctf::RecordWriter writer(path(), findings_);
+    writer.describe({});
+    writer.finish();
+  }
+  EXPECT_TRUE(fs::exists(path() / "kernel" / "metadata"));
+  EXPECT_THROW(ctf::RecordWriter(path(), findings_).describe({}), Error);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Text of events: nothing of it is lost silently, and what is read of it is bounded.
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include "formats/registry.hpp"
+#include "formats/text/reader.hpp"
+#include "support/checked_sink.hpp"
+
+namespace kmt {
+namespace {
+
+struct ReadText {
+  std::vector<Event> events;
+  TraceInfo info;
+  std::uint64_t unreadable() const { return info.findings.count_of(Imperfection::unreadable_line); }
+};
+
+TraceFile file_of(const std::string& text) {
+  return {"a text", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, nullptr};
+}
+
+ReadText read(const std::string& text) {
+  const auto source = open_trace(file_of(text));
+  ReadText read;
+  for (EventBatch batch; source->read(batch);) read.events.insert(read.events.end(), batch.begin(), batch.end());
+  read.info = source->info();
+  return read;
+}
+
+std::string line(const std::string& fields, const char* head = "sh-148 [000] d..1. 5.000001: kmalloc: ") {
+  return head + fields + '\n';
+}
+
+const std::string kWhole = "call_site=foo+0x1/0x9 ptr=ffff888001234500 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KERNEL";
+
+TEST(TextTrace, LinesOfEventsThatCannotBeReadAreCounted) {
+  for (const std::string& bad :
+       {line(kWhole, "sh-148 [000] d..1. 5.000002: kmalloc "), line("", "sh-148 [000] d..1. 5.0"),
+        line("", "sh-148 [000] d..1."), line("", "sh-148 [000] d..1. 5.000003:"),
+        line(kWhole, "sh-148 [00x] d..1. 5.000003: kmalloc: "), line(kWhole, "sh-148 [000] 5.00x003: kmalloc: "),
+        line(kWhole + std::string(20'000, ' '))}) {
+    const ReadText found = read(line(kWhole) + bad);
+    EXPECT_EQ(found.events.size(), 1u) << bad.substr(0, 100);
+    EXPECT_EQ(found.unreadable(), 1u) << bad.substr(0, 100);
+  }
+}
+
+TEST(TextTrace, LinesOfOtherTracersAreNotMissed) {
+  const ReadText found = read(line(kWhole) + "# tracer: nop\ncpus=2\n => do_syscall_64\n\n" +
+                              "\tffffffff81234567 kmem_alloc+0x17 ([kernel.kallsyms])\n" +
+                              "sh-148 [000] d..1. 5.000003: do_sys_open <-sys_open\n");
+  EXPECT_EQ(found.events.size(), 1u);
+  EXPECT_EQ(found.unreadable(), 0u);
+}
+
+TEST(TextTrace, ValuesThatAreNoneMakeALineUnreadable) {
+  for (const char* const bad :
+       {"call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8xx bytes_alloc=8 gfp_flags=GFP_KERNEL",
+        "call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8 bytes_alloc=banana gfp_flags=GFP_KERNEL",
+        "call_site=foo+0x1 ptr=zzzz bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KERNEL",
+        "call_site=foo+zz ptr=ffff888001234500 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KERNEL",
+        "call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KE%NEL",
+        "call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8", "call_site=foo+0x1 ptr=ffff888001234500"}) {
+    const ReadText found = read(line(kWhole) + line(bad));
+    EXPECT_EQ(found.events.size(), 1u) << bad;
+    EXPECT_EQ(found.unreadable(), 1u) << bad;
+  }
+  // A field that some lines do not have is not one that cannot be read.
+  const ReadText found = read(line(kWhole + " node=1") + line(kWhole));
+  ASSERT_EQ(found.events.size(), 2u);
+  EXPECT_EQ(found.events[0].node, 1);
+  EXPECT_EQ(found.events[1].node, kNoNode);
+}
+
+TEST(TextTrace, NamesOfFlagsThatDoNotFitAreSaid) {
+  for (const unsigned names : {31u, 40u}) {
+    std::string text;
+    for (unsigned i = 0; i < names; ++i)
+      text +=
+          line("call_site=f+0x1 ptr=ffff888001234500 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_N" + std::to_string(i));
+    const ReadText found = read(text);
+    ASSERT_EQ(found.events.size(), names);
+    for (const Event& event : found.events) EXPECT_NE(event.gfp_flags, 0u);
+    EXPECT_EQ(found.info.findings.count_of(Imperfection::too_many_flag_names), names > 31 ? 1u : 0u);
+    EXPECT_EQ(found.info.gfp_flags.size(), std::min(names, 32u));
+  }
+}
+
+TEST(TextTrace, FlagsInDecimalDigitsAreNumbers) {
+  const ReadText found = read(line("call_site=f+0x1 ptr=ffff888001234500 bytes_req=8 bytes_alloc=8 gfp_flags=3264"));
+  EXPECT_EQ(found.events.at(0).gfp_flags, 3264u);
+}
+
+TEST(TextTrace, TasksHaveTheirNamesOverTime) {
+  const ReadText found =
+      read(line(kWhole, "bash-148 [000] 5.000001: kmalloc: ") + line(kWhole, "bash-148 [000] 5.000002: kmalloc: ") +
+           line(kWhole, "ls-148 [001] 5.000003: kmalloc: ") + line(kWhole, "<...>-148 [001] 5.000004: kmalloc: "));
+  EXPECT_EQ(task_name(found.info, 148, 5'000'002'000), "bash");
+  EXPECT_EQ(task_name(found.info, 148, 5'000'003'000), "ls");
+  EXPECT_EQ(task_name(found.info, 148, 5'000'009'000), "ls");
+}
+
+TEST(TextTrace, LossesWithNothingInBetweenAreOne) {
+  std::string text = line(kWhole);
+  for (unsigned i = 0; i < 1000; ++i) text += "CPU:1 [EVENTS DROPPED]\n";
+  for (unsigned i = 0; i < 1000; ++i) text += "CPU:0 [LOST 2 EVENTS]\n";
+  const ReadText found = read(text + line(kWhole));
+  ASSERT_EQ(found.info.lost.size(), 2u);
+  EXPECT_FALSE(found.info.lost[0].count);
+  EXPECT_EQ(found.info.lost[1].count, 2000u);
+}
+
+// Neither many CPUs nor long lines take more than one pass: seconds where each CPU or bracket had one of its own.
+TEST(TextTrace, IsReadInOnePass) {
+  std::string text;
+  for (unsigned i = 0; i < 16'000; ++i) {
+    const std::string head = "sh-148 [" + std::to_string(i % 8000) + "] 5.000001: kmalloc: ";
+    text += line(kWhole, head.c_str());
+  }
+  for (unsigned i = 0; i < 50; ++i) {
+    for (unsigned j = 0; j < 5000; ++j) text += "[0]";
+    text += '\n';
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  test::CheckedSink sink;
+  Findings findings;
+  text::read_records(file_of(text), sink, findings);
+  sink.expect_ended();
+  EXPECT_EQ(sink.records, 16'000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+}  // namespace
+}  // namespace kmt
