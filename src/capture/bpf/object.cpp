@@ -6,18 +6,15 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <linux/capability.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "capture/features/bpf_support.hpp"
 
 namespace kmt {
 
 namespace {
 
-constexpr const char* kKernelBtf = "/sys/kernel/btf/vmlinux";
 constexpr std::size_t kMostMessages = 4096;  // bytes: the end of what libbpf and the verifier said
 
 std::string messages;
@@ -33,31 +30,14 @@ int keep_message(libbpf_print_level level, const char* format, va_list arguments
   return 0;
 }
 
-// CAP_SYS_ADMIN, or CAP_BPF with CAP_PERFMON (Linux 5.8).
-bool may_load() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct data[2] = {};
-  if (::syscall(SYS_capget, &header, data) != 0) return ::geteuid() == 0;
-  const auto has = [&](unsigned capability) { return (data[capability / 32].effective >> capability % 32 & 1) != 0; };
-  return has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON));
-}
-
 }  // namespace
 
 void require_bpf() {
-  if (!may_load()) {
-    Error error("Loading BPF programs is not permitted", ExitCode::unsupported);
-    error.hint("Run it as root, or with CAP_BPF and CAP_PERFMON");
-    throw error;
-  }
-  if (::access(kKernelBtf, R_OK) != 0) {
-    Error error("This kernel does not describe its types (BTF), which BPF programs need", ExitCode::unsupported);
-    error.at({kKernelBtf, {}, {}});
-    error.hint(
-        "It takes a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it since 2020; `kmemtrace record` "
-        "needs neither BPF nor BTF");
-    throw error;
-  }
+  const BpfSupport support = bpf_support();
+  if (support.missing.empty()) return;
+  Error error(fmt::format("Nothing can be counted inside the kernel: {}", support.missing), ExitCode::unsupported);
+  error.hint(support.way_out);
+  throw error;
 }
 
 void throw_bpf_error(const std::string& action, int code) {

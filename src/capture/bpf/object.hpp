@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// Throws Error (unsupported) with the reason when BPF on tracepoints cannot work here: no BTF, no permission.
+// Throws Error (unsupported) when something is missing (features/bpf_support).
 void require_bpf();
 
 // The error of a libbpf call, with what libbpf said last.

@@ -16,6 +16,7 @@
 #include "base/file.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
+#include "capture/features/bpf_support.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 
 namespace kmt {
@@ -73,6 +74,9 @@ std::vector<Feature> probe_features(const TracefsMount& tracefs, const std::vect
                                 root + "/set_event_notrace_pid", W_OK));
   features.push_back(
       probe_file("buffer_percent", "waking the readers only for many pages at once", root + "/buffer_percent", W_OK));
+  const BpfSupport bpf = bpf_support();
+  features.push_back({"in-kernel sums", "counting and sampling without a trace: stat, top, profile, serve",
+                      bpf.missing.empty(), false, bpf.missing.empty() ? "" : bpf.missing + "; " + bpf.way_out});
   return features;
 }
 
