@@ -27,6 +27,7 @@ void ExportedSeries::add(const std::vector<TopRow>& rows) {
   for (auto& [name, series] : series_) series.live_bytes = 0;
   other_.live_bytes = 0;
   std::vector<const TopRow*> by_weight;
+  by_weight.reserve(rows.size());
   for (const TopRow& row : rows) by_weight.push_back(&row);
   std::ranges::sort(by_weight, [](const TopRow* a, const TopRow* b) {
     return weight_of(*a) != weight_of(*b) ? weight_of(*a) > weight_of(*b) : a->name < b->name;

@@ -193,6 +193,7 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
     if (sums[i].samples + sums[i].live_samples == 0) continue;
     (group.pages ? pages : slab).add(sums[i]);
     std::vector<std::string> keys;
+    keys.reserve(by.size());
     for (const HeapKey key : by) keys.push_back(key_text(key, group));
     rows[{group.pages, std::move(keys), by_stack ? group.stack : std::vector<std::uint64_t>()}].add(sums[i]);
     result.stacks.push_back({group.stack, group.cache, group.task, group.process, cgroup_name_(group.cgroup),

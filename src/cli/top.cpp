@@ -81,7 +81,7 @@ auto parse_name(const char* option, const std::string& name, const Infos& infos)
 
 // Where a frame is frozen to.
 std::string freeze(const HeapWatch& watch, TopView view, TopOptions options) {
-  const std::string path = fmt::format("kmemtrace-top-{:%Y%m%dT%H%M%S}.txt", fmt::localtime(std::time(nullptr)));
+  std::string path = fmt::format("kmemtrace-top-{:%Y%m%dT%H%M%S}.txt", fmt::localtime(std::time(nullptr)));
   TextStyle style;
   style.raw = true;
   options.first = options.rows = 0;

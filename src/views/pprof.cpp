@@ -112,6 +112,7 @@ void Writer::value_type(Profile field, std::string_view type, std::string_view u
 
 void Writer::sample(const HeapStackRow& row) {
   std::vector<std::uint64_t> locations;
+  locations.reserve(row.stack.size());
   for (const std::uint64_t address : row.stack) locations.push_back(location(address));
   std::vector<std::int64_t> values;
   for (const Estimate* const estimate :
@@ -151,6 +152,7 @@ void Writer::comments(const HeapProfileResult& result) {
   for (const auto& [what, count] : lost)
     if (count > 0) comments.push_back(fmt::format("{}: {}", what, count));
   std::vector<std::int64_t> texts;
+  texts.reserve(comments.size());
   for (const std::string& comment : comments) texts.push_back(text(comment));
   profile_.add_packed_int64(Profile::comment, texts.begin(), texts.end());
 }

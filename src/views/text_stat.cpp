@@ -2,6 +2,7 @@
 #include "views/text_stat.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,7 +36,7 @@ Table table_of(const StatResult& result, const TextStyle& style) {
     if (row.events + row.missed == 0 && !style.raw) continue;
     const double seconds = seconds_of(result);
     const auto per_second = [&](std::uint64_t sum) {
-      return static_cast<std::uint64_t>(static_cast<double>(sum) / seconds + 0.5);
+      return static_cast<std::uint64_t>(std::llround(static_cast<double>(sum) / seconds));
     };
     const auto text = [&](const Cell& cell, Unit unit) { return cell_text(cell, unit, style.raw); };
     TableRow line;

@@ -6,8 +6,9 @@
 
 #include <bpf/bpf_helpers.h>
 
-const volatile bool only_processes = false;
-const volatile bool only_cgroup = false;
+// As bytes: skeletons name the type of a bool `_Bool`, which is none in C++.
+const volatile __u8 only_processes = 0;
+const volatile __u8 only_cgroup = 0;
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);

@@ -30,7 +30,7 @@ void CgroupNames::look(const std::string& folder, const std::string& name, unsig
   names_.insert_or_assign(status.st_ino, name);
   if (depth == kDeepest) return;
   for (const std::string& below : names_in(folder))
-    look(folder + "/" + below, name == "/" ? "/" + below : name + "/" + below, depth + 1);
+    look(fmt::format("{}/{}", folder, below), fmt::format("{}/{}", name == "/" ? "" : name, below), depth + 1);
 }
 
 std::string CgroupNames::name(std::uint64_t id) {
