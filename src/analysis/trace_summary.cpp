@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/trace_summary.hpp"
 
+#include <algorithm>
+
 namespace kmt {
+
+namespace {
+
+// That the kernel's own count does not tell either.
+bool has_uncounted_loss(const TraceInfo& info) {
+  const auto is_counted = [&info](unsigned cpu) {
+    return std::ranges::any_of(info.buffer_statistics, [cpu](const BufferStatistics& statistics) {
+      return statistics.cpu == cpu && statistics.overrun > 0;
+    });
+  };
+  return std::ranges::any_of(info.lost, [&](const LostEvents& lost) { return !lost.count && !is_counted(lost.cpu); });
+}
+
+}  // namespace
 
 TraceSummary summarize(const TraceInfo& info) {
   TraceSummary summary;
@@ -25,6 +41,7 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.lost_per_cpu = lost_events_per_cpu(info);
   summary.stacks = info.stacks.size() - 1;
   summary.lost_events = total_lost_events(info);
+  summary.lost_at_least = has_uncounted_loss(info);
   for (const Imperfection kind : kHidesEvents)
     if (info.findings.count_of(kind) > 0) summary.loss_known = false;
   return summary;

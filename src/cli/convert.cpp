@@ -53,7 +53,10 @@ bool print_damage(const Options& options, const Findings& findings) {
     fmt::print(stderr, "warning: {}: {}{}{}\n", to_string(Place{printable(options.input), finding.cpu, finding.offset}),
                describe(finding.kind).sentence, finding.detail.empty() ? "" : ": ", finding.detail);
   }
-  for (const Imperfection kind : {Imperfection::late_event, Imperfection::unwritten_event})
+  for (const Imperfection kind :
+       {Imperfection::missing_cpu, Imperfection::interrupted_recording, Imperfection::cut_off_cpu,
+        Imperfection::unknown_loss, Imperfection::repaired_file, Imperfection::sampled_events, Imperfection::late_event,
+        Imperfection::unwritten_event})
     if (const std::uint64_t count = findings.count_of(kind); count > 0)
       fmt::print(stderr, "note: {}: {}: {} of them\n", printable(options.input), describe(kind).sentence,
                  humane_count(count));
@@ -84,7 +87,7 @@ bool convert(const Options& options) {
   const std::string extension = fs::path(options.output).extension();
   try {
     if (extension == ".kmt")
-      write_records(options, kmt_format::RecordWriter(options.output), findings);
+      write_records(options, kmt_format::RecordWriter(options.output, findings), findings);
     else if (extension == ".dat")
       write_records(options, tracedat::RecordWriter(options.output, options.version, findings), findings);
     else if (extension == ".ctf")

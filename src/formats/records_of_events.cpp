@@ -79,8 +79,8 @@ TraceDescription description_of(const TraceInfo& info) {
   kernel.clock_choices = fmt::format("[{}]", info.clock);
   kernel.notes = info.notes;
   if (!info.kernel.empty()) description.uname = uname_of(kernel);
-  // Without any the loss would count as unknown.
-  if (info.findings.count_of(Imperfection::unknown_loss) == 0)
+  // Without any the loss counts as unknown.
+  if (info.lost_somewhere > 0 || info.findings.count_of(Imperfection::unknown_loss) == 0)
     description.cpu_stats.push_back(fmt::format("dropped events: {}\n", info.lost_somewhere));
   return description;
 }

@@ -5,6 +5,8 @@
 #include <array>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "formats/ctf/folders.hpp"
@@ -29,7 +31,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct Disguise {
+  std::string_view begin;
+  const char* what;
+  const char* hint;
+};
+constexpr const char* kUnpack = "Unpack it first";
+constexpr const char* kToUtf8 = "Make UTF-8 of it first: iconv -f UTF-16 -t UTF-8";
+// What a trace may be packed in.
+constexpr Disguise kDisguises[] = {{"\x1F\x8B", "compressed with gzip", kUnpack},
+                                   {"\x28\xB5\x2F\xFD", "compressed with zstd", kUnpack},
+                                   {"\xFD"
+                                    "7zXZ",
+                                    "compressed with xz", kUnpack},
+                                   {"BZh", "compressed with bzip2", kUnpack},
+                                   {"\x04\x22\x4D\x18", "compressed with lz4", kUnpack},
+                                   {"PK\x03\x04", "a zip archive", kUnpack},
+                                   {"\xFF\xFE", "UTF-16 text", kToUtf8},
+                                   {"\xFE\xFF", "UTF-16 text", kToUtf8}};
+
 Error not_a_trace(const TraceFile& file) {
+  const std::string_view begin(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  for (const Disguise& disguise : kDisguises) {
+    if (!begin.starts_with(disguise.begin)) continue;
+    Error error(fmt::format("The file is {}, which is not read", disguise.what));
+    return error.at({file.path, {}, {}}).hint(disguise.hint);
+  }
   Error error(file.bytes.empty() ? "The file is empty" : "The file is no trace that kmemtrace knows");
   error.at({file.path, {}, {}});
   error.hint(

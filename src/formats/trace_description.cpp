@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -26,6 +28,47 @@ std::uint64_t number_behind(std::string_view text, std::string_view key) {
   return 0;
 }
 
+constexpr std::string_view kFound = "found: ";
+
+// Losses with a number are written as such, and what is wrong with records is found again.
+constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfection::interrupted_recording,
+                                       Imperfection::cut_off_cpu,      Imperfection::unknown_loss,
+                                       Imperfection::truncated_file,   Imperfection::unfinished_file,
+                                       Imperfection::repaired_file,    Imperfection::damaged_section,
+                                       Imperfection::damaged_block,    Imperfection::damaged_record,
+                                       Imperfection::damaged_page,     Imperfection::damaged_stream,
+                                       Imperfection::torn_record,      Imperfection::damaged_number,
+                                       Imperfection::ambiguous_layout, Imperfection::unreadable_line,
+                                       Imperfection::hashed_pointers,  Imperfection::sampled_events,
+                                       Imperfection::late_event,       Imperfection::left_out};
+
+void add_found(std::string_view line, Findings& findings) {
+  const auto word = [&line] {
+    const std::string_view first = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(first.size() + 1, line.size()));
+    return first;
+  };
+  const auto number = [](std::string_view text) {
+    std::optional<unsigned> value(std::in_place);
+    if (std::from_chars(text.data(), text.data() + text.size(), *value).ec != std::errc{}) value.reset();
+    return value;
+  };
+  const std::string_view id = word();
+  const auto* const kind = std::ranges::find(kInherited, id, [](Imperfection one) { return describe(one).id; });
+  if (kind == std::end(kInherited)) {
+    findings.add({Imperfection::unknown_section, fmt::format("what was found: {}", printable(id)), {}, {}, {}});
+    return;
+  }
+  const unsigned times = number(word()).value_or(1);
+  const std::optional<unsigned> cpu = number(word());
+  findings.add({*kind,
+                fmt::format("in what this was converted from{}{}", line.empty() ? "" : ": ", printable(line)),
+                cpu,
+                {},
+                {}},
+               times);
+}
+
 // What is known to be lost of no CPU in particular: traces that were converted have it.
 void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
   if (count == 0) return;
@@ -35,6 +78,11 @@ void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
 
 void read_cpu_stats(const std::vector<std::string>& texts, TraceInfo& info) {
   for (const std::string& text : texts) {
+    if (text.starts_with(kFound)) {
+      for (const std::string_view line : split(text, '\n'))
+        if (line.starts_with(kFound)) add_found(line.substr(kFound.size()), info.findings);
+      continue;
+    }
     if (text.find("CPU:") == std::string::npos) {
       add_lost_somewhere(number_behind(text, "dropped events:"), info);
       continue;
@@ -113,6 +161,22 @@ std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const st
   // The NUMA node is no line of the kernel's, but belongs to what is known of the CPU; trace-cmd shows it as it is.
   if (cpu < kernel.cpu_nodes.size() && kernel.cpu_nodes[cpu] >= 0 && text.find("\nnode:") == std::string::npos)
     text += fmt::format("node: {}\n", kernel.cpu_nodes[cpu]);
+  return text;
+}
+
+std::string inherited_findings(const Findings& findings) {
+  std::string text;
+  for (const Imperfection kind : kInherited) {
+    std::uint64_t rest = findings.count_of(kind);
+    const auto add = [&](std::uint64_t times, std::optional<unsigned> cpu, const std::string& detail) {
+      text += fmt::format("{}{} {} {} {}\n", kFound, describe(kind).id, times, cpu ? fmt::format("{}", *cpu) : "-",
+                          printable(detail));
+      rest -= times;
+    };
+    for (const Finding& finding : findings.kept())
+      if (finding.kind == kind && rest > 0) add(1, finding.cpu, finding.detail);
+    if (rest > 0) add(rest, {}, "");
+  }
   return text;
 }
 

@@ -17,7 +17,7 @@ struct TraceDescription {
   std::string uname;         // "Linux HOST 6.1.0-47-amd64 x86_64"
   // per_cpu/cpuN/stats behind a line "CPU: N". kmemtrace adds lines of its own: "node: N", the CPU's NUMA node, and
   // "not recorded: N", events that were left when the recorder had to give up. Without the line "CPU: N" it is what was
-  // lost of no CPU in particular.
+  // lost of no CPU in particular, and what inherited_findings() gives.
   std::vector<std::string> cpu_stats;
   std::vector<StateSample> samples;  // by time
   std::string repaired;              // what repairs of the file left out, a line each; empty: it was never repaired
@@ -28,6 +28,11 @@ std::string uname_of(const KernelDescription& kernel);
 void name_machine(std::string_view uname, KernelDescription& kernel);
 // One of cpu_stats.
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics);
+
+// What makes a trace incomplete or uncertain and cannot be seen in what it is converted to, as one of cpu_stats of
+// that: a line "found: ID TIMES CPU DETAIL" each, with "-" for no CPU in particular. Empty: there is nothing of the
+// kind.
+std::string inherited_findings(const Findings& findings);
 
 // Fills the machine's part of the info, and the findings that the statistics give cause to. Throws Error when the
 // description of the ring buffer's pages, which the word size comes from, cannot be parsed. Takes kallsyms, which is

@@ -36,6 +36,7 @@ struct TraceSummary {
   std::uint64_t stacks = 0;       // different kernel stacks, of the whole trace
   std::uint64_t lost_events = 0;  // of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
+  bool lost_at_least = false;      // of some losses nobody knows how many events they were: each counts as one
   bool loss_known = true;          // false: the trace is damaged or was cut off, more may have been lost
   std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty when the trace does not say
   std::string recorder_arguments;  // "kmemtrace record -- make"; likewise

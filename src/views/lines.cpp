@@ -154,7 +154,8 @@ std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   if (known < trace.lost_events)
     where +=
         fmt::format("{}of no known cpu: {}", where.empty() ? "" : ", ", say_count(trace.lost_events - known, style));
-  const std::string what = fmt::format("{} ({})", say_number_of(trace.lost_events, "event", style), where);
+  const std::string what = fmt::format("{}{} ({})", trace.lost_at_least ? "an unknown number, at least " : "",
+                                       say_number_of(trace.lost_events, "event", style), where);
   const std::string label = emphasised(fmt::format("{:<{}}", "  lost", kLabelWidth), Emphasis::bad, style);
   std::string out = labelled("lost",
                              what +

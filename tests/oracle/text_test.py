@@ -55,7 +55,7 @@ class Printed(TextTest):
     def test_same_totals(self):
         for trace in TRACES:
             expected = report(data(trace))
-            for options in ((), ('-R',)):
+            for options in ((), ('-R',), ('-l',), ('--ts-diff',)):
                 with self.subTest(trace=trace, options=options):
                     path = self.put('text', printed(data(trace), *options))
                     self.assert_same(report(path), expected)

@@ -11,12 +11,14 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "formats/ctf/records.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/records_of_events.hpp"
 #include "formats/registry.hpp"
 #include "formats/relay/capture.hpp"
 #include "formats/relay/guess.hpp"
 #include "formats/relay/walker.hpp"
+#include "formats/tracedat/records.hpp"
 #include "support/byte_builder.hpp"
 #include "support/checked_sink.hpp"
 
@@ -427,6 +429,60 @@ TEST_F(RelayCapture, GapsAndDuplicatesAreCounted) {
   EXPECT_EQ(total_lost_events(trace.info), 11u);
 }
 
+// Copied twice within a file, a part of it or all of it. The same number with another content is another record.
+TEST_F(RelayCapture, BlocksThatComeTwiceCountOnce) {
+  const Abi abi = abi_of("v2-le");
+  const auto append_all = [&abi](const std::vector<std::uint32_t>& run, File& file) {
+    for (const std::uint32_t number : run) append(record_of(number), abi, file);
+  };
+  for (const std::uint32_t first : {1u, 0xFFFFFC00u}) {
+    File file;
+    append_all(numbers(first, 1500), file);
+    append_all(numbers(first + 100, 700), file);
+    append_all(numbers(first + 1500, 500), file);
+    append_all(numbers(first, 2000), file);
+    put("cpu0.out", file);
+    const ReadTrace trace = read();
+    EXPECT_EQ(trace.events.size(), 2000u);
+    EXPECT_EQ(trace.info.findings.count_of(Imperfection::duplicate_record), 2700u);
+    EXPECT_EQ(trace.info.findings.count_of(Imperfection::sequence_gap), 0u);
+    EXPECT_EQ(trace.info.findings.count_of(Imperfection::time_goes_backward), 0u);
+    Record other = record_of(first + 5);
+    other.ptr += 8;
+    append(other, abi, file);
+    put("cpu0.out", file);
+    EXPECT_EQ(read().events.size(), 2001u);
+  }
+}
+
+// The gap in the numbers says how many records the torn bytes were; without numbers nobody knows.
+TEST_F(RelayCapture, WhatIsTornIsCountedByNumbersOnly) {
+  for (const char* const name : {"v2-le", "v1-le"}) {
+    const Abi abi = abi_of(name);
+    std::mt19937 random(2);
+    File file;
+    for (std::uint32_t number = 1; number <= 600; ++number) {
+      Record record = record_of(number);
+      record.time_ns = number;
+      const std::size_t begin = file.size();
+      append(record, abi, file);
+      if (number > 200 && number <= 300)
+        for (std::size_t i = begin; i < file.size(); ++i) file[i] = static_cast<std::uint8_t>(0xE0 | random());
+    }
+    put("cpu0.out", file);
+    put("total_overruns", "0\n");
+    const ReadTrace trace = read();
+    EXPECT_EQ(trace.events.size(), 500u);
+    EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 1u);
+    const bool numbered = abi.layout->sequence.bytes != 0;
+    EXPECT_EQ(trace.info.lost_somewhere, numbered ? 100u : 0u);
+    ASSERT_EQ(trace.info.lost.size(), numbered ? 0u : 1u);
+    if (!numbered) {
+      EXPECT_FALSE(trace.info.lost[0].count);
+    }
+  }
+}
+
 // A number with a wrong bit says nothing of what was lost: the records around it are where they belong.
 TEST_F(RelayCapture, DamagedNumbersAreNoGaps) {
   for (const std::uint32_t first : {1u, 0xFFFFFF00u})
@@ -460,6 +516,65 @@ TEST_F(RelayCapture, FilesBesideAreRead) {
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::unknown_loss), 0u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::lost_events), 17u);
   EXPECT_EQ(total_lost_events(trace.info), 17u);
+}
+
+TEST_F(RelayCapture, FilesBesideThatCannotBeReadAreSaid) {
+  put_v2(numbers(1, 50), 1);
+  put("kallsyms", std::string(3000, '\xE7'));
+  for (const char* const bad : {"garbage\n", "99999999999999999999999\n", "", "-1", "5 6"}) {
+    put("total_overruns", bad);
+    const ReadTrace trace = read();
+    EXPECT_EQ(trace.info.findings.count_of(Imperfection::unreadable_symbols), 1u);
+    EXPECT_EQ(trace.info.kallsyms, "");
+    EXPECT_EQ(trace.info.findings.count_of(Imperfection::unknown_loss), 1u);
+    for (const Finding& finding : trace.info.findings.kept())
+      if (finding.kind == Imperfection::unknown_loss) {
+        EXPECT_NE(finding.detail.find("holds no number"), std::string::npos);
+      }
+  }
+}
+
+// As a shell's `*` names them.
+TEST_F(RelayCapture, FilesBesideMayBeNamed) {
+  put_v2(numbers(1, 50), 1);
+  put("kallsyms", "c0100000 T allocate\n");
+  put("total_overruns", "17\n");
+  OpenOptions options;
+  options.more_files = {path("kallsyms"), path("total_overruns")};
+  const ReadTrace trace = read_all(open_trace(path("cpu0.out"), options));
+  EXPECT_EQ(trace.events.size(), 50u);
+  EXPECT_EQ(trace.info.cpus, 1u);
+  EXPECT_EQ(trace.info.kallsyms, "c0100000 T allocate\n");
+  EXPECT_EQ(total_lost_events(trace.info), 17u);
+}
+
+// From one format to the next: what is missing stays said.
+TEST_F(RelayCapture, ConvertedTracesLackTheSame) {
+  std::vector<std::uint32_t> run = numbers(1, 300);
+  run.erase(run.begin() + 100, run.begin() + 105);
+  put_v2(run, 3);
+  fs::remove(path("cpu1.out"));
+  const ReadTrace before = read();
+  const auto convert = [](const std::string& from, auto&& writer, Findings& findings) {
+    read_records(from, {}, writer, findings);
+    writer.finish();
+  };
+  const auto lacks_the_same = [&before](const ReadTrace& after) {
+    EXPECT_EQ(after.events.size(), before.events.size()) << after.info.format;
+    EXPECT_EQ(total_lost_events(after.info), total_lost_events(before.info)) << after.info.format;
+    for (const Imperfection kind : {Imperfection::unknown_loss, Imperfection::missing_cpu})
+      EXPECT_EQ(after.info.findings.count_of(kind), 1u) << after.info.format << ' ' << describe(kind).id;
+  };
+  ASSERT_GT(total_lost_events(before.info), 5u);
+  Findings first, second, third, fourth;
+  convert(path_.string(), kmt_format::RecordWriter(path("x.kmt"), first), first);
+  lacks_the_same(read_all(open_trace(path("x.kmt"))));
+  convert(path("x.kmt"), tracedat::RecordWriter(path("x.dat"), 7, second), second);
+  lacks_the_same(read_all(open_trace(path("x.dat"))));
+  convert(path("x.dat"), ctf::RecordWriter(path("x.ctf"), third), third);
+  lacks_the_same(read_all(open_trace(path("x.ctf"))));
+  convert(path("x.ctf"), kmt_format::RecordWriter(path("y.kmt"), fourth), fourth);
+  lacks_the_same(read_all(open_trace(path("y.kmt"))));
 }
 
 TEST_F(RelayCapture, FilesThatAreLeftOutAreMissed) {
@@ -526,7 +641,7 @@ TEST_F(RelayCapture, ConvertedTracesHoldTheSame) {
     put("kallsyms", "ffffffff81000000 T allocate\n");
     put("total_overruns", "3\n");
     Findings findings;
-    kmt_format::RecordWriter writer(path("x.kmt"));
+    kmt_format::RecordWriter writer(path("x.kmt"), findings);
     read_records(path_.string(), {}, writer, findings);
     writer.finish();
     const ReadTrace before = read();
@@ -546,7 +661,7 @@ TEST_F(RelayCapture, ConvertedTracesHoldTheSame) {
     EXPECT_EQ(before.info.word_bits, after.info.word_bits);
     EXPECT_EQ(before.info.kallsyms, after.info.kallsyms);
     EXPECT_EQ(before.info.clock, after.info.clock);
-    EXPECT_EQ(after.info.lost.size(), 1u);
+    EXPECT_EQ(after.info.lost.size(), numbered ? 0u : 1u);  // no number is missing
     EXPECT_EQ(total_lost_events(before.info), total_lost_events(after.info));
     EXPECT_EQ(numbered, after.info.clock == "counter");
   }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "formats/registry.hpp"
 #include "formats/text/reader.hpp"
 #include "support/checked_sink.hpp"
@@ -100,6 +101,62 @@ TEST(TextTrace, TasksHaveTheirNamesOverTime) {
   EXPECT_EQ(task_name(found.info, 148, 5'000'002'000), "bash");
   EXPECT_EQ(task_name(found.info, 148, 5'000'003'000), "ls");
   EXPECT_EQ(task_name(found.info, 148, 5'000'009'000), "ls");
+}
+
+// What trace-cmd and perf put between time and event, and the form of the latency tracers.
+TEST(TextTrace, OtherFormsOfLines) {
+  struct Form {
+    const char* head;
+    unsigned cpu;
+    std::uint64_t time_ns;
+    std::uint8_t context;
+  };
+  for (const Form& form :
+       {Form{"          sh-155   [001]     3.843227: (+175)   kmalloc:   ", 1, 3'843'227'000, 0},
+        Form{"          sh-155   [001]     3.843227: (+  175)   kmalloc:   ", 1, 3'843'227'000, 0},
+        Form{"          sh-155   [001]     3.843227:          kmalloc:   ", 1, 3'843'227'000, 0},
+        Form{"perf   242 [001]    20.000588:          1              kmem:kmalloc: ", 1, 20'000'588'000, 0},
+        Form{"perf   242    20.000588:              kmem:kmalloc: ", 0, 20'000'588'000, 0},
+        Form{"a b 12/13    20.000588:          1              kmem:kmalloc: ", 0, 20'000'588'000, 0},
+        Form{"trace-cm-154     12..s..     3.843052: kmalloc:     ", 12, 3'843'052'000, Context::kSoftIrq},
+        Form{"    bash-28633     1..... 40396406603us : kmalloc: ", 1, 40'396'406'603'000, 0},
+        Form{"ksoftirq-22        1..s.. 40396413435us!: kmalloc: ", 1, 40'396'413'435'000, Context::kSoftIrq},
+        Form{" my 1..... -7    0d.h1    5us+: kmalloc: ", 0, 5'000, Context::kHardIrq}}) {
+    const ReadText found = read(line(kWhole, form.head));
+    ASSERT_EQ(found.events.size(), 1u) << form.head;
+    EXPECT_EQ(found.events[0].kind, EventKind::kmalloc) << form.head;
+    EXPECT_EQ(found.events[0].bytes_requested, 8u) << form.head;
+    EXPECT_EQ(found.events[0].cpu, form.cpu) << form.head;
+    EXPECT_EQ(found.events[0].time_ns, form.time_ns) << form.head;
+    EXPECT_EQ(found.events[0].context, form.context) << form.head;
+    EXPECT_TRUE(found.info.clock_in_ns) << form.head;
+    const bool has_cpu = std::string(form.head).find("20.000588:") == std::string::npos ||
+                         std::string(form.head).find('[') != std::string::npos;
+    EXPECT_EQ(found.info.findings.count_of(Imperfection::unknown_cpus), has_cpu ? 0u : 1u) << form.head;
+  }
+}
+
+TEST(TextTrace, LatencyFormatCountsWhatWasOverwritten) {
+  const ReadText found =
+      read("# tracer: nop\n#\n# latency: 0 us, #198/250, CPU#0 | (M:PREEMPT(none) VP:0, KP:0, SP:0 HP:0 #P:4)\n" +
+           line(kWhole, "    bash-28633     1..... 40396406603us : kmalloc: "));
+  EXPECT_EQ(total_lost_events(found.info), 52u);
+  EXPECT_EQ(found.info.cpus, 4u);
+  EXPECT_EQ(found.info.findings.count_of(Imperfection::unknown_loss), 0u);
+}
+
+TEST(TextTrace, WhatAFileIsPackedInIsSaid) {
+  for (const auto& [bytes, what] :
+       {std::pair("\x1F\x8B\x08 x", "compressed with gzip"), std::pair("\x28\xB5\x2F\xFD x", "compressed with zstd"),
+        std::pair("\xFF\xFEs", "UTF-16 text"), std::pair("\xFE\xFFs", "UTF-16 text")}) {
+    try {
+      read(bytes);
+      ADD_FAILURE() << what;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+      EXPECT_FALSE(error.hint().empty());
+    }
+  }
 }
 
 TEST(TextTrace, LossesWithNothingInBetweenAreOne) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
 #include "support/trace_dat_builder.hpp"
 
@@ -73,6 +74,27 @@ INSTANTIATE_TEST_SUITE_P(Machines, WriterOf,
                          testing::Values(Case{{ByteOrder::little, 8}, 6}, Case{{ByteOrder::big, 4}, 6},
                                          Case{{ByteOrder::little, 8}, 7}, Case{{ByteOrder::little, 4}, 7},
                                          Case{{ByteOrder::big, 8}, 7}, Case{{ByteOrder::big, 4}, 7}));
+
+// A .kmt has no pages whose absence would tell it.
+TEST_P(WriterOf, CpusThatAreMissingStayMissed) {
+  const auto [machine, version] = GetParam();
+  RawRecording made = recording(machine);
+  for (const unsigned cpu : {0u, 1u, 3u}) add_cpu(made, machine, cpu, 0x1000);
+  tracedat::write(path_, version, made);
+  const std::string converted = path_ + ".kmt";
+  Findings findings;
+  kmt_format::RecordWriter writer(converted, findings);
+  read_records(path_, {}, writer, findings);
+  writer.finish();
+  const std::unique_ptr<Source> source = open_trace(converted);
+  std::filesystem::remove(converted);
+  // Version 6 lists all CPUs: one that is missing looks like one without events.
+  EXPECT_EQ(source->info().findings.count_of(Imperfection::missing_cpu), version == 6 ? 0u : 1u);
+  for (const Finding& finding : source->info().findings.kept())
+    if (finding.kind == Imperfection::missing_cpu) {
+      EXPECT_EQ(finding.cpu, 2u);
+    }
+}
 
 // CPU 1 is empty, CPU 2 is not in the recording at all.
 TEST_P(WriterOf, EverythingIsReadBack) {

@@ -152,13 +152,13 @@ Uuid random_uuid() {
 }
 
 // CTF has no place for symbols, the kernel's descriptions of its events, names of tasks, samples and notes.
-void write_description(const std::string& path, TraceDescription description) {
+void write_description(const std::string& path, TraceDescription description, const Findings& findings) {
   KernelDescription& kernel = description.kernel;
   for (StateSample& sample : description.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
   const bool scaled = kernel.clock_scale.mult != 0;
   kernel.clock_scale = {};
   if (scaled) kernel.clock_scale.mult = 1;
-  kmt_format::RecordWriter writer(path);
+  kmt_format::RecordWriter writer(path, findings);
   writer.describe(description);
   writer.finish();
 }
@@ -304,7 +304,7 @@ void RecordWriter::finish() {
   const fs::path metadata = state_->unfinished / "kernel" / "metadata";
   const FileDescriptor file = open_file(metadata, O_WRONLY | O_CREAT | O_EXCL);
   write_all(file.get(), metadata_text(state_->kernel(), state_->uuid, used), metadata);
-  write_description(state_->unfinished / kDescriptionName, state_->description);
+  write_description(state_->unfinished / kDescriptionName, state_->description, state_->findings);
   std::error_code code;
   fs::rename(state_->unfinished, state_->folder, code);
   if (code)

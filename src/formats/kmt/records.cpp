@@ -75,7 +75,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   }
 }
 
-RecordWriter::RecordWriter(const std::string& path) : path_(path) {}
+RecordWriter::RecordWriter(const std::string& path, const Findings& findings) : path_(path), findings_(findings) {}
 
 void RecordWriter::describe(const TraceDescription& description) {
   file_.emplace(path_);  // not before there is something to write: an older file may be there
@@ -106,6 +106,10 @@ void RecordWriter::end_stream() {
   if (!encoder_->empty()) end_block();
 }
 
-void RecordWriter::finish() { file_->finish(); }
+void RecordWriter::finish() {
+  if (const std::string found = inherited_findings(findings_); !found.empty())
+    file_->append(pack(kFacts, 0, encode_fact("cpu_stats", found)));
+  file_->finish();
+}
 
 }  // namespace kmt::kmt_format

@@ -19,7 +19,8 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
 class RecordWriter : public RecordSink {
  public:
-  explicit RecordWriter(const std::string& path);
+  // What was found in the trace that is written is written at the end; it has to outlive this.
+  RecordWriter(const std::string& path, const Findings& findings);
   void describe(const TraceDescription& description) override;
   void begin_stream(const RecordStream& stream) override;
   void record(std::uint64_t ticks, Bytes record) override;
@@ -31,6 +32,7 @@ class RecordWriter : public RecordSink {
   void end_block();
 
   std::string path_;
+  const Findings& findings_;
   std::optional<FileWriter> file_;
   std::unique_ptr<RecordLayouts> layouts_;
   std::unique_ptr<BlockEncoder> encoder_;

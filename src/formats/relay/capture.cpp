@@ -38,6 +38,27 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
   return value;
 }
 
+// Lines "ADDRESS TYPE NAME": the first few tell, as far as there are any.
+bool is_kallsyms(std::string_view text) {
+  constexpr std::size_t kLookAt = 4096;
+  for (const std::string_view line : split(text.substr(0, kLookAt), '\n')) {
+    const std::size_t digits = std::min(line.find_first_not_of("0123456789abcdefABCDEF"), line.size());
+    const bool is_symbol = digits > 0 && line.size() > digits + 3 && line[digits] == ' ' && line[digits + 2] == ' ';
+    if (is_symbol) return true;
+  }
+  return false;
+}
+
+void take_kallsyms(std::string text, Capture& capture) {
+  capture.bad_kallsyms = !text.empty() && !is_kallsyms(text);
+  if (!capture.bad_kallsyms) capture.kallsyms = std::move(text);
+}
+
+void take_total_overruns(std::string_view text, Capture& capture) {
+  capture.total_overruns = number_in(text);
+  capture.bad_total_overruns = !capture.total_overruns;
+}
+
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> paths;
   for (const std::string& name : names_in(folder))
@@ -83,6 +104,15 @@ Capture find_capture(const std::vector<std::string>& paths) {
   capture.path = paths.front();
   if (paths.size() > 1) capture.path += fmt::format(" and {} more", paths.size() - 1);
   std::vector<std::string> files = is_folder ? files_in(paths.front()) : paths;
+  // `cpu*.out kallsyms` means what is beside the files anyway, or what is elsewhere.
+  const auto take_named = [&files](const char* name) {
+    const auto named = std::ranges::find(files, fs::path(name), [](const fs::path& path) { return path.filename(); });
+    if (files.size() < 2 || named == files.end()) return std::optional<std::string>();
+    const std::string path = *named;
+    files.erase(named);
+    return std::optional(read_file(path));
+  };
+  const std::optional<std::string> kallsyms = take_named("kallsyms"), overruns = take_named("total_overruns");
   // Those whose names tell the CPU first: the others take the numbers that are left.
   std::stable_partition(files.begin(), files.end(),
                         [](const std::string& path) { return cpu_of_name(path).has_value(); });
@@ -92,8 +122,9 @@ Capture find_capture(const std::vector<std::string>& paths) {
     const std::optional<unsigned> cpu = cpu_of_name(name);
     if (cpu && !std::ranges::binary_search(capture.files, *cpu, {}, &CpuFile::cpu)) capture.left_out.push_back(*cpu);
   }
-  capture.kallsyms = text_beside(folder, "kallsyms").value_or("");
-  if (const auto text = text_beside(folder, "total_overruns")) capture.total_overruns = number_in(*text);
+  take_kallsyms(kallsyms ? *kallsyms : text_beside(folder, "kallsyms").value_or(""), capture);
+  if (const auto text = overruns ? overruns : text_beside(folder, "total_overruns"))
+    take_total_overruns(*text, capture);
   return capture;
 }
 

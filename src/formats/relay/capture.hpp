@@ -22,12 +22,14 @@ struct Capture {
   std::vector<CpuFile> files;      // by CPU
   std::vector<unsigned> left_out;  // CPUs whose files are beside these
   std::string kallsyms;            // may be empty
+  bool bad_kallsyms = false;       // it is there, but no list of symbols
   std::optional<std::uint64_t> total_overruns;
+  bool bad_total_overruns = false;  // it is there, but holds no number
 };
 
 // The CPU of "cpu3.out"; empty: another name.
 std::optional<unsigned> cpu_of_name(const std::string& path);
-// Of a folder, or of some of its files, whatever they are called. Throws Error.
+// Of a folder, or of some of its files, whatever those of CPUs are called. Throws Error.
 Capture find_capture(const std::vector<std::string>& paths);
 // Of a file alone, with nothing beside it.
 Capture capture_of(const TraceFile& file);

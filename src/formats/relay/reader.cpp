@@ -52,15 +52,85 @@ class RecordClock {
 
   std::uint64_t time_of(const Record& record, const Layout& layout) {
     if (layout.sequence.bytes == 0) return record.time_ns;
-    time_ = std::max<std::int64_t>(0, time_ + static_cast<std::int32_t>(record.sequence - number_));
+    time_ = std::max<std::int64_t>(0, time_behind_last(record));
     number_ = record.sequence;
     return static_cast<std::uint64_t>(time_);
+  }
+  // Of a record with a number.
+  std::int64_t time_behind_last(const Record& record) const {
+    return time_ + static_cast<std::int32_t>(record.sequence - number_);
   }
   std::uint32_t number() const { return number_; }  // of the record that was asked for last
 
  private:
   std::uint32_t number_ = 0;
   std::int64_t time_ = 0;
+};
+
+// Finds records of a file that have been there, as in a block of it that was copied twice. Numbers of a file only grow,
+// so the earlier record is found from the nearest of a few places. Times are numbers that go on where those wrap.
+class Repeats {
+ public:
+  Repeats(Bytes file, const Abi& abi) : file_(file), abi_(abi), earlier_(file, abi) {}
+
+  bool has(std::int64_t time, Bytes record) {
+    if (!highest_ || time > *highest_) return false;
+    const auto behind = std::ranges::upper_bound(places_, time, {}, &Place::time);
+    if (behind == places_.begin()) return false;
+    const Place& place = *std::prev(behind);
+    // The records of a block follow each other there as well.
+    if (!found_ || found_->time > time || found_->time < place.time) {
+      earlier_ = Walker(file_, abi_, place.offset);
+      found_.reset();
+      find_next(place.time);
+    }
+    for (unsigned steps = 0; found_ && found_->time < time; ++steps) {
+      if (steps == kMostSteps) return false;
+      find_next(found_->time);
+    }
+    return found_ && found_->time == time && std::ranges::equal(found_->bytes, record);
+  }
+
+  // One that has not.
+  void add(std::int64_t time, std::uint64_t offset) {
+    if (highest_ && time <= *highest_) return;  // its number is damaged
+    highest_ = time;
+    if (since_place_++ % kRecordsAPlace == 0) places_.push_back({time, offset});
+  }
+
+ private:
+  static constexpr unsigned kRecordsAPlace = 256;
+  static constexpr unsigned kMostSteps = 4 * kRecordsAPlace;
+  struct Place {
+    std::int64_t time;
+    std::uint64_t offset;
+  };
+  struct Found {
+    std::int64_t time;
+    std::uint32_t number;
+    Bytes bytes;
+  };
+
+  // Behind the one that was found last, else the one of this time.
+  void find_next(std::int64_t time) {
+    for (Step step; earlier_.next(step);) {
+      if (step.kind != Step::Kind::record) continue;
+      const Bytes bytes = earlier_.bytes_of(step);
+      const std::uint32_t number = parse(bytes, abi_).sequence;
+      if (found_) time += static_cast<std::int32_t>(number - found_->number);
+      found_ = {time, number, bytes};
+      return;
+    }
+    found_.reset();
+  }
+
+  Bytes file_;
+  Abi abi_;
+  Walker earlier_;
+  std::optional<Found> found_;  // the record that the walker has just passed
+  std::vector<Place> places_;
+  unsigned since_place_ = 0;
+  std::optional<std::int64_t> highest_;
 };
 
 class FileStream : public CpuStream {
@@ -70,6 +140,7 @@ class FileStream : public CpuStream {
         bytes_(file.file.mapping.get(), file.file.bytes),
         walker_(file.file.bytes, common.abi),
         clock_(clock),
+        repeats_(file.file.bytes, common.abi),
         common_(common),
         consumed_(consumed) {}
 
@@ -92,7 +163,11 @@ class FileStream : public CpuStream {
   void add(const Step& step, EventBatch& batch) {
     const Layout& layout = *common_.abi.layout;
     Record record = parse(walker_.bytes_of(step), common_.abi);
-    if (layout.sequence.bytes != 0) mend_number(record, step);
+    if (layout.sequence.bytes != 0) {
+      if (is_repeated(record, step)) return;
+      mend_number(record, step);
+      repeats_.add(clock_.time_behind_last(record), step.offset);
+    }
     Event& event = batch.emplace_back();
     event = {};
     const auto* const known = std::ranges::find_if(
@@ -112,6 +187,13 @@ class FileStream : public CpuStream {
     if (layout.has_null_records && (record.ptr == 0 || (record.allocates && record.bytes_requested == 0)))
       report(Imperfection::illegal_record, record.ptr == 0 ? "NULL" : "no bytes", step, event.time_ns);
     follow(event, step);
+  }
+
+  bool is_repeated(const Record& record, const Step& step) {
+    const std::int64_t time = clock_.time_behind_last(record);
+    if (!repeats_.has(time, walker_.bytes_of(step))) return false;
+    report(Imperfection::duplicate_record, fmt::format("number {}", time), step, last_time_);
+    return true;
   }
 
   // Numbers of a file only grow: one that is ahead of the next is damaged, and would make a gap of all in between.
@@ -165,8 +247,9 @@ class FileStream : public CpuStream {
     const bool goes_on = step.offset != 0 && step.offset == torn_end_;  // a long one comes in pieces
     torn_end_ = step.offset + step.bytes;
     if (goes_on) return;
-    add_lost({}, step);
     const bool at_end = torn_end_ == file_.file.bytes.size();
+    // Where records have numbers a gap behind it says how many are lost.
+    if (common_.abi.layout->sequence.bytes == 0 || at_end) add_lost({}, step);
     report(Imperfection::torn_record,
            at_end ? fmt::format("the last {} bytes", step.bytes)
                   : fmt::format("{} bytes{}", step.bytes, step.bytes < 0x1000 ? "" : " or more"),
@@ -185,6 +268,7 @@ class FileStream : public CpuStream {
   ReadOnce bytes_;
   Walker walker_;
   RecordClock clock_;
+  Repeats repeats_;
   Common& common_;
   std::uint64_t& consumed_;
   std::map<unsigned, std::uint64_t> last_ns_;  // by CPU
@@ -331,8 +415,16 @@ class RelaySource : public Source {
   }
 
   void report_what_is_missing(bool one_cpu_alone) {
+    if (capture_.bad_kallsyms)
+      info_.findings.add({Imperfection::unreadable_symbols, "kallsyms beside the files", {}, {}, {}});
     if (!capture_.total_overruns)
-      info_.findings.add({Imperfection::unknown_loss, "there is no total_overruns beside the files", {}, {}, {}});
+      info_.findings.add({Imperfection::unknown_loss,
+                          capture_.bad_total_overruns
+                              ? "total_overruns beside the files holds no number that can be read"
+                              : "there is no total_overruns beside the files",
+                          {},
+                          {},
+                          {}});
     if (const std::uint64_t overruns = capture_.total_overruns.value_or(0); overruns > 0) {
       info_.lost_somewhere += overruns;
       info_.findings.add(

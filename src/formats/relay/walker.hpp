@@ -23,7 +23,8 @@ struct Step {
 
 class Walker {
  public:
-  Walker(Bytes data, const Abi& abi) : data_(data), abi_(abi) {}
+  // From an offset on at which there is a record.
+  Walker(Bytes data, const Abi& abi, std::uint64_t offset = 0) : data_(data), abi_(abi), offset_(offset) {}
 
   bool next(Step& step);  // false at the end
   Bytes bytes_of(const Step& step) const { return data_.subspan(step.offset, step.bytes); }
@@ -37,7 +38,7 @@ class Walker {
 
   Bytes data_;
   Abi abi_;
-  std::uint64_t offset_ = 0;
+  std::uint64_t offset_;
   bool in_sync_ = true;
 };
 

@@ -95,9 +95,24 @@ std::string_view take_time(std::string_view& rest, Line& line) {
   return !word.ends_with(':') && parse_irq_info(word, line) ? take_word(rest) : word;
 }
 
-// What stands behind the CPU: "d..1.  5.906771: kmalloc: call_site=…". The kmemtrace tracer had no name of an event.
-bool parse_rest(std::string_view rest, Line& line) {
-  if (!parse_time(take_time(rest, line), line)) return false;
+// What may stand between time and event: the time since the last one, "(+175)", and of perf the period, "1".
+void skip_difference_and_period(std::string_view& rest) {
+  std::string_view behind = rest;
+  std::string_view word = take_word(behind);
+  if (word.starts_with("(+")) {
+    const std::size_t end = rest.find(')');
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    behind = rest;
+    word = take_word(behind);
+  }
+  const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == word.npos;
+  if (is_number && take_word(behind).find(':') != rest.npos)
+    rest.remove_prefix(word.data() + word.size() - rest.data());
+}
+
+// "kmalloc: call_site=…". The kmemtrace tracer had no name of an event.
+bool parse_event(std::string_view rest, Line& line) {
+  skip_difference_and_period(rest);
   const std::string_view before = rest;
   std::string_view name = take_word(rest);
   if (name == "type_id") {
@@ -113,6 +128,60 @@ bool parse_rest(std::string_view rest, Line& line) {
   line.event = name;
   line.fields = trim(rest);
   return is_name(name) && (line.system.empty() || is_name(line.system));
+}
+
+// What stands behind the CPU: "d..1.  5.906771: kmalloc: call_site=…".
+bool parse_rest(std::string_view rest, Line& line) {
+  return parse_time(take_time(rest, line), line) && parse_event(rest, line);
+}
+
+// "1204us :" or "1204us+:", where the kernel marks what took long (lat_print_timestamp() in
+// kernel/trace/trace_output.c, Linux 6.18).
+bool take_microseconds(std::string_view& text, Line& line) {
+  std::string_view rest = text;
+  std::string_view word = take_word(rest);
+  const std::size_t digits = std::min(word.find("us"), word.size());
+  const auto time = whole_number<std::uint64_t>(word.substr(0, digits));
+  if (digits == word.size() || !time || *time > 1'000'000'000'000'000'000 / 1000) return false;
+  word.remove_prefix(digits + 2);
+  if (!word.ends_with(':') && take_word(rest) != ":") return false;
+  line.time = *time * 1000;
+  text = rest;
+  return word.size() <= 2;
+}
+
+// The latency format: "sh-148  0d..1.  1204us : kmalloc: …", of trace-cmd "sh-148  0d..1.  5.906771: kmalloc: …".
+bool parse_latency(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
+  const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+  const auto cpu = whole_number<unsigned>(word.substr(0, digits));
+  line = {};
+  if (!cpu || *cpu >= kMostCpus || !parse_irq_info(word.substr(digits), line) || !parse_task(before, line))
+    return false;
+  line.cpu = *cpu;
+  return take_microseconds(rest, line) ? parse_event(rest, line) : parse_rest(rest, line);
+}
+
+// Of perf, without a CPU: "sh  148  5.906771: kmem:kmalloc: …".
+bool parse_without_cpu(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
+  line = {};
+  line.has_cpu = false;
+  return parse_time(word, line) && line.time_in_ns && parse_task(before, line) && parse_event(rest, line) &&
+         !line.system.empty();
+}
+
+// Tries each word but the first, with what is before and behind it, until one is taken. A task's name has 15
+// characters.
+template <typename Take>
+bool any_word(std::string_view text, const Take& take) {
+  constexpr unsigned kMostWords = 16;
+  std::string_view rest = text;
+  take_word(rest);
+  for (unsigned i = 0; i < kMostWords && !rest.empty(); ++i) {
+    const std::string_view before = text.substr(0, text.size() - rest.size());
+    const std::string_view word = take_word(rest);
+    if (take(before, word, rest)) return true;
+  }
+  return false;
 }
 
 // Tries each place where a task and a CPU may stand, "sh-148 [000] ", with what is behind it, until one is taken. A
@@ -149,10 +218,14 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 
 std::optional<Line> parse_line(std::string_view text) {
   Line line;
-  const bool found = any_prefix(text, [&line](Line prefix, std::string_view rest) {
-    line = prefix;
-    return parse_rest(rest, line);
-  });
+  const bool found = any_prefix(text,
+                                [&line](Line prefix, std::string_view rest) {
+                                  line = prefix;
+                                  return parse_rest(rest, line);
+                                }) ||
+                     any_word(text, [&line](std::string_view before, std::string_view word, std::string_view rest) {
+                       return parse_latency(before, word, rest, line) || parse_without_cpu(before, word, rest, line);
+                     });
   return found ? std::optional(line) : std::nullopt;
 }
 

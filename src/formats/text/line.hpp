@@ -14,6 +14,7 @@ struct Line {
   std::string_view comm;
   std::int32_t tid = -1;
   unsigned cpu = 0;
+  bool has_cpu = true;       // else the line does not say it
   std::uint8_t context = 0;  // Context bits, where the line has irq-info
   std::uint64_t time = 0;    // nanoseconds, or ticks where there is no point in it
   bool time_in_ns = true;

@@ -119,6 +119,7 @@ TextTrace::TextTrace(Bytes file) : file_(file) {
 void TextTrace::learn(const Line& line) {
   cpus_ = std::max(cpus_, line.cpu + 1);
   time_in_ns_ = time_in_ns_ && line.time_in_ns;
+  lacks_cpus_ = lacks_cpus_ || !line.has_cpu;
   learn_name(line);
   auto found = shapes_.find(line.event);
   if (found == shapes_.end()) {
@@ -186,21 +187,29 @@ void TextTrace::learn_pointer(std::string_view pointer) {
   if (may_be_hash && pointer.size() == 8 && value < 0x80000000) ++hashed_pointers_;
 }
 
-// "# entries-in-buffer/entries-written: 100/250   #P:4", and trace-cmd's "cpus=4"
+// "# entries-in-buffer/entries-written: 100/250   #P:4", in the latency format "# latency: 0 us, #100/250, CPU#0 | (…
+// #P:4)", and trace-cmd's "cpus=4".
 void TextTrace::learn_header(std::string_view line) {
   constexpr std::string_view kEntries = "# entries-in-buffer/entries-written: ";
+  constexpr std::string_view kLatency = "# latency: ";
   if (line.starts_with("cpus="))
     cpus_ = std::max(cpus_, static_cast<unsigned>(parse_number(line.substr(5)).value_or(0)));
-  if (!line.starts_with(kEntries)) return;
-  line.remove_prefix(kEntries.size());
+  if (line.starts_with(kLatency))
+    line.remove_prefix(std::min(line.find(", #"), line.size() - 3) + 3);
+  else if (line.starts_with(kEntries))
+    line.remove_prefix(kEntries.size());
+  else
+    return;
   const std::size_t slash = line.find('/');
-  const std::size_t end = line.find(' ', slash == line.npos ? 0 : slash);
   if (slash == line.npos) return;
   const auto kept = parse_number(line.substr(0, slash));
-  const auto written = parse_number(line.substr(slash + 1, end == line.npos ? end : end - slash - 1));
+  const std::string_view behind = line.substr(slash + 1);
+  const auto written = parse_number(behind.substr(0, behind.find_first_of(" ,")));
   if (kept && written && *written >= *kept) overwritten_ = *written - *kept;
-  if (const std::size_t cpus = line.find("#P:"); cpus != line.npos)
-    cpus_ = std::max(cpus_, static_cast<unsigned>(parse_number(trim(line.substr(cpus + 3))).value_or(0)));
+  if (const std::size_t cpus = line.find("#P:"); cpus != line.npos) {
+    const std::string_view number = line.substr(cpus + 3);
+    cpus_ = std::max(cpus_, static_cast<unsigned>(parse_number(trim(number.substr(0, number.find(')')))).value_or(0)));
+  }
 }
 
 void TextTrace::describe() {
@@ -246,6 +255,7 @@ void TextTrace::describe() {
   for (const auto& [tid, comm] : comms_) kernel.saved_cmdlines += fmt::format("{} {}\n", tid, comm);
   if (overwritten_) description_.cpu_stats.push_back(fmt::format("dropped events: {}\n", *overwritten_));
   if (!overwritten_) findings_.add({Imperfection::unknown_loss, "the text does not have it", {}, {}, {}});
+  if (lacks_cpus_) findings_.add({Imperfection::unknown_cpus, "", {}, {}, {}});
   if (!functions_.empty()) findings_.add({Imperfection::made_up_addresses, "", {}, {}, {}});
   if (names_flags_ && too_many_flags_) findings_.add({Imperfection::too_many_flag_names, "", {}, {}, {}});
   if (hashed_pointers_ * 4 > pointers_ || hidden_pointers_ > 0)

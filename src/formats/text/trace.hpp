@@ -67,6 +67,7 @@ class TextTrace {
   bool names_flags_ = false;                                     // somewhere; else they are numbers
   bool too_many_flags_ = false;
   bool time_in_ns_ = true;
+  bool lacks_cpus_ = false;
   bool long_pointers_ = false;
   std::uint64_t pointers_ = 0;
   std::uint64_t hashed_pointers_ = 0;

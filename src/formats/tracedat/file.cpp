@@ -395,4 +395,19 @@ FileContents parse_file(Bytes file, Findings& findings) {
   return contents;
 }
 
+void report_missing_cpus(const FileContents& contents, const BufferData& buffer, const TraceInfo& info,
+                         Findings& findings) {
+  if (buffer.cpus.empty()) return;                                    // a buffer that was not used
+  if (info.findings.count_of(Imperfection::missing_cpu) > 0) return;  // said by what the file was converted from
+  std::vector<bool> present(contents.description.kernel.cpus);
+  const auto set = [&present](unsigned cpu) {
+    if (cpu < present.size()) present[cpu] = true;
+  };
+  for (const BufferStatistics& statistics : info.buffer_statistics)
+    if (statistics.entries + statistics.read + statistics.overrun == 0) set(statistics.cpu);  // nothing happened there
+  for (const CpuData& data : buffer.cpus) set(data.cpu);
+  for (unsigned cpu = 0; cpu < present.size(); ++cpu)
+    if (!present[cpu]) findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu, {}, {}});
+}
+
 }  // namespace kmt::tracedat

@@ -44,4 +44,8 @@ constexpr bool is_possible_page_size(std::uint64_t bytes) { return bytes >= 64 &
 // Throws Error when the file's header is beyond reading; damage behind it becomes findings, and what is intact is kept.
 FileContents parse_file(Bytes file, Findings& findings);
 
+// CPUs on which events may have happened and that the buffer has no data of. The info is what describe_machine() made.
+void report_missing_cpus(const FileContents& contents, const BufferData& buffer, const TraceInfo& info,
+                         Findings& findings);
+
 }  // namespace kmt::tracedat

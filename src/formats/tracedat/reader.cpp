@@ -116,6 +116,7 @@ class TraceDatSource : public Source {
   void open_streams(const std::optional<std::string>& wanted_buffer) {
     std::vector<CpuPart> parts;
     std::vector<std::string> names;
+    Findings missing;
     for (const BufferData& buffer : contents_.buffers) {
       names.push_back(buffer.name);
       if (wanted_buffer && buffer.name != *wanted_buffer) continue;
@@ -135,23 +136,12 @@ class TraceDatSource : public Source {
                              file_, data, Pages(file_.bytes, contents_, buffer, data, unpacked_), layout,
                              contents_.description.kernel.clock_scale, *decoder_, info_, streams_.consumed())});
       if (!buffer.cpus.empty()) info_.buffers.push_back(buffer.name);
-      report_missing_cpus(buffer);
+      report_missing_cpus(contents_, buffer, info_, missing);
     }
+    info_.findings.merge(missing);
     if (wanted_buffer && parts.empty()) throw no_such_buffer(*wanted_buffer, names);
     if (contents_.buffers.empty()) info_.findings.add({Imperfection::missing_section, "ring-buffer data", {}, {}, {}});
     streams_.open(std::move(parts));
-  }
-
-  void report_missing_cpus(const BufferData& buffer) {
-    if (buffer.cpus.empty()) return;  // a buffer that was not used
-    std::vector<bool> present(contents_.description.kernel.cpus);
-    for (const BufferStatistics& statistics : info_.buffer_statistics)
-      if (statistics.cpu < present.size() && statistics.entries + statistics.read + statistics.overrun == 0)
-        present[statistics.cpu] = true;  // nothing happened there
-    for (const CpuData& data : buffer.cpus)
-      if (data.cpu < present.size()) present[data.cpu] = true;
-    for (unsigned cpu = 0; cpu < present.size(); ++cpu)
-      if (!present[cpu]) info_.findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu, {}, {}});
   }
 
   TraceFile file_;

@@ -21,9 +21,13 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   const FileContents contents = parse_file(file.bytes, findings);
   const unsigned long_bytes = long_bytes_of_header_page(contents.description.kernel.header_page);
   sink.describe(contents.description);
+  TraceInfo info;
+  TraceDescription machine = contents.description;
+  describe_machine(machine, info);
   UnpackedMemory unpacked(file.bytes.size());
   for (const BufferData& buffer : contents.buffers) {
     if (!is_possible_page_size(buffer.page_size)) continue;
+    report_missing_cpus(contents, buffer, info, findings);
     const PageLayout layout{contents.order(), long_bytes, buffer.page_size};
     for (const CpuData& data : buffer.cpus) {
       sink.begin_stream({data.cpu, buffer.name, static_cast<std::uint32_t>(buffer.page_size)});
@@ -132,6 +136,8 @@ void RecordWriter::end_stream() {
 void RecordWriter::finish() {
   auto& cpus = state_->recording.cpus;
   std::sort(cpus.begin(), cpus.end(), [](const RawCpu& a, const RawCpu& b) { return a.cpu < b.cpu; });
+  if (std::string found = inherited_findings(state_->findings); !found.empty())
+    state_->recording.more_statistics.push_back(std::move(found));
   write(state_->path, state_->version, state_->recording);
 }
 
