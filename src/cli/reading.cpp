@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 
@@ -41,7 +42,16 @@ std::string default_trace() {
   return ::access("cpu0.out", F_OK) == 0 ? "." : "trace.kmt";
 }
 
+TraceFile standard_input() {
+  static const auto kInput = std::make_shared<const MappedFile>("/dev/stdin");
+  return {"standard input", kInput->bytes(), kInput};
+}
+
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options) {
+  if (path == "-") {
+    if (!options.more_files.empty()) throw Error("Standard input, -, is all of a trace: no other files belong to it");
+    return open_trace(standard_input(), options);
+  }
   try {
     return open_trace(path, options);
   } catch (Error& error) {

@@ -134,6 +134,8 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());
   read_cpu_stats(description.cpu_stats, info);
   info.notes = std::move(kernel.notes);
+  if (const auto tasks = info.notes.find("some_tasks"); tasks != info.notes.end())
+    info.findings.add({Imperfection::some_tasks, printable(tasks->second), {}, {}, {}});
   info.samples = std::move(description.samples);
   for (StateSample& sample : info.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
 }

@@ -21,9 +21,10 @@ struct Folders {
   std::vector<std::string> missing;              // streams of which only LTTng's index is left
 };
 
-// Whether the path is such a folder, by the first bytes of the metadata files below it. Never throws.
+// Whether the path is such a folder, by the first bytes of the metadata files below it, or one that is empty. Never
+// throws.
 bool is_ctf(const std::string& path);
-// Throws Error when there is none.
+// Throws Error when there is none, or its metadata is not all there.
 Folders find_folders(const std::string& path);
 
 }  // namespace kmt::ctf
