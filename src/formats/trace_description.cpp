@@ -127,8 +127,10 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   if (!info.clock_in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
   info.kallsyms = std::move(kernel.kallsyms);
   name_machine(description.uname, kernel);
-  info.kernel = kernel.release;
-  info.arch = kernel.machine;
+  // As readers name in `uname`, which is of words, what a trace does not say.
+  const auto known = [](const std::string& word) { return word == "unknown" ? std::string() : word; };
+  info.kernel = known(kernel.release);
+  info.arch = known(kernel.machine);
   read_comms(kernel.saved_cmdlines, info);
   read_thread_groups(kernel.thread_groups, info);
   info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());

@@ -297,6 +297,24 @@ class Lttng(Case):
                 self.assertIn(text, done.stderr)
                 self.assertIn(path, done.stderr)
 
+    def test_clock_and_machine_are_kept(self):
+        want = self.check()['trace']
+        self.assertEqual(['monotonic', None], [want['clock'], want['arch']])
+        in_dat = self.convert(self.path('session'), 'x.dat')
+        for path in (self.convert(self.path('session'), 'x.kmt'), in_dat, self.convert(in_dat, 'x.ctf')):
+            got = report(path, exit_codes=(0, 1))['trace']
+            self.assertEqual([want['clock'], want['arch']], [got['clock'], got['arch']], path)
+
+    def test_index_tells_of_cpus(self):
+        writer, first, _ = self.write()
+        writer.packet(2, first)
+        os.makedirs(self.path('session/kernel/index'))
+        for name, cpus in (('channel0_2', 3), ('channel0_7_9', 3), ('channel', 3), ('channel0_99999', 3),
+                           ('channel0_3', 4)):
+            with open(self.path(f'session/kernel/index/{name}.idx'), 'wb'):
+                pass
+            self.assertEqual(cpus, report(self.path('session'), exit_codes=(0, 1))['trace']['cpus'], name)
+
     def test_clock_offset(self):
         self.check(offset=1_499_450_703_143_835_608)
 

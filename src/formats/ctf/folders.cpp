@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -108,10 +109,29 @@ fs::path root_of(const std::string& path) {
   return named.filename() == "metadata" && metadata_at(named) ? fs::absolute(named).parent_path() : named;
 }
 
+// Takes "_12" from the end of a name; empty where there is no such thing.
+std::optional<unsigned> take_number(std::string_view& name) {
+  const std::size_t mark = name.rfind('_');
+  unsigned number = 0;
+  if (mark == std::string_view::npos) return std::nullopt;
+  const auto [end, code] = std::from_chars(name.data() + mark + 1, name.data() + name.size(), number);
+  if (code != std::errc{} || end != name.data() + name.size() || number > 0xFFFE) return std::nullopt;
+  name = name.substr(0, mark);
+  return number;
+}
+
+// "channel0_3" is the fourth CPU's. Of "channel0_3_7" nobody can tell: a stream of several files, or a channel's name.
+std::optional<unsigned> number_of_stream(std::string_view name) {
+  const std::optional<unsigned> last = take_number(name);
+  return take_number(name) ? std::nullopt : last;
+}
+
 void look_for_missing_streams(const fs::path& folder, Folders& folders) {
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder / "index", code)) {
     if (entry.path().extension() != ".idx") continue;
+    if (const auto number = number_of_stream(entry.path().stem().string()))
+      folders.streams_of_channel = std::max(folders.streams_of_channel, *number + 1);
     if (const fs::path stream = folder / entry.path().stem(); !fs::exists(stream, code))
       folders.missing.push_back(stream);
   }

@@ -18,6 +18,7 @@ struct Folders {
   ByteOrder byte_order = kHostOrder;             // of the first trace
   std::string kallsyms;                          // path of such a file beside them; empty: there is none
   std::string description;                       // path of description.kmt
+  unsigned streams_of_channel = 0;               // one a CPU; 0: LTTng's index does not tell
   std::vector<std::string> missing;              // streams of which only LTTng's index is left
 };
 
