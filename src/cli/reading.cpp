@@ -51,7 +51,8 @@ void refuse_folder_of_perf(const std::string& path) {
   namespace fs = std::filesystem;
   const fs::path folder(path);
   std::error_code code;
-  if (!fs::is_regular_file(folder / "data", code) || !perfdata::is_perf_data(MappedFile(folder / "data").bytes())) return;
+  if (!fs::is_regular_file(folder / "data", code) || !perfdata::is_perf_data(MappedFile(folder / "data").bytes()))
+    return;
   Error error("The folder is one of perf record, which is not read");
   error.at({path, {}, {}});
   if (fs::exists(folder / "data.0", code))

@@ -104,9 +104,9 @@ Rows ordered(const std::vector<GroupRow>& rows, const PerfKmemOptions& options, 
   std::stable_sort(sorted.begin(), sorted.end(), [&less](const GroupRow* a, const GroupRow* b) {
     const auto first = less(*a);
     const auto second = less(*b);
-    return first != second ? first > second
-                           : std::lexicographical_compare(a->keys.begin(), a->keys.end(), b->keys.begin(),
-                                                          b->keys.end(), precedes);
+    return first != second
+               ? first > second
+               : std::lexicographical_compare(a->keys.begin(), a->keys.end(), b->keys.begin(), b->keys.end(), precedes);
   });
   return sorted;
 }

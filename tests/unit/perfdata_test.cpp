@@ -527,8 +527,9 @@ TEST_P(PerfDataOf, SomeTasksOnlyAreSaid) {
     data.features = {{3, data.text("host")}, {11, arguments.get()}};
     data.attributes[0].flags = selection.flags;
     if (selection.indexed_task)
-      data.record(69, 0,
-                  data.bytes().u64(1).u64(1).u64(0).u64(0).u64(static_cast<std::uint64_t>(*selection.indexed_task)).get());
+      data.record(
+          69, 0,
+          data.bytes().u64(1).u64(1).u64(0).u64(0).u64(static_cast<std::uint64_t>(*selection.indexed_task)).get());
     data.sample({5, 1, kmalloc(GetParam().machine)});
     const Read read = read_all(bytes(data));
     EXPECT_EQ(read.found(Imperfection::some_tasks), selection.some ? 1u : 0u) << &selection - selections.data();

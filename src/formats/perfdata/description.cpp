@@ -50,9 +50,8 @@ void describe(FileContents& contents, TraceInfo& info) {
     info.findings.add({Imperfection::no_memory_events, names_of(attributes), {}, {}, {}});
   else if (kernel.header_page.empty())
     info.findings.add({Imperfection::missing_section,
-                       contents.is_pipe
-                           ? "tracing data, which describes events: into a pipe perf writes it before them"
-                           : "tracing data, which describes events: perf writes it when a recording ends",
+                       contents.is_pipe ? "tracing data, which describes events: into a pipe perf writes it before them"
+                                        : "tracing data, which describes events: perf writes it when a recording ends",
                        {},
                        {},
                        {}});

@@ -224,11 +224,10 @@ bool names_tasks(std::string_view arguments) {
   bool found = false;
   for (const std::string_view word : split(arguments, ' ')) {
     if (word == "--") break;
-    const bool is_long = word.starts_with("--");
-    if (word == "--all-cpus" || (word.starts_with('-') && !is_long && word.find('a') != std::string_view::npos))
-      return false;
-    for (const std::string_view option : std::initializer_list<std::string_view>{"-p", "-t", "-u", "--pid", "--tid", "--uid"})
-      found = found || (word.starts_with(option) && (!is_long || option.size() > 2));
+    const bool is_short = word.starts_with('-') && !word.starts_with("--");
+    if (word == "--all-cpus" || (is_short && word.find('a') != std::string_view::npos)) return false;
+    for (const std::string_view option : {"-p", "-t", "-u", "--pid", "--tid", "--uid"})
+      found = found || word.starts_with(option);
   }
   return found;
 }
