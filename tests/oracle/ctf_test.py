@@ -277,7 +277,7 @@ class Lttng(Case):
             packet, order = 37 + 1024, 'big' if big else 'little'
             for at, number, offset in ((28, 0, 0), (28, 1, 0), (28, 36 * 8, 0), (24, 36 * 8, 0), (24, 8 * packet + 8, 0),
                                        (packet, 0, packet), (packet + 4, 0, packet), (packet + 28, 0, packet),
-                                       (28, 8 * packet - 8, packet - 1)):
+                                       (28, 8 * packet + 8, packet + 1)):
                 with open(path, 'wb') as file:
                     file.write(whole[:at] + number.to_bytes(4, order) + whole[at + 4:])
                 done = run('report', self.path('session'), seconds=20)
