@@ -111,8 +111,11 @@ void find_losses(const TraceInfo& info, Histories& common) {
     if (info.findings.count_of(kind) > 0) common.incomplete.push_back(kind);
 }
 
-// By the command line that a .kmt holds: options in front of the command that was recorded.
+// As the trace says, or by the command line that a .kmt holds: options in front of the command that was recorded.
 bool only_some_tasks(const TraceInfo& info) {
+  if (info.findings.count_of(Imperfection::some_tasks) > 0) return true;
+  const auto recorder = info.notes.find("recorder");
+  if (recorder != info.notes.end() && recorder->second.starts_with("perf")) return false;  // its -F is a frequency
   const auto arguments = info.notes.find("arguments");
   if (arguments == info.notes.end()) return false;
   for (const std::string_view word : split(arguments->second, ' ')) {

@@ -83,7 +83,7 @@ CLI::App* add_check_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("check", "Check whether traces are sound: damage, loss, rules that they break.");
   const auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->files, "The traces")->required();
+  command->add_option("FILE", options->files, "The traces; - is standard input")->required();
   add_abi_option(*command, options->abi);
   command->add_flag("--records-only", options->records_only,
                     "Check each record by itself, not which frees belong to which allocations\nWhat can be told of one "

@@ -119,7 +119,8 @@ CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<Options>();
   command
       ->add_option("A", options->a,
-                   "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, of any machine.")
+                   "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, of any machine; - is "
+                   "standard input.")
       ->required();
   command->add_option("B", options->b, "The trace that is compared")->required();
   command

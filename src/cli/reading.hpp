@@ -34,7 +34,10 @@ class ReadingProgress {
 // wrote.
 std::string default_trace();
 
-// open_trace() with a hint for whoever has no trace yet.
+// What `-` names. All of it is read by the first call and kept: it may be asked for again.
+TraceFile standard_input();
+
+// open_trace(), of `-` from standard input, with a hint for whoever has no trace yet.
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options = {});
 
 // Another source, read to its end or to Ctrl+C, with a progress line.

@@ -47,6 +47,7 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
   kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
   kmemtrace report big.kmt --lines               with file and line, from installed debug info
+  perf record -a -e 'kmem:*' -o - sleep 9 | kmemtrace report -
   kmemtrace report perf.data --style perf-kmem --caller --alloc -l 10
                                                  the tables of `perf kmem stat`, for scripts that read them
 

@@ -12,7 +12,7 @@ void add_file_option(CLI::App& command, TraceOptions& options) {
                      "The trace (default: trace.kmt, else trace.dat, else cpu0.out and the like)\n"
                      "A .kmt, a trace.dat, a perf.data, text of ftrace or perf, or relay files of kmemtrace, of which "
                      "a folder or several "
-                     "files make up one trace. Of any machine.");
+                     "files make up one trace. Of any machine. - is standard input.");
 }
 
 void add_abi_option(CLI::App& command, std::string& abi) {

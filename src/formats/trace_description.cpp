@@ -191,13 +191,17 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   if (!info.clock_in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
   info.kallsyms = std::move(kernel.kallsyms);
   name_machine(description.uname, kernel);
-  info.kernel = kernel.release;
-  info.arch = kernel.machine;
+  // As readers name in `uname`, which is of words, what a trace does not say.
+  const auto known = [](const std::string& word) { return word == "unknown" ? std::string() : word; };
+  info.kernel = known(kernel.release);
+  info.arch = known(kernel.machine);
   read_comms(kernel.saved_cmdlines, info);
   read_thread_groups(kernel.thread_groups, info);
   info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());
   read_cpu_stats(description.cpu_stats, info);
   info.notes = std::move(kernel.notes);
+  if (const auto tasks = info.notes.find("some_tasks"); tasks != info.notes.end())
+    info.findings.add({Imperfection::some_tasks, printable(tasks->second), {}, {}, {}});
   info.samples = std::move(description.samples);
   for (StateSample& sample : info.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
 }

@@ -89,6 +89,13 @@ std::vector<GroupRow> rows_by(const ReportResult& result, Allocator allocator, c
   return sums;
 }
 
+// perf's order of what is equal otherwise: call sites by address, whatever they are called.
+bool precedes(const KeyValue& a, const KeyValue& b) {
+  const auto* const one = std::get_if<CodeAddress>(&a);
+  const auto* const other = std::get_if<CodeAddress>(&b);
+  return one != nullptr && other != nullptr ? one->address < other->address : comes_before(a, b);
+}
+
 template <typename Less>
 Rows ordered(const std::vector<GroupRow>& rows, const PerfKmemOptions& options, Less less) {
   if (options.sort != nullptr) return sorted_rows(rows, *options.sort);
@@ -97,9 +104,9 @@ Rows ordered(const std::vector<GroupRow>& rows, const PerfKmemOptions& options, 
   std::stable_sort(sorted.begin(), sorted.end(), [&less](const GroupRow* a, const GroupRow* b) {
     const auto first = less(*a);
     const auto second = less(*b);
-    return first != second ? first > second
-                           : std::lexicographical_compare(a->keys.begin(), a->keys.end(), b->keys.begin(),
-                                                          b->keys.end(), comes_before);
+    return first != second
+               ? first > second
+               : std::lexicographical_compare(a->keys.begin(), a->keys.end(), b->keys.begin(), b->keys.end(), precedes);
   });
   return sorted;
 }

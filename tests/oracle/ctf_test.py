@@ -246,6 +246,75 @@ class Lttng(Case):
         shutil.rmtree(self.path('session'))
         self.check(packed=True, big=True)
 
+    def test_metadata_cut_off(self):
+        """libbabeltrace2 reads some such files for ever: it is not to be asked."""
+        for big in (False, True):
+            self.check(packed=True, big=big)
+            path = self.path('session/kernel/metadata')
+            with open(path, 'rb') as file:
+                whole = file.read()
+            packet = 37 + 1024
+            for size in (20, 36, 37, 1000, packet + 1, packet + 36, packet + 37, 2 * packet - 1, len(whole) - 1):
+                with open(path, 'wb') as file:
+                    file.write(whole[:size])
+                done = run('report', self.path('session'), seconds=20)
+                self.assertEqual(2, done.returncode, size)
+                self.assertIn('metadata is cut off', done.stderr)
+                self.assertIn(f'session/kernel/metadata, offset {size // packet * packet:#x}', done.stderr)
+            # At a packet's end, what is described ends within a word: the library says so.
+            with open(path, 'wb') as file:
+                file.write(whole[:packet])
+            done = run('report', self.path('session'), seconds=20)
+            self.assertEqual(2, done.returncode)
+            shutil.rmtree(self.path('session'))
+
+    def test_metadata_of_impossible_packets(self):
+        for big in (False, True):
+            self.check(packed=True, big=big)
+            path = self.path('session/kernel/metadata')
+            with open(path, 'rb') as file:
+                whole = file.read()
+            packet, order = 37 + 1024, 'big' if big else 'little'
+            for at, number, offset in ((28, 0, 0), (28, 1, 0), (28, 36 * 8, 0), (24, 36 * 8, 0), (24, 8 * packet + 8, 0),
+                                       (packet, 0, packet), (packet + 4, 0, packet), (packet + 28, 0, packet),
+                                       (28, 8 * packet + 8, packet + 1)):
+                with open(path, 'wb') as file:
+                    file.write(whole[:at] + number.to_bytes(4, order) + whole[at + 4:])
+                done = run('report', self.path('session'), seconds=20)
+                self.assertEqual(2, done.returncode, (at, number))
+                self.assertIn('metadata is damaged', done.stderr)
+                self.assertIn(f'offset {offset:#x}', done.stderr)
+            shutil.rmtree(self.path('session'))
+
+    def test_metadata_missing(self):
+        self.check(packed=True)
+        path = self.path('session/kernel/metadata')
+        for size, text in ((3, 'metadata is cut off: 3 bytes are there'), (0, 'metadata is empty')):
+            os.truncate(path, size)
+            for named in ('session', 'session/kernel'):
+                done = run('report', self.path(named))
+                self.assertEqual(2, done.returncode)
+                self.assertIn(text, done.stderr)
+                self.assertIn(path, done.stderr)
+
+    def test_clock_and_machine_are_kept(self):
+        want = self.check()['trace']
+        self.assertEqual(['monotonic', None], [want['clock'], want['arch']])
+        in_dat = self.convert(self.path('session'), 'x.dat')
+        for path in (self.convert(self.path('session'), 'x.kmt'), in_dat, self.convert(in_dat, 'x.ctf')):
+            got = report(path, exit_codes=(0, 1))['trace']
+            self.assertEqual([want['clock'], want['arch']], [got['clock'], got['arch']], path)
+
+    def test_index_tells_of_cpus(self):
+        writer, first, _ = self.write()
+        writer.packet(2, first)
+        os.makedirs(self.path('session/kernel/index'))
+        for name, cpus in (('channel0_2', 3), ('channel0_7_9', 3), ('channel', 3), ('channel0_99999', 3),
+                           ('channel0_3', 4)):
+            with open(self.path(f'session/kernel/index/{name}.idx'), 'wb'):
+                pass
+            self.assertEqual(cpus, report(self.path('session'), exit_codes=(0, 1))['trace']['cpus'], name)
+
     def test_clock_offset(self):
         self.check(offset=1_499_450_703_143_835_608)
 

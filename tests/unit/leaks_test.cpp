@@ -154,6 +154,18 @@ TEST_F(Leaks, HolesAtUnknownTimesMakeAllUncertain) {
   EXPECT_EQ(result.incomplete, std::vector{Imperfection::missing_cpu});
 }
 
+TEST_F(Leaks, WhatOtherTasksFreeIsNotKnownWhereOnlySomeWereRecorded) {
+  leak(1);
+  churn(2);
+  const auto doubt = [this] { return row_of(leaks(), 1)->main_doubt; };
+  info.notes = {{"arguments", "kmemtrace record -p 5"}};
+  EXPECT_EQ(doubt(), Doubt::tasks_selected);
+  info.notes = {{"recorder", "perf 6.1"}, {"arguments", "/usr/bin/perf record -a -F 99"}};  // a frequency
+  EXPECT_EQ(doubt(), std::nullopt);
+  info.findings.count(Imperfection::some_tasks);
+  EXPECT_EQ(doubt(), Doubt::tasks_selected);
+}
+
 TEST_F(Leaks, StatisticsThatKnowOfMoreLossThanMarksMakeAllUncertain) {
   leak(1, kSecond);
   churn(2);

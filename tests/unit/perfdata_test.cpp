@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -382,7 +383,8 @@ TEST(PerfData, TasksAreKnownBeforeWhatTheyDoHoweverMuchWaits) {
   std::uint64_t events = batch.size();
   while (read.source->read(batch)) events += batch.size();
   EXPECT_EQ(events, kEach);
-  EXPECT_TRUE(no_findings(read));
+  EXPECT_EQ(read.found(Imperfection::late_event), 0u);
+  EXPECT_EQ(read.found(Imperfection::no_memory_events), 1u);  // not of tracepoints
 }
 
 // As perf writes it since it records build-ids in mappings: no feature has them.
@@ -464,6 +466,73 @@ TEST(PerfData, SampledTracepointsAreSaid) {
     if (frequency) data.attributes[0].flags.push_back(10);
     samples(data, {1});
     EXPECT_EQ(read_all(data.file()).found(Imperfection::sampled_events), 1u);
+  }
+}
+
+TEST_P(PerfDataOf, WithoutTracepointsNothingIsMissing) {
+  PerfData data(GetParam().machine);
+  data.with_tracing_data = false;
+  PerfAttribute& clock = data.attributes[0];
+  clock.type = 1;
+  clock.config = 7;
+  clock.sample_type = kIp | kTid | kTime | kCpu | kPeriod | kIdentifier;
+  data.features = {{3, data.text("host")}};
+  data.sample({5, 1, {}}).sample({6, 0, {}}).round();
+  const Read read = read_all(bytes(data));
+  EXPECT_EQ(read.events.size(), 2u);
+  EXPECT_EQ(read.found(Imperfection::missing_section), 0u);
+  ASSERT_EQ(read.found(Imperfection::no_memory_events), 1u);
+  for (const Finding& finding : read.info().findings.kept()) EXPECT_EQ(finding.detail, "type 1 config 0x7");
+}
+
+TEST_P(PerfDataOf, TracingDataIsMissedWhereItBelongs) {
+  PerfData data(GetParam().machine);
+  data.with_tracing_data = false;
+  data.features = {{3, data.text("host")}};
+  data.sample({5, 1, kmalloc(GetParam().machine)});
+  const Read read = read_all(bytes(data));
+  ASSERT_EQ(read.found(Imperfection::missing_section), 1u);
+  const bool of_pipe = read.info().findings.kept().front().detail.ends_with("into a pipe perf writes it before them");
+  EXPECT_EQ(of_pipe, GetParam().pipe);
+}
+
+struct Selection {
+  std::vector<std::string> arguments;
+  std::vector<unsigned> flags = {18};
+  std::optional<std::int64_t> indexed_task;  // of PERF_RECORD_ID_INDEX
+  bool some = false;
+};
+
+TEST_P(PerfDataOf, SomeTasksOnlyAreSaid) {
+  const std::vector<Selection> selections = {
+      {{"perf", "record", "-a"}, {18}, -1, false},
+      {{"perf", "record", "-p", "5"}, {18}, -1, false},  // the index knows
+      {{"perf", "record", "-a"}, {18}, 77, true},
+      {{"perf", "record", "ls"}, {12, 18}, std::nullopt, true},
+      {{"perf", "record", "ls"}, {12, 18}, 77, true},
+      {{"perf", "record", "-a", "sh"}, {18}, std::nullopt, false},
+      {{"perf", "record", "-p", "5"}, {18}, std::nullopt, true},
+      {{"perf", "record", "-p5"}, {18}, std::nullopt, true},
+      {{"perf", "record", "--pid=5"}, {18}, std::nullopt, true},
+      {{"perf", "record", "--uid", "0"}, {18}, std::nullopt, true},
+      {{"perf", "record", "-ga", "sh", "-p"}, {18}, std::nullopt, false},
+      {{"perf", "record", "--all-cpus", "sh", "-p"}, {18}, std::nullopt, false},
+      {{"perf", "record", "-F", "99", "--", "mkdir", "-p"}, {18}, std::nullopt, false},
+      {{"perf", "record"}, {18}, std::nullopt, false}};
+  for (const Selection& selection : selections) {
+    PerfData data(GetParam().machine);
+    ByteBuilder arguments = data.bytes();
+    arguments.u32(static_cast<std::uint32_t>(selection.arguments.size()));
+    for (const std::string& argument : selection.arguments) arguments.bytes(data.text(argument));
+    data.features = {{3, data.text("host")}, {11, arguments.get()}};
+    data.attributes[0].flags = selection.flags;
+    if (selection.indexed_task)
+      data.record(
+          69, 0,
+          data.bytes().u64(1).u64(1).u64(0).u64(0).u64(static_cast<std::uint64_t>(*selection.indexed_task)).get());
+    data.sample({5, 1, kmalloc(GetParam().machine)});
+    const Read read = read_all(bytes(data));
+    EXPECT_EQ(read.found(Imperfection::some_tasks), selection.some ? 1u : 0u) << &selection - selections.data();
   }
 }
 

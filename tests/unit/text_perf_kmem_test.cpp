@@ -68,6 +68,17 @@ TEST(TextPerfKmem, CutsSortsAndShowsAddresses) {
   EXPECT_EQ(text.find("0x2000"), std::string::npos);
 }
 
+TEST(TextPerfKmem, EqualCallSitesComeByAddress) {
+  ReportResult result = test::sample_report();
+  result.groups[0].rows = {test::site(0x3000, "b+0x1", 1, 10, 16), test::site(0x1000, "c+0x1", 1, 10, 16),
+                           test::site(0x2000, "a+0x1", 1, 10, 16)};
+  PerfKmemOptions options;
+  options.callers = 0;
+  const std::string text = text_perf_kmem(result, options);
+  EXPECT_LT(text.find(" c+1 "), text.find(" a+1 ")) << text;
+  EXPECT_LT(text.find(" a+1 "), text.find(" b+1 ")) << text;
+}
+
 TEST(TextPerfKmem, SumsUpWhatIsSplitByOtherKeys) {
   ReportResult result = test::sample_report();
   result.by = {GroupKey::call_site, GroupKey::address};

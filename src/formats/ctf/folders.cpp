@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -13,7 +14,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
+#include "formats/ctf/metadata_packets.hpp"
 
 namespace kmt::ctf {
 
@@ -21,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kPacketMagic = 0x75D11D57;  // CTF 1.8.3, 7.1: of metadata in packets
 constexpr std::string_view kTextStart = "/* CTF 1";
 constexpr std::size_t kUuidBytes = 16;
 constexpr int kMostDepth = 6;                   // session, archives, chunk, domain, uid, 64-bit
@@ -63,7 +65,7 @@ std::optional<Metadata> metadata_at(const fs::path& path) {
   const std::string start = start_of(path, 4 + kUuidBytes);
   if (start.size() == 4 + kUuidBytes)
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
-      if (load<std::uint32_t>(start.data(), order) == kPacketMagic) return Metadata{start.substr(4), order};
+      if (load<std::uint32_t>(start.data(), order) == kMetadataMagic) return Metadata{start.substr(4), order};
   if (!start.starts_with(kTextStart)) return std::nullopt;
   const std::string text = start_of(path, kMostText);
   Metadata metadata;
@@ -73,17 +75,30 @@ std::optional<Metadata> metadata_at(const fs::path& path) {
   return metadata;
 }
 
-// Folders with metadata in and below `root`, by path.
-std::map<std::string, Metadata> folders_below(const fs::path& root) {
-  std::map<std::string, Metadata> found;
-  if (const auto metadata = metadata_at(root / "metadata")) found[root] = *metadata;
+// Folders in and below `root`, by path.
+struct Found {
+  std::map<std::string, Metadata> folders;  // with metadata
+  std::string cut_off;                      // a metadata file too short to be any; empty: there is none
+};
+
+void look_at(const fs::path& folder, Found& found) {
+  const fs::path path = folder / "metadata";
+  std::error_code code;
+  if (const auto metadata = metadata_at(path))
+    found.folders[folder] = *metadata;
+  else if (fs::is_regular_file(path, code) && fs::file_size(path, code) < 4 + kUuidBytes)
+    found.cut_off = path;
+}
+
+Found folders_below(const fs::path& root) {
+  Found found;
+  look_at(root, found);
   std::error_code code;
   std::size_t seen = 0;
   fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied, code);
   for (; !code && entry != fs::recursive_directory_iterator() && ++seen < kMostFolders; entry.increment(code)) {
     if (entry.depth() + 1 >= kMostDepth) entry.disable_recursion_pending();
-    if (!entry->is_directory(code)) continue;
-    if (const auto metadata = metadata_at(entry->path() / "metadata")) found[entry->path()] = *metadata;
+    if (entry->is_directory(code)) look_at(entry->path(), found);
   }
   return found;
 }
@@ -94,20 +109,57 @@ fs::path root_of(const std::string& path) {
   return named.filename() == "metadata" && metadata_at(named) ? fs::absolute(named).parent_path() : named;
 }
 
+// Takes "_12" from the end of a name; empty where there is no such thing.
+std::optional<unsigned> take_number(std::string_view& name) {
+  const std::size_t mark = name.rfind('_');
+  unsigned number = 0;
+  if (mark == std::string_view::npos) return std::nullopt;
+  const auto [end, code] = std::from_chars(name.data() + mark + 1, name.data() + name.size(), number);
+  if (code != std::errc{} || end != name.data() + name.size() || number > 0xFFFE) return std::nullopt;
+  name = name.substr(0, mark);
+  return number;
+}
+
+// "channel0_3" is the fourth CPU's. Of "channel0_3_7" nobody can tell: a stream of several files, or a channel's name.
+std::optional<unsigned> number_of_stream(std::string_view name) {
+  const std::optional<unsigned> last = take_number(name);
+  return take_number(name) ? std::nullopt : last;
+}
+
 void look_for_missing_streams(const fs::path& folder, Folders& folders) {
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder / "index", code)) {
     if (entry.path().extension() != ".idx") continue;
+    if (const auto number = number_of_stream(entry.path().stem().string()))
+      folders.streams_of_channel = std::max(folders.streams_of_channel, *number + 1);
     if (const fs::path stream = folder / entry.path().stem(); !fs::exists(stream, code))
       folders.missing.push_back(stream);
   }
+}
+
+void check_metadata(const std::string& path) {
+  try {
+    check_metadata_packets(MappedFile(path).bytes());
+  } catch (Error& error) {
+    throw error.at({path, {}, {}});
+  }
+}
+
+Error no_metadata(const std::string& path) {
+  std::error_code code;
+  const auto bytes = fs::file_size(path, code);
+  return Error(bytes == 0 ? "The CTF trace's metadata is empty"
+                          : fmt::format("The CTF trace's metadata is cut off: {} bytes are there", bytes))
+      .at({path, {}, {}})
+      .hint("Without it nobody knows what the events are: was the recording stopped, and all of it copied?");
 }
 
 }  // namespace
 
 bool is_ctf(const std::string& path) {
   try {
-    return !folders_below(root_of(path)).empty();
+    const Found found = folders_below(root_of(path));
+    return !found.folders.empty() || !found.cut_off.empty();
   } catch (const std::exception&) {
     return false;  // a file system that cannot be walked
   }
@@ -118,7 +170,9 @@ Folders find_folders(const std::string& path) {
   Folders folders;
   std::map<std::string, std::size_t> by_uuid;
   bool first = true;
-  for (const auto& [folder, metadata] : folders_below(root)) {
+  const Found found = folders_below(root);
+  for (const auto& [folder, metadata] : found.folders) {
+    check_metadata((fs::path(folder) / "metadata").string());
     if (first) folders.byte_order = metadata.byte_order;
     first = false;
     const auto [place, is_new] = by_uuid.try_emplace(metadata.uuid, folders.traces.size());
@@ -129,17 +183,18 @@ Folders find_folders(const std::string& path) {
     look_for_missing_streams(folder, folders);
   }
   std::sort(folders.missing.begin(), folders.missing.end());
+  if (folders.traces.empty() && !found.cut_off.empty()) throw no_metadata(found.cut_off);
   if (folders.traces.empty()) throw Error(fmt::format("{} has no CTF trace in it", printable(path)));
 
   // Not in a trace's own folder, where each file is a stream: beside it.
   const fs::path of_trace(folders.traces.front().front());
   for (const fs::path& place : {root, fs::absolute(of_trace).parent_path()}) {
     std::error_code code;
-    const auto found = [&](const char* name) {
+    const auto beside = [&](const char* name) {
       return place != of_trace && fs::is_regular_file(place / name, code) ? (place / name).string() : std::string();
     };
-    if (folders.kallsyms.empty()) folders.kallsyms = found("kallsyms");
-    if (folders.description.empty()) folders.description = found(kDescriptionName);
+    if (folders.kallsyms.empty()) folders.kallsyms = beside("kallsyms");
+    if (folders.description.empty()) folders.description = beside(kDescriptionName);
   }
   return folders;
 }

@@ -18,12 +18,14 @@ struct Folders {
   ByteOrder byte_order = kHostOrder;             // of the first trace
   std::string kallsyms;                          // path of such a file beside them; empty: there is none
   std::string description;                       // path of description.kmt
+  unsigned streams_of_channel = 0;               // one a CPU; 0: LTTng's index does not tell
   std::vector<std::string> missing;              // streams of which only LTTng's index is left
 };
 
-// Whether the path is such a folder, by the first bytes of the metadata files below it. Never throws.
+// Whether the path is such a folder, by the first bytes of the metadata files below it, or one that is empty. Never
+// throws.
 bool is_ctf(const std::string& path);
-// Throws Error when there is none.
+// Throws Error when there is none, or its metadata is not all there.
 Folders find_folders(const std::string& path);
 
 }  // namespace kmt::ctf

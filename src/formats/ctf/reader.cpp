@@ -91,8 +91,6 @@ class CtfSource : public Source {
     info_.path = file.path;
     info_.format = trace_.format;
     describe_trace(trace_.description, info_);
-    if (info_.arch == "unknown") info_.arch.clear();
-    if (info_.kernel == "unknown") info_.kernel.clear();
     if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
     info_.buffers = {""};
     decoder_ = std::make_unique<RecordDecoder>(trace_.records->formats(), info_.byte_order, info_);

@@ -130,6 +130,7 @@ void Trace::describe_by_environment(const bt_stream* stream, Findings& findings)
   KernelDescription& kernel = description.kernel;
   kernel.formats = records->texts();
   if (!cpus.empty()) kernel.cpus = std::max(kernel.cpus, cpus.rbegin()->first + 1);
+  if (!is_described) kernel.cpus = std::max(kernel.cpus, folders_.streams_of_channel);
   if (is_described) return;
 
   kernel.long_bytes = records->long_bytes();
@@ -138,6 +139,7 @@ void Trace::describe_by_environment(const bt_stream* stream, Findings& findings)
   const bt_clock_class* const clock = stream != nullptr ? clock_of(stream) : nullptr;
   const char* const clock_name = clock != nullptr ? bt_clock_class_get_name(clock) : nullptr;
   kernel.clock = clock_name != nullptr ? clock_name : "";
+  kernel.clock_choices = fmt::format("[{}]", kernel.clock);
   kernel.clock_scale.mult = 1;  // libbabeltrace2 has made nanoseconds of them
   if (stream != nullptr && clock == nullptr) {
     kernel.clock_scale.mult = 0;

@@ -12,6 +12,7 @@ namespace {
 
 // Bit fields of perf_event_attr, as compilers of little-endian machines count them; big-endian ones count from the top.
 constexpr unsigned kFrequencyBit = 10;
+constexpr unsigned kEnableOnExecBit = 12;
 constexpr unsigned kIdsInAllBit = 18;
 constexpr unsigned kUseClockBit = 25;
 constexpr std::size_t kClockOffset = 92;  // in attributes of 96 bytes and more
@@ -32,6 +33,7 @@ Attribute parse_attribute(Bytes bytes, ByteOrder order, std::uint64_t offset) {
   const std::uint64_t flags = in.u64();
   const auto flag = [&](unsigned bit) { return (flags >> (order == ByteOrder::little ? bit : 63 - bit) & 1) != 0; };
   attribute.is_frequency = flag(kFrequencyBit);
+  attribute.enable_on_exec = flag(kEnableOnExecBit);
   attribute.ids_in_all = flag(kIdsInAllBit);
   if (flag(kUseClockBit) && bytes.size() >= kClockOffset + 4)
     attribute.clock = static_cast<std::int32_t>(load<std::uint32_t>(bytes.data() + kClockOffset, order));
@@ -56,6 +58,11 @@ std::optional<std::uint32_t> Attributes::of_id(std::uint64_t id) const {
 std::optional<std::uint32_t> Attributes::cpu_of_id(std::uint64_t id) const {
   const std::uint32_t* const cpu = cpus_.find(id);
   return cpu == nullptr ? std::nullopt : std::optional(*cpu);
+}
+
+std::string name_of(const Attribute& attribute) {
+  return attribute.name.empty() ? fmt::format("type {} config {:#x}", attribute.type, attribute.config)
+                                : attribute.name;
 }
 
 std::string clock_name(std::optional<std::int32_t> clock) {

@@ -19,6 +19,7 @@ struct Attribute {
   bool is_frequency = false;
   std::uint64_t sample_type = 0;  // SampleBits
   std::uint64_t read_format = 0;  // ReadBits
+  bool enable_on_exec = false;    // begins with the command that perf runs: nothing else is recorded
   bool ids_in_all = false;        // sample_id_all: records that are no samples say when and where they come from too
   std::optional<std::int32_t> clock;  // clockid_t; empty: perf's own
   std::string name;                   // "kmem:kmalloc"; empty where the file does not say
@@ -46,6 +47,9 @@ class Attributes {
   FlatMap<std::uint32_t> indices_;
   FlatMap<std::uint32_t> cpus_;
 };
+
+// As perf or, where the file says no name, its numbers.
+std::string name_of(const Attribute& attribute);
 
 // What the kernel calls the trace clock that clockid_t names.
 std::string clock_name(std::optional<std::int32_t> clock);

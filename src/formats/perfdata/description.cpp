@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/perfdata/description.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -22,7 +24,21 @@ void report_sampling(const Attribute& attribute, Findings& findings) {
                 {}});
 }
 
+std::string names_of(const std::vector<Attribute>& attributes) {
+  constexpr std::size_t kMostNames = 8;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(attributes.size(), kMostNames); ++i)
+    names += (i == 0 ? "" : ", ") + printable(name_of(attributes[i]));
+  return attributes.size() > kMostNames ? names + ", …" : names;
+}
+
 }  // namespace
+
+bool has_no_tracepoints(const FileContents& contents) {
+  const std::vector<Attribute>& attributes = contents.attributes.all();
+  return !attributes.empty() &&
+         std::ranges::none_of(attributes, [](const Attribute& one) { return one.type == kTypeTracepoint; });
+}
 
 void describe(FileContents& contents, TraceInfo& info) {
   info.format = contents.is_pipe ? "perf.data, pipe mode" : "perf.data";
@@ -30,9 +46,12 @@ void describe(FileContents& contents, TraceInfo& info) {
   KernelDescription& kernel = contents.description.kernel;
   const std::vector<Attribute>& attributes = contents.attributes.all();
   kernel.clock = clock_name(attributes.empty() ? std::nullopt : attributes.front().clock);
-  if (kernel.header_page.empty())
+  if (has_no_tracepoints(contents))
+    info.findings.add({Imperfection::no_memory_events, names_of(attributes), {}, {}, {}});
+  else if (kernel.header_page.empty())
     info.findings.add({Imperfection::missing_section,
-                       "tracing data, which describes events: perf writes it when a recording ends",
+                       contents.is_pipe ? "tracing data, which describes events: into a pipe perf writes it before them"
+                                        : "tracing data, which describes events: perf writes it when a recording ends",
                        {},
                        {},
                        {}});

@@ -7,6 +7,8 @@
 
 namespace kmt::perfdata {
 
+// Of other kinds of events than tracepoints only: nothing of memory, and nothing is missing that would describe them.
+bool has_no_tracepoints(const FileContents& contents);
 // Fills the machine's part of the info, and the findings that it gives cause to.
 void describe(FileContents& contents, TraceInfo& info);
 

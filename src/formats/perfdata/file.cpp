@@ -154,7 +154,7 @@ void read_pipe_attribute(const Record& record, FileContents& contents) {
                           read_ids(ByteReader(payload.subspan(bytes), contents.order())));
 }
 
-// Which CPU each id belongs to.
+// Which CPU and task each id belongs to.
 void read_id_index(const Record& record, FileContents& contents) {
   ByteReader in(record.payload, contents.order(), record.offset + kRecordHeaderBytes);
   in.skip(8);
@@ -162,7 +162,8 @@ void read_id_index(const Record& record, FileContents& contents) {
     const std::uint64_t id = in.u64();
     in.skip(8);
     const std::uint64_t cpu = in.u64();
-    in.skip(8);
+    const auto task = static_cast<std::int32_t>(in.u64());
+    if (!contents.first_task) contents.first_task = task;
     if (cpu <= 0xFFFF) contents.attributes.set_cpu(id, static_cast<std::uint32_t>(cpu));
   }
 }
@@ -218,6 +219,31 @@ void read_description_records(Bytes file, FileContents& contents, Findings& find
   }
 }
 
+// perf record -p, -t or -u, by its command line. Of several short options in one word any may be -a.
+bool names_tasks(std::string_view arguments) {
+  bool found = false;
+  for (const std::string_view word : split(arguments, ' ')) {
+    if (word == "--") break;
+    const bool is_short = word.starts_with('-') && !word.starts_with("--");
+    if (word == "--all-cpus" || (is_short && word.find('a') != std::string_view::npos)) return false;
+    for (const std::string_view option : {"-p", "-t", "-u", "--pid", "--tid", "--uid"})
+      found = found || word.starts_with(option);
+  }
+  return found;
+}
+
+// Which tasks were recorded, where not all were.
+std::string selected_tasks(const FileContents& contents) {
+  if (contents.first_task && *contents.first_task < 0) return {};
+  if (contents.first_task) return fmt::format("task {}, perhaps others and their children", *contents.first_task);
+  const std::vector<Attribute>& attributes = contents.attributes.all();
+  if (std::any_of(attributes.begin(), attributes.end(), [](const Attribute& one) { return one.enable_on_exec; }))
+    return "those of the command that perf ran";
+  const auto& notes = contents.description.kernel.notes;
+  const auto arguments = notes.find("arguments");
+  return arguments != notes.end() && names_tasks(arguments->second) ? "those that perf's command line names" : "";
+}
+
 }  // namespace
 
 bool is_perf_data(Bytes file) { return starts_with(file, kMagicLittle) || starts_with(file, kMagicBig); }
@@ -242,6 +268,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
     throw error.context("Reading the header of the perf.data");
   }
   read_description_records(file, contents, findings);
+  if (const std::string tasks = selected_tasks(contents); !tasks.empty()) kernel.notes["some_tasks"] = tasks;
   contents.description.uname = uname_of_names(kernel);
   return contents;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/byte_reader.hpp"
 #include "formats/perfdata/attributes.hpp"
@@ -17,6 +18,7 @@ struct FileContents {
   std::uint64_t data_begin = 0;  // of the records, in the file
   std::uint64_t data_end = 0;
   Attributes attributes;
+  std::optional<std::int32_t> first_task;  // that the first event of PERF_RECORD_ID_INDEX is of; negative: of all
   TraceDescription description;
 
   ByteOrder order() const { return description.kernel.byte_order; }

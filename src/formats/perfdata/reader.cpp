@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.hpp"
 #include "base/flat_map.hpp"
 #include "base/text.hpp"
 #include "formats/cpu_streams.hpp"
@@ -25,7 +26,7 @@ namespace {
 class PerfDataSource : public Source {
  public:
   PerfDataSource(const TraceFile& file, const OpenOptions& options)
-      : file_(file), contents_(parse_file(file.bytes, info_.findings)) {
+      : file_(file), bytes_(file_.mapping.get(), file_.bytes), contents_(parse_file(file.bytes, info_.findings)) {
     if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
     info_.path = file.path;
     describe(contents_, info_);
@@ -44,9 +45,9 @@ class PerfDataSource : public Source {
   void take_sample();
   EventTypeId untraced_type(std::uint32_t attribute);
   void take_loss();
-  void let_go_of_read_bytes();
 
   TraceFile file_;
+  ReadOnce bytes_;
   TraceInfo info_;
   FileContents contents_;
   std::unique_ptr<RecordDecoder> decoder_;
@@ -58,7 +59,6 @@ class PerfDataSource : public Source {
   FlatMap<std::size_t> sums_;                               // of lost events by CPU: indices in buffer_statistics
   std::vector<std::uint64_t> stack_;                        // of the last sample
   std::vector<std::optional<EventTypeId>> untraced_types_;  // by attribute
-  std::uint64_t let_go_ = 0;                                // bytes of the file
 };
 
 bool PerfDataSource::read(EventBatch& batch) {
@@ -77,7 +77,7 @@ bool PerfDataSource::read(EventBatch& batch) {
       case RecordParser::Kind::sample: take_sample(); break;
       case RecordParser::Kind::loss: take_loss(); break;
       case RecordParser::Kind::task: break;
-      case RecordParser::Kind::round_end: let_go_of_read_bytes(); break;
+      case RecordParser::Kind::round_end: bytes_.read_until(records_->parser().position()); break;
       case RecordParser::Kind::end: ended_ = true; break;
     }
   }
@@ -119,9 +119,7 @@ EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
     info_.findings.add(
         {Imperfection::missing_section, fmt::format("fields of {}", printable(attribute.name)), {}, {}, {}});
   type = EventTypeId{static_cast<std::uint16_t>(info_.event_types.size())};
-  info_.event_types.push_back({"perf", attribute.name.empty()
-                                           ? fmt::format("type {} config {:#x}", attribute.type, attribute.config)
-                                           : attribute.name});
+  info_.event_types.push_back({"perf", name_of(attribute)});
   return *type;
 }
 
@@ -149,15 +147,6 @@ double PerfDataSource::progress() const {
   const std::uint64_t bytes = contents_.data_end - contents_.data_begin;
   const std::uint64_t read = records_->parser().position() - contents_.data_begin;
   return bytes == 0 ? 1.0 : static_cast<double>(read) / static_cast<double>(bytes);
-}
-
-// What has been read is not needed again; kept, the whole file would come to count as the program's memory.
-void PerfDataSource::let_go_of_read_bytes() {
-  constexpr std::uint64_t kLetGoBytes = 1u << 20;
-  const std::uint64_t read = records_->parser().position();
-  if (!file_.mapping || read - let_go_ < kLetGoBytes) return;
-  file_.mapping->let_go(file_.bytes.subspan(let_go_, read - let_go_));
-  let_go_ = read;
 }
 
 }  // namespace

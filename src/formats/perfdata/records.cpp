@@ -94,7 +94,12 @@ void Converter::describe(const TraceFile& file) {
   KernelDescription& kernel = description.kernel;
   if (kernel.header_page.empty()) {
     Error error("Cannot convert: the file does not describe its events");
-    error.hint("perf writes their descriptions when a recording ends; this one was not ended");
+    if (has_no_tracepoints(contents_))
+      error.hint("No tracepoints were recorded, only events that other formats have nothing for");
+    else if (contents_.is_pipe)
+      error.hint("Into a pipe perf writes their descriptions in front of them: this file lacks its beginning");
+    else
+      error.hint("perf writes their descriptions when a recording ends; this one was not ended");
     throw error;
   }
   const std::unique_ptr<Source> source = open(file, {});
