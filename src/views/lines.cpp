@@ -179,8 +179,8 @@ std::string memory_lines(const MemoryState& memory, const TextStyle& style) {
   for (const MemoryStateRow& row : memory.rows) {
     const bool grew = row.last >= row.first;
     const std::string change = say_bytes(grew ? row.last - row.first : row.first - row.last, style);
-    table.rows.push_back({{ascii(row.name), say_bytes(row.first, style), say_bytes(row.last, style),
-                           (grew ? "+" : "-") + change}});
+    table.rows.push_back(
+        {{ascii(row.name), say_bytes(row.first, style), say_bytes(row.last, style), (grew ? "+" : "-") + change}});
     if (has_more) table.rows.back().cells.push_back(say_bytes(row.most, style));
   }
   const std::string title = fmt::format("/proc/meminfo, {}", say_number_of(memory.samples, "sample", style));

@@ -22,11 +22,11 @@ namespace kmt {
 struct RecordRequest {
   std::vector<EventName> events;
   std::vector<KernelFilter> filters;  // of some of the events
-  std::vector<pid_t> pids;           // only these and what they fork; with the cgroup empty: the whole system
-  std::string cgroup;                // only tasks of this folder of cgroupfs and those below it
-  std::vector<std::string> command;  // empty: none
-  bool only_command = false;         // only the command and what it forks
-  bool stacks = false;               // the kernel's stack with every event
+  std::vector<pid_t> pids;            // only these and what they fork; with the cgroup empty: the whole system
+  std::string cgroup;                 // only tasks of this folder of cgroupfs and those below it
+  std::vector<std::string> command;   // empty: none
+  bool only_command = false;          // only the command and what it forks
+  bool stacks = false;                // the kernel's stack with every event
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> buffer_bytes;        // a CPU; empty: from the measured rate
   std::uint64_t preferred_buffer_bytes = 0;         // a CPU, at least, where the measured rate decides
