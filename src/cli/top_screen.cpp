@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kEscapeDelay = 25;  // ms: how long an escape may be the begin of a key's sequence
 
-int attributes_of(TopLineKind kind) {
+attr_t attributes_of(TopLineKind kind) {
   switch (kind) {
     case TopLineKind::heading: return A_BOLD;
     case TopLineKind::selected: return A_REVERSE;
@@ -59,8 +59,8 @@ unsigned TopScreen::height() const { return static_cast<unsigned>(std::max(1, ge
 void TopScreen::show(const std::vector<TopLine>& lines, const std::string& footer) {
   ::werase(stdscr);
   const int last = static_cast<int>(height()) - 1;
-  const auto put = [&](int row, const std::string& text, int attributes) {
-    ::wattrset(stdscr, attributes);
+  const auto put = [&](int row, const std::string& text, attr_t attributes) {
+    ::wattr_set(stdscr, attributes, 0, nullptr);
     ::wmove(stdscr, row, 0);
     ::waddnstr(stdscr, text.c_str(), -1);
     // What is too long went on in the next line, which is written over.

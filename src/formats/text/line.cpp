@@ -107,7 +107,7 @@ void skip_difference_and_period(std::string_view& rest) {
   }
   const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == word.npos;
   if (is_number && take_word(behind).find(':') != rest.npos)
-    rest.remove_prefix(word.data() + word.size() - rest.data());
+    rest.remove_prefix(static_cast<std::size_t>(word.data() + word.size() - rest.data()));
 }
 
 // "kmalloc: call_site=…". The kmemtrace tracer had no name of an event.

@@ -70,7 +70,7 @@ std::string take_statistics(std::vector<std::string>& texts, unsigned cpu) {
   const std::string head = fmt::format("CPU: {}\n", cpu);
   const auto found = std::ranges::find_if(texts, [&head](const std::string& text) { return text.starts_with(head); });
   if (found == texts.end()) return {};
-  const std::string statistics = found->substr(head.size());
+  std::string statistics = found->substr(head.size());
   texts.erase(found);
   return statistics;
 }
