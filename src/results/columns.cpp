@@ -169,22 +169,9 @@ const Column<GroupRow>* find_group_column(std::string_view key) {
 
 std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, const Column<GroupRow>& by) {
   if (by.key == "name") return sorted_by_keys(rows);
-  struct Keyed {
-    Cell cell;
-    const GroupRow* row;
-  };
-  std::vector<Keyed> keyed;
-  keyed.reserve(rows.size());
-  for (const GroupRow& row : rows) keyed.push_back({by.get(row), &row});
-  const bool ascending = by.unit == Unit::text || by.unit == Unit::address;
-  std::stable_sort(keyed.begin(), keyed.end(), [ascending](const Keyed& a, const Keyed& b) {
-    if (a.cell != b.cell) return ascending ? a.cell < b.cell : a.cell > b.cell;
-    return std::tie(b.row->bytes_allocated, a.row->name) < std::tie(a.row->bytes_allocated, b.row->name);
+  return sorted_by_column(rows, by, [](const GroupRow& a, const GroupRow& b) {
+    return std::tie(b.bytes_allocated, a.name) < std::tie(a.bytes_allocated, b.name);
   });
-  std::vector<const GroupRow*> sorted;
-  sorted.reserve(rows.size());
-  for (const Keyed& entry : keyed) sorted.push_back(entry.row);
-  return sorted;
 }
 
 GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name) {

@@ -2,9 +2,11 @@
 // Every column of the tables, described once: text tables, --sort, help and documentation take it from here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -32,6 +34,25 @@ struct Column {
 // asked for.
 std::span<const Column<GroupRow>> group_columns();
 std::span<const Column<PageOrderRow>> page_order_columns();
+
+// All rows: numbers from the largest (rows without a value last), text and addresses from the first;
+// `comes_before(a, b)` orders equals. The pointers are into `rows`.
+template <typename Row, typename ComesBefore>
+std::vector<const Row*> sorted_by_column(const std::vector<Row>& rows, const Column<Row>& by,
+                                         ComesBefore&& comes_before) {
+  std::vector<std::pair<Cell, const Row*>> keyed;
+  keyed.reserve(rows.size());
+  for (const Row& row : rows) keyed.emplace_back(by.get(row), &row);
+  const bool ascending = by.unit == Unit::text || by.unit == Unit::address;
+  std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
+    if (a.first != b.first) return ascending ? a.first < b.first : a.first > b.first;
+    return comes_before(*a.second, *b.second);
+  });
+  std::vector<const Row*> sorted;
+  sorted.reserve(rows.size());
+  for (const auto& [cell, row] : keyed) sorted.push_back(row);
+  return sorted;
+}
 
 // The column that --sort and --columns name; null when there is none.
 const Column<GroupRow>* find_group_column(std::string_view key);

@@ -23,8 +23,10 @@ struct ExportedMetrics {
   std::vector<ExportedRow> caches;      // of slab
   std::vector<ExportedRow> page_orders;
   HeapLosses losses;
-  std::uint64_t memory = 0;  // bytes in the kernel
-  double cpu_seconds = 0;    // of this program
+  std::uint64_t replaced = 0;     // as TopResult's
+  std::uint64_t memory = 0;       // bytes in the kernel
+  double cpu_seconds = 0;         // of this program
+  double start_unix_seconds = 0;  // when watching began
 };
 
 }  // namespace kmt

@@ -12,6 +12,7 @@
 
 #include "results/history.hpp"
 #include "results/lifetimes.hpp"
+#include "results/traffic.hpp"
 #include "trace/event.hpp"
 #include "trace/symbol_names.hpp"
 
@@ -116,6 +117,7 @@ struct GroupRow {
   bool knows_bytes = true;        // false: the kernel does not say bytes_allocated, so freed and live bytes are unknown
   bool knows_freed = true;        // false: freed and live bytes are not known of pages by lifetime, which end in parts
   SharedHistory history;          // null where it is not asked for, or not kept
+  SharedTraffic traffic;          // likewise
 };
 
 struct GroupTable {

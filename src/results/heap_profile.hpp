@@ -18,6 +18,12 @@ struct Estimate {
   double high = 0;
 };
 
+// As a count or as bytes: below 2^63.
+std::uint64_t rounded(double estimate);
+
+// What was lost between two readings.
+HeapLosses difference(const HeapLosses& from, HeapLosses to);
+
 struct HeapFigures {
   std::uint64_t samples = 0;
   std::uint64_t live_samples = 0;
@@ -57,23 +63,12 @@ struct HeapStackRow {
   HeapFigures figures;
 };
 
-struct HeapProfileResult {
-  std::string selection;  // empty: the whole machine
-  std::string kernel;     // release
-  std::uint64_t start_unix_ns = 0;
-  std::uint64_t duration_ns = 0;
-  std::uint64_t mean_bytes = 0;  // one sample each so many bytes
+struct HeapProfileResult : HeapProfileFacts {
   HeapFigures slab;
   HeapFigures pages;
-  bool has_pages = false;
   std::vector<HeapKey> by;
   std::vector<HeapRow> rows;         // by live bytes, then by bytes
-  std::vector<HeapStackRow> stacks;  // likewise
-  HeapLosses losses;
-  std::uint64_t replaced = 0;        // live samples whose address another object has: their free was not seen
-  std::uint64_t memory = 0;          // bytes taken in the kernel
-  std::uint64_t own_cpu_ns = 0;      // of this program
-  std::vector<std::string> missing;  // events that this kernel does not have
+  std::vector<HeapStackRow> stacks;  // likewise, of HeapProfile::stacks()
 };
 
 }  // namespace kmt

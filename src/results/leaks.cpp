@@ -58,21 +58,21 @@ constexpr std::array kColumns = {
                 "what is said of its growth"},
 };
 
+constexpr std::array<LeakVerdictText, 8> kVerdicts = {
+    {{"no-clock", "the trace's clock does not count nanoseconds"},
+     {"too-short", "too short a time since its first allocation to say anything"},
+     {"no-growth", "not more than what comes and goes at random may do"},
+     {"past", "it grew, but hardly in the last half"},
+     {"unsure", "it grows, but not surely above the threshold"},
+     {"uneven", "it grows above the threshold, but so might one of so many groups by chance"},
+     {"uncertain", "it grows above the threshold, but what carries it may be freed"},
+     {"certain", "it grows above the threshold, and what is certainly live carries that alone"}}};
+
 }  // namespace
 
-const LeakVerdictText& describe(LeakVerdict verdict) {
-  static constexpr std::array<LeakVerdictText, 8> kTexts = {
-      {{"no-clock", "the trace's clock does not count nanoseconds"},
-       {"too-short", "too short a time since its first allocation to say anything"},
-       {"no-growth", "not more than what comes and goes at random may do"},
-       {"past", "it grew, but hardly in the last half"},
-       {"unsure", "it grows, but not surely above the threshold"},
-       {"uneven", "it grows above the threshold, but so might one of so many groups by chance"},
-       {"uncertain", "it grows above the threshold, but what carries it may be freed"},
-       {"certain", "it grows above the threshold, and what is certainly live carries that alone"}}};
-  return kTexts[static_cast<std::size_t>(verdict)];
-}
+const LeakVerdictText& describe(LeakVerdict verdict) { return kVerdicts[static_cast<std::size_t>(verdict)]; }
 
+std::vector<LeakVerdictText> leak_verdicts() { return {kVerdicts.rbegin(), kVerdicts.rend()}; }
 bool LeaksResult::found() const {
   return std::any_of(tables.begin(), tables.end(), [](const LeakTable& table) {
     return std::any_of(table.rows.begin(), table.rows.end(),
@@ -89,17 +89,9 @@ const Column<LeakRow>* find_leak_column(std::string_view key) {
 }
 
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by) {
-  std::vector<const LeakRow*> sorted;
-  sorted.reserve(rows.size());
-  for (const LeakRow& row : rows) sorted.push_back(&row);
-  const bool ascending = by.unit == Unit::text;
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const LeakRow* a, const LeakRow* b) {
-    const Cell one = by.get(*a);
-    const Cell other = by.get(*b);
-    if (one != other) return ascending ? one < other : one > other;
-    return std::tie(b->group.live_bytes, a->group.name) < std::tie(a->group.live_bytes, b->group.name);
+  return sorted_by_column(rows, by, [](const LeakRow& a, const LeakRow& b) {
+    return std::tie(b.group.live_bytes, a.group.name) < std::tie(a.group.live_bytes, b.group.name);
   });
-  return sorted;
 }
 
 }  // namespace kmt

@@ -30,6 +30,7 @@ struct LeakVerdictText {
   std::string_view sentence;
 };
 const LeakVerdictText& describe(LeakVerdict verdict);
+std::vector<LeakVerdictText> leak_verdicts();  // the surest first
 
 struct LeakRow {
   GroupRow group;  // with its history

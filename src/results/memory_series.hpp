@@ -2,8 +2,10 @@
 // How memory stood from sample to sample of a trace, by the kernel's own account.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kmt {
@@ -15,6 +17,13 @@ enum class MemorySource : std::uint8_t {
   slabinfo_objects,  // bytes of the objects of a cache; SLUB takes those of its per-CPU slabs for used
   slabinfo_pages,    // bytes of the pages of a cache
 };
+
+// What documents call it.
+inline std::string_view id_of(MemorySource source) {
+  constexpr std::array<std::string_view, 5> kIds = {"meminfo", "vmstat", "vmstat-rate", "slabinfo-objects",
+                                                    "slabinfo-pages"};
+  return kIds[static_cast<std::size_t>(source)];
+}
 
 struct MemorySeriesPoint {
   std::uint64_t time_ns = 0;

@@ -116,6 +116,7 @@ struct ReportResult {
   std::vector<AnomalyRow> anomaly_sites;                         // the same by call sites, most frequent first
   Findings findings;                                             // what the source found: damage, loss
   std::optional<Histories> histories;                            // where ReportRequest::history asks for them
+  std::optional<TrafficOverTime> traffic;                        // likewise, ReportRequest::traffic
 };
 
 const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator);

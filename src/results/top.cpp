@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<TopViewInfo, 6> kViews = {
     {{TopView::call_sites, "call-sites", "Call site", "slab allocations by call site"},
-     {TopView::stacks, "stacks", "Caller", "slab allocations by stack, estimated from samples"},
+     {TopView::stacks, "stacks", "Caller < its caller", "slab allocations by stack, estimated from samples"},
      {TopView::processes, "processes", "Process", "slab and page allocations by process"},
      {TopView::cgroups, "cgroups", "Cgroup", "slab and page allocations by cgroup"},
      {TopView::caches, "caches", "Cache", "slab allocations by cache"},

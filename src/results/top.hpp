@@ -54,8 +54,9 @@ struct TopResult {
   std::vector<TopRow> rows;
   std::uint64_t rows_merged = 0;  // into "[others]", since there were too many
   HeapLosses losses;
-  std::uint64_t memory = 0;  // bytes in the kernel
-  double own_cpu = 0;        // of one CPU, in the interval: 0.01 is one percent
+  std::uint64_t replaced = 0;  // live samples whose address another object has: their free was not seen
+  std::uint64_t memory = 0;    // bytes in the kernel
+  double own_cpu = 0;          // of one CPU, in the interval: 0.01 is one percent
 };
 
 // The columns by which rows can be sorted, largest first.

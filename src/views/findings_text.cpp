@@ -98,7 +98,8 @@ std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64
   if (out.empty()) return out;
   if (lossy && !anomalies.empty())
     out += emphasised(
-        hanging("  ", "Events are missing: what is lost between two events makes their pair look wrong.", style),
+        hanging("  ", "Events may be missing: what is not there between two events makes their pair look wrong.",
+                style),
         Emphasis::aside, style);
   return "\n" + heading("Anomalies", style) + out;
 }

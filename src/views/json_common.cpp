@@ -9,11 +9,6 @@ namespace kmt {
 
 namespace {
 
-template <typename Number>
-Json number_or_null(const std::optional<Number>& number) {
-  return number ? Json(*number) : Json(nullptr);
-}
-
 Json to_json(const Finding& finding) {
   Json json = Json::object();
   json["cpu"] = number_or_null(finding.cpu);

@@ -3,6 +3,7 @@
 // printable, so that they are valid UTF-8 whatever the trace holds.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,10 @@ namespace kmt {
 using Json = nlohmann::ordered_json;
 
 Json text_or_null(std::string_view text);  // null when it is empty: the trace does not say
+template <typename Number>
+Json number_or_null(const std::optional<Number>& number) {
+  return number ? Json(*number) : Json(nullptr);
+}
 // {"NAME": COUNT, …}. Two names of a trace may become the same text: their counts are added, a key comes once.
 Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts);
 Json to_json(const TraceSummary& trace);

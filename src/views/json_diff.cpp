@@ -12,19 +12,35 @@ namespace kmt {
 
 namespace {
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 std::string_view text_of(Verdict verdict) {
   if (verdict == Verdict::unknown) return "unknown";
   return verdict == Verdict::changed ? "changed" : "unchanged";
 }
 
+// What the values of a column are in.
+std::string_view unit_of(const Column<GroupRow>& column) {
+  switch (column.unit) {
+    case Unit::bytes: return "bytes";
+    case Unit::percent: return "percent";
+    case Unit::duration: return "ns";
+    default: return "count";
+  }
+}
+
+Json describe_columns() {
+  Json json = Json::object();
+  for (const Column<GroupRow>* column : diff_columns())
+    json[std::string(column->key)] = {
+        {"title", column->header}, {"unit", unit_of(*column)}, {"meaning", column->meaning}};
+  return json;
+}
+
 Json to_json(const Change& change) {
   Json json = Json::object();
-  json["a"] = or_null(change.a);
-  json["b"] = or_null(change.b);
-  json["difference"] = or_null(change.difference);
-  json["percent"] = or_null(change.percent);
+  json["a"] = number_or_null(change.a);
+  json["b"] = number_or_null(change.b);
+  json["difference"] = number_or_null(change.difference);
+  json["percent"] = number_or_null(change.percent);
   json["verdict"] = text_of(change.verdict);
   return json;
 }
@@ -107,6 +123,7 @@ std::string json_diff(const DiffResult& result, const DiffOptions& options) {
   noise["deviations"] = Noise::kDeviations;
   json["noise"] = std::move(noise);
   json["sort"] = options.sort->key;
+  json["columns"] = describe_columns();
   json["by"] = Json::array();
   for (const GroupKey key : result.by) json["by"].push_back(info_of(key).name);
   json["totals"] = Json::object();

@@ -94,6 +94,8 @@ std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
   json["lost_until_ns"] = result.lost_until_ns == 0 ? Json(nullptr) : Json(result.lost_until_ns);
   json["incomplete"] = Json::array();
   for (const Imperfection kind : result.incomplete) json["incomplete"].push_back(describe(kind).id);
+  json["verdicts"] = Json::object();
+  for (const LeakVerdictText& verdict : leak_verdicts()) json["verdicts"][std::string(verdict.id)] = verdict.sentence;
   json["groups"] = Json::object();
   for (const LeakTable& table : result.tables)
     json["groups"][std::string(name_of(table.allocator))] = to_json(table, result, options);

@@ -144,7 +144,18 @@ Json to_json(const std::vector<AnomalyRow>& anomalies) {
   return list;
 }
 
+Json groups_to_json(const ReportResult& result, const ReportOptions& options) {
+  Json json = Json::object();
+  for (const GroupTable& table : result.groups)
+    json[std::string(name_of(table.allocator))] = to_json(table, result.by, options);
+  return json;
+}
+
 }  // namespace
+
+std::string json_groups(const ReportResult& result, const ReportOptions& options) {
+  return dump(groups_to_json(result, options));
+}
 
 std::string json_report(const ReportResult& result, const ReportOptions& options) {
   Json json = Json::object();
@@ -163,9 +174,7 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["vmalloc"] = to_json(result.vmalloc);
   json["by"] = Json::array();
   for (const GroupKey key : result.by) json["by"].push_back(info_of(key).name);
-  json["groups"] = Json::object();
-  for (const GroupTable& table : result.groups)
-    json["groups"][std::string(name_of(table.allocator))] = to_json(table, result.by, options);
+  json["groups"] = groups_to_json(result, options);
   json["anomalies"] = to_json(result.anomalies);
   json["anomaly_sites"] = to_json(result.anomaly_sites);
   json["findings"] = to_json(result.findings);

@@ -9,5 +9,7 @@
 namespace kmt {
 
 std::string json_report(const ReportResult& result, const ReportOptions& options);
+// Its `groups` alone.
+std::string json_groups(const ReportResult& result, const ReportOptions& options);
 
 }  // namespace kmt

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/json_timeline.hpp"
 
-#include <array>
-
 #include "base/text.hpp"
 #include "views/json_groups.hpp"
 
 namespace kmt {
 
 namespace {
-
-std::string_view id_of(MemorySource source) {
-  constexpr std::array<std::string_view, 5> kIds = {"meminfo", "vmstat", "vmstat-rate", "slabinfo-objects",
-                                                    "slabinfo-pages"};
-  return kIds[static_cast<std::size_t>(source)];
-}
 
 Json to_json(const Timeline& timeline, const std::vector<GroupKey>& by) {
   Json json = Json::object();

@@ -46,6 +46,7 @@ std::string json_top(const TopResult& result, const SymbolNames& symbols) {
   }
   json["rows_merged"] = result.rows_merged;
   json["losses"] = to_json(result.losses);
+  json["replaced"] = result.replaced;
   json["kernel_memory_bytes"] = result.memory;
   json["own_cpu"] = result.own_cpu;
   return json.dump() + "\n";

@@ -137,7 +137,7 @@ const char* const kNothingSelected =
 
 std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   if (trace.lost_events == 0 && !trace.loss_known)
-    return labelled("lost", "nothing that is known of, but the trace is damaged or was cut off: see below", style);
+    return labelled("lost", "nothing that is known of, but the trace may not have all: see below", style);
   if (trace.lost_events == 0) return labelled("lost", "nothing", style);
   constexpr std::size_t kMostCpusNamed = 8;
   std::string where;

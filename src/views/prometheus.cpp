@@ -62,9 +62,13 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
   add_rows(families, "page_", "size", "pages by their size", metrics.page_orders);
   MetricFamily missed = family_of("kmemtrace_missed_total", "What was not seen", MetricType::Counter);
   const HeapLosses& lost = metrics.losses;
-  const std::pair<const char*, std::uint64_t> kinds[] = {
-      {"allocations", lost.missed},   {"frees", lost.missed_frees},    {"samples", lost.samples},
-      {"ends_of_samples", lost.ends}, {"unfollowed", lost.unfollowed}, {"events_not_told_apart", lost.sites}};
+  const std::pair<const char*, std::uint64_t> kinds[] = {{"allocations", lost.missed},
+                                                         {"frees", lost.missed_frees},
+                                                         {"samples", lost.samples},
+                                                         {"ends_of_samples", lost.ends},
+                                                         {"unfollowed", lost.unfollowed},
+                                                         {"events_not_told_apart", lost.sites},
+                                                         {"frees_without_tracepoint", metrics.replaced}};
   for (const auto& [kind, count] : kinds) add(missed, {{"what", kind}}, static_cast<double>(count));
   families.push_back(std::move(missed));
   MetricFamily info = family_of("kmemtrace_kernel_info", "The kernel that is watched", MetricType::Gauge);
@@ -77,6 +81,10 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
   MetricFamily cpu = family_of("kmemtrace_cpu_seconds_total", "CPU time of kmemtrace itself", MetricType::Counter);
   add(cpu, {}, metrics.cpu_seconds);
   families.push_back(std::move(cpu));
+  MetricFamily start =
+      family_of("kmemtrace_start_time_seconds", "When watching began, by the wall clock since 1970", MetricType::Gauge);
+  add(start, {}, metrics.start_unix_seconds);
+  families.push_back(std::move(start));
   return families;
 }
 

@@ -13,6 +13,7 @@ struct ReportOptions {
   const Column<GroupRow>* sort = nullptr;        // null: by bytes allocated
   std::vector<const Column<GroupRow>*> columns;  // empty: the usual ones that tell something
   std::size_t limit = 20;                        // groups of each table; 0: all
+  bool over_time = false;                        // a picture of each group's live bytes, where the report has histories
   bool filtered = false;                         // the result is that of a part of the trace, which somebody chose
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "views/lines.hpp"
+#include "views/plot.hpp"
 #include "views/table.hpp"
 
 namespace kmt {
@@ -74,6 +75,18 @@ void add_columns(const Rows& rows, const Column<GroupRow>& sort, const ReportOpt
   }
 }
 
+void add_over_time(const Rows& rows, const TextStyle& style, Table& table) {
+  constexpr std::size_t kCells = 20;
+  table.columns.push_back({"Live over time"});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<double> values;
+    if (rows[i]->history && rows[i]->knows_bytes)
+      for (const TimeSeriesPoint& point : rows[i]->history->series)
+        values.push_back(static_cast<double>(point.live_bytes));
+    table.rows[i].cells.push_back(values.empty() ? "" : sparkline(values, kCells, style));
+  }
+}
+
 }  // namespace
 
 std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style) {
@@ -124,6 +137,7 @@ std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& b
   table.rows.resize(rows.size());
   add_key_columns(by, rows, style, table);
   add_columns(rows, sort, options, style, table);
+  if (options.over_time) add_over_time(rows, style, table);
   for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].aside = true;
   return "\n" + heading(title_of(groups, by, sort, shown, style), style) + to_text(table, style) + stacks;
 }

@@ -2,7 +2,6 @@
 #include "views/text_heap_profile.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,8 +13,6 @@
 namespace kmt {
 
 namespace {
-
-std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0))); }
 
 // "12.0 MiB (10.1 to 14.2 MiB)"
 std::string bytes_with_interval(const Estimate& estimate, const TextStyle& style) {
@@ -107,9 +104,10 @@ std::string loss_lines(const HeapProfileResult& result, const TextStyle& style) 
       {lost.samples, "samples were lost, since this program did not read them in time: everything is too low"},
       {lost.ends, "frees of samples were lost; what they freed was taken out at the end"},
       {lost.unfollowed,
-       "samples were not followed, since too many live: what lives is too low. A larger --rate samples less"},
+       "samples were not followed, since too many live or the table was busy: what lives is too low. A larger --rate "
+       "samples less"},
       {lost.missed, "allocations were not looked at: they came while the same event was being handled on their CPU"},
-      {lost.missed_frees, "frees were not looked at, for the same reason"},
+      {lost.missed_frees, "frees were not looked at: they came while the same event was being handled on their CPU"},
       {result.replaced,
        "sampled objects were freed on paths without tracepoint (bulk frees); that showed when their addresses were "
        "used again, and not before"},

@@ -303,6 +303,8 @@ std::vector<GroupKey> perf_kmem_keys(const PerfKmemOptions& options) {
   return keys;
 }
 
+bool shows_code(const PerfKmemOptions& options) { return (options.callers || options.addresses) && !options.raw_ip; }
+
 std::string text_perf_kmem(const ReportResult& result, const PerfKmemOptions& options) {
   return (options.slab ? slab_text(result, options) : "") + (options.pages ? page_text(result, options) : "");
 }

@@ -27,6 +27,9 @@ struct PerfKmemOptions {
 // What the report has to group by.
 std::vector<GroupKey> perf_kmem_keys(const PerfKmemOptions& options);
 
+// Whether it names code: call sites are only shown in tables.
+bool shows_code(const PerfKmemOptions& options);
+
 std::string text_perf_kmem(const ReportResult& result, const PerfKmemOptions& options);
 
 // What perf says on stderr, or not at all: lost events, damage, an interrupted reading. A line each; often none.

@@ -201,9 +201,9 @@ std::string anomaly_sites(const ReportResult& result, const ReportOptions& optio
     const AnomalyRow& row = *rows[i];
     const auto site = [](const CodeAddress& code) { return code.address == 0 ? "-" : ascii(code.symbol); };
     table.rows.push_back(
-        {{style.raw ? style.raw ? std::string(describe(row.kind).id) : short_name(row.kind) : short_name(row.kind),
-          say_count(row.count, style), site(row.first), site(row.second), row.cache.empty() ? "-" : ascii(row.cache),
-          say_seconds(row.first_ns), say_seconds(row.last_ns)}});
+        {{style.raw ? std::string(describe(row.kind).id) : short_name(row.kind), say_count(row.count, style),
+          site(row.first), site(row.second), row.cache.empty() ? "-" : ascii(row.cache), say_seconds(row.first_ns),
+          say_seconds(row.last_ns)}});
   }
   const std::string part = shown < rows.size() ? fmt::format(", {} of {}", shown, say_count(rows.size(), style)) : "";
   return "\n" + heading("Anomalies by call sites" + part, style) + to_text(table, style);

@@ -2,7 +2,6 @@
 #include "views/text_top.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,8 +12,6 @@
 namespace kmt {
 
 namespace {
-
-std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0))); }
 
 std::uint64_t per_second(std::uint64_t sum, std::uint64_t interval_ns) {
   return interval_ns == 0 ? 0 : rounded(static_cast<double>(sum) * 1e9 / static_cast<double>(interval_ns));
@@ -46,8 +43,8 @@ std::string cell_of(const TopRow& row, TopColumn column, const TopResult& result
 }
 
 // In this order columns are given up on a narrow screen, the last first.
-unsigned importance_of(TopColumn column, const TopOptions& options) {
-  if (column == options.sort) return 0;
+unsigned importance_of(TopColumn column, TopColumn sorted) {
+  if (column == sorted) return 0;
   switch (column) {
     case TopColumn::bytes_now: return 1;
     case TopColumn::live: return 2;
@@ -62,11 +59,10 @@ unsigned importance_of(TopColumn column, const TopOptions& options) {
 
 std::string not_seen(const TopResult& result, const TextStyle& style) {
   const HeapLosses& lost = result.losses;
-  const std::pair<std::uint64_t, const char*> counts[] = {{lost.missed, "allocations"},
-                                                          {lost.missed_frees, "frees"},
-                                                          {lost.sites, "not told apart"},
-                                                          {lost.samples + lost.ends, "samples lost"},
-                                                          {lost.unfollowed, "not followed"}};
+  const std::pair<std::uint64_t, const char*> counts[] = {
+      {lost.missed, "allocations"},      {lost.missed_frees, "frees"},
+      {lost.sites, "not told apart"},    {lost.samples + lost.ends, "samples lost"},
+      {lost.unfollowed, "not followed"}, {result.replaced, "freed unseen"}};
   std::string text;
   for (const auto& [count, what] : counts)
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", say_count(count, style), what);
@@ -82,10 +78,16 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-std::vector<TopRow> rows_shown(std::vector<TopRow> rows, const TopOptions& options) {
+TopColumn sorted_by(TopView view, TopColumn column) {
+  const bool is_of_interval = column == TopColumn::bytes_now || column == TopColumn::events_now;
+  return view == TopView::stacks && is_of_interval ? TopColumn::allocated : column;
+}
+
+std::vector<TopRow> rows_shown(const TopResult& result, const TopOptions& options) {
+  std::vector<TopRow> rows = result.rows;
   if (!options.filter.empty())
     std::erase_if(rows, [&](const TopRow& row) { return row.name.find(options.filter) == std::string::npos; });
-  sort_rows(rows, options.sort);
+  sort_rows(rows, sorted_by(result.view, options.sort));
   return rows;
 }
 
@@ -97,7 +99,7 @@ std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& opti
   lines.push_back({state, TopLineKind::heading});
   lines.push_back({totals_text("slab ", result.slab, result.interval_ns, style)});
   lines.push_back({totals_text("pages", result.pages, result.interval_ns, style)});
-  lines.push_back({fmt::format("cost {:.1f}% of a CPU, {} in the kernel; {}", result.own_cpu * 100,
+  lines.push_back({fmt::format("cost {:.1f}% of a CPU here, {} in the kernel; {}", result.own_cpu * 100,
                                say_bytes(result.memory, style), not_seen(result, style)),
                    TopLineKind::aside});
   return lines;
@@ -107,8 +109,9 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
                                const TextStyle& style) {
   Table table{{{std::string(info_of(result.view).header), true}}, {}};
   for (const TopColumnInfo& info : top_columns()) {
-    const std::string mark = info.column == options.sort ? "*" : "";
-    table.columns.push_back({mark + std::string(info.header), false, importance_of(info.column, options)});
+    const TopColumn sorted = sorted_by(result.view, options.sort);
+    const std::string mark = info.column == sorted ? "*" : "";
+    table.columns.push_back({mark + std::string(info.header), false, importance_of(info.column, sorted)});
   }
   const std::size_t end = options.rows == 0 ? rows.size() : std::min(rows.size(), options.first + options.rows);
   for (std::size_t i = options.first; i < end; ++i) {
@@ -127,6 +130,8 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
                                                        : TopLineKind::plain;
     lines.push_back({std::move(text), kind});
   }
+  if (rows.empty() && !options.filter.empty())
+    lines.push_back({fmt::format("  No name has \"{}\" in it.", ascii(options.filter))});
   return lines;
 }
 
@@ -151,7 +156,7 @@ std::string text_top(const TopResult& result, const SymbolNames& symbols, const 
     for (const TopLine& line : lines)
       out += (line.kind == TopLineKind::heading ? emphasised(line.text, Emphasis::heading, style) : line.text) + "\n";
   };
-  const std::vector<TopRow> rows = rows_shown(result.rows, options);
+  const std::vector<TopRow> rows = rows_shown(result, options);
   print(top_heading(result, options, style));
   out += "\n";
   print(top_table(result, rows, options, style));

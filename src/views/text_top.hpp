@@ -29,7 +29,9 @@ struct TopLine {
 };
 
 // The rows that the filter lets through, sorted.
-std::vector<TopRow> rows_shown(std::vector<TopRow> rows, const TopOptions& options);
+std::vector<TopRow> rows_shown(const TopResult& result, const TopOptions& options);
+// What rows of a view are sorted by: stacks, which are known of samples only, by nothing of the last interval.
+TopColumn sorted_by(TopView view, TopColumn column);
 
 // What the whole machine does, and what it costs to know: four lines.
 std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& options, const TextStyle& style);

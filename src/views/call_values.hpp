@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Arguments and results of calls as JSON (docs/formats/graph-json.md).
+#pragma once
+
+#include "trace/call_signature.hpp"
+#include "views/json_common.hpp"
+
+namespace kmt {
+
+Json arguments_json(const CallValues& arguments);
+Json value_json(const CallValue& value);
+
+}  // namespace kmt

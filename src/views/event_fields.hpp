@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One event in words, for formats that hold all of them. Names are made printable once each and kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "results/event_stream.hpp"
+#include "trace/symbol_names.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// "allocation", "failed", "free" …: docs/formats/export.md; empty for events that neither allocate nor free.
+std::string_view outcome_text(Outcome outcome);
+
+// What an event says; empty where it does not, or its kind has no such field.
+struct EventFields {
+  std::string_view name;       // "kmalloc"
+  std::string_view allocator;  // "slab"
+  std::string_view task;
+  std::string_view cache;
+  std::string_view symbol;  // of the call site
+  std::string_view gfp_flags;
+  std::string_view migrate_type;
+  std::optional<std::uint64_t> address;  // of pages the number of the first frame
+  std::optional<std::uint64_t> bytes_requested;
+  std::optional<std::uint64_t> bytes_allocated;
+  std::optional<std::uint64_t> call_site;  // its address
+  std::optional<unsigned> order;
+  std::optional<int> node;
+  std::uint32_t allocation = 0;  // that begins, fails, or is freed: of pages the first of them; 0: none
+  std::optional<std::uint64_t> lifetime_ns;
+};
+
+class EventNames {
+ public:
+  // Both must outlive this.
+  EventNames(const TraceInfo& info, const SymbolNames& symbols) : info_(info), symbols_(symbols) {}
+
+  EventFields fields_of(const StreamedEvent& event);
+  // Gives the symbols of its frames, innermost first.
+  template <typename Give>
+  void stack(StackId id, Give&& give) {
+    for (const std::uint64_t address : info_.stacks[id]) give(symbol(address));
+  }
+  const std::string& symbol(std::uint64_t address);
+  const std::string& printable_text(std::string_view text);  // looked up by where it lies, so for texts that stay
+
+ private:
+  const std::string& gfp_text_of(std::uint32_t flags);
+
+  const TraceInfo& info_;
+  const SymbolNames& symbols_;
+  std::unordered_map<std::uint64_t, std::string> symbol_names_;
+  std::unordered_map<std::uint32_t, std::string> gfp_texts_;
+  std::unordered_map<int, std::string> migrate_types_;
+  std::unordered_map<const char*, std::pair<std::string, std::string>> texts_;  // as they are, and as they are shown
+};
+
+}  // namespace kmt

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A trace over time for viewers of traces: counters, and the largest allocations and traced calls as slices.
+// docs/formats/export.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/allocation_slices.hpp"
+#include "results/call_graph.hpp"
+#include "results/timeline.hpp"
+#include "trace/symbol_names.hpp"
+
+namespace kmt {
+
+// What of a trace is shown.
+struct TrackExport {
+  const TimelineResult& timeline;
+  const AllocationSlices& allocations;
+  const CallGraphResult& calls;
+};
+
+// Perfetto's protobuf trace: counter tracks, for each task a track with lanes of allocations that do not overlap, and
+// one of its calls, which nest.
+std::string perfetto_export(const TrackExport& shown, const SymbolNames& symbols);
+// The trace event format, as a JSON object: counters, nestable asynchronous slices of allocations, and slices of calls.
+std::string chrome_export(const TrackExport& shown, const SymbolNames& symbols);
+
+// What both are made of.
+enum class CounterUnit : std::uint8_t { bytes, bytes_per_s, per_s };
+struct CounterTrack {
+  struct Point {
+    std::uint64_t time_ns = 0;
+    double value = 0;
+  };
+  std::string group;  // "slab", "meminfo"; printable, as all texts here
+  std::string name;   // "slab live", "slab dentry"
+  CounterUnit unit = CounterUnit::bytes;
+  std::vector<Point> points;
+};
+std::vector<CounterTrack> counter_tracks(const TimelineResult& timeline);
+
+struct SliceText {
+  std::string name;  // the function that allocated or was called, or what was allocated
+  std::vector<std::pair<std::string, std::string>> texts;
+  std::vector<std::pair<std::string, std::uint64_t>> numbers;
+};
+SliceText slice_text(const AllocationSlice& slice, const SymbolNames& symbols);
+std::string allocations_name(const AllocationSlices& slices);  // "largest allocations: 620 slices, 7 instants"
+std::string track_name(const AllocationTrack& track);          // "make 1234"
+
+// Begins and ends of calls on the tracks of their tasks. Times of a track never go back, and its calls nest. A call of
+// which begin or end is not in the trace is an instant.
+struct CallTracks {
+  enum class Kind : std::uint8_t { begin, end, instant };
+  struct Step {
+    std::size_t track = 0;
+    std::uint32_t call = 0;  // index into CallGraphResult::calls
+    Kind kind = Kind::instant;
+    std::uint64_t time_ns = 0;
+  };
+  std::vector<std::string> names;  // by track: "make 1234", "<idle> CPU 0"
+  std::vector<Step> steps;
+};
+CallTracks call_tracks(const CallGraphResult& result);
+SliceText call_text(const TracedCall& call, const CallGraphResult& result);
+constexpr const char* kCallCategory = "call";
+
+}  // namespace kmt

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How a call graph shall be shown.
+#pragma once
+
+#include <cstddef>
+
+#include "results/call_graph.hpp"
+
+namespace kmt {
+
+struct GraphOptions {
+  const Column<GraphFunction>* sort = nullptr;  // nullptr: by total time
+  std::size_t top = 20;                         // functions in the table; 0: all
+  bool arguments = false;
+  bool return_values = false;
+  bool filtered = false;  // options chose calls
+};
+
+}  // namespace kmt

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/json_graph.hpp"
+
+#include "base/text.hpp"
+#include "results/group.hpp"
+#include "views/call_values.hpp"
+#include "views/json_common.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Allocators of which nothing was asked for are left out.
+Json to_json(const InsideSums& inside) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < kAllocators; ++i) {
+    const InsideSum& sum = inside[i];
+    if (!sum.any()) continue;
+    Json of = Json::object();
+    of["allocations"] = sum.allocations;
+    of["bytes"] = sum.bytes;
+    of["live_allocations"] = sum.live_allocations;
+    of["live_bytes"] = sum.live_bytes;
+    of["failed"] = sum.failed;
+    json[std::string(name_of(static_cast<Allocator>(i)))] = std::move(of);
+  }
+  return json;
+}
+
+Json to_json(const TracedCall& call, const CallGraphResult& result, const GraphOptions& options) {
+  Json json = Json::object();
+  json["function"] = printable(result.functions[call.function].name);
+  json["parent"] = number_or_null(call.parent);
+  json["level"] = call.level;
+  json["tid"] = call.tid;
+  json["task"] = printable(call.task);
+  json["cpu"] = call.cpu;
+  json["end_cpu"] = call.end_cpu;
+  json["interrupt"] = call.interrupt != 0 ? Json(interrupt_name(call)) : Json(nullptr);
+  json["on_top"] = call.on_top;
+  json["began_ns"] = call.begin_seen ? Json(call.began_ns) : Json(nullptr);
+  json["ended_ns"] = call.end_seen ? Json(call.ended_ns) : Json(nullptr);
+  json["duration_ns"] = number_or_null(call.duration_ns);
+  json["lost_events"] = call.lost_events;
+  json["inside_hidden"] = call.inside_hidden;
+  if (options.arguments) json["arguments"] = call.arguments ? arguments_json(*call.arguments) : Json(nullptr);
+  if (options.return_values) {
+    json["return_value"] = call.return_value ? Json(address_text(*call.return_value)) : Json(nullptr);
+    json["result"] = call.result ? value_json(*call.result) : Json(nullptr);
+    json["error"] = number_or_null(returned_error(call, result.trace.word_bits));
+  }
+  json["inside"] = to_json(call.inside);
+  return json;
+}
+
+Json to_json(const GraphFunction& function) {
+  Json json = Json::object();
+  json["function"] = printable(function.name);
+  json["address"] = address_text(function.address);
+  json["calls"] = function.calls;
+  json["cut_off"] = function.cut_off;
+  json["lost_events"] = function.lost_events;
+  json["total_ns"] = function.total_ns;
+  json["self_ns"] = function.self_ns;
+  json["longest_ns"] = function.longest_ns;
+  json["inside"] = to_json(function.inside);
+  json["inside_self"] = to_json(function.inside_self);
+  return json;
+}
+
+}  // namespace
+
+std::string json_graph(const CallGraphResult& result, const GraphOptions& options) {
+  Json json = Json::object();
+  json["schema"] = "kmemtrace.graph/1";
+  json["complete"] = result.trace.complete;
+  json["trace"] = to_json(result.trace);
+  json["calls_traced"] = result.calls_traced;
+  json["calls_selected"] = result.calls_selected;
+  json["return_values"] = result.has_return_values;
+  json["arguments"] = result.has_arguments;
+  json["types"] = result.has_types;
+  json["calls"] = Json::array();
+  for (const TracedCall& call : result.calls) json["calls"].push_back(to_json(call, result, options));
+  json["functions"] = Json::array();
+  for (const GraphFunction* const function : sorted_functions(result.functions, *options.sort))
+    if (function->calls + function->cut_off > 0) json["functions"].push_back(to_json(*function));
+  json["outside"] = to_json(result.outside);
+  json["findings"] = to_json(result.findings);
+  return dump(json);
+}
+
+}  // namespace kmt

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Writes profile.proto of google/pprof: its tables of texts, functions and locations, whatever the samples are of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <protozero/pbf_builder.hpp>
+
+namespace kmt {
+
+class PprofWriter {
+ public:
+  // What labels of samples are called, whoever draws or counts them.
+  static constexpr std::string_view kAllocator = "allocator";
+  static constexpr std::string_view kCache = "cache";
+  static constexpr std::string_view kComm = "comm";
+  static constexpr std::string_view kCgroup = "cgroup";
+  static constexpr std::string_view kProcess = "process";
+
+  PprofWriter();
+
+  struct Label {
+    std::string_view key;     // one of those above
+    std::string_view text;    // or, where it is empty,
+    std::int64_t number = 0;  // neither: no label
+  };
+
+  // Texts are made printable.
+  void sample_type(std::string_view type, std::string_view unit);
+  // A new one, by its number: who writes samples keeps it. Functions are called as function_of() has it.
+  std::uint64_t location(std::uint64_t address, std::string_view function, std::string_view file = {},
+                         std::uint32_t line = 0);
+  // Locations are innermost first; a value for each sample type.
+  void sample(const std::vector<std::uint64_t>& locations, const std::vector<std::int64_t>& values,
+              const std::vector<Label>& labels);
+  void comments(const std::vector<std::string>& comments);
+  // 0: not known.
+  void time(std::int64_t unix_ns, std::int64_t duration_ns);
+  void period(std::int64_t bytes);  // on average, between two samples
+  void default_sample_type(std::string_view type);
+  // The whole profile, gzipped as tools expect it. Nothing can be added afterwards.
+  std::string finish();
+
+ private:
+  enum class Profile : protozero::pbf_tag_type;
+
+  std::int64_t text(std::string_view text);
+  std::uint64_t function(std::string_view name, std::string_view file);
+  void value_type(Profile field, std::string_view type, std::string_view unit);
+
+  std::string out_;
+  protozero::pbf_builder<Profile> profile_;
+  std::unordered_map<std::string, std::int64_t> texts_;
+  std::vector<std::string> text_list_;
+  std::unordered_map<std::string, std::uint64_t> functions_;  // by name and file
+  std::uint64_t locations_ = 0;
+};
+
+}  // namespace kmt

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Opens HTML reports in Chromium as a person would, and compares what they show with what `kmemtrace … --json` says.
+//   node check_reports.mjs --modules FOLDER [--chromium PROGRAM] [--shots FOLDER] [--open-ms N] [--large REPORT.html]
+//                          [--none REPORT.html] [--brief REPORT.html]… REPORT.html…
+// Pictures of all pages go to the folder of --shots. A large report must stay fluid; one of a trace without memory events
+// must say so and show nothing else. Of a brief one only the numbers are compared and each page is looked at once: its
+// data differ from the others', not the program. Dark colors are those of the first one: they do not depend on data.
+// Beside REPORT.html may lie REPORT.report.json (report --json --limit 2000), REPORT.caches.json (the same with --by
+// cache), REPORT.tasks.json (--by comm) and REPORT.diff.json: then the numbers have to be the same.
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { barriers } from './access.mjs';
+import { launch, open } from './browser.mjs';
+import { Checks } from './checks.mjs';
+import {
+  filtersWork,
+  flameZooms,
+  keysWork,
+  namesStay,
+  plotsAreFreed,
+  tablesSort,
+  tabsMove,
+  timeIsBrushed,
+} from './doing.mjs';
+import { staysFluid, tellsOfRareOnes } from './large.mjs';
+import { numbersAgree } from './numbers.mjs';
+import { settle } from './reading.mjs';
+
+const kLight = { name: 'light', width: 1280, height: 900, dark: false };
+const kDark = { name: 'dark', width: 1280, height: 900, dark: true };
+const kPhone = { name: 'phone', width: 360, height: 780, dark: false };
+const kOpenings = 4; // at most
+
+const { values, positionals: reports } = parseArgs({
+  allowPositionals: true,
+  options: {
+    modules: { type: 'string' },
+    chromium: { type: 'string', default: '/usr/bin/chromium' },
+    shots: { type: 'string' },
+    'open-ms': { type: 'string', default: '2000' },
+    large: { type: 'string' },
+    none: { type: 'string' },
+    brief: { type: 'string', multiple: true, default: [] },
+  },
+});
+
+function documentsOf(report) {
+  const documents = {};
+  for (const name of ['report', 'caches', 'tasks', 'diff']) {
+    const file = report.replace(/\.html$/, `.${name}.json`);
+    if (existsSync(file)) documents[name] = JSON.parse(readFileSync(file, 'utf8'));
+  }
+  return documents;
+}
+
+const isBrief = (report) => values.brief.includes(report);
+const isLarge = (report) => report === values.large;
+const isNone = (report) => report === values.none;
+
+// Nothing stands there that has nothing to show.
+async function saysThatThereIsNothing(page, checks) {
+  const tabs = await page.locator('[role=tab]').evaluateAll((all) => all.map((tab) => tab.id));
+  checks.equal(tabs.join(' '), 'tab-overview', 'pages of a trace without memory events');
+  checks.equal(await page.locator('.empty').count(), 1, 'it is said once');
+  checks.equal(await page.locator('td.none').count(), 0, 'empty tables');
+  await page.keyboard.press('3');
+  checks.equal(
+    await page.getAttribute('[aria-selected=true]', 'id'),
+    'tab-overview',
+    'keys of pages that are not there',
+  );
+}
+
+async function workWith(page, checks, report) {
+  await numbersAgree(page, checks, documentsOf(report));
+  if (isBrief(report)) return;
+  await flameZooms(page, checks);
+  if (isLarge(report)) {
+    await staysFluid(page, checks);
+    await tellsOfRareOnes(page, checks);
+  } else {
+    await tablesSort(page, checks);
+    await filtersWork(page, checks);
+    await keysWork(page, checks);
+    await tabsMove(page, checks);
+    await timeIsBrushed(page, checks);
+    await plotsAreFreed(page, checks);
+  }
+}
+
+async function clickThrough(page, checks, report, look) {
+  for (const tab of await page.locator('[role=tab]').all()) {
+    const name = (await tab.getAttribute('id')).replace('tab-', '');
+    await tab.click();
+    await settle(page);
+    await settle(page);
+    const what = `${name}, ${look.name}`;
+    checks.ok((await page.locator('main').innerText()).trim().length > 20, `${what}: shows something`);
+    for (const barrier of await barriers(page)) checks.ok(false, `${what}: ${barrier}`);
+    if (values.shots)
+      await page.screenshot({
+        path: path.join(values.shots, `${path.basename(report, '.html')}-${name}-${look.name}.png`),
+        fullPage: look.name === 'light',
+      });
+  }
+}
+
+async function openIn(browser, report, look, checks, work) {
+  const { page, wrongs, opened, close } = await open(browser, report, look);
+  await clickThrough(page, checks, report, look);
+  await work?.(page);
+  for (const wrong of wrongs) checks.ok(false, `${look.name}: ${wrong}`);
+  checks.ok(wrongs.length === 0, 'nothing went wrong');
+  await close();
+  return opened;
+}
+
+async function check(browser, report) {
+  const checks = new Checks(path.basename(report));
+  const begun = performance.now();
+  let opened = await openIn(browser, report, kLight, checks, async (page) => {
+    if (isNone(report)) await saysThatThereIsNothing(page, checks);
+    else await workWith(page, checks, report);
+  });
+  // The best of some: other programs of the machine can only make it longer.
+  const wanted = Number(values['open-ms']);
+  for (let round = 1; round < kOpenings && opened >= wanted; ++round) {
+    const again = await open(browser, report);
+    opened = Math.min(opened, again.opened);
+    await again.close();
+  }
+  checks.ok(opened < wanted, `opens in ${wanted} ms: took ${opened}`);
+  if (report === reports[0]) await openIn(browser, report, kDark, checks);
+  if (isNone(report)) await openIn(browser, report, kPhone, checks);
+  else if (!isBrief(report)) await openIn(browser, report, kPhone, checks, (page) => namesStay(page, checks));
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  console.log(`${path.basename(report)}: opened in ${opened} ms, ${checks.passed} checks in ${seconds} s`);
+  return checks;
+}
+
+if (values.shots) mkdirSync(values.shots, { recursive: true });
+const browser = await launch(values.modules, values.chromium);
+let passed = 0;
+let failed = 0;
+try {
+  for (const report of [...reports, ...values.brief, values.large, values.none].filter(Boolean)) {
+    const checks = await check(browser, report);
+    passed += checks.passed;
+    failed += checks.failures.length;
+  }
+} finally {
+  await browser.close();
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed || !passed ? 1 : 0;

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Writes HTML reports of real traces and of hostile names, and opens them in a browser beside what --json says.
+#   pages_test.sh KMEMTRACE MANY_EVENTS WEB_FOLDER CHROMIUM OUT      (NODE, KMEMTRACE_DATA in the environment)
+# With KMEMTRACE_SHOTS=FOLDER in the environment pictures of all pages go there.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+kmemtrace=$1 many_events=$2 web=$3 chromium=$4 out=$5
+data=$KMEMTRACE_DATA
+mkdir -p "$out"
+cd "$out"
+
+documents() { # NAME TRACE
+  "$kmemtrace" report --json --limit 2000 "$2" >"$1.report.json"
+  "$kmemtrace" report --json --limit 2000 --by cache "$2" >"$1.caches.json"
+  "$kmemtrace" report --json --limit 2000 --by comm "$2" >"$1.tasks.json"
+}
+
+of_trace() { # NAME TRACE
+  documents "$1" "$2"
+  "$kmemtrace" report --html "$1.html" "$2"
+}
+
+# Names of tasks, call sites, functions of stacks and events that try to leave the page, or to move what stands beside them.
+hostile_trace() {
+  local names=('</script>' '<img src=x onerror=alert(1)>' $'\u202egnp' $'\u05d0\u05d1' "\"'\`\${1}" '__proto__' 'constructor'
+    $'\e[31mred' "$(printf 'x%.0s' {1..300})") at=0 name head
+  for name in "${names[@]}"; do
+    for _ in 1 2 3; do
+      at=$((at + 1))
+      printf -v head '%16s-%-5d [000] ..... %4d.%06d:' "${name:0:30}" $((at % 6 + 7)) 10 $((at * 100))
+      printf '%s kmalloc: call_site=evil_%s+0x1/0x2 ptr=00000000%08x bytes_req=90 bytes_alloc=96 gfp_flags=GFP_KERNEL\n' \
+        "$head" "$name" $((at * 256))
+      printf '%s <stack trace>\n => evil_%s\n => outer_%s\n' "$head" "$name" "$name"
+    done
+    printf '%s kfree: call_site=evil_%s+0x1/0x2 ptr=00000000%08x\n' "$head" "$name" $((at * 256 + 64))
+  done
+}
+
+# As much as a page takes of the largest trace.
+large_report() {
+  "$many_events" 1000000 "$data/amd64-stacks/trace.dat" large.kmt
+  "$kmemtrace" report --html large.html large.kmt
+  rm large.kmt
+}
+
+large_report &
+large=$!
+
+brief=()
+for name in amd64 i386 s390x/trace.lost.dat; do
+  trace=$data/$name
+  [[ -f $trace ]] || trace=$trace/trace.dat
+  short=${name%%/*}
+  of_trace "$short" "$trace"
+  brief+=(--brief "$short.html")
+done
+of_trace amd64-stacks "$data/amd64-stacks/trace.dat"
+
+hostile='<img src=x onerror=alert(1)> '$'\u202e''.txt'
+hostile_trace >"$hostile"
+of_trace hostile "$hostile"
+brief+=(--brief hostile.html)
+
+documents two "$data/amd64-5.10/trace.dat"
+"$kmemtrace" diff --json --limit 2000 --by call-site "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat" >two.diff.json
+"$kmemtrace" report --html two.html --diff "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat"
+# The first one is looked at in dark colors too: it has the most pages.
+reports=(two.html amd64-stacks.html)
+
+printf '            bash-1977    [000] .....  1000.000001: sched_process_fork: comm=bash pid=1977 child_comm=bash child_pid=1978\n' >none.txt
+"$kmemtrace" report --html none.html none.txt
+
+wait "$large"
+
+shots=()
+[[ -z ${KMEMTRACE_SHOTS:-} ]] || shots=(--shots "$KMEMTRACE_SHOTS")
+exec "$NODE" "$here/check_reports.mjs" --modules "$web/node_modules" --chromium "$chromium" ${shots[@]+"${shots[@]}"} \
+  --large large.html --none none.html "${brief[@]}" "${reports[@]}"

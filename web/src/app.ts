@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The state, the models of the traces, and how pages come and go.
+import type { PageDocument, TraceDocument } from './data/document';
+import { filtersGroups, type Dimension, type Range } from './data/filter';
+import { hasMemory, makeModel, rangeOf, type Model } from './data/model';
+import { fromHash, kPages, toHash, type Page, type State } from './state';
+import { hideTooltip } from './widgets/tooltip';
+
+export class App {
+  state: State;
+  private readonly models: (Model | undefined)[] = [];
+
+  constructor(
+    readonly document: PageDocument,
+    private readonly draw: (app: App) => void,
+  ) {
+    this.state = fromHash(location.hash, document.traces.length);
+    window.addEventListener('hashchange', () => {
+      const state = fromHash(location.hash, document.traces.length);
+      if (toHash(state) === toHash(this.state)) return;
+      this.state = state;
+      this.redraw();
+    });
+  }
+
+  model(side = this.state.side): Model {
+    return (this.models[side] ??= makeModel(this.document.traces[side]));
+  }
+
+  get trace(): TraceDocument {
+    return this.document.traces[this.state.side];
+  }
+
+  // Pages that have something to show.
+  get pages(): Page[] {
+    const { traces } = this.document;
+    if (!hasMemory(this.trace))
+      return kPages.filter(
+        (page) =>
+          page === 'overview' ||
+          (page === 'timeline' && (this.trace.timeline?.samples.length ?? 0) > 0) ||
+          (page === 'compare' && traces.some(hasMemory)),
+      );
+    return kPages.filter((page) => page !== 'compare' || traces.length > 1);
+  }
+
+  get page(): Page {
+    return this.pages.includes(this.state.page) ? this.state.page : 'overview';
+  }
+
+  get isFiltered(): boolean {
+    return this.state.filter.range !== null || filtersGroups(this.state.filter);
+  }
+
+  set(change: Partial<State>): void {
+    const page = this.state.page;
+    const side = this.state.side;
+    this.state = { ...this.state, ...change };
+    // Two traces have clocks of their own.
+    if (this.state.side !== side) this.state.filter = { ...this.state.filter, range: null };
+    const hash = toHash(this.state);
+    if (hash !== location.hash) history.pushState(null, '', hash);
+    this.redraw();
+    if (page !== this.state.page) window.scrollTo(0, 0);
+  }
+
+  filterBy(dimension: Dimension, text: string | null): void {
+    this.set({ filter: { ...this.state.filter, [dimension]: text } });
+  }
+
+  setRange(range: Range | null): void {
+    this.set({ filter: { ...this.state.filter, range } });
+  }
+
+  // Chooses the buckets that a stretch of the trace's clock touches.
+  setTimes(fromNs: number, toNs: number): void {
+    const { start_ns, bucket_ns } = this.model().explore;
+    const from = Math.max(0, Math.floor((fromNs - start_ns) / bucket_ns));
+    const to = Math.min(this.model().buckets, Math.ceil((toNs - start_ns) / bucket_ns));
+    if (to <= from) return;
+    this.setRange(from === 0 && to === this.model().buckets ? null : { from, to });
+  }
+
+  // The chosen range in nanoseconds since the first bucket.
+  get times(): Range {
+    const range = rangeOf(this.model(), this.state.filter);
+    const width = this.model().explore.bucket_ns;
+    return { from: range.from * width, to: range.to * width };
+  }
+
+  // Draws the page anew; what had the focus gets it again.
+  redraw(): void {
+    const active = document.activeElement as HTMLElement | null;
+    const focused = active?.dataset['focus'];
+    hideTooltip();
+    this.draw(this);
+    if (!focused) return;
+    const again = document.querySelector<HTMLElement>(`[data-focus="${CSS.escape(focused)}"]`);
+    if (again !== document.activeElement) again?.focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What kmemtrace writes into the page: the documents of docs/formats, and sums that can be cut by time. All text in it is
+// a trace's own, so hostile.
+
+export type AllocatorName = 'slab' | 'percpu' | 'vmalloc' | 'pages';
+
+export interface Address {
+  address: string;
+  symbol: string;
+}
+
+export interface Lifetime {
+  count: number;
+  mean_ns: number;
+  p50_ns: number;
+  p90_ns: number;
+  p99_ns: number;
+  under_1ms: number;
+}
+
+export interface Totals {
+  allocations: number;
+  frees: number;
+  failed_allocations: number;
+  bytes_requested?: number;
+  bytes_allocated: number | null;
+  bytes_freed: number | null;
+  live_allocations?: number;
+  live_bytes: number | null;
+  peak_bytes: number | null;
+  peak_ns: number | null;
+  matched_frees?: number; // of pages: lifetime.count
+  unmatched_frees?: number;
+  cross_cpu_frees?: number;
+  cross_node_frees?: number | null;
+  lifetime: Lifetime;
+}
+
+export type KeyValue = string | number | null | Address | Record<string, unknown> | Address[];
+
+export interface GroupRow {
+  keys: Record<string, KeyValue>;
+  allocations: number;
+  failed_allocations: number;
+  frees: number;
+  bytes_requested: number;
+  bytes_allocated: number | null;
+  bytes_wasted: number | null;
+  bytes_freed: number | null;
+  live_allocations: number;
+  live_bytes: number | null;
+  peak_bytes: number | null;
+  peak_ns: number | null;
+  first_ns: number | null;
+  last_ns: number | null;
+  cross_cpu_frees: number;
+  cross_node_frees: number | null;
+  lifetime: Lifetime;
+}
+
+export type Groups = Partial<Record<AllocatorName, { total: number; rows: GroupRow[] }>>;
+
+export interface Finding {
+  kind: string;
+  severity: string;
+  sentence: string;
+  count: number;
+  examples: { cpu: number | null; offset: number | null; time_ns: number | null; detail: string | null }[];
+}
+
+export interface TraceDescription {
+  path: string;
+  format: string;
+  kernel: string | null;
+  arch: string | null;
+  byte_order: string;
+  word_bits: number;
+  page_size: number;
+  cpus: number;
+  clock: string | null;
+  recorded_at: string | null;
+  recorder_arguments: string | null;
+  first_ns: number;
+  duration_ns: number;
+  recorded_ns: number;
+  events: number;
+  stacks: number;
+  lost_events: number;
+  lost_per_cpu: number[];
+  loss_known: boolean;
+}
+
+export interface PageOrder {
+  order: number;
+  allocations: number;
+  frees: number;
+  failed_allocations: number;
+  bytes_allocated: number;
+  live_bytes: number;
+}
+
+export interface AnomalySite {
+  kind: string;
+  allocator: AllocatorName;
+  first: Address | null;
+  second: Address | null;
+  cache: string | null;
+  count: number;
+  first_ns: number;
+  last_ns: number;
+}
+
+export interface Report extends Record<AllocatorName, Totals> {
+  complete: boolean;
+  trace: TraceDescription;
+  events: Record<string, number>;
+  page_orders: PageOrder[];
+  memory: {
+    samples: number;
+    meminfo: Record<string, { first_bytes: number; last_bytes: number; most_bytes: number }>;
+  } | null;
+  groups: Groups;
+  anomalies: Record<string, number>;
+  anomaly_sites: AnomalySite[];
+  findings: Finding[];
+}
+
+export interface LeakRow {
+  keys: Record<string, KeyValue> | null; // null: the row is all of its allocator
+  verdict: string;
+  growth: {
+    bytes_per_s: number;
+    low: number;
+    high: number;
+    late_bytes_per_s: number;
+    confidence: number;
+    evenness: number;
+  } | null;
+  allocations: number;
+  live_allocations: number;
+  live_bytes: number | null;
+  certain_bytes: number | null;
+  uncertain_bytes: number | null;
+  uncertain: { reason: string; allocations: number; bytes: number }[];
+  untraced_path: string | null;
+  age: { oldest_ns: number; median_ns: number };
+  series: (number | null)[] | null;
+}
+
+export interface Leaks {
+  threshold_bytes_per_s: number;
+  confidence_needed: number;
+  judged: number;
+  found: boolean;
+  start_ns: number;
+  bucket_ns: number;
+  verdicts: Record<string, string>; // what each means, the surest first
+  groups: Partial<Record<AllocatorName, { total: number; older_frees: number; rows: LeakRow[] }>>;
+}
+
+export interface Timeline {
+  start_ns: number;
+  bucket_ns: number;
+  buckets: number;
+  allocators: {
+    allocator: AllocatorName;
+    live_bytes: (number | null)[] | null;
+    bytes_allocated: (number | null)[] | null;
+    allocations: number[];
+  }[];
+  samples: { source: string; name: string; points: [number, number][] }[];
+  balances: {
+    source: string;
+    name: string;
+    first_bytes: number;
+    last_bytes: number;
+    explained_bytes: number;
+    explained: string;
+  }[];
+}
+
+export interface Explore {
+  start_ns: number;
+  bucket_ns: number;
+  buckets: number;
+  strings: string[];
+  frames: number[];
+  stacks: number[][];
+  has_stacks: boolean;
+  groups: {
+    allocator: number[];
+    stack: number[];
+    site: number[];
+    cache: number[];
+    task: number[];
+    order: number[];
+  };
+  left_out: { groups: number; bytes_allocated: number; live_bytes: number };
+  changes: {
+    group: number[];
+    bucket: number[];
+    allocations: number[];
+    requested: number[];
+    allocated: number[];
+    frees: number[];
+    freed: number[]; // what was replaced, too
+    replacements?: number[]; // allocations that ended since their address was given again, not by a free
+    replaced?: number[]; // their bytes
+  };
+  sizes: { site: number[]; requested: number[]; allocated: number[]; bucket: number[]; allocations: number[] };
+  sizes_left_out: { bucket: number[]; allocations: number[]; requested: number[]; allocated: number[] };
+  lifetimes: {
+    allocator: number[];
+    octave: number[];
+    bucket: number[];
+    site: number[];
+    frees: number[];
+    bytes: number[];
+  };
+  // Beyond CPUs: −1 is one of those that are put together, −2 another one of them.
+  cpus: { allocator: number[]; from: number[]; to: number[]; bucket: number[]; frees: number[]; bytes: number[] };
+  coarse: number;
+  cpu_nodes: number[] | null;
+}
+
+export interface TraceDocument {
+  report: Report;
+  tables: { caches: Groups; tasks: Groups };
+  leaks: Leaks | null;
+  timeline: Timeline | null;
+  explore: Explore;
+}
+
+export interface DiffColumn {
+  a: number | null;
+  b: number | null;
+  difference: number | null;
+  percent: number | null;
+  verdict: string;
+}
+
+export interface DiffRow {
+  keys: Record<string, KeyValue>;
+  in_a: boolean;
+  in_b: boolean;
+  verdict: string;
+  columns: Record<string, DiffColumn>;
+}
+
+export type DiffUnit = 'count' | 'bytes' | 'percent' | 'ns';
+
+export interface Diff {
+  a: TraceDescription;
+  b: TraceDescription;
+  basis: { per: string; event: string | null; a: number; b: number; why: string };
+  sort: string;
+  columns: Record<string, { title: string; unit: DiffUnit; meaning: string }>;
+  totals: Partial<Record<AllocatorName, { in_a: boolean; in_b: boolean; columns: Record<string, DiffColumn> }>>;
+  groups: Partial<
+    Record<AllocatorName, { total: number; changed: number; unchanged: number; unknown: number; rows: DiffRow[] }>
+  >;
+}
+
+export interface PageDocument {
+  schema: string;
+  version: string;
+  traces: TraceDocument[];
+  diff: Diff | null;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A trace's sums over time as typed arrays: what each of the finest groups did in each bucket.
+import { allocatorNumber, kAllocators } from './allocators';
+import type { Explore, TraceDocument } from './document';
+import type { Dimension, Filter, Range } from './filter';
+import { buildTree, type StackTree } from './tree';
+
+export interface Changes {
+  begin: Uint32Array; // of a group's changes; one more than there are groups
+  bucket: Uint16Array;
+  allocations: Float64Array;
+  requested: Float64Array;
+  allocated: Float64Array;
+  frees: Float64Array;
+  freed: Float64Array;
+  replacements: Float64Array;
+  replaced: Float64Array;
+}
+
+export interface Model {
+  trace: TraceDocument;
+  explore: Explore;
+  buckets: number;
+  groups: number;
+  keys: Record<Dimension, Uint32Array>; // by group: a string, or an allocator's number
+  changes: Changes;
+  tree: StackTree;
+  stringNumbers: Map<string, number>;
+}
+
+function decodeChanges(explore: Explore, groups: number): Changes {
+  const packed = explore.changes;
+  const entries = packed.group.length;
+  const begin = new Uint32Array(groups + 1);
+  const bucket = new Uint16Array(entries);
+  let group = 0;
+  let at = 0;
+  let begun = -1;
+  for (let entry = 0; entry < entries; ++entry) {
+    group += packed.group[entry];
+    if (group !== begun) {
+      for (let next = begun + 1; next <= group; ++next) begin[next] = entry;
+      begun = group;
+      at = 0;
+    }
+    at += packed.bucket[entry];
+    bucket[entry] = at;
+  }
+  for (let next = begun + 1; next <= groups; ++next) begin[next] = entries;
+  return {
+    begin,
+    bucket,
+    allocations: Float64Array.from(packed.allocations),
+    requested: Float64Array.from(packed.requested),
+    allocated: Float64Array.from(packed.allocated),
+    frees: Float64Array.from(packed.frees),
+    freed: Float64Array.from(packed.freed),
+    replacements: packed.replacements ? Float64Array.from(packed.replacements) : new Float64Array(entries),
+    replaced: packed.replaced ? Float64Array.from(packed.replaced) : new Float64Array(entries),
+  };
+}
+
+export function makeModel(trace: TraceDocument): Model {
+  const explore = trace.explore;
+  const columns = explore.groups;
+  const groups = columns.allocator.length;
+  const stringNumbers = new Map<string, number>();
+  explore.strings.forEach((text, number) => stringNumbers.set(text, number));
+  return {
+    trace,
+    explore,
+    buckets: explore.buckets,
+    groups,
+    keys: {
+      allocator: Uint32Array.from(columns.allocator),
+      site: Uint32Array.from(columns.site),
+      cache: Uint32Array.from(columns.cache),
+      task: Uint32Array.from(columns.task),
+    },
+    changes: decodeChanges(explore, groups),
+    tree: buildTree(explore),
+    stringNumbers,
+  };
+}
+
+// Whether anything was allocated or freed in a trace.
+export function hasMemory({ report }: TraceDocument): boolean {
+  return kAllocators.some((name) => {
+    const { allocations, frees, failed_allocations } = report[name];
+    return allocations > 0 || frees > 0 || failed_allocations > 0;
+  });
+}
+
+// A key's value as text.
+export function keyText(model: Model, dimension: Dimension, value: number): string {
+  return dimension === 'allocator' ? kAllocators[value] : model.explore.strings[value];
+}
+
+// The number of a key's text in this trace; -1: it has no such.
+export function keyNumber(model: Model, dimension: Dimension, text: string): number {
+  return dimension === 'allocator' ? allocatorNumber(text) : (model.stringNumbers.get(text) ?? -1);
+}
+
+export function rangeOf(model: Model, filter: Filter): Range {
+  if (filter.range === null) return { from: 0, to: model.buckets };
+  const from = Math.min(filter.range.from, Math.max(0, model.buckets - 1));
+  return { from, to: Math.max(from + 1, Math.min(filter.range.to, model.buckets)) };
+}
+
+// Which groups a filter selects, by group 0 or 1.
+export function selectedGroups(model: Model, filter: Filter): Uint8Array {
+  const selected = new Uint8Array(model.groups).fill(1);
+  for (const dimension of ['allocator', 'site', 'cache', 'task'] as const) {
+    const text = filter[dimension];
+    if (text === null) continue;
+    const wanted = keyNumber(model, dimension, text);
+    const keys = model.keys[dimension];
+    for (let group = 0; group < model.groups; ++group) if (keys[group] !== wanted) selected[group] = 0;
+  }
+  return selected;
+}

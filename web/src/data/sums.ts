@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Sums over a stretch of time, of single groups and of groups that share a key.
+import type { Dimension, Filter, Range } from './filter';
+import { rangeOf, selectedGroups, type Model } from './model';
+
+export interface Sums {
+  allocations: number;
+  requested: number;
+  allocated: number;
+  wasted: number; // of slab alone: the others ask for what they are given, or for one CPU
+  frees: number;
+  freed: number; // by frees
+  liveAllocations: number; // at the end of the range
+  live: number;
+  peak: number; // of what is live at the ends of its buckets
+}
+
+export interface Folded extends Sums {
+  key: number;
+  allocator: number;
+  groups: number[];
+}
+
+const kSlab = 0;
+
+export function noSums(): Sums {
+  return {
+    allocations: 0,
+    requested: 0,
+    allocated: 0,
+    wasted: 0,
+    frees: 0,
+    freed: 0,
+    liveAllocations: 0,
+    live: 0,
+    peak: 0,
+  };
+}
+
+// Live bytes of these groups at the end of each bucket of the whole time.
+export function liveSeries(model: Model, groups: Iterable<number>): Float64Array {
+  const series = new Float64Array(model.buckets);
+  const { begin, bucket, allocated, freed } = model.changes;
+  for (const group of groups)
+    for (let entry = begin[group]; entry < begin[group + 1]; ++entry)
+      series[bucket[entry]] += allocated[entry] - freed[entry];
+  for (let at = 1; at < series.length; ++at) series[at] += series[at - 1];
+  return series;
+}
+
+// What these groups were given in each bucket.
+export function allocatedSeries(model: Model, groups: Iterable<number>): Float64Array {
+  const series = new Float64Array(model.buckets);
+  const { begin, bucket, allocated } = model.changes;
+  for (const group of groups)
+    for (let entry = begin[group]; entry < begin[group + 1]; ++entry) series[bucket[entry]] += allocated[entry];
+  return series;
+}
+
+export function sumGroups(model: Model, groups: number[], range: Range): Sums {
+  const sums = noSums();
+  const { begin, bucket, allocations, requested, allocated, frees, freed, replacements, replaced } = model.changes;
+  const series = new Float64Array(range.to); // changes of live bytes
+  for (const group of groups) {
+    const slab = model.keys.allocator[group] === kSlab;
+    for (let entry = begin[group]; entry < begin[group + 1]; ++entry) {
+      const at = bucket[entry];
+      if (at >= range.to) break;
+      series[at] += allocated[entry] - freed[entry];
+      sums.liveAllocations += allocations[entry] - frees[entry] - replacements[entry];
+      if (at < range.from) continue;
+      sums.allocations += allocations[entry];
+      sums.requested += requested[entry];
+      sums.allocated += allocated[entry];
+      if (slab) sums.wasted += allocated[entry] - requested[entry];
+      sums.frees += frees[entry];
+      sums.freed += freed[entry] - replaced[entry];
+    }
+  }
+  for (let at = 0; at < range.to; ++at) {
+    sums.live += series[at];
+    if (at >= range.from && sums.live > sums.peak) sums.peak = sums.live;
+  }
+  return sums;
+}
+
+export function listOf(selected: Uint8Array): number[] {
+  const groups: number[] = [];
+  for (let group = 0; group < selected.length; ++group) if (selected[group]) groups.push(group);
+  return groups;
+}
+
+// Groups by what they have in common, a row for each value and allocator.
+export function fold(model: Model, dimension: Dimension | 'order', filter: Filter): Folded[] {
+  const range = rangeOf(model, filter);
+  const selected = selectedGroups(model, filter);
+  const keys = dimension === 'order' ? model.explore.groups.order : model.keys[dimension];
+  const members = new Map<number, number[]>();
+  for (let group = 0; group < model.groups; ++group) {
+    if (!selected[group]) continue;
+    const key = keys[group] * 4 + model.keys.allocator[group];
+    const known = members.get(key);
+    if (known) known.push(group);
+    else members.set(key, [group]);
+  }
+  const rows: Folded[] = [];
+  for (const [key, groups] of members)
+    rows.push({ key: Math.floor(key / 4), allocator: ((key % 4) + 4) % 4, groups, ...sumGroups(model, groups, range) });
+  return rows.filter((row) => row.allocations || row.frees || row.live);
+}
+
+// The bucket of the range at whose end most is live of these groups.
+export function highestBucket(series: Float64Array, range: Range): number {
+  let highest = range.from;
+  for (let at = range.from; at < range.to; ++at) if (series[at] > series[highest]) highest = at;
+  return highest;
+}
+
+export type Metric = 'allocated' | 'live' | 'peak' | 'wasted' | 'hits';
+export const kMetrics: Metric[] = ['allocated', 'live', 'peak', 'wasted', 'hits'];
+
+// A metric of each group. That of "peak" is what is live at the end of the bucket `highest`, so that groups add up.
+export function metricByGroup(
+  model: Model,
+  selected: Uint8Array,
+  metric: Metric,
+  range: Range,
+  highest: number,
+): Float64Array {
+  const values = new Float64Array(model.groups);
+  const { begin, bucket, allocations, requested, allocated, freed } = model.changes;
+  const cumulates = metric === 'live' || metric === 'peak';
+  const from = cumulates ? 0 : range.from;
+  const to = metric === 'peak' ? highest + 1 : range.to;
+  for (let group = 0; group < model.groups; ++group) {
+    if (!selected[group]) continue;
+    if (metric === 'wasted' && model.keys.allocator[group] !== kSlab) continue;
+    let sum = 0;
+    for (let entry = begin[group]; entry < begin[group + 1]; ++entry) {
+      const at = bucket[entry];
+      if (at < from) continue;
+      if (at >= to) break;
+      if (cumulates) sum += allocated[entry] - freed[entry];
+      else if (metric === 'allocated') sum += allocated[entry];
+      else if (metric === 'wasted') sum += allocated[entry] - requested[entry];
+      else sum += allocations[entry];
+    }
+    values[group] = Math.max(0, sum);
+  }
+  return values;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The frame around every page: what trace it is, where one can go, what is filtered by.
+import type { App } from './app';
+import { kAllocatorTitles } from './data/allocators';
+import { kDimensions, kDimensionTitles } from './data/filter';
+import { showKeys } from './keyboard';
+import { tellingNames } from './data/names';
+import type { Page } from './state';
+import { bytes, clock, count, duration, printable } from './text';
+import { switchTheme, theme } from './theme';
+import { anomaliesPage } from './views/anomalies';
+import { presentAllocators } from './views/common';
+import { comparePage } from './views/compare';
+import { cpusPage } from './views/cpus';
+import { flamePage } from './views/flame';
+import { leaksPage } from './views/leaks';
+import { lifetimesPage } from './views/lifetimes';
+import { overviewPage } from './views/overview';
+import { tablesPage } from './views/tables';
+import { timelinePage } from './views/timeline';
+import { wastePage } from './views/waste';
+import { empty, segmented } from './widgets/controls';
+import { el } from './widgets/dom';
+
+const kViews: Record<Page, { title: string; draw: (app: App) => HTMLElement }> = {
+  overview: { title: 'Overview', draw: overviewPage },
+  timeline: { title: 'Timeline', draw: timelinePage },
+  flame: { title: 'Flame graph', draw: flamePage },
+  tables: { title: 'Tables', draw: tablesPage },
+  waste: { title: 'Waste', draw: wastePage },
+  lifetimes: { title: 'Lifetimes', draw: lifetimesPage },
+  cpus: { title: 'CPUs', draw: cpusPage },
+  leaks: { title: 'Leaks', draw: leaksPage },
+  anomalies: { title: 'Anomalies', draw: anomaliesPage },
+  compare: { title: 'Comparison', draw: comparePage },
+};
+
+function traceNames(app: App): string[] {
+  return tellingNames(app.document.traces.map(({ report }) => report.trace.path)).map(printable);
+}
+
+function fact(name: string, value: string, exact?: number | null): HTMLElement {
+  return el('div', {}, el('dt', {}, name), el('dd', { 'data-value': exact }, value));
+}
+
+function header(app: App): HTMLElement {
+  const { report } = app.trace;
+  const trace = report.trace;
+  const names = traceNames(app);
+  const sides = names.map((name, at) => ({ value: String(at), title: `${'AB'[at]}: ${name}` }));
+  return el(
+    'header',
+    {},
+    el(
+      'div',
+      { class: 'top' },
+      el(
+        'div',
+        { class: 'who' },
+        el(sides.length > 1 ? 'h1' : 'span', { class: 'brand' }, 'kmemtrace'),
+        sides.length > 1
+          ? segmented('side', 'Trace', sides, String(app.state.side), (side) => app.set({ side: Number(side) }))
+          : el('h1', { title: printable(trace.path) }, names[0]),
+      ),
+      el(
+        'div',
+        { class: 'tools' },
+        el(
+          'button',
+          { type: 'button', 'data-focus': 'theme', 'aria-label': 'Dark or light', click: () => switchTheme(app) },
+          theme() === 'dark' ? 'Light' : 'Dark',
+        ),
+        el('button', { type: 'button', 'data-focus': 'keys', 'aria-label': 'Show keys', click: showKeys }, '?'),
+      ),
+    ),
+    el(
+      'dl',
+      { class: 'facts' },
+      fact('Kernel', printable(trace.kernel ?? 'not known')),
+      fact('Machine', `${printable(trace.arch ?? 'not known')}, ${trace.cpus} ${trace.cpus === 1 ? 'CPU' : 'CPUs'}`),
+      fact('Duration', duration(trace.duration_ns), trace.duration_ns),
+      fact('Events', count(trace.events), trace.events),
+      fact(
+        'Lost',
+        trace.loss_known
+          ? count(trace.lost_events)
+          : trace.lost_events === 0
+            ? 'not known'
+            : `${count(trace.lost_events)} or more`,
+        trace.lost_events,
+      ),
+      ...presentAllocators(app)
+        .filter((name) => name === 'slab' || name === 'pages')
+        .map((name) => {
+          const allocated = report[name].bytes_allocated;
+          return fact(`${kAllocatorTitles[name]} allocated`, bytes(allocated), allocated);
+        }),
+    ),
+  );
+}
+
+function navigation(app: App): HTMLElement {
+  const { pages } = app;
+  const onKey = (event: KeyboardEvent): void => {
+    const last = pages.length - 1;
+    const at = pages.indexOf(app.page);
+    const steps: Record<string, number> = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    app.set({ page: pages.at(steps[event.key] % pages.length) ?? 'overview' });
+    document.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus();
+  };
+  return el(
+    'nav',
+    { 'aria-label': 'Pages' },
+    el(
+      'div',
+      { role: 'tablist', keydown: onKey },
+      ...pages.map((page) =>
+        el(
+          'button',
+          {
+            type: 'button',
+            role: 'tab',
+            id: `tab-${page}`,
+            'aria-selected': page === app.page ? 'true' : 'false',
+            'aria-controls': 'page',
+            tabindex: page === app.page ? 0 : -1,
+            'data-focus': `tab-${page}`,
+            click: () => app.set({ page }),
+          },
+          kViews[page].title,
+        ),
+      ),
+    ),
+  );
+}
+
+function chip(name: string, text: string, remove: () => void): HTMLElement {
+  return el(
+    'span',
+    { class: 'chip' },
+    el('span', { class: 'label' }, `${name} `),
+    el('b', { title: text }, text),
+    el('button', { type: 'button', 'aria-label': `Remove the filter ${name} ${text}`, click: remove }, '×'),
+  );
+}
+
+function chips(app: App): HTMLElement | null {
+  const { filter } = app.state;
+  const found: HTMLElement[] = [];
+  if (filter.range) {
+    const { from, to } = app.times;
+    found.push(chip('Time', `${clock(from)} – ${clock(to)}`, () => app.setRange(null)));
+  }
+  for (const dimension of kDimensions) {
+    const text = filter[dimension];
+    if (text !== null)
+      found.push(chip(kDimensionTitles[dimension], printable(text), () => app.filterBy(dimension, null)));
+  }
+  if (found.length === 0) return null;
+  return el('div', { class: 'chips', role: 'group', 'aria-label': 'Filters' }, ...found);
+}
+
+// What goes wrong in one page leaves the others usable.
+function content(app: App): HTMLElement {
+  try {
+    return kViews[app.page].draw(app);
+  } catch (error) {
+    reportError(error);
+    return empty(`This page cannot be drawn: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+export function drawPage(app: App): void {
+  const view = kViews[app.page];
+  const scrolled = document.querySelector('[role=tablist]')?.scrollLeft ?? 0;
+  document.title = `${view.title} – ${traceNames(app)[app.state.side]} – kmemtrace`;
+  const tabs = navigation(app);
+  const shown = chips(app);
+  document.body.replaceChildren(
+    header(app),
+    el('div', { class: 'bars' }, tabs, shown),
+    el('main', { id: 'page', role: 'tabpanel', 'aria-labelledby': `tab-${app.page}` }, content(app)),
+    el('footer', {}, `kmemtrace ${app.document.version} · press ? for keys`),
+  );
+  const list = tabs.firstElementChild;
+  const tab = list?.querySelector<HTMLElement>('[aria-selected=true]');
+  if (!list || !tab) return;
+  list.scrollLeft = scrolled;
+  const left = tab.offsetLeft - (list as HTMLElement).offsetLeft;
+  if (left < list.scrollLeft || left + tab.offsetWidth > list.scrollLeft + list.clientWidth)
+    list.scrollLeft = left - list.clientWidth / 2 + tab.offsetWidth / 2;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is looked at: it is the part of the address behind "#", so that it can be kept and sent.
+import { kDimensions, kNoFilter, type Filter } from './data/filter';
+
+export const kPages = [
+  'overview',
+  'timeline',
+  'flame',
+  'tables',
+  'waste',
+  'lifetimes',
+  'cpus',
+  'leaks',
+  'anomalies',
+  'compare',
+] as const;
+export type Page = (typeof kPages)[number];
+
+export const kTables = ['sites', 'caches', 'tasks', 'orders'] as const;
+export type TableName = (typeof kTables)[number];
+
+export interface State {
+  page: Page;
+  table: TableName;
+  side: number; // which trace, of two
+  filter: Filter;
+}
+
+export const kFirstState: State = { page: 'overview', table: 'sites', side: 0, filter: kNoFilter };
+
+export function toHash(state: State): string {
+  const words = new URLSearchParams();
+  if (state.side !== 0) words.set('trace', 'b');
+  const range = state.filter.range;
+  if (range) words.set('range', `${range.from}-${range.to}`);
+  for (const dimension of kDimensions) {
+    const text = state.filter[dimension];
+    if (text !== null) words.set(dimension, text);
+  }
+  const query = words.toString();
+  const page = state.page === 'tables' ? `tables/${state.table}` : state.page;
+  return `#${page}${query ? `?${query}` : ''}`;
+}
+
+export function fromHash(hash: string, traces: number): State {
+  const [path, query = ''] = hash.replace(/^#/, '').split('?', 2);
+  const [page, table] = path.split('/', 2);
+  const words = new URLSearchParams(query);
+  const range = /^(\d{1,9})-(\d{1,9})$/.exec(words.get('range') ?? '');
+  const [from, to] = range ? [Number(range[1]), Number(range[2])] : [0, 0];
+  return {
+    page:
+      kPages.find((known) => known === page && (known !== 'compare' || traces > 1)) ??
+      (traces > 1 ? 'compare' : 'overview'),
+    table: kTables.find((known) => known === table) ?? 'sites',
+    side: traces > 1 && words.get('trace') === 'b' ? 1 : 0,
+    filter: {
+      range: range && to > from ? { from, to } : null,
+      site: words.get('site'),
+      cache: words.get('cache'),
+      task: words.get('task'),
+      allocator: words.get('allocator'),
+    },
+  };
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Sizes, times and counts as kmemtrace prints them (src/base/units.cpp), and text of a trace made printable.
+
+const kUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+const kUnknown = '–';
+
+// As fmt prints a number with some decimal places: a tie goes to the even digit. In binary a tie has one place more than
+// there are decimal ones. toFixed takes the one that is farther from 0.
+export function fixed(value: number, places: number): string {
+  const text = value.toFixed(places);
+  if (Math.abs(value * 2 ** (places + 1)) % 2 !== 1) return text;
+  const last = Number(text.at(-1));
+  return last % 2 === 0 ? text : `${text.slice(0, -1)}${last - 1}`;
+}
+
+export function bytes(value: number | null | undefined): string {
+  if (value === null || value === undefined) return kUnknown;
+  const sign = value < 0 ? '-' : '';
+  let size = Math.abs(value);
+  if (size < 1023.95) return `${sign}${Math.round(size)} B`;
+  let unit = 0;
+  while (size >= 1023.95 && unit + 1 < kUnits.length) {
+    size /= 1024;
+    ++unit;
+  }
+  return `${sign}${fixed(size, 1)} ${kUnits[unit]}`;
+}
+
+// Sizes from one to another, with one unit where both have the same.
+export function bytesSpan(least: number, most: number): string {
+  const [from, to] = [bytes(least), bytes(most)];
+  if (from === to) return from;
+  const [number, unit] = from.split(' ');
+  return to.endsWith(` ${unit}`) ? `${number}–${to}` : `${from} – ${to}`;
+}
+
+export function count(value: number | null | undefined): string {
+  if (value === null || value === undefined) return kUnknown;
+  const digits = Math.abs(Math.round(value)).toString();
+  return (value <= -0.5 ? '-' : '') + digits.replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+export function duration(value: number | null | undefined): string {
+  if (value === null || value === undefined) return kUnknown;
+  if (value < 1e3) return `${Math.round(value)} ns`;
+  if (value < 1e6) return `${fixed(value / 1e3, 1)} us`;
+  if (value < 1e9) return `${fixed(value / 1e6, 1)} ms`;
+  if (value < 120e9) return `${fixed(value / 1e9, 3)} s`;
+  const seconds = Math.floor(value / 1e9);
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;
+}
+
+// A time of the trace's clock, in seconds.
+export function clock(nanoseconds: number | null | undefined): string {
+  if (nanoseconds === null || nanoseconds === undefined) return kUnknown;
+  return `${(nanoseconds / 1e9).toFixed(6)} s`;
+}
+
+export function percent(value: number | null | undefined): string {
+  return value === null || value === undefined || !Number.isFinite(value) ? kUnknown : `${fixed(value, 1)}%`;
+}
+
+export function rate(value: number | null | undefined): string {
+  if (value === null || value === undefined) return kUnknown;
+  if (value > 0 && value < 1) return String(Number(value.toPrecision(2)));
+  return value < 100 ? fixed(value, 1) : count(Math.floor(value));
+}
+
+// How much b is more than a, as `kmemtrace diff` says it.
+export function change(a: number | null | undefined, b: number | null | undefined): string {
+  if (a === null || a === undefined || b === null || b === undefined || a < 0) return kUnknown;
+  if (a === b) return '0%';
+  if (a === 0) return 'new';
+  if (b === 0) return 'gone';
+  const more = (100 * (b - a)) / a;
+  return more >= 1000 ? `×${count(b / a)}` : signed(more, percent);
+}
+
+export function signed(value: number | null, format: (value: number) => string): string {
+  if (value === null) return kUnknown;
+  return value > 0 ? `+${format(value)}` : format(value);
+}
+
+// Characters that are not seen, or that move others: controls, zero width, bidirectional marks, lone surrogates.
+const kHidden =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]|[\u{e0000}-\u{e0fff}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+const kRightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+const printed = new Map<string, string>();
+
+// Text of a trace as it may be shown. Letters that are written from right to left are shown in the order of the text, so
+// that they do not reorder what stands beside them.
+export function printable(text: string): string {
+  const known = printed.get(text);
+  if (known !== undefined) return known;
+  let shown = text.replace(kHidden, escaped);
+  if (kRightToLeft.test(shown)) shown = `\u202d${shown}\u202c`;
+  printed.set(text, shown);
+  return shown;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What several pages say in the same way.
+import type { App } from '../app';
+import { kAllocators, kAllocatorTitles } from '../data/allocators';
+import type { AllocatorName } from '../data/document';
+import { kDimensions, kDimensionTitles, type Dimension } from '../data/filter';
+import { bytes, count, printable } from '../text';
+import { note, segmented, textField, type Choice } from '../widgets/controls';
+import { el } from '../widgets/dom';
+import type { Column } from '../widgets/table';
+
+export function badge(allocator: number): HTMLElement {
+  const name = kAllocators[allocator];
+  return el('span', { class: `badge ${name}` }, kAllocatorTitles[name]);
+}
+
+// A name of the kernel's.
+export function nameColumn<R extends { name: string }>(title: string): Column<R> {
+  return {
+    key: 'name',
+    title,
+    isText: true,
+    isCode: true,
+    value: (row) => row.name,
+    text: (row) => printable(row.name),
+  };
+}
+
+export function allocatorColumn<R extends { allocator: number }>(): Column<R> {
+  return {
+    key: 'allocator',
+    title: 'Allocator',
+    isText: true,
+    width: 11,
+    value: (row) => kAllocators[row.allocator],
+    text: (row) => kAllocatorTitles[kAllocators[row.allocator]],
+    node: (row) => badge(row.allocator),
+  };
+}
+
+// A field that marks functions of a flame graph, and what is found. `find` says what; it is asked once more when the page
+// is drawn anew.
+export function functionSearch(
+  options: { search: string },
+  find: (text: string) => { text: string; sum: number } | null,
+): HTMLElement[] {
+  const result = el('span', { class: 'counted', role: 'status' });
+  const search = (text: string): void => {
+    options.search = text;
+    const found = find(text.toLowerCase());
+    result.textContent = found?.text ?? '';
+    if (found) result.dataset['value'] = String(found.sum);
+    else delete result.dataset['value'];
+  };
+  if (options.search !== '') search(options.search);
+  return [textField('flame-search', 'Search functions', options.search, search, true), result];
+}
+
+// A name of the trace that filters everything by it.
+export function filterLink(app: App, dimension: Dimension, text: string): HTMLElement {
+  return el(
+    'button',
+    {
+      type: 'button',
+      class: 'link',
+      title: `Show only this ${kDimensionTitles[dimension].toLowerCase()}`,
+      click: (event: MouseEvent) => {
+        event.stopPropagation();
+        app.filterBy(dimension, text);
+      },
+    },
+    printable(text),
+  );
+}
+
+// Allocators that this trace has events of.
+export function presentAllocators(app: App): AllocatorName[] {
+  const { report } = app.trace;
+  return kAllocators.filter((name) => {
+    const totals = report[name];
+    return totals.allocations > 0 || totals.frees > 0 || totals.failed_allocations > 0;
+  });
+}
+
+export function allocatorChoices(app: App): Choice<AllocatorName>[] {
+  return presentAllocators(app).map((value) => ({ value, title: kAllocatorTitles[value] }));
+}
+
+// Shows all allocators or one, and filters every page by it. `name` tells it from controls of other pages.
+export function allocatorControl(app: App, name: string): HTMLElement | null {
+  const choices = allocatorChoices(app);
+  if (choices.length < 2 && app.state.filter.allocator === null) return null;
+  return segmented(
+    name,
+    'Allocator',
+    [{ value: '', title: 'All' }, ...choices],
+    app.state.filter.allocator ?? '',
+    (chosen) => app.filterBy('allocator', chosen === '' ? null : chosen),
+  );
+}
+
+// What the cells of a page's heat map count.
+export type Weight = 'frees' | 'bytes';
+
+export function weightControl(app: App, options: { weight: Weight }): HTMLElement | null {
+  return segmented<Weight>(
+    'weight',
+    'Show',
+    [
+      { value: 'frees', title: 'Frees' },
+      { value: 'bytes', title: 'Bytes' },
+    ],
+    options.weight,
+    (weight) => {
+      options.weight = weight;
+      app.redraw();
+    },
+  );
+}
+
+// Why a page shows no allocation.
+export function nothingLeft(app: App): string {
+  return app.isFiltered ? 'No allocation is left by the filters.' : 'The trace has no such allocation.';
+}
+
+// The allocator that pages show which cannot show several: the filter's, the one that was chosen, the busiest.
+export function oneAllocator(app: App, chosen: AllocatorName | null): AllocatorName {
+  const present = presentAllocators(app);
+  const filtered = app.state.filter.allocator as AllocatorName | null;
+  if (filtered !== null && kAllocators.includes(filtered)) return filtered;
+  if (chosen !== null && present.includes(chosen)) return chosen;
+  return present.includes('slab') ? 'slab' : (present[0] ?? 'slab');
+}
+
+// Filters that a page cannot follow, since the file does not hold what they ask for.
+export function notFollowed(app: App, followed: (Dimension | 'range')[]): HTMLElement | null {
+  const { filter } = app.state;
+  const names = kDimensions
+    .filter((dimension) => filter[dimension] !== null && !followed.includes(dimension))
+    .map((dimension) => kDimensionTitles[dimension].toLowerCase());
+  if (filter.range !== null && !followed.includes('range')) names.unshift('time');
+  if (names.length === 0) return null;
+  return note(`Not filtered here by ${names.join(', ')}: the report does not hold these counts so finely.`);
+}
+
+export function leftOutNote(app: App): HTMLElement | null {
+  const { left_out } = app.trace.explore;
+  if (left_out.groups === 0) return null;
+  return note(
+    `${count(left_out.groups)} small groups (${bytes(left_out.bytes_allocated)} allocated) are put together as (others).`,
+  );
+}

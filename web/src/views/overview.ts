@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Totals, what stands out, and how far the trace can be trusted.
+import type { App } from '../app';
+import { allocatorNumber, kAllocators, kAllocatorTitles } from '../data/allocators';
+import type { AllocatorName, Finding } from '../data/document';
+import { filtersGroups } from '../data/filter';
+import { hasMemory, rangeOf, selectedGroups } from '../data/model';
+import { keyName, knowsBytes, tableRows, type Row } from '../data/rows';
+import { listOf, sumGroups } from '../data/sums';
+import { bytes, clock, count, duration, percent, printable } from '../text';
+import { empty, note, section } from '../widgets/controls';
+import { el } from '../widgets/dom';
+import { table, type Column } from '../widgets/table';
+import { badge, filterLink, nothingLeft, presentAllocators } from './common';
+import { rowColumns } from './tables';
+
+const kMostCpus = 16;
+
+interface TotalsRow {
+  allocator: AllocatorName;
+  allocations: number;
+  frees: number;
+  freeEvents: number | null;
+  failed: number | null;
+  requested: number | null;
+  allocated: number | null;
+  wasted: number | null;
+  live: number | null;
+  peak: number | null;
+  peakAt: number | null;
+  meanLife: number | null;
+}
+
+function totals(app: App): TotalsRow[] {
+  const { filter } = app.state;
+  const model = app.model();
+  const present = presentAllocators(app);
+  if (filter.range === null && !filtersGroups(filter))
+    return present.map((allocator) => {
+      const sums = app.trace.report[allocator];
+      const requested = sums.bytes_requested ?? null;
+      const slab = allocator === 'slab' && sums.bytes_allocated !== null && requested !== null;
+      return {
+        allocator,
+        allocations: sums.allocations,
+        frees: sums.matched_frees ?? sums.lifetime.count,
+        freeEvents: sums.frees,
+        failed: sums.failed_allocations,
+        requested,
+        allocated: sums.bytes_allocated,
+        wasted: slab ? (sums.bytes_allocated ?? 0) - requested : null,
+        live: sums.live_bytes,
+        peak: sums.peak_bytes,
+        peakAt: sums.peak_ns !== null && sums.peak_bytes ? sums.peak_ns - app.trace.report.trace.first_ns : null,
+        meanLife: sums.lifetime.count > 0 ? sums.lifetime.mean_ns : null,
+      };
+    });
+  const range = rangeOf(model, filter);
+  return present
+    .filter((allocator) => filter.allocator === null || filter.allocator === allocator)
+    .map((allocator) => {
+      const sums = sumGroups(model, listOf(selectedGroups(model, { ...filter, allocator })), range);
+      const known = knowsBytes(model, allocatorNumber(allocator));
+      return {
+        allocator,
+        allocations: sums.allocations,
+        frees: sums.frees,
+        freeEvents: null,
+        failed: null,
+        requested: sums.requested,
+        allocated: known ? sums.allocated : null,
+        wasted: allocator === 'slab' ? sums.wasted : null,
+        live: known ? sums.live : null,
+        peak: known ? sums.peak : null,
+        peakAt: null,
+        meanLife: null,
+      };
+    });
+}
+
+function totalsTable(app: App): HTMLElement {
+  const column = (
+    key: keyof TotalsRow,
+    title: string,
+    format: (value: number | null) => string,
+    help?: string,
+  ): Column<TotalsRow> => ({
+    key,
+    title,
+    ...(help ? { help } : {}),
+    value: (row) => row[key],
+    text: (row) => format(row[key] as number | null),
+  });
+  return table({
+    name: 'totals',
+    label: 'Totals of each allocator',
+    short: true,
+    rows: totals(app),
+    columns: [
+      {
+        key: 'allocator',
+        title: 'Allocator',
+        isText: true,
+        value: (row) => row.allocator,
+        text: (row) => kAllocatorTitles[row.allocator],
+        node: (row) => badge(allocatorNumber(row.allocator)),
+      },
+      column('allocations', 'Allocations', count),
+      column('frees', 'Frees', count, 'of what was allocated in the trace'),
+      column('requested', 'Requested', bytes),
+      column('allocated', 'Allocated', bytes),
+      column('wasted', 'Wasted', bytes, 'bytes given that nobody asked for'),
+      column('live', 'Live bytes', bytes, 'not freed at the end'),
+      column('peak', 'Peak', bytes, 'most bytes live at one time'),
+      column('peakAt', 'Peak at', clock, 'since the first event'),
+      column('meanLife', 'Mean life', duration),
+      column('failed', 'Failed', count),
+      column('freeEvents', 'Free events', count, 'all frees in the trace, of whatever was allocated before it, too'),
+    ],
+    activate: (row) => app.filterBy('allocator', app.state.filter.allocator === row.allocator ? null : row.allocator),
+    activateHelp: 'Filters everything by this allocator; once more takes the filter away',
+    empty: 'The trace has no allocations and no frees.',
+  });
+}
+
+function standingOut(app: App): HTMLElement {
+  const filter = app.state.filter;
+  const filtered = filter.range !== null || filtersGroups(filter);
+  const { rows } = tableRows(app.model(), 'site', filter);
+  const named = rows.filter((row) => row.name !== '(others)' && row.name !== 'unknown');
+  // Pages are given to the other allocators, too: whoever asks those for memory tells more.
+  const slab = named.filter((row) => kAllocators[row.allocator] === 'slab');
+  const known = slab.length > 0 ? slab : named;
+  const items: HTMLElement[] = [];
+  const most = (of: (row: Row) => number | null): Row | undefined =>
+    known
+      .slice()
+      .sort((a, b) => (of(b) ?? 0) - (of(a) ?? 0))
+      .at(0);
+  const largest = most((row) => row.allocated);
+  if (largest?.allocated) {
+    const whole = app.trace.report[kAllocators[largest.allocator]].bytes_allocated;
+    const given = `${printable(kAllocators[largest.allocator])} allocator`;
+    const share = whole && !filtered ? `${percent((100 * largest.allocated) / whole)} of what` : 'of what';
+    items.push(
+      el(
+        'li',
+        {},
+        filterLink(app, 'site', largest.name),
+        ` was given most: ${bytes(largest.allocated)}, ${share} the ${given} gave, in ${count(largest.hits)} allocations.`,
+      ),
+    );
+  }
+  const wasting = most((row) => row.wasted);
+  if (wasting?.wasted)
+    items.push(
+      el(
+        'li',
+        {},
+        filterLink(app, 'site', wasting.name),
+        ` wastes most: ${bytes(wasting.wasted)}, ${percent((100 * wasting.wasted) / (wasting.allocated ?? 1))} of what it is given.`,
+      ),
+    );
+  // Growth is that of the whole trace.
+  if (filtered) return items.length > 0 ? el('ul', { class: 'lead' }, ...items) : empty('The filters leave nothing.');
+  const leaks = Object.values(app.trace.leaks?.groups ?? {}).flatMap((groups) => groups.rows);
+  const certain = leaks.filter((row) => row.verdict === 'certain');
+  const worst = certain.sort((a, b) => (b.growth?.bytes_per_s ?? 0) - (a.growth?.bytes_per_s ?? 0)).at(0);
+  if (worst) {
+    const name =
+      Object.values(worst.keys ?? {})
+        .map(keyName)
+        .at(0) ?? 'A group';
+    items.push(
+      el(
+        'li',
+        {},
+        el('b', {}, printable(name)),
+        ` grows for certain: ${bytes(worst.growth?.bytes_per_s)} a second, ${bytes(worst.live_bytes)} live at the end.`,
+      ),
+    );
+  } else if (app.trace.leaks) items.push(el('li', {}, 'No group of allocations grows for certain.'));
+  return items.length > 0 ? el('ul', { class: 'lead' }, ...items) : empty('The trace has no allocations.');
+}
+
+function loss(app: App): HTMLElement {
+  const { trace } = app.trace.report;
+  const per = trace.lost_per_cpu;
+  const words: HTMLElement[] = [];
+  if (trace.lost_events === 0 && !trace.loss_known)
+    return note(
+      'The trace does not say how many events were lost: it is damaged or cut off, or its format does not tell.',
+    );
+  if (trace.lost_events === 0 && trace.loss_known)
+    return note('No event was lost: every count is of all that was recorded.');
+  words.push(
+    note(
+      `${count(trace.lost_events)} events were lost${trace.loss_known ? '' : ', as far as the trace knows; there may be more'}. ` +
+        'An allocation whose free was lost looks live: live bytes, peaks and leaks are too high. What was allocated in lost events is missing everywhere, and its frees look like those of unknown objects.',
+    ),
+  );
+  const losing = per.map((lost, cpu) => ({ lost, cpu })).filter((one) => one.lost > 0);
+  losing.sort((a, b) => b.lost - a.lost);
+  const shown = losing.slice(0, kMostCpus);
+  const most = Math.max(1, ...shown.map((one) => one.lost));
+  words.push(
+    el(
+      'ul',
+      { class: 'losses', 'aria-label': 'Lost events of each CPU' },
+      ...shown.map(({ lost, cpu }) => {
+        const bar = el('span', { class: 'bar-fill' });
+        bar.style.width = `${(100 * lost) / most}%`;
+        return el(
+          'li',
+          { 'data-value': lost },
+          el('span', { class: 'label' }, `CPU ${cpu}`),
+          el('span', { class: 'bar-room' }, bar),
+          el('span', { class: 'number' }, count(lost)),
+        );
+      }),
+    ),
+  );
+  const others = losing.length - shown.length;
+  if (others > 0) words.push(note(`${count(others)} other CPUs lost fewer events.`));
+  if (losing.length > 0 && losing.length < per.length)
+    words.push(note(`CPUs that lost none: ${count(per.length - losing.length)}.`));
+  return el('div', {}, ...words);
+}
+
+function findings(list: Finding[]): HTMLElement {
+  if (list.length === 0) return note('Nothing was found wrong with the trace.');
+  return el(
+    'ul',
+    { class: 'findings' },
+    ...list.map((finding) =>
+      el(
+        'li',
+        {},
+        el('span', { class: `severity ${finding.severity}` }, finding.severity),
+        el('span', {}, printable(finding.sentence)),
+        el(
+          'span',
+          { class: 'number', 'data-value': finding.count, title: finding.kind },
+          `×\u00a0${count(finding.count)}`,
+        ),
+      ),
+    ),
+  );
+}
+
+function machine(app: App): HTMLElement {
+  const { trace } = app.trace.report;
+  const facts: [string, string | null][] = [
+    ['File', trace.path],
+    ['Format', trace.format],
+    ['Kernel', trace.kernel],
+    ['Architecture', trace.arch === null ? null : `${trace.arch}, ${trace.word_bits} bit, ${trace.byte_order} endian`],
+    ['CPUs', String(trace.cpus)],
+    ['Page size', trace.page_size ? bytes(trace.page_size) : null],
+    ['Clock', trace.clock],
+    ['First event', `${clock(trace.first_ns)} of this clock`],
+    ['Recorded', trace.recorded_at],
+    ['Recorded for', duration(trace.recorded_ns)],
+    ['Recorded by', trace.recorder_arguments],
+    ['Kernel stacks', trace.stacks > 0 ? count(trace.stacks) : 'recorded without'],
+  ];
+  return el(
+    'dl',
+    { class: 'machine' },
+    ...facts.flatMap(([name, value]) => [
+      el('dt', {}, name),
+      el('dd', {}, value === null ? 'not known' : printable(value)),
+    ]),
+  );
+}
+
+function eventsTable(app: App): HTMLElement {
+  return table({
+    name: 'events',
+    label: 'Events by name',
+    short: true,
+    rows: Object.entries(app.trace.report.events).slice(0, 24),
+    columns: [
+      {
+        key: 'event',
+        title: 'Event',
+        isText: true,
+        isCode: true,
+        value: ([name]) => name,
+        text: ([name]) => printable(name),
+      },
+      { key: 'count', title: 'Count', value: ([, events]) => events, text: ([, events]) => count(events) },
+    ],
+    empty: 'The trace has no events.',
+  });
+}
+
+function memoryTable(app: App): HTMLElement | null {
+  const memory = app.trace.report.memory;
+  if (!memory) return null;
+  return section(
+    'The kernel’s own account',
+    note(`From ${count(memory.samples)} samples of /proc/meminfo while recording.`),
+    table({
+      name: 'memory',
+      label: 'Lines of meminfo',
+      short: true,
+      rows: Object.entries(memory.meminfo),
+      columns: [
+        {
+          key: 'line',
+          title: 'Line',
+          isText: true,
+          isCode: true,
+          value: ([name]) => name,
+          text: ([name]) => printable(name),
+        },
+        {
+          key: 'first',
+          title: 'First',
+          value: ([, line]) => line.first_bytes,
+          text: ([, line]) => bytes(line.first_bytes),
+        },
+        {
+          key: 'last',
+          title: 'Last',
+          value: ([, line]) => line.last_bytes,
+          text: ([, line]) => bytes(line.last_bytes),
+        },
+        {
+          key: 'most',
+          title: 'Most',
+          value: ([, line]) => line.most_bytes,
+          text: ([, line]) => bytes(line.most_bytes),
+        },
+      ],
+      empty: 'No lines.',
+    }),
+  );
+}
+
+// What was allocated and freed.
+function memory(app: App): HTMLElement[] {
+  const model = app.model();
+  const { filter } = app.state;
+  const sites = tableRows(model, 'site', filter);
+  const top = sites.rows
+    .slice()
+    .sort((a, b) => (b.allocated ?? 0) - (a.allocated ?? 0))
+    .slice(0, 12);
+  const wanted = ['name', 'allocator', 'trend', 'hits', 'allocated', 'waste', 'live-bytes', 'peak'];
+  return [
+    section('What stands out', standingOut(app)),
+    section(
+      'Totals',
+      app.isFiltered && note('Of what the filters leave; peaks are taken at the ends of buckets of time.'),
+      totalsTable(app),
+      note(
+        'Pages of the slab allocator, of percpu memory and of vmalloc areas are among the pages: never add these rows.',
+      ),
+    ),
+    section(
+      'Largest call sites',
+      table({
+        name: 'largest',
+        label: 'Largest call sites',
+        short: true,
+        rows: top,
+        sort: '-allocated',
+        columns: rowColumns(model, 'site', 0, true).filter((column) => wanted.includes(column.key)),
+        activate: (row) => app.filterBy('site', app.state.filter.site === row.name ? null : row.name),
+        activateHelp: 'Filters everything by this call site',
+        empty: nothingLeft(app),
+      }),
+    ),
+  ];
+}
+
+export function overviewPage(app: App): HTMLElement {
+  const { report } = app.trace;
+  return el(
+    'div',
+    { class: 'overview' },
+    !report.complete && note('Reading ended early: this is the part of the trace that was read.'),
+    ...(hasMemory(app.trace)
+      ? memory(app)
+      : [
+          empty(
+            'Nothing was allocated or freed in this trace: it has no event of memory. What was recorded stands below, at “Events”.',
+          ),
+        ]),
+    el(
+      'div',
+      { class: 'columns' },
+      section('Lost events', loss(app)),
+      section('Findings', findings(report.findings)),
+      section('Trace and machine', machine(app)),
+      section('Events', eventsTable(app)),
+      memoryTable(app),
+    ),
+  );
+}

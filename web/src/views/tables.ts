@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Call sites, caches, tasks and page orders.
+import type { App } from '../app';
+import type { Model } from '../data/model';
+import { orderRows, tableRows, type OrderRow, type Row, type TableDimension } from '../data/rows';
+import { liveSeries } from '../data/sums';
+import type { TableName } from '../state';
+import { bytes, count, duration, percent, printable, rate } from '../text';
+import { note, segmented } from '../widgets/controls';
+import { el } from '../widgets/dom';
+import { sparkline } from '../widgets/spark';
+import { table, type Column } from '../widgets/table';
+import { allocatorColumn, leftOutNote, nameColumn, nothingLeft } from './common';
+
+const kTitles: { value: TableName; title: string }[] = [
+  { value: 'sites', title: 'Call sites' },
+  { value: 'caches', title: 'Caches' },
+  { value: 'tasks', title: 'Tasks' },
+  { value: 'orders', title: 'Page orders' },
+];
+const kDimensions: Record<Exclude<TableName, 'orders'>, TableDimension> = {
+  sites: 'site',
+  caches: 'cache',
+  tasks: 'task',
+};
+
+interface Number_<R> {
+  key: string;
+  title: string;
+  help: string;
+  get: (row: R) => number | null;
+}
+
+function numeric<R>(column: Number_<R>, format: (value: number | null) => string): Column<R> {
+  const { get, ...rest } = column;
+  return { ...rest, value: get, text: (row) => format(get(row)) };
+}
+
+function spark<R extends { groups: number[] }>(model: Model, name: (row: R) => string): Column<R> {
+  return {
+    key: 'trend',
+    title: 'Live over time',
+    help: 'live bytes over the whole time',
+    width: 14,
+    value: (row) => row.groups.length,
+    text: () => '',
+    node: (row) =>
+      row.groups.length === 0
+        ? document.createTextNode('–')
+        : sparkline(liveSeries(model, row.groups), `Live bytes of ${name(row)} over time`),
+  };
+}
+
+const waste = (row: Row): number | null =>
+  row.wasted === null || !row.allocated ? null : (100 * row.wasted) / row.allocated;
+const each = (row: Row): number | null =>
+  row.allocated === null || row.hits === 0 ? null : Math.floor(row.allocated / row.hits);
+
+// Named as `kmemtrace report` names its columns.
+export function rowColumns(model: Model, dimension: TableDimension, seconds: number, exact: boolean): Column<Row>[] {
+  const titles: Record<TableDimension, string> = { site: 'Call site', cache: 'Cache', task: 'Task' };
+  const columns: (Column<Row> | false)[] = [
+    nameColumn(titles[dimension]),
+    allocatorColumn(),
+    spark(model, (row) => printable(row.name)),
+    numeric({ key: 'hits', title: 'Hits', help: 'allocations that succeeded', get: (row) => row.hits }, count),
+    numeric(
+      {
+        key: 'requested',
+        title: 'Requested',
+        help: 'bytes asked for; of percpu memory for one CPU',
+        get: (row) => row.requested,
+      },
+      bytes,
+    ),
+    numeric({ key: 'allocated', title: 'Allocated', help: 'bytes given', get: (row) => row.allocated }, bytes),
+    numeric({ key: 'size', title: 'Each', help: 'bytes given for one allocation, on average', get: each }, bytes),
+    numeric(
+      { key: 'waste', title: 'Waste', help: 'part of the bytes given that nobody asked for', get: waste },
+      percent,
+    ),
+    numeric(
+      { key: 'wasted', title: 'Wasted', help: 'bytes given that nobody asked for', get: (row) => row.wasted },
+      bytes,
+    ),
+    numeric({ key: 'frees', title: 'Frees', help: 'frees of what was allocated here', get: (row) => row.frees }, count),
+    numeric({ key: 'freed', title: 'Freed', help: 'bytes of these frees', get: (row) => row.freed }, bytes),
+    numeric({ key: 'live', title: 'Live', help: 'allocations not freed at the end', get: (row) => row.live }, count),
+    numeric(
+      { key: 'live-bytes', title: 'Live bytes', help: 'bytes not freed at the end', get: (row) => row.liveBytes },
+      bytes,
+    ),
+    {
+      key: 'peak',
+      title: 'Peak',
+      help: exact ? 'most bytes live at one time' : 'most bytes live at the end of a bucket of time',
+      value: (row) => row.peak,
+      text: (row) => (row.peakIsExact || row.peak === null ? bytes(row.peak) : `≥ ${bytes(row.peak)}`),
+    },
+    numeric(
+      {
+        key: 'rate',
+        title: 'Hits/s',
+        help: 'allocations in a second',
+        get: (row) => (seconds > 0 ? row.hits / seconds : null),
+      },
+      rate,
+    ),
+    exact &&
+      numeric(
+        {
+          key: 'mean-life',
+          title: 'Mean life',
+          help: 'how long freed ones had lived, on average',
+          get: (row) => row.meanLife,
+        },
+        duration,
+      ),
+    exact &&
+      numeric(
+        { key: 'p50-life', title: 'Life 50%', help: 'half of them lived no longer', get: (row) => row.p50 },
+        duration,
+      ),
+    exact &&
+      numeric(
+        { key: 'p90-life', title: 'Life 90%', help: '90 of 100 lived no longer', get: (row) => row.p90 },
+        duration,
+      ),
+    exact &&
+      numeric(
+        { key: 'p99-life', title: 'Life 99%', help: '99 of 100 lived no longer', get: (row) => row.p99 },
+        duration,
+      ),
+    exact &&
+      numeric(
+        {
+          key: 'pingpong',
+          title: 'Ping-pong',
+          help: "frees on another CPU than the allocation's",
+          get: (row) => row.pingpong,
+        },
+        count,
+      ),
+    exact &&
+      numeric(
+        {
+          key: 'cross-node',
+          title: 'Cross-node',
+          help: 'frees on a CPU of another NUMA node',
+          get: (row) => row.crossNode,
+        },
+        count,
+      ),
+    exact &&
+      numeric(
+        { key: 'failed', title: 'Failed', help: 'allocations that got nothing', get: (row) => row.failed },
+        count,
+      ),
+  ];
+  return columns.filter((column) => column !== false);
+}
+
+function groupsTable(app: App, name: Exclude<TableName, 'orders'>): HTMLElement {
+  const model = app.model();
+  const dimension = kDimensions[name];
+  const { filter } = app.state;
+  const { rows, exact, missing } = tableRows(model, dimension, filter);
+  const anyExact = rows.some((row) => row.peakIsExact);
+  const { from, to } = app.times;
+  const ns = filter.range ? to - from : app.trace.report.trace.recorded_ns;
+  return el(
+    'div',
+    {},
+    anyExact || rows.length === 0
+      ? !exact &&
+          rows.length > 0 &&
+          note('Rows with “≥” are sums over time: their peak is taken at the ends of buckets.')
+      : note('These are sums over time: peaks are taken at the ends of its buckets.'),
+    missing > 0 && note(`The ${count(missing)} smallest rows are not in this file.`),
+    !exact && leftOutNote(app),
+    table({
+      name,
+      label: kTitles.find((title) => title.value === name)?.title ?? name,
+      columns: rowColumns(model, dimension, ns / 1e9, anyExact),
+      rows,
+      sort: '-allocated',
+      filterText: (row) => printable(row.name),
+      activate: (row) => app.filterBy(dimension, app.state.filter[dimension] === row.name ? null : row.name),
+      activateHelp: 'Filters everything by this row; once more takes the filter away',
+      empty: nothingLeft(app),
+    }),
+  );
+}
+
+function ordersTable(app: App): HTMLElement {
+  const model = app.model();
+  const { rows, exact } = orderRows(model, app.state.filter);
+  const columns: Column<OrderRow>[] = [
+    {
+      key: 'order',
+      title: 'Order',
+      help: '2^order pages in one allocation',
+      value: (row) => row.order,
+      text: (row) => (row.order < 0 ? 'not known' : String(row.order)),
+    },
+    spark(model, (row) => `order ${row.order}`),
+    numeric(
+      { key: 'allocations', title: 'Allocations', help: 'allocations that succeeded', get: (row) => row.allocations },
+      count,
+    ),
+    numeric({ key: 'allocated', title: 'Allocated', help: 'bytes of these pages', get: (row) => row.allocated }, bytes),
+    numeric(
+      {
+        key: 'frees',
+        title: exact ? 'Free events' : 'Frees',
+        help: exact ? 'frees of this order, of whatever was allocated with' : 'allocations of this order that ended',
+        get: (row) => row.frees,
+      },
+      count,
+    ),
+    numeric(
+      {
+        key: 'live-bytes',
+        title: 'Live bytes',
+        help: 'bytes of allocations of this order not freed',
+        get: (row) => row.liveBytes,
+      },
+      bytes,
+    ),
+    numeric({ key: 'failed', title: 'Failed', help: 'allocations that got no page', get: (row) => row.failed }, count),
+  ];
+  return table({
+    name: 'orders',
+    label: 'Page orders',
+    columns,
+    rows,
+    sort: 'order',
+    empty: nothingLeft(app),
+  });
+}
+
+export function tablesPage(app: App): HTMLElement {
+  const chosen = app.state.table;
+  return el(
+    'div',
+    {},
+    el(
+      'div',
+      { class: 'bar' },
+      segmented('tables', 'Table', kTitles, chosen, (name) => app.set({ table: name })),
+    ),
+    chosen === 'orders' ? ordersTable(app) : groupsTable(app, chosen),
+  );
+}

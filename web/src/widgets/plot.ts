@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Lines and stacked areas over time, by uPlot. A brush chooses a stretch of time.
+import uPlot from 'uplot';
+import { css } from './colors';
+import { el, onWidth } from './dom';
+
+export interface Line {
+  name: string;
+  color: string;
+  values: ArrayLike<number | null>;
+}
+
+export interface PlotOptions {
+  label: string;
+  times: ArrayLike<number>; // seconds
+  lines: Line[];
+  stacked: boolean;
+  points?: boolean;
+  from: number; // what is seen, seconds
+  to: number;
+  format: (value: number) => string;
+  isBytes: boolean; // marks at powers of two
+  brush: (from: number, to: number) => void;
+  hover?: (index: number | null) => void;
+  height?: number;
+}
+
+const kSync = 'time';
+
+// How many there are that listen to the pointer; for measuring.
+export const livePlots = (): number => uPlot.sync(kSync).plots.length;
+const kPowersOfTwo = Array.from({ length: 60 }, (_, exponent) => 2 ** exponent);
+
+// Sums of the lines up to each; the last one is the total.
+export function stack(lines: Line[]): Float64Array[] {
+  const sums: Float64Array[] = [];
+  let below: Float64Array | null = null;
+  for (const line of lines) {
+    const sum = new Float64Array(line.values.length);
+    for (let at = 0; at < sum.length; ++at) sum[at] = (below?.[at] ?? 0) + Math.max(0, line.values[at] ?? 0);
+    sums.push(sum);
+    below = sum;
+  }
+  return sums;
+}
+
+// From 0 or below it to what is highest, with some room.
+function spread(low: number | null, high: number | null): [number, number] {
+  const least = Math.min(0, low ?? 0);
+  const most = Math.max(0, high ?? 0);
+  if (least === most) return [0, 1];
+  const room = (most - least) * 0.06;
+  return [least < 0 ? least - room : 0, most > 0 ? most + room : 0];
+}
+
+export function plot(options: PlotOptions): HTMLElement {
+  const host = el('div', { class: 'plot', role: 'img', 'aria-label': options.label });
+  const shown = options.lines.map((line) => line.values);
+  const values = options.stacked ? stack(options.lines) : shown;
+  // The highest sum is drawn first, the lower ones over it.
+  const order = options.lines.map((_, at) => at);
+  if (options.stacked) order.reverse();
+  const axis = {
+    stroke: css('--muted'),
+    grid: { stroke: css('--line'), width: 1 },
+    ticks: { show: false },
+    font: `11px ${css('--sans')}`,
+  };
+  const height = options.height ?? 230;
+
+  let drawn: uPlot | null = null;
+  const draw = (width: number): void => {
+    drawn?.destroy();
+    drawn = new uPlot(
+      {
+        width,
+        height,
+        legend: { show: false },
+        padding: [10, 8, 0, 0],
+        cursor: {
+          drag: { x: true, y: false, setScale: false },
+          // All plots show where the pointer is; a drag is of one.
+          sync: { key: kSync, filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
+          points: { show: !options.stacked },
+        },
+        scales: {
+          x: { time: false, range: [options.from, options.to] },
+          y: { range: (_, low, high) => spread(low, high) },
+        },
+        axes: [
+          { ...axis, size: 28, values: (_, ticks) => ticks.map((tick) => `${+tick.toPrecision(6)} s`) },
+          {
+            ...axis,
+            size: 74,
+            values: (_, ticks) => ticks.map((tick) => options.format(tick)),
+            ...(options.isBytes ? { incrs: kPowersOfTwo } : {}),
+          },
+        ],
+        series: [
+          {},
+          ...order.map((at) => {
+            const { color, name } = options.lines[at];
+            return {
+              label: name,
+              stroke: options.stacked ? css('--surface') : color,
+              width: options.stacked ? 0.75 : 1.75,
+              points: { show: options.points ?? false, size: 5 },
+              spanGaps: true,
+              ...(options.stacked ? { fill: color } : {}),
+            };
+          }),
+        ],
+        hooks: {
+          setSelect: [
+            (self) => {
+              if (self.select.width < 4) return;
+              const from = self.posToVal(self.select.left, 'x');
+              const to = self.posToVal(self.select.left + self.select.width, 'x');
+              options.brush(from, to);
+            },
+          ],
+          setCursor: [(self) => options.hover?.(self.cursor.idx ?? null)],
+        },
+      },
+      [options.times, ...order.map((at) => values[at])] as uPlot.AlignedData,
+      host,
+    );
+    drawn.root.setAttribute('aria-hidden', 'true');
+  };
+  onWidth(host, draw, () => drawn?.destroy());
+  return host;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One box beside the pointer. What it says can be had without a pointer, too, so that screen readers skip it.
+import { el } from './dom';
+
+let box: HTMLElement | null = null;
+
+// The first line is a title; others may be a name and a value.
+export function showTooltip(x: number, y: number, lines: (string | [string, string])[]): void {
+  box ??= el('div', { class: 'tooltip', 'aria-hidden': 'true' });
+  if (!box.isConnected) document.body.append(box);
+  box.replaceChildren(
+    ...lines.map((line, number) =>
+      typeof line === 'string'
+        ? el('div', { class: number === 0 ? 'title' : '' }, line)
+        : el('div', { class: 'pair' }, el('span', {}, line[0]), el('b', {}, line[1])),
+    ),
+  );
+  box.hidden = false;
+  const { width, height } = box.getBoundingClientRect();
+  const left = x + 14 + width > window.innerWidth ? x - 14 - width : x + 14;
+  const top = y + 14 + height > window.innerHeight ? y - 14 - height : y + 14;
+  box.style.left = `${Math.max(4, left)}px`;
+  box.style.top = `${Math.max(4, top)}px`;
+}
+
+export function hideTooltip(): void {
+  if (box) box.hidden = true;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LeakRow } from '../src/data/document';
+import { rankLeaks } from '../src/data/leaks';
+
+function row(name: string, verdict: string, bytes_per_s: number | null): LeakRow & { name: string; rank: number } {
+  const growth =
+    bytes_per_s === null ? null : { bytes_per_s, low: 0, high: 0, late_bytes_per_s: 0, confidence: 1, evenness: 1 };
+  return {
+    name,
+    rank: 0,
+    keys: null,
+    verdict,
+    growth,
+    allocations: 1,
+    live_allocations: 1,
+    live_bytes: 1,
+    certain_bytes: 1,
+    uncertain_bytes: 0,
+    uncertain: [],
+    untraced_path: null,
+    age: { oldest_ns: 1, median_ns: 1 },
+    series: null,
+  };
+}
+
+test('what surely grows comes first, then what grows fastest', () => {
+  const rows = [
+    row('still', 'no-growth', 900),
+    row('unknown', 'no-growth', null),
+    row('slow', 'uncertain', 5),
+    row('falls', 'no-growth', -3),
+    row('fast', 'uncertain', 50),
+    row('sure', 'certain', 1),
+  ];
+  rankLeaks(rows, ['certain', 'uncertain', 'no-growth']);
+  assert.deepEqual(
+    rows.map(({ name, rank }) => `${rank} ${name}`),
+    ['1 sure', '2 fast', '3 slow', '4 still', '5 falls', '6 unknown'],
+  );
+});
