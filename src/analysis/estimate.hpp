@@ -13,12 +13,13 @@ double probability_of(std::uint64_t bytes, std::uint64_t mean_bytes);
 
 class Estimator {
  public:
-  // One sample that stands for `amount` of what is estimated.
-  void add(double amount, double probability) {
+  // Samples that stand for `amount` each of what is estimated.
+  void add(std::uint64_t samples, double amount, double probability) {
+    if (samples == 0) return;
     const double weighted = amount / probability;
-    sum_ += weighted;
     const double doubt = 1 - probability;
-    variance_ += weighted * weighted * doubt;
+    sum_ += static_cast<double>(samples) * weighted;
+    variance_ += static_cast<double>(samples) * weighted * weighted * doubt;
     if (weighted * doubt > largest_) largest_ = weighted * doubt;
   }
   void add(const Estimator& other) {

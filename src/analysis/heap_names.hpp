@@ -10,6 +10,9 @@
 
 namespace kmt {
 
+// Of what is not told apart, since there would be too much.
+inline constexpr const char* kOthers = "[others]";
+
 // "bash", or "[softirq]" for what an interrupt allocates.
 std::string task_text(AllocationContext context, std::string_view comm);
 // "bash-812"; an interrupt is no process.

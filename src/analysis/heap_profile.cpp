@@ -2,11 +2,10 @@
 #include "analysis/heap_profile.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "analysis/heap_names.hpp"
 
@@ -14,9 +13,8 @@ namespace kmt {
 
 namespace {
 
-// The frames of the tracing itself lie in front: those of the program, of what calls it, and of the tracepoint.
-constexpr std::size_t kMostOwnFrames = 8;
-
+// The frames of the tracing itself lie in front: that of the program, which may have any name or none, and behind it
+// those of what calls it and of the tracepoint.
 bool is_tracing(std::string_view function) {
   return function.starts_with("bpf_") || function.starts_with("__bpf_") || function.starts_with("__traceiter_") ||
          function.starts_with("trace_call_bpf") || function.starts_with("0x");
@@ -29,9 +27,8 @@ std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, con
     const auto caller = std::ranges::find(stack, sample.call_site);
     if (caller != stack.end()) return stack.subspan(static_cast<std::size_t>(caller - stack.begin()));
   }
-  std::size_t own = 0;
-  for (std::size_t i = 0; i < std::min(stack.size(), kMostOwnFrames); ++i)
-    if (is_tracing(symbols.name(stack[i]))) own = i + 1;
+  std::size_t own = std::min<std::size_t>(stack.size(), 1);
+  while (own < stack.size() && is_tracing(symbols.name(stack[own]))) ++own;
   return stack.subspan(own);
 }
 
@@ -53,6 +50,30 @@ std::string identity_of(const HeapSample& sample) {
   return key.append(sample.context == AllocationContext::task ? sample.comm : "").append(1, '\0').append(sample.cache);
 }
 
+// Likewise of what folding keeps.
+std::string identity_of(const DrawnGroup& group) {
+  std::string key;
+  for (const std::uint64_t address : group.stack) append(key, address);
+  append(key, group.call_site);
+  append(key, group.context);
+  append(key, group.cgroup);
+  append(key, group.pages);
+  if (group.cache.empty()) append(key, group.sizes.front().allocated);
+  return key.append(group.cache);
+}
+
+// Of ended objects of many processes. No task may bear the name: pid 0 is that of idle tasks alone, "swapper/0".
+bool is_folded(const DrawnGroup& group) { return group.process == 0 && group.comm == kOthers; }
+
+void add_size(std::vector<DrawnSize>& sizes, const DrawnSize& more) {
+  const auto same = std::ranges::find_if(
+      sizes, [&](const DrawnSize& one) { return one.requested == more.requested && one.allocated == more.allocated; });
+  if (same == sizes.end())
+    sizes.push_back(more);
+  else
+    same->drawn += more.drawn;
+}
+
 bool is_larger(const HeapFigures& a, const HeapFigures& b) {
   return a.live_bytes.value != b.live_bytes.value ? a.live_bytes.value > b.live_bytes.value
                                                   : a.bytes.value > b.bytes.value;
@@ -65,6 +86,20 @@ struct HeapProfile::Sums {
   std::uint64_t live_samples = 0;
   Estimator objects, bytes, requested, live_objects, live_bytes;
 
+  Sums() = default;
+  Sums(const DrawnGroup& group, std::uint64_t mean_bytes) {
+    for (const DrawnSize& size : group.sizes) {
+      const double probability = probability_of(size.allocated, mean_bytes);
+      const auto allocated_bytes = static_cast<double>(size.allocated);
+      samples += size.drawn;
+      live_samples += size.live;
+      objects.add(size.drawn, 1, probability);
+      bytes.add(size.drawn, allocated_bytes, probability);
+      requested.add(size.drawn, static_cast<double>(size.requested), probability);
+      live_objects.add(size.live, 1, probability);
+      live_bytes.add(size.live, allocated_bytes, probability);
+    }
+  }
   void add(const Sums& other) {
     samples += other.samples;
     live_samples += other.live_samples;
@@ -74,17 +109,18 @@ struct HeapProfile::Sums {
     live_objects.add(other.live_objects);
     live_bytes.add(other.live_bytes);
   }
-  // Of one call site, stack or the like, whose objects are much alike.
-  HeapFigures figures() const { return figures(0, 0); }
-  // Of all objects: some that are smaller than any that was drawn may be among them.
-  HeapFigures figures(double unseen_objects, double unseen_bytes) const {
+  // What was not drawn may be as large as what was, allocated or live; and it may be any part of `unseen_bytes`, what a
+  // sample of a kind of which none was drawn would stand for.
+  HeapFigures figures(double unseen_bytes = 0) const {
+    const double of_objects = std::max(objects.largest(), live_objects.largest());
+    const double of_bytes = std::max({bytes.largest(), live_bytes.largest(), unseen_bytes});
     return {samples,
             live_samples,
-            objects.estimate(unseen_objects),
-            bytes.estimate(unseen_bytes),
-            requested.estimate(unseen_bytes),
-            live_objects.estimate(unseen_objects),
-            live_bytes.estimate(unseen_bytes)};
+            objects.estimate(of_objects),
+            bytes.estimate(of_bytes),
+            requested.estimate(of_bytes),
+            live_objects.estimate(of_objects),
+            live_bytes.estimate(of_bytes)};
   }
 };
 
@@ -92,46 +128,87 @@ HeapProfile::HeapProfile(std::uint64_t mean_bytes, const SymbolNames& symbols,
                          std::function<std::string(std::uint64_t)> cgroup_name)
     : mean_bytes_(mean_bytes), symbols_(symbols), callers_(symbols, wrappers_), cgroup_name_(std::move(cgroup_name)) {}
 
-std::uint32_t HeapProfile::group_of(const HeapSample& sample, std::string key) {
-  const auto [at, is_new] = group_ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(groups_.size()));
+void HeapProfile::find_caller(Group& group) {
+  const DrawnGroup& drawn = group.drawn;
+  const std::size_t caller = callers_.caller(drawn.stack);
+  group.caller = caller < drawn.stack.size() ? drawn.stack[caller] : drawn.call_site;
+  group.call_site = drawn.call_site != 0 ? drawn.call_site : group.caller;
+}
+
+void HeapProfile::names_changed() {
+  callers_.names_changed();
+  for (Group& group : groups_) find_caller(group);
+}
+
+HeapProfile::Group HeapProfile::make_group(DrawnGroup drawn) {
+  Group group;
+  group.cache = cache_text(drawn.cache, drawn.pages, drawn.sizes.front().allocated);
+  group.task = task_text(drawn.context, drawn.comm);
+  group.drawn = std::move(drawn);
+  find_caller(group);
+  return group;
+}
+
+std::uint32_t HeapProfile::group_of(const HeapSample& sample) {
+  const auto [at, is_new] = group_ids_.try_emplace(identity_of(sample), static_cast<std::uint32_t>(groups_.size()));
   if (is_new) {
     const std::span<const std::uint64_t> stack = stack_of_allocation(sample, symbols_);
-    Group group;
-    group.stack.assign(stack.begin(), stack.end());
-    const std::size_t caller = callers_.caller(stack);
-    group.caller = caller < stack.size() ? stack[caller] : sample.call_site;
-    group.call_site = sample.call_site != 0 ? sample.call_site : group.caller;
-    group.cache = cache_text(sample.cache, sample.pages, sample.allocated);
-    group.task = task_text(sample.context, sample.comm);
-    group.process = sample.context == AllocationContext::task ? sample.process : 0;
-    group.cgroup = sample.cgroup;
-    group.pages = sample.pages;
-    groups_.push_back(std::move(group));
+    const bool is_task = sample.context == AllocationContext::task;
+    DrawnGroup drawn;
+    drawn.stack.assign(stack.begin(), stack.end());
+    drawn.call_site = sample.call_site;
+    drawn.cgroup = sample.cgroup;
+    drawn.process = is_task ? sample.process : 0;
+    drawn.context = sample.context;
+    drawn.pages = sample.pages;
+    if (is_task) drawn.comm = sample.comm;
+    drawn.cache = sample.cache;
+    drawn.sizes.push_back({sample.requested, sample.allocated});
+    groups_.push_back(make_group(std::move(drawn)));
   }
   return at->second;
 }
 
 void HeapProfile::add(const HeapSample& sample) {
-  const std::uint32_t id = group_of(sample, identity_of(sample));
-  const double probability = probability_of(sample.allocated, mean_bytes_);
-  Group& group = groups_[id];
-  ++group.samples;
-  group.objects.add(1, probability);
-  group.bytes.add(static_cast<double>(sample.allocated), probability);
-  group.requested.add(static_cast<double>(sample.requested), probability);
-  if (sample.followed) live_.insert_or_assign(sample.pointer, Live{id, sample.allocated});
+  if (groups_.size() >= groups_to_fold_) fold_ended_groups();
+  const std::uint32_t id = group_of(sample);
+  std::vector<DrawnSize>& sizes = groups_[id].drawn.sizes;
+  auto size = std::ranges::find_if(sizes, [&](const DrawnSize& one) {
+    return one.requested == sample.requested && one.allocated == sample.allocated;
+  });
+  if (size == sizes.end()) size = sizes.insert(size, {sample.requested, sample.allocated});
+  ++size->drawn;
+  if (!sample.followed) return;
+  ++size->live;
+  const Live live{id, static_cast<std::uint32_t>(size - sizes.begin())};
+  const auto [at, is_new] = live_.try_emplace(sample.pointer, live);
+  if (!is_new) --size_of(std::exchange(at->second, live)).live;
+}
+
+void HeapProfile::add(DrawnGroup&& drawn) {
+  if (!drawn.sizes.empty()) groups_.push_back(make_group(std::move(drawn)));
 }
 
 void HeapProfile::end(const HeapSampleEnd& end) {
-  if (live_.erase(end.pointer) > 0 && end.replaced) ++replaced_;
+  const auto at = live_.find(end.pointer);
+  if (at == live_.end()) return;
+  DrawnSize& size = size_of(at->second);
+  --size.live;
+  if (end.told_again && size.drawn > 0) --size.drawn;  // 0: it was drawn in another interval
+  live_.erase(at);
+  if (end.replaced) ++replaced_;
 }
 
 void HeapProfile::reconcile(const std::function<bool(std::uint64_t)>& lives) {
-  std::erase_if(live_, [&](const auto& object) { return !lives(object.first); });
+  std::erase_if(live_, [&](const auto& object) {
+    const bool is_gone = !lives(object.first);
+    if (is_gone) --size_of(object.second).live;
+    return is_gone;
+  });
 }
 
-// Only groups of what lives are kept: processes come and go.
-void HeapProfile::begin_interval() {
+// Takes the other groups out, and gives away what they have.
+void HeapProfile::keep_live_groups(const std::function<void(DrawnGroup&&)>& take_other) {
   constexpr std::uint32_t kGone = ~0u;
   std::vector<std::uint32_t> new_ids(groups_.size(), kGone);
   std::vector<Group> kept;
@@ -140,15 +217,52 @@ void HeapProfile::begin_interval() {
     if (id == kGone) {
       id = static_cast<std::uint32_t>(kept.size());
       kept.push_back(std::move(groups_[object.group]));
-      kept.back().samples = 0;
-      kept.back().objects = kept.back().bytes = kept.back().requested = {};
     }
     object.group = id;
   }
+  for (std::size_t i = 0; i < groups_.size(); ++i)
+    if (new_ids[i] == kGone) take_other(std::move(groups_[i].drawn));
   groups_ = std::move(kept);
   std::erase_if(group_ids_, [&](const auto& group) { return new_ids[group.second] == kGone; });
   for (auto& [key, id] : group_ids_) id = new_ids[id];
+}
+
+void HeapProfile::fold_ended_groups() {
+  std::unordered_map<std::string, DrawnGroup> of_all_processes;
+  std::array<DrawnGroup, 2> of_all;  // slab and pages
+  keep_live_groups([&](DrawnGroup&& group) {
+    const auto known = of_all_processes.find(identity_of(group));
+    DrawnGroup* to = known == of_all_processes.end() ? nullptr : &known->second;
+    if (!to && of_all_processes.size() < kMostEndedGroups) {
+      to = &of_all_processes[identity_of(group)];
+      *to = group;
+      to->process = 0;
+      if (to->context == AllocationContext::task) to->comm = kOthers;
+      to->sizes.clear();
+    } else if (!to) {
+      to = &of_all[group.pages ? 1 : 0];
+      to->pages = group.pages;
+      to->comm = to->cache = kOthers;
+    }
+    for (const DrawnSize& size : group.sizes) add_size(to->sizes, size);
+  });
+  for (auto& [key, group] : of_all_processes) groups_.push_back(make_group(std::move(group)));
+  for (DrawnGroup& group : of_all)
+    if (!group.sizes.empty()) groups_.push_back(make_group(std::move(group)));
+  groups_to_fold_ = std::max(2 * kMostEndedGroups, 2 * groups_.size());
+}
+
+void HeapProfile::begin_interval() {
+  keep_live_groups([](const DrawnGroup&) {});
+  for (Group& group : groups_)
+    for (DrawnSize& size : group.drawn.sizes) size.drawn = 0;
   replaced_ = 0;
+}
+
+// Without an id: of folded groups.
+std::string HeapProfile::cgroup_text(const DrawnGroup& group) const {
+  if (group.context != AllocationContext::task) return task_text(group.context, {});
+  return group.cgroup == 0 ? kOthers : cgroup_name_(group.cgroup);
 }
 
 std::string HeapProfile::key_text(HeapKey key, const Group& group) const {
@@ -156,29 +270,16 @@ std::string HeapProfile::key_text(HeapKey key, const Group& group) const {
     case HeapKey::call_site: return group.call_site == 0 ? "unknown" : symbols_.name(group.call_site);
     case HeapKey::caller:
     case HeapKey::stack: return group.caller == 0 ? "unknown" : symbols_.name(group.caller);
-    case HeapKey::process: return group.process == 0 ? group.task : fmt::format("{}-{}", group.task, group.process);
+    case HeapKey::process:
+      return is_folded(group.drawn) ? kOthers
+                                    : process_text(group.drawn.context, group.drawn.comm, group.drawn.process);
     case HeapKey::cache: return group.cache;
-    case HeapKey::cgroup: return cgroup_name_(group.cgroup);
+    case HeapKey::cgroup: return cgroup_text(group.drawn);
   }
   return {};
 }
 
 HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
-  std::vector<Sums> sums(groups_.size());
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    sums[i].samples = groups_[i].samples;
-    sums[i].objects = groups_[i].objects;
-    sums[i].bytes = groups_[i].bytes;
-    sums[i].requested = groups_[i].requested;
-  }
-  for (const auto& [pointer, object] : live_) {
-    const double probability = probability_of(object.bytes, mean_bytes_);
-    Sums& of = sums[object.group];
-    ++of.live_samples;
-    of.live_objects.add(1, probability);
-    of.live_bytes.add(static_cast<double>(object.bytes), probability);
-  }
-
   HeapProfileResult result;
   result.mean_bytes = mean_bytes_;
   result.by = by;
@@ -188,29 +289,49 @@ HeapProfileResult HeapProfile::result(const std::vector<HeapKey>& by) const {
   std::map<RowKey, Sums> rows;
   Sums slab;
   Sums pages;
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    const Group& group = groups_[i];
-    if (sums[i].samples + sums[i].live_samples == 0) continue;
-    (group.pages ? pages : slab).add(sums[i]);
+  for (const Group& group : groups_) {
+    const Sums sums(group.drawn, mean_bytes_);
+    if (sums.samples + sums.live_samples == 0) continue;
+    (group.drawn.pages ? pages : slab).add(sums);
     std::vector<std::string> keys;
     keys.reserve(by.size());
     for (const HeapKey key : by) keys.push_back(key_text(key, group));
-    rows[{group.pages, std::move(keys), by_stack ? group.stack : std::vector<std::uint64_t>()}].add(sums[i]);
-    result.stacks.push_back({group.stack, group.cache, group.task, group.process, cgroup_name_(group.cgroup),
-                             group.pages, sums[i].figures()});
+    rows[{group.drawn.pages, std::move(keys), by_stack ? group.drawn.stack : std::vector<std::uint64_t>()}].add(sums);
   }
   // No sample stands for more bytes than the distance between samples; for how many objects, only their sizes tell.
   const auto mean = static_cast<double>(mean_bytes_);
-  const auto of_all = [mean](const Sums& all) {
-    return all.figures(std::max(all.objects.largest(), all.live_objects.largest()), mean);
-  };
-  result.slab = of_all(slab);
-  result.pages = of_all(pages);
+  result.slab = slab.figures(mean);
+  result.pages = pages.figures(mean);
   for (const auto& [key, row] : rows)
     result.rows.push_back({std::get<1>(key), std::get<2>(key), std::get<0>(key), row.figures()});
   std::ranges::stable_sort(result.rows, is_larger, &HeapRow::figures);
-  std::ranges::stable_sort(result.stacks, is_larger, &HeapStackRow::figures);
   return result;
+}
+
+std::vector<HeapStackRow> HeapProfile::stacks() const {
+  std::vector<HeapStackRow> stacks;
+  for (const Group& group : groups_) {
+    const DrawnGroup& drawn = group.drawn;
+    const Sums sums(drawn, mean_bytes_);
+    if (sums.samples + sums.live_samples == 0) continue;
+    stacks.push_back(
+        {drawn.stack, group.cache, group.task, drawn.process, cgroup_text(drawn), drawn.pages, sums.figures()});
+  }
+  std::ranges::stable_sort(stacks, is_larger, &HeapStackRow::figures);
+  return stacks;
+}
+
+DrawnProfile HeapProfile::drawn() const {
+  DrawnProfile profile;
+  for (const Group& group : groups_) {
+    DrawnGroup drawn = group.drawn;
+    std::erase_if(drawn.sizes, [](const DrawnSize& size) { return size.drawn + size.live == 0; });
+    if (drawn.sizes.empty()) continue;
+    if (drawn.context == AllocationContext::task && !profile.cgroups.contains(drawn.cgroup))
+      profile.cgroups[drawn.cgroup] = cgroup_text(drawn);
+    profile.groups.push_back(std::move(drawn));
+  }
+  return profile;
 }
 
 }  // namespace kmt

@@ -44,6 +44,7 @@ void Ledger::add(const MatchedBatch& batch) {
     if (step.outcome == Outcome::unseen) continue;
     const Event& event = batch.events[i];
     if (history_) history_->see(event);
+    if (traffic_) traffic_->see(event);
     (step.selected ? selected_events_ : other_events_).add(event);
     const PagesTaken* const taken = pages;
     while (pages != pages_end && pages->event == i) ++pages;
@@ -53,8 +54,7 @@ void Ledger::add(const MatchedBatch& batch) {
       fail(event, step);
     } else if (allocator_of(event.kind) == Allocator::pages) {
       add_page_event(event, step, taken, pages);
-    } else if (step.outcome == Outcome::began || step.outcome == Outcome::began_after_early_free ||
-               step.outcome == Outcome::told_twice) {
+    } else if (begins(step.outcome)) {
       begin(event, step);
     } else if (step.outcome == Outcome::freed) {
       if (step.origin == 0) continue;
@@ -87,6 +87,7 @@ void Ledger::fail(const Event& event, const Step& step) {
 void Ledger::open(const Event& event, std::uint32_t number) {
   const Origin& origin = origins_[number];
   if (history_) history_->began(number, origin);
+  if (traffic_) traffic_->began(origin);
   Account& account = accounts_[origin.group];
   allocated_at(account, event.time_ns);
   ++account.allocations;
@@ -120,6 +121,7 @@ void Ledger::begin(const Event& event, const Step& step) {
 }
 
 void Ledger::take_back(const Origin& origin) {
+  if (traffic_) traffic_->took_back(origin);
   Account& account = accounts_[origin.group];
   --account.allocations;
   account.bytes_requested -= origin.bytes_requested;
@@ -127,6 +129,11 @@ void Ledger::take_back(const Origin& origin) {
 }
 
 void Ledger::end_replaced(const Ending& ending) {
+  end(ending);
+  if (traffic_) traffic_->replaced(origins_[ending.origin], ending.bytes, ending.whole);
+}
+
+void Ledger::end(const Ending& ending) {
   const Origin& origin = origins_[ending.origin];
   Account& account = accounts_[origin.group];
   if (ending.whole) --account.live_allocations;
@@ -136,8 +143,9 @@ void Ledger::end_replaced(const Ending& ending) {
 }
 
 void Ledger::end_freed(const Event& event, const Ending& ending) {
-  end_replaced(ending);
+  end(ending);
   const Origin& origin = origins_[ending.origin];
+  if (traffic_) traffic_->freed(origin, ending.bytes, ending.whole, ending.began_ns, ending.began_cpu);
   Account& account = accounts_[origin.group];
   account.bytes_freed += ending.bytes;
   if (!ending.whole) return;

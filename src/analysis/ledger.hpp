@@ -11,6 +11,7 @@
 #include "analysis/history.hpp"
 #include "analysis/matching.hpp"
 #include "analysis/trace_summary.hpp"
+#include "analysis/traffic_log.hpp"
 #include "base/intern_table.hpp"
 #include "results/report.hpp"
 
@@ -55,6 +56,7 @@ struct LedgerOptions {
   bool cache_object_may_be_kfreed = true;
   bool by_lifetime = false;
   bool history = false;
+  bool traffic = false;
   CpuPageLists cpu_page_lists;  // for the history
 };
 
@@ -62,6 +64,7 @@ class Ledger {
  public:
   explicit Ledger(LedgerOptions options) : options_(std::move(options)) {
     if (options_.history) history_.emplace(options_.page_size, options_.cpu_page_lists);
+    if (options_.traffic) traffic_.emplace();
   }
   void add(const MatchedBatch& batch);
   // The recording went on until then.
@@ -84,6 +87,7 @@ class Ledger {
   // By group and octave of the lifetime, where LedgerOptions::by_lifetime asks for it.
   const std::map<std::pair<std::uint32_t, unsigned>, Account>& accounts_by_lifetime() const { return by_lifetime_; }
   const std::optional<History>& history() const { return history_; }  // where LedgerOptions::history asks for it
+  std::optional<TrafficLog>& traffic() { return traffic_; }           // where LedgerOptions::traffic asks for it
   const Allocated& allocated(Allocator allocator) const { return allocated_[static_cast<std::size_t>(allocator)]; }
   const std::array<PageOrderRow, kMostPageOrder + 1>& orders() const { return orders_; }
   std::uint64_t cross_node_allocations() const { return cross_node_allocations_; }
@@ -109,6 +113,7 @@ class Ledger {
   void replace(const Event& event, const Step& step);
   void take_back(const Origin& origin);
   void end_freed(const Event& event, const Ending& ending);
+  void end(const Ending& ending);
   void end_replaced(const Ending& ending);
   void add_page_event(const Event& event, const Step& step, const PagesTaken* first, const PagesTaken* last);
   void check_free(const Event& event, const Step& step);
@@ -129,6 +134,7 @@ class Ledger {
   InternTable<AnomalyKey> anomaly_keys_;
   std::vector<AnomalyCount> anomaly_counts_;  // by id of the key
   std::optional<History> history_;
+  std::optional<TrafficLog> traffic_;
 };
 
 }  // namespace kmt

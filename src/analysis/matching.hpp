@@ -13,24 +13,9 @@
 #include "analysis/grouping.hpp"
 #include "analysis/page_matcher.hpp"
 #include "analysis/slab_matcher.hpp"
+#include "results/event_stream.hpp"
 
 namespace kmt {
-
-// What became of one event.
-enum class Outcome : std::uint8_t {
-  unseen,                  // outside of the time window
-  other,                   // neither allocates nor frees
-  failed,                  // an allocation that got nothing
-  began,                   // an allocation
-  began_after_early_free,  // the pointer's allocation before this one was freed just before it was made, as times say
-  told_twice,              // an allocation whose event came before: `replaced` is what the first one said
-  freed,                   // the free of an allocation of the trace
-  freed_null,
-  freed_nothing,  // ZERO_SIZE_PTR
-  allocated_before_trace,
-  double_or_untraced,  // a second free with no allocation between
-  impossible_order,
-};
 
 struct Step {
   std::uint64_t began_ns = 0;  // freed, replaced: when it had been allocated; double_or_untraced: of the free before

@@ -25,18 +25,6 @@ constexpr unsigned kMostSevereOrder = 3;  // PAGE_ALLOC_COSTLY_ORDER, as in the 
 
 constexpr std::uint32_t kNotSelected = ~std::uint32_t{0};  // as a group of live frames
 
-bool is_page_event(EventKind kind) {
-  switch (kind) {
-    case EventKind::page_alloc:
-    case EventKind::page_free:
-    case EventKind::page_free_batched:
-    case EventKind::page_alloc_zone_locked:
-    case EventKind::page_pcpu_drain:
-    case EventKind::page_alloc_extfrag: return true;
-    default: return false;
-  }
-}
-
 // Who did it: a thread id, or below all of them an interrupt, by the bit that comes first in interrupt_name().
 using Doer = std::int64_t;
 constexpr Doer kInterrupts = std::int64_t{-1} << 40;

@@ -18,12 +18,13 @@ namespace kmt {
 
 namespace {
 
-LedgerOptions ledger_options(const TraceInfo& info, const std::vector<GroupKey>& by, bool history) {
+LedgerOptions ledger_options(const TraceInfo& info, const ReportRequest& request) {
   return {.page_size = info.page_size,
           .cpu_nodes = info.cpu_nodes,
           .cache_object_may_be_kfreed = kfree_takes_cache_objects(info.kernel),
-          .by_lifetime = std::find(by.begin(), by.end(), GroupKey::lifetime) != by.end(),
-          .history = history,
+          .by_lifetime = std::find(request.by.begin(), request.by.end(), GroupKey::lifetime) != request.by.end(),
+          .history = request.history,
+          .traffic = request.traffic,
           .cpu_page_lists = cpu_page_lists(info)};
 }
 
@@ -94,7 +95,7 @@ struct ReportAnalysis::State {
                                symbol_names, caches),
                    grouping),
         matching(trace_info.page_identity, trace_info.page_size),
-        ledger(ledger_options(trace_info, request.by, request.history)),
+        ledger(ledger_options(trace_info, request)),
         history_of_live(request.history_of_live) {}
 
   AllocatorTotals totals_of(Allocator allocator) const;
@@ -108,6 +109,7 @@ struct ReportAnalysis::State {
   void find_missing_frees(const EventCounts& seen, ReportResult& result) const;
   std::vector<std::uint32_t> groups_to_follow(Histories& common) const;
   std::optional<Histories> make_histories(std::uint64_t end_ns);
+  std::optional<TrafficOverTime> make_traffic(std::uint64_t end_ns);
 
   const TraceInfo& info;
   const SymbolNames& symbols;
@@ -119,6 +121,7 @@ struct ReportAnalysis::State {
   bool history_of_live;
   MatchedBatch batch;                    // of add()
   std::vector<SharedHistory> histories;  // by group, where they are asked for
+  std::vector<SharedTraffic> traffic;    // likewise
 };
 
 ReportAnalysis::ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request)
@@ -195,6 +198,7 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
   if (lifetime == grouping.by().end()) {
     rows.push_back(row_of(account, std::move(keys)));
     if (!histories.empty()) rows.back().history = histories[group];
+    if (!traffic.empty()) rows.back().traffic = traffic[group];
     return;
   }
   const std::size_t before = rows.size();
@@ -303,6 +307,15 @@ std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end
   return common;
 }
 
+std::optional<TrafficOverTime> ReportAnalysis::State::make_traffic(std::uint64_t end_ns) {
+  if (!ledger.traffic()) return std::nullopt;
+  TrafficOverTime of_all = ledger.traffic()->finish(end_ns);
+  for (std::uint32_t id = 0; id < info.call_sites.size(); ++id) of_all.sites.push_back(code_address(id).symbol);
+  of_all.cpu_nodes = info.cpu_nodes;
+  traffic = ledger.traffic()->of_groups(ledger.accounts().size());
+  return of_all;
+}
+
 // kfree takes objects of caches too, kmem_cache_free none of kmalloc's.
 void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportResult& result) const {
   constexpr std::uint64_t kEnough = 100;  // allocations, of which some would have been freed
@@ -350,6 +363,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   }
   result.by = state.grouping.by();
   result.histories = state.make_histories(recorded.to_ns);
+  result.traffic = state.make_traffic(recorded.to_ns);
   result.groups = state.tables();
   for (GroupTable& table : result.groups)
     for (GroupRow& row : table.rows) {

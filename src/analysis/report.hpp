@@ -22,6 +22,7 @@ struct ReportRequest {
   // What tasks are called, and their thread groups, of this trace read to its end; null: as far as it has been read.
   const TraceInfo* tasks = nullptr;
   bool history = false;          // fill ReportResult::histories; not with GroupKey::lifetime
+  bool traffic = false;          // fill ReportResult::traffic; likewise
   bool history_of_live = false;  // where groups are too many, follow what may grow and is live, not the highest peaks
 };
 

@@ -27,7 +27,7 @@ class TimeBuckets {
   static constexpr std::uint32_t kMostBuckets = 512;
   static constexpr std::uint32_t kFirstShift = 10;  // about a microsecond
 
-  // Fewer from now on, at most: a power of two.
+  // Fewer from now on, at most.
   void limit(std::uint32_t most);
 
   explicit TimeBuckets(std::uint64_t start_ns) : start_ns_(start_ns) {}

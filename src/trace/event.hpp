@@ -27,6 +27,8 @@ enum class EventKind : std::uint8_t {
   percpu_free,
   vmap_alloc,  // alloc_vmap_area; a failed one has the address 0
   vmap_free,   // free_vmap_area_noflush: from then on nobody uses the area, it is reused after a purge
+  call_entry,  // of ftrace's function graph: funcgraph_entry, fgraph_retaddr_entry; kmemtrace:call_entry
+  call_exit,   // funcgraph_exit; kmemtrace:call_exit
 };
 
 // What ran when the event happened, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
@@ -45,12 +47,20 @@ struct PageFlags {
   static constexpr unsigned kFallbackTypeShift = 4;        // page_alloc_extfrag: the migrate type that is taken from
   static constexpr unsigned kMostFallbackType = 15;        // or more, which no kernel has
 };
+// What call_exit says beside its numbers, in Event::page_flags.
+struct CallFlags {
+  static constexpr std::uint8_t kDuration = 0x01;
+  static constexpr std::uint8_t kReturnValue = 0x02;
+};
+// The depth of a call that is this deep or deeper. Kernels keep at most 50 of a task (FTRACE_RETFUNC_DEPTH, Linux 6.1).
+constexpr std::uint8_t kMostCallDepth = 255;
 // The numa_node of an event that asks for none (NUMA_NO_NODE) or whose format has no such field.
 constexpr std::int16_t kNoNode = -1;
 
 // bytes_requested of a percpu allocation is for one CPU, rounded up to 4 bytes. Its bytes_allocated is what it takes of
 // the machine, pcpu_obj_full_size() of mm/percpu-internal.h (Linux 6.18): the same for each possible CPU, and a pointer
 // for every 4 bytes where control groups account kernel memory. Zero before Linux 5.19, which does not say.
+// The address of a call is that of the function. Its other fields are asked for by name, below.
 // A vmap area is a range of kernel addresses, of vmalloc, vmap, ioremap or a stack: not always memory of its own.
 struct Event {
   std::uint64_t time_ns;          // on the trace's clock, scaled by the source
@@ -70,16 +80,33 @@ struct Event {
   std::int8_t migrate_type;     // page events that have one, page_alloc_extfrag: asked for; -1: none there can be
   std::uint8_t fallback_order;  // page_alloc_extfrag: of the free block of another migrate type that is taken from
   std::uint8_t page_flags;      // PageFlags
-  StackId stack;                // of the kernel; of a kernel_stack record the one that it tells
+  StackId stack;                // of the kernel; of a kernel_stack record the one that fits no event
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 
 using EventBatch = std::vector<Event>;
 
+// How high an interrupt is: 0 none, 1 soft, 2 hard, 3 NMI. One runs on top of what is lower.
+constexpr std::uint8_t interrupt_level(const Event& event) {
+  if ((event.context & Context::kNmi) != 0) return 3;
+  if ((event.context & Context::kHardIrq) != 0) return 2;
+  return (event.context & Context::kSoftIrq) != 0 ? 1 : 0;
+}
+
 // Of page_alloc_extfrag: the migrate type of the free block that is taken from.
 constexpr unsigned fallback_migrate_type(const Event& event) {
   return unsigned{event.page_flags} >> PageFlags::kFallbackTypeShift;
 }
+
+constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry || kind == EventKind::call_exit; }
+// Of call_entry and call_exit: how many traced calls of the task are around it.
+constexpr std::uint8_t call_depth(const Event& event) { return event.order; }
+// Of call_entry: what was recorded with it, as TraceInfo::call_records numbers it; 0: nothing, or nobody asked for it.
+constexpr std::uint64_t call_record(const Event& event) { return event.bytes_requested; }
+// Of call_exit: in nanoseconds, whatever the trace's clock; where CallFlags::kDuration is set.
+constexpr std::uint64_t call_duration_ns(const Event& event) { return event.bytes_allocated; }
+// Of call_exit: the register, as wide as the kernel's words; where CallFlags::kReturnValue is set.
+constexpr std::uint64_t return_value(const Event& event) { return event.bytes_requested; }
 
 constexpr bool is_slab_alloc(EventKind kind) { return kind == EventKind::kmalloc || kind == EventKind::cache_alloc; }
 constexpr bool is_slab_free(EventKind kind) { return kind == EventKind::kfree || kind == EventKind::cache_free; }
@@ -97,6 +124,17 @@ constexpr bool is_allocation(EventKind kind) {
 }
 constexpr bool is_free(EventKind kind) {
   return is_slab_free(kind) || kind == EventKind::percpu_free || kind == EventKind::vmap_free;
+}
+constexpr bool is_page_event(EventKind kind) {
+  switch (kind) {
+    case EventKind::page_alloc:
+    case EventKind::page_free:
+    case EventKind::page_free_batched:
+    case EventKind::page_alloc_zone_locked:
+    case EventKind::page_pcpu_drain:
+    case EventKind::page_alloc_extfrag: return true;
+    default: return false;
+  }
 }
 // Of an allocation or a free, of pages too.
 constexpr Allocator allocator_of(EventKind kind) {

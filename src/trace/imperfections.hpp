@@ -36,12 +36,12 @@ std::string_view to_string(Severity severity);
 
 // Where these are found events are missing, at times and in numbers that nobody knows.
 inline constexpr std::array kHidesEvents = {
-    Imperfection::missing_cpu,      Imperfection::interrupted_recording, Imperfection::cut_off_cpu,
-    Imperfection::unknown_loss,     Imperfection::truncated_file,        Imperfection::unfinished_file,
-    Imperfection::repaired_file,    Imperfection::damaged_section,       Imperfection::damaged_block,
-    Imperfection::missing_section,  Imperfection::damaged_page,          Imperfection::short_record,
-    Imperfection::bad_event_format, Imperfection::torn_record,           Imperfection::unreadable_line,
-    Imperfection::damaged_stream};
+    Imperfection::missing_cpu,     Imperfection::some_cpus,        Imperfection::interrupted_recording,
+    Imperfection::cut_off_cpu,     Imperfection::unknown_loss,     Imperfection::truncated_file,
+    Imperfection::unfinished_file, Imperfection::repaired_file,    Imperfection::damaged_section,
+    Imperfection::damaged_block,   Imperfection::missing_section,  Imperfection::damaged_page,
+    Imperfection::short_record,    Imperfection::bad_event_format, Imperfection::torn_record,
+    Imperfection::unreadable_line, Imperfection::damaged_stream};
 
 // One place where something was found.
 struct Finding {

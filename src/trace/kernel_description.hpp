@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "trace/call_types.hpp"
 #include "trace/clock_scale.hpp"
 
 namespace kmt {
@@ -40,6 +41,7 @@ struct KernelDescription {
   std::string clock_choices;   // trace_clock: "[local] global …"
   std::string clock;           // the one in brackets
   ClockScale clock_scale;      // where its ticks are no nanoseconds
+  CallTypes call_types;        // where calls are recorded
   // What else is worth knowing of the machine and the recording, by name: docs/formats/kmt.md, "Notes".
   std::map<std::string, std::string> notes;
 };

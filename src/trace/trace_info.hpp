@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "trace/call_types.hpp"
 #include "trace/event.hpp"
 #include "trace/gfp_flags.hpp"
 #include "trace/imperfections.hpp"
@@ -20,6 +22,8 @@
 #include "trace/task_name_history.hpp"
 
 namespace kmt {
+
+class CallRecords;
 
 struct EventType {
   std::string system;  // "kmem"
@@ -75,12 +79,14 @@ struct TraceInfo {
   std::vector<BufferStatistics> buffer_statistics;
   std::map<std::string, std::string> notes;  // of the machine and the recording: docs/formats/kmt.md
   std::vector<StateSample> samples;          // by time
+  CallTypes call_types;                      // of calls whose arguments were recorded
 
   std::vector<EventType> event_types;
   std::vector<std::uint64_t> call_sites = {0};  // addresses
   std::vector<std::string> cache_names = {""};
   StackTable stacks;
-  std::vector<FlagName> gfp_flags;  // of this kernel, in the order in which it prints them; empty: not told
+  std::shared_ptr<CallRecords> call_records;  // null: OpenOptions did not ask for them
+  std::vector<FlagName> gfp_flags;            // of this kernel, in the order in which it prints them; empty: not told
 
   std::vector<LostEvents> lost;
   std::uint64_t lost_somewhere = 0;  // events of which neither CPU nor time is known

@@ -49,6 +49,8 @@ class CallerFinder {
   bool hides(std::uint64_t address);
   // The index of the first address, innermost first, whose function is not in the list; the stack's size where all are.
   std::size_t caller(std::span<const std::uint64_t> stack);
+  // Looks them up again from now on.
+  void names_changed() { hidden_.clear(); }
 
  private:
   const SymbolNames& names_;

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/call_graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analysis/call_decoder.hpp"
+#include "analysis/call_stacks.hpp"
+#include "analysis/shown_calls.hpp"
+#include "analysis/trace_summary.hpp"
+#include "base/flat_map.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+struct CallGraph::State {
+  // A call that is open, or in which something lives, or in calls that it made. Others take its number then.
+  struct Node {
+    std::uint32_t parent = 0;  // the call around it; 0: none, or it belongs to an interrupt on top of that
+    std::uint32_t function = 0;
+    std::uint32_t place = 0;       // of its task in `stacks`, while it is open
+    std::uint32_t references = 1;  // 1 while it is open, 1 for each allocation that lives and each node inside
+    bool open = true;
+    bool selected = false;
+  };
+  struct Live {
+    std::uint64_t bytes;
+    std::uint32_t node;  // 0: allocated in no call
+    Allocator allocator;
+    bool ended;  // pages of which the first is freed already
+  };
+  struct Function {
+    GraphFunction sums;
+    bool matches = false;
+    std::uint8_t level = 0;  // of interrupts, that it runs at whatever the flags say
+  };
+
+  State(const TraceInfo& trace_info, const SymbolNames& names, CallGraphRequest wanted)
+      : info(trace_info),
+        symbols(names),
+        request(std::move(wanted)),
+        stacks(trace_info, [this](TaskCalls& task, const OpenCall& call, const Event* end) { close(task, call, end); }),
+        decoder(trace_info, request.signatures),
+        shown(request.limit) {
+    result.has_types = request.signatures != nullptr;
+  }
+
+  std::uint32_t function_of(std::uint64_t address);
+  std::uint32_t new_node(const Node& node);
+  void unref(std::uint32_t node);
+  void enter(const StreamedEvent& streamed);
+  void leave(const StreamedEvent& streamed);
+  void leave_unseen(const StreamedEvent& streamed, std::uint32_t function);
+  void close(TaskCalls& task, const OpenCall& call, const Event* end);
+  void account_memory(const StreamedEvent& streamed);
+  void allocate(const StreamedEvent& streamed);
+  void release(const EndedPart& part);
+  void add_live();
+  bool is_selected(const OpenCall* parent, std::uint32_t function, std::int32_t tid, bool interrupt) const;
+  bool meets_conditions(std::uint32_t function, const Event& entry);
+  void tell_result(TracedCall& call, const Event& end);
+  bool is_error(std::uint32_t function, const Event& end);
+  const CallSignature* signature_of(std::uint32_t function) {
+    return decoder.signature(function, functions[function].sums.name);
+  }
+  bool is_long_enough(std::optional<std::uint64_t> duration) const {
+    return request.least_ns == 0 || (duration && *duration >= request.least_ns);
+  }
+  std::uint64_t bytes_of(const Event& event) const {
+    return event.kind == EventKind::page_alloc ? info.page_size << event.order : event.bytes_allocated;
+  }
+
+  const TraceInfo& info;
+  const SymbolNames& symbols;
+  CallGraphRequest request;
+  CallStacks stacks;
+  CallDecoder decoder;
+  std::vector<Function> functions;
+  FlatMap<std::uint32_t> function_ids;  // by address
+  std::vector<Node> nodes = {{}};       // the first is none
+  std::vector<std::uint32_t> free_nodes;
+  FlatMap<Live> live;  // by number
+  ShownCalls shown;
+  EventSpan seen;
+  CallGraphResult result;
+};
+
+std::uint32_t CallGraph::State::function_of(std::uint64_t address) {
+  const auto [id, inserted] = function_ids.insert(address);
+  if (!inserted) return *id;
+  *id = static_cast<std::uint32_t>(functions.size());
+  Function& function = functions.emplace_back();
+  function.sums.address = address;
+  const std::string symbol = symbols.name(address);
+  const std::size_t offset = symbol.find('+');  // behind an instruction that marks a branch's target
+  const std::size_t module = symbol.find(" [");
+  function.sums.name = symbol.substr(0, std::min(offset, module));
+  const std::string& name = function.sums.name;
+  function.matches = request.functions.empty() || std::ranges::any_of(request.functions, [&](const std::string& glob) {
+                       return glob_match(glob, name);
+                     });
+  function.level = interrupt_level_of(name);
+  if (module != std::string::npos) function.sums.name += symbol.substr(module);
+  return *id;
+}
+
+std::uint32_t CallGraph::State::new_node(const Node& node) {
+  if (node.parent != 0) ++nodes[node.parent].references;
+  if (free_nodes.empty()) {
+    nodes.push_back(node);
+    return static_cast<std::uint32_t>(nodes.size() - 1);
+  }
+  const std::uint32_t number = free_nodes.back();
+  free_nodes.pop_back();
+  nodes[number] = node;
+  return number;
+}
+
+void CallGraph::State::unref(std::uint32_t node) {
+  while (node != 0 && --nodes[node].references == 0) {
+    free_nodes.push_back(node);
+    node = nodes[node].parent;
+  }
+}
+
+bool CallGraph::State::is_selected(const OpenCall* parent, std::uint32_t function, std::int32_t tid,
+                                   bool interrupt) const {
+  if (parent != nullptr && parent->selected) return true;
+  return functions[function].matches && (request.pids.empty() || (!interrupt && request.pids.contains(tid)));
+}
+
+bool CallGraph::State::meets_conditions(std::uint32_t function, const Event& entry) {
+  return request.where.empty() || decoder.meet(request.where, decoder.arguments(signature_of(function), entry));
+}
+
+void CallGraph::State::tell_result(TracedCall& call, const Event& end) {
+  if ((end.page_flags & CallFlags::kReturnValue) == 0) return;
+  const CallSignature* const signature = signature_of(call.function);
+  call.return_value = return_value(end);
+  call.typed = signature != nullptr;
+  call.result = decoder.result(signature, end);
+}
+
+bool CallGraph::State::is_error(std::uint32_t function, const Event& end) {
+  TracedCall call;
+  call.function = function;
+  tell_result(call, end);
+  return returned_error(call, info.word_bits).has_value();
+}
+
+void CallGraph::State::enter(const StreamedEvent& streamed) {
+  const Event& event = *streamed.event;
+  const std::uint32_t function = function_of(event.address);
+  TaskCalls& task = stacks.enter(event, function, functions[function].level);
+  OpenCall& call = task.calls.back();
+  const OpenCall* const parent = task.calls.size() > 1 ? &call - 1 : nullptr;
+  const bool parent_selected = parent != nullptr && parent->selected;
+  call.selected = is_selected(parent, function, event.tid, call.level > 0) &&
+                  (parent_selected || meets_conditions(function, event));
+  if (parent_selected) call.shown_level = static_cast<std::uint8_t>(parent->shown_level + 1);
+
+  Node node;
+  node.parent = parent != nullptr && !call.on_top ? parent->node : 0;
+  node.function = function;
+  node.place = stacks.place();
+  node.selected = call.selected;
+  call.node = new_node(node);
+  ++result.calls_traced;
+  if (!call.selected) return;
+  ++functions[function].sums.calls;
+  call.may_be_shown = !request.depth || call.shown_level < *request.depth;
+  if (!call.may_be_shown || shown.is_full()) return;
+  TracedCall traced;
+  traced.function = function;
+  traced.tid = event.tid;
+  traced.task = streamed.task;
+  traced.cpu = traced.end_cpu = event.cpu;
+  traced.level = call.shown_level;
+  traced.interrupt = call.level;
+  traced.on_top = call.on_top;
+  traced.began_ns = traced.ended_ns = event.time_ns;
+  if (request.arguments) traced.arguments = decoder.arguments(signature_of(function), event);
+  call.slot = shown.begin(std::move(traced), parent != nullptr ? parent->slot : ShownCalls::kNone);
+}
+
+void CallGraph::State::leave(const StreamedEvent& streamed) {
+  const std::uint32_t function = function_of(streamed.event->address);
+  if (!stacks.leave(*streamed.event, function)) leave_unseen(streamed, function);
+}
+
+// The end of a call of which the begin is not in the trace.
+void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t function) {
+  const Event& event = *streamed.event;
+  ++result.calls_traced;
+  TaskCalls* const task = stacks.at(event);
+  const OpenCall* const parent = task != nullptr ? task->innermost() : nullptr;
+  const std::uint8_t level = std::max(interrupt_level(event), functions[function].level);
+  if (!is_selected(parent, function, event.tid, level > 0)) return;
+  if (!request.where.empty() && (parent == nullptr || !parent->selected)) return;
+  ++functions[function].sums.cut_off;
+  TracedCall traced;
+  traced.duration_ns = measured_duration(event);
+  if (parent != nullptr && parent->selected) traced.level = static_cast<std::uint8_t>(parent->shown_level + 1);
+  if ((request.depth && traced.level >= *request.depth) || !is_long_enough(traced.duration_ns) ||
+      (request.errors_only && !is_error(function, event))) {
+    if (parent != nullptr) shown.hide_inside(parent->slot);
+    return;
+  }
+  ++result.calls_selected;
+  traced.function = function;
+  traced.tid = event.tid;
+  traced.task = streamed.task;
+  traced.cpu = traced.end_cpu = event.cpu;
+  traced.interrupt = level;
+  traced.begin_seen = false;
+  traced.end_seen = true;
+  traced.began_ns = traced.ended_ns = event.time_ns;
+  tell_result(traced, event);
+  const std::size_t slot = shown.begin(std::move(traced), parent != nullptr ? parent->slot : ShownCalls::kNone);
+  if (slot != ShownCalls::kNone) shown.show(slot, true);
+  if (slot == ShownCalls::kNone && parent != nullptr) shown.hide_inside(parent->slot);
+}
+
+// The innermost call of a task has ended; nullptr: unseen.
+void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event* end) {
+  OpenCall* const parent = task.innermost();
+  nodes[call.node].open = false;
+  unref(call.node);
+
+  std::optional<std::uint64_t> duration;
+  if (end != nullptr) duration = measured_duration(*end);
+  if (end != nullptr && !duration && info.clock_in_ns) duration = time_between(call.began_ns, end->time_ns);
+  if (parent != nullptr) parent->inner_ns += duration.value_or(call.inner_ns);
+  if (parent != nullptr && !call.on_top)
+    for (std::size_t i = 0; i < kAllocators; ++i) parent->inside[i] += call.inside[i];
+
+  if (call.selected) {
+    GraphFunction& sums = functions[call.function].sums;
+    sums.cut_off += end == nullptr ? 1 : 0;
+    sums.lost_events += call.lost_before_ns ? 1 : 0;
+    if (duration) {
+      if (!call.runs_in_itself) sums.total_ns += *duration;
+      sums.self_ns += *duration - std::min(*duration, call.inner_ns);
+      sums.longest_ns = std::max(sums.longest_ns, *duration);
+    }
+    if (!call.is_inside_itself)
+      for (std::size_t i = 0; i < kAllocators; ++i) {
+        InsideSum counted = call.inside[i];
+        counted.live_allocations = counted.live_bytes = 0;  // what lives at the end of the trace is counted then
+        sums.inside[i] += counted;
+      }
+  }
+
+  const bool passes = call.may_be_shown &&
+                      is_long_enough(end == nullptr ? time_between(call.began_ns, task.last_ns) : duration) &&
+                      (!request.errors_only || (end != nullptr && is_error(call.function, *end)));
+  if (passes) ++result.calls_selected;
+  if (!passes || call.slot == ShownCalls::kNone) {
+    shown.drop(call.slot);
+    if (parent != nullptr) shown.hide_inside(parent->slot);
+    return;
+  }
+  TracedCall& traced = shown.at(call.slot);
+  traced.lost_events = call.lost_before_ns.has_value();
+  traced.inside = call.inside;
+  traced.duration_ns = duration;
+  if (end == nullptr) return shown.show(call.slot, false);
+  traced.end_seen = true;
+  traced.end_cpu = end->cpu;
+  traced.ended_ns = end->time_ns;
+  tell_result(traced, *end);
+  shown.show(call.slot, true);
+}
+
+void CallGraph::State::account_memory(const StreamedEvent& streamed) {
+  if (streamed.outcome == Outcome::told_twice && !streamed.ended.empty()) {
+    // The allocation keeps its place, the innermost, and gets another number.
+    if (const Live* const first = live.find(streamed.ended.front().allocation)) {
+      const Live same = *first;
+      live.erase(streamed.ended.front().allocation);
+      *live.insert(streamed.allocation).first = same;
+      return;
+    }
+  }
+  for (const EndedPart& part : streamed.ended) release(part);
+  if (begins(streamed.outcome) || streamed.outcome == Outcome::failed) allocate(streamed);
+}
+
+void CallGraph::State::allocate(const StreamedEvent& streamed) {
+  const Event& event = *streamed.event;
+  const auto allocator = static_cast<std::size_t>(allocator_of(event.kind));
+  InsideSum sum;
+  if (streamed.outcome == Outcome::failed)
+    sum.failed = 1;
+  else
+    sum = {1, bytes_of(event), 1, bytes_of(event), 0};
+
+  TaskCalls* const task = stacks.at(event);
+  OpenCall* const call = task != nullptr ? task->around(interrupt_level(event)) : nullptr;
+  (call != nullptr ? call->inside : result.outside)[allocator] += sum;
+  if (call != nullptr && call->selected) {
+    InsideSum counted = sum;
+    counted.live_allocations = counted.live_bytes = 0;
+    functions[call->function].sums.inside_self[allocator] += counted;
+  }
+  if (sum.failed > 0) return;
+  const std::uint32_t node = call != nullptr ? call->node : 0;
+  if (node != 0) ++nodes[node].references;
+  *live.insert(streamed.allocation).first = {sum.bytes, node, allocator_of(event.kind), false};
+}
+
+// What has returned keeps what was live then; calls around it, which have not, lose it.
+void CallGraph::State::release(const EndedPart& part) {
+  Live* const found = live.find(part.allocation);
+  if (found == nullptr) return;
+  InsideSum* sum = nullptr;
+  const auto allocator = static_cast<std::size_t>(found->allocator);
+  std::uint32_t node = found->node;
+  if (node == 0) sum = &result.outside[allocator];
+  while (node != 0 && !nodes[node].open) node = nodes[node].parent;
+  if (node != 0) sum = &stacks.call_of(nodes[node].place, node).inside[allocator];
+
+  const std::uint64_t bytes = std::min(part.bytes.value_or(found->bytes), found->bytes);
+  if (sum != nullptr) {
+    sum->live_bytes -= bytes;
+    sum->live_allocations -= part.whole ? 1 : 0;
+  }
+  found->bytes -= bytes;
+  if (part.whole) found->ended = true;
+  if (found->bytes > 0) return;
+  unref(found->node);
+  live.erase(part.allocation);
+}
+
+// Of all that lives at the end of the trace, to every function that it was allocated in.
+void CallGraph::State::add_live() {
+  std::vector<std::uint32_t> counted;
+  live.for_each([&](std::uint64_t, const Live& entry) {
+    const auto allocator = static_cast<std::size_t>(entry.allocator);
+    InsideSum sum;
+    sum.live_allocations = entry.ended ? 0 : 1;
+    sum.live_bytes = entry.bytes;
+    if (entry.node != 0 && nodes[entry.node].selected)
+      functions[nodes[entry.node].function].sums.inside_self[allocator] += sum;
+    counted.clear();
+    for (std::uint32_t node = entry.node; node != 0; node = nodes[node].parent) {
+      const std::uint32_t function = nodes[node].function;
+      if (!nodes[node].selected || std::ranges::find(counted, function) != counted.end()) continue;
+      counted.push_back(function);
+      functions[function].sums.inside[allocator] += sum;
+    }
+  });
+}
+
+CallGraph::CallGraph(const TraceInfo& info, const SymbolNames& symbols, CallGraphRequest request)
+    : state_(std::make_unique<State>(info, symbols, std::move(request))) {}
+CallGraph::~CallGraph() = default;
+
+void CallGraph::add(const StreamedEvent& streamed) {
+  State& state = *state_;
+  const Event& event = *streamed.event;
+  state.seen.add(event);
+  if (event.kind == EventKind::call_entry) {
+    state.enter(streamed);
+    state.result.has_arguments = state.result.has_arguments || call_record(event) != 0;
+    return state.decoder.give_back(event);
+  }
+  if (event.kind != EventKind::call_exit) return state.account_memory(streamed);
+  state.leave(streamed);
+  if ((event.page_flags & CallFlags::kReturnValue) != 0) state.result.has_return_values = true;
+}
+
+void CallGraph::end(const StreamEnd& end) {
+  State& state = *state_;
+  state.stacks.finish();
+  state.add_live();
+  if (state.result.calls_traced > 0) state.decoder.check_names(state.request.where, state.result.has_arguments);
+  CallGraphResult& result = state.result;
+  result.trace = summarize(state.info);
+  state.seen.store_in(result.trace);
+  result.trace.complete = end.complete;
+  result.findings = findings_of(state.info);
+  for (State::Function& function : state.functions) result.functions.push_back(std::move(function.sums));
+  state.shown.take(result);
+}
+
+CallGraphResult CallGraph::take() { return std::move(state_->result); }
+
+}  // namespace kmt

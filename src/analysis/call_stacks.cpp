@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/call_stacks.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace kmt {
+
+namespace {
+
+enum Level : std::uint8_t { kTask, kSoftIrq, kHardIrq };  // as interrupt_level()
+
+// kernel/softirq.c, Linux 6.1 and 6.18: they count the interrupt themselves.
+constexpr std::pair<std::string_view, Level> kUncounted[] = {
+    {"irq_enter", kHardIrq},    {"irq_enter_rcu", kHardIrq}, {"irq_exit", kHardIrq},
+    {"irq_exit_rcu", kHardIrq}, {"__do_softirq", kSoftIrq},  {"handle_softirqs", kSoftIrq},
+};
+
+// Whose calls an event belongs to. The idle tasks of all CPUs have the same id.
+std::uint64_t task_key(const Event& event) {
+  if (event.tid != 0) return static_cast<std::uint32_t>(event.tid);
+  return std::uint64_t{1} << 32 | event.cpu;
+}
+
+// Whether the call that ends cannot be this one, since it began after a loss that this one was there before. Of a call
+// that slept the kernel may have measured less than it took: then the answer is yes, and one call becomes two halves.
+bool began_after_loss(const OpenCall& call, const Event& end, const TraceInfo& info) {
+  constexpr std::uint64_t kSlackNs = 10'000;  // between the time that is measured and that of the record
+  const auto duration = measured_duration(end);
+  return call.lost_before_ns && duration && info.clock_in_ns && *duration <= end.time_ns &&
+         end.time_ns - *duration > *call.lost_before_ns + kSlackNs;
+}
+
+// Looks for its function among the calls that are open.
+void find_outer(const std::vector<OpenCall>& calls, OpenCall& call) {
+  bool inside = !call.on_top;
+  for (auto below = calls.rbegin(); below != calls.rend(); ++below) {
+    if (below->function == call.function) {
+      call.runs_in_itself = true;
+      call.is_inside_itself = call.is_inside_itself || inside;
+    }
+    inside = inside && !below->on_top;
+  }
+}
+
+// Events were lost while all of these ran.
+void touch(TaskCalls& task, std::uint64_t before_ns) {
+  task.unsure = true;
+  for (OpenCall& call : task.calls)
+    if (!call.lost_before_ns) call.lost_before_ns = std::max(before_ns, call.began_ns);
+}
+
+}  // namespace
+
+std::uint8_t interrupt_level_of(std::string_view function) {
+  for (const auto& [name, level] : kUncounted)
+    if (name == function) return level;
+  return kTask;
+}
+
+std::optional<std::uint64_t> measured_duration(const Event& end) {
+  if ((end.page_flags & CallFlags::kDuration) == 0) return {};
+  return call_duration_ns(end);
+}
+
+OpenCall* TaskCalls::around(std::uint8_t level) {
+  if (calls.empty() || unsure) return nullptr;
+  OpenCall& top = calls.back();
+  const bool fits = level == kTask ? top.level == kTask : top.level >= level;
+  return fits ? &top : nullptr;
+}
+
+std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint64_t from_ns, std::uint64_t to_ns) {
+  for (; known_ < info_.lost.size(); ++known_) {
+    const unsigned of = info_.lost[known_].cpu;
+    if (of > std::numeric_limits<std::uint16_t>::max()) continue;  // no event is of such a CPU
+    if (by_cpu_.size() <= of) by_cpu_.resize(of + std::size_t{1});
+    by_cpu_[of].push_back(known_);
+  }
+  if (cpu >= by_cpu_.size()) return {};
+  const std::vector<std::size_t>& losses = by_cpu_[cpu];
+  // 0: the time after it is not known, yet or at all
+  const auto is_over = [&](std::size_t loss) {
+    return info_.lost[loss].after_ns != 0 && info_.lost[loss].after_ns <= from_ns;
+  };
+  const auto first = std::ranges::partition_point(losses, is_over);
+  if (first == losses.end() || info_.lost[*first].before_ns >= to_ns) return {};
+  return info_.lost[*first].before_ns;
+}
+
+TaskCalls* CallStacks::find(const Event& event) {
+  const std::uint32_t* const place = places_.find(task_key(event));
+  if (place == nullptr) return nullptr;
+  place_ = *place;
+  return &tasks_[place_];
+}
+
+// Whether events were lost where the task may have been since it was last seen.
+void CallStacks::see(TaskCalls& task, const Event& event) {
+  if (!task.calls.empty()) {
+    for (const std::uint16_t cpu : {task.last_cpu, event.cpu})
+      if (const auto before = losses_.first_between(cpu, task.last_ns, event.time_ns)) touch(task, *before);
+  }
+  task.last_ns = event.time_ns;
+  task.last_cpu = event.cpu;
+}
+
+TaskCalls* CallStacks::at(const Event& event) {
+  TaskCalls* const task = find(event);
+  if (task != nullptr) see(*task, event);
+  return task;
+}
+
+TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::uint8_t level) {
+  const auto [place, is_new] = places_.insert(task_key(event));
+  if (is_new && free_.empty()) {
+    *place = static_cast<std::uint32_t>(tasks_.size());
+    tasks_.emplace_back();
+  } else if (is_new) {
+    *place = free_.back();
+    free_.pop_back();
+  }
+  place_ = *place;
+  TaskCalls& task = tasks_[place_];
+  see(task, event);
+  close_from_depth(task, call_depth(event));
+  task.unsure = false;
+
+  OpenCall call;
+  const OpenCall* const below = task.innermost();
+  call.function = function;
+  call.depth = call_depth(event);
+  call.began_ns = event.time_ns;
+  const std::uint8_t around = below != nullptr ? below->level : std::uint8_t{0};
+  call.level = std::max(interrupt_level(event), level);
+  call.on_top = call.level > around;
+  if (around > 0) call.level = std::max(call.level, std::uint8_t{1});
+  find_outer(task.calls, call);
+  task.calls.push_back(call);
+  return task;
+}
+
+bool CallStacks::leave(const Event& event, std::uint32_t function) {
+  TaskCalls* const task = at(event);
+  if (task == nullptr) return false;
+  const unsigned depth = call_depth(event);
+  close_from_depth(*task, depth + 1);
+  task->unsure = false;
+  const OpenCall* const top = task->innermost();
+  const bool is_top =
+      top != nullptr && top->depth == depth && top->function == function && !began_after_loss(*top, event, info_);
+  if (is_top)
+    close(*task, &event);
+  else
+    close_from_depth(*task, depth);
+  if (task->calls.empty()) {
+    places_.erase(task_key(event));
+    free_.push_back(place_);
+  }
+  return is_top;
+}
+
+void CallStacks::close(TaskCalls& task, const Event* end) {
+  const OpenCall call = task.calls.back();
+  task.calls.pop_back();
+  ended_(task, call, end);
+}
+
+void CallStacks::close_from_depth(TaskCalls& task, unsigned depth) {
+  while (!task.calls.empty() && task.calls.back().depth >= depth) close(task, nullptr);
+}
+
+void CallStacks::finish() {
+  for (TaskCalls& task : tasks_) {
+    if (!task.calls.empty())
+      if (const auto before = losses_.first_between(task.last_cpu, task.last_ns, ~std::uint64_t{0}))
+        touch(task, *before);
+    close_from_depth(task, 0);
+  }
+}
+
+OpenCall& CallStacks::call_of(std::uint32_t place, std::uint32_t node) {
+  return *std::ranges::find(tasks_[place].calls, node, &OpenCall::node);
+}
+
+}  // namespace kmt

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What was recorded when functions were entered, for as long as events name it: it may be more than there is memory for
+// all of a trace's calls, so whoever has looked at an event gives it back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+
+namespace kmt {
+
+struct CallRecord {
+  std::vector<std::uint64_t> registers;  // the argument registers, in their order
+  std::vector<std::uint8_t> values;      // the record's field `values`
+};
+
+class CallRecords {
+ public:
+  // Its number, other than 0. Of the registers the first 255 are kept, of the values the first 65535 bytes.
+  std::uint64_t add(std::span<const std::uint64_t> registers, Bytes values);
+  CallRecord at(std::uint64_t number) const;  // which was added and not given back
+  void give_back(std::uint64_t number);
+
+  std::size_t held() const;  // records that were not given back
+  std::size_t bytes_held() const;
+
+ private:
+  struct Block {
+    std::vector<std::uint8_t> bytes;
+    std::size_t in_use = 0;  // records that are not given back
+  };
+  std::vector<Block> blocks_;  // empty ones keep their place
+};
+
+}  // namespace kmt

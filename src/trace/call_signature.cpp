@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/call_signature.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint16_t kNotRead = 0xFFFF;
+
+std::uint64_t extended(std::uint64_t value, unsigned bits, bool is_signed) {
+  if (bits == 0 || bits >= 64) return value;
+  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  value &= mask;
+  return is_signed && (value >> (bits - 1)) != 0 ? value | ~mask : value;
+}
+
+void set_number(CallValue& value, const ValueType& type, std::uint64_t raw, unsigned bits) {
+  value.kind = type.kind;
+  value.is_signed = type.is_signed;
+  value.is_size = type.is_size;
+  value.bits = extended(raw, bits, type.is_signed);
+  if (type.kind == ValueKind::boolean) value.bits = value.bits != 0 ? 1 : 0;
+  if (type.kind != ValueKind::enumeration || !type.enumerators) return;
+  const auto named =
+      std::ranges::find(*type.enumerators, value.bits, [](const auto& enumerator) { return enumerator.first; });
+  if (named != type.enumerators->end()) value.text = named->second;
+}
+
+void set_number(CallValue& value, const ValueType& type, const CallAbi& abi, std::uint64_t raw, unsigned bits) {
+  set_number(value, type, raw, bits);
+  if (type.is_gfp && abi.gfp_flags != nullptr && value.bits != 0) value.text = gfp_text(*abi.gfp_flags, value.bits);
+}
+
+// The argument registers in their order, as the ABI fills them.
+class Registers {
+ public:
+  Registers(const CallAbi& abi, std::span<const std::uint64_t> registers) : abi_(abi), registers_(registers) {}
+
+  bool any_left() const { return next_ < registers_.size(); }
+  // Where the last one was that take() found; empty: in none.
+  std::optional<unsigned> last() const { return last_; }
+
+  CallValue take(const Parameter& parameter) {
+    CallValue value;
+    value.name = parameter.name;
+    last_.reset();
+    const ValueType& type = parameter.type;
+    if (type.kind == ValueKind::structure) {
+      take_structure(type.bytes, value);
+    } else if (type.kind == ValueKind::string) {
+      set_number(value, {ValueKind::pointer, false, false, false, word_bytes(), nullptr}, take_words(1),
+                 abi_.word_bits);
+    } else if (type.kind != ValueKind::unknown) {
+      const unsigned words = type.bytes > word_bytes() ? 2 : 1;
+      if (words == 2 && abi_.arch.starts_with("arm")) next_ += next_ % 2;  // of AAPCS32, pairs begin at even ones
+      if (next_ + words > registers_.size())
+        next_ = registers_.size();
+      else
+        set_number(value, type, abi_, take_words(words), 8 * type.bytes);
+    }
+    return value;
+  }
+
+ private:
+  unsigned word_bytes() const { return abi_.word_bits / 8; }
+
+  std::uint64_t take_words(unsigned words) {
+    last_ = static_cast<unsigned>(next_);
+    const std::uint64_t first = registers_[next_++];
+    if (words == 1) return first;
+    const std::uint64_t second = registers_[next_++];
+    return abi_.byte_order == ByteOrder::big ? first << 32 | (second & 0xFFFFFFFF)
+                                             : second << 32 | (first & 0xFFFFFFFF);
+  }
+
+  // Psabi of x86-64: in up to two registers, both or none, else on the stack. AAPCS64: likewise, but larger ones by
+  // reference. s390x: of 1, 2, 4 and 8 bytes in a register, else by reference. Elsewhere as the kernel shows them.
+  void take_structure(std::uint32_t bytes, CallValue& value) {
+    if (bytes == 0) return;
+    const std::size_t words = (bytes + word_bytes() - 1) / word_bytes();
+    const std::size_t left = registers_.size() - next_;
+    const bool x86 = abi_.arch == "x86_64";
+    if (x86 && (words > 2 || words > left)) return;
+    const bool by_reference = abi_.arch == "aarch64" ? words > 2
+                              : abi_.arch == "s390x" ? bytes > 8 || (bytes & (bytes - 1)) != 0
+                                                     : false;
+    value.kind = ValueKind::structure;
+    value.text = by_reference ? "(STRUCT *)[" : "(STRUCT)[";
+    const std::size_t shown = std::min(by_reference ? 1 : words, left);
+    for (std::size_t i = 0; i < shown; ++i) value.text += fmt::format("{}{:#x}", i > 0 ? ":" : "", registers_[next_++]);
+    value.text += shown < words && !by_reference ? "...]" : "]";
+  }
+
+  const CallAbi& abi_;
+  std::span<const std::uint64_t> registers_;
+  std::size_t next_ = 0;
+  std::optional<unsigned> last_;
+};
+
+// What was read from memory, in its order.
+class Recorded {
+ public:
+  Recorded(Bytes bytes, ByteOrder order) : bytes_(bytes), order_(order) {}
+
+  std::optional<Bytes> next() {
+    if (bytes_.size() < 2) return std::nullopt;
+    const auto length = load<std::uint16_t>(bytes_.data(), order_);
+    bytes_ = bytes_.subspan(2);
+    if (length == kNotRead) return std::nullopt;
+    if (length > bytes_.size()) {
+      bytes_ = {};
+      return std::nullopt;
+    }
+    const Bytes value = bytes_.first(length);
+    bytes_ = bytes_.subspan(length);
+    return value;
+  }
+
+ private:
+  Bytes bytes_;
+  ByteOrder order_;
+};
+
+CallValue recorded_value(const RecordedValueType& recorded, Bytes bytes, const CallAbi& abi) {
+  CallValue value;
+  value.name = recorded.text;
+  if (recorded.type.kind == ValueKind::string) {
+    value.kind = ValueKind::string;
+    value.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (const std::size_t end = value.text.find('\0'); end != std::string::npos) value.text.resize(end);
+    return value;
+  }
+  const std::size_t size = bytes.size();
+  if (size != recorded.type.bytes || (size != 1 && size != 2 && size != 4 && size != 8)) return value;
+  const std::uint64_t raw = load_sized(bytes.data(), static_cast<unsigned>(size), abi.byte_order);
+  set_number(value, recorded.type, abi, recorded.bit_shift < 64 ? raw >> recorded.bit_shift : 0,
+             recorded.bits != 0 ? recorded.bits : static_cast<unsigned>(8 * size));
+  return value;
+}
+
+std::string ascii(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte > 0x7E)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += ascii({&c, 1});
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
+                       Bytes recorded_bytes) {
+  CallValues result;
+  Registers in(abi, registers);
+  for (const Parameter& parameter : signature.parameters) {
+    if (!in.any_left()) break;
+    result.values.push_back(in.take(parameter));
+  }
+  result.more = signature.more || result.values.size() < signature.parameters.size();
+  result.arguments = result.values.size();
+
+  Recorded recorded(recorded_bytes, abi.byte_order);
+  for (const RecordedValueType& type : signature.recorded) {
+    const std::optional<Bytes> bytes = recorded.next();
+    const auto end = result.values.begin() + static_cast<std::ptrdiff_t>(result.arguments);
+    const auto argument =
+        std::find_if(result.values.begin(), end, [&](const CallValue& value) { return value.name == type.text; });
+    if (argument == end) {
+      result.values.push_back(bytes ? recorded_value(type, *bytes, abi) : CallValue{type.text});
+    } else if (bytes) {
+      *argument = recorded_value(type, *bytes, abi);  // what could not be read stays a pointer
+    }
+  }
+  return result;
+}
+
+std::optional<unsigned> register_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter) {
+  constexpr std::uint64_t kNone[kArgumentRegisters] = {};
+  Registers in(abi, kNone);
+  for (std::size_t i = 0; i < signature.parameters.size() && in.any_left(); ++i) {
+    in.take(signature.parameters[i]);
+    if (i == parameter) return in.last();
+  }
+  return std::nullopt;
+}
+
+std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi, std::uint64_t value) {
+  if (type.kind == ValueKind::nothing || type.kind == ValueKind::unknown || type.kind == ValueKind::structure)
+    return std::nullopt;
+  CallValue result;
+  if (type.kind == ValueKind::string)
+    set_number(result, {ValueKind::pointer, false, false, false, abi.word_bits / 8, nullptr}, value, abi.word_bits);
+  else if (type.bytes > abi.word_bits / 8)
+    return std::nullopt;  // in two registers, of which one was recorded
+  else
+    set_number(result, type, value, 8 * type.bytes);
+  if (result.kind == ValueKind::pointer && abi.word_bits < 64 && result.bits > 0xFFFFFFFF - kMostErrno)
+    result.bits |= 0xFFFFFFFF00000000;  // ERR_PTR of a short word
+  return result;
+}
+
+std::optional<int> error_of(const CallValue& value) {
+  const bool may_be = value.kind == ValueKind::pointer || (value.kind == ValueKind::integer && value.is_signed);
+  const auto number = static_cast<std::int64_t>(value.bits);
+  if (!may_be || number >= 0 || number < -kMostErrno) return std::nullopt;
+  return static_cast<int>(number);
+}
+
+std::string error_name(int error) {
+  // What the kernel does not let programs see (include/linux/errno.h, Linux 6.18), and the C library has no name for.
+  constexpr std::pair<int, const char*> kInternal[] = {
+      {512, "ERESTARTSYS"},
+      {513, "ERESTARTNOINTR"},
+      {514, "ERESTARTNOHAND"},
+      {515, "ENOIOCTLCMD"},
+      {516, "ERESTART_RESTARTBLOCK"},
+      {517, "EPROBE_DEFER"},
+      {518, "EOPENSTALE"},
+      {519, "ENOPARAM"},
+      {521, "EBADHANDLE"},
+      {522, "ENOTSYNC"},
+      {523, "EBADCOOKIE"},
+      {524, "ENOTSUPP"},
+      {525, "ETOOSMALL"},
+      {526, "ESERVERFAULT"},
+      {527, "EBADTYPE"},
+      {528, "EJUKEBOX"},
+      {529, "EIOCBQUEUED"},
+      {530, "ERECALLCONFLICT"},
+      {531, "ENOGRACE"},
+  };
+  for (const auto& [number, name] : kInternal)
+    if (number == -error) return name;
+  const char* const name = strerrorname_np(-error);
+  return name != nullptr ? name : "";
+}
+
+std::string value_text(const CallValue& value, bool as_result) {
+  switch (value.kind) {
+    case ValueKind::nothing: return {};
+    case ValueKind::unknown: return "?";
+    case ValueKind::boolean: return value.bits != 0 ? "true" : "false";
+    case ValueKind::string: return quoted(value.text);
+    case ValueKind::structure: return value.text;
+    case ValueKind::enumeration:
+      if (!value.text.empty()) return ascii(value.text);
+      break;
+    case ValueKind::integer:
+    case ValueKind::pointer: break;
+  }
+  if (as_result)
+    if (const auto error = error_of(value)) {
+      const std::string name = error_name(*error);
+      return name.empty() ? fmt::format("{}", *error) : fmt::format("{} ({})", *error, name);
+    }
+  if (value.kind == ValueKind::integer && !value.text.empty())
+    return fmt::format("{:#x} ({})", value.bits, ascii(value.text));
+  if (value.kind == ValueKind::pointer) return fmt::format("{:#x}", value.bits);
+  if (value.is_signed || value.kind == ValueKind::enumeration)
+    return fmt::format("{}", static_cast<std::int64_t>(value.bits));
+  return value.is_size || value.bits < 10 ? fmt::format("{}", value.bits) : fmt::format("{:#x}", value.bits);
+}
+
+std::string values_text(const CallValues& values) {
+  std::string text;
+  for (std::size_t i = 0; i <= values.values.size(); ++i) {
+    if (i == values.arguments && values.more) text += text.empty() ? "..." : ", ...";
+    if (i == values.values.size()) break;
+    const CallValue& value = values.values[i];
+    if (!text.empty()) text += ", ";
+    if (!value.name.empty()) text += ascii(value.name) + '=';
+    text += value_text(value, false);
+  }
+  return text;
+}
+
+}  // namespace kmt

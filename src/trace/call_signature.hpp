@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a function's arguments, its result and what was recorded beside them are: from its prototype, for showing the
+// registers and bytes of a call. Shown as ftrace's funcgraph-args shows arguments (print_function_args() of
+// kernel/trace/trace_output.c, Linux 6.18), but for: bool, enumerations and strings, which it does not know; sizes
+// (size_t), which are decimal; and what is narrower than a register, which is cut to its width.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+#include "trace/gfp_flags.hpp"
+
+namespace kmt {
+
+enum class ValueKind : std::uint8_t {
+  nothing,  // void
+  unknown,  // not in a register, or not read: no value
+  integer,
+  boolean,
+  enumeration,
+  pointer,
+  string,
+  structure,  // by value, as its registers
+};
+
+// Values, sign-extended, in their order; the names live as long as what the signature comes from.
+using Enumerators = std::vector<std::pair<std::uint64_t, std::string_view>>;
+
+struct ValueType {
+  ValueKind kind = ValueKind::unknown;
+  bool is_signed = false;
+  bool is_size = false;     // declared as size_t
+  bool is_gfp = false;      // declared as gfp_t
+  std::uint32_t bytes = 0;  // of no string
+  std::shared_ptr<const Enumerators> enumerators;
+};
+
+struct Parameter {
+  std::string name;  // empty: it has none
+  ValueType type;
+};
+
+struct RecordedValueType {
+  std::string text;  // as in RecordedValue
+  ValueType type;
+  std::uint8_t bit_shift = 0;  // as there
+  std::uint8_t bits = 0;
+};
+
+struct CallSignature {
+  std::vector<Parameter> parameters;
+  bool more = false;  // variadic
+  ValueType result;
+  std::vector<RecordedValueType> recorded;
+};
+
+// Where signatures come from, as analyses see it.
+class CallSignatures {
+ public:
+  virtual ~CallSignatures() = default;
+  // Empty where the types of the function, a name without module, are not known.
+  virtual std::optional<CallSignature> signature(const std::string& function) const = 0;
+};
+
+struct CallValue {
+  std::string name;  // empty: of an argument without one, of a result
+  ValueKind kind = ValueKind::unknown;
+  bool is_signed = false;
+  bool is_size = false;
+  std::uint64_t bits = 0;  // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
+  std::string text;        // a string; the name of an enumeration's value, those of gfp flags; a structure as shown
+};
+
+struct CallValues {
+  std::vector<CallValue> values;
+  std::size_t arguments = 0;  // the first ones of them; behind them is what else was recorded
+  bool more = false;          // there are arguments in no register, that are not known
+};
+
+constexpr unsigned kArgumentRegisters = 6;  // that are recorded
+
+// What decides in which registers an argument is.
+struct CallAbi {
+  ByteOrder byte_order = ByteOrder::little;
+  unsigned word_bits = 64;
+  std::string arch;  // as uname -m; "x86_64", "aarch64" and "s390x" have rules of their own for structures
+  const std::vector<FlagName>* gfp_flags = nullptr;  // what they are called; borrowed, nullptr: not known
+};
+
+// The arguments of a call: of those that are strings, and of what else was recorded, the bytes in `recorded` (each a
+// u16 length and so many bytes; 0xffff: could not be read), the others from `registers`. Values that were recorded are
+// behind the arguments. Any bytes may be given.
+CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
+                       Bytes recorded);
+// The register that an argument, which is no structure, begins in, of those that are recorded; empty: none.
+std::optional<unsigned> register_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter);
+// What it returned; empty: it returns nothing, or its type is not known.
+std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi, std::uint64_t value);
+
+constexpr std::int64_t kMostErrno = 4095;  // MAX_ERRNO, include/linux/err.h
+// -22 where a value tells of an error: of signed integers, and of pointers as ERR_PTR() makes them.
+std::optional<int> error_of(const CallValue& value);
+// "EINVAL"; empty: no such error.
+std::string error_name(int error);
+
+// "-22 (EINVAL)", "0x255", "true", "\"etc\"": ASCII, safe to show. Arguments do not name errors: `as_result`.
+std::string value_text(const CallValue& value, bool as_result);
+// "fd=3, count=4096", with "..." for arguments that are not known; as safe.
+std::string values_text(const CallValues& values);
+
+}  // namespace kmt
