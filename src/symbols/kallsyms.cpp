@@ -2,15 +2,28 @@
 #include "symbols/kallsyms.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "symbols/kallsyms_lines.hpp"
 
 namespace kmt {
 
-Kallsyms::Kallsyms(std::string_view text) : text_(text) {
+namespace {
+
+std::optional<std::uint64_t> number(std::string_view text, int base) {
+  if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return code == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+Kallsyms::Kallsyms(std::string_view text, std::string_view modules) : text_(text) {
   text_ = text_.substr(0, std::numeric_limits<std::uint32_t>::max());
   constexpr std::size_t kTypicalLine = 40;
   symbols_.reserve(text_.size() / kTypicalLine);
@@ -26,6 +39,20 @@ Kallsyms::Kallsyms(std::string_view text) : text_(text) {
   const auto last = std::unique(symbols_.begin(), symbols_.end(),
                                 [](const Symbol& a, const Symbol& b) { return a.address == b.address; });
   symbols_.erase(last, symbols_.end());
+  // "NAME SIZE USERS USED-BY STATE ADDRESS": since Linux 6.4 where its code begins, and the size of all its parts.
+  for (const std::string_view line : split(modules, '\n')) {
+    const std::vector<std::string_view> fields = split(line, ' ');
+    if (fields.size() < 6) continue;
+    const auto size = number(fields[1], 10);
+    const auto begin = number(fields[5], 16);
+    if (size && begin && *begin != 0) modules_.push_back({*begin, *begin + *size});
+  }
+}
+
+bool Kallsyms::is_behind_module(const Symbol& symbol, std::uint64_t address) const {
+  return std::ranges::any_of(modules_, [&](const Module& module) {
+    return module.begin <= symbol.address && symbol.address < module.end && module.end <= address;
+  });
 }
 
 const Kallsyms::Symbol* Kallsyms::find(std::uint64_t address) const {
@@ -33,7 +60,8 @@ const Kallsyms::Symbol* Kallsyms::find(std::uint64_t address) const {
                                       [](std::uint64_t at, const Symbol& symbol) { return at < symbol.address; });
   if (after == symbols_.begin()) return nullptr;
   const Symbol& symbol = *(after - 1);
-  return after == symbols_.end() && symbol.address != address ? nullptr : &symbol;
+  if (after == symbols_.end() && symbol.address != address) return nullptr;
+  return is_behind_module(symbol, address) ? nullptr : &symbol;
 }
 
 KallsymsLine Kallsyms::line_of(const Symbol& symbol) const {
@@ -53,6 +81,21 @@ std::string Kallsyms::name(std::uint64_t address) const {
 std::optional<std::string_view> Kallsyms::module(std::uint64_t address) const {
   const Symbol* symbol = find(address);
   return symbol == nullptr ? std::nullopt : std::optional(line_of(*symbol).module());
+}
+
+std::string Kallsyms::text_for(std::span<const std::uint64_t> addresses) const {
+  std::vector<const Symbol*> wanted;
+  for (const std::uint64_t address : addresses)
+    if (const Symbol* const symbol = find(address); symbol != nullptr) {
+      wanted.push_back(symbol);
+      if (symbol != &symbols_.back()) wanted.push_back(symbol + 1);
+    }
+  std::ranges::sort(wanted);
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  std::string text;
+  for (const Symbol* const symbol : wanted)
+    text += fmt::format("{:016x} t {}\n", symbol->address, line_of(*symbol).rest);
+  return text;
 }
 
 }  // namespace kmt

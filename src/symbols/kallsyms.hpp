@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,9 @@ namespace kmt {
 class Kallsyms : public SymbolNames {
  public:
   // Lines of "hexaddress type name[\t[module]]"; what is none is skipped. The text is borrowed and must outlive this.
-  explicit Kallsyms(std::string_view text);
+  // `modules` is the text of /proc/modules of the same kernel, where it is at hand: behind a module's last function
+  // lies another's code, or nobody's.
+  explicit Kallsyms(std::string_view text, std::string_view modules = {});
 
   // As trace-cmd names it: of several symbols at an address the first in the text; an address in front of all symbols
   // or beyond the last one (whose end nobody knows) stays hexadecimal.
@@ -24,6 +27,9 @@ class Kallsyms : public SymbolNames {
 
   // The module of the symbol that covers the address, "" for the kernel itself; empty when none does.
   std::optional<std::string_view> module(std::uint64_t address) const;
+
+  // The lines that name these addresses, and where what they name ends: enough to name them again.
+  std::string text_for(std::span<const std::uint64_t> addresses) const;
 
   std::size_t size() const { return symbols_.size(); }
 
@@ -35,11 +41,18 @@ class Kallsyms : public SymbolNames {
     std::uint32_t name_offset;  // into the text
   };
 
+  struct Module {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+
   const Symbol* find(std::uint64_t address) const;
+  bool is_behind_module(const Symbol& symbol, std::uint64_t address) const;
   KallsymsLine line_of(const Symbol& symbol) const;
 
   std::string_view text_;
   std::vector<Symbol> symbols_;  // by address, each address once
+  std::vector<Module> modules_;
 };
 
 }  // namespace kmt

@@ -37,14 +37,25 @@ inline KallsymsLine parse_kallsyms_line(std::string_view line) {
   return parsed;
 }
 
+// The first line that is a symbol and that is `wanted`; one without rest where there is none.
+template <typename Wanted>
+KallsymsLine find_kallsyms_line(std::string_view text, Wanted wanted) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const KallsymsLine line = parse_kallsyms_line(text.substr(at, end - at));
+    if (!line.rest.empty() && wanted(line)) return line;
+    at = end + 1;
+  }
+  return {};
+}
+
 // Calls `use` with every line that is a symbol; others are skipped.
 template <typename Use>
 void for_each_kallsyms_line(std::string_view text, Use use) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (const KallsymsLine line = parse_kallsyms_line(text.substr(at, end - at)); !line.rest.empty()) use(line);
-    at = end + 1;
-  }
+  find_kallsyms_line(text, [&use](const KallsymsLine& line) {
+    use(line);
+    return false;
+  });
 }
 
 }  // namespace kmt

@@ -41,11 +41,9 @@ std::optional<Reference> reference_of(const TraceInfo& info) {
 }
 
 std::optional<std::uint64_t> address_of(std::string_view kallsyms, std::string_view name) {
-  std::optional<std::uint64_t> address;
-  for_each_kallsyms_line(kallsyms, [&](const KallsymsLine& line) {
-    if (!address && line.name() == name && line.module().empty()) address = line.address;
-  });
-  return address;
+  const KallsymsLine found = find_kallsyms_line(
+      kallsyms, [name](const KallsymsLine& line) { return line.name() == name && line.module().empty(); });
+  return found.rest.empty() ? std::nullopt : std::optional(found.address);
 }
 
 void append_symbol(std::string& text, std::uint64_t address, std::string_view name) {
@@ -88,9 +86,7 @@ void taken(Findings& findings, std::string what, bool checked = true) {
 }
 
 bool has_symbols(std::string_view kallsyms) {
-  bool any = false;
-  for_each_kallsyms_line(kallsyms, [&any](const KallsymsLine&) { any = true; });
-  return any;
+  return !find_kallsyms_line(kallsyms, [](const KallsymsLine&) { return true; }).rest.empty();
 }
 
 std::string of_kallsyms_file(const TraceInfo& info, const std::string& path, Findings& findings) {

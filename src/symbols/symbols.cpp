@@ -181,23 +181,31 @@ const std::vector<SourceFrame>& Symbols::Sources::frames(std::uint64_t address, 
 }
 
 Symbols::Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers)
-    : from_elsewhere_(symbols_from_elsewhere(info, {options.kallsyms, options.vmlinux}, symbol_findings_)),
-      kallsyms_(from_elsewhere_.empty() ? info.kallsyms : from_elsewhere_) {
-  const std::string_view text = from_elsewhere_.empty() ? info.kallsyms : from_elsewhere_;
-  if (options.want_debug_info()) sources_ = std::make_unique<Sources>(info, text, std::move(options), wrappers);
+    : info_(info), options_(std::move(options)) {
+  if (!options_.kallsyms.empty()) kernel();
+  if (options_.want_debug_info()) sources_ = std::make_unique<Sources>(info, kernel().text, options_, wrappers);
 }
 
 Symbols::~Symbols() = default;
 
+const Symbols::KernelSymbols& Symbols::kernel() const {
+  std::call_once(kernel_read_, [this] {
+    kernel_.from_elsewhere = symbols_from_elsewhere(info_, {options_.kallsyms, options_.vmlinux}, kernel_.findings);
+    kernel_.text = kernel_.from_elsewhere.empty() ? info_.kallsyms : kernel_.from_elsewhere;
+    kernel_.names.emplace(kernel_.text);
+  });
+  return kernel_;
+}
+
 std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
   if (!sources_ || address == 0) return {};
   // A return address is behind its call, which may be the last instruction of a line or of a function.
-  const std::optional<std::string_view> module = kallsyms_.module(address - 1);
+  const std::optional<std::string_view> module = kallsyms().module(address - 1);
   return module ? sources_->frames(address - 1, *module) : std::vector<SourceFrame>();
 }
 
 Findings Symbols::findings() const {
-  Findings findings = symbol_findings_;
+  Findings findings = kernel_.findings;
   if (sources_) findings.merge(sources_->findings);
   return findings;
 }

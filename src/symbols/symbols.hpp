@@ -4,6 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +29,11 @@ class Symbols : public SymbolNames {
   // All has to outlive this but the options, and the trace's kallsyms and notes must not change any more. Throws Error
   // where what was named is not there, is damaged, or is of another kernel: its build-id differs from the trace's, or,
   // where one side has none, its symbols lie elsewhere. Files that were only searched for are passed over; findings()
-  // tells.
+  // tells. Symbols that are not named are read when one is asked for: printing its own is much work for the kernel.
   Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers);
   ~Symbols() override;
 
-  std::string name(std::uint64_t address) const override { return kallsyms_.name(address); }
+  std::string name(std::uint64_t address) const override { return kallsyms().name(address); }
   // Debug info of a module is opened when one of its addresses is asked for. What was asked for once is kept. Not for
   // several threads.
   std::vector<SourceFrame> frames(std::uint64_t address) const override;
@@ -42,9 +44,21 @@ class Symbols : public SymbolNames {
  private:
   struct Sources;
 
-  Findings symbol_findings_;
-  std::string from_elsewhere_;  // empty: the trace's own symbols are used
-  Kallsyms kallsyms_;
+  // What kallsyms() reads.
+  struct KernelSymbols {
+    Findings findings;
+    std::string from_elsewhere;  // empty: the trace's own symbols are used
+    std::string_view text;
+    std::optional<Kallsyms> names;
+  };
+
+  const KernelSymbols& kernel() const;
+  const Kallsyms& kallsyms() const { return *kernel().names; }
+
+  const TraceInfo& info_;
+  SymbolOptions options_;
+  mutable std::once_flag kernel_read_;
+  mutable KernelSymbols kernel_;
   std::unique_ptr<Sources> sources_;  // null when no debug info is wanted
 };
 

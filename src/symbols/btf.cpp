@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/btf.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr unsigned kMostSteps = 64;          // from a type to what it is made of
+constexpr std::size_t kMostNameBytes = 512;  // KSYM_NAME_LEN
+
+// libbpf says on stderr what it does not like.
+class Silence {
+ public:
+  Silence() : before_(libbpf_set_print(nullptr)) {}
+  ~Silence() { libbpf_set_print(before_); }
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+
+ private:
+  libbpf_print_fn_t before_;
+};
+
+}  // namespace
+
+Btf::Btf(Bytes bytes) {
+  const Silence silence;
+  if (bytes.size() <= UINT32_MAX) btf_.reset(btf__new(bytes.data(), static_cast<std::uint32_t>(bytes.size())));
+  if (!btf_) throw Error("The types of calls are damaged: not BTF that can be read");
+  index_functions();
+}
+
+Btf::Btf(const std::string& path, const Btf* kernel) {
+  const Silence silence;
+  btf_.reset(btf__parse_split(path.c_str(), kernel != nullptr ? kernel->btf_.get() : nullptr));
+  if (!btf_) {
+    Error error(fmt::format("Cannot read types: {}", std::strerror(errno)),
+                errno == EACCES || errno == EPERM ? ExitCode::unsupported : ExitCode::bad_input);
+    error.at({path, {}, {}}).hint("They are in /sys/kernel/btf/vmlinux, and in files of kernels with a section .BTF");
+    throw error;
+  }
+  index_functions();
+}
+
+void Btf::index_functions() {
+  for (std::uint32_t id = 1, end = btf__type_cnt(btf_.get()); id < end; ++id)
+    if (const btf_type* const found = type(id); found != nullptr && btf_is_func(found))
+      functions_.emplace(name_of(*found), found->type);
+}
+
+const btf_type* Btf::type(std::uint32_t id) const {
+  return id != 0 && id < btf__type_cnt(btf_.get()) ? btf__type_by_id(btf_.get(), id) : nullptr;
+}
+
+std::string_view Btf::name(std::uint32_t offset) const {
+  const char* const text = btf__name_by_offset(btf_.get(), offset);
+  return text != nullptr ? std::string_view(text, ::strnlen(text, kMostNameBytes)) : std::string_view();
+}
+
+const btf_type* Btf::prototype(std::string_view function) const {
+  const auto found = functions_.find(function);
+  const btf_type* const prototype = found != functions_.end() ? type(found->second) : nullptr;
+  return prototype != nullptr && btf_is_func_proto(prototype) ? prototype : nullptr;
+}
+
+Btf::Stripped Btf::strip(std::uint32_t id) const {
+  Stripped stripped;
+  for (unsigned step = 0; step < kMostSteps; ++step) {
+    const btf_type* const here = type(id);
+    stripped.id = id;
+    stripped.type = here;
+    stripped.is_broken = here == nullptr && id != 0;
+    if (here == nullptr) return stripped;
+    switch (btf_kind(here)) {
+      case BTF_KIND_CONST: stripped.is_const = true; break;
+      case BTF_KIND_TYPE_TAG: stripped.is_user = stripped.is_user || name_of(*here) == "user"; break;
+      case BTF_KIND_TYPEDEF:
+        stripped.is_size = stripped.is_size || name_of(*here) == "size_t";
+        stripped.is_gfp = stripped.is_gfp || name_of(*here) == "gfp_t";
+        break;
+      case BTF_KIND_VOLATILE:
+      case BTF_KIND_RESTRICT: break;
+      default: return stripped;
+    }
+    id = here->type;
+  }
+  stripped.type = nullptr;
+  stripped.is_broken = true;
+  return stripped;
+}
+
+std::optional<std::uint64_t> Btf::size_of(std::uint32_t id) const {
+  std::uint64_t elements = 1;
+  for (unsigned step = 0; step < kMostSteps; ++step) {
+    const Stripped stripped = strip(id);
+    if (stripped.type == nullptr) return std::nullopt;
+    std::uint64_t size = 0;
+    switch (btf_kind(stripped.type)) {
+      case BTF_KIND_INT:
+      case BTF_KIND_ENUM:
+      case BTF_KIND_ENUM64:
+      case BTF_KIND_FLOAT:
+      case BTF_KIND_STRUCT:
+      case BTF_KIND_UNION: size = stripped.type->size; break;
+      case BTF_KIND_PTR: size = btf__pointer_size(btf_.get()); break;
+      case BTF_KIND_ARRAY:
+        elements *= btf_array(stripped.type)->nelems;
+        if (elements > UINT32_MAX) return std::nullopt;
+        id = btf_array(stripped.type)->type;
+        continue;
+      default: return std::nullopt;
+    }
+    return elements * size;
+  }
+  return std::nullopt;
+}
+
+bool Btf::is_character(std::uint32_t id) const {
+  const btf_type* const found = strip(id).type;
+  return found != nullptr && btf_is_int(found) && found->size == 1 && (btf_int_encoding(found) & BTF_INT_BOOL) == 0;
+}
+
+std::string type_text(const Btf& btf, std::uint32_t id) {
+  std::string behind;
+  for (unsigned step = 0; step < kMostSteps; ++step) {
+    const btf_type* const type = btf.type(id);
+    if (type == nullptr) return "void" + (behind.empty() ? behind : " " + behind);
+    const std::string name(btf.name_of(*type));
+    const auto named = [&](const char* kind) {
+      return kind + (name.empty() ? std::string() : (*kind != 0 ? " " : "") + name) +
+             (behind.empty() ? behind : " " + behind);
+    };
+    switch (btf_kind(type)) {
+      case BTF_KIND_PTR: behind += '*'; break;
+      case BTF_KIND_CONST:
+      case BTF_KIND_VOLATILE:
+      case BTF_KIND_RESTRICT:
+      case BTF_KIND_TYPE_TAG: break;
+      case BTF_KIND_ARRAY:
+        behind += fmt::format("[{}]", btf_array(type)->nelems);
+        id = btf_array(type)->type;
+        continue;
+      case BTF_KIND_STRUCT: return named("struct");
+      case BTF_KIND_UNION: return named("union");
+      case BTF_KIND_FWD: return named(btf_kflag(type) ? "union" : "struct");
+      case BTF_KIND_ENUM:
+      case BTF_KIND_ENUM64: return named("enum");
+      case BTF_KIND_FUNC_PROTO: return "a function";
+      default: return named("");
+    }
+    id = type->type;
+  }
+  return "a type that names itself";
+}
+
+}  // namespace kmt

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/call_signatures.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr unsigned kMostParameters = 64;  // more than registers
+
+bool has_sign(const btf_type& type) {
+  if (btf_kflag(&type)) return true;
+  // Before Linux 6.0 enumerations did not tell.
+  const struct btf_enum* const values = btf_enum(&type);
+  if (btf_is_enum(&type))
+    for (unsigned i = 0; i < btf_vlen(&type); ++i)
+      if (values[i].val < 0) return true;
+  return false;
+}
+
+}  // namespace
+
+BtfSignatures::BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits)
+    : btf_(btf), word_bytes_(word_bits / 8) {
+  for (const RecordedFunction& function : functions) recorded_.emplace(function.name, &function);
+}
+
+std::shared_ptr<const Enumerators> BtfSignatures::enumerators(std::uint32_t id, const btf_type& type,
+                                                              bool is_signed) const {
+  std::shared_ptr<const Enumerators>& known = enumerators_[id];
+  if (known) return known;
+  Enumerators all;
+  for (unsigned i = 0; i < btf_vlen(&type); ++i) {
+    if (btf_is_enum64(&type)) {
+      const struct btf_enum64& value = btf_enum64(&type)[i];
+      all.emplace_back(btf_enum64_value(&value), btf_.name(value.name_off));
+    } else {
+      const struct btf_enum& value = btf_enum(&type)[i];
+      all.emplace_back(is_signed ? static_cast<std::uint64_t>(std::int64_t{value.val})
+                                 : std::uint64_t{static_cast<std::uint32_t>(value.val)},
+                       btf_.name(value.name_off));
+    }
+  }
+  return known = std::make_shared<const Enumerators>(std::move(all));
+}
+
+ValueType BtfSignatures::value_type(std::uint32_t id) const {
+  ValueType value;
+  const Btf::Stripped stripped = btf_.strip(id);
+  if (stripped.is_broken) return value;
+  if (stripped.type == nullptr) {
+    value.kind = ValueKind::nothing;
+    return value;
+  }
+  const btf_type& type = *stripped.type;
+  value.bytes = type.size;
+  switch (btf_kind(&type)) {
+    case BTF_KIND_INT: {
+      const bool is_number = type.size == 1 || type.size == 2 || type.size == 4 || type.size == 8;
+      value.kind = is_number ? ValueKind::integer : ValueKind::structure;
+      if (is_number && (btf_int_encoding(&type) & BTF_INT_BOOL) != 0) value.kind = ValueKind::boolean;
+      value.is_signed = (btf_int_encoding(&type) & BTF_INT_SIGNED) != 0;
+      value.is_size = stripped.is_size;
+      value.is_gfp = stripped.is_gfp;
+      break;
+    }
+    case BTF_KIND_ENUM:
+    case BTF_KIND_ENUM64:
+      if (type.size != 1 && type.size != 2 && type.size != 4 && type.size != 8) break;
+      value.kind = ValueKind::enumeration;
+      value.is_signed = has_sign(type);
+      value.enumerators = enumerators(stripped.id, type, value.is_signed);
+      break;
+    case BTF_KIND_PTR: {
+      value.bytes = word_bytes_;
+      const Btf::Stripped to = btf_.strip(type.type);
+      const bool is_text = to.is_const && btf_.is_character(to.id) && btf_.name_of(*to.type) == "char";
+      value.kind = is_text ? ValueKind::string : ValueKind::pointer;
+      break;
+    }
+    case BTF_KIND_STRUCT:
+    case BTF_KIND_UNION: value.kind = ValueKind::structure; break;
+    default: value.bytes = 0;
+  }
+  return value;
+}
+
+std::optional<CallSignature> BtfSignatures::signature(const std::string& function) const {
+  const btf_type* const prototype = btf_.prototype(function);
+  if (prototype == nullptr) return std::nullopt;
+  CallSignature signature;
+  signature.result = value_type(prototype->type);
+  const btf_param* const parameters = btf_params(prototype);
+  for (unsigned i = 0; i < btf_vlen(prototype) && i < kMostParameters; ++i) {
+    if (parameters[i].type == 0) {
+      signature.more = true;  // "..."
+      break;
+    }
+    signature.parameters.push_back({std::string(btf_.name(parameters[i].name_off)), value_type(parameters[i].type)});
+  }
+  if (const auto found = recorded_.find(function); found != recorded_.end())
+    for (const RecordedValue& value : found->second->values) {
+      ValueType type;
+      if (value.is_string)
+        type.kind = ValueKind::string;
+      else
+        type = value_type(value.type);
+      if (!value.is_string && type.kind == ValueKind::string) type.kind = ValueKind::pointer;
+      signature.recorded.push_back({value.text, std::move(type), value.bit_shift, value.bits});
+    }
+  return signature;
+}
+
+}  // namespace kmt

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Signatures of functions, made of their BTF.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "symbols/btf.hpp"
+#include "trace/call_signature.hpp"
+#include "trace/call_types.hpp"
+
+namespace kmt {
+
+class BtfSignatures : public CallSignatures {
+ public:
+  // Both are borrowed. `functions`: of which values were recorded.
+  BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits);
+
+  std::optional<CallSignature> signature(const std::string& function) const override;
+  // Of an argument, a result or a member.
+  ValueType value_type(std::uint32_t id) const;
+
+ private:
+  std::shared_ptr<const Enumerators> enumerators(std::uint32_t id, const btf_type& type, bool is_signed) const;
+
+  const Btf& btf_;
+  std::unordered_map<std::string_view, const RecordedFunction*> recorded_;
+  unsigned word_bytes_;
+  mutable std::map<std::uint32_t, std::shared_ptr<const Enumerators>> enumerators_;  // by id
+};
+
+}  // namespace kmt

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/call_type_source.hpp"
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+CallTypeSource::CallTypeSource(const TraceInfo& info, const std::string& file) {
+  const CallTypes& types = info.call_types;
+  if (!file.empty()) {
+    btf_.emplace(file);
+  } else if (!types.btf.empty()) {
+    try {
+      btf_.emplace(types.btf);
+    } catch (const Error& error) {
+      findings_.add({Imperfection::damaged_section, error.what(), {}, {}, {}});
+    }
+  }
+  if (!btf_) return;
+  // The numbers of recorded values' types are those of the trace's own.
+  static const std::vector<RecordedFunction> kNone;
+  signatures_.emplace(*btf_, file.empty() ? types.functions : kNone, info.word_bits);
+}
+
+}  // namespace kmt

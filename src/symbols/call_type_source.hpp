@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Signatures of a trace's functions: by the types that it holds, or those of a file.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "symbols/call_signatures.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+class CallTypeSource {
+ public:
+  // The info must outlive this. `file`: what the user names, empty: nothing. Throws Error where it cannot be read;
+  // types of the trace that are damaged become a finding, and there are none then.
+  CallTypeSource(const TraceInfo& info, const std::string& file);
+
+  const CallSignatures* signatures() const {
+    return signatures_ ? &*signatures_ : nullptr;
+  }  // null: there are no types
+  const Findings& findings() const { return findings_; }
+
+ private:
+  std::optional<Btf> btf_;
+  std::optional<BtfSignatures> signatures_;
+  Findings findings_;
+};
+
+}  // namespace kmt

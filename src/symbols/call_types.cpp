@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/call_types.hpp"
+
+#include <sys/utsname.h>
+
+#include <map>
+#include <new>
+
+#include "base/endian.hpp"
+#include "base/error.hpp"
+#include "symbols/call_signatures.hpp"
+#include "symbols/value_paths.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr unsigned kMostDepth = 64;
+
+// Copies types into BTF of their own. Of structures only name and size are kept, and of what pointers point to what
+// tells strings from others: so nothing names itself, and the copy is small.
+class TypeCopier {
+ public:
+  TypeCopier() : out_(btf__new_empty(), &btf__free) {
+    if (!out_) throw std::bad_alloc();
+  }
+
+  void add_function(const Btf& from, const std::string& name) {
+    const btf_type* const prototype = from.prototype(name);
+    const int result = copy(from, prototype->type, 0);
+    const btf_param* const parameters = btf_params(prototype);
+    std::vector<int> types;
+    for (unsigned i = 0; i < btf_vlen(prototype); ++i) types.push_back(copy(from, parameters[i].type, 0));
+    const int copied = done(btf__add_func_proto(out_.get(), result));
+    for (unsigned i = 0; i < types.size(); ++i)
+      done(btf__add_func_param(out_.get(), text(from, parameters[i].name_off).c_str(), types[i]));
+    done(btf__add_func(out_.get(), name.c_str(), BTF_FUNC_GLOBAL, copied));
+  }
+
+  int copy(const Btf& from, std::uint32_t id, unsigned depth) {
+    const btf_type* const type = from.type(id);
+    if (type == nullptr || depth > kMostDepth) return 0;
+    const auto known = ids_.find({&from, id});
+    if (known != ids_.end()) return known->second;
+    const int copied = done(add(from, *type, depth));
+    ids_.emplace(std::pair{&from, id}, copied);
+    return copied;
+  }
+
+  std::vector<std::uint8_t> bytes() const {
+    std::uint32_t size = 0;
+    const auto* const data = static_cast<const std::uint8_t*>(btf__raw_data(out_.get(), &size));
+    if (data == nullptr) throw std::bad_alloc();
+    return {data, data + size};
+  }
+
+ private:
+  static std::string text(const Btf& from, std::uint32_t offset) { return std::string(from.name(offset)); }
+
+  // libbpf refuses what does not make sense; the running kernel's types do.
+  static int done(int id) {
+    if (id < 0) throw Error("Cannot keep the types of the calls: the kernel's types are not what they should be");
+    return id;
+  }
+
+  int add(const Btf& from, const btf_type& type, unsigned depth) {
+    btf* const out = out_.get();
+    const std::string name = text(from, type.name_off);
+    const auto inner = [&] { return copy(from, type.type, depth + 1); };
+    switch (btf_kind(&type)) {
+      case BTF_KIND_INT: return btf__add_int(out, name.c_str(), type.size, btf_int_encoding(&type));
+      case BTF_KIND_FLOAT: return btf__add_float(out, name.c_str(), type.size);
+      case BTF_KIND_PTR: return btf__add_ptr(out, pointee(from, type.type, depth + 1));
+      case BTF_KIND_TYPEDEF: return btf__add_typedef(out, name.c_str(), inner());
+      case BTF_KIND_CONST: return btf__add_const(out, inner());
+      case BTF_KIND_VOLATILE: return btf__add_volatile(out, inner());
+      case BTF_KIND_RESTRICT: return btf__add_restrict(out, inner());
+      case BTF_KIND_TYPE_TAG: return btf__add_type_tag(out, name.c_str(), inner());
+      case BTF_KIND_STRUCT: return btf__add_struct(out, name.c_str(), type.size);
+      case BTF_KIND_UNION: return btf__add_union(out, name.c_str(), type.size);
+      case BTF_KIND_FWD: return btf__add_fwd(out, name.c_str(), btf_kflag(&type) ? BTF_FWD_UNION : BTF_FWD_STRUCT);
+      case BTF_KIND_ENUM: return add_enumeration(from, type, name);
+      case BTF_KIND_ENUM64: return add_enumeration64(from, type, name);
+      default: return 0;  // functions, arrays: what they are does not change how a pointer to them is shown
+    }
+  }
+
+  int add_enumeration(const Btf& from, const btf_type& type, const std::string& name) {
+    const int id = btf__add_enum(out_.get(), name.c_str(), type.size);
+    for (unsigned i = 0; id > 0 && i < btf_vlen(&type); ++i) {
+      const struct btf_enum& value = btf_enum(&type)[i];
+      const std::int64_t number = btf_kflag(&type) ? value.val : std::int64_t{static_cast<std::uint32_t>(value.val)};
+      done(btf__add_enum_value(out_.get(), text(from, value.name_off).c_str(), number));
+    }
+    return id;
+  }
+
+  int add_enumeration64(const Btf& from, const btf_type& type, const std::string& name) {
+    const int id = btf__add_enum64(out_.get(), name.c_str(), type.size, btf_kflag(&type));
+    for (unsigned i = 0; id > 0 && i < btf_vlen(&type); ++i) {
+      const struct btf_enum64& value = btf_enum64(&type)[i];
+      done(btf__add_enum64_value(out_.get(), text(from, value.name_off).c_str(), btf_enum64_value(&value)));
+    }
+    return id;
+  }
+
+  // Structures become declarations; enumerations, and what has no name, void.
+  int pointee(const Btf& from, std::uint32_t id, unsigned depth) {
+    const btf_type* const type = from.type(id);
+    if (type == nullptr) return 0;
+    const auto kind = btf_kind(type);
+    if (kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64) return 0;
+    if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION) return copy(from, id, depth);
+    if (type->name_off == 0) return 0;
+    const auto [known, is_new] = declarations_.try_emplace({&from, id}, 0);
+    if (is_new)
+      known->second = done(btf__add_fwd(out_.get(), text(from, type->name_off).c_str(),
+                                        kind == BTF_KIND_UNION ? BTF_FWD_UNION : BTF_FWD_STRUCT));
+    return known->second;
+  }
+
+  using Place = std::pair<const Btf*, std::uint32_t>;
+  std::unique_ptr<btf, decltype(&btf__free)> out_;
+  std::map<Place, int> ids_;
+  std::map<Place, int> declarations_;
+};
+
+CallAbi running_abi() {
+  utsname names{};
+  ::uname(&names);
+  return {kHostOrder, 8 * static_cast<unsigned>(sizeof(long)), names.machine};
+}
+
+}  // namespace
+
+PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::string& folder) {
+  const CallAbi abi = running_abi();
+  const Btf kernel(folder + "/vmlinux");
+  std::map<std::string, Btf> modules;
+  PreparedCalls prepared;
+  TypeCopier copier;
+  for (const CallRequest& request : requests) {
+    const Btf* types = &kernel;
+    if (!request.module.empty())
+      types = &modules.try_emplace(request.module, folder + "/" + request.module, &kernel).first->second;
+    FunctionValues& function = prepared.functions.emplace_back(FunctionValues{request.function, {}});
+    const auto signature = BtfSignatures(*types, {}, abi.word_bits).signature(request.function);
+    std::vector<std::string> wanted;
+    if (signature) {
+      copier.add_function(*types, request.function);
+      for (std::size_t i = 0; i < signature->parameters.size(); ++i) {
+        const Parameter& parameter = signature->parameters[i];
+        if (parameter.type.kind == ValueKind::string && !parameter.name.empty() && register_of(*signature, abi, i))
+          wanted.push_back(parameter.name);
+      }
+    }
+    wanted.insert(wanted.end(), request.shown.begin(), request.shown.end());
+    RecordedFunction recorded{request.function, {}};
+    for (const std::string& text : wanted) {
+      const ResolvedValue value = resolve_value(*types, abi, request.function, text);
+      const bool is_string = value.path.is_string;
+      const int type = is_string ? 0 : copier.copy(*types, value.type, 0);
+      recorded.values.push_back({text, is_string, static_cast<std::uint32_t>(type), value.bit_shift, value.bits});
+      function.values.push_back(value.path);
+    }
+    if (!recorded.values.empty()) prepared.types.functions.push_back(std::move(recorded));
+  }
+  prepared.types.btf = copier.bytes();
+  return prepared;
+}
+
+}  // namespace kmt

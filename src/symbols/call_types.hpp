@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What recording calls needs of the running kernel's types: what is to be read from memory, and the part of the types
+// that travels in the trace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/call_types.hpp"
+#include "trace/value_path.hpp"
+
+namespace kmt {
+
+struct CallRequest {
+  std::string function;
+  std::string module;              // empty: of the kernel
+  std::vector<std::string> shown;  // values that are to be recorded, as resolve_value() takes them
+};
+
+struct PreparedCalls {
+  CallTypes types;                        // prototypes of all functions that have one, and the types in them
+  std::vector<FunctionValues> functions;  // as asked for; what a function whose types are not known has is empty
+};
+
+// Strings that are arguments (const char *) are recorded without being asked for, before all others. Throws Error when
+// the kernel has no types, and of `shown` as resolve_value() does.
+PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::string& folder = "/sys/kernel/btf");
+
+}  // namespace kmt
