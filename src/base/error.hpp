@@ -34,7 +34,11 @@ class Error : public std::exception {
   explicit Error(std::string what, ExitCode exit_code = ExitCode::bad_input)
       : what_(std::move(what)), exit_code_(exit_code) {}
 
-  Error& at(Place place);            // a place that is already known is kept
+  Error& at(Place place);                 // a place that is already known is kept
+  Error& rename_file(std::string path) {  // where what was written had a name of its own
+    place_.file = std::move(path);
+    return *this;
+  }
   Error& hint(std::string text);     // what the user can do
   Error& context(std::string text);  // "while …" of an outer layer, innermost first
 

@@ -48,19 +48,20 @@ namespace {
 
 std::string read_to_end(int fd, const std::string& path) {
   std::string text;
-  constexpr std::size_t kChunk = 1 << 16;
+  std::size_t used = 0;
+  constexpr std::size_t kLeastRoom = 1 << 16;
+  constexpr std::size_t kMostRoom = 1 << 20;
   for (;;) {
-    const std::size_t used = text.size();
-    text.resize(used + kChunk);
-    const ssize_t count = ::read(fd, text.data() + used, kChunk);
-    if (count < 0 && errno == EINTR) {
-      text.resize(used);
-      continue;
-    }
+    // Large files of procfs come a page at a time, whatever is asked for: room is made for many of them.
+    if (text.size() - used < kLeastRoom) text.resize(used + std::clamp(used, kLeastRoom, kMostRoom));
+    const ssize_t count = ::read(fd, text.data() + used, text.size() - used);
+    if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw system_error("Cannot read", path);
-    text.resize(used + static_cast<std::size_t>(count));
-    if (count == 0) return text;
+    if (count == 0) break;
+    used += static_cast<std::size_t>(count);
   }
+  text.resize(used);
+  return text;
 }
 
 }  // namespace

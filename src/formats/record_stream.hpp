@@ -33,7 +33,7 @@ class RecordSink {
 };
 
 // Gives the whole trace to the sink. Damage that is passed over becomes findings. Throws Error.
-void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
+void read_records(const TraceFile& file, const OpenOptions& options, RecordSink& sink, Findings& findings);
 void read_records(const std::string& path, const OpenOptions& options, RecordSink& sink, Findings& findings);
 
 }  // namespace kmt

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "formats/ctf/folders.hpp"
 #include "formats/ctf/reader.hpp"
 #include "formats/ctf/records.hpp"
@@ -108,7 +109,23 @@ Recognised recognise(const TraceFile& file, const OpenOptions& options) {
   return {nullptr, file};
 }
 
+// perf record --threads and --kcore make a folder, with the trace or its beginning in a file `data`.
+void refuse_folder_of_perf(const std::string& path) {
+  const fs::path folder(path);
+  std::error_code code;
+  if (!fs::is_regular_file(folder / "data", code) || !perfdata::is_perf_data(MappedFile(folder / "data").bytes()))
+    return;
+  Error error("The folder is one of perf record, which is not read");
+  error.at({path, {}, {}});
+  if (fs::exists(folder / "data.0", code))
+    error.hint("Record without --threads: all is in one file then");
+  else
+    error.hint("Name the file in it: " + printable((folder / "data").string()));
+  throw error;
+}
+
 Recognised recognise(const std::string& path, const OpenOptions& options) {
+  refuse_folder_of_perf(path);
   std::error_code code;
   if (ctf::is_ctf(path)) {
     refuse_relay_options(options);
@@ -152,8 +169,8 @@ std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& opt
   }
 }
 
-void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
-  give_records(recognise(file, {}), {}, sink, findings);
+void read_records(const TraceFile& file, const OpenOptions& options, RecordSink& sink, Findings& findings) {
+  give_records(recognise(file, options), options, sink, findings);
 }
 
 void read_records(const std::string& path, const OpenOptions& options, RecordSink& sink, Findings& findings) {

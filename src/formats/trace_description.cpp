@@ -190,6 +190,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   info.clock_in_ns = kernel.clock_scale.mult != 0 || ticks_are_ns(kernel.clock);
   if (!info.clock_in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
   info.kallsyms = std::move(kernel.kallsyms);
+  info.call_types = std::move(kernel.call_types);
   name_machine(description.uname, kernel);
   // As readers name in `uname`, which is of words, what a trace does not say.
   const auto known = [](const std::string& word) { return word == "unknown" ? std::string() : word; };
@@ -200,8 +201,10 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());
   read_cpu_stats(description.cpu_stats, info);
   info.notes = std::move(kernel.notes);
-  if (const auto tasks = info.notes.find("some_tasks"); tasks != info.notes.end())
-    info.findings.add({Imperfection::some_tasks, printable(tasks->second), {}, {}, {}});
+  for (const auto& [name, kind] :
+       {std::pair{"some_tasks", Imperfection::some_tasks}, std::pair{"some_cpus", Imperfection::some_cpus}})
+    if (const auto note = info.notes.find(name); note != info.notes.end())
+      info.findings.add({kind, printable(note->second), {}, {}, {}});
   info.samples = std::move(description.samples);
   for (StateSample& sample : info.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
 }

@@ -35,7 +35,7 @@ std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const st
 std::string inherited_findings(const Findings& findings);
 
 // Fills the machine's part of the info, and the findings that the statistics give cause to. Throws Error when the
-// description of the ring buffer's pages, which the word size comes from, cannot be parsed. Takes kallsyms, which is
+// description of the ring buffer's pages, which the word size comes from, cannot be parsed. Takes kallsyms and
 // large, away.
 void describe_machine(TraceDescription& description, TraceInfo& info);
 // The same of a trace that consists of such pages: throws Error, too, when their description is missing.

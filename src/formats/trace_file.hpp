@@ -23,6 +23,7 @@ struct OpenOptions {
   std::vector<std::string> more_files;  // of the same trace: relay files of other CPUs
   std::string abi;                      // of relay files: their layout, "v1-le"; empty: it is found out
   bool one_cpu_alone = false;           // of relay files: what other CPUs' files would hold is not missed
+  bool call_records = false;            // keep what calls were recorded with; whoever reads has to give it back
 };
 
 }  // namespace kmt

@@ -37,11 +37,24 @@ bool StreamCursor::advance() {
       ended_ = !graph_.read(stream_, messages_);
     } catch (const Error& error) {
       ended_ = true;
-      step_ = {Step::Kind::damage, last_ns_, nullptr, {}, error.what()};
-      return true;
+      damage_ = error.what();
     }
   }
-  return false;
+  return give_held_loss() || give_damage();
+}
+
+bool StreamCursor::give_held_loss() {
+  if (!held_loss_) return false;
+  step_ = std::move(*held_loss_);
+  held_loss_.reset();
+  return true;
+}
+
+bool StreamCursor::give_damage() {
+  if (!damage_) return false;
+  step_ = {Step::Kind::damage, last_ns_, nullptr, {}, std::move(*damage_)};
+  damage_.reset();
+  return true;
 }
 
 // Whether the message is a step.
@@ -60,33 +73,39 @@ bool StreamCursor::take(const bt_message* message) {
       step_ = {Step::Kind::event, last_ns_, bt_message_event_borrow_event_const(message)};
       return true;
     }
-    case BT_MESSAGE_TYPE_DISCARDED_EVENTS: return take_discarded(message, false);
-    case BT_MESSAGE_TYPE_DISCARDED_PACKETS: return take_discarded(message, true);
+    case BT_MESSAGE_TYPE_PACKET_END: return give_held_loss();
+    case BT_MESSAGE_TYPE_DISCARDED_EVENTS: hold_discarded(message); return false;
+    case BT_MESSAGE_TYPE_DISCARDED_PACKETS: take_discarded_packets(message); return true;
     default: return false;
   }
 }
 
-bool StreamCursor::take_discarded(const bt_message* message, bool packets) {
-  const bt_stream_class* const streams = bt_stream_borrow_class_const(stream_ref_);
+void StreamCursor::hold_discarded(const bt_message* message) {
   const bt_clock_snapshot* end = nullptr;
   std::uint64_t count = 0;
-  if (packets) {
-    const bool told = bt_message_discarded_packets_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
-    if (bt_stream_class_discarded_packets_have_default_clock_snapshots(streams) != 0)
-      end = bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message);
-    step_ = {Step::Kind::loss,
-             ns_of(end).value_or(last_ns_),
-             nullptr,
-             {},
-             told ? fmt::format("{} packets with an unknown number of events", count) : "packets"};
-    return true;
-  }
   const bool told = bt_message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
-  if (bt_stream_class_discarded_events_have_default_clock_snapshots(streams) != 0)
+  if (bt_stream_class_discarded_events_have_default_clock_snapshots(bt_stream_borrow_class_const(stream_ref_)) != 0)
     end = bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message);
-  step_ = {Step::Kind::loss, ns_of(end).value_or(last_ns_), nullptr, told ? std::optional(count) : std::nullopt,
-           told ? fmt::format("{} events", count) : "an unknown number of events"};
-  return true;
+  held_loss_ = {Step::Kind::loss,
+                ns_of(end).value_or(last_ns_),
+                nullptr,
+                told ? std::optional(count) : std::nullopt,
+                told ? fmt::format("{} events", count) : "an unknown number of events",
+                last_ns_};
+}
+
+void StreamCursor::take_discarded_packets(const bt_message* message) {
+  const bt_clock_snapshot* end = nullptr;
+  std::uint64_t count = 0;
+  const bool told = bt_message_discarded_packets_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
+  if (bt_stream_class_discarded_packets_have_default_clock_snapshots(bt_stream_borrow_class_const(stream_ref_)) != 0)
+    end = bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message);
+  step_ = {Step::Kind::loss,
+           ns_of(end).value_or(last_ns_),
+           nullptr,
+           {},
+           told ? fmt::format("{} packets with an unknown number of events", count) : "packets",
+           last_ns_};
 }
 
 void StreamCursor::begin_packet(const bt_packet* packet) {
@@ -98,9 +117,12 @@ void StreamCursor::begin_packet(const bt_packet* packet) {
     cpu_ = static_cast<unsigned>(std::min<std::uint64_t>(bt_field_integer_unsigned_get_value(cpu), 0xFFFF));
 }
 
-std::string event_name(const Step& step) {
-  const char* const name = bt_event_class_get_name(bt_event_borrow_class_const(step.event));
-  return name != nullptr ? printable(name) : std::string();
+void report(Imperfection kind, const Step& step, unsigned cpu, Findings& findings) {
+  std::string name;
+  if (findings.wants(kind))  // there may be millions
+    if (const char* const given = bt_event_class_get_name(bt_event_borrow_class_const(step.event)))
+      name = printable(given);
+  findings.add({kind, std::move(name), cpu, {}, step.time_ns});
 }
 
 const Step* CpuEvents::next() {

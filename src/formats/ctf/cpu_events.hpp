@@ -23,6 +23,7 @@ struct Step {
   const bt_event* event = nullptr;      // valid until the next step
   std::optional<std::uint64_t> lost{};  // events that were lost; empty: it does not say how many
   std::string detail{};                 // of losses and damage
+  std::uint64_t since_ns = 0;           // of a loss: the last event in front of where it may begin
 };
 
 // One stream of the trace, event by event. Needs a graph that lives longer.
@@ -38,21 +39,28 @@ class StreamCursor {
 
  private:
   bool take(const bt_message* message);
-  bool take_discarded(const bt_message* message, bool packets);
+  void hold_discarded(const bt_message* message);
+  void take_discarded_packets(const bt_message* message);
+  bool give_held_loss();
+  bool give_damage();
   void begin_packet(const bt_packet* packet);
 
   Graph& graph_;
   std::size_t stream_;
   Messages messages_;
   Step step_;
+  // Discarded events are told in front of the packet whose header counts them. A tracer discards them when that one is
+  // full and the next is not free yet: behind its last event, and so they are given there.
+  std::optional<Step> held_loss_;
+  std::optional<std::string> damage_;      // at which the stream ended
   const bt_stream* stream_ref_ = nullptr;  // held by the graph's component
   std::optional<unsigned> cpu_;
   std::uint64_t last_ns_ = 0;
   bool ended_ = false;
 };
 
-// Of an event's class; for messages.
-std::string event_name(const Step& step);
+// What is wrong with an event, by its name.
+void report(Imperfection kind, const Step& step, unsigned cpu, Findings& findings);
 
 class CpuEvents {
  public:

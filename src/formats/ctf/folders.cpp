@@ -17,6 +17,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "formats/ctf/metadata_packets.hpp"
+#include "formats/ctf/stream_index.hpp"
 
 namespace kmt::ctf {
 
@@ -126,6 +127,17 @@ std::optional<unsigned> number_of_stream(std::string_view name) {
   return take_number(name) ? std::nullopt : last;
 }
 
+void compare_with_index(const fs::path& stream, const std::string& index, Folders& folders) {
+  const std::optional<unsigned> cpu = number_of_stream(stream.filename().string());
+  try {
+    const MappedFile file(index);
+    if (const auto cut = cut_off_by_index(file.bytes(), fs::file_size(stream)))
+      folders.doubted.push_back({stream, cpu, to_string(*cut), true});
+  } catch (const std::exception& error) {
+    folders.doubted.push_back({stream, cpu, fmt::format("its index cannot be read: {}", error.what()), false});
+  }
+}
+
 void look_for_missing_streams(const fs::path& folder, Folders& folders) {
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder / "index", code)) {
@@ -134,6 +146,8 @@ void look_for_missing_streams(const fs::path& folder, Folders& folders) {
       folders.streams_of_channel = std::max(folders.streams_of_channel, *number + 1);
     if (const fs::path stream = folder / entry.path().stem(); !fs::exists(stream, code))
       folders.missing.push_back(stream);
+    else
+      compare_with_index(stream, entry.path(), folders);
   }
 }
 
@@ -183,6 +197,7 @@ Folders find_folders(const std::string& path) {
     look_for_missing_streams(folder, folders);
   }
   std::sort(folders.missing.begin(), folders.missing.end());
+  std::ranges::sort(folders.doubted, {}, &DoubtedStream::path);
   if (folders.traces.empty() && !found.cut_off.empty()) throw no_metadata(found.cut_off);
   if (folders.traces.empty()) throw Error(fmt::format("{} has no CTF trace in it", printable(path)));
 

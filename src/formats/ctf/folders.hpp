@@ -3,6 +3,7 @@
 // kernel/ below a session and a folder a chunk where it was rotated.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,14 @@ namespace kmt::ctf {
 // The name of what convert writes beside the trace's folder: what CTF has no place for, as a .kmt without events.
 inline constexpr const char* kDescriptionName = "description.kmt";
 
+// A stream that is shorter than its index says, or the index of which cannot be read.
+struct DoubtedStream {
+  std::string path;
+  std::optional<unsigned> cpu;  // by the name
+  std::string detail;
+  bool is_cut_off = false;
+};
+
 struct Folders {
   std::vector<std::vector<std::string>> traces;  // the folders of each trace: those with the same uuid
   ByteOrder byte_order = kHostOrder;             // of the first trace
@@ -20,6 +29,7 @@ struct Folders {
   std::string description;                       // path of description.kmt
   unsigned streams_of_channel = 0;               // one a CPU; 0: LTTng's index does not tell
   std::vector<std::string> missing;              // streams of which only LTTng's index is left
+  std::vector<DoubtedStream> doubted;            // by path
 };
 
 // Whether the path is such a folder, by the first bytes of the metadata files below it, or one that is empty. Never

@@ -63,9 +63,8 @@ class CtfStream : public StackedStream {
           {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - step.time_ns), cpu_, {}, step.time_ns});
     last_ns_ = step.time_ns;
     const EventRecord* const record = events_.record();
-    if (record == nullptr)
-      return info_.findings.add({Imperfection::unknown_event, event_name(step), cpu_, {}, step.time_ns});
-    if (record->is_cut_off) info_.findings.add({Imperfection::cut_off_field, event_name(step), cpu_, {}, step.time_ns});
+    if (record == nullptr) return report(Imperfection::unknown_event, step, cpu_, info_.findings);
+    if (record->is_cut_off) report(Imperfection::cut_off_field, step, cpu_, info_.findings);
     tasks_.learn(*record, step.time_ns);
     decoder_.decode(record->record, step.time_ns, cpu_, 0, batch);
     if (!record->stack.empty()) decoder_.decode(record->stack, step.time_ns, cpu_, 0, batch);
@@ -73,7 +72,7 @@ class CtfStream : public StackedStream {
 
   void report_loss(const Step& step, const EventBatch& batch) {
     lost_at(batch.size());
-    info_.lost.push_back({cpu_, step.lost, last_ns_, std::max(step.time_ns, last_ns_), {}});
+    info_.lost.push_back({cpu_, step.lost, step.since_ns, std::max(step.time_ns, last_ns_), {}});
     info_.findings.add({Imperfection::lost_events, step.detail, cpu_, {}, step.time_ns}, step.lost.value_or(1));
   }
 
@@ -101,6 +100,7 @@ class CtfSource : public Source {
   }
 
   const TraceInfo& info() const override { return info_; }
+  TraceInfo& info() override { return info_; }
   bool read(EventBatch& batch) override {
     if (!streams_.read(batch)) return false;
     time_ns_ = static_cast<std::int64_t>(batch.back().time_ns);

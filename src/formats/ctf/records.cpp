@@ -26,10 +26,10 @@ void give(unsigned cpu, CpuEvents& events, RecordSink& sink, Findings& findings)
     const std::uint64_t time_ns = step->time_ns;
     const EventRecord* const record = events.record();
     if (record == nullptr) {
-      findings.add({Imperfection::unknown_event, event_name(*step), cpu, {}, time_ns});
+      report(Imperfection::unknown_event, *step, cpu, findings);
       continue;
     }
-    if (record->is_cut_off) findings.add({Imperfection::cut_off_field, event_name(*step), cpu, {}, time_ns});
+    if (record->is_cut_off) report(Imperfection::cut_off_field, *step, cpu, findings);
     sink.record(time_ns, record->record);
     if (!record->stack.empty()) sink.record(time_ns, record->stack);
   }

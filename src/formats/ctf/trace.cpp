@@ -68,6 +68,13 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
          {},
          {},
          {}});
+  for (const DoubtedStream& stream : folders_.doubted)
+    findings.add(
+        {stream.is_cut_off ? Imperfection::cut_off_cpu : Imperfection::damaged_section,
+         fmt::format("{}: {}", printable(std::filesystem::relative(stream.path, path).string()), stream.detail),
+         stream.cpu,
+         {},
+         {}});
   read_description(findings);
   if (!folders_.kallsyms.empty()) description.kernel.kallsyms = read_file(folders_.kallsyms);
   try {

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/print_format.hpp"
+#include "trace/call_records.hpp"
 
 namespace kmt {
 
@@ -46,17 +48,23 @@ constexpr std::pair<std::string_view, EventKind> kVmallocEvents[] = {
     {"free_vmap_area_noflush", EventKind::vmap_free},
 };
 
+// kernel/trace/trace_entries.h, Linux 6.18.
+constexpr std::pair<std::string_view, EventKind> kCallEvents[] = {
+    {"funcgraph_entry", EventKind::call_entry},
+    {"fgraph_retaddr_entry", EventKind::call_entry},
+    {"funcgraph_exit", EventKind::call_exit},
+};
+
+// What kmemtrace records of calls by itself: docs/formats/kmt.md, "Types of calls".
+constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
+    {"call_entry", EventKind::call_entry},
+    {"call_exit", EventKind::call_exit},
+};
+
 constexpr std::uint32_t kMostStackDepth = 256;
+constexpr std::uint32_t kMostArguments = 16;
 
 bool is_kernel_stack(const EventFormat& format) { return format.system == "ftrace" && format.name == "kernel_stack"; }
-
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = kHashSeed ^ text.size();
-  for (; text.size() >= 8; text.remove_prefix(8))
-    hash = std::rotl((hash ^ load<std::uint64_t>(text.data(), kHostOrder)) * 0x9E3779B97F4A7C15ull, 29);
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return hash;
-}
 
 }  // namespace
 
@@ -69,6 +77,8 @@ EventKind event_kind(std::string_view system, std::string_view name) {
   if (system == "kmem") return kind_among(kKmemEvents);
   if (system == "percpu") return kind_among(kPercpuEvents);
   if (system == "vmalloc") return kind_among(kVmallocEvents);
+  if (system == "ftrace") return kind_among(kCallEvents);
+  if (system == "kmemtrace") return kind_among(kOwnEvents);
   return EventKind::other;
 }
 
@@ -118,16 +128,6 @@ CacheId CacheNameTable::look_up(std::string_view name) {
       names_.emplace_back(name);
     }
     if (inserted || names_[*id] == name) return {*id};
-  }
-}
-
-StackId StackIds::id_of(std::span<const std::uint64_t> addresses) {
-  if (addresses.empty()) return {};
-  const std::string_view bytes(reinterpret_cast<const char*>(addresses.data()), addresses.size_bytes());
-  for (std::uint64_t key = hash_of(bytes);; ++key) {
-    const auto [id, inserted] = ids_.insert(key);
-    if (inserted) *id = stacks_.add(addresses).value;
-    if (inserted || std::ranges::equal(stacks_[{*id}], addresses)) return {*id};
   }
 }
 
@@ -223,6 +223,23 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
       plan.failed = find({"failed"});
       break;
     case EventKind::vmap_free: plan.address = find({"va_start"}); break;
+    case EventKind::call_exit:
+      plan.began = find({"calltime"});
+      plan.ended = find({"rettime"});
+      plan.return_value = find({"retval"});
+      [[fallthrough]];
+    case EventKind::call_entry:
+      plan.address = find({"func"});
+      plan.depth = find({"depth"});
+      if (const FormatField* args = format.field("args");
+          args != nullptr && plan.kind == EventKind::call_entry && !args->is_dynamic && args->offset <= 0x7FFF) {
+        plan.arguments = args->offset;
+        plan.most_arguments = args->size != 0 ? std::min(args->size / word_bytes, kMostArguments) : kMostArguments;
+      }
+      if (const FormatField* values = format.field("values");
+          values != nullptr && values->is_dynamic && !values->is_relative && values->size == 4)
+        plan.values = find({"values"}, true);
+      break;
     case EventKind::other:
       if (const FormatField* caller = format.field("caller"); caller != nullptr && is_kernel_stack(format)) {
         plan.depth = find({"size"});
@@ -245,6 +262,7 @@ inline std::uint64_t RecordDecoder::load_field(Bytes record, Field field) const 
 bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
+  if (plans_[id].kind == EventKind::call_entry && info_.call_records) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
 
@@ -304,6 +322,8 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan->gfp_flags));
       event.call_site = call_sites_.id_of(load_field(record, plan->call_site));
       break;
+    case EventKind::call_entry:
+    case EventKind::call_exit: decode_call(*plan, record, event); break;
     case EventKind::other:
       if (plan->is_stack) event.stack = decode_stack(*plan, record);
       if (plan->creates_task) thread_groups_.learn(task_creation_, record, order_, time_ns);
@@ -339,6 +359,41 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
     event.page_flags |= static_cast<std::uint8_t>(std::min<std::uint64_t>(fallback, PageFlags::kMostFallbackType)
                                                   << PageFlags::kFallbackTypeShift);
   }
+}
+
+// Times of calls are those of the local clock, whatever the trace's.
+void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) const {
+  event.address = load_field(record, plan.address);
+  event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan.depth), kMostCallDepth));
+  if (plan.most_arguments != 0 && info_.call_records) event.bytes_requested = keep_call_record(plan, record);
+  if (plan.return_value.size != 0) {
+    event.bytes_requested = load_field(record, plan.return_value);
+    event.page_flags |= CallFlags::kReturnValue;
+  }
+  if (plan.began.size == 0 || plan.ended.size == 0) return;
+  const std::uint64_t began = load_field(record, plan.began);
+  const std::uint64_t ended = load_field(record, plan.ended);
+  if (ended < began) return;
+  event.bytes_allocated = ended - began;
+  event.page_flags |= CallFlags::kDuration;
+}
+
+// Of an array without a size there is what the record has room for.
+std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record) const {
+  const unsigned word_bytes = info_.word_bits / 8;
+  std::array<std::uint64_t, kMostArguments> registers;
+  std::size_t count = 0;
+  for (std::size_t at = plan.arguments; count < plan.most_arguments && at + word_bytes <= record.size();
+       at += word_bytes)
+    registers[count++] = load_sized(record.data() + at, word_bytes, order_);
+  Bytes values;
+  if (plan.values.size != 0) {
+    const std::uint64_t where = load_field(record, plan.values);
+    const std::uint64_t offset = where & 0xFFFF;
+    const std::uint64_t length = where >> 16;
+    if (offset + length <= record.size()) values = record.subspan(offset, length);
+  }
+  return info_.call_records->add(std::span(registers).first(count), values);
 }
 
 // Old kernels end a stack that has fewer addresses than the array with -1.

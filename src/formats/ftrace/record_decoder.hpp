@@ -15,6 +15,7 @@
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/task_creation.hpp"
 #include "formats/ftrace/task_naming.hpp"
+#include "trace/stack_ids.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -55,16 +56,6 @@ class CacheNameTable {
   std::array<Known, 64> recent_{};  // by some of the text's bits
 };
 
-class StackIds {
- public:
-  explicit StackIds(StackTable& stacks) : stacks_(stacks) {}
-  StackId id_of(std::span<const std::uint64_t> addresses);
-
- private:
-  StackTable& stacks_;
-  FlatMap<std::uint32_t> ids_;  // by hash, as above
-};
-
 // Whether a frame number means that there is no page: -1UL of the traced kernel's word.
 constexpr bool is_no_page(std::uint64_t frame, unsigned word_bytes) {
   return frame == (word_bytes == 4 ? 0xFFFFFFFFu : kNoPage);
@@ -103,13 +94,19 @@ class RecordDecoder {
     bool is_stack = false;         // ftrace:kernel_stack
     std::uint32_t callers = 0;     // its return addresses: where they begin
     std::uint32_t most_depth = 0;  // and how many of them there can be
-    Field depth;                   // its `size`, how many there are
+    Field depth;                   // its `size`, how many there are; a call's depth
     Field call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, failed;
+    Field began, ended, return_value;  // of a call
+    std::uint32_t arguments = 0;       // of one that begins: where its registers are
+    std::uint32_t most_arguments = 0;  // and how many of them there can be
+    Field values;                      // what was read from memory then
     Field order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
   };
 
   static Plan compile(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
   void decode_page(const Plan& plan, Bytes record, Event& event) const;
+  void decode_call(const Plan& plan, Bytes record, Event& event) const;
+  std::uint64_t keep_call_record(const Plan& plan, Bytes record) const;
   StackId decode_stack(const Plan& plan, Bytes record);
   std::uint64_t load_field(Bytes record, Field field) const;
   void report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,

@@ -2,6 +2,7 @@
 #include "formats/ftrace/stack_matcher.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace kmt {
 
@@ -15,13 +16,6 @@ constexpr std::size_t kHeldWithoutStacks = 4;
 constexpr std::size_t kMostHeld = 512;
 
 constexpr std::uint8_t kInterrupts = Context::kSoftIrq | Context::kHardIrq | Context::kNmi;
-
-// Only what is on a higher level can come between an event and its stack, and only all of it.
-unsigned level_of(const Event& event) {
-  if ((event.context & Context::kNmi) != 0) return 3;
-  if ((event.context & Context::kHardIrq) != 0) return 2;
-  return (event.context & Context::kSoftIrq) != 0 ? 1 : 0;
-}
 
 bool same_context(const Event& a, const Event& b) {
   return a.tid == b.tid && (a.context & kInterrupts) == (b.context & kInterrupts);
@@ -54,10 +48,11 @@ void StackMatcher::match(EventBatch& batch) {
 
 void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   const Event& event = batch[index];
-  const unsigned level = level_of(event);
+  const unsigned level = interrupt_level(event);
   std::size_t nested = 0;
-  while (!waiting_.empty() && level_of(batch[waiting_.back()]) > level) waiting_.pop_back();
-  for (auto other = waiting_.rbegin(); other != waiting_.rend() && level_of(batch[*other]) == level; ++other) ++nested;
+  while (!waiting_.empty() && interrupt_level(batch[waiting_.back()]) > level) waiting_.pop_back();
+  for (auto other = waiting_.rbegin(); other != waiting_.rend() && interrupt_level(batch[*other]) == level; ++other)
+    ++nested;
   if (nested > 0 && !same_context(batch[waiting_.back()], event)) {
     waiting_.resize(waiting_.size() - nested);  // another task runs
   } else if (nested == kMostNested) {
@@ -66,14 +61,14 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   waiting_.push_back(index);
 }
 
-void StackMatcher::give_stack(EventBatch& batch, const Event& stack) {
+void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
   const auto found = std::find_if(waiting_.rbegin(), waiting_.rend(),
                                   [&](std::size_t index) { return same_context(batch[index], stack); });
   if (found == waiting_.rend()) {
     info_.findings.add({Imperfection::unmatched_stack, "", stack.cpu, {}, stack.time_ns});
     return;
   }
-  batch[*found].stack = stack.stack;
+  batch[*found].stack = std::exchange(stack.stack, {});
   waiting_.erase(found.base() - 1, waiting_.end());
 }
 

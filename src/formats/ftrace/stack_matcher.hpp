@@ -27,7 +27,7 @@ class StackMatcher {
 
  private:
   void add_waiting(const EventBatch& batch, std::size_t index);
-  void give_stack(EventBatch& batch, const Event& stack);
+  void give_stack(EventBatch& batch, Event& stack);
 
   TraceInfo& info_;
   std::size_t next_ = 0;              // index of the first event not looked at

@@ -9,13 +9,11 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "base/varint.hpp"
+#include "formats/kmt/payload.hpp"
 
 namespace kmt::kmt_format {
 
 namespace {
-
-using Payload = std::vector<std::uint8_t>;
 
 const std::string kNotePrefix = "note:";
 
@@ -24,37 +22,10 @@ constexpr std::size_t kMostEntries = 0x10000;
 constexpr std::size_t kMostSampleTexts = 64;
 constexpr std::size_t kMostNotes = 1000;
 
-void append_text(Payload& out, std::string_view text) {
-  append_varint(out, text.size());
-  out.insert(out.end(), text.begin(), text.end());
-}
-
 void append_fact(Payload& out, std::string_view name, std::string_view value) {
   append_text(out, name);
   append_text(out, value);
 }
-
-class Input {
- public:
-  explicit Input(Bytes payload) : at_(payload.data()), end_(payload.data() + payload.size()) {}
-  bool empty() const { return at_ == end_; }
-  std::uint64_t varint() {
-    std::uint64_t value = 0;
-    if (!read_varint(at_, end_, value)) throw Error("A chunk ends too early");
-    return value;
-  }
-  std::string_view text() {
-    const std::uint64_t size = varint();
-    if (size > static_cast<std::uint64_t>(end_ - at_)) throw Error("A chunk's text ends too early");
-    const std::string_view text(reinterpret_cast<const char*>(at_), size);
-    at_ += size;
-    return text;
-  }
-
- private:
-  const std::uint8_t* at_;
-  const std::uint8_t* end_;
-};
 
 template <typename T>
 T number(std::string_view text) {
@@ -120,7 +91,7 @@ Payload encode_sample(const StateSample& sample) {
 }
 
 StateSample decode_sample(Bytes payload) {
-  Input in(payload);
+  PayloadReader in(payload);
   StateSample sample;
   sample.ticks = in.varint();
   sample.unix_ns = in.varint();
@@ -134,7 +105,7 @@ StateSample decode_sample(Bytes payload) {
 
 void decode_facts(Bytes payload, TraceDescription& description) {
   KernelDescription& kernel = description.kernel;
-  Input in(payload);
+  PayloadReader in(payload);
   while (!in.empty()) {
     const std::string_view name = in.text();
     const std::string_view value = in.text();
@@ -175,12 +146,52 @@ Payload encode_formats(const std::vector<FormatText>& formats) {
 }
 
 void decode_formats(Bytes payload, std::vector<FormatText>& formats) {
-  Input in(payload);
+  PayloadReader in(payload);
   while (!in.empty()) {
     const std::string_view system = in.text();
     if (formats.size() >= kMostEntries) throw Error("There are more event formats than events can have ids");
     formats.push_back({std::string(system), std::string(in.text())});
   }
+}
+
+Payload encode_types(const CallTypes& types) {
+  Payload out;
+  append_text(out, {reinterpret_cast<const char*>(types.btf.data()), types.btf.size()});
+  for (const RecordedFunction& function : types.functions) {
+    append_text(out, function.name);
+    append_varint(out, function.values.size());
+    for (const RecordedValue& value : function.values) {
+      append_text(out, value.text);
+      out.push_back(value.is_string ? 0 : 1);
+      append_varint(out, value.type);
+      out.push_back(value.bit_shift);
+      out.push_back(value.bits);
+    }
+  }
+  return out;
+}
+
+CallTypes decode_types(Bytes payload) {
+  PayloadReader in(payload);
+  CallTypes types;
+  const std::string_view btf = in.text();
+  types.btf.assign(btf.begin(), btf.end());
+  std::size_t entries = 0;
+  while (!in.empty()) {
+    RecordedFunction& function = types.functions.emplace_back();
+    function.name = in.text();
+    for (std::uint64_t left = in.varint(); left > 0; --left) {
+      RecordedValue& value = function.values.emplace_back();
+      value.text = in.text();
+      value.is_string = in.byte() == 0;
+      value.type = static_cast<std::uint32_t>(std::min<std::uint64_t>(in.varint(), UINT32_MAX));
+      value.bit_shift = in.byte();
+      value.bits = in.byte();
+      if (++entries > kMostEntries) throw Error("Too many values of calls are described");
+    }
+    if (++entries > kMostEntries) throw Error("Too many values of calls are described");
+  }
+  return types;
 }
 
 Payload encode_stream(const RecordStream& stream) {
@@ -192,7 +203,7 @@ Payload encode_stream(const RecordStream& stream) {
 }
 
 RecordStream decode_stream(Bytes payload) {
-  Input in(payload);
+  PayloadReader in(payload);
   RecordStream stream;
   stream.cpu = static_cast<unsigned>(std::min<std::uint64_t>(in.varint(), 0xFFFF));
   stream.page_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(in.varint(), 16u << 20));

@@ -21,11 +21,13 @@ std::vector<std::uint8_t> encode_end_facts(const TraceDescription& description);
 std::vector<std::uint8_t> encode_sample(const StateSample& sample);
 std::vector<std::uint8_t> encode_fact(std::string_view name, std::string_view value);
 std::vector<std::uint8_t> encode_formats(const std::vector<FormatText>& formats);
+std::vector<std::uint8_t> encode_types(const CallTypes& types);
 std::vector<std::uint8_t> encode_stream(const RecordStream& stream);
 
 // Add to what is known; a later fact replaces an earlier one of its name, an unknown one is passed over. Throw Error.
 void decode_facts(Bytes payload, TraceDescription& description);
 void decode_formats(Bytes payload, std::vector<FormatText>& formats);
+CallTypes decode_types(Bytes payload);
 RecordStream decode_stream(Bytes payload);
 StateSample decode_sample(Bytes payload);
 

@@ -48,7 +48,8 @@ void report_end(FileContents& contents, const End& end, Findings& findings) {
   if (!description.repaired.empty())
     for (const std::string_view line : split(trim(description.repaired), '\n'))
       findings.add({Imperfection::repaired_file, printable(line), {}, {}, {}});
-  if (description.cpu_stats.empty()) findings.add({Imperfection::unknown_loss, "", {}, {}, {}});
+  if (description.cpu_stats.empty() && contents.profile.empty())
+    findings.add({Imperfection::unknown_loss, "", {}, {}, {}});
   contents.cut_off = !end.indexed || !description.repaired.empty();
 }
 
@@ -108,6 +109,8 @@ FileContents parse_file(Bytes file, Findings& findings) {
           described.insert(chunk->stream);
           break;
         case kState: contents.description.samples.push_back(decode_sample(unpack_text(*chunk))); break;
+        case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;
+        case kProfile: contents.profile.push_back(unpack_text(*chunk)); break;
         case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
         case kIndex:
           unpack(*chunk);
@@ -130,6 +133,14 @@ FileContents parse_file(Bytes file, Findings& findings) {
     return true;
   });
   return contents;
+}
+
+FileContents parse_trace(Bytes file, Findings& findings) {
+  FileContents contents = parse_file(file, findings);
+  if (contents.profile.empty()) return contents;
+  Error error("The file is a sampled profile of the heap, not a trace");
+  error.hint("Show it: kmemtrace profile --show FILE");
+  throw error;
 }
 
 }  // namespace kmt::kmt_format

@@ -19,8 +19,9 @@ struct StreamBlocks {
 
 struct FileContents {
   TraceDescription description;
-  std::map<std::uint16_t, StreamBlocks> streams;  // by number
-  bool cut_off = false;                           // blocks may be missing behind the last one
+  std::map<std::uint16_t, StreamBlocks> streams;   // by number
+  std::vector<std::vector<std::uint8_t>> profile;  // payloads of its chunks, where the file is a profile
+  bool cut_off = false;                            // blocks may be missing behind the last one
 };
 
 bool is_kmt(Bytes file);
@@ -29,5 +30,7 @@ bool has_trailer(Bytes file);
 
 // Throws Error when the file is of a version this build cannot read; damage becomes findings, what is intact is kept.
 FileContents parse_file(Bytes file, Findings& findings);
+// The same of a file that has to be a trace.
+FileContents parse_trace(Bytes file, Findings& findings);
 
 }  // namespace kmt::kmt_format

@@ -30,8 +30,13 @@ FileWriter::FileWriter(const std::string& path)
 }
 
 std::vector<PackedChunk> pack_description(const TraceDescription& description) {
-  return {pack(kFacts, 0, encode_facts(description)), pack(kFormats, 0, encode_formats(description.kernel.formats)),
-          pack(kFacts, 0, encode_symbols(description))};
+  std::vector<PackedChunk> chunks;
+  chunks.push_back(pack(kFacts, 0, encode_facts(description)));
+  chunks.push_back(pack(kFormats, 0, encode_formats(description.kernel.formats)));
+  chunks.push_back(pack(kFacts, 0, encode_symbols(description)));
+  if (const CallTypes& types = description.kernel.call_types; !types.empty())
+    chunks.push_back(pack(kTypes, 0, encode_types(types)));
+  return chunks;
 }
 
 void FileWriter::append(const PackedChunk& chunk) {

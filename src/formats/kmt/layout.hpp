@@ -22,6 +22,8 @@ enum ChunkType : std::uint8_t {
   kEvents = 4,   // a block of one stream's events
   kIndex = 5,    // where everything is
   kState = 6,    // texts of /proc at one time
+  kProfile = 7,  // samples of a profile
+  kTypes = 8,    // of recorded calls
 };
 constexpr std::uint8_t kCompressed = 1;  // a chunk's flag: zstd
 

@@ -36,15 +36,19 @@ LiveEncoder::LiveEncoder(const KernelDescription& kernel, const std::vector<unsi
     cpus_.push_back(std::make_unique<Cpu>(cpu, static_cast<std::uint16_t>(cpus_.size()), layouts_));
 }
 
-void LiveEncoder::pages(unsigned number, Bytes pages) {
+LiveEncoder::Cpu& LiveEncoder::cpu_of(unsigned number) const {
   const auto found =
       std::lower_bound(cpus_.begin(), cpus_.end(), number, [](const auto& cpu, unsigned n) { return cpu->number < n; });
   if (found == cpus_.end() || (*found)->number != number)
     throw Error(fmt::format("Unexpected pages of cpu {}", number));
-  Cpu& cpu = **found;
+  return **found;
+}
+
+template <typename Step>
+void LiveEncoder::encode_all(Cpu& cpu, const Step& step) {
   const auto now = std::chrono::steady_clock::now();
   if (cpu.encoder.empty()) cpu.begun = now;
-  // What cannot be stored now is kept by the store: all pages are encoded before an error may end this.
+  // What cannot be stored now is kept by the store: everything is encoded before an error may end this.
   std::exception_ptr failure;
   const auto attempt_end = [&] {
     try {
@@ -54,16 +58,39 @@ void LiveEncoder::pages(unsigned number, Bytes pages) {
     }
     cpu.begun = now;
   };
-  while (!pages.empty()) {
-    const std::size_t size = std::min<std::size_t>(pages.size(), page_layout_.page_size);
-    encode(cpu, pages.first(size));
-    pages = pages.subspan(size);
+  while (step()) {
+    if (cpu.encoder.failed_allocations() > 0) failed_allocation_ = true;
     if (is_full(cpu.encoder)) attempt_end();
   }
   const unsigned asked = asked_;
   if (!cpu.encoder.empty() && (now - cpu.begun >= kOldestBlock || cpu.answered != asked)) attempt_end();
   cpu.answered = asked;
   if (failure) std::rethrow_exception(failure);
+}
+
+void LiveEncoder::pages(unsigned number, Bytes pages) {
+  Cpu& cpu = cpu_of(number);
+  encode_all(cpu, [&] {
+    if (pages.empty()) return false;
+    const std::size_t size = std::min<std::size_t>(pages.size(), page_layout_.page_size);
+    encode(cpu, pages.first(size));
+    pages = pages.subspan(size);
+    return true;
+  });
+}
+
+void LiveEncoder::records(unsigned number, std::span<const LiveRecord> records) {
+  Cpu& cpu = cpu_of(number);
+  encode_all(cpu, [&] {
+    if (records.empty()) return false;
+    const LiveRecord& next = records.front();
+    if (next.lost > 0)
+      cpu.encoder.add_lost(next.lost);
+    else
+      cpu.encoder.add(next.ticks, next.record);
+    records = records.subspan(1);
+    return true;
+  });
 }
 
 void LiveEncoder::encode(Cpu& cpu, Bytes page) {
@@ -76,7 +103,6 @@ void LiveEncoder::encode(Cpu& cpu, Bytes page) {
     ++damaged_pages_;
     encoder.add_lost(std::nullopt);  // what stands behind the damage
   }
-  if (encoder.failed_allocations() > 0) failed_allocation_ = true;
 }
 
 void LiveEncoder::end_block(Cpu& cpu) { store_.add(pack(cpu.stream, cpu.encoder.finish())); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ring-buffer pages into blocks while they are recorded, on the threads that read them.
+// Ring-buffer pages, or records, into blocks while they are recorded, on the threads that read them.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,14 @@ namespace kmt::kmt_format {
 // The streams of a recording of these CPUs: one a CPU, numbered in this order.
 std::vector<RecordStream> live_streams(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
 
-class LiveEncoder : public PageSink {
+class LiveEncoder : public RecordingSink {
  public:
   // The store must outlive the encoder. Throws Error when the kernel's description of pages cannot be used.
   LiveEncoder(const KernelDescription& kernel, const std::vector<unsigned>& cpus, BlockStore& store);
 
   // A block is stored when it is full, a second after its first page came, or when it was asked for.
   void pages(unsigned cpu, Bytes pages) override;
+  void records(unsigned cpu, std::span<const LiveRecord> records) override;
   // All blocks that have been begun are stored with the next pages of their CPUs (PageSink: they come soon, or none
   // come and that is said, too). From any thread.
   void ask_for_blocks() { ++asked_; }
@@ -46,6 +47,10 @@ class LiveEncoder : public PageSink {
     unsigned answered = 0;                        // how often blocks had been asked for at the last one
   };
 
+  Cpu& cpu_of(unsigned number) const;
+  // Encodes step by step until `step` says that nothing is left, and stores what is due.
+  template <typename Step>
+  void encode_all(Cpu& cpu, const Step& step);
   void encode(Cpu& cpu, Bytes page);
   void end_block(Cpu& cpu);
 

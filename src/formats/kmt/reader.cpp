@@ -13,6 +13,7 @@
 #include "formats/ftrace/stack_matcher.hpp"
 #include "formats/kmt/block_reader.hpp"
 #include "formats/kmt/file.hpp"
+#include "trace/call_records.hpp"
 
 namespace kmt::kmt_format {
 
@@ -179,10 +180,11 @@ class BlockStream : public StackedStream {
 class KmtSource : public Source {
  public:
   KmtSource(const TraceFile& file, const OpenOptions& options)
-      : file_(file), contents_(parse_file(file.bytes, info_.findings)) {
+      : file_(file), contents_(parse_trace(file.bytes, info_.findings)) {
     info_.path = file.path;
     info_.format = "kmt version 1";
     describe_trace(contents_.description, info_);
+    if (options.call_records) info_.call_records = std::make_shared<CallRecords>();
     if (contents_.description.kernel.formats.empty())
       info_.findings.add({Imperfection::missing_section, "event formats", {}, {}, {}});
     decoder_ = std::make_unique<RecordDecoder>(
@@ -191,6 +193,7 @@ class KmtSource : public Source {
   }
 
   const TraceInfo& info() const override { return info_; }
+  TraceInfo& info() override { return info_; }
   bool read(EventBatch& batch) override { return streams_.read(batch); }
   double progress() const override { return streams_.progress(); }
 

@@ -65,7 +65,7 @@ class Block {
 }  // namespace
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
-  const FileContents contents = parse_file(file.bytes, findings);
+  const FileContents contents = parse_trace(file.bytes, findings);
   sink.describe(contents.description);
   for (const auto& [number, blocks] : contents.streams) {
     sink.begin_stream(blocks.stream);

@@ -157,9 +157,8 @@ void read_kernel_mapping(const Record& record, KernelDescription& kernel) {
     kernel.notes["kernel_reference"] = fmt::format("{} {:x}", name.substr(kKernel.size()), reference);
 }
 
-void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, Attributes& attributes,
-                  TraceDescription& description, Findings& findings) {
-  KernelDescription& kernel = description.kernel;
+void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, FileContents& contents, Findings& findings) {
+  KernelDescription& kernel = contents.description.kernel;
   ByteReader in(bytes, kernel.byte_order, offset);
   try {
     switch (feature) {
@@ -169,9 +168,12 @@ void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, Attribute
       case kOsRelease: kernel.release = read_text(in); break;
       case kPerfVersion: kernel.notes["recorder"] = fmt::format("perf {}", read_text(in)); break;
       case kArch: kernel.machine = read_text(in); break;
-      case kCpuCount: kernel.cpus = std::min(in.u32(), kMostCpus - 1); break;  // available; then: online
+      case kCpuCount:
+        kernel.cpus = std::min(in.u32(), kMostCpus - 1);
+        contents.cpus_online = in.u32();
+        break;
       case kCommandLine: read_command_line(in, kernel); break;
-      case kEventDescription: read_event_names(in, attributes); break;
+      case kEventDescription: read_event_names(in, contents.attributes); break;
       case kNumaTopology: read_numa_topology(in, kernel); break;
       case kClockData: read_clocks(in, kernel); break;
       default: break;

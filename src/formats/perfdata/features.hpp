@@ -3,9 +3,8 @@
 #pragma once
 
 #include "base/byte_reader.hpp"
-#include "formats/perfdata/attributes.hpp"
+#include "formats/perfdata/file.hpp"
 #include "formats/perfdata/record_cursor.hpp"
-#include "formats/trace_description.hpp"
 #include "trace/imperfections.hpp"
 
 namespace kmt::perfdata {
@@ -17,8 +16,7 @@ void read_build_id(std::uint16_t misc, ByteReader in, KernelDescription& kernel)
 void read_kernel_mapping(const Record& record, KernelDescription& kernel);
 
 // One feature (layout.hpp); others than those known are passed over. Damage becomes a finding.
-void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, Attributes& attributes,
-                  TraceDescription& description, Findings& findings);
+void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, FileContents& contents, Findings& findings);
 
 // What `uname -a` would have said, from the names that features gave; empty when there were none.
 std::string uname_of_names(const KernelDescription& kernel);

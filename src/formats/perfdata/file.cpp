@@ -105,8 +105,7 @@ void read_features(Bytes file, const std::array<bool, kFeatureBits>& has, FileCo
       ByteReader in = open(file, section, contents.order());
       if (section.size > left) throw Error("Sections overlap").at({{}, {}, section.offset});
       left -= section.size;
-      read_feature(feature, in.bytes(section.size), section.offset, contents.attributes, contents.description,
-                   findings);
+      read_feature(feature, in.bytes(section.size), section.offset, contents, findings);
     } catch (const Error& error) {
       damaged(findings, fmt::format("feature {}", feature), error);
       if (sections.remaining() < sizeof(Section)) return;
@@ -164,7 +163,12 @@ void read_id_index(const Record& record, FileContents& contents) {
     const std::uint64_t cpu = in.u64();
     const auto task = static_cast<std::int32_t>(in.u64());
     if (!contents.first_task) contents.first_task = task;
-    if (cpu <= 0xFFFF) contents.attributes.set_cpu(id, static_cast<std::uint32_t>(cpu));
+    if (cpu > 0xFFFF) continue;  // any
+    contents.attributes.set_cpu(id, static_cast<std::uint32_t>(cpu));
+    // Events that perf adds of itself, to learn of tasks, may be on all CPUs.
+    const auto event = contents.attributes.of_id(id);
+    if (event && contents.attributes.all()[*event].type == kTypeTracepoint)
+      contents.tracepoint_cpus.insert(static_cast<std::uint32_t>(cpu));
   }
 }
 
@@ -181,7 +185,7 @@ void read_description_record(const Record& record, FileContents& contents, Findi
   const std::uint64_t at = record.offset + kRecordHeaderBytes;
   KernelDescription& kernel = contents.description.kernel;
   const auto feature = [&](unsigned number, Bytes bytes, std::uint64_t offset) {
-    read_feature(number, bytes, offset, contents.attributes, contents.description, findings);
+    read_feature(number, bytes, offset, contents, findings);
   };
   switch (record.type) {
     case kMmap:
@@ -244,6 +248,19 @@ std::string selected_tasks(const FileContents& contents) {
   return arguments != notes.end() && names_tasks(arguments->second) ? "those that perf's command line names" : "";
 }
 
+// Which CPUs were recorded, where not all were: perf record -C.
+std::string selected_cpus(const FileContents& contents) {
+  constexpr std::size_t kMostNamed = 16;
+  const std::set<std::uint32_t>& cpus = contents.tracepoint_cpus;
+  if (cpus.empty() || cpus.size() >= contents.cpus_online) return {};
+  std::string named;
+  std::size_t count = 0;
+  for (const std::uint32_t cpu : cpus)
+    if (count++ < kMostNamed) named += fmt::format("{}{}", named.empty() ? "" : ", ", cpu);
+  return fmt::format("{} of {} CPUs: {}{}", cpus.size(), contents.cpus_online, named,
+                     cpus.size() > kMostNamed ? ", …" : "");
+}
+
 }  // namespace
 
 bool is_perf_data(Bytes file) { return starts_with(file, kMagicLittle) || starts_with(file, kMagicBig); }
@@ -269,6 +286,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   }
   read_description_records(file, contents, findings);
   if (const std::string tasks = selected_tasks(contents); !tasks.empty()) kernel.notes["some_tasks"] = tasks;
+  if (const std::string cpus = selected_cpus(contents); !cpus.empty()) kernel.notes["some_cpus"] = cpus;
   contents.description.uname = uname_of_names(kernel);
   return contents;
 }

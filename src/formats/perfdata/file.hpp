@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "base/byte_reader.hpp"
 #include "formats/perfdata/attributes.hpp"
@@ -18,7 +19,9 @@ struct FileContents {
   std::uint64_t data_begin = 0;  // of the records, in the file
   std::uint64_t data_end = 0;
   Attributes attributes;
-  std::optional<std::int32_t> first_task;  // that the first event of PERF_RECORD_ID_INDEX is of; negative: of all
+  std::optional<std::int32_t> first_task;   // that the first event of PERF_RECORD_ID_INDEX is of; negative: of all
+  std::set<std::uint32_t> tracepoint_cpus;  // for which PERF_RECORD_ID_INDEX has tracepoints
+  std::uint32_t cpus_online = 0;            // 0: the file does not say
   TraceDescription description;
 
   ByteOrder order() const { return description.kernel.byte_order; }

@@ -39,9 +39,15 @@ class OrderedRecords {
   Item* next_due() { return items_.next_due(); }
 
  private:
-  void note_late(const Sample& sample);
+  void note_late(const Sample& sample) {
+    if (sample.time_ns != 0 && sample.time_ns < released_ns_) report_late(sample);
+  }
+  void report_late(const Sample& sample);
   void take_task();
-  void bound_memory();
+  void bound_memory() {
+    if (items_.size() + tasks_.size() >= most_held_) release_half();
+  }
+  void release_half();
   void release(std::uint64_t due_ns);
 
   RecordParser parser_;
@@ -66,8 +72,7 @@ RecordParser::Kind OrderedRecords<Item>::next() {
 }
 
 template <typename Item>
-void OrderedRecords<Item>::note_late(const Sample& sample) {
-  if (sample.time_ns == 0 || sample.time_ns >= released_ns_) return;
+void OrderedRecords<Item>::report_late(const Sample& sample) {
   std::string detail;
   if (info_.findings.wants(Imperfection::late_event)) detail = fmt::format("by {} ns", released_ns_ - sample.time_ns);
   info_.findings.add({Imperfection::late_event, std::move(detail), sample.cpu, parser_.offset(), sample.time_ns});
@@ -84,8 +89,7 @@ void OrderedRecords<Item>::take_task() {
 }
 
 template <typename Item>
-void OrderedRecords<Item>::bound_memory() {
-  if (items_.size() + tasks_.size() < most_held_) return;
+void OrderedRecords<Item>::release_half() {
   release(items_.size() >= tasks_.size() ? items_.middle_ns() : tasks_.middle_ns());
 }
 

@@ -38,6 +38,7 @@ class PerfDataSource : public Source {
   }
 
   const TraceInfo& info() const override { return info_; }
+  TraceInfo& info() override { return info_; }
   bool read(EventBatch& batch) override;
   double progress() const override;
 
@@ -101,8 +102,10 @@ void PerfDataSource::take_sample() {
     event.type = untraced_type(parser.attribute());
   }
   if (to.size() == before) return;
-  kernel_stack(sample.chain, contents_.order(), stack_);
-  to.back().stack = stack_ids_->id_of(stack_);
+  if (!sample.chain.empty()) {
+    kernel_stack(sample.chain, contents_.order(), stack_);
+    to.back().stack = stack_ids_->id_of(stack_);
+  }
   if (info_.cpus <= cpu) info_.cpus = cpu + 1u;
   if (sample.time_ns == 0) return;
   if (last_of_cpu_ns_.size() <= cpu) last_of_cpu_ns_.resize(cpu + 1u);

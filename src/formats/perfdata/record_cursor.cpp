@@ -2,6 +2,7 @@
 #include "formats/perfdata/record_cursor.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -30,19 +31,48 @@ bool looks_like_a_record(const Header& header) {
          (header.size % 8 == 0 || is_compressed(header.type));
 }
 
-// Whether some records follow each other from there, or all that are left. Empty: only more bytes would tell.
-std::optional<bool> go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order, bool more_may_come = false) {
+// Whether some records follow each other from there, or all that are left.
+bool go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order) {
   constexpr unsigned kConvincing = 4;
   for (unsigned seen = 0; seen < kConvincing; ++seen) {
     const std::uint64_t left = bytes.size() - position;
-    if (left == 0 && !more_may_come) return true;
-    const bool has_header = left >= kRecordHeaderBytes;
-    const Header header = has_header ? header_at(bytes.data() + position, order) : Header{};
-    if (has_header && !looks_like_a_record(header)) return false;
-    if (!has_header || header.size > left) return more_may_come ? std::nullopt : std::optional(false);
+    if (left == 0) return true;
+    if (left < kRecordHeaderBytes) return false;
+    const Header header = header_at(bytes.data() + position, order);
+    if (!looks_like_a_record(header) || header.size > left) return false;
     position += header.size;
   }
   return true;
+}
+
+// perf compresses what it finds in the kernel's buffers (tools/perf/builtin-record.c, Linux 6.18): records in whole
+// words, of types that newer kernels may add to.
+bool may_be_compressed(const Header& header) {
+  return header.type > 0 && header.type < kUserTypes && header.size >= kRecordHeaderBytes && header.size % 8 == 0;
+}
+
+// All of them, but the end of the last one may be missing.
+bool are_records(Bytes bytes, ByteOrder order) {
+  while (bytes.size() >= kRecordHeaderBytes) {
+    const Header header = header_at(bytes.data(), order);
+    if (!may_be_compressed(header)) return false;
+    bytes = bytes.subspan(std::min<std::size_t>(header.size, bytes.size()));
+  }
+  return true;
+}
+
+// Empty: there is less than it says.
+std::optional<Bytes> packed_data(const Record& record, ByteOrder order) {
+  if (record.type != kCompressed2) return record.payload;
+  if (record.payload.size() < 8) return std::nullopt;
+  const auto bytes = load<std::uint64_t>(record.payload.data(), order);
+  if (bytes > record.payload.size() - 8) return std::nullopt;
+  return record.payload.subspan(8, bytes);
+}
+
+bool begins_stream(Bytes packed) {
+  constexpr std::uint8_t kMagic[] = {0x28, 0xB5, 0x2F, 0xFD};  // of a zstd frame (RFC 8878)
+  return packed.size() >= std::size(kMagic) && std::equal(std::begin(kMagic), std::end(kMagic), packed.begin());
 }
 
 // Of one file. What perf compresses best, long runs of one event, shrinks to a fiftieth.
@@ -55,8 +85,11 @@ RecordCursor::RecordCursor(Bytes file, std::uint64_t begin, std::uint64_t end, B
     : file_(file), position_(begin), end_(end), order_(order), unpack_(unpack), findings_(findings) {}
 
 bool RecordCursor::next(Record& record) {
-  while (!next_unpacked(record)) {
-    if (!next_in_file(record)) return next_unpacked(record, false);
+  while (!unpacker_ || !next_unpacked(record)) {
+    if (!next_in_file(record)) {
+      finish();
+      return false;
+    }
     if (!is_compressed(record.type)) return true;
     if (unpack_) feed(record);
   }
@@ -70,11 +103,9 @@ bool RecordCursor::next_in_file(Record& record) {
     if (left >= kRecordHeaderBytes) {
       const Header header = header_at(file_.data() + position_, order_);
       if (header.size >= kRecordHeaderBytes && header.size <= left) {
-        record = {header.type,
-                  header.misc,
-                  file_.subspan(position_ + kRecordHeaderBytes, header.size - kRecordHeaderBytes),
-                  {},
-                  position_};
+        record = {
+            header.type, header.misc, file_.subspan(position_ + kRecordHeaderBytes, header.size - kRecordHeaderBytes),
+            {},          position_,   false};
         position_ += header.size;
         if (attach(record)) return true;
         position_ = record.offset;
@@ -100,91 +131,95 @@ bool RecordCursor::attach(Record& record) {
 void RecordCursor::pass_over_damage() {
   const std::uint64_t begin = position_;
   do ++position_;
-  while (position_ < end_ && go_on_from(file_.first(end_), position_, order_) == false);
+  while (position_ < end_ && !go_on_from(file_.first(end_), position_, order_));
   // Without anything behind it, it is a record that was not written to its end, or looks so.
   const bool cut_off = position_ == end_;
   std::string detail = cut_off ? fmt::format("its last {} bytes are no whole record", position_ - begin)
                                : fmt::format("{} bytes skipped", position_ - begin);
   findings_.add(
       {cut_off ? Imperfection::truncated_file : Imperfection::damaged_record, std::move(detail), {}, begin, {}});
+  // A piece of the stream may have been there.
+  if (unpacker_) give_up("a part of it may be missing", begin);
 }
 
 void RecordCursor::feed(const Record& record) {
-  Bytes packed = record.payload;
-  compressed_offset_ = record.offset;
-  if (record.type == kCompressed2) {
-    if (packed.size() < 8) return damaged_block("no size");
-    const auto bytes = load<std::uint64_t>(packed.data(), order_);
-    if (bytes > packed.size() - 8) return damaged_block("impossible size");
-    packed = packed.subspan(8, bytes);
-  }
   if (!unpacker_) unpacker_.emplace(most_unpacked(file_.size()));
-  unpacker_->feed(packed);
+  compressed_offset_ = record.offset;
+  packed_bytes_ = record.payload.size();
+  const std::optional<Bytes> packed = packed_data(record, order_);
+  if (given_up_ && !(packed && begins_stream(*packed))) {
+    left_out_ += packed_bytes_;
+    return;
+  }
+  say_left_out();
+  if (!packed) return give_up("impossible size", record.offset);
+  unpacker_->feed(*packed);
 }
 
-bool RecordCursor::next_unpacked(Record& record, bool more_may_come) {
-  if (!unpacker_) return false;
+bool RecordCursor::next_unpacked(Record& record) {
   for (;;) {
-    if (is_lost_) find_unpacked(more_may_come);
+    if (given_up_) return false;
     const std::size_t left = unpacked_.size() - next_;
-    if (!is_lost_ && left >= kRecordHeaderBytes) {
+    if (left >= kRecordHeaderBytes) {
       const Header header = header_at(unpacked_.data() + next_, order_);
-      if (header.size < kRecordHeaderBytes || is_compressed(header.type)) {
-        damaged_block("impossible record inside");
-        ++next_;
-        continue;
-      }
       if (header.size <= left) {
         const Bytes whole = Bytes(unpacked_).subspan(next_, header.size);
-        record = {header.type, header.misc, whole.subspan(kRecordHeaderBytes), {}, compressed_offset_};
+        record = {header.type, header.misc, whole.subspan(kRecordHeaderBytes), {}, compressed_offset_, true};
         next_ += header.size;
         return true;
       }
     }
     unpacked_.erase(unpacked_.begin(), unpacked_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
-    if (!more_may_come) {
-      if (is_lost_ || unpacked_.empty()) return false;
-      pass_over_unpacked();
-      continue;
-    }
     try {
-      if (!unpacker_->unpack(unpacked_)) return false;
+      // What is in front of damage in a piece may be as wrong.
+      constexpr std::size_t kMostAhead = 4u << 20;
+      const std::size_t before = unpacked_.size();
+      while (unpacked_.size() < kMostAhead && unpacker_->unpack(unpacked_)) {
+      }
+      if (unpacked_.size() == before) return false;
+      if (!are_records(unpacked_, order_)) give_up("impossible record inside", compressed_offset_);
     } catch (const Error& error) {
-      damaged_block(error.what());
-      unpacked_.clear();  // the record that had begun in front of the damage has no end
-      return false;
+      give_up(error.what(), compressed_offset_);
     }
   }
 }
 
-// Behind damage: where records go on, or where only more bytes would tell.
-void RecordCursor::find_unpacked(bool more_may_come) {
-  std::optional<bool> found = false;
-  for (; next_ < unpacked_.size(); ++next_) {
-    found = go_on_from(unpacked_, next_, order_, more_may_come);
-    if (found != false) break;
-  }
-  is_lost_ = found != true;
+void RecordCursor::distrust(const Record& record, const char* what) {
+  if (record.is_unpacked) give_up(what, record.offset);
 }
 
-void RecordCursor::damaged_block(const char* what) {
-  findings_.add({Imperfection::damaged_record, fmt::format("compressed: {}", what), {}, compressed_offset_, {}});
-  is_lost_ = true;
+// zstd repeats what came before, without a checksum: behind damage everything may be wrong, though it can be unpacked.
+void RecordCursor::give_up(std::string_view why, std::uint64_t offset) {
+  if (given_up_) return;
+  given_up_ = GivenUp{std::string(why), offset};
+  left_out_ = offset == compressed_offset_ ? packed_bytes_ : 0;
 }
 
-// At the end of the file: what is left is no whole record.
-void RecordCursor::pass_over_unpacked() {
-  const std::size_t left = unpacked_.size();
-  is_lost_ = true;
-  next_ = 1;
-  find_unpacked(false);
-  findings_.add({is_lost_ ? Imperfection::truncated_file : Imperfection::damaged_record,
-                 is_lost_ ? fmt::format("compressed: its last {} bytes are no whole record", left)
-                          : fmt::format("compressed: {} bytes skipped", next_),
-                 {},
-                 compressed_offset_,
-                 {}});
+// Where a stream begins anew, and at the end of the file.
+void RecordCursor::say_left_out() {
+  if (!given_up_) return;
+  if (left_out_ > 0)
+    findings_.add({Imperfection::damaged_section,
+                   fmt::format("compressed: {}: {} bytes from there on are left out", given_up_->why, left_out_),
+                   {},
+                   given_up_->offset,
+                   {}});
+  given_up_.reset();
+  unpacked_.clear();
+  next_ = 0;
+  unpacker_->restart();
+}
+
+void RecordCursor::finish() {
+  say_left_out();
+  if (!unpacked_.empty())
+    findings_.add({Imperfection::truncated_file,
+                   fmt::format("compressed: its last {} bytes are no whole record", unpacked_.size()),
+                   {},
+                   compressed_offset_,
+                   {}});
+  unpacked_.clear();
 }
 
 }  // namespace kmt::perfdata

@@ -11,6 +11,8 @@ namespace kmt::perfdata {
 namespace {
 
 constexpr std::uint32_t kMostCpu = 0xFFFF;
+// A billion each second, for days.
+constexpr std::uint64_t kMostLost = std::uint64_t{1} << 48;
 
 // perf takes this, too, for a record without a time.
 constexpr bool is_time(std::uint64_t time_ns) { return time_ns != 0 && time_ns != ~std::uint64_t{0}; }
@@ -36,10 +38,10 @@ RecordParser::Kind RecordParser::next() {
 }
 
 std::optional<RecordParser::Kind> RecordParser::take_kernel_record() {
-  if (record_.type == kSample) return take_sample() ? std::optional(Kind::sample) : std::nullopt;
-  const Trailer at_end = trailer();
-  if (is_time(at_end.time_ns)) limit_.note(at_end.time_ns);
   try {
+    if (record_.type == kSample) return take_sample() ? std::optional(Kind::sample) : std::nullopt;
+    const Trailer at_end = trailer();
+    if (is_time(at_end.time_ns)) limit_.note(at_end.time_ns);
     switch (record_.type) {
       case kComm:
       case kFork:
@@ -62,13 +64,11 @@ bool RecordParser::find_attribute() {
   if (layouts_.empty()) return false;
   if (layouts_.size() == 1) return true;
   const auto id = layouts_.front().id(record_.payload, contents_.order());
-  if (has_last_id_ && id == last_id_) return true;
-  const auto found = id ? contents_.attributes.of_id(*id) : std::nullopt;
-  if (!found) return false;
-  attribute_ = *found;
-  last_id_ = *id;
-  has_last_id_ = true;
-  return true;
+  if (!id) return false;
+  KnownId& known = known_ids_[*id % known_ids_.size()];
+  if (known.id != *id || !known.attribute) known = {*id, contents_.attributes.of_id(*id)};
+  attribute_ = known.attribute.value_or(0);
+  return known.attribute.has_value();
 }
 
 bool RecordParser::take_sample() {
@@ -78,6 +78,7 @@ bool RecordParser::take_sample() {
   }
   if (!layouts_[attribute_].read(record_.payload, contents_.order(), sample_)) {
     findings_.add({Imperfection::short_record, "a sample is shorter than its fields", {}, offset(), {}});
+    cursor_.distrust(record_, "impossible sample inside");
     return false;
   }
   sample_.cpu = checked_cpu(sample_.cpu);
@@ -94,6 +95,7 @@ void RecordParser::take_loss(const Trailer& trailer) {
   std::optional<std::uint64_t> id = trailer.id;
   if (record_.type == kLost) id = in.u64();
   if (record_.type != kThrottle) loss_.count = in.u64();
+  if (loss_.count.value_or(0) > kMostLost) throw Error("impossible number of lost events");
   // What perf adds at the end says which event, whose id belongs to a CPU, and has zeroes for the time and the CPU.
   std::optional<std::uint32_t> cpu = trailer.cpu;
   if (loss_.time_ns == 0 && id)
@@ -110,13 +112,13 @@ Trailer RecordParser::trailer() const {
 
 // Recordings of single tasks may have no CPUs.
 std::uint16_t RecordParser::checked_cpu(std::optional<std::uint32_t> cpu) {
-  if (cpu && *cpu > kMostCpu) {
-    damaged("impossible CPU");
-    return 0;
-  }
+  if (cpu && *cpu > kMostCpu) throw Error("impossible CPU");
   return static_cast<std::uint16_t>(cpu.value_or(0));
 }
 
-void RecordParser::damaged(const char* what) { findings_.add({Imperfection::damaged_record, what, {}, offset(), {}}); }
+void RecordParser::damaged(const char* what) {
+  findings_.add({Imperfection::damaged_record, what, {}, offset(), {}});
+  cursor_.distrust(record_, what);
+}
 
 }  // namespace kmt::perfdata

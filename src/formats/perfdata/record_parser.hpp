@@ -3,6 +3,7 @@
 // and where rounds end. Everything else is passed over.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -59,8 +60,11 @@ class RecordParser {
   Record record_;
   Sample sample_;
   std::uint32_t attribute_ = 0;
-  std::uint64_t last_id_ = 0;  // what find_attribute() found last, at attribute_
-  bool has_last_id_ = false;
+  struct KnownId {
+    std::uint64_t id = 0;
+    std::optional<std::uint32_t> attribute;
+  };
+  std::array<KnownId, 64> known_ids_;  // by their last bits: the kernel numbers events on
   Loss loss_;
   TaskChange task_;
 };

@@ -23,6 +23,12 @@ Unpacker::Unpacker(std::uint64_t most_bytes) : context_(::ZSTD_createDCtx()), le
   ::ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kMostWindowLog);
 }
 
+void Unpacker::restart() {
+  packed_ = {};
+  more_inside_ = false;
+  ::ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
+}
+
 bool Unpacker::unpack(std::vector<std::uint8_t>& out) {
   if (packed_.empty() && !more_inside_) return false;
   const std::size_t before = out.size();
@@ -36,9 +42,7 @@ bool Unpacker::unpack(std::vector<std::uint8_t>& out) {
   const bool too_much = to.pos > left_;
   if (ZSTD_isError(code) != 0 || too_much || (to.pos == 0 && from.pos == 0 && !packed_.empty())) {
     out.resize(before);
-    packed_ = {};
-    more_inside_ = false;
-    ::ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
+    restart();
     throw Error(too_much ? "Unpacked, the records would be out of proportion to the file" : "The zstd data is damaged");
   }
   left_ -= to.pos;

@@ -22,6 +22,8 @@ class Unpacker {
   // Appends what comes next to `out`, some hundred KiB at most; false when the piece is used up. Throws Error when it
   // is damaged: what follows cannot be unpacked until a stream begins anew.
   bool unpack(std::vector<std::uint8_t>& out);
+  // What is fed next begins a stream.
+  void restart();
 
  private:
   struct Free {

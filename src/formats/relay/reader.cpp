@@ -368,6 +368,7 @@ class RelaySource : public Source {
   }
 
   const TraceInfo& info() const override { return info_; }
+  TraceInfo& info() override { return info_; }
   double progress() const override { return streams_.progress(); }
   bool read(EventBatch& batch) override {
     while (streams_.read(batch)) {

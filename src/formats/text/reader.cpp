@@ -109,6 +109,7 @@ class TextSource : public Source {
   }
 
   const TraceInfo& info() const override { return info_; }
+  TraceInfo& info() override { return info_; }
   bool read(EventBatch& batch) override { return streams_.read(batch); }
   double progress() const override { return streams_.progress(); }
 
@@ -125,10 +126,17 @@ class TextSource : public Source {
 bool is_text(Bytes bytes) {
   const Bytes begin = bytes.first(std::min(bytes.size(), kLookAt));
   if (std::ranges::find(begin, 0) != begin.end()) return false;
+  // What /sys/kernel/tracing/trace holds while there are no events is nothing but remarks.
+  constexpr std::string_view kTracer = "# tracer: ";
+  bool is_only_header =
+      std::string_view(reinterpret_cast<const char*>(begin.data()), begin.size()).starts_with(kTracer);
   Lines lines(begin);
-  while (const auto item = lines.next())
+  while (const auto item = lines.next()) {
     if (std::holds_alternative<Line>(*item)) return true;
-  return false;
+    const auto* const other = std::get_if<std::string_view>(&*item);
+    is_only_header = is_only_header && other != nullptr && (other->empty() || other->starts_with('#'));
+  }
+  return is_only_header;
 }
 
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) {
@@ -141,7 +149,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   sink.describe(trace.description());
   RecordsByCpu records(sink, kPageBytes);
   std::vector<std::uint8_t> record;
-  Lines lines(file.bytes);
+  Lines lines(trace.bytes());
   while (const auto item = lines.next()) {
     if (const auto* const lost = std::get_if<LostLine>(&*item)) records.lost(lost->cpu, lost->count);
     if (const auto* const other = std::get_if<Lines::Unreadable>(&*item))

@@ -97,6 +97,14 @@ std::optional<CallSite> call_site_in(std::string_view fields) {
   return site;
 }
 
+// All that write such texts end every line: an event without an end was cut off, maybe in the middle of a value.
+Bytes without_cut_off_line(Bytes file) {
+  std::size_t whole = file.size();
+  while (whole > 0 && file[whole - 1] != '\n') --whole;
+  const auto last = Lines(file.subspan(whole)).next();
+  return last && std::holds_alternative<Line>(*last) ? file.first(whole) : file;
+}
+
 std::string_view system_of(const Line& line) {
   if (!line.system.empty()) return line.system;
   for (const char* const system : {"kmem", "percpu", "vmalloc"})
@@ -106,8 +114,10 @@ std::string_view system_of(const Line& line) {
 
 }  // namespace
 
-TextTrace::TextTrace(Bytes file) : file_(file) {
-  Lines lines(file);
+TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
+  if (file_.size() < file.size())
+    findings_.add({Imperfection::unreadable_line, "the text ends in the middle of it", {}, file_.size(), {}});
+  Lines lines(file_);
   while (const auto item = lines.next()) {
     if (const Line* const line = std::get_if<Line>(&*item)) learn(*line);
     if (const LostLine* const lost = std::get_if<LostLine>(&*item)) cpus_ = std::max(cpus_, lost->cpu + 1);

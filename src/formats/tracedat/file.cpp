@@ -189,6 +189,7 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
     case kVersion:
     case kProcMaps:
     case kTraceId: break;
+    case kBtfFile: section(kBtfFile, read_btf); break;
     case kPrintk: section(kPrintk, read_printk); break;
     default:
       parser.findings.add(

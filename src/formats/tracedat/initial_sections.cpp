@@ -12,6 +12,12 @@
 
 namespace kmt::tracedat {
 
+namespace {
+
+constexpr std::uint16_t kBtfMagic = 0xEB9F;  // Documentation/bpf/btf.rst, Linux 6.18
+
+}  // namespace
+
 void read_header_info(ByteReader& in, KernelDescription& kernel) {
   const auto expect = [&in](std::string_view tag) {
     const std::uint64_t at = in.file_offset();
@@ -42,6 +48,18 @@ void read_event_formats(ByteReader& in, KernelDescription& kernel) {
 void read_kallsyms(ByteReader& in, KernelDescription& kernel) { kernel.kallsyms = in.text(in.u32()); }
 void read_printk(ByteReader& in, KernelDescription& kernel) { kernel.printk_formats = in.text(in.u32()); }
 void read_cmdlines(ByteReader& in, KernelDescription& kernel) { kernel.saved_cmdlines = in.text(in.u64()); }
+
+void read_btf(ByteReader& in, KernelDescription& kernel) {
+  // Behind its size, of 4 or 8 bytes, or without one: the magic number tells where it begins, and its header how long
+  // it is.
+  const Bytes body = in.bytes(in.remaining());
+  for (const std::size_t at : {std::size_t{8}, std::size_t{4}, std::size_t{0}}) {
+    if (at + 2 > body.size() || load<std::uint16_t>(body.data() + at, kernel.byte_order) != kBtfMagic) continue;
+    kernel.call_types.btf.assign(body.begin() + static_cast<std::ptrdiff_t>(at), body.end());
+    return;
+  }
+  throw Error("It is no BTF");
+}
 
 void read_tracing_data(Bytes bytes, std::uint64_t offset, KernelDescription& kernel, Findings& findings) {
   try {

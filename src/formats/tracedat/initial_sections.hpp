@@ -15,6 +15,7 @@ void read_ftrace_formats(ByteReader& in, KernelDescription& kernel);
 void read_event_formats(ByteReader& in, KernelDescription& kernel);
 void read_kallsyms(ByteReader& in, KernelDescription& kernel);
 void read_printk(ByteReader& in, KernelDescription& kernel);
+void read_btf(ByteReader& in, KernelDescription& kernel);
 void read_cmdlines(ByteReader& in, KernelDescription& kernel);
 
 // A header as that of a trace.dat, versions 0.5 and 0.6, and all of these (util/trace-event-info.c of perf, Linux 6.1).

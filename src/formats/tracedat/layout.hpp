@@ -34,6 +34,7 @@ enum OptionId : std::uint16_t {
   kPrintk = 20,
   kCmdLines = 21,
   kBufferText = 22,
+  kBtfFile = 23,
 };
 
 constexpr std::uint16_t kSectionCompressed = 1;  // a section's flag

@@ -14,6 +14,7 @@
 #include "formats/ftrace/stack_matcher.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/pages.hpp"
+#include "trace/call_records.hpp"
 
 namespace kmt::tracedat {
 
@@ -91,6 +92,7 @@ class TraceDatSource : public Source {
   TraceDatSource(const TraceFile& file, const OpenOptions& options)
       : file_(file), contents_(parse_file(file.bytes, info_.findings)), unpacked_(file.bytes.size()) {
     describe();
+    if (options.call_records) info_.call_records = std::make_shared<CallRecords>();
     decoder_ = std::make_unique<RecordDecoder>(
         parse_event_formats(contents_.description.kernel.formats, info_.findings), contents_.order(), info_);
     if (contents_.description.kernel.formats.empty())
@@ -99,6 +101,7 @@ class TraceDatSource : public Source {
   }
 
   const TraceInfo& info() const override { return info_; }
+  TraceInfo& info() override { return info_; }
   bool read(EventBatch& batch) override { return streams_.read(batch); }
   double progress() const override { return streams_.progress(); }
 

@@ -83,6 +83,8 @@ RecordWriter::~RecordWriter() = default;
 
 void RecordWriter::describe(const TraceDescription& description) {
   state_->recording.more_statistics = description.cpu_stats;
+  if (!description.kernel.call_types.empty())
+    state_->findings.add({Imperfection::left_out, "the types of calls' arguments and results", {}, {}, {}});
   KernelDescription& kernel = state_->recording.kernel;
   kernel = description.kernel;
   name_machine(description.uname, kernel);

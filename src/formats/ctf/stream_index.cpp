@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The layout is that of ctf_packet_index_file_hdr and ctf_packet_index, major version 1, of lttng-tools
+// (include/lttng/lttng-index-abi.h in 2.13): all numbers are big-endian, sizes of packets are in bits. Minor versions
+// lengthen the entries.
+#include "formats/ctf/stream_index.hpp"
+
+#include <fmt/format.h>
+
+#include "base/endian.hpp"
+#include "base/error.hpp"
+
+namespace kmt::ctf {
+
+namespace {
+
+constexpr std::uint32_t kMagic = 0xC1F1DCC1;
+constexpr std::size_t kHeaderBytes = 16;  // magic, major, minor, bytes of an entry
+constexpr std::size_t kEntryBytes = 56;   // of minor version 0
+constexpr std::size_t kOffset = 0, kPacketBits = 8, kDiscarded = 40;
+
+}  // namespace
+
+std::optional<CutOff> cut_off_by_index(Bytes index, std::uint64_t stream_bytes) {
+  if (index.empty()) return std::nullopt;
+  const auto word = [index](std::size_t at) { return load<std::uint32_t>(index.data() + at, ByteOrder::big); };
+  if (index.size() < kHeaderBytes || word(0) != kMagic || word(4) != 1 || word(12) < kEntryBytes)
+    throw Error("it is no index of LTTng's, or of a later version");
+  const std::size_t entry_bytes = word(12);
+  CutOff cut;
+  std::uint64_t discarded = 0;  // up to the last packet that is there; the counts go up
+  for (Bytes rest = index.subspan(kHeaderBytes); rest.size() >= entry_bytes; rest = rest.subspan(entry_bytes)) {
+    const auto number = [rest](std::size_t at) { return load<std::uint64_t>(rest.data() + at, ByteOrder::big); };
+    const std::uint64_t offset = number(kOffset), bytes = number(kPacketBits) / 8;
+    ++cut.packets;
+    if (offset <= stream_bytes && bytes <= stream_bytes - offset) {
+      discarded = number(kDiscarded);
+      continue;
+    }
+    if (cut.missing++ == 0) cut.offset = offset;
+    cut.discarded = number(kDiscarded) > discarded ? number(kDiscarded) - discarded : 0;
+  }
+  return cut.missing > 0 ? std::optional(cut) : std::nullopt;
+}
+
+std::string to_string(const CutOff& cut) {
+  return fmt::format(
+      "of the {} packets in its index {} are not all there, from offset {:#x} on, with {} discarded events",
+      cut.packets, cut.missing, cut.offset, cut.discarded);
+}
+
+}  // namespace kmt::ctf
