@@ -12,7 +12,7 @@
 struct interrupts {
   s32 soft;
   s32 hard;
-};
+} __attribute__((aligned(KMT_APART)));
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -21,20 +21,17 @@ struct {
   __type(value, struct interrupts);
 } interrupts SEC(".maps");
 
-static __always_inline struct interrupts* interrupts_here(void) {
-  const u32 cpu = bpf_get_smp_processor_id();
-  return bpf_map_lookup_elem(&interrupts, &cpu);
-}
+static __always_inline struct interrupts* interrupts_of(u32 cpu) { return bpf_map_lookup_elem(&interrupts, &cpu); }
 
 static __always_inline enum kmt_context current_context(void) {
-  const struct interrupts* here = interrupts_here();
+  const struct interrupts* here = interrupts_of(bpf_get_smp_processor_id());
   if (!here) return KMT_IN_TASK;
   return here->hard > 0 ? KMT_IN_HARDIRQ : here->soft > 0 ? KMT_IN_SOFTIRQ : KMT_IN_TASK;
 }
 
 // Those that were at work when watching began end first: nothing goes below zero.
 static __always_inline int enter(s32 soft, s32 hard) {
-  struct interrupts* here = interrupts_here();
+  struct interrupts* here = interrupts_of(bpf_get_smp_processor_id());
   if (here && here->soft + soft >= 0 && here->hard + hard >= 0) {
     here->soft += soft;
     here->hard += hard;

@@ -18,14 +18,14 @@ struct {
   __type(value, struct kmt_cpu_counters);
 } counters SEC(".maps");
 
-static __always_inline int count(const u64* context, enum kmt_event event) {
+static __always_inline int count(const u64* context, enum kmt_event event, enum kmt_outcome outcome) {
   if ((only_processes || only_cgroup) && !selected()) return 0;
   const u32 cpu = bpf_get_smp_processor_id();
   struct kmt_cpu_counters* of_cpu = bpf_map_lookup_elem(&counters, &cpu);
   if (!of_cpu) return 0;
   struct kmt_counter* counter = &of_cpu->of[event];
   counter->events += 1;
-  if (failed(context, &arguments[event])) {
+  if (outcome == KMT_IS_FAILURE || (outcome == KMT_MAY_FAIL && failed(context, &arguments[event]))) {
     counter->failed += 1;
     return 0;
   }
@@ -35,8 +35,8 @@ static __always_inline int count(const u64* context, enum kmt_event event) {
   return 0;
 }
 
-#define KMT_EVENT(system, name) \
-  SEC("raw_tp/" #name)          \
-  int count_##name(u64* context) { return count(context, KMT_EVENT_##name); }
+#define KMT_EVENT(system, name, outcome) \
+  SEC("raw_tp/" #name)                   \
+  int count_##name(u64* context) { return count(context, KMT_EVENT_##name, outcome); }
 #include "capture/bpf/event_names.def"
 #undef KMT_EVENT

@@ -2,12 +2,7 @@
 /* What counters.bpf.c counts, shared with who reads it. */
 #pragma once
 
-enum kmt_event {
-#define KMT_EVENT(system, name) KMT_EVENT_##name,
-#include "capture/bpf/event_names.def"
-#undef KMT_EVENT
-  KMT_EVENT_COUNT
-};
+#include "capture/bpf/events.h"
 
 struct kmt_counter {
   unsigned long long events;

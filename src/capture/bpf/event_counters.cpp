@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
 #include <linux/types.h>
 #include <sys/mman.h>
@@ -24,10 +23,11 @@ namespace {
 struct CountedEvent {
   const char* system;
   const char* name;
+  kmt_outcome outcome;
 };
 
 constexpr std::array<CountedEvent, KMT_EVENT_COUNT> kEvents = {{
-#define KMT_EVENT(system, name) {#system, #name},
+#define KMT_EVENT(system, name, outcome) {#system, #name, outcome},
 #include "capture/bpf/event_names.def"
 #undef KMT_EVENT
 }};
@@ -36,7 +36,7 @@ using Object = BpfSkeleton<counters_bpf, counters_bpf__open, counters_bpf__load,
 
 std::array<bpf_program*, KMT_EVENT_COUNT> programs_of(Object& object) {
   return {
-#define KMT_EVENT(system, name) object->progs.count_##name,
+#define KMT_EVENT(system, name, outcome) object->progs.count_##name,
 #include "capture/bpf/event_names.def"
 #undef KMT_EVENT
   };
@@ -99,6 +99,7 @@ void EventCounters::State::leave_out(const BpfSelection& selection) {
       missing.push_back(name_of(event));
     }
   }
+  object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
   if (missing.size() == programs.size())
     throw Error("This kernel describes none of the memory events", ExitCode::unsupported);
   bpf_program__set_autoload(object->progs.follow_fork, !selection.processes.empty());
@@ -138,9 +139,10 @@ std::vector<EventCount> EventCounters::read() const {
     const kmt_arguments& places = state_->arguments[event];
     EventCount count;
     count.event = name_of(event);
-    count.has_bytes = places.requested >= 0 || places.cache >= 0 || places.order >= 0;
-    count.may_fail = std::string_view(kEvents[event].name).find("alloc") != std::string_view::npos &&
-                     (places.failed >= 0 || places.pointer >= 0);
+    const kmt_outcome outcome = kEvents[event].outcome;
+    count.has_bytes = outcome != KMT_IS_FAILURE && (places.requested >= 0 || places.cache >= 0 || places.order >= 0);
+    count.may_fail =
+        outcome == KMT_IS_FAILURE || (outcome == KMT_MAY_FAIL && (places.failed >= 0 || places.pointer >= 0));
     count.events = sum.events;
     count.failed = sum.failed;
     count.requested = sum.requested;

@@ -4,11 +4,14 @@
 #include "capture/bpf/heap.h"
 
 #include "capture/bpf/context.bpf.h"
+#include "capture/bpf/current_task.bpf.h"
 #include "capture/bpf/poisson.h"
 #include "capture/bpf/selection.bpf.h"
 #include "capture/bpf/tracepoint.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
+
+#define ENOENT 2  // include/uapi/asm-generic/errno-base.h
 
 const volatile struct kmt_arguments arguments[KMT_HEAP_EVENTS] = {};
 const volatile __u64 page_size = 4096;
@@ -22,17 +25,16 @@ const volatile __u64 hash_seed = 1;  // odd
 // The half of `sites` that is written to; who reads the other one has waited until nobody writes to it any more.
 __u32 generation = 0;
 
-// As many bytes to go to the next sample of each program on each CPU.
-struct sampler {
-  s64 bytes_left;  // to the next sample
-  u64 started;
-};
+// Of each program, one a CPU. Written at every event: CPUs share no cache line, wherever the map begins.
+struct samplers_of_cpu {
+  struct kmt_sampler of[KMT_HEAP_ALLOCATIONS];
+} __attribute__((aligned(KMT_APART)));
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, 1);
   __type(key, u32);
-  __type(value, struct sampler);
+  __type(value, struct samplers_of_cpu);
 } samplers SEC(".maps");
 
 // Generations of CPUs of programs of sites.
@@ -44,6 +46,26 @@ struct {
   __type(value, struct kmt_site);
 } sites SEC(".maps");
 
+// The last large kmalloc of each CPU: written by one program only.
+#define KMT_NO_SITE (~0u)
+#define KMT_AT_ONCE_NS 10000
+
+struct telling {
+  u64 pointer;  // NULL: none
+  u64 time_ns;
+  u64 requested;
+  u64 allocated;
+  u32 site;      // its place in `sites`, or KMT_NO_SITE
+  u32 followed;  // it was sampled, and is
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, u32);
+  __type(value, struct telling);
+} tellings SEC(".maps");
+
 // Where each program on each CPU puts a sample together.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -52,7 +74,7 @@ struct {
   __type(value, struct kmt_sample);
 } scratch SEC(".maps");
 
-// The sampled objects that live, by address.
+// The sampled objects that live, by address: enum kmt_followed of each.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 1);
@@ -80,19 +102,37 @@ static __always_inline void add_to_filter(u32 hash, s64 count) {
   __sync_fetch_and_add(&filter[hash / 8 & (KMT_FILTER_SLOTS / 8 - 1)], (u64)count << hash % 8 * 8);
 }
 
-static __always_inline void stop_following(u64 pointer, bool replaced) {
+static __always_inline bool emit_end(u64 pointer, enum kmt_end why) {
+  struct kmt_sample_end end = {pointer, bpf_ktime_get_ns(), why};
+  if (bpf_ringbuf_output(&ring, &end, sizeof end, BPF_RB_NO_WAKEUP) == 0) return true;
+  __sync_fetch_and_add(&losses.ends, 1);
+  return false;
+}
+
+// What the map cannot delete now, since its bucket is busy, is marked as ended: that end counts as lost, and who reads
+// the samples deletes it (HeapWatcher::is_followed).
+static __always_inline void stop_following(u64 pointer, enum kmt_end why) {
   const u32 hash = hash_of(pointer);
-  if (!followed_with(hash) || bpf_map_delete_elem(&followed, &pointer) != 0) return;
+  if (!followed_with(hash)) return;
+  u64* state = bpf_map_lookup_elem(&followed, &pointer);
+  if (!state) return;
+  const bool had_ended = *state == KMT_ENDED;
+  const long error = bpf_map_delete_elem(&followed, &pointer);
+  if (error == -ENOENT) return;
+  if (error != 0) {
+    *state = KMT_ENDED;
+    if (!had_ended) __sync_fetch_and_add(&losses.ends, 1);
+    return;
+  }
   add_to_filter(hash, -1);
-  struct kmt_sample_end end = {pointer, bpf_ktime_get_ns(), replaced};
-  if (bpf_ringbuf_output(&ring, &end, sizeof end, BPF_RB_NO_WAKEUP) != 0) __sync_fetch_and_add(&losses.ends, 1);
+  if (!had_ended) emit_end(pointer, why);
 }
 
 static __always_inline bool follow(u64 pointer) {
   const u32 hash = hash_of(pointer);
-  const u64 yes = 1;
+  const u64 lives = KMT_LIVES;
   if (followed_with(hash) >= KMT_MOST_IN_FILTER_SLOT) return false;
-  if (bpf_map_update_elem(&followed, &pointer, &yes, BPF_NOEXIST) != 0) return false;
+  if (bpf_map_update_elem(&followed, &pointer, &lives, BPF_NOEXIST) != 0) return false;
   add_to_filter(hash, 1);
   return true;
 }
@@ -107,63 +147,94 @@ struct allocation {
   bool failed;
 };
 
+// Where what was told last is kept, of an allocation that may be told twice: Linux 6.18 tells of a large kmalloc behind
+// kvmalloc at once as of kvmalloc itself and of who called that (mm/slub.c), which counts. The rule is that of
+// analysis/slab_matcher.
+static __always_inline struct telling* telling_of(enum kmt_heap_event event, const struct allocation* of, u32 cpu) {
+  if (event != KMT_HEAP_kmalloc || of->failed || of->amount.allocated <= 2 * page_size) return 0;
+  return bpf_map_lookup_elem(&tellings, &cpu);
+}
+
+static __always_inline bool is_told_again(const struct telling* last, const struct allocation* of, u64 now) {
+  return last->pointer == of->pointer && last->requested == of->amount.requested &&
+         last->allocated == of->amount.allocated && now - last->time_ns < KMT_AT_ONCE_NS;
+}
+
 static __always_inline void read_name(char* to, const struct kmem_cache* cache) {
   const char* name = BPF_CORE_READ(cache, name);
   bpf_probe_read_kernel_str(to, KMT_CACHE_NAME_BYTES, name);
 }
 
-static __always_inline void count_site(const struct allocation* of, u32 table) {
-  const u32 process = of->context == KMT_IN_TASK ? bpf_get_current_pid_tgid() >> 32 : 0;
+// Takes back what was counted of an allocation's first telling. False where its table is not written to any more: then
+// that one counts.
+static __always_inline bool uncount_site(const struct telling* last) {
+  if (last->site / (cpus * KMT_HEAP_ALLOCATIONS * sites_per_table) != generation) return false;
+  struct kmt_site* site = bpf_map_lookup_elem(&sites, &last->site);
+  if (!site) return false;
+  site->events -= 1;
+  site->requested -= last->requested;
+  site->allocated -= last->allocated;
+  return true;
+}
+
+// Its place in `sites`, or KMT_NO_SITE.
+static __always_inline u32 count_site(const struct allocation* of, u32 table) {
+  const struct task_ids nobody = {};
+  const struct task_ids ids = of->context == KMT_IN_TASK ? current_task() : nobody;
   const u32 first = (generation * cpus * KMT_HEAP_ALLOCATIONS + table) * sites_per_table;
-  u64 hash = (of->call_site ^ of->what << 17 ^ process * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+  u64 hash =
+      (of->call_site ^ of->what << 17 ^ ids.process * 0x9e3779b97f4a7c15ull ^ ids.cgroup << 40) * 0xff51afd7ed558ccdull;
   hash ^= hash >> 32;
   struct kmt_site* site = 0;
+  u32 place = KMT_NO_SITE;
   for (u32 i = 0; i < KMT_PROBES; ++i) {
-    const u32 place = first + ((hash + i) & (sites_per_table - 1));
+    place = first + ((hash + i) & (sites_per_table - 1));
     site = bpf_map_lookup_elem(&sites, &place);
-    if (!site) return;
+    if (!site) return KMT_NO_SITE;
     if (site->events == 0) {
       site->call_site = of->call_site;
       site->what = of->what;
-      site->process = process;
+      site->process = ids.process;
       site->context = of->context;
-      site->cgroup = bpf_get_current_cgroup_id();
+      site->cgroup = ids.cgroup;
       bpf_get_current_comm(site->comm, sizeof site->comm);
       if (of->cache) read_name(site->cache, of->cache);
       break;
     }
-    if (site->call_site == of->call_site && site->what == of->what && site->process == process &&
-        site->context == of->context)
+    if (site->call_site == of->call_site && site->what == of->what && site->process == ids.process &&
+        site->context == of->context && site->cgroup == ids.cgroup)
       break;
     site = 0;
   }
   if (!site) {
     __sync_fetch_and_add(&losses.sites, 1);
     if (!of->failed) __sync_fetch_and_add(&losses.site_bytes, of->amount.allocated);
-    return;
+    return KMT_NO_SITE;
   }
   site->events += 1;
   if (of->failed) {
     site->failed += 1;
-    return;
+    return place;
   }
   site->requested += of->amount.requested;
   site->allocated += of->amount.allocated;
+  return place;
 }
 
-static __always_inline void emit_sample(void* context, const struct allocation* of, enum kmt_heap_event event,
-                                        u32 table) {
+// Whether the object is followed from now on; `is_followed`: it was already.
+static __always_inline bool emit_sample(void* context, const struct allocation* of, enum kmt_heap_event event,
+                                        u32 table, bool is_followed) {
   struct kmt_sample* sample = bpf_map_lookup_elem(&scratch, &table);
-  if (!sample) return;
-  const u64 ids = bpf_get_current_pid_tgid();
+  if (!sample) return false;
+  const struct task_ids ids = current_task();
   sample->pointer = of->pointer;
   sample->time_ns = bpf_ktime_get_ns();
   sample->call_site = of->call_site;
   sample->requested = of->amount.requested;
   sample->allocated = of->amount.allocated;
-  sample->cgroup = bpf_get_current_cgroup_id();
-  sample->process = ids >> 32;
-  sample->task = (u32)ids;
+  sample->cgroup = of->context == KMT_IN_TASK ? ids.cgroup : 0;
+  sample->process = ids.process;
+  sample->task = ids.thread;
   sample->event = event;
   sample->context = of->context;
   bpf_get_current_comm(sample->comm, sizeof sample->comm);
@@ -172,56 +243,62 @@ static __always_inline void emit_sample(void* context, const struct allocation* 
   const long bytes = bpf_get_stack(context, sample->stack, sizeof sample->stack, 0);
   sample->frames = bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
   if (sample->frames == 0) __sync_fetch_and_add(&losses.no_stack, 1);
-  sample->followed = follow(of->pointer);
+  sample->followed = is_followed || follow(of->pointer);
   if (!sample->followed) __sync_fetch_and_add(&losses.unfollowed, 1);
   u64 size = sizeof *sample - sizeof sample->stack + (u64)sample->frames * sizeof(u64);
   if (size > sizeof *sample) size = sizeof *sample;
   if (bpf_ringbuf_output(&ring, sample, size, BPF_RB_NO_WAKEUP) != 0) __sync_fetch_and_add(&losses.samples, 1);
+  return sample->followed;
 }
 
-static __always_inline bool is_sampled(u64 bytes, struct sampler* sampler) {
-  sampler->bytes_left -= bytes;
-  if (sampler->bytes_left > 0) return false;
-  // The process has no memory: it begins anew behind this allocation. So it did before the first one, which is drawn
-  // for here.
-  u64 next = kmt_bytes_to_next_sample(bpf_get_prandom_u32(), mean_bytes, log2_table);
-  bool sampled = true;
-  if (!sampler->started) {
-    sampler->started = 1;
-    sampled = next < bytes;
-    next = sampled ? kmt_bytes_to_next_sample(bpf_get_prandom_u32(), mean_bytes, log2_table) : next - bytes;
-  }
-  sampler->bytes_left = next + 1;
-  return sampled;
-}
+static __always_inline unsigned int random_number(__attribute__((unused)) void* state) { return bpf_get_prandom_u32(); }
 
 static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   const volatile struct kmt_arguments* places = &arguments[event];
   struct allocation of = {};
   of.pointer = argument(context, places->pointer);
   of.failed = failed(context, places);
+  const u32 cpu = bpf_get_smp_processor_id();
+  if (event == KMT_HEAP_kmalloc) of.amount = amount_of(context, places, page_size);
+  struct telling* last = telling_of(event, &of, cpu);
+  const u64 now = last ? bpf_ktime_get_ns() : 0;
+  const bool again = last && is_told_again(last, &of, now);
   // A followed object at this address was freed on a path without tracepoint.
-  if (mean_bytes && !of.failed) stop_following(of.pointer, true);
+  if (mean_bytes && !of.failed && !again) stop_following(of.pointer, KMT_REPLACED);
   if ((only_processes || only_cgroup) && !selected()) return 0;
-  of.amount = amount_of(context, places, page_size);
-  const u32 table = bpf_get_smp_processor_id() * KMT_HEAP_ALLOCATIONS + event;
-  struct sampler* sampler = bpf_map_lookup_elem(&samplers, &table);
+  if (event != KMT_HEAP_kmalloc) of.amount = amount_of(context, places, page_size);
+  const u32 table = cpu * KMT_HEAP_ALLOCATIONS + event;
+  struct samplers_of_cpu* sampler = bpf_map_lookup_elem(&samplers, &cpu);
   if (!sampler) return 0;
-  const bool sampled = mean_bytes && !of.failed && is_sampled(of.amount.allocated, sampler);
-  if (!wants_sites && !sampled) return 0;
+  // Once drawn or not, that holds for the second telling too.
+  const bool sampled =
+      again ? last->followed && emit_end(of.pointer, KMT_TOLD_AGAIN)
+            : mean_bytes && !of.failed &&
+                  kmt_is_sampled(&sampler->of[event], of.amount.allocated, mean_bytes, log2_table, random_number, 0);
+  const bool counted = wants_sites && (!again || uncount_site(last));
+  if (last) {
+    const struct telling now_told = {again ? 0 : of.pointer, now,         of.amount.requested,
+                                     of.amount.allocated,    KMT_NO_SITE, 0};
+    *last = now_told;
+  }
+  if (!counted && !sampled) return 0;
   if (places->call_site >= 0) of.call_site = argument(context, places->call_site);
   if (places->cache >= 0) of.cache = (const struct kmem_cache*)argument(context, places->cache);
   of.what = places->cache >= 0   ? (u64)of.cache
             : places->order >= 0 ? 1 + argument(context, places->order)
                                  : of.amount.allocated;
   of.context = current_context();
-  if (wants_sites) count_site(&of, table);
-  if (sampled) emit_sample(context, &of, event, table);
+  const u32 site = counted ? count_site(&of, table) : KMT_NO_SITE;
+  const bool followed = sampled && emit_sample(context, &of, event, table, again);
+  if (last) {
+    last->site = site;
+    last->followed = followed;
+  }
   return 0;
 }
 
 static __always_inline int freed(u64* context, enum kmt_heap_event event) {
-  stop_following(argument(context, arguments[event].pointer), false);
+  stop_following(argument(context, arguments[event].pointer), KMT_FREED);
   return 0;
 }
 

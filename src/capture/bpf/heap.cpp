@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <random>
 #include <utility>
 
-#include <linux/membarrier.h>
 #include <linux/types.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -20,6 +18,7 @@
 #include "capture/bpf/heap.h"
 #include "capture/bpf/heap.skel.h"
 #include "capture/bpf/log2_table.hpp"
+#include "capture/bpf/mapped_array.hpp"
 #include "capture/bpf/object.hpp"
 #include "capture/bpf/tracepoint_arguments.hpp"
 
@@ -30,6 +29,7 @@ namespace {
 constexpr std::uint32_t kFewestSites = 64;
 constexpr std::uint32_t kMostSites = 8192;
 constexpr std::uint32_t kGenerations = 2;
+static_assert(kMostMeanBytes == KMT_MOST_MEAN_BYTES);
 
 using Object = BpfSkeleton<heap_bpf, heap_bpf__open, heap_bpf__load, heap_bpf__destroy>;
 
@@ -52,37 +52,7 @@ std::array<HeapProgram, KMT_HEAP_EVENTS> programs_of(Object& object) {
 
 bool is_free(std::size_t event) { return event >= KMT_HEAP_ALLOCATIONS; }
 
-// A map of the kernel as memory of this process.
-class MappedArray {
- public:
-  MappedArray() = default;
-  MappedArray(int map, std::size_t bytes) : bytes_(bytes) {
-    memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
-    if (memory_ == MAP_FAILED) throw_bpf_error("Cannot map a table", errno);
-  }
-  MappedArray(MappedArray&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_) {}
-  MappedArray& operator=(MappedArray&& other) noexcept {
-    std::swap(memory_, other.memory_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~MappedArray() {
-    if (memory_) ::munmap(memory_, bytes_);
-  }
-  kmt_site* sites() const { return static_cast<kmt_site*>(memory_); }
-
- private:
-  void* memory_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
 std::string text_of(const char* text, std::size_t most) { return {text, ::strnlen(text, most)}; }
-
-// Waits until every BPF program that runs now has ended: they run under rcu_read_lock(), and this is
-// synchronize_rcu().
-void wait_for_running_programs() {
-  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0) ::usleep(10000);
-}
 
 }  // namespace
 
@@ -108,6 +78,7 @@ struct HeapWatcher::State {
   void fill_constants();
   void attach();
   HeapSite site_of(const kmt_site& from, std::size_t event) const;
+  void take_from_filter(std::uint64_t pointer);
   static int on_record(void* state, void* data, std::size_t bytes);
 };
 
@@ -129,6 +100,7 @@ void HeapWatcher::State::leave_out() {
     bpf_program__set_autoload(program.program, false);
     program.program = nullptr;
   }
+  object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
   if (!any) throw Error("This kernel describes none of the memory events", ExitCode::unsupported);
   const bool only_processes = !request.selection.processes.empty();
   bpf_program__set_autoload(object->progs.follow_fork, only_processes);
@@ -146,8 +118,9 @@ void HeapWatcher::State::size_maps() {
         static_cast<std::uint32_t>(std::bit_floor(std::clamp<std::uint64_t>(fit, kFewestSites, kMostSites)));
     bpf_map__set_max_entries(object->maps.sites, kGenerations * tables_of_all * sites_per_table);
   }
-  bpf_map__set_max_entries(object->maps.samplers, tables_of_all);
+  bpf_map__set_max_entries(object->maps.samplers, cpus);
   bpf_map__set_max_entries(object->maps.interrupts, cpus);
+  bpf_map__set_max_entries(object->maps.tellings, cpus);
   if (request.mean_bytes == 0) return;
   bpf_map__set_max_entries(object->maps.scratch, tables_of_all);
   bpf_map__set_max_entries(object->maps.followed, request.most_followed);
@@ -185,8 +158,9 @@ void HeapWatcher::State::attach() {
     object.attach(object->progs.follow_fork);
     object.attach(object->progs.forget_process);
   }
-  for (const bpf_program* const program : {object->progs.on_softirq_entry, object->progs.on_softirq_exit,
-                                           object->progs.on_irq_handler_entry, object->progs.on_irq_handler_exit})
+  // Ends come first: a beginning whose end is not seen would be taken for one that lasts.
+  for (const bpf_program* const program : {object->progs.on_softirq_exit, object->progs.on_irq_handler_exit,
+                                           object->progs.on_softirq_entry, object->progs.on_irq_handler_entry})
     object.attach(program);
   // Frees first: an allocation whose free is not seen would look live.
   for (std::size_t event = programs.size(); event-- > 0;)
@@ -197,7 +171,7 @@ int HeapWatcher::State::on_record(void* context, void* data, std::size_t bytes) 
   const State& state = *static_cast<State*>(context);
   if (bytes == sizeof(kmt_sample_end)) {
     const auto& end = *static_cast<const kmt_sample_end*>(data);
-    state.hooks.ended({end.pointer, end.time_ns, end.replaced != 0});
+    state.hooks.ended({end.pointer, end.time_ns, end.end == KMT_REPLACED, end.end == KMT_TOLD_AGAIN});
     return 0;
   }
   const auto& from = *static_cast<const kmt_sample*>(data);
@@ -241,6 +215,13 @@ HeapSite HeapWatcher::State::site_of(const kmt_site& from, std::size_t event) co
   return site;
 }
 
+// As add_to_filter() in heap.bpf.c does it, meanwhile.
+void HeapWatcher::State::take_from_filter(std::uint64_t pointer) {
+  const std::uint64_t hash = (pointer >> 3) * object->rodata->hash_seed >> 48;
+  std::atomic_ref word(object->bss->filter[hash / 8]);
+  word.fetch_sub(std::uint64_t{1} << hash % 8 * 8);
+}
+
 HeapWatcher::HeapWatcher(const HeapRequest& request, HeapHooks hooks)
     : state_(std::make_unique<State>(request, std::move(hooks))) {
   state_->leave_out();
@@ -267,7 +248,8 @@ std::vector<HeapSite> HeapWatcher::take_sites() {
   wait_for_running_programs();
   const std::uint32_t tables = state.cpus * KMT_HEAP_ALLOCATIONS;
   for (std::uint32_t table = 0; table < tables; ++table) {
-    kmt_site* const first = state.tables.sites() + std::size_t{generation * tables + table} * state.sites_per_table;
+    kmt_site* const first =
+        state.tables.as<kmt_site>() + std::size_t{generation * tables + table} * state.sites_per_table;
     for (std::uint32_t i = 0; i < state.sites_per_table; ++i) {
       if (first[i].events == 0) continue;
       taken.push_back(state.site_of(first[i], table % KMT_HEAP_ALLOCATIONS));
@@ -293,9 +275,13 @@ HeapLosses HeapWatcher::losses() const {
   return losses;
 }
 
-bool HeapWatcher::is_followed(std::uint64_t pointer) const {
-  std::uint64_t value = 0;
-  return bpf_map__lookup_elem(state_->object->maps.followed, &pointer, sizeof pointer, &value, sizeof value, 0) == 0;
+bool HeapWatcher::is_followed(std::uint64_t pointer) {
+  bpf_map* const followed = state_->object->maps.followed;
+  std::uint64_t state = KMT_ENDED;
+  if (bpf_map__lookup_elem(followed, &pointer, sizeof pointer, &state, sizeof state, 0) != 0) return false;
+  if (state == KMT_LIVES) return true;
+  if (bpf_map__delete_elem(followed, &pointer, sizeof pointer, 0) == 0) state_->take_from_filter(pointer);
+  return false;
 }
 
 std::uint64_t HeapWatcher::memory() const { return memory_of_maps(state_->object->obj); }

@@ -23,10 +23,14 @@ enum {
   KMT_COMM_BYTES = 16,
   KMT_CACHE_NAME_BYTES = 32,
   KMT_STACK_FRAMES = 127,
+  KMT_APART = 128,              /* bytes that CPUs keep from each other's cache lines */
   KMT_PROBES = 8,               /* slots of a table that are looked at for a site */
   KMT_FILTER_SLOTS = 1 << 16,   /* a byte each: how many followed objects have that hash */
   KMT_MOST_IN_FILTER_SLOT = 250 /* more are not followed, so that no byte overflows */
 };
+
+/* State of a followed object. */
+enum kmt_followed { KMT_ENDED, KMT_LIVES };
 
 /* Who allocated what, exactly; an unused slot has no events. */
 struct kmt_site {
@@ -34,7 +38,7 @@ struct kmt_site {
   unsigned long long what;      /* address of the struct kmem_cache; else bytes given, or 1 + order of pages */
   unsigned int process;         /* 0 in interrupts */
   unsigned int context;
-  unsigned long long cgroup;        /* of the first event */
+  unsigned long long cgroup;        /* 0 in interrupts */
   char comm[KMT_COMM_BYTES];        /* of the first event's task */
   char cache[KMT_CACHE_NAME_BYTES]; /* empty where the event does not tell */
   unsigned long long events;        /* of which some failed */
@@ -50,7 +54,7 @@ struct kmt_sample {
   unsigned long long call_site;
   unsigned long long requested;
   unsigned long long allocated;
-  unsigned long long cgroup;
+  unsigned long long cgroup; /* 0 in interrupts */
   unsigned int process;
   unsigned int task;
   unsigned short event;   /* enum kmt_heap_event */
@@ -62,18 +66,24 @@ struct kmt_sample {
   unsigned long long stack[KMT_STACK_FRAMES];
 };
 
+enum kmt_end {
+  KMT_FREED,
+  KMT_REPLACED,  /* its free was not seen: another object has its address */
+  KMT_TOLD_AGAIN /* it is told once more, which counts instead */
+};
+
 /* The end of one, there too; told apart by its size. */
 struct kmt_sample_end {
   unsigned long long pointer;
   unsigned long long time_ns;
-  unsigned long long replaced; /* its free was not seen: another object has its address */
+  unsigned long long end; /* enum kmt_end */
 };
 
 /* What did not fit, since the beginning; all programs and CPUs together. */
 struct kmt_heap_losses {
   unsigned long long samples;    /* the ring buffer was full */
-  unsigned long long ends;       /* the same, for ends */
-  unsigned long long unfollowed; /* too many are followed */
+  unsigned long long ends;       /* the same, for ends; or the table of followed objects was busy */
+  unsigned long long unfollowed; /* too many are followed, or that table was busy */
   unsigned long long sites;      /* events of which only the sums are known, since a table was full */
   unsigned long long site_bytes; /* their bytes */
   unsigned long long no_stack;   /* samples without one */

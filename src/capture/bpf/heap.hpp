@@ -21,8 +21,9 @@ struct HeapRequest {
   bool sites = false;            // exact sums
   std::uint64_t mean_bytes = 0;  // one sample each so many allocated bytes on average; 0: none
   std::uint32_t most_followed = 65536;
-  std::uint64_t ring_bytes = 4 << 20;   // a power of two
-  std::uint64_t site_bytes = 32 << 20;  // at most, of all tables together
+  std::uint64_t ring_bytes = 4 << 20;  // a power of two
+  // Of all tables together, at most; but a table of each CPU and event has 64 sites at least.
+  std::uint64_t site_bytes = 32 << 20;
 };
 
 struct HeapHooks {
@@ -43,7 +44,7 @@ class HeapWatcher {
   std::vector<HeapSite> take_sites();
   HeapLosses losses() const;
   // Whether a sampled object still lives, by the kernel's own table; to be asked where ends were lost.
-  bool is_followed(std::uint64_t pointer) const;
+  bool is_followed(std::uint64_t pointer);
   // Kernel memory that it takes, in bytes.
   std::uint64_t memory() const;
   // Of what was asked for.

@@ -39,17 +39,35 @@ enum {
   BPF_RB_NO_WAKEUP = 1,
 };
 
+enum bpf_func_id {
+  BPF_FUNC_get_current_task_btf = 158,  // since Linux 5.11
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct kmem_cache {  // mm/slab.h
   unsigned int size;
   unsigned int object_size;
+  unsigned int flags;  // slab_flags_t
   const char* name;
+};
+
+struct kernfs_node {  // include/linux/kernfs.h
+  u64 id;
+};
+
+struct cgroup {  // include/linux/cgroup-defs.h
+  struct kernfs_node* kn;
+};
+
+struct css_set {  // the same
+  struct cgroup* dfl_cgrp;
 };
 
 struct task_struct {  // include/linux/sched.h
   int pid;
   int tgid;
+  struct css_set* cgroups;
 };
 
 #pragma clang attribute pop

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/bpf/object.hpp"
 
+#include <bit>
 #include <cerrno>
+#include <charconv>
 #include <cstdarg>
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/utsname.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "capture/features/bpf_support.hpp"
+#include "trace/kernel_release.hpp"
 
 namespace kmt {
 
@@ -43,10 +51,16 @@ void require_bpf() {
 void throw_bpf_error(const std::string& action, int code) {
   const bool not_permitted = code == EPERM || code == EACCES;
   Error error(fmt::format("{}: {}", action, std::strerror(code)), ExitCode::unsupported);
-  if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
+  if (code == EMFILE || code == ENFILE)
+    error.hint("Allow more open files: ulimit -n");
+  else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
     error.hint("This kernel counts BPF maps as locked memory: raise its limit, `ulimit -l unlimited`");
+  else if (try_read_file("/proc/sys/net/core/bpf_jit_enable").value_or("1").starts_with('0'))
+    // From Linux 6.2 on the programs call a function of the kernel, which interpreted ones may not.
+    error.hint("Let the kernel compile BPF programs: sysctl net.core.bpf_jit_enable=1");
   else if (!messages.empty())
-    error.hint(fmt::format("libbpf says: {}", printable(trim(messages))));
+    error.hint(
+        fmt::format("libbpf says: {}", printable(fmt::format("{}", fmt::join(split(trim(messages), '\n'), "; ")))));
   throw error;
 }
 
@@ -63,16 +77,45 @@ std::uint64_t missed_runs(const bpf_program* program) {
   return info.recursion_misses;
 }
 
+namespace {
+
+// What the kernel says that a map takes; empty where it does not know exactly, before Linux 6.4.
+std::optional<std::uint64_t> memlock_of(int map) {
+  constexpr KernelVersion kFirstExact{6, 4};
+  utsname name{};
+  if (::uname(&name) != 0 || version_of(name.release).value_or(kFirstExact) < kFirstExact) return {};
+  const auto text = try_read_file(fmt::format("/proc/self/fdinfo/{}", map));
+  if (!text) return {};
+  for (const std::string_view line : split(*text, '\n')) {
+    constexpr std::string_view kName = "memlock:";
+    if (!line.starts_with(kName)) continue;
+    const std::string_view digits = trim(line.substr(kName.size()));
+    std::uint64_t bytes = 0;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
+    if (code == std::errc{} && bytes > 0) return bytes;
+  }
+  return {};
+}
+
+// Of a hash table: its elements with their heads, as many as there may be, and buckets (kernel/bpf/hashtab.c, struct
+// htab_elem and struct bucket).
+std::uint64_t estimated_memory(const bpf_map* map) {
+  constexpr std::uint64_t kElementHead = 48;
+  constexpr std::uint64_t kBucket = 16;
+  const std::uint64_t entries = bpf_map__max_entries(map);
+  if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF) return entries;
+  const std::uint64_t each = std::uint64_t{bpf_map__key_size(map)} + bpf_map__value_size(map);
+  if (bpf_map__type(map) != BPF_MAP_TYPE_HASH) return entries * each;
+  return entries * (kElementHead + each) + std::bit_ceil(entries) * kBucket;
+}
+
+}  // namespace
+
 std::uint64_t memory_of_maps(const bpf_object* object) {
   std::uint64_t bytes = 0;
   const bpf_map* map = nullptr;
-  while ((map = bpf_object__next_map(object, map))) {
-    const std::uint64_t entries = bpf_map__max_entries(map);
-    if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
-      bytes += entries;
-    else
-      bytes += entries * (std::uint64_t{bpf_map__key_size(map)} + bpf_map__value_size(map));
-  }
+  while ((map = bpf_object__next_map(object, map)))
+    bytes += memlock_of(bpf_map__fd(map)).value_or(estimated_memory(map));
   return bytes;
 }
 

@@ -26,7 +26,7 @@ void keep_libbpf_messages();
 // How often a program did not run because it was already running on that CPU: it had interrupted itself.
 std::uint64_t missed_runs(const bpf_program* program);
 
-// Bytes of kernel memory that the maps of an object may take.
+// Bytes of kernel memory that the maps of a loaded object take.
 std::uint64_t memory_of_maps(const bpf_object* object);
 
 template <typename Skeleton, Skeleton* (*Open)(), int (*Load)(Skeleton*), void (*Destroy)(Skeleton*)>
@@ -47,6 +47,14 @@ class BpfSkeleton {
   void attach(const bpf_program* program) {
     bpf_link* const link = bpf_program__attach(program);
     if (!link) throw_bpf_error(std::string("Cannot attach the BPF program ") + bpf_program__name(program), errno);
+    links_.emplace_back(link);
+  }
+
+  // An event by its trace event, which calls the program with the kernel's own record.
+  void attach(const bpf_program* program, const std::string& system, const std::string& event, std::uint64_t cookie) {
+    LIBBPF_OPTS(bpf_tracepoint_opts, options, .bpf_cookie = cookie);
+    bpf_link* const link = bpf_program__attach_tracepoint_opts(program, system.c_str(), event.c_str(), &options);
+    if (!link) throw_bpf_error("Cannot attach a BPF program to " + system + ":" + event, errno);
     links_.emplace_back(link);
   }
 

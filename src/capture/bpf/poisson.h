@@ -31,3 +31,21 @@ static inline __attribute__((always_inline)) unsigned long long kmt_bytes_to_nex
   const unsigned long long minus_ln = minus_log2 * KMT_LN2 >> KMT_LOG2_FRACTION;
   return minus_ln * mean >> KMT_LOG2_FRACTION;
 }
+
+struct kmt_sampler {
+  long long bytes_left; /* to the next sample; 0: not drawn yet */
+};
+
+/* Whether an allocation of so many bytes is drawn. `random` gives 32 bits of `state` each time. */
+static inline __attribute__((always_inline)) int kmt_is_sampled(struct kmt_sampler* sampler, unsigned long long bytes,
+                                                                unsigned long long mean,
+                                                                const volatile unsigned int* log2,
+                                                                unsigned int (*random)(void*), void* state) {
+  if (sampler->bytes_left == 0)
+    sampler->bytes_left = 1 + (long long)kmt_bytes_to_next_sample(random(state), mean, log2);
+  sampler->bytes_left -= (long long)bytes;
+  if (sampler->bytes_left > 0) return 0;
+  /* The process has no memory: it begins anew behind this allocation. */
+  sampler->bytes_left = 1 + (long long)kmt_bytes_to_next_sample(random(state), mean, log2);
+  return 1;
+}

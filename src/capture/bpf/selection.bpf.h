@@ -47,7 +47,8 @@ int follow_fork(u64* context) {
   return 0;
 }
 
-// The id may be given again only then.
+// The task allocates and frees nothing after that. Its id was free a moment before already (release_task): a selected
+// process that was given it at once is forgotten, too.
 SEC("tp_btf/sched_process_free")
 int forget_process(u64* context) {
   const struct task_struct* task = (const struct task_struct*)context[0];

@@ -5,9 +5,7 @@
 
 #include "capture/bpf/arguments.h"
 #include "capture/bpf/kernel_types.bpf.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
+#include "capture/bpf/slab_cache.bpf.h"
 
 // The verifier allows only constant offsets into the context and would follow clang, which makes a computed one of the
 // cases; it drops all cases but one, since `place` is a constant to it.
@@ -31,23 +29,6 @@ static __always_inline u64 argument(const u64* context, s8 place) {
     KMT_READ_ARGUMENT(9)
   }
   return 0;
-}
-
-// The two are neighbours in every kernel so far, which saves a call an event.
-struct cache_sizes {
-  u32 size;
-  u32 object_size;
-};
-
-static __always_inline struct cache_sizes sizes_of(const struct kmem_cache* cache) {
-  struct cache_sizes sizes = {};
-  if (bpf_core_field_offset(struct kmem_cache, object_size) == bpf_core_field_offset(struct kmem_cache, size) + 4) {
-    bpf_probe_read_kernel(&sizes, sizeof sizes, &cache->size);
-  } else {
-    bpf_probe_read_kernel(&sizes.size, sizeof sizes.size, &cache->size);
-    bpf_probe_read_kernel(&sizes.object_size, sizeof sizes.object_size, &cache->object_size);
-  }
-  return sizes;
 }
 
 // Bytes, from what the event says of them.

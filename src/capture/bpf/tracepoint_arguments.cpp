@@ -34,19 +34,49 @@ KernelTypes::~KernelTypes() { btf__free(types_); }
 
 // btf_trace_NAME is the type that BPF sees, but has no names of arguments; __traceiter_NAME, which calls what is
 // attached, has them.
-std::optional<kmt_arguments> KernelTypes::arguments_of(const std::string& tracepoint) const {
+std::optional<std::vector<std::string>> KernelTypes::argument_names(const std::string& tracepoint) const {
   if (btf__find_by_name_kind(types_, ("btf_trace_" + tracepoint).c_str(), BTF_KIND_TYPEDEF) < 0) return {};
   const int function = btf__find_by_name_kind(types_, ("__traceiter_" + tracepoint).c_str(), BTF_KIND_FUNC);
   if (function < 0) return {};
   const btf_type* const prototype =
       btf__type_by_id(types_, btf__type_by_id(types_, static_cast<unsigned>(function))->type);
+  const btf_param* const parameters = btf_params(prototype);
+  std::vector<std::string> names;
+  for (int i = 1; i < btf_vlen(prototype); ++i)  // 0 is the attached program's own
+    names.emplace_back(btf__name_by_offset(types_, parameters[i].name_off));
+  return names;
+}
+
+std::optional<kmt_arguments> KernelTypes::arguments_of(const std::string& tracepoint) const {
+  const auto names = argument_names(tracepoint);
+  if (!names) return {};
   kmt_arguments places{KMT_NO_ARGUMENT, KMT_NO_ARGUMENT, KMT_NO_ARGUMENT, KMT_NO_ARGUMENT,
                        KMT_NO_ARGUMENT, KMT_NO_ARGUMENT, KMT_NO_ARGUMENT};
-  const btf_param* const parameters = btf_params(prototype);
-  for (int i = 1; i < btf_vlen(prototype) && i <= KMT_MOST_ARGUMENTS; ++i)  // 0 is the attached program's own
-    if (signed char* const place = place_of(places, btf__name_by_offset(types_, parameters[i].name_off)))
-      *place = static_cast<signed char>(i - 1);
+  for (std::size_t i = 0; i < names->size() && i < KMT_MOST_ARGUMENTS; ++i)
+    if (signed char* const place = place_of(places, (*names)[i])) *place = static_cast<signed char>(i);
   return places;
+}
+
+std::optional<std::uint64_t> KernelTypes::bytes_of_structure(const std::string& name) const {
+  const int type = btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_STRUCT);
+  if (type < 0) return {};
+  return btf__type_by_id(types_, static_cast<unsigned>(type))->size;
+}
+
+bool KernelTypes::has_function(const std::string& name) const {
+  return btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_FUNC) >= 0;
+}
+
+std::optional<std::uint64_t> KernelTypes::enumerated(const std::string& name) const {
+  for (unsigned id = 1; id < btf__type_cnt(types_); ++id) {
+    const btf_type* const type = btf__type_by_id(types_, id);
+    if (!btf_is_enum(type)) continue;
+    const struct btf_enum* const constants = btf_enum(type);
+    for (int i = 0; i < btf_vlen(type); ++i)
+      if (name == btf__name_by_offset(types_, constants[i].name_off))
+        return static_cast<std::uint64_t>(constants[i].val);
+  }
+  return {};
 }
 
 }  // namespace kmt

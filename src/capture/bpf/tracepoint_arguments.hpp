@@ -2,9 +2,10 @@
 // What the tracepoints of the running kernel give to BPF programs, by the kernel's BTF.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "capture/bpf/arguments.h"
 
@@ -22,6 +23,12 @@ class KernelTypes {
 
   // Nothing where the kernel has no such tracepoint.
   std::optional<kmt_arguments> arguments_of(const std::string& tracepoint) const;
+  // The names of all its arguments.
+  std::optional<std::vector<std::string>> argument_names(const std::string& tracepoint) const;
+  std::optional<std::uint64_t> bytes_of_structure(const std::string& name) const;
+  bool has_function(const std::string& name) const;
+  // A constant of any enumeration.
+  std::optional<std::uint64_t> enumerated(const std::string& name) const;
 
  private:
   btf* types_;

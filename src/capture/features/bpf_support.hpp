@@ -10,6 +10,7 @@ namespace kmt {
 struct BpfSupport {
   std::string missing;  // empty: nothing
   std::string way_out;
+  std::string caveat;  // what is worse here, though it works; empty: nothing
 };
 BpfSupport bpf_support();
 

@@ -75,7 +75,8 @@ std::vector<Feature> probe_features(const TracefsMount& tracefs, const std::vect
   features.push_back(
       probe_file("buffer_percent", "waking the readers only for many pages at once", root + "/buffer_percent", W_OK));
   const BpfSupport bpf = bpf_support();
-  features.push_back({"in-kernel sums", "counting and sampling without a trace: stat, top, profile, serve",
+  features.push_back({"in-kernel sums",
+                      "counting and sampling without a trace: stat, top, profile, serve; record --backend bpf",
                       bpf.missing.empty(), false, bpf.missing.empty() ? "" : bpf.missing + "; " + bpf.way_out});
   return features;
 }

@@ -129,8 +129,7 @@ std::uint32_t sub_buffer_bytes(const std::string& text) {
   return number(data, "offset:") + number(data, "size:");
 }
 
-KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
-                                  const std::vector<EventName>& events, const std::string& clock) {
+KernelDescription describe_running_kernel() {
   KernelDescription kernel;
   utsname names{};
   ::uname(&names);
@@ -139,23 +138,29 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
   kernel.release = names.release;
   kernel.version = names.version;
   kernel.machine = names.machine;
+  kernel.page_size = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
+  kernel.cpus = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_CONF));
+  kernel.cpu_nodes = nodes_of_cpus();
+  kernel.notes = notes_of_machine(kernel);
+  return kernel;
+}
+
+KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
+                                  const std::vector<EventName>& events, const std::string& clock) {
+  KernelDescription kernel = describe_running_kernel();
   // Since Linux 6.8 the size of the sub-buffers is the instance's own.
   const auto own_header_page = try_read_file(instance + "/events/header_page");
   kernel.header_page = own_header_page ? *own_header_page : read_file(tracefs + "/events/header_page");
   kernel.header_event = read_file(tracefs + "/events/header_event");
-  kernel.page_size = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
   kernel.sub_buffer_bytes = sub_buffer_bytes(kernel.header_page);
   if (kernel.sub_buffer_bytes == 0)
     throw Error("Cannot tell the size of the ring buffer's pages", ExitCode::unsupported);
-  kernel.cpus = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_CONF));
-  kernel.cpu_nodes = nodes_of_cpus();
   kernel.formats = ftrace_formats(tracefs);
   for (const EventName& event : events)
     kernel.formats.push_back(
         {event.system, read_file(fmt::format("{}/events/{}/{}/format", tracefs, event.system, event.name))});
   kernel.kallsyms = try_read_file("/proc/kallsyms").value_or("");
   kernel.printk_formats = try_read_file(tracefs + "/printk_formats").value_or("");
-  kernel.notes = notes_of_machine(kernel);
   kernel.clock = clock;
   const std::string clocks = try_read_file(tracefs + "/trace_clock").value_or("");
   for (const std::string_view choice : split(trim(clocks), ' ')) {

@@ -14,6 +14,9 @@ namespace kmt {
 // The size in bytes of the pages that a ring buffer is read by, from the text of events/header_page; 0: unknown.
 std::uint32_t sub_buffer_bytes(const std::string& header_page);
 
+// What is true of the machine whether or not it is traced: names, page size, CPUs, notes.
+KernelDescription describe_running_kernel();
+
 // All of the description but the saved command lines and the clock's scale, for a recording with this instance and
 // clock. Throws Error.
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,

@@ -18,15 +18,6 @@ namespace kmt {
 
 namespace {
 
-// The kernel frees what belongs to others in whatever task comes next: the mm_struct of a task that ended in the one it
-// switches to, what waits in per-CPU lists in who fills them up. Their allocations are in the trace.
-bool frees_memory(const EventName& event) {
-  constexpr std::array<std::string_view, 8> kFrees = {
-      "kfree",           "kmem_cache_free",    "mm_page_free",          "mm_page_free_batched", "mm_page_free_direct",
-      "mm_pagevec_free", "percpu_free_percpu", "free_vmap_area_noflush"};
-  return std::find(kFrees.begin(), kFrees.end(), event.name) != kFrees.end();
-}
-
 std::string wanted_of(const EventName& event, const std::vector<KernelFilter>& filters) {
   std::string wanted;
   for (const KernelFilter& filter : filters)
@@ -52,6 +43,15 @@ void set_filter(const TracefsInstance& instance, const EventName& event, const s
 }
 
 }  // namespace
+
+// The kernel frees what belongs to others in whatever task comes next: the mm_struct of a task that ended in the one it
+// switches to, what waits in per-CPU lists in who fills them up. Their allocations are in the trace.
+bool frees_memory(const EventName& event) {
+  constexpr std::array<std::string_view, 8> kFrees = {
+      "kfree",           "kmem_cache_free",    "mm_page_free",          "mm_page_free_batched", "mm_page_free_direct",
+      "mm_pagevec_free", "percpu_free_percpu", "free_vmap_area_noflush"};
+  return std::find(kFrees.begin(), kFrees.end(), event.name) != kFrees.end();
+}
 
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
                        const std::vector<KernelFilter>& filters, const std::vector<pid_t>& left_out) {

@@ -25,4 +25,7 @@ struct KernelFilter {
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
                        const std::vector<KernelFilter>& filters, const std::vector<pid_t>& left_out);
 
+// Whether an event is the free of memory that may be others': the recorder's own are recorded.
+bool frees_memory(const EventName& event);
+
 }  // namespace kmt

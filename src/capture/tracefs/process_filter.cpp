@@ -42,15 +42,19 @@ void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) 
 
 }  // namespace
 
-std::string find_cgroup(const std::string& name) {
+std::string find_cgroup(const std::string& name, CgroupVersions versions) {
   std::vector<std::string> places;
   if (name.starts_with("/sys/")) places.push_back(name);
   const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
   for (const std::string_view line : split(mounts, '\n')) {
     const std::vector<std::string_view> words = split(line, ' ');
-    if (words.size() > 2 && (words[2] == "cgroup2" || words[2] == "cgroup"))
+    if (words.size() < 3) continue;
+    if (versions == CgroupVersions::second) {
+      if (words[2] == "cgroup2") places.push_back(fmt::format("{}/{}", words[1], name));
+    } else if (words[2] == "cgroup2" || words[2] == "cgroup") {
       for (const std::string_view root : {words[1], std::string_view("/sys/fs/cgroup")})
         places.push_back(fmt::format("{}/{}", root, name));
+    }
   }
   std::set<std::string> found;
   std::error_code code;

@@ -29,8 +29,9 @@ class ProcessFilter {
   std::set<pid_t> in_cgroup_;  // when update() looked last
 };
 
+enum class CgroupVersions { all, second };
 // The folder of a cgroup: an absolute path, or one below the place where the cgroup file system is mounted. Throws
 // Error.
-std::string find_cgroup(const std::string& name);
+std::string find_cgroup(const std::string& name, CgroupVersions versions = CgroupVersions::all);
 
 }  // namespace kmt

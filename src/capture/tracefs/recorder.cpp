@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -19,6 +17,7 @@
 #include "capture/tracefs/command.hpp"
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/process_filter.hpp"
+#include "capture/tracefs/record_loop.hpp"
 #include "capture/tracefs/ring_readers.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "capture/tracefs/watcher.hpp"
@@ -28,8 +27,6 @@ namespace kmt {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-constexpr std::chrono::milliseconds kProgressEvery{250};
 
 void choose_clock(const TracefsInstance& instance, const std::string& clock) {
   try {
@@ -59,18 +56,7 @@ double seconds_since(SteadyClock::time_point start) {
 
 }  // namespace
 
-void add_own_cost(RecorderCost& cost) {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  cost.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  cost.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
 RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks) {
-  using namespace std::chrono_literals;
   RecordOutcome outcome;
 
   const bool some_tasks = request.only_command || !request.pids.empty() || !request.cgroup.empty();
@@ -142,52 +128,22 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   };
 
   const SteadyClock::time_point start = SteadyClock::now();
-  SteadyClock::time_point next_progress = start;
-  std::optional<SteadyClock::time_point> next_sample;
-  if (request.sample_interval_ns) next_sample = start + std::chrono::nanoseconds(*request.sample_interval_ns);
   readers.start();
   take_sample();
   instance.set("tracing_on", "1");
   if (command && !hooks.interrupted()) command->release();
-
-  for (;;) {
-    if (hooks.interrupted()) {
-      outcome.end = RecordEnd::interrupted;
-      break;
-    }
-    if (command && command->poll()) {
-      outcome.end = RecordEnd::command_ended;
-      break;
-    }
-    if (readers.failed()) {
-      outcome.end = RecordEnd::cannot_write;
-      break;
-    }
-    auto pause = std::chrono::nanoseconds(command ? 10ms : 100ms);
-    if (request.duration_ns) {
-      const auto left = start + std::chrono::nanoseconds(*request.duration_ns) - SteadyClock::now();
-      if (left <= 0ns) {
-        outcome.end = RecordEnd::duration;
-        break;
-      }
-      pause = std::min(pause, std::chrono::nanoseconds(left));
-    }
-    if (next_sample) pause = std::clamp(std::chrono::nanoseconds(*next_sample - SteadyClock::now()), 0ns, pause);
-    std::this_thread::sleep_for(pause);
-    if (next_sample && SteadyClock::now() >= *next_sample) {
-      take_sample();
-      // What has been missed is not made up for: reading the state takes locks of the machine.
-      *next_sample = std::max(*next_sample + std::chrono::nanoseconds(*request.sample_interval_ns), SteadyClock::now());
-    }
-    if (SteadyClock::now() < next_progress) continue;
-    next_progress = SteadyClock::now() + kProgressEvery;
+  LoopHooks loop;
+  loop.failed = [&readers] { return readers.failed(); };
+  if (hooks.sampled) loop.sample = take_sample;
+  loop.progress = [&] {
     if (processes) processes->update();
     const BufferCounters counters = sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
     if (hooks.progress)
       hooks.progress({seconds_since(start), counters.read + counters.unread, readers.bytes(), counters.lost,
                       outcome.cost.fullest_buffer},
                      recording_now);
-  }
+  };
+  outcome.end = record_until_end(request, hooks.interrupted, command ? &*command : nullptr, loop);
   instance.set("tracing_on", "0");
   outcome.seconds = seconds_since(start);
   sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);

@@ -64,9 +64,11 @@ struct RecordOutcome {
   std::string write_error;            // of RecordEnd::cannot_write
   double seconds = 0;
   RecorderCost cost;
-  std::string left_instance;          // ours, when somebody keeps it open and it could not be removed
-  bool own_events_recorded = false;   // in a PID namespace, where the recorder cannot be filtered out
-  bool filtered_by_pid_list = false;  // too many threads for an event filter: see own_threads.hpp
+  std::string left_instance;                 // ours, when somebody keeps it open and it could not be removed
+  bool own_events_recorded = false;          // in a PID namespace, where the recorder cannot be filtered out
+  std::uint64_t missed_events = 0;           // of the lost ones: by BPF programs that were interrupted
+  std::uint64_t not_followed_processes = 0;  // of selected ones, for want of room
+  bool filtered_by_pid_list = false;         // too many threads for an event filter: see own_threads.hpp
 };
 
 // Callbacks of the recorder, all from the calling thread.

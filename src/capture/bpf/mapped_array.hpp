@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A map of the kernel as memory of this process.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace kmt {
+
+class MappedArray {
+ public:
+  MappedArray() = default;
+  MappedArray(int map, std::size_t bytes);  // throws Error
+  MappedArray(MappedArray&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  MappedArray& operator=(MappedArray&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MappedArray();
+
+  template <typename T>
+  T* as() const {
+    return static_cast<T*>(memory_);
+  }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// Waits until every BPF program that runs now has ended: they run under rcu_read_lock(), and this is
+// synchronize_rcu(). Where that is refused (a CPU with nohz_full), until they have most likely.
+void wait_for_running_programs();
+
+}  // namespace kmt

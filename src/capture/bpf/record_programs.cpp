@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/bpf/record_programs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <linux/types.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "capture/bpf/mapped_array.hpp"
+#include "capture/bpf/object.hpp"
+#include "capture/bpf/page_table.hpp"
+#include "capture/bpf/records.skel.h"
+#include "capture/bpf/tracepoint_arguments.hpp"
+#include "capture/tracefs/event_filters.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kFewestRingBytes = 4096;
+constexpr std::uint64_t kMostRingBytes = 16 << 20;
+// Behind a ring's end: the largest entry, and a loss in front of it.
+constexpr std::uint64_t kRoomBehind =
+    2 * sizeof(kmt_entry) + (1 + KMT_MOST_KERNEL_WORDS + KMT_RECORD_FRAMES) * sizeof(std::uint64_t);
+
+using Object = BpfSkeleton<records_bpf, records_bpf__open, records_bpf__load, records_bpf__destroy>;
+
+struct RecordProgram {
+  EventName event;
+  bpf_program* program;
+  bpf_program* nested;
+};
+
+std::array<RecordProgram, KMT_EVENT_COUNT> programs_of(Object& object) {
+  return {{
+#define KMT_EVENT(system, name, outcome) {{#system, #name}, object->progs.take_##name, object->progs.nested_##name},
+#include "capture/bpf/event_names.def"
+#undef KMT_EVENT
+  }};
+}
+
+KernelTraits traits_of(const KernelTypes& types, const std::vector<EventName>& events) {
+  KernelTraits kernel;
+  if (std::any_of(events.begin(), events.end(), [](const EventName& e) { return e.name.starts_with("mm_page_"); }))
+    kernel.pages = find_page_table(types);
+  kernel.has_nodes = ::access("/sys/devices/system/node", F_OK) == 0;
+  if (!types.bytes_of_structure("mem_cgroup")) return kernel;
+  // Enumerations since Linux 6.10; before that they were constants (include/linux/gfp_types.h, include/linux/slab.h).
+  kernel.account_flag = 1ull << types.enumerated("___GFP_ACCOUNT_BIT").value_or(22);
+  kernel.cache_account_flag = 1u << types.enumerated("_SLAB_ACCOUNT").value_or(26);
+  return kernel;
+}
+
+}  // namespace
+
+struct RecordPrograms::State {
+  const ProgramsRequest request;
+  Object object;
+  std::array<RecordProgram, KMT_EVENT_COUNT> programs = programs_of(object);
+  std::array<kmt_taken, KMT_EVENT_COUNT> taken{};
+  std::vector<EventLayout> layouts{KMT_EVENT_COUNT};  // by number
+  KernelTraits kernel;
+  unsigned rings_of_cpu = 0;
+  unsigned tables_of_cpu = 0;
+  std::uint64_t ring_bytes = 0;
+  std::uint64_t stride = 0;  // from ring to ring
+  bool has_kernel_records = false;
+  std::vector<bpf_program*> of_interrupts;
+  MappedArray rings;
+  MappedArray caches;
+
+  explicit State(const ProgramsRequest& wanted) : request(wanted) {}
+  kmt_ring* ring(std::uint64_t number) const {
+    return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * stride);
+  }
+  bool takes_nested(std::size_t event) const { return request.stacks && taken[event].is_recorded != 0; }
+  void lay_out(const std::string& tracefs);
+  void take(std::size_t number, const EventLayout& layout, bool is_recorded);
+  void leave_out();
+  void size_maps();
+  void fill_constants();
+};
+
+void RecordPrograms::State::take(std::size_t number, const EventLayout& layout, bool is_recorded) {
+  kmt_taken& what = taken[number];
+  what.arguments = layout.words;
+  what.cache = layout.cache;
+  what.is_recorded = is_recorded;
+  what.is_free = frees_memory(programs[number].event);
+  if (is_recorded) what.ring = static_cast<unsigned char>(rings_of_cpu++);
+  if (layout.cache >= 0) what.table = static_cast<unsigned char>(tables_of_cpu++);
+  if (is_recorded && request.stacks) {
+    what.nested_ring = static_cast<unsigned char>(rings_of_cpu++);
+    if (layout.cache >= 0) what.nested_table = static_cast<unsigned char>(tables_of_cpu++);
+  }
+  layouts[number] = layout;
+}
+
+// Which program takes which event.
+void RecordPrograms::State::lay_out(const std::string& tracefs) {
+  const KernelTypes types;
+  kernel = traits_of(types, request.events);
+  object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
+  // Ends come first: a beginning whose end is not seen would be taken for one that lasts.
+  auto& progs = object->progs;
+  for (bpf_program* const program :
+       {progs.on_softirq_exit, progs.on_irq_handler_exit, progs.on_local_timer_exit, progs.on_call_function_exit,
+        progs.on_call_function_single_exit, progs.on_irq_work_exit, progs.on_softirq_entry, progs.on_irq_handler_entry,
+        progs.on_local_timer_entry, progs.on_call_function_entry, progs.on_call_function_single_entry,
+        progs.on_irq_work_entry}) {
+    constexpr std::size_t kPrefix = 3;  // "on_"
+    if (types.argument_names(bpf_program__name(program) + kPrefix))
+      of_interrupts.push_back(program);
+    else
+      bpf_program__set_autoload(program, false);
+  }
+  const auto layout_now = [&](const EventName& event, bool by_arguments) {
+    const std::string format = read_file(fmt::format("{}/events/{}/{}/format", tracefs, event.system, event.name));
+    const auto names = by_arguments ? types.argument_names(event.name) : std::nullopt;
+    return kmt::layout_of(event, format, names.value_or(std::vector<std::string>{}), kernel);
+  };
+  for (const EventName& event : request.events) {
+    const auto known = std::find_if(programs.begin(), programs.end(),
+                                    [&event](const RecordProgram& program) { return program.event == event; });
+    EventLayout layout = layout_now(event, known != programs.end());
+    if (!layout.is_kernel_record) {
+      take(static_cast<std::size_t>(known - programs.begin()), layout, true);
+      continue;
+    }
+    if (layouts.size() >= KMT_MOST_EVENTS)
+      throw Error(fmt::format("BPF programs record at most {} events at a time", int{KMT_MOST_EVENTS}));
+    layouts.push_back(std::move(layout));
+    has_kernel_records = true;
+  }
+  // Caches that are destroyed are seen by the free of what describes them.
+  if (tables_of_cpu > 0 && !taken[KMT_EVENT_kmem_cache_free].is_recorded)
+    if (const EventLayout layout = layout_now(programs[KMT_EVENT_kmem_cache_free].event, true); layout.cache >= 0)
+      take(KMT_EVENT_kmem_cache_free, layout, false);
+}
+
+void RecordPrograms::State::leave_out() {
+  for (std::size_t event = 0; event < programs.size(); ++event) {
+    bpf_program__set_autoload(programs[event].program, taken[event].arguments > 0);
+    bpf_program__set_autoload(programs[event].nested, takes_nested(event));
+  }
+  // It tells by what it was attached with which event it was called for.
+  if (has_kernel_records &&
+      libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, nullptr) == 0) {
+    const EventName& event = layouts.back().event;
+    Error error(fmt::format("Recording {}:{} by BPF programs needs Linux 5.15 or later", event.system, event.name),
+                ExitCode::unsupported);
+    error.hint("Choose other events by -e, or leave out --backend bpf: ftrace records the same at a higher cost");
+    throw error;
+  }
+  bpf_program__set_autoload(object->progs.take_kernel_record, has_kernel_records);
+  bpf_program__set_autoload(object->progs.follow_fork, !request.selection.processes.empty());
+  bpf_program__set_autoload(object->progs.forget_process, !request.selection.processes.empty());
+}
+
+void RecordPrograms::State::size_maps() {
+  const unsigned all_rings = rings_of_cpu + (has_kernel_records ? 1 : 0);
+  ring_bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / all_rings), kFewestRingBytes, kMostRingBytes);
+  stride = (sizeof(kmt_ring) + ring_bytes + kRoomBehind + 7) / 8 * 8;
+  bpf_map__set_value_size(object->maps.rings, static_cast<unsigned>(stride));
+  bpf_map__set_max_entries(object->maps.rings, request.cpus * all_rings);
+  bpf_map__set_max_entries(object->maps.caches, request.cpus * std::max(tables_of_cpu, 1u) * KMT_CACHES);
+  bpf_map__set_max_entries(object->maps.interrupts, request.cpus);
+}
+
+void RecordPrograms::State::fill_constants() {
+  auto& constants = *object->rodata;
+  static_assert(sizeof constants.taken == sizeof taken);
+  std::memcpy(&constants.taken, taken.data(), sizeof taken);
+  constants.kernel_ring = rings_of_cpu;
+  if (has_kernel_records) ++rings_of_cpu;
+  constants.rings_of_cpu = rings_of_cpu;
+  constants.ring_bytes = ring_bytes;
+  constants.ring_mask = ring_bytes - 8;
+  constants.tables_of_cpu = tables_of_cpu;
+  constants.own_process = request.without_own_events ? static_cast<std::uint32_t>(::getpid()) : 0;
+  constants.wants_stacks = request.stacks;
+  constants.only_processes = !request.selection.processes.empty();
+  constants.only_cgroup = !request.selection.cgroup.empty();
+}
+
+RecordPrograms::RecordPrograms(const std::string& tracefs, const ProgramsRequest& request)
+    : state_(std::make_unique<State>(request)) {
+  State& state = *state_;
+  state.lay_out(tracefs);
+  state.leave_out();
+  state.size_maps();
+  state.fill_constants();
+  state.object.load();
+  const auto& maps = state.object->maps;
+  state.rings = MappedArray(bpf_map__fd(maps.rings), bpf_map__max_entries(maps.rings) * state.stride);
+  state.caches = MappedArray(bpf_map__fd(maps.caches), bpf_map__max_entries(maps.caches) * sizeof(kmt_cache));
+  fill_selection(request.selection, maps.processes, maps.cgroup);
+}
+
+RecordPrograms::~RecordPrograms() = default;
+
+// Frees first: an allocation whose free is not seen would look live.
+void RecordPrograms::attach() {
+  State& state = *state_;
+  auto& programs = state.object->progs;
+  for (const bpf_program* const program : state.of_interrupts) state.object.attach(program);
+  if (!state.request.selection.processes.empty()) {
+    state.object.attach(programs.follow_fork);
+    state.object.attach(programs.forget_process);
+  }
+  for (const bool frees : {true, false})
+    for (std::size_t event = 0; event < state.programs.size(); ++event)
+      if (state.taken[event].arguments > 0 && (state.taken[event].is_free != 0) == frees) {
+        if (state.takes_nested(event)) state.object.attach(state.programs[event].nested);
+        state.object.attach(state.programs[event].program);
+      }
+  for (std::size_t number = KMT_EVENT_COUNT; number < state.layouts.size(); ++number) {
+    const EventLayout& layout = state.layouts[number];
+    const std::uint64_t cookie =
+        KMT_COOKIE(number, std::uint64_t{layout.words}, std::uint64_t{frees_memory(layout.event)});
+    state.object.attach(programs.take_kernel_record, layout.event.system, layout.event.name, cookie);
+  }
+}
+
+void RecordPrograms::detach() {
+  state_->object.detach();
+  wait_for_running_programs();
+}
+
+const EventLayout& RecordPrograms::layout_of(unsigned event) const { return state_->layouts.at(event); }
+const KernelTraits& RecordPrograms::kernel() const { return state_->kernel; }
+
+std::string RecordPrograms::description_of(const EventName& event) const {
+  const auto found = std::find_if(state_->layouts.begin(), state_->layouts.end(),
+                                  [&event](const EventLayout& layout) { return layout.event == event; });
+  return found == state_->layouts.end() ? "" : found->description;
+}
+
+CpuRings RecordPrograms::rings_of(unsigned cpu) const {
+  std::vector<kmt_ring*> rings;
+  for (unsigned ring = 0; ring < state_->rings_of_cpu; ++ring)
+    rings.push_back(state_->ring(cpu * state_->rings_of_cpu + ring));
+  return {rings, state_->ring_bytes};
+}
+
+const kmt_cache* RecordPrograms::caches_of(unsigned cpu, const kmt_entry& entry) const {
+  if (entry.event >= KMT_EVENT_COUNT) return nullptr;
+  const kmt_taken& what = state_->taken[entry.event];
+  const std::size_t table =
+      std::size_t{cpu} * state_->tables_of_cpu + (entry.is_nested ? what.nested_table : what.table);
+  return state_->caches.as<kmt_cache>() + table * KMT_CACHES;
+}
+
+// What a second program took is among what the kernel counts as missed by the first one.
+std::uint64_t RecordPrograms::missed() const {
+  std::uint64_t seen = 0;
+  for (unsigned ring = 0; ring < state_->request.cpus * state_->rings_of_cpu; ++ring)
+    seen += *const_cast<volatile unsigned long long*>(&state_->ring(ring)->nested_seen);
+  std::uint64_t sum = 0;
+  for (std::size_t event = 0; event < state_->programs.size(); ++event)
+    if (state_->taken[event].is_recorded) sum += missed_runs(state_->programs[event].program);
+  if (state_->has_kernel_records) sum += missed_runs(state_->object->progs.take_kernel_record);
+  return sum > seen ? sum - seen : 0;
+}
+
+std::uint64_t RecordPrograms::not_followed() const { return state_->object->bss->processes_not_followed; }
+std::uint64_t RecordPrograms::ring_bytes() const {
+  return std::uint64_t{state_->request.cpus} * state_->rings_of_cpu * state_->ring_bytes;
+}
+
+}  // namespace kmt

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The BPF programs that take events into rings, loaded for what a recording wants.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/bpf/cpu_rings.hpp"
+#include "capture/bpf/record_layout.hpp"
+#include "capture/bpf/selection.hpp"
+
+namespace kmt {
+
+struct ProgramsRequest {
+  std::vector<EventName> events;
+  BpfSelection selection;
+  bool stacks = false;
+  bool without_own_events = false;      // of this process
+  unsigned cpus = 1;                    // numbered from 0 on
+  std::uint64_t ring_bytes_of_cpu = 0;  // about so much, of all rings of a CPU together
+};
+
+class RecordPrograms {
+ public:
+  // Loads; nothing is recorded before attach(). Throws Error.
+  RecordPrograms(const std::string& tracefs, const ProgramsRequest& request);
+  ~RecordPrograms();
+
+  void attach();
+  void detach();  // returns when no program runs any more
+
+  const EventLayout& layout_of(unsigned event) const;  // by kmt_entry.event
+  const KernelTraits& kernel() const;
+  std::string description_of(const EventName& event) const;  // events/SYSTEM/NAME/format, of a recorded one
+  CpuRings rings_of(unsigned cpu) const;                     // valid as long as this is
+  const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
+  std::uint64_t missed() const;  // events that came while their own program was at work
+  std::uint64_t not_followed() const;
+  std::uint64_t ring_bytes() const;  // of all rings
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/bpf/recorder.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "capture/bpf/record_readers.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+#include "capture/sideband/memory_state.hpp"
+#include "capture/tracefs/command.hpp"
+#include "capture/tracefs/own_threads.hpp"
+#include "capture/tracefs/record_loop.hpp"
+#include "capture/tracefs/ring_readers.hpp"
+
+namespace kmt {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr const char* kClock = "mono";  // bpf_ktime_get_ns()
+
+std::uint64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+double seconds_since(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) {
+  if (request.buffer_bytes) return *request.buffer_bytes;
+  return std::min(request.preferred_buffer_bytes, request.most_buffer_bytes / cpus);
+}
+
+// Event descriptions as they are, with the field that programs add.
+KernelDescription describe(const std::string& tracefs, const RecordRequest& request, const RecordPrograms& programs) {
+  KernelDescription kernel = describe_kernel(tracefs, tracefs, request.events, kClock);
+  const std::size_t others = kernel.formats.size() - request.events.size();  // the tracer's own, in front
+  for (std::size_t i = 0; i < request.events.size(); ++i)
+    kernel.formats[others + i].text = programs.description_of(request.events[i]);
+  return kernel;
+}
+
+// In the words of the kernel's per_cpu/cpuN/stats.
+std::string statistics_of(const RecordReaders::Counts& counts) {
+  return fmt::format("entries: 0\noverrun: {}\ncommit overrun: 0\nbytes: 0\ndropped events: 0\nread events: {}\n",
+                     counts.lost, counts.records);
+}
+
+}  // namespace
+
+RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks,
+                            const OpenSink& open) {
+  RecordOutcome outcome;
+  const bool some_tasks = request.only_command || !request.pids.empty();
+  outcome.own_events_recorded = !knows_kernel_pids();
+  if (outcome.own_events_recorded && some_tasks) {
+    Error error("Cannot record only some processes from inside a PID namespace: the kernel knows them by other numbers",
+                ExitCode::unsupported);
+    error.hint("Record the whole machine (without -p and -F), or record on the host of this container");
+    throw error;
+  }
+  std::optional<HeldCommand> command;  // forks, so it comes before any thread
+  if (!request.command.empty()) command.emplace(request.command);
+  const std::vector<unsigned> cpus = ring_buffer_cpus(tracefs);
+
+  ProgramsRequest wanted;
+  wanted.events = request.events;
+  wanted.selection = {request.pids, request.cgroup};
+  if (request.only_command && command) wanted.selection.processes.push_back(command->pid());
+  wanted.stacks = request.stacks;
+  wanted.without_own_events = !outcome.own_events_recorded;
+  wanted.cpus = cpus.back() + 1;
+  wanted.ring_bytes_of_cpu = ring_bytes_of_cpu(request, cpus.size());
+  RecordPrograms programs(tracefs, wanted);
+  outcome.cost.ring_buffer_bytes = programs.ring_bytes();
+
+  KernelDescription& kernel = outcome.recording.kernel;
+  kernel = describe(tracefs, request, programs);
+  Tasks tasks;
+  tasks.scan_proc();
+  tasks.describe(kernel);
+  std::optional<StackRecords> stacks;
+  if (request.stacks)
+    stacks = {stack_layout_of(read_file(tracefs + "/events/ftrace/kernel_stack/format")),
+              TracingFrames(kernel.kallsyms)};
+  RecordingSink* const sink = open(kernel, cpus);
+  RecordReaders readers(programs, cpus, std::move(stacks), *sink);
+
+  std::uint64_t missed = 0;
+  const auto note_missed = [&] {
+    const std::uint64_t now = programs.missed();
+    if (now > missed) readers.add_missed(now - missed);
+    missed = now;
+  };
+  const auto take_sample = [&] {
+    if (!hooks.sampled) return;
+    StateSample sample = sample_memory_state();
+    sample.ticks = now_ns();
+    hooks.sampled(sample);
+  };
+  // Missed events are noted on the first CPU.
+  const auto statistics = [&](std::size_t index) {
+    RecordReaders::Counts counts = readers.counts(index);
+    if (index == 0) counts.lost += missed;
+    return statistics_of(counts);
+  };
+  const auto recording_now = [&] {
+    tasks.scan_proc();
+    RawRecording now;
+    now.kernel.cpu_nodes = kernel.cpu_nodes;
+    tasks.describe(now.kernel);
+    for (std::size_t i = 0; i < cpus.size(); ++i) now.cpus.push_back({cpus[i], {}, 0, statistics(i)});
+    return now;
+  };
+
+  const SteadyClock::time_point start = SteadyClock::now();
+  take_sample();
+  programs.attach();
+  if (command && !hooks.interrupted()) command->release();
+  LoopHooks loop;
+  loop.failed = [&readers] { return readers.failed(); };
+  if (hooks.sampled) loop.sample = take_sample;
+  loop.progress = [&] {
+    note_missed();
+    RecordProgress progress;
+    progress.seconds = seconds_since(start);
+    progress.lost = missed;
+    for (std::size_t i = 0; i < cpus.size(); ++i) {
+      const RecordReaders::Counts counts = readers.counts(i);
+      progress.events += counts.records;
+      progress.bytes += counts.bytes;
+      progress.lost += counts.lost;
+    }
+    progress.fullest_buffer = readers.fullest();
+    if (hooks.progress) hooks.progress(progress, recording_now);
+  };
+  outcome.end = record_until_end(request, hooks.interrupted, command ? &*command : nullptr, loop);
+  programs.detach();
+  outcome.seconds = seconds_since(start);
+  note_missed();
+  take_sample();
+
+  readers.finish(outcome.write_error);
+  outcome.cost.fullest_buffer = readers.fullest();
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    RawCpu& cpu = outcome.recording.cpus.emplace_back(RawCpu{cpus[i], {}, readers.counts(i).bytes, statistics(i)});
+    if (const std::uint64_t left = readers.not_taken(i); left > 0)
+      cpu.statistics += fmt::format("not recorded: {}\n", left);
+  }
+  if (command) {
+    command->terminate();
+    outcome.command_status = command->poll();
+  }
+  outcome.missed_events = missed;
+  outcome.not_followed_processes = programs.not_followed();
+  tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
+  tasks.scan_proc();
+  tasks.describe(kernel);
+  add_own_cost(outcome.cost);
+  return outcome;
+}
+
+}  // namespace kmt

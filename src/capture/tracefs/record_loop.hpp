@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What goes on while others record: waiting for the end, samples, progress.
+#pragma once
+
+#include <functional>
+
+#include "capture/tracefs/command.hpp"
+#include "capture/tracefs/recorder.hpp"
+
+namespace kmt {
+
+struct LoopHooks {
+  std::function<bool()> failed;    // nothing more can be written
+  std::function<void()> sample;    // as often as was asked for; may be empty
+  std::function<void()> progress;  // four times a second
+};
+
+// From now on until the command ends, the time is over, or interrupted() says so.
+RecordEnd record_until_end(const RecordRequest& request, const std::function<bool()>& interrupted, HeldCommand* command,
+                           const LoopHooks& hooks);
+
+}  // namespace kmt
