@@ -21,7 +21,7 @@ FOLDER = os.path.join(ROOT, 'build', 'bench')
 BUILD = os.path.join(ROOT, 'build-bench')
 CPUS = os.cpu_count()
 
-Built = collections.namedtuple('Built', 'kmemtrace storm micro_benchmarks')
+Built = collections.namedtuple('Built', 'kmemtrace storm micro_benchmarks empty_programs')
 Counted = collections.namedtuple('Counted', 'events lost')
 
 

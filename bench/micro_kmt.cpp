@@ -37,7 +37,7 @@ class RecordedTrace : public RecordSink {
     file.mapping = std::make_shared<const MappedFile>(file.path);
     file.bytes = file.mapping->bytes();
     Findings findings;
-    read_records(file, *this, findings);
+    read_records(file, {}, *this, findings);
   }
 
   void describe(const TraceDescription& description) override {

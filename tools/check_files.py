@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that every source file names its licence and that no file of src/ has grown beyond one purpose.
+"""Checks that every source file names its licence and that no file of src/ or web/src/ has grown beyond one purpose.
   tools/check_files.py [PROJECT FOLDER]"""
 import os
 import sys
 
 LICENCE = 'SPDX-License-Identifier: GPL-2.0-or-later'
 MOST_LINES = 600
-SUFFIXES = ('.cpp', '.hpp', '.c', '.h', '.def', '.py', '.sh', '.txt', '.cmake', '.yml', '.supp')
+SUFFIXES = ('.cpp', '.hpp', '.c', '.h', '.def', '.py', '.sh', '.txt', '.cmake', '.yml', '.supp', '.ts', '.mjs', '.css', '.html')
 # Not ours to sign, or unable to hold a comment.
-SKIPPED_FOLDERS = ('build', '.git', 'data', 'node_modules', '__pycache__')
+SKIPPED_FOLDERS = ('build', '.git', 'data', 'node_modules', 'out', '__pycache__')
 
 
 def is_script(path):
@@ -29,7 +29,7 @@ def check_tree(root):
             shown = os.path.relpath(path, root)
             if not any(LICENCE in line for line in lines[:3]):
                 yield f'{shown}: the first lines lack "{LICENCE}"'
-            if shown.startswith('src/') and len(lines) > MOST_LINES:
+            if shown.startswith(('src/', 'web/src/')) and len(lines) > MOST_LINES:
                 yield f'{shown}: {len(lines)} lines, at most {MOST_LINES}: does it serve more than one purpose?'
 
 

@@ -28,11 +28,12 @@ THIRD_PARTY = {
     'nlohmann/': ['views', 'cli'],
     'prometheus/': ['views', 'cli'],
     'protozero/': ['views'],
+    'sqlite3.h': ['views'],
     'ncurses.h': ['cli'],
     'babeltrace2/': ['formats/ctf'],
     'traceevent/': ['formats/ftrace'],
     'event-parse.h': ['formats/ftrace'],
-    'bpf/': ['capture/bpf'],
+    'bpf/': ['capture/bpf', 'symbols'],
     'tbb/': ['analysis'],
     'elfutils/': ['symbols'],
     'dwarf.h': ['symbols'],
@@ -43,7 +44,7 @@ THIRD_PARTY = {
 }
 
 # Headers of the system; those of C++ have no suffix. Anything else has to enter the table above.
-SYSTEM = re.compile(r'(sys|linux|asm)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|'
+SYSTEM = re.compile(r'(sys|linux|asm|arpa|netinet)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|'
                     r'poll|pthread|pwd|sched|signal|spawn|stdbool|syscall|termios|time|unistd)\.h')
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "analysis/pipeline.hpp"
 #include "cli/reading.hpp"
 
@@ -11,14 +13,10 @@ namespace kmt {
 
 namespace {
 
-// Reads the trace once before the real pass, for what has to be known from its start. False at Ctrl+C.
-bool read_ahead(Source& source, const AnalyseOptions& options, bool for_tasks, CacheNames* caches) {
-  WatchedSource watched(source, options.trace.progress);
-  EventBatch batch;
-  while ((for_tasks || (caches != nullptr && !caches->named_by_allocations())) && watched.read(batch))
-    if (caches != nullptr) caches->learn(batch, source.info());
-  return watched.complete();
-}
+class NoNames : public SymbolNames {
+ public:
+  std::string name(std::uint64_t address) const override { return fmt::format("{:#x}", address); }
+};
 
 }  // namespace
 
@@ -27,45 +25,115 @@ void add_analyse_options(CLI::App& command, AnalyseOptions& options) {
   add_wrapper_options(command, options.wrappers);
   add_trace_options(command, options.trace);
   add_threads_option(command, options.threads);
+  command.add_flag("--call-paths", options.call_paths,
+                   "Take the calls that ftrace's function_graph recorded as stacks of what happened inside\nOf events "
+                   "that have none of their own.");
 }
 
-bool has_stacks(const AnalyseOptions& options) {
+bool begins_with_stacks(const AnalyseOptions& options) {
   constexpr std::size_t kEnough = 100'000;  // events
   const std::unique_ptr<Source> source = open_for_reading(options.trace);
   EventBatch batch;
   for (std::size_t seen = 0; seen < kEnough && source->read(batch); seen += batch.size())
-    if (source->info().stacks.size() > 1) return true;
+    if (source->info().stacks.size() > 1 || (options.call_paths && std::ranges::any_of(batch, is_call, &Event::kind)))
+      return true;
   return false;
 }
 
+OpenedTrace::OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests)
+    : options_(options),
+      source_(open_for_reading(options.trace)),
+      wrappers_(wrapper_list(options.wrappers)),
+      symbols_(source_->info(), options.symbols, wrappers_),
+      callers_(symbols_, wrappers_) {
+  calls_.emplace(*source_, names(), options.call_paths);
+  bool for_caches = false;
+  for (ReportRequest& request : requests) {
+    request.find_caller = [this](std::span<const std::uint64_t> stack) { return callers_.caller(stack); };
+    for_tasks_ = for_tasks_ || needs_task_names(request, source_->info());
+    for_caches = for_caches || needs_cache_names(request);
+  }
+  if (for_tasks_ || for_caches) ahead_ = open_for_reading(options.trace);
+  if (for_tasks_)
+    for (ReportRequest& request : requests) request.tasks = &ahead_->info();
+}
+
+OpenedTrace::~OpenedTrace() = default;
+
+const SymbolNames& OpenedTrace::names() const {
+  static const NoNames kNone;
+  return options_.names ? static_cast<const SymbolNames&>(symbols_) : kNone;
+}
+
+bool OpenedTrace::read_ahead(std::span<CacheNames* const> caches) {
+  bool complete = true;
+  if (ahead_) {
+    CallPaths calls(*ahead_, names(), false);
+    WatchedSource watched(calls, options_.trace.progress);
+    EventBatch batch;
+    const auto all_named = [caches] { return std::ranges::all_of(caches, &CacheNames::named_by_allocations); };
+    while ((for_tasks_ || !all_named()) && watched.read(batch))
+      for (CacheNames* const names : caches) names->learn(batch, ahead_->info());
+    complete = watched.complete();
+  }
+  for (CacheNames* const names : caches) names->end_learning();
+  if (!for_tasks_) ahead_.reset();
+  return complete;
+}
+
+bool OpenedTrace::stream(EventStream& events, const bool& wanted) {
+  CacheNames* const caches = &events.cache_names();
+  bool complete = read_ahead({&caches, 1});
+  if (complete) {
+    WatchedSource watched(source(), options_.trace.progress);
+    EventBatch batch;
+    while (wanted && watched.read(batch)) events.add(batch);
+    complete = watched.complete();
+  }
+  events.finish(complete);
+  return complete;
+}
+
+void OpenedTrace::say_lack_of_calls() const {
+  if (options_.call_paths && !has_calls())
+    fmt::print(stderr, "note: the trace holds no calls: ftrace's function_graph records them\n");
+}
+
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
+  std::vector<ReportRequest> requests;
+  requests.push_back(std::move(request));
+  return std::move(analyse(options, std::move(requests)).front());
+}
+
+std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests) {
   // Reading, matching and booking are about as much work each.
   constexpr unsigned kUsefulThreads = 4;
   const unsigned threads = options.threads != 0
                                ? options.threads
                                : std::min(kUsefulThreads, std::max(1u, std::thread::hardware_concurrency()));
-  const std::unique_ptr<Source> source = open_for_reading(options.trace);
-  const WrapperList wrappers = wrapper_list(options.wrappers);
-  const Symbols symbols(source->info(), options.symbols, wrappers);
-  CallerFinder callers(symbols, wrappers);
-  request.find_caller = [&callers](std::span<const std::uint64_t> stack) { return callers.caller(stack); };
-  const bool for_tasks = needs_task_names(request, source->info());
-  const bool for_caches = needs_cache_names(request);
-  std::unique_ptr<Source> ahead = for_tasks || for_caches ? open_for_reading(options.trace) : nullptr;
-  if (for_tasks) request.tasks = &ahead->info();
-
-  ReportAnalysis analysis(source->info(), symbols, request);
-  bool complete = !ahead || read_ahead(*ahead, options, for_tasks, for_caches ? &analysis.cache_names() : nullptr);
-  analysis.cache_names().end_learning();
-  if (!for_tasks) ahead.reset();
+  OpenedTrace trace(options, requests);
+  std::vector<std::unique_ptr<ReportAnalysis>> analyses;
+  std::vector<ReportAnalysis*> pointers;
+  std::vector<CacheNames*> caches;
+  for (ReportRequest& request : requests) {
+    const bool learns = needs_cache_names(request);
+    analyses.push_back(std::make_unique<ReportAnalysis>(trace.info(), trace.names(), std::move(request)));
+    pointers.push_back(analyses.back().get());
+    if (learns) caches.push_back(&analyses.back()->cache_names());
+  }
+  bool complete = trace.read_ahead(caches);
   if (complete) {
-    WatchedSource watched(*source, options.trace.progress);
-    run_analysis(watched, analysis, threads);
+    WatchedSource watched(trace.source(), options.trace.progress);
+    run_analyses(watched, pointers, threads);
     complete = watched.complete();
   }
-  ReportResult result = analysis.finish(complete);
-  result.findings.merge(symbols.findings());
-  return result;
+  trace.say_lack_of_calls();
+  std::vector<ReportResult> results;
+  for (ReportAnalysis* const analysis : pointers) {
+    results.push_back(analysis->finish(complete));
+    results.back().findings.merge(trace.symbols().findings());
+  }
+  return results;
 }
 
 }  // namespace kmt

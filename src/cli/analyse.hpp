@@ -2,6 +2,13 @@
 // From a trace's file to a result, as report and its relatives do it.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/call_paths.hpp"
+#include "analysis/event_stream.hpp"
 #include "analysis/report.hpp"
 #include "cli/symbol_options.hpp"
 #include "cli/trace_options.hpp"
@@ -13,15 +20,57 @@ struct AnalyseOptions {
   unsigned threads = 0;  // 0: as many as help
   SymbolOptions symbols;
   WrapperOptions wrappers;
+  bool names = true;        // false: the result shows no code, whose addresses stay hexadecimal
+  bool call_paths = false;  // events without a stack get the traced calls around them as one
 };
 
 // All of them but FILE. The options must outlive the command.
 void add_analyse_options(CLI::App& command, AnalyseOptions& options);
 
+// A trace that is opened for an analysis, its names, and what has to be known of it before its first event.
+class OpenedTrace {
+ public:
+  // Fills in what of the requests comes from the trace: who calls wrappers, what tasks are called. The options must
+  // outlive this, and this what is made of the requests.
+  OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests);
+  OpenedTrace(const OpenedTrace&) = delete;
+  OpenedTrace& operator=(const OpenedTrace&) = delete;
+  ~OpenedTrace();
+
+  const TraceInfo& info() const { return source_->info(); }
+  const Symbols& symbols() const { return symbols_; }
+  const SymbolNames& names() const;  // the symbols', where the options want names
+  Source& source() { return *calls_; }
+  // Reads the trace once before, where a request needs that, and fills the names of caches of those that do. To be
+  // called in any case. False at Ctrl+C.
+  bool read_ahead(std::span<CacheNames* const> caches);
+  bool has_calls() const { return calls_->has_calls(); }  // in what was read
+  // Gives the stream all events, until the trace is at its end or `wanted` is false, and ends it. False at Ctrl+C.
+  bool stream(EventStream& events, const bool& wanted = kAlways);
+  // Says on stderr that call paths were asked for, and the trace, which was read, holds no calls.
+  void say_lack_of_calls() const;
+
+ private:
+  static constexpr bool kAlways = true;
+
+  const AnalyseOptions& options_;
+  std::unique_ptr<Source> source_;
+  WrapperList wrappers_;
+  Symbols symbols_;
+  CallerFinder callers_;
+  std::optional<CallPaths> calls_;  // what reads the trace
+  bool for_tasks_ = false;
+  std::unique_ptr<Source> ahead_;  // the same trace, where it is read twice
+};
+
 // The result is that of a part, and says so in its trace's `complete`, when Ctrl+C ended the reading.
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 
-// Whether an event near the begin of the trace has a stack of the kernel.
-bool has_stacks(const AnalyseOptions& options);
+// The same for several questions, which are answered in one reading.
+std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests);
+
+// Whether an event near the begin of the trace has a stack of the kernel. Where none has, later ones may: what was made
+// of the whole trace tells (TraceSummary::stacks).
+bool begins_with_stacks(const AnalyseOptions& options);
 
 }  // namespace kmt

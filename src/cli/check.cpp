@@ -22,6 +22,7 @@ struct Options {
   std::string abi;
   bool records_only = false;
   bool json = false;
+  StyleOptions style;
   bool no_progress = false;
 };
 
@@ -69,7 +70,7 @@ int check(const Options& options) {
   for (const std::string& path : options.files) {
     const CheckedFile& file = checked.emplace_back(check_file(path, options));
     worst = std::max(worst, exit_code_of(file));
-    if (!options.json && file.result) print_result(text_check(*file.result, stdout_style(false)));
+    if (!options.json && file.result) print_result(text_check(*file.result, stdout_style(options.style)));
     if (file.error) print_error(*file.error);
     if (file.result && !file.result->trace.complete) break;
   }
@@ -89,6 +90,7 @@ CLI::App* add_check_command(CLI::App& app, int& exit_code) {
                     "Check each record by itself, not which frees belong to which allocations\nWhat can be told of one "
                     "CPU's file where the others are not read.");
   command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.check/1");
+  add_style_options(*command, options->style);
   command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
   command->footer(kFooter);
   command->callback([options, &exit_code] { exit_code = check(*options); });

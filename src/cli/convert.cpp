@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/reading.hpp"
 #include "cli/trace_options.hpp"
 #include "formats/ctf/records.hpp"
 #include "formats/kmt/records.hpp"
@@ -26,12 +27,16 @@ struct Options {
   std::string output;
   std::string abi;
   unsigned version = 7;
+
+  bool from_standard_input() const { return input == "-"; }
+  std::string input_name() const { return from_standard_input() ? standard_input().path : printable(input); }
 };
 
 constexpr const char* kFooter = R"(Examples:
   kmemtrace convert trace.dat small.kmt     a few bytes an event, complete in itself
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
   kmemtrace convert perf.data small.kmt     what perf record wrote: docs/formats/perf-data.md
+  ssh host cat trace.dat | kmemtrace convert - small.kmt
   kmemtrace convert capture/ old.kmt        the relay files cpu0.out, cpu1.out, … of 2008, in a folder
   kmemtrace convert small.kmt trace.ctf     a folder, for babeltrace2 and Trace Compass
 
@@ -50,7 +55,7 @@ bool print_damage(const Options& options, const Findings& findings) {
   for (const Finding& finding : findings.kept()) {
     if (describe(finding.kind).severity != Severity::error) continue;
     damaged = true;
-    fmt::print(stderr, "warning: {}: {}{}{}\n", to_string(Place{printable(options.input), finding.cpu, finding.offset}),
+    fmt::print(stderr, "warning: {}: {}{}{}\n", to_string(Place{options.input_name(), finding.cpu, finding.offset}),
                describe(finding.kind).sentence, finding.detail.empty() ? "" : ": ", finding.detail);
   }
   for (const Imperfection kind :
@@ -58,7 +63,7 @@ bool print_damage(const Options& options, const Findings& findings) {
         Imperfection::unknown_loss, Imperfection::repaired_file, Imperfection::sampled_events, Imperfection::late_event,
         Imperfection::unwritten_event})
     if (const std::uint64_t count = findings.count_of(kind); count > 0)
-      fmt::print(stderr, "note: {}: {}: {} of them\n", printable(options.input), describe(kind).sentence,
+      fmt::print(stderr, "note: {}: {}: {} of them\n", options.input_name(), describe(kind).sentence,
                  humane_count(count));
   return damaged;
 }
@@ -75,13 +80,18 @@ std::uintmax_t bytes_of(const fs::path& path) {
 
 template <typename Writer>
 void write_records(const Options& options, Writer&& writer, Findings& findings) {
-  read_records(options.input, OpenOptions{{}, {}, options.abi}, writer, findings);
+  const OpenOptions opening{{}, {}, options.abi};
+  if (options.from_standard_input())
+    read_records(standard_input(), opening, writer, findings);
+  else
+    read_records(options.input, opening, writer, findings);
   writer.finish();
 }
 
 bool convert(const Options& options) {
   std::error_code code;
-  if (fs::equivalent(options.input, options.output, code)) throw Error("Input and output are the same file");
+  if (!options.from_standard_input() && fs::equivalent(options.input, options.output, code))
+    throw Error("Input and output are the same file");
 
   Findings findings;
   const std::string extension = fs::path(options.output).extension();
@@ -95,10 +105,11 @@ bool convert(const Options& options) {
     else
       throw Error("Cannot tell the output's format: its name ends neither in .kmt, .dat nor in .ctf");
   } catch (Error& error) {
-    throw error.context(fmt::format("Converting {} to {}", printable(options.input), printable(options.output)));
+    throw error.context(fmt::format("Converting {} to {}", options.input_name(), printable(options.output)));
   }
-  fmt::print(stderr, "{}: {}, {}: {}\n", printable(options.input), humane_bytes(bytes_of(options.input)),
-             printable(options.output), humane_bytes(bytes_of(options.output)));
+  const std::uintmax_t read = options.from_standard_input() ? standard_input().bytes.size() : bytes_of(options.input);
+  fmt::print(stderr, "{}: {}, {}: {}\n", options.input_name(), humane_bytes(read), printable(options.output),
+             humane_bytes(bytes_of(options.output)));
   return print_damage(options, findings);
 }
 
@@ -107,7 +118,7 @@ bool convert(const Options& options) {
 CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand("convert", "Convert a trace to .kmt, trace.dat or CTF");
   const auto options = std::make_shared<Options>();
-  command->add_option("INPUT", options->input, "The trace to convert")->required();
+  command->add_option("INPUT", options->input, "The trace to convert; - is standard input")->required();
   command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat, or the folder, .ctf")->required();
   add_abi_option(*command, options->abi);
   command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")

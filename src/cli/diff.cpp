@@ -108,7 +108,7 @@ int run_diff(const Options& options) {
   const ReportResult b = read_side(options.b, options, request);
   const DiffResult result = diff(a, b, joining);
   print_result(options.result.json ? json_diff(result, view)
-                                   : text_diff(result, view, stdout_style(options.result.raw)));
+                                   : text_diff(result, view, stdout_style(options.result.style)));
   return b.trace.complete ? 0 : kInterruptedExitCode;
 }
 

@@ -30,10 +30,12 @@ std::chrono::nanoseconds parse_watch_interval(const std::string& text) {
   return std::chrono::nanoseconds(interval);
 }
 
-HeapWatch::HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval)
+HeapWatch::HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
+                     std::vector<TopView> views)
     : selection_(std::move(selection_text)),
       interval_(interval),
-      account_(kMeanBytes, kernel_.symbols(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
+      account_(std::move(views), kMeanBytes, kernel_.symbols(),
+               [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
       watcher_(request_of(selection), {[this](const HeapSample& sample) { account_.samples().add(sample); },
                                        [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {}
 
@@ -46,6 +48,7 @@ bool HeapWatch::turn(bool is_last) {
   const std::uint64_t cpu = own_cpu_ns();
   own_cpu_ = static_cast<double>(cpu - cpu_ns_) / static_cast<double>(lasted);
   cpu_ns_ = cpu;
+  if (kernel_.refresh()) account_.samples().names_changed();
   account_.add_interval(watcher_.take_sites(), lasted);
   losses_ = watcher_.losses();
   if (losses_.ends > ends_lost_) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analysis/top.hpp"
 #include "capture/bpf/heap.hpp"
@@ -14,8 +15,9 @@ namespace kmt {
 
 class HeapWatch {
  public:
-  // Slab and pages; watching begins at once. Throws Error.
-  HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval);
+  // Slab and pages, for those views; watching begins at once. Throws Error.
+  HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
+            std::vector<TopView> views);
   HeapWatch(const HeapWatch&) = delete;
   HeapWatch& operator=(const HeapWatch&) = delete;
 

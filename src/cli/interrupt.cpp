@@ -9,7 +9,16 @@ namespace {
 
 volatile std::sig_atomic_t g_interrupted = 0;
 
-void on_signal(int /*number*/) { g_interrupted = 1; }
+// What a second signal does; empty: it is heeded like the first one.
+std::array<struct sigaction, InterruptGuard::kSignals.size()> g_second;
+volatile std::sig_atomic_t g_has_second = 0;
+
+void on_signal(int number) {
+  g_interrupted = 1;
+  if (g_has_second == 0) return;
+  for (std::size_t i = 0; i < g_second.size(); ++i)
+    if (InterruptGuard::kSignals[i] == number) sigaction(number, &g_second[i], nullptr);
+}
 
 volatile std::sig_atomic_t g_file_asked_for = 0;
 
@@ -19,15 +28,18 @@ void on_file_request(int /*number*/) { g_file_asked_for = 1; }
 
 InterruptGuard::InterruptGuard(SecondSignal second) {
   g_interrupted = 0;
+  g_has_second = 0;
   struct sigaction action {};
   action.sa_handler = on_signal;
-  if (second == SecondSignal::ends_program) action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], nullptr, &before_[i]);
+    g_second[i] = before_[i];
+    if (before_[i].sa_handler == SIG_IGN) g_second[i].sa_handler = SIG_DFL;
     // nohup is heeded. SIGINT is not asked about: a shell ignores it for every background job of a script, and who
     // sends it to one by its id means it.
     if (kSignals[i] != SIGHUP || before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
+  g_has_second = second == SecondSignal::ends_program ? 1 : 0;
 }
 
 InterruptGuard::~InterruptGuard() {

@@ -10,7 +10,7 @@ namespace kmt {
 // The exit status of a command whose result is incomplete because of Ctrl+C: 128 + SIGINT, as shells have it.
 constexpr int kInterruptedExitCode = 130;
 
-// What a second signal does.
+// What a second signal does: as if nobody had heeded the first one, or nothing.
 enum class SecondSignal { ends_program, is_ignored };
 
 // While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark. A SIGHUP that was ignored before stays ignored.
@@ -23,9 +23,9 @@ class InterruptGuard {
 
   bool interrupted() const;
 
- private:
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
+ private:
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 

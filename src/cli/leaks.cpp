@@ -22,7 +22,7 @@ struct Options {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string by;
-  std::string threshold = "64K/min";
+  std::string threshold;
   std::string sort;
   std::size_t limit = LeaksOptions{}.limit;
   ResultOptions result;
@@ -46,9 +46,7 @@ still does when the last half grows at least half as fast. For certain it grows 
 interval is above the threshold, when it rises from stretch to stretch more evenly than any of as many random walks as
 there are groups would in 19 of 20 reports, and when all of that holds without the allocations that are uncertain.
 
-Verdicts: certain; uncertain: what carries the growth may be freed; uneven: so might one of so many groups by chance;
-unsure: it grows, but the low end of the interval is not above the threshold; past: it grew, but hardly in the last half;
-no-growth; too-short: followed for less than a second.
+Verdicts:{}
 
 Uncertain is what may have been freed unseen: events were lost after it, the trace has holes, or the kernel frees such
 objects where it has no tracepoint, which docs/untraced-paths.md lists and which shows where an address is given again
@@ -63,27 +61,45 @@ Exit status:
   3    not permitted to read the file
   130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
 
+std::string verdicts_help() {
+  std::string text;
+  for (const LeakVerdictText& verdict : leak_verdicts())
+    text += fmt::format("\n  {:<9}  {}", verdict.id, verdict.sentence);
+  return text;
+}
+
 // Stacks tell most where there are some, and who called the allocator's wrappers. Only slab and percpu events have call
 // sites; pages are told by order instead.
-std::vector<GroupKey> usual_keys(const AnalyseOptions& options) {
-  if (has_stacks(options)) return {GroupKey::caller, GroupKey::stack};
+std::vector<GroupKey> usual_keys(bool by_stack) {
+  if (by_stack) return {GroupKey::caller, GroupKey::stack};
   return {GroupKey::call_site, GroupKey::order};
+}
+
+// By the usual keys. A trace whose stacks begin late is read once more.
+ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest request) {
+  const bool by_stack = begins_with_stacks(options);
+  request.by = usual_keys(by_stack);
+  ReportResult result = analyse(options, request);
+  if (by_stack || result.trace.stacks == 0 || !result.trace.complete) return result;
+  request.by = usual_keys(true);
+  return analyse(options, std::move(request));
 }
 
 int leaks(const Options& options) {
   LeaksOptions view;
   view.limit = options.limit;
   if (!options.sort.empty()) view.sort = &column_named(pointers_to(leak_columns()), options.sort);
-  const double threshold = parse_byte_rate(options.threshold);
+  const double threshold = options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
   ReportRequest request;
   request.filter = filter_of(options.filter);
   request.history = request.history_of_live = true;
-  request.by = options.by.empty() ? usual_keys(options.analyse) : parse_keys_of_live(options.by);
+  if (!options.by.empty()) request.by = parse_keys_of_live(options.by);
   view.filtered = !request.filter.selects_all();
 
-  const LeaksResult result = leaks_of(analyse(options.analyse, request), threshold);
+  const LeaksResult result = leaks_of(
+      options.by.empty() ? analyse_as_usual(options.analyse, request) : analyse(options.analyse, request), threshold);
   print_result(options.result.json ? json_leaks(result, view)
-                                   : text_leaks(result, view, stdout_style(options.result.raw)));
+                                   : text_leaks(result, view, stdout_style(options.result.style)));
   if (!result.trace.complete) return kInterruptedExitCode;
   return static_cast<int>(result.found() ? ExitCode::found : ExitCode::good);
 }
@@ -113,7 +129,7 @@ CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);
   add_result_options(*command, options->result, "kmemtrace.leaks/1", "plain digits, full names and every column");
-  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->footer(fmt::format(fmt::runtime(kFooter), verdicts_help(), kWhichEventsCount));
   command->callback([options, &exit_code] { exit_code = leaks(*options); });
   return command;
 }

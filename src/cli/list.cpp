@@ -11,6 +11,7 @@
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/trace_options.hpp"
 #include "views/json_common.hpp"
 #include "views/lines.hpp"
 
@@ -21,6 +22,7 @@ namespace {
 struct Options {
   std::string section;  // empty: all of them, events shortened
   bool json = false;
+  StyleOptions style;
 };
 
 constexpr const char* kFooter = R"(Examples:
@@ -176,7 +178,7 @@ int list(const Options& options) {
   const std::string& tracefs = found.tracefs.path;
   const std::vector<std::string> leftovers = tracefs.empty() ? std::vector<std::string>{} : stale_instances(tracefs);
   print_result(options.json ? json_list(found, leftovers, options)
-                            : text_list(found, leftovers, options, stdout_style(false)));
+                            : text_list(found, leftovers, options, stdout_style(options.style)));
   return static_cast<int>(found.can_record() ? ExitCode::good : ExitCode::unsupported);
 }
 
@@ -189,6 +191,7 @@ CLI::App* add_list_command(CLI::App& app, int& exit_code) {
   command->add_option("SECTION", options->section, "Only this: events, clocks or limits")
       ->check(CLI::IsMember({"events", "clocks", "limits"}));
   command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.list/1");
+  add_style_options(*command, options->style);
   command->footer(kFooter);
   command->callback([options, &exit_code] { exit_code = list(*options); });
   return command;

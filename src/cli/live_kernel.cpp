@@ -2,19 +2,54 @@
 #include "cli/live_kernel.hpp"
 
 #include <ctime>
+#include <utility>
+#include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/record_messages.hpp"
 
 namespace kmt {
 
-LiveKernel::LiveKernel() : kallsyms_(try_read_file("/proc/kallsyms").value_or("")), symbols_(kallsyms_) {
+namespace {
+
+constexpr const char* kKallsyms = "/proc/kallsyms";
+
+// /proc/modules without the numbers of users, which change all the time.
+std::string loaded_modules() {
+  const std::string text = try_read_file("/proc/modules").value_or("");
+  std::string modules;
+  for (const std::string_view line : split(text, '\n')) {
+    std::vector<std::string_view> fields = split(line, ' ');
+    if (fields.size() < 6) continue;
+    fields[2] = "0";
+    fields[3] = "-";
+    modules += fmt::format("{}\n", fmt::join(fields, " "));
+  }
+  return modules;
+}
+
+}  // namespace
+
+LiveKernel::LiveKernel()
+    : kallsyms_(try_read_file(kKallsyms).value_or("")), modules_(loaded_modules()), symbols_(kallsyms_, modules_) {
   if (!has_addresses(kallsyms_))
     say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, sysctl "
         "kernel.kptr_restrict=1\n");
+}
+
+bool LiveKernel::refresh() {
+  std::string modules = loaded_modules();
+  if (modules == modules_) return false;
+  modules_ = std::move(modules);
+  kallsyms_ = try_read_file(kKallsyms).value_or("");
+  symbols_ = Kallsyms(kallsyms_, modules_);
+  return true;
 }
 
 std::string LiveKernel::release() {

@@ -17,12 +17,16 @@ class LiveKernel {
   LiveKernel(const LiveKernel&) = delete;
   LiveKernel& operator=(const LiveKernel&) = delete;
 
-  const SymbolNames& symbols() const { return symbols_; }
+  // Stays the same object.
+  const Kallsyms& symbols() const { return symbols_; }
+  // Reads them again where modules were loaded or unloaded; whether they are others now.
+  bool refresh();
   std::string cgroup_name(std::uint64_t id) { return cgroups_.name(id); }
   static std::string release();
 
  private:
   std::string kallsyms_;
+  std::string modules_;
   Kallsyms symbols_;
   CgroupNames cgroups_;
 };

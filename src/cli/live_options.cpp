@@ -1,22 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/live_options.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
+#include "capture/features/bpf_support.hpp"
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/process_filter.hpp"
 #include "cli/parse.hpp"
+#include "cli/record_messages.hpp"
 
 namespace kmt {
+
+namespace {
+
+// Of a task; itself where that cannot be told.
+pid_t thread_group_of(pid_t task) {
+  const std::string status = try_read_file(fmt::format("/proc/{}/status", task)).value_or("");
+  for (const std::string_view line : split(status, '\n')) {
+    constexpr std::string_view kName = "Tgid:";
+    if (!line.starts_with(kName)) continue;
+    const std::string_view digits = trim(line.substr(kName.size()));
+    pid_t group = task;
+    std::from_chars(digits.data(), digits.data() + digits.size(), group);
+    return group;
+  }
+  return task;
+}
+
+}  // namespace
 
 void add_live_options(CLI::App& command, LiveOptions& options) {
   command.add_flag("-a,--all", options.all, "Watch the whole machine while COMMAND runs, not only COMMAND");
   command
       .add_option("-p,--pid", options.pids,
-                  "Watch only process PID, all its threads and what it forks from now on (repeatable)")
+                  "Watch only process PID, all its threads and what it forks from now on (repeatable)\nEnds when "
+                  "all of them have.")
       ->type_name("PID")
       ->take_all()
       ->allow_extra_args(false);
@@ -36,6 +67,12 @@ void add_live_options(CLI::App& command, LiveOptions& options) {
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child) {
   BpfSelection selection;
   selection.processes = parse_processes(options.pids);
+  for (const pid_t process : selection.processes)
+    if (const pid_t group = thread_group_of(process); group != process) {
+      Error error(fmt::format("{} is a thread of process {}: only whole processes can be watched", process, group));
+      error.hint(fmt::format("-p {}", group));
+      throw error;
+    }
   if (options.all && (!options.pids.empty() || !options.cgroup.empty()))
     throw Error("-a watches the whole machine, -p and --cgroup only a part of it: choose one");
   if (child && !options.all && options.cgroup.empty()) selection.processes.push_back(*child);
@@ -45,7 +82,7 @@ BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child
     error.hint("Watch the whole machine (-a), a cgroup, or run it on the host");
     throw error;
   }
-  if (!options.cgroup.empty()) selection.cgroup = find_cgroup(options.cgroup);
+  if (!options.cgroup.empty()) selection.cgroup = find_cgroup(options.cgroup, CgroupVersions::second);
   return selection;
 }
 
@@ -56,6 +93,34 @@ std::string selection_text(const LiveOptions& options) {
     text += (text.empty() ? "" : ", ") + options.command.front();
   if (!options.cgroup.empty()) text += (text.empty() ? "cgroup " : " in cgroup ") + options.cgroup;
   return text;
+}
+
+bool nobody_reads() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+void say_begin(const LiveOptions& options, const char* what) {
+  if (!options.pids.empty() || ::isatty(STDERR_FILENO) == 1)
+    say("{}{}\n", what, options.command.empty() && options.duration.empty() ? "; Ctrl+C ends it" : "");
+}
+
+void say_command_end(const LiveOptions& options, int status) {
+  const std::string command = printable(options.command.front());
+  if (WIFSIGNALED(status))
+    say("{} was ended by signal {}\n", command, WTERMSIG(status));
+  else
+    say("{} exited with {}\n", command, WEXITSTATUS(status));
+}
+
+void say_caveats() {
+  if (const BpfSupport support = bpf_support(); !support.caveat.empty()) say("note: {}\n", support.caveat);
+}
+
+bool all_ended(const BpfSelection& selection) {
+  return !selection.processes.empty() && std::ranges::none_of(selection.processes, [](pid_t process) {
+    return ::kill(process, 0) == 0 || errno != ESRCH;
+  });
 }
 
 std::optional<std::uint64_t> duration_of(const LiveOptions& options) {

@@ -81,8 +81,12 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
   if (!extra.empty() && dynamic_cast<const CLI::ExtrasError*>(&problem)) return unexpected_argument(app, extra.front());
   const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr;
   const std::string what = problem.what();
-  const char* const lacks = what.find("received") != std::string::npos ? " is given more than once" : " needs a value";
-  Error error(lacks_value ? what.substr(0, what.find(':')) + lacks : what);
+  const std::string name = what.substr(0, what.find(':'));
+  const CLI::Option* const option = lacks_value ? selected_command(app).get_option_no_throw(name) : nullptr;
+  const char* const lacks = option && option->get_expected_min() > 1     ? " takes two values"
+                            : what.find("received") != std::string::npos ? " is given more than once"
+                                                                         : " needs a value";
+  Error error(lacks_value ? name + lacks : what);
   error.hint(fmt::format("`{} -h` shows the usage", full_name(selected_command(app))));
   return error;
 }
@@ -134,6 +138,9 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_leaks_command(app, exit_code);
   add_timeline_command(app, exit_code);
   add_diff_command(app, exit_code);
+  add_flamegraph_command(app, exit_code);
+  add_graph_command(app, exit_code);
+  add_export_command(app, exit_code);
   add_convert_command(app, exit_code);
   add_repair_command(app, exit_code);
   add_completion_command(app, exit_code);
@@ -145,7 +152,7 @@ int run(int argc, char** argv) {
   const std::string program = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
   const bool is_daemon = program == "kmemtraced";
   CLI::App app(is_daemon ? kTracedDescription : kDescription, is_daemon ? "kmemtraced" : "kmemtrace");
-  app.formatter(help_formatter(stdout_style(false).width));
+  app.formatter(help_formatter(stdout_style({}).width));
   app.set_help_flag("-h", "Show short help");
   app.set_help_all_flag("--help", "Show long help");
   app.set_version_flag("--version", "kmemtrace " KMEMTRACE_VERSION, "Show the version");
@@ -159,6 +166,16 @@ int run(int argc, char** argv) {
 
   try {
     std::vector<std::string> arguments = arguments_of(program, argc, argv);
+    if (!is_daemon && !arguments.empty()) {
+      if (arguments.front() == "help") {
+        arguments.erase(arguments.begin());
+        arguments.emplace_back("--help");
+      }
+      const std::string& first = arguments.front();  // its help would be that of the whole program
+      const std::vector<std::string> names = names_of_commands(app);
+      if (!first.starts_with('-') && std::ranges::find(names, first) == names.end())
+        throw unexpected_argument(app, first);
+    }
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
     app.parse(arguments);
   } catch (const CLI::CallForVersion& version) {

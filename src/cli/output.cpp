@@ -44,7 +44,7 @@ bool locale_is_utf8() {
 
 }  // namespace
 
-void print_result(std::string_view text) {
+bool print_result(std::string_view text) {
   std::signal(SIGPIPE, SIG_IGN);  // write(2) says EPIPE instead
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -53,17 +53,18 @@ void print_result(std::string_view text) {
       continue;
     }
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EPIPE) return;
+    if (written < 0 && errno == EPIPE) return false;
     const bool full = errno == ENOSPC || errno == EDQUOT;
     Error error = system_error("Cannot write the result", "standard output");
     if (full) error.hint("Free some space or write to another file system");
     throw error;
   }
+  return true;
 }
 
-TextStyle stdout_style(bool raw) {
+TextStyle stdout_style(const StyleOptions& options) {
   TextStyle style;
-  style.raw = raw;
+  style.raw = options.raw;
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   winsize size{};
   if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
@@ -73,8 +74,8 @@ TextStyle stdout_style(bool raw) {
   const char* const no_color = std::getenv("NO_COLOR");
   const char* const term = std::getenv("TERM");
   const bool dumb = term == nullptr || std::string_view(term) == "dumb";
-  style.colour = terminal && !dumb && (no_color == nullptr || *no_color == '\0');
-  style.unicode = locale_is_utf8();
+  style.colour = options.colour && terminal && !dumb && (no_color == nullptr || *no_color == '\0');
+  style.unicode = !options.ascii && locale_is_utf8();
   return style;
 }
 

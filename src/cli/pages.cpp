@@ -71,7 +71,7 @@ int pages(const Options& options) {
   result.trace.complete = complete;
   result.findings.merge(symbols.findings());
   print_result(options.result.json ? json_pages(result, view)
-                                   : text_pages(result, view, stdout_style(options.result.raw)));
+                                   : text_pages(result, view, stdout_style(options.result.style)));
   return complete ? 0 : kInterruptedExitCode;
 }
 

@@ -2,12 +2,10 @@
 // kmemtrace profile
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <thread>
 
-#include <fcntl.h>
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "analysis/heap_profile.hpp"
@@ -16,17 +14,17 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/bpf/heap.hpp"
-#include "capture/bpf/poisson.h"
 #include "capture/tracefs/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/live_kernel.hpp"
 #include "cli/live_options.hpp"
 #include "cli/output.hpp"
+#include "cli/profile_files.hpp"
 #include "cli/record_messages.hpp"
 #include "cli/trace_options.hpp"
+#include "formats/kmt/profile.hpp"
 #include "views/json_heap_profile.hpp"
-#include "views/pprof.hpp"
 #include "views/text_heap_profile.hpp"
 
 namespace kmt {
@@ -38,8 +36,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};  // between looks into the ring buffer
 constexpr std::uint64_t kFewestBytes = 1;
-constexpr std::string_view kPrefix = "kmemtrace-heap-";
-constexpr std::string_view kSuffix = ".pb.gz";
+constexpr const char* kPprof = "pprof";
+constexpr const char* kKmt = "kmt";
 
 struct Options {
   LiveOptions live;
@@ -49,6 +47,8 @@ struct Options {
   std::string output;
   std::string continuous;
   std::string every = "1m";
+  std::string format = kPprof;
+  std::string show;
   unsigned keep = 60;
   std::size_t limit = 20;
   ResultOptions result;
@@ -61,6 +61,7 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace profile --rate 64K -- make -j8       finer, of a build
   kmemtrace profile --of pages -d 10s            of the page allocator
   kmemtrace profile --continuous /var/tmp/heap   a file each minute, the latest 60, until it is ended
+  kmemtrace profile -d 10m -o heap.kmt           then: kmemtrace profile --show heap.kmt --by cache,stack
 
 Allocations are drawn at random, each allocated byte with the same chance, one sample each --rate bytes on average. A
 sample is followed until it is freed. What is shown is computed back: estimates of everything that was allocated
@@ -85,7 +86,9 @@ std::vector<HeapKey> parse_heap_keys(std::string_view text) {
     const auto found = std::ranges::find(known, name, &HeapKeyInfo::name);
     if (found == known.end()) {
       Error error(fmt::format("\"{}\" is no key", printable(name)));
-      error.hint("Keys are call-site, stack, process, cache and cgroup, and several with commas");
+      std::string names;
+      for (const HeapKeyInfo& info : known) names += (names.empty() ? "" : ", ") + std::string(info.name);
+      error.hint("Keys are " + names + ", and several with commas");
       throw error;
     }
     if (std::ranges::find(keys, found->key) == keys.end()) keys.push_back(found->key);
@@ -95,34 +98,20 @@ std::vector<HeapKey> parse_heap_keys(std::string_view text) {
 
 std::uint64_t parse_rate(const std::string& text) {
   const std::uint64_t bytes = parse_size(text);
-  if (bytes < kFewestBytes || bytes > KMT_MOST_MEAN_BYTES) throw Error("--rate is a size from 1 byte to 16G");
+  if (bytes < kFewestBytes || bytes > kMostMeanBytes) throw Error("--rate is a size from 1 byte to 16G");
   return bytes;
+}
+
+// Files are named by the second.
+std::chrono::nanoseconds parse_every(const std::string& text) {
+  const std::chrono::nanoseconds every(parse_duration(text));
+  if (every < std::chrono::seconds(1)) throw Error("--every is at least 1s");
+  return every;
 }
 
 std::uint64_t unix_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
-}
-
-// Beside its place first, so that nobody sees half of it.
-void write_whole(const std::string& path, std::string_view bytes) {
-  const std::string unfinished = path + ".unfinished";
-  {
-    const FileDescriptor file = open_file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
-    write_all(file.get(), bytes, unfinished);
-  }
-  std::error_code code;
-  fs::rename(unfinished, path, code);
-  if (code) throw Error(fmt::format("Cannot rename the profile: {}", code.message())).at({path, {}, {}});
-}
-
-// The latest `keep` profiles of a folder stay. Names are times, so they are in order.
-void remove_old_profiles(const std::string& folder, unsigned keep) {
-  std::vector<std::string> profiles;
-  for (const std::string& name : names_in(folder))
-    if (name.starts_with(kPrefix) && name.ends_with(kSuffix)) profiles.push_back(name);
-  std::error_code code;
-  for (std::size_t i = 0; i + keep < profiles.size(); ++i) fs::remove(folder + "/" + profiles[i], code);
 }
 
 // One profile that runs, with all that it needs.
@@ -137,32 +126,43 @@ class Profiler {
                                       [this](const HeapSampleEnd& end) { profile_.end(end); }}) {}
 
   void drain() { watcher_.drain(); }
-  const SymbolNames& symbols() const { return kernel_.symbols(); }
+  const Kallsyms& symbols() const { return kernel_.symbols(); }
 
-  HeapProfileResult result() {
+  // What came since the begin of the interval, which ends now: the next one begins where this one took its last sample.
+  HeapProfileForms end_interval() {
     watcher_.drain();
-    const HeapLosses losses = watcher_.losses();
-    if (losses.ends > 0) profile_.reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
-    HeapProfileResult result = profile_.result(by_);
-    result.selection = selection_text(options_.live);
-    result.kernel = LiveKernel::release();
-    result.start_unix_ns = start_unix_ns_;
-    result.duration_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start_).count());
-    result.has_pages = options_.of != "slab";
-    result.losses = losses;
-    result.memory = watcher_.memory();
-    result.own_cpu_ns = own_cpu_ns();
-    for (const EventName& event : watcher_.missing()) result.missing.push_back(to_string(event));
-    return result;
-  }
-
-  void begin_interval() {
+    const Moment end = now();
+    if (end.losses.ends > begin_.losses.ends)
+      profile_.reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
+    if (kernel_.refresh()) profile_.names_changed();
+    HeapProfileForms forms{profile_.result(by_), profile_.drawn()};
+    forms.result.stacks = profile_.stacks();
+    HeapProfileFacts& facts = forms.result;
+    facts.selection = selection_text(options_.live);
+    facts.kernel = LiveKernel::release();
+    facts.start_unix_ns = begin_.unix_ns;
+    facts.duration_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(end.time - begin_.time).count());
+    facts.has_pages = options_.of != "slab";
+    facts.losses = difference(begin_.losses, end.losses);
+    facts.memory = watcher_.memory();
+    facts.own_cpu_ns = end.own_cpu_ns - begin_.own_cpu_ns;
+    for (const EventName& event : watcher_.missing()) facts.missing.push_back(to_string(event));
+    static_cast<HeapProfileFacts&>(forms.drawn) = facts;
     profile_.begin_interval();
-    start_ = Clock::now();
-    start_unix_ns_ = unix_ns();
+    begin_ = end;
+    return forms;
   }
 
  private:
+  struct Moment {
+    Clock::time_point time;
+    std::uint64_t unix_ns;
+    HeapLosses losses;  // and CPU time, until then
+    std::uint64_t own_cpu_ns;
+  };
+
+  Moment now() const { return {Clock::now(), unix_ns(), watcher_.losses(), own_cpu_ns()}; }
+
   HeapRequest request(const BpfSelection& selection) const {
     HeapRequest request;
     request.selection = selection;
@@ -177,27 +177,13 @@ class Profiler {
   LiveKernel kernel_;
   HeapProfile profile_;
   HeapWatcher watcher_;
-  Clock::time_point start_ = Clock::now();
-  std::uint64_t start_unix_ns_ = unix_ns();
+  Moment begin_{Clock::now(), unix_ns(), {}, 0};  // the first interval bears what the begin cost
 };
-
-void write_continuous(const Options& options, Profiler& profiler) {
-  const HeapProfileResult result = profiler.result();
-  const auto seconds = static_cast<std::time_t>(result.start_unix_ns / 1'000'000'000);
-  const std::string name = fmt::format("{}{:%Y%m%dT%H%M%SZ}{}", kPrefix, fmt::gmtime(seconds), kSuffix);
-  write_whole(options.continuous + "/" + name, pprof_profile(result, profiler.symbols()));
-  remove_old_profiles(options.continuous, options.keep);
-  profiler.begin_interval();
-}
 
 void check_options(const Options& options) {
   if (!options.continuous.empty() && !options.output.empty())
     throw Error("--continuous names its files itself: -o cannot be given with it");
-  if (!options.output.empty() && !options.output.ends_with(".pb.gz") && !options.output.ends_with(".json")) {
-    Error error("What a profile is written as is told by its name");
-    error.hint("Name it *.pb.gz for pprof, or *.json");
-    throw error.at({options.output, {}, {}});
-  }
+  if (!options.output.empty()) check_profile_name(options.output);
   std::error_code code;
   if (!options.continuous.empty() && !fs::is_directory(options.continuous, code))
     throw Error("--continuous needs a folder that exists").at({options.continuous, {}, {}});
@@ -205,41 +191,74 @@ void check_options(const Options& options) {
   throw Error("--keep 0 would keep nothing");
 }
 
+// To the file that was asked for, and to standard output.
+void give(const Options& options, const HeapProfileForms& profile, const Kallsyms& symbols) {
+  if (!options.output.empty()) {
+    write_profile(options.output, profile, symbols);
+    say("Wrote {}\n", printable(options.output));
+  }
+  if (options.result.json)
+    print_result(json_heap_profile(profile.result, symbols));
+  else if (options.output.empty())
+    print_result(text_heap_profile(profile.result, symbols, options.limit, stdout_style(options.result.style)));
+}
+
+// A profile that was kept, as if it had just ended.
+void show(const Options& options) {
+  if (options.output.ends_with(".kmt")) throw Error("--show and -o FILE.kmt would only copy the profile");
+  if (!options.output.empty()) check_profile_name(options.output);
+  const auto mapping = std::make_shared<const MappedFile>(options.show);
+  kmt_format::StoredProfile stored = kmt_format::read_profile({options.show, mapping->bytes(), mapping});
+  DrawnProfile& drawn = stored.profile;
+  const Kallsyms symbols(stored.kallsyms);
+  HeapProfile profile(drawn.mean_bytes, symbols, [&drawn](std::uint64_t id) {
+    const auto at = drawn.cgroups.find(id);
+    return at == drawn.cgroups.end() ? fmt::format("cgroup {}", id) : at->second;
+  });
+  for (DrawnGroup& group : drawn.groups) profile.add(std::move(group));
+  HeapProfileForms forms{profile.result(parse_heap_keys(options.by)), {}};
+  forms.result.stacks = profile.stacks();
+  static_cast<HeapProfileFacts&>(forms.result) = static_cast<const HeapProfileFacts&>(drawn);
+  give(options, forms, symbols);
+}
+
 void profile(const Options& options) {
   check_options(options);
   const std::optional<std::uint64_t> duration = duration_of(options.live);
-  const std::chrono::nanoseconds every(parse_duration(options.every));
+  const std::chrono::nanoseconds every = parse_every(options.every);
   const InterruptGuard interrupt;
   std::optional<HeldCommand> command;
   if (!options.live.command.empty()) command.emplace(options.live.command);
-  Profiler profiler(options, selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt));
+  const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
+  say_caveats();
+  Profiler profiler(options, selection);
   if (command) command->release();
-  if (!command && !duration && ::isatty(STDERR_FILENO) == 1) say("Profiling; Ctrl+C ends it\n");
+  say_begin(options.live, "Profiling");
   const Clock::time_point start = Clock::now();
   Clock::time_point next = start + every;
-  while (!interrupt.interrupted() && !(command && command->poll()) &&
+  const auto write_interval = [&] {
+    write_continuous_profile(options.continuous, options.format == kKmt ? ".kmt" : ".pb.gz", options.keep,
+                             profiler.end_interval(), profiler.symbols());
+  };
+  while (!interrupt.interrupted() && !(command ? command->poll().has_value() : all_ended(selection)) &&
          !(duration && Clock::now() - start >= std::chrono::nanoseconds(*duration))) {
     std::this_thread::sleep_for(kPause);
     profiler.drain();
     if (options.continuous.empty() || Clock::now() < next) continue;
-    write_continuous(options, profiler);
-    next += every;
+    write_interval();
+    next += every * ((Clock::now() - next) / every + 1);  // those that were slept through are one
   }
-  if (!options.continuous.empty()) {
-    write_continuous(options, profiler);
-    return;
-  }
-  const HeapProfileResult result = profiler.result();
-  const SymbolNames& symbols = profiler.symbols();
-  if (options.output.ends_with(".json"))
-    write_whole(options.output, json_heap_profile(result, symbols));
-  else if (!options.output.empty())
-    write_whole(options.output, pprof_profile(result, symbols));
-  if (!options.output.empty()) say("Wrote {}\n", printable(options.output));
-  if (options.result.json)
-    print_result(json_heap_profile(result, symbols));
-  else if (options.output.empty())
-    print_result(text_heap_profile(result, symbols, options.limit, stdout_style(options.result.raw)));
+  if (!options.continuous.empty())
+    write_interval();
+  else
+    give(options, profiler.end_interval(), profiler.symbols());
+  if (command)
+    if (const std::optional<int> status = command->poll()) say_command_end(options.live, *status);
+}
+
+// What is said of a profile that is shown; all else is of one that is made.
+bool can_be_shown_with(const CLI::Option& option) {
+  return option.check_name("--by") || option.check_name("--output") || option.check_name("--help");
 }
 
 }  // namespace
@@ -263,21 +282,39 @@ CLI::App* add_profile_command(CLI::App& app, int& exit_code) {
           "Group by KEYS (default: call-site)\nKeys are call-site, caller, stack, process, cache and cgroup; several "
           "with commas. A caller is the first function that is no allocator (docs/wrappers.md).")
       ->option_text("KEYS");
-  command->add_option("-o,--output", options->output, "Write the profile to FILE: *.pb.gz for pprof, or *.json")
-      ->type_name("FILE");
   command
-      ->add_option("--continuous", options->continuous,
-                   "Write a profile for pprof into FOLDER after each time T, until it is ended\nEach holds what was "
-                   "allocated in its time, and what lived at its end of all that was since the begin.")
-      ->type_name("FOLDER");
-  command->add_option("--every", options->every, "With --continuous: a file each T (default: 1m)")->type_name("T");
-  command->add_option("--keep", options->keep, "With --continuous: keep the latest N files (default: 60)")
-      ->type_name("N");
+      ->add_option("-o,--output", options->output,
+                   "Write the profile to FILE: *.pb.gz for pprof, *.json, or *.kmt, which --show shows again")
+      ->type_name("FILE");
+  CLI::Option* const show_option =
+      command->add_option("--show", options->show, "Show the profile that was written to FILE.kmt, by whatever keys")
+          ->type_name("FILE");
+  CLI::Option* const continuous =
+      command
+          ->add_option("--continuous", options->continuous,
+                       "Write a profile into FOLDER after each time T, until it is ended\nEach holds what was "
+                       "allocated in its time, and what lived at its end of all that was since the begin.")
+          ->type_name("FOLDER");
+  CLI::Option* const every =
+      command->add_option("--every", options->every, "With --continuous: a file each T (default: 1m)")->type_name("T");
+  CLI::Option* const keep =
+      command->add_option("--keep", options->keep, "With --continuous: keep the latest N files (default: 60)")
+          ->type_name("N");
+  CLI::Option* const format =
+      command->add_option("--format", options->format, "With --continuous: files for pprof, or .kmt (default: pprof)")
+          ->option_text("FORMAT")
+          ->check(CLI::IsMember({kPprof, kKmt}));
+  for (CLI::Option* const option : {every, keep, format}) option->needs(continuous);
+  for (CLI::Option* const option : command->get_options())
+    if (option != show_option && !can_be_shown_with(*option)) show_option->excludes(option);
   add_limit_option(*command, options->limit, "rows in the table");
   add_result_options(*command, options->result, "kmemtrace.profile/1", "plain digits and full names");
   command->footer(kFooter);
   command->callback([options, &exit_code] {
-    profile(*options);
+    if (options->show.empty())
+      profile(*options);
+    else
+      show(*options);
     exit_code = 0;
   });
   return command;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -12,7 +11,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "formats/perfdata/file.hpp"
 
 namespace kmt {
 
@@ -44,26 +42,6 @@ std::string default_trace() {
   return ::access("cpu0.out", F_OK) == 0 ? "." : "trace.kmt";
 }
 
-namespace {
-
-// perf record --threads and --kcore make a folder, with the trace or its beginning in a file `data`.
-void refuse_folder_of_perf(const std::string& path) {
-  namespace fs = std::filesystem;
-  const fs::path folder(path);
-  std::error_code code;
-  if (!fs::is_regular_file(folder / "data", code) || !perfdata::is_perf_data(MappedFile(folder / "data").bytes()))
-    return;
-  Error error("The folder is one of perf record, which is not read");
-  error.at({path, {}, {}});
-  if (fs::exists(folder / "data.0", code))
-    error.hint("Record without --threads: all is in one file then");
-  else
-    error.hint("Name the file in it: " + printable((folder / "data").string()));
-  throw error;
-}
-
-}  // namespace
-
 TraceFile standard_input() {
   static const auto kInput = std::make_shared<const MappedFile>("/dev/stdin");
   return {"standard input", kInput->bytes(), kInput};
@@ -75,7 +53,6 @@ std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOpti
     return open_trace(standard_input(), options);
   }
   try {
-    refuse_folder_of_perf(path);
     return open_trace(path, options);
   } catch (Error& error) {
     if (error.hint().empty() && ::access(path.c_str(), F_OK) != 0)

@@ -46,6 +46,7 @@ class WatchedSource : public Source {
   WatchedSource(Source& source, bool progress) : source_(source), line_(progress) {}
 
   const TraceInfo& info() const override { return source_.info(); }
+  TraceInfo& info() override { return source_.info(); }
   bool read(EventBatch& batch) override;
   double progress() const override { return source_.progress(); }
   // False when Ctrl+C ended it before the trace's end.

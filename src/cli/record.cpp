@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "capture/bpf/recorder.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/commands.hpp"
@@ -41,6 +42,7 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace record --flight 256M --trigger failure
                                                 what led to an allocation that failed
   kmemtrace record --rotate 1G --keep 10        trace.0001.kmt, trace.0002.kmt, …: the latest ten
+  kmemtrace record --backend bpf                at less cost for what is recorded
   kmemtrace record --boot                       what to boot with to trace a boot; after that boot, its trace
 
 When the recording ends before COMMAND does (--duration, Ctrl+C), COMMAND is asked to end (SIGTERM).
@@ -89,6 +91,8 @@ void offer_to_remove_stale(const std::string& tracefs, bool remove) {
 void print_notes(const RecordOutcome& outcome) {
   if (outcome.filtered_by_pid_list)
     say("note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
+  if (outcome.not_followed_processes > 0)
+    say("warning: {} processes that were forked could not be followed\n", outcome.not_followed_processes);
   if (outcome.own_events_recorded)
     say("note: the recorder's own events are in the trace: in a PID namespace (a container) it cannot tell the kernel "
         "which they are. Record on the host to leave them out\n");
@@ -100,6 +104,7 @@ void record_trace(const RecordOptions& options) {
   const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
   std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
   std::optional<BootBuffer> boot;
+  check_backend(options);
   if (options.boot && !(boot = boot_buffer_or_plan(options))) return;
   check_output(options.output);
   const std::string tracefs = usable_tracefs();
@@ -123,19 +128,21 @@ void record_trace(const RecordOptions& options) {
     progress.update(now, output.bytes(now));
   };
   if (!writes_trace_dat(options)) hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
-  hooks.described = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
+  const OpenSink open = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
     if (!has_addresses(kernel.kallsyms))
       say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
           "sysctl kernel.kptr_restrict=1\n");
-    PageSink* const sink = output.open(kernel, cpus);
+    RecordingSink* const sink = output.open(kernel, cpus);
     if (request.command.empty() && !boot && ::isatty(STDERR_FILENO) == 1)
       say("Recording {} events into {}; {}Ctrl+C ends it\n", request.events.size(), printable(options.output),
           output.is_flight_recorder() ? "SIGUSR2 writes what is kept, " : "");
     if (trigger) trigger->start();
     return sink;
   };
-  RecordOutcome outcome =
-      boot ? collect_boot_buffer(tracefs, *boot, request.scratch_directory, hooks) : record(tracefs, request, hooks);
+  hooks.described = open;
+  RecordOutcome outcome = boot                ? collect_boot_buffer(tracefs, *boot, request.scratch_directory, hooks)
+                          : uses_bpf(options) ? record_by_bpf(tracefs, request, hooks, open)
+                                              : record(tracefs, request, hooks);
   if (!output.failure().empty()) {
     outcome.end = RecordEnd::cannot_write;
     outcome.write_error = output.failure();
@@ -163,6 +170,12 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
       ->add_option("-o,--output", options->output,
                    "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat")
       ->type_name("FILE");
+  command
+      ->add_option("--backend", options->backend,
+                   "What takes the events: tracefs (default), or bpf, which costs what is recorded less and notes the "
+                   "cgroup of each event")
+      ->type_name("BACKEND")
+      ->check(CLI::IsMember({"tracefs", "bpf"}));
   repeatable(command
                  ->add_option("-e,--event", options->events,
                               "Record EVENT, system:name with globs, instead of all events of kernel memory\n"

@@ -83,7 +83,11 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   const std::uint64_t lost = sum.lost + sum.unread;
   if (lost == 0) return say("Nothing was lost\n");
   say("{} events were lost:\n{}", humane_count(lost), lost_by_cpu);
-  if (sum.lost > 0) say("Larger buffers (-b, --max-memory) or fewer events (-e, --filter) lose less\n");
+  if (outcome.missed_events > 0)
+    say("{} of these came in interrupts while the BPF program of the same event was at work\n",
+        humane_count(outcome.missed_events));
+  if (sum.lost > outcome.missed_events)
+    say("Larger buffers (-b, --max-memory) or fewer events (-e, --filter) lose less\n");
 }
 
 }  // namespace kmt

@@ -95,7 +95,7 @@ RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& re
   if (!writes_trace_dat(options) && options.version_given) throw Error("--file-version is for trace.dat: -o FILE.dat");
 }
 
-PageSink* RecordOutput::open(const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
+RecordingSink* RecordOutput::open(const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
   reserve_.take(directory_, bytes_at_end(options_, kernel, cpus.size()));
   if (writes_trace_dat(options_)) return nullptr;
   KernelDescription described = kernel;

@@ -31,8 +31,8 @@ class RecordOutput {
   // Throws Error when the options contradict each other.
   RecordOutput(const RecordOptions& options, const RecordRequest& request);
 
-  // Who takes the pages; nullptr: the recorder shall keep them. Throws Error.
-  PageSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
+  // Who takes pages or records; nullptr: the recorder shall keep them. Throws Error.
+  RecordingSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
   void add(const StateSample& sample);  // of a .kmt that is open
   // Called four times a second: files in rotation, and what a flight recorder was asked for.
   void turn(const RecordProgress& progress, const std::function<RawRecording()>& recording);

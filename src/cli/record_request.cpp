@@ -83,6 +83,7 @@ Amount parse_amount(const char* option, const std::string& text) {
 }  // namespace
 
 bool writes_trace_dat(const RecordOptions& options) { return options.output.ends_with(".dat"); }
+bool uses_bpf(const RecordOptions& options) { return options.backend == "bpf"; }
 
 // Fails before anything is recorded, not after.
 void check_output(const std::string& path) {
@@ -103,6 +104,20 @@ void check_output(const std::string& path) {
   if (!fs::is_directory(directory, code)) throw Error("The output's directory does not exist").at({directory, {}, {}});
   if (::access(directory.c_str(), W_OK) != 0)
     throw Error("Cannot write to the output's directory").at({directory, {}, {}});
+}
+
+void check_backend(const RecordOptions& options) {
+  if (!uses_bpf(options)) return;
+  const auto refuse = [](const char* what, const char* hint) {
+    Error error(fmt::format("--backend bpf and {} exclude each other", what));
+    error.hint(hint);
+    throw error;
+  };
+  if (writes_trace_dat(options))
+    refuse("a trace.dat", "Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
+  if (options.boot) refuse("--boot", "A boot is traced by the kernel's parameters");
+  if (!options.filters.empty()) refuse("--filter", "Record with --backend tracefs, whose events the kernel filters");
+  if (!options.clock.empty() && options.clock != "mono") refuse("this --clock", "BPF programs have the clock mono");
 }
 
 std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs) {
@@ -148,7 +163,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   if (request.buffer_bytes.value_or(8192) < 8192) throw Error("A buffer of less than 8k a CPU holds no events");
 
   const TraceClocks clocks = read_clocks(tracefs);
-  request.clock = options.clock.empty() ? clocks.recommended : options.clock;
+  request.clock = uses_bpf(options) ? "mono" : options.clock.empty() ? clocks.recommended : options.clock;
   if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end()) {
     Error error(fmt::format("This kernel has no clock \"{}\"", request.clock));
     error.hint(fmt::format("It has: {}", fmt::join(clocks.offered, ", ")));

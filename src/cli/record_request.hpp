@@ -13,6 +13,7 @@ namespace kmt {
 
 struct RecordOptions {
   std::string output = "trace.kmt";
+  std::string backend = "tracefs";
   std::vector<std::string> events;
   std::vector<std::string> filters;
   std::vector<std::string> pids;
@@ -37,9 +38,11 @@ struct RecordOptions {
 };
 
 bool writes_trace_dat(const RecordOptions& options);  // else .kmt
+bool uses_bpf(const RecordOptions& options);          // else tracefs
 
 // All throw Error.
 void check_output(const std::string& path);
+void check_backend(const RecordOptions& options);  // what only ftrace can do
 RecordRequest request_of(const RecordOptions& options, const std::string& tracefs);
 std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options);
 std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes);

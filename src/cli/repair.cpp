@@ -114,8 +114,8 @@ void repair(const Options& options) {
       kmt_format::write_repaired(options.file, file, plan);
     }
     const std::string name = printable(options.file);
-    if (!plan.needed) return print_result(fmt::format("{}: nothing to repair\n", name));
-    print_result(fmt::format("{}: repaired\n", name) + describe(plan, stdout_style(false)));
+    print_result(plan.needed ? fmt::format("{}: repaired\n", name) + describe(plan, stdout_style({}))
+                             : fmt::format("{}: nothing to repair\n", name));
   } catch (Error& error) {
     throw error.at({options.file, {}, {}});
   }

@@ -7,6 +7,7 @@
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/filter_options.hpp"
+#include "cli/html.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
@@ -26,7 +27,10 @@ struct Options {
   std::string columns;
   std::size_t limit = ReportOptions{}.limit;
   ResultOptions result;
+  bool over_time = false;
   PerfKmemFlags perf_kmem;
+  std::string html;
+  std::vector<std::string> diff;  // two files
 };
 
 std::string by_help() {
@@ -39,6 +43,7 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace report                               trace.kmt in this folder
   kmemtrace report big.kmt --sort waste          where most of the memory given is not used
   kmemtrace report big.kmt --sort live-bytes     what was not freed again
+  kmemtrace report big.kmt --over-time           with a small picture of how live bytes went
   kmemtrace report big.kmt --by task             which tasks allocate, pages too
   kmemtrace report big.kmt --by cache,call-site  the call sites of each slab cache
   kmemtrace report big.kmt --by lifetime         how long allocations live
@@ -47,6 +52,9 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
   kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
   kmemtrace report big.kmt --lines               with file and line, from installed debug info
+  kmemtrace report big.kmt --html big.html       a page for a browser, to look at and to attach to a bug report
+  kmemtrace report --html ab.html --diff a.kmt b.kmt
+                                                 what became more and what less, as a flame graph too
   perf record -a -e 'kmem:*' -o - sleep 9 | kmemtrace report -
   kmemtrace report perf.data --style perf-kmem --caller --alloc -l 10
                                                  the tables of `perf kmem stat`, for scripts that read them
@@ -67,13 +75,21 @@ const Column<GroupRow>& group_column(std::string_view key) {
   return column_named(pointers_to(group_columns()), key == "symbol" ? "name" : key);
 }
 
+int report_as_html(const Options& options) {
+  std::vector<TraceFiles> traces = {options.analyse.trace.files};
+  if (!options.diff.empty()) traces = {{options.diff[0]}, {options.diff[1]}};
+  return write_html(options.html, traces, options.analyse, filter_of(options.filter)) ? 0 : kInterruptedExitCode;
+}
+
 int report(const CLI::App& command, const Options& options) {
   ReportRequest request;
   request.filter = filter_of(options.filter);
-  if (!options.by.empty()) request.by = parse_group_keys(options.by);
+  if (!options.by.empty())
+    request.by = options.over_time ? parse_keys_of_live(options.by) : parse_group_keys(options.by);
   ReportOptions view;
   view.limit = options.limit;
   view.filtered = !request.filter.selects_all();
+  view.over_time = request.history = options.over_time;
   if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
   if (!options.sort.empty()) view.sort = &group_column(options.sort);
   if (!options.columns.empty())
@@ -84,14 +100,16 @@ int report(const CLI::App& command, const Options& options) {
     request.by = perf_kmem_keys(*perf_kmem);
   }
 
-  const ReportResult result = analyse(options.analyse, request);
+  AnalyseOptions analysing = options.analyse;
+  analysing.names = !perf_kmem || shows_code(*perf_kmem);
+  const ReportResult result = analyse(analysing, request);
   if (perf_kmem) {
     fmt::print(stderr, "{}", perf_kmem_warnings(result));
     print_result(text_perf_kmem(result, *perf_kmem));
     return result.trace.complete ? 0 : kInterruptedExitCode;
   }
   print_result(options.result.json ? json_report(result, view)
-                                   : text_report(result, view, stdout_style(options.result.raw)));
+                                   : text_report(result, view, stdout_style(options.result.style)));
   return result.trace.complete ? 0 : kInterruptedExitCode;
 }
 
@@ -109,13 +127,29 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
                    "Show these columns, in this order: hits,allocated,peak\nThe columns are those that --sort takes:" +
                        list_of(pointers_to(group_columns())))
       ->option_text("LIST");
+  command->add_flag("--over-time", options->over_time,
+                    "Draw how the live bytes of each group went\nOf the 4096 groups with the highest peaks; not by "
+                    "lifetime.");
   add_limit_option(*command, options->limit, "groups in each table");
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);
   add_result_options(*command, options->result, "kmemtrace.report/1", "plain digits, full names and every column");
   add_perf_kmem_options(*command, options->perf_kmem);
+  CLI::Option* const html =
+      command
+          ->add_option("--html", options->html,
+                       "Write a page to look at to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks\n"
+                       "One file that any browser opens, without a network.")
+          ->type_name("OUT.html")
+          ->excludes("--by", "--sort", "--columns", "--over-time", "--json", "--raw", "--style");
+  command->add_option("--diff", options->diff, "With --html: a page that compares two traces, instead of FILE")
+      ->type_name("A B")
+      ->expected(2)
+      ->needs(html);
   command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
-  command->callback([options, command, &exit_code] { exit_code = report(*command, *options); });
+  command->callback([options, command, &exit_code] {
+    exit_code = options->html.empty() ? report(*command, *options) : report_as_html(*options);
+  });
   return command;
 }
 

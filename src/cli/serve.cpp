@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace serve
+#include <cerrno>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <prometheus/exposer.h>
+#include <sys/socket.h>
 
 #include "analysis/exported_series.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/heap_watch.hpp"
@@ -66,13 +75,40 @@ class Metrics : public prometheus::Collectable {
   ExportedMetrics metrics_;
 };
 
+[[noreturn]] void refuse(const std::string& address, std::string_view why) {
+  Error error(fmt::format("Cannot listen on {}: {}", printable(address), why));
+  error.hint("Name ADDRESS:PORT of this machine that nobody else listens on, as 127.0.0.1:9751");
+  throw error;
+}
+
+// The server says only that it failed: what is wrong is found by binding to the address before.
+void check_address(const std::string& address) {
+  if (address.starts_with('[')) refuse(address, "addresses of IPv6 are not served");
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) refuse(address, "it names no port");
+  if (colon == 0) refuse(address, "it names no address; 0.0.0.0 is all of this machine's");
+  const std::string host = address.substr(0, colon);
+  const std::string digits = address.substr(colon + 1);
+  std::uint16_t port = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (code != std::errc{} || end != digits.data() + digits.size() || port == 0)
+    refuse(address, "a port is a number from 1 to 65535");
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_port = htons(port);
+  if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is no address of IPv4");
+  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;  // as the server does it
+  ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (::bind(probe.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
+    refuse(address, std::strerror(errno));
+}
+
 std::unique_ptr<prometheus::Exposer> listen(const std::string& address) {
   try {
     return std::make_unique<prometheus::Exposer>(address);
   } catch (const std::exception& error) {
-    Error failure(fmt::format("Cannot listen on {}: {}", printable(address), error.what()));
-    failure.hint("Name ADDRESS:PORT of this machine that nobody else listens on, as 127.0.0.1:9751");
-    throw failure;
+    refuse(address, error.what());
   }
 }
 
@@ -81,16 +117,15 @@ void serve(const Options& options) {
   LiveOptions live;
   live.cgroup = options.cgroup;
   const auto metrics = std::make_shared<Metrics>();
-  const std::unique_ptr<prometheus::Exposer> exposer = listen(options.address);
-  HeapWatch watch(selection_of(live, {}), selection_text(live), std::chrono::seconds(1));
+  check_address(options.address);
+  say_caveats();
+  HeapWatch watch(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
+                  {TopView::call_sites, TopView::caches, TopView::orders});
   ExportedSeries call_sites(options.most_names);
   ExportedSeries caches(options.most_names);
   ExportedSeries page_orders(options.most_names);
-  exposer->RegisterCollectable(metrics);
-  say("Serving http://{}/metrics; Ctrl+C ends it\n", printable(options.address));
-  while (!interrupt.interrupted()) {
-    std::this_thread::sleep_for(kPause);
-    if (!watch.turn()) continue;
+  const auto start = static_cast<double>(std::time(nullptr));
+  const auto publish = [&] {
     const TopResult result = watch.result(TopView::call_sites);
     call_sites.add(result.rows);
     caches.add(watch.result(TopView::caches).rows);
@@ -101,9 +136,20 @@ void serve(const Options& options) {
     now.caches = caches.rows();
     now.page_orders = page_orders.rows();
     now.losses = result.losses;
+    now.replaced = result.replaced;
     now.memory = result.memory;
     now.cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;
+    now.start_unix_seconds = start;
     metrics->set(std::move(now));
+  };
+  publish();
+  // Only now, so that nobody who connects finds nothing.
+  const std::unique_ptr<prometheus::Exposer> exposer = listen(options.address);
+  exposer->RegisterCollectable(metrics);
+  say("Serving http://{}/metrics; Ctrl+C ends it\n", printable(options.address));
+  while (!interrupt.interrupted()) {
+    std::this_thread::sleep_for(kPause);
+    if (watch.turn()) publish();
   }
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace stat
-#include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <thread>
 
 #include <unistd.h>
@@ -47,7 +44,8 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace stat --interval 1s --json  an object a line, for scripts
 
 The kernel counts by itself, with BPF programs on its tracepoints: nothing is streamed, every event costs some
-nanoseconds, and the counts are exact. Requested is what was asked for, Allocated what was given for it. Frees say of
+nanoseconds, and the counts are exact: what happened is Events and Missed together. Missed, a column that is there when
+it has something, came while the same event was being counted on its CPU; of that only the number is known. Requested is what was asked for, Allocated what was given for it. Frees say of
 how many bytes they are where the kernel tells; a kfree() does not.
 
 Beside the events stands what the kernel says of its memory as a whole, at the begin and the end, or of each interval.
@@ -67,6 +65,7 @@ std::uint64_t since(Clock::time_point start) {
 struct Reading {
   std::uint64_t at_ns = 0;
   std::vector<StatRow> rows;
+  std::uint64_t not_followed = 0;
   StateSample sample;
 };
 
@@ -76,6 +75,7 @@ Reading read_now(const EventCounters& counters, Clock::time_point start) {
   for (const EventCount& count : counters.read())
     reading.rows.push_back({to_string(count.event), count.has_bytes, count.may_fail, count.events, count.failed,
                             count.requested, count.allocated, count.missed});
+  reading.not_followed = counters.not_followed();
   reading.sample = sample_memory_state();
   reading.sample.ticks = reading.at_ns;
   return reading;
@@ -86,14 +86,9 @@ StatResult result_between(const Reading& from, const Reading& to) {
   result.start_ns = from.at_ns;
   result.end_ns = to.at_ns;
   result.rows = difference(from.rows, to.rows);
+  result.not_followed = to.not_followed - from.not_followed;
   result.state = memory_state_of({from.sample, to.sample});
   return result;
-}
-
-// Whether all processes that were named have ended.
-bool all_ended(const std::vector<pid_t>& processes) {
-  return !processes.empty() &&
-         std::ranges::none_of(processes, [](pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; });
 }
 
 std::optional<std::uint64_t> interval_of(const Options& options) {
@@ -110,38 +105,38 @@ void stat(const Options& options) {
   std::optional<HeldCommand> command;
   if (!options.live.command.empty()) command.emplace(options.live.command);
   const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
-  const auto print = [&](StatResult result) {
-    result.selection = selection_text(options.live);
-    print_result(options.result.json ? json_stat(result, interval.has_value())
-                                     : text_stat(result, stdout_style(options.result.raw)));
-  };
-
+  say_caveats();
   const EventCounters counters(selection);
+  const auto print = [&](const Reading& from, const Reading& to, bool whole) {
+    StatResult result = result_between(from, to);
+    result.whole = whole;
+    result.selection = selection_text(options.live);
+    for (const EventName& event : counters.missing()) result.missing.push_back(to_string(event));
+    result.memory = counters.memory();
+    print_result(options.result.json ? json_stat(result, interval.has_value())
+                                     : text_stat(result, stdout_style(options.result.style)));
+  };
   const Clock::time_point start = Clock::now();
   const Reading first = read_now(counters, start);
   if (command) command->release();
-  if (!command && !duration && !interval && ::isatty(STDERR_FILENO) == 1) say("Counting; Ctrl+C ends it\n");
+  say_begin(options.live, "Counting");
   Reading last = first;
   std::uint64_t next = interval.value_or(0);
-  const auto ended = [&] {
-    return command ? command->poll().has_value() : !options.live.all && all_ended(selection.processes);
-  };
+  const auto ended = [&] { return nobody_reads() || (command ? command->poll().has_value() : all_ended(selection)); };
   while (!interrupt.interrupted() && !ended() && !(duration && since(start) >= *duration)) {
     if (interval && since(start) >= next) {
       Reading now = read_now(counters, start);
-      StatResult result = result_between(last, now);
-      result.whole = false;
-      print(std::move(result));
+      print(last, now, false);
       last = std::move(now);
       next += *interval * ((since(start) - next) / *interval + 1);  // those that were slept through are one
     }
     std::this_thread::sleep_for(kPause);
   }
-  StatResult result = result_between(first, read_now(counters, start));
-  for (const EventName& event : counters.missing()) result.missing.push_back(to_string(event));
-  result.not_followed = counters.not_followed();
-  result.memory = counters.memory();
-  print(std::move(result));
+  const Reading end = read_now(counters, start);
+  if (interval) print(last, end, false);  // what is left of it: intervals add up to the total
+  print(first, end, true);
+  if (command)
+    if (const std::optional<int> status = command->poll()) say_command_end(options.live, *status);
 }
 
 }  // namespace

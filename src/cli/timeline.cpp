@@ -53,7 +53,7 @@ int timeline(const Options& options) {
   TimelineRequest wanted = options.timeline;
   wanted.balances = request.filter.selects_all();
   const TimelineResult result = timeline_of(analyse(options.analyse, request), wanted);
-  print_result(options.result.json ? json_timeline(result) : text_timeline(result, stdout_style(options.result.raw)));
+  print_result(options.result.json ? json_timeline(result) : text_timeline(result, stdout_style(options.result.style)));
   return result.report.trace.complete ? 0 : kInterruptedExitCode;
 }
 

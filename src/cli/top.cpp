@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <map>
 #include <optional>
+#include <string>
 #include <thread>
+#include <unordered_map>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
@@ -79,26 +83,38 @@ auto parse_name(const char* option, const std::string& name, const Infos& infos)
   throw error;
 }
 
+std::vector<TopView> all_views() {
+  std::vector<TopView> views;
+  for (const TopViewInfo& info : top_views()) views.push_back(info.view);
+  return views;
+}
+
 // Where a frame is frozen to.
-std::string freeze(const HeapWatch& watch, TopView view, TopOptions options) {
+std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOptions options) {
   std::string path = fmt::format("kmemtrace-top-{:%Y%m%dT%H%M%S}.txt", fmt::localtime(std::time(nullptr)));
   TextStyle style;
   style.raw = true;
   options.first = options.rows = 0;
   const FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  write_all(file.get(), text_top(watch.result(view), watch.symbols(), options, style), path);
+  write_all(file.get(), text_top(frame, symbols, options, style), path);
   return path;
 }
+
+// One view as it is at one moment.
+struct Frame {
+  TopResult result;
+  std::unordered_map<std::string, std::vector<TopRow>> stacks;  // of each row
+};
 
 // What the keys change.
 class Browser {
  public:
   Browser(HeapWatch& watch, TopView view, TopOptions options)
-      : watch_(watch), view_(view), options_(std::move(options)), frame_(watch.result(view)) {}
-
-  void refresh() {
-    if (!options_.paused) frame_ = watch_.result(view_);
+      : watch_(watch), view_(view), options_(std::move(options)) {
+    refresh();
   }
+
+  void refresh();
   void draw(TopScreen& screen);
   // False when it is to end.
   bool press(int key);
@@ -107,12 +123,16 @@ class Browser {
   void change_view(TopView view);
   void move(std::ptrdiff_t rows);
   void edit_filter(int key);
+  void pause();
+  std::vector<TopRow> stacks_of(const std::string& row) const;
+  void freeze_frame();
   std::string footer() const;
 
   HeapWatch& watch_;
   TopView view_;
   TopOptions options_;
   TopResult frame_;
+  std::map<TopView, Frame> paused_;  // all that can be looked at meanwhile
   std::vector<TopRow> rows_;
   std::size_t selected_ = 0;
   std::size_t first_ = 0;
@@ -122,6 +142,31 @@ class Browser {
   bool editing_ = false;
   std::string message_;
 };
+
+void Browser::refresh() { frame_ = options_.paused ? paused_.at(view_).result : watch_.result(view_); }
+
+void Browser::pause() {
+  options_.paused = !options_.paused;
+  paused_.clear();
+  if (!options_.paused) return;
+  for (const TopView view : all_views())
+    paused_[view] = {view == view_ ? frame_ : watch_.result(view), watch_.account().stacks(view)};
+}
+
+std::vector<TopRow> Browser::stacks_of(const std::string& row) const {
+  if (!options_.paused) return watch_.account().stacks(view_)[row];
+  const auto& stacks = paused_.at(view_).stacks;
+  const auto found = stacks.find(row);
+  return found == stacks.end() ? std::vector<TopRow>{} : found->second;
+}
+
+void Browser::freeze_frame() {
+  try {
+    message_ = "wrote " + freeze(frame_, watch_.symbols(), options_);
+  } catch (const Error& error) {
+    message_ = error.what();
+  }
+}
 
 std::string Browser::footer() const {
   if (editing_) return "filter: " + options_.filter + "_   (Enter: done, Escape: none)";
@@ -133,19 +178,18 @@ std::string Browser::footer() const {
 }
 
 void Browser::draw(TopScreen& screen) {
-  TextStyle style = stdout_style(false);
+  TextStyle style = stdout_style({});
   style.width = std::clamp(screen.width(), TextStyle::kMinWidth, TextStyle::kMaxWidth);
   std::vector<TopLine> lines = top_heading(frame_, options_, style);
   lines.push_back({});
   const std::size_t room = screen.height() > lines.size() + 2 ? screen.height() - lines.size() - 2 : 1;
   page_ = room;
   if (expanded_) {
-    if (!options_.paused || stacks_.empty())
-      stacks_ = top_stacks(*expanded_, watch_.account().stacks_of(view_, *expanded_), watch_.symbols(), style);
+    stacks_ = top_stacks(*expanded_, stacks_of(*expanded_), watch_.symbols(), style);
     first_ = std::min(first_, stacks_.size() - 1);
     lines.insert(lines.end(), stacks_.begin() + static_cast<std::ptrdiff_t>(first_), stacks_.end());
   } else {
-    rows_ = rows_shown(frame_.rows, options_);
+    rows_ = rows_shown(frame_, options_);
     selected_ = rows_.empty() ? 0 : std::min(selected_, rows_.size() - 1);
     first_ = std::clamp(first_, selected_ < room ? 0 : selected_ - room + 1, selected_);
     TopOptions shown = options_;
@@ -160,7 +204,7 @@ void Browser::draw(TopScreen& screen) {
 
 void Browser::change_view(TopView view) {
   view_ = view;
-  frame_ = watch_.result(view);
+  refresh();
   selected_ = first_ = 0;
   expanded_.reset();
 }
@@ -200,15 +244,18 @@ bool Browser::press(int key) {
     }
     case '/': editing_ = true; break;
     case 'p':
-    case ' ': options_.paused = !options_.paused; break;
-    case 'f': message_ = "wrote " + freeze(watch_, view_, options_); break;
+    case ' ': pause(); break;
+    case 'f': freeze_frame(); break;
     case kKeyUp: move(-1); break;
     case kKeyDown: move(1); break;
     case kKeyPageUp: move(-page); break;
     case kKeyPageDown: move(page); break;
     case kKeyHome: move(-static_cast<std::ptrdiff_t>(std::max(selected_, first_))); break;
     case kKeyEnd: move(static_cast<std::ptrdiff_t>(rows_.size() + stacks_.size())); break;
-    case kKeyEscape: expanded_.reset(); break;
+    case kKeyEscape:
+      if (!expanded_) options_.filter.clear();
+      expanded_.reset();
+      break;
     case kKeyEnter:
       if (expanded_)
         expanded_.reset();
@@ -235,32 +282,38 @@ void top(const Options& options) {
   const InterruptGuard interrupt;
   std::optional<HeldCommand> command;
   if (!options.live.command.empty()) command.emplace(options.live.command);
-  HeapWatch watch(selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt),
-                  selection_text(options.live), interval);
+  const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
+  say_caveats();
+  HeapWatch watch(selection, selection_text(options.live), interval, frames_only ? std::vector{view} : all_views());
   std::optional<TopScreen> screen;
   if (!frames_only) screen.emplace();
   if (command) command->release();
+  if (frames_only) say_begin(options.live, "Watching");
 
   std::optional<Browser> browser;
   if (screen) browser.emplace(watch, view, shown);
   const Clock::time_point start = Clock::now();
+  bool has_key = true;  // draws the first screen
   unsigned frames = 0;
   const auto print_frame = [&] {
     TopResult result = watch.result(view);
     TopOptions all = shown;
     all.rows = options.limit;
-    sort_rows(result.rows, shown.sort);
+    sort_rows(result.rows, sorted_by(view, shown.sort));
     print_result(options.result.json ? json_top(result, watch.symbols())
-                                     : text_top(result, watch.symbols(), all, stdout_style(options.result.raw)));
+                                     : text_top(result, watch.symbols(), all, stdout_style(options.result.style)));
     ++frames;
   };
-  while (!interrupt.interrupted() && !(command && command->poll()) &&
+  while (!interrupt.interrupted() && !(frames_only && nobody_reads()) &&
+         !(command ? command->poll().has_value() : all_ended(selection)) &&
          !(duration && Clock::now() - start >= std::chrono::nanoseconds(*duration))) {
     const bool has_frame = watch.turn();
     if (browser) {
       if (has_frame) browser->refresh();
-      browser->draw(*screen);
-      if (!browser->press(screen->key(kLookMs))) break;
+      if (has_frame || has_key) browser->draw(*screen);
+      const int key = screen->key(kLookMs);
+      if (!browser->press(key)) break;
+      has_key = key != kNoKey;
       continue;
     }
     if (!has_frame) {
@@ -270,6 +323,10 @@ void top(const Options& options) {
     print_frame();
     if (frames == options.frames) return;
   }
+  const std::optional<int> status = command ? command->poll() : std::nullopt;
+  browser.reset();
+  screen.reset();
+  if (status) say_command_end(options.live, *status);
   if (!frames_only) return;
   // What was watched after the last whole interval.
   watch.turn(true);
@@ -297,7 +354,7 @@ CLI::App* add_top_command(CLI::App& app, int& exit_code) {
   command->add_flag("--batch", options->batch, "Print frames as text, one after the other, for pipes");
   command->add_option("-n,--frames", options->frames, "Print N frames as text and end")
       ->type_name("N")
-      ->check(count_range());
+      ->check(CLI::Range(1u, 1'000'000'000u));
   add_limit_option(*command, options->limit, "rows in each printed frame");
   add_result_options(*command, options->result, "kmemtrace.top/1", "plain digits and full names");
   command->footer(kFooter);

@@ -15,12 +15,21 @@ void add_file_option(CLI::App& command, TraceOptions& options) {
                      "files make up one trace. Of any machine. - is standard input.");
 }
 
+void add_output_option(CLI::App& command, std::string& path, std::string_view more) {
+  command
+      .add_option(
+          "-o,--output", path,
+          fmt::format("Write to FILE (default: -, standard output)\nIt is put in its place when it is whole.{}", more))
+      ->option_text("FILE");
+}
+
 void add_abi_option(CLI::App& command, std::string& abi) {
   command
       .add_option(
           "--abi", abi,
-          "Read relay files of kmemtrace in the layout ABI: v0, v1, v2, v3-64 or v3-32, with -le or -be for the "
-          "byte order\nThe files do not say it. Without this it is found out, and `check` says how surely.")
+          "Read relay files of kmemtrace in the layout ABI: v0-le, v1-le, v2-le, v3-64-le or v3-32-le, of big-endian "
+          "machines v0-be and so on\nThe files do not say it. Without this it is found out, and `check` says how "
+          "surely.")
       ->option_text("ABI");
 }
 
@@ -50,13 +59,20 @@ void add_limit_option(CLI::App& command, std::size_t& limit, const std::string& 
       ->check(count_range());
 }
 
+void add_style_options(CLI::App& command, StyleOptions& options) {
+  command.add_flag("--no-color{false}", options.colour, "Print without colours, also on a terminal");
+  command.add_flag("--ascii", options.ascii, "Draw with ASCII characters only");
+}
+
 void add_result_options(CLI::App& command, ResultOptions& options, const std::string& schema, const std::string& raw) {
   command.add_flag("--json", options.json, fmt::format("Print JSON, schema {}", schema));
-  command.add_flag("--raw", options.raw, fmt::format("Print {}, however wide", raw));
+  command.add_flag("--raw", options.style.raw, fmt::format("Print {}, however wide", raw));
+  add_style_options(command, options.style);
 }
 
 std::unique_ptr<Source> open_for_reading(const TraceOptions& options) {
   OpenOptions opening{options.buffer, {}, options.abi};
+  opening.call_records = options.call_records;
   if (options.files.empty()) return open_for_reading(default_trace(), opening);
   opening.more_files.assign(options.files.begin() + 1, options.files.end());
   return open_for_reading(options.files.front(), opening);

@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/output.hpp"
 #include "trace/source.hpp"
 
 namespace kmt {
@@ -18,15 +20,18 @@ struct TraceOptions {
   std::optional<std::string> buffer;  // of a trace with several
   std::string abi;                    // of relay files; empty: it is found out
   bool progress = true;
+  bool call_records = false;  // as in OpenOptions
 };
 
 struct ResultOptions {
   bool json = false;
-  bool raw = false;
+  StyleOptions style;
 };
 
 // FILE. The options must outlive the command, here and below.
 void add_file_option(CLI::App& command, TraceOptions& options);
+// -o, of commands whose result is a file (ResultFile); `more` is what else there is to say.
+void add_output_option(CLI::App& command, std::string& path, std::string_view more = {});
 // --abi
 void add_abi_option(CLI::App& command, std::string& abi);
 // --buffer, --abi, --no-progress
@@ -37,7 +42,9 @@ void add_threads_option(CLI::App& command, unsigned& threads);
 CLI::Range count_range();
 // --limit or --top, of `what`: "groups in each table"
 void add_limit_option(CLI::App& command, std::size_t& limit, const std::string& what);
-// --json, and --raw, which prints this: "plain digits and full names"
+// --no-color, --ascii
+void add_style_options(CLI::App& command, StyleOptions& options);
+// --json, these, and --raw, which prints this: "plain digits and full names"
 void add_result_options(CLI::App& command, ResultOptions& options, const std::string& schema, const std::string& raw);
 
 // Opens what was named, or the usual file.

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace graph
+#include <fmt/format.h>
+
+#include "analysis/call_graph.hpp"
+#include "analysis/event_stream.hpp"
+#include "base/units.hpp"
+#include "cli/analyse.hpp"
+#include "cli/column_options.hpp"
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/output.hpp"
+#include "cli/parse.hpp"
+#include "cli/reading.hpp"
+#include "symbols/call_type_source.hpp"
+#include "views/json_graph.hpp"
+#include "views/text_graph.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  TraceOptions trace;
+  SymbolOptions symbols;
+  std::vector<std::string> functions;
+  std::string pids;
+  std::optional<unsigned> depth;
+  std::string duration;
+  std::string sort = "total-time";
+  std::size_t limit = 1000;
+  std::size_t top = GraphOptions{}.top;
+  std::vector<std::string> where;
+  std::string btf;
+  bool arguments = false;
+  bool return_values = false;
+  bool errors_only = false;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  trace-cmd record -p function_graph -g do_sys_openat2 -e kmem ls     record: what opening a file calls and allocates
+  kmemtrace graph trace.dat                                           show it
+  kmemtrace graph trace.dat -F 'kmem_cache_alloc*' --duration-above 50us
+  kmemtrace graph trace.dat -F handle_mm_fault --depth 1              one line a call
+  kmemtrace graph trace.dat -p 812 --limit 0 | less
+  kmemtrace graph trace.dat -F vfs_read --where 'count>=65536' --args --ret
+  kmemtrace graph trace.dat --sort slab-live --top 10                 which functions leave most behind
+  kmemtrace graph trace.dat --json | jq '.functions[] | select(.inside.pages.failed > 0)'
+
+Lines are those of ftrace: CPU, how long the call took, and the function, in the order of time; a rule tells that a CPU runs
+another task. f(); called nothing that was traced, f() { ... } something that is not shown. Behind a call stands what was
+allocated inside it, by the same task, with all that it called, and what of it was live when the call returned:
+
+  1)   8.806 us    |  handle_mm_fault() { ... } /* slab 192 B in 2, none live; pages 4.0 KiB in 1, all live */
+
+Slabs are made of pages, so their bytes are never to be added. Between ==========> and <========== an interrupt ran on top:
+what it allocates is no part of the call, its time is. "events were lost": while the call ran, so more may have been
+allocated in it.
+
+With --args and --ret the trace's types (or --btf) say what the numbers are: signed integers in decimal, unsigned ones in
+hex from 10 on, sizes in decimal, errors with their name, "?" what is not known, "..." arguments in no register:
+
+  1)   1.204 us    |  vfs_read(file=0xffff888103a5c000, buf=0x7f12a4c01000, count=4096, pos=0x0) = -11 (EAGAIN);
+
+Calls are followed task by task. The durations are those that the kernel measured, with what ftrace itself took for the
+calls inside.
+
+Exit status:
+  0    good
+  2    wrong usage, or the file cannot be read
+  3    not permitted to read the file
+  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+
+CallGraphResult graph_of(const Options& options, CallGraphRequest wanted) {
+  ReportRequest request;  // all events: what one task frees another allocated
+  AnalyseOptions analyse;
+  analyse.trace = options.trace;
+  analyse.symbols = options.symbols;
+  analyse.trace.call_records = wanted.arguments || !wanted.where.empty();
+  OpenedTrace trace(analyse, {&request, 1});
+  const CallTypeSource types(trace.info(), options.btf);
+  wanted.signatures = types.signatures();
+  CallGraph graph(trace.info(), trace.names(), std::move(wanted));
+  EventStream events(trace.info(), trace.names(), request, graph);
+  trace.stream(events);
+  CallGraphResult result = graph.take();
+  result.findings.merge(trace.symbols().findings());
+  result.findings.merge(types.findings());
+  return result;
+}
+
+int graph(const Options& options) {
+  CallGraphRequest request;
+  request.functions = split_commas(options.functions);
+  if (!options.pids.empty()) request.pids = parse_pid_list(options.pids);
+  request.depth = options.depth;
+  if (!options.duration.empty()) request.least_ns = parse_duration(options.duration);
+  request.limit = options.limit;
+  for (const std::string& condition : options.where) request.where.push_back(parse_call_condition(condition));
+  request.errors_only = options.errors_only;
+  request.arguments = options.arguments;
+  GraphOptions view;
+  view.sort = &column_named(pointers_to(graph_function_columns()), options.sort);
+  view.top = options.top;
+  view.arguments = options.arguments;
+  view.return_values = options.return_values || options.errors_only;
+  view.filtered = !request.functions.empty() || !request.pids.empty() || request.depth || request.least_ns > 0 ||
+                  !request.where.empty() || request.errors_only;
+
+  const CallGraphResult result = graph_of(options, request);
+  print_result(options.result.json ? json_graph(result, view)
+                                   : text_graph(result, view, stdout_style(options.result.style)));
+  return result.trace.complete ? static_cast<int>(ExitCode::good) : kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_graph_command(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("graph", "Show a trace's calls of kernel functions, with what was allocated inside each.");
+  const auto options = std::make_shared<Options>();
+  add_file_option(*command, options->trace);
+  command
+      ->add_option("-F,--function", options->functions,
+                   "Show calls of functions like GLOB, and all inside them (default: all calls)\nSeveral are separated "
+                   "by commas, or the option is repeated.")
+      ->option_text("GLOB")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("-p,--pid", options->pids,
+                   "Show calls of the tasks with these ids (812,813), and interrupts on top of them")
+      ->option_text("LIST");
+  command->add_option("--depth", options->depth, "Show N levels of calls")
+      ->option_text("N")
+      ->check(CLI::Range(1u, 1000u));
+  command
+      ->add_option("--duration-above", options->duration,
+                   "Show calls that took at least TIME (50us, 2ms)\nOf a call of which the end is not in the trace the "
+                   "time counts in which its task was seen.")
+      ->option_text("TIME");
+  command
+      ->add_option(
+          "--where", options->where,
+          "Show calls of which an argument is so, and all inside them: 'flags>=0x200', 'name==\"etc\"'\nOne of == "
+          "!= < <= > >=, and a number, text, true, false, NULL or the name of an enumeration's value. Of "
+          "several all have to hold.")
+      ->option_text("CONDITION")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--errors-only", options->errors_only, "Show calls that returned an error; implies --ret");
+  command->add_flag("--args", options->arguments,
+                    "Show what calls were given, by names and types, where the trace tells\nftrace records it from "
+                    "Linux 6.15 on where its option funcgraph-args is there and set.");
+  command->add_flag("--ret", options->return_values,
+                    "Show what calls returned, where the trace tells\nErrors by number and name. Without types all "
+                    "else is in hex, and of a function that returns nothing it is whatever was in the register.");
+  command
+      ->add_option(
+          "--btf", options->btf,
+          "Take types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nFor traces that hold "
+          "none. It has to be of the very kernel that was traced.")
+      ->option_text("FILE");
+  command
+      ->add_option("--sort", options->sort,
+                   "Order functions by COLUMN, largest first (default: total-time)\nColumns:" +
+                       list_of(pointers_to(graph_function_columns())))
+      ->option_text("COLUMN");
+  command
+      ->add_option("--limit", options->limit,
+                   fmt::format("Show N calls, the first ones (default: {}); 0 means all", options->limit))
+      ->option_text("N")
+      ->check(count_range());
+  command
+      ->add_option("--top", options->top,
+                   fmt::format("Show N functions in the table (default: {}); 0 means all", options->top))
+      ->option_text("N")
+      ->check(count_range());
+  add_kallsyms_option(*command, options->symbols);
+  add_trace_options(*command, options->trace);
+  add_result_options(*command, options->result, "kmemtrace.graph/1", "plain digits, full names and every column");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] { exit_code = graph(*options); });
+  return command;
+}
+
+}  // namespace kmt

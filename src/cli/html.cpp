@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/html.hpp"
+
+#include <algorithm>
+
+#include "analysis/diff.hpp"
+#include "analysis/leaks.hpp"
+#include "analysis/timeline.hpp"
+#include "base/units.hpp"
+#include "cli/damage_note.hpp"
+#include "cli/reading.hpp"
+#include "cli/record_messages.hpp"
+#include "cli/result_file.hpp"
+#include "views/html_report.hpp"
+#include "views/json_diff.hpp"
+#include "views/json_explore.hpp"
+#include "views/json_leaks.hpp"
+#include "views/json_report.hpp"
+#include "views/json_timeline.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kMostRows = 2000;  // of a table; whoever wants more asks for JSON
+constexpr std::size_t kMostLeaks = 200;  // each has a curve
+
+// What a page asks of a trace.
+struct Answers {
+  ReportResult by_site;
+  ReportResult by_cache;
+  ReportResult by_task;
+  ReportResult growing;
+  ReportResult traffic;
+  bool has_stacks = false;
+};
+
+Answers ask(const AnalyseOptions& options, const ReportFilter& filter, bool has_stacks) {
+  const std::vector<GroupKey> keys[] = {{GroupKey::call_site},
+                                        {GroupKey::cache},
+                                        {GroupKey::comm},
+                                        {has_stacks ? GroupKey::caller : GroupKey::call_site, GroupKey::order},
+                                        explore_keys(has_stacks)};
+  std::vector<ReportRequest> requests;
+  for (const std::vector<GroupKey>& by : keys) {
+    ReportRequest& request = requests.emplace_back();
+    request.filter = filter;
+    request.by = by;
+  }
+  requests[1].history = true;
+  requests[3].history = requests[3].history_of_live = true;
+  requests[4].traffic = true;
+  std::vector<ReportResult> results = analyse(options, std::move(requests));
+  return {std::move(results[0]), std::move(results[1]), std::move(results[2]),
+          std::move(results[3]), std::move(results[4]), has_stacks};
+}
+
+// Two traces are compared by stacks where both have some, else by call sites. Where stacks begin late, which only the
+// end tells, traces are read once more.
+std::vector<Answers> ask(const std::vector<AnalyseOptions>& readings, const ReportFilter& filter) {
+  const auto ask_all = [&](bool by_stack) {
+    std::vector<Answers> answers;
+    answers.reserve(readings.size());
+    for (const AnalyseOptions& reading : readings) answers.push_back(ask(reading, filter, by_stack));
+    return answers;
+  };
+  const bool by_stack = std::ranges::all_of(readings, begins_with_stacks);
+  std::vector<Answers> answers = ask_all(by_stack);
+  const auto turned_out = [](const Answers& of_trace) {
+    return of_trace.by_site.trace.stacks > 0 && of_trace.by_site.trace.complete;
+  };
+  return !by_stack && std::ranges::all_of(answers, turned_out) ? ask_all(true) : std::move(answers);
+}
+
+HtmlTrace documents_of(Answers& answers, bool filtered) {
+  ReportOptions view;
+  view.limit = kMostRows;
+  view.filtered = filtered;
+  LeaksOptions leaks_view;
+  leaks_view.limit = kMostLeaks;
+  leaks_view.filtered = filtered;
+  TimelineRequest timeline;
+  timeline.balances = !filtered;
+  HtmlTrace html;
+  html.report = json_report(answers.by_site, view);
+  html.caches = json_groups(answers.by_cache, view);
+  html.tasks = json_groups(answers.by_task, view);
+  html.timeline = json_timeline(timeline_of(std::move(answers.by_cache), timeline));
+  html.leaks = json_leaks(leaks_of(answers.growing, kUsualThreshold), leaks_view);
+  html.explore = json_explore(answers.traffic, answers.has_stacks);
+  return html;
+}
+
+}  // namespace
+
+bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, const AnalyseOptions& options,
+                const ReportFilter& filter) {
+  std::vector<std::string> inputs;
+  for (const TraceFiles& files : traces) inputs.insert(inputs.end(), files.begin(), files.end());
+  if (inputs.empty()) inputs = {default_trace()};
+  ResultFile file(path, inputs);
+  std::vector<AnalyseOptions> readings;
+  for (const TraceFiles& files : traces) {
+    readings.push_back(options);
+    readings.back().trace.files = files;
+  }
+  std::vector<Answers> answers = ask(readings, filter);
+  std::vector<HtmlTrace> documents;
+  bool complete = true;
+  for (Answers& of_trace : answers) {
+    say_damage(of_trace.by_site.findings);
+    documents.push_back(documents_of(of_trace, !filter.selects_all()));
+    complete = complete && of_trace.by_site.trace.complete;
+  }
+  std::string diff_document;
+  if (traces.size() == 2) {
+    DiffOptions view;
+    view.limit = kMostRows;
+    diff_document = json_diff(diff(answers[0].by_site, answers[1].by_site, {}), view);
+  }
+  const std::string html = html_report(documents, diff_document);
+  file.write(html);
+  file.finish();
+  say("Wrote {} to {}\n", humane_bytes(html.size()), file.name());
+  if (!complete) say_interrupted("page");
+  return complete;
+}
+
+}  // namespace kmt
