@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Any bytes as the unpacked payload of a .kmt block, which checksums keep a fuzzer of whole files away from. What can
-// be read must survive being written and read again.
+// be read must survive being written and read again. And the same bytes as a profile, which is shown.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "analysis/heap_profile.hpp"
 #include "base/error.hpp"
 #include "formats/kmt/block_reader.hpp"
+#include "formats/kmt/profile.hpp"
 
 namespace {
 
@@ -49,6 +53,23 @@ kmt::kmt_format::RecordLayouts layouts(kmt::ByteOrder order) {
   return kmt::kmt_format::RecordLayouts(formats, order);
 }
 
+class NoNames : public kmt::SymbolNames {
+ public:
+  std::string name(std::uint64_t) const override { return "name"; }
+};
+
+// As `profile --show` does.
+void show(kmt::DrawnProfile& profile) {
+  const NoNames names;
+  kmt::HeapProfile heap(profile.mean_bytes == 0 ? 1 : profile.mean_bytes, names,
+                        [](std::uint64_t) { return "cgroup"; });
+  for (kmt::DrawnGroup& group : profile.groups) heap.add(std::move(group));
+  const kmt::HeapProfileResult result = heap.result({kmt::HeapKey::stack, kmt::HeapKey::cache});
+  for (const kmt::HeapRow& row : result.rows)
+    if (!(row.figures.bytes.low <= row.figures.bytes.value && row.figures.bytes.value <= row.figures.bytes.high))
+      std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -62,6 +83,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (read(encoder.finish().bytes, order) != records) std::abort();
   } catch (const kmt::Error&) {
     // says what is wrong with the block
+  }
+  try {
+    kmt::DrawnProfile profile;
+    std::uint64_t budget = 64u << 20;
+    kmt::kmt_format::decode_profile({data, size}, budget, profile);
+    show(profile);
+  } catch (const kmt::Error&) {
+    // likewise
   }
   return 0;
 }

@@ -4,20 +4,26 @@
 
 #include <cstdint>
 
+#include "analysis/call_graph.hpp"
 #include "analysis/check.hpp"
+#include "analysis/event_stream.hpp"
 #include "analysis/leaks.hpp"
 #include "analysis/pages.hpp"
 #include "analysis/report.hpp"
 #include "analysis/timeline.hpp"
 #include "base/error.hpp"
 #include "formats/registry.hpp"
+#include "symbols/call_type_source.hpp"
 #include "symbols/kallsyms.hpp"
+#include "views/json_graph.hpp"
 
 namespace kmt {
 
 // How many events it has. Throws Error, which says what is wrong with the file.
 inline std::uint64_t read_as_a_trace(const TraceFile& file, const OpenOptions& options = {}) {
-  const auto source = open_trace(file, options);
+  OpenOptions opening = options;
+  opening.call_records = true;
+  const auto source = open_trace(file, opening);
   std::uint64_t events = 0;
   const Kallsyms symbols(source->info().kallsyms);
   // All that an event can be grouped by is asked of it, with what comes of a lifetime.
@@ -30,6 +36,13 @@ inline std::uint64_t read_as_a_trace(const TraceFile& file, const OpenOptions& o
   ReportAnalysis over_time(source->info(), symbols, with_history);
   PagesAnalysis pages(source->info(), source->info(), symbols, {});
   CheckAnalysis check(source->info());
+  const CallTypeSource types(source->info(), "");
+  CallGraphRequest calls;
+  calls.arguments = true;
+  calls.signatures = types.signatures();
+  CallGraph graph(source->info(), symbols, calls);
+  const ReportRequest all;
+  EventStream stream(source->info(), symbols, all, graph);
   for (EventBatch batch; source->read(batch);) {
     report.cache_names().learn(batch, source->info());
     report.add(batch);
@@ -38,7 +51,10 @@ inline std::uint64_t read_as_a_trace(const TraceFile& file, const OpenOptions& o
     pages.add(batch);
     check.add(batch);
     events += batch.size();
+    stream.add(batch);
   }
+  stream.finish(true);
+  (void)json_graph(graph.take(), {&graph_function_columns().front(), 0, true, true});
   report.finish();
   by_task.finish();
   const ReportResult grown = over_time.finish();

@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     kmt::Findings findings;
     kmt::test::CheckedSink sink;
     if (options.abi.empty()) {
-      kmt::read_records(file, sink, findings);
+      kmt::read_records(file, {}, sink, findings);
       sink.expect_ended();
     }
     if (sink.records > events) std::abort();

@@ -102,7 +102,7 @@ class Counts(LiveTest):
         done = subprocess.run([PROGRAM, 'report', '--json', self.trace], stdout=subprocess.PIPE, check=True)
         percpu = json.loads(done.stdout)['percpu']
         self.assertGreater(percpu['allocations'], 300)
-        self.assertLess(percpu['live_allocations'], 10)
+        self.assertLess(percpu['live_allocations'], percpu['allocations'] // 10)  # some tasks are others', and live
 
     @staticmethod
     def tasks_of(pid):

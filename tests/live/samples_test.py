@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Samples of the memory's state: as often as they were asked for, in the kernel's words, at times of the trace's
 clock."""
+import contextlib
+import json
 import re
+import sqlite3
+import subprocess
 import time
 import unittest
 
 from kmt_events import File, events_of, samples_of
-from recording import LiveTest, read_file
+from recording import PROGRAM, LiveTest, read_file
 
 NAMES = ('meminfo', 'vmstat', 'buddyinfo', 'slabinfo')
 
@@ -49,6 +53,17 @@ class Samples(LiveTest):
         self.assertLess(len(set(keys(texts['slabinfo'])) ^ set(keys(read_file('/proc/slabinfo')))), 5)
         for name in NAMES:
             self.assertTrue(texts[name].endswith('\n'), name)
+
+    def test_in_a_database(self):
+        """As in the timeline's document."""
+        self.record('--sample-interval', '100ms', '--duration', '300ms', '-e', 'kmem:kmalloc')
+        told = json.loads(subprocess.check_output([PROGRAM, 'timeline', self.trace, '--json']))['samples']
+        self.assertGreater(len(told), 10)
+        path = self.path('trace.db')
+        subprocess.run([PROGRAM, 'export', self.trace, '--to', 'sqlite', '-o', path], check=True)
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            got = connection.execute('SELECT source, name, time_ns, value FROM samples').fetchall()
+        self.assertEqual(sorted((one['source'], one['name'], *point) for one in told for point in one['points']), sorted(got))
 
     def test_start_and_end_without_being_asked(self):
         self.record('--duration', '200ms', '-e', 'kmem:kmalloc')

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from recording import PIPE_LOOP, PROGRAM, LiveTest, begin_loop
+from recording import PIPE_LOOP, PROGRAM, LiveTest, begin_loop, wait_until
 
 EVENTS = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free', 'mm_page_alloc', 'mm_page_free')
 
@@ -82,6 +82,16 @@ class Stat(LiveTest):
             self.assertGreater(more['bytes_requested'], 0, name)
             self.assertGreaterEqual(more['bytes_allocated'], more['bytes_requested'], name)
 
+    def test_says_which_events_fail(self):
+        """By include/trace/events: percpu memory has an event of its own for failures, of nothing given."""
+        events = {event['event']: event for event in self.result('-d', '100ms')['events']}
+        self.assertEqual({name for name, event in events.items() if event['failed'] is not None},
+                         {f'kmem:{name}' for name in ('kmalloc', 'kmalloc_node', 'kmem_cache_alloc', 'kmem_cache_alloc_node',
+                                                      'mm_page_alloc')}.intersection(events) |
+                         {'percpu:percpu_alloc_percpu_fail', 'vmalloc:alloc_vmap_area'})
+        self.assertIsNone(events['percpu:percpu_alloc_percpu_fail']['bytes_allocated'])
+        self.assertIsNotNone(events['percpu:percpu_alloc_percpu']['bytes_allocated'])
+
     def test_intervals_add_up_to_the_total(self):
         process = self.stat('--json', '--interval', '100ms', '-d', '1s')
         output, messages = process.communicate(timeout=20)
@@ -91,7 +101,12 @@ class Stat(LiveTest):
         self.assertTrue(all(interval['kind'] == 'interval' for interval in intervals))
         for i, event in enumerate(total['events']):
             parts = sum(interval['events'][i]['events'] for interval in intervals)
-            self.assertLessEqual(parts, event['events'])
+            self.assertEqual(parts, event['events'], event['event'])
+        self.assertEqual([interval['end_ns'] for interval in intervals],
+                         [interval['start_ns'] for interval in intervals[1:]] + [total['end_ns']])
+        for interval in intervals:
+            self.assertEqual(interval['missing_events'], total['missing_events'])
+            self.assertGreater(interval['kernel_memory_bytes'], 0)
         self.assertIn('SUnreclaim', total['memory']['meminfo'])
 
     def test_ends_with_the_process_and_leaves_nothing(self):
@@ -105,6 +120,32 @@ class Stat(LiveTest):
         stat.communicate(timeout=20)
         self.assertEqual(stat.returncode, 0)
         self.assertEqual(pinned(), before)
+
+    def test_threads_are_refused(self):
+        loop = subprocess.Popen([PIPE_LOOP, '100000000', '2'], stdout=subprocess.DEVNULL)
+        self.addCleanup(self.end, loop)
+        threads = f'/proc/{loop.pid}/task'
+        self.assertTrue(wait_until(lambda: len(os.listdir(threads)) > 1))
+        thread = next(name for name in os.listdir(threads) if name != str(loop.pid))
+        process = self.stat('-p', thread)
+        _, messages = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn(f'thread of process {loop.pid}', messages)
+
+    def test_ends_when_nobody_reads(self):
+        for command in (('stat', '-I', '100ms'), ('top', '--batch', '--interval', '100ms')):
+            process = subprocess.Popen([PROGRAM, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       encoding='utf-8')
+            self.addCleanup(self.end, process)
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual(process.wait(timeout=20), 0, command)
+
+    def test_says_how_the_command_ended(self):
+        process = self.stat('--', 'sh', '-c', 'exit 3')
+        _, messages = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn('sh exited with 3', messages)
 
     def test_a_cgroup(self):
         with open('/proc/self/mounts', encoding='utf-8') as mounts:

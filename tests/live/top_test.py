@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import time
 import unittest
 
 from recording import PIPE_LOOP, PROGRAM, LiveTest, wait_until
@@ -103,6 +105,42 @@ class Top(LiveTest):
         self.assertTrue(wait_until(terminal.ended), terminal.screen())
         self.assertEqual(pinned(), before)
 
+    def frozen(self, terminal, folder):
+        """What f writes."""
+        before = set(os.listdir(folder))
+        terminal.keys('f')
+        self.assertTrue(wait_until(lambda: set(os.listdir(folder)) - before), terminal.screen())
+        (name,) = set(os.listdir(folder)) - before
+        self.assertTrue(wait_until(lambda: os.path.getsize(f'{folder}/{name}') > 0))
+        with open(f'{folder}/{name}', encoding='utf-8') as file:
+            return file.read()
+
+    @unittest.skipUnless(shutil.which('tmux'), 'tmux is not installed')
+    def test_paused_is_one_moment(self):
+        """Whatever is looked at while top is paused, and what is written; and it goes on where nothing can be."""
+        self.load_of([PIPE_LOOP, '100000000'])
+        folder = self.path('frozen')
+        os.mkdir(folder)
+        terminal = Terminal(self.directory, 'sh', '-c', f'cd {folder} && exec {PROGRAM} top')
+        self.addCleanup(terminal.close)
+        self.shows(terminal, r'alloc_pipe_info')
+        terminal.keys('p')
+        self.shows(terminal, r', paused')
+        first = self.frozen(terminal, folder)
+        time.sleep(1.1)  # for another name, and another frame
+        terminal.keys('3')
+        self.shows(terminal, r'(?m)^  pipe_loop-\d+')
+        self.assertEqual(self.frozen(terminal, folder).splitlines()[0], first.splitlines()[0])
+        time.sleep(1.1)
+        terminal.keys('1')
+        self.shows(terminal, r'alloc_pipe_info')
+        self.assertEqual(self.frozen(terminal, folder), first)
+        shutil.rmtree(folder)
+        terminal.keys('f')
+        self.shows(terminal, r'No such file')
+        terminal.keys('p')
+        self.shows(terminal, r'(?m)^kmemtrace top - [^,]*, [^,]*$')
+
     def frames(self, *arguments):
         done = subprocess.run([PROGRAM, 'top', '--json', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               encoding='utf-8', timeout=60, check=False)
@@ -122,6 +160,35 @@ class Top(LiveTest):
             bytes_exact = sum(counted[f'kmem:{name}']['bytes_allocated'] for name in ('kmalloc', 'kmem_cache_alloc'))
             self.assertAlmostEqual(sum(row['bytes_allocated'] for row in last['rows']), bytes_exact,
                                    delta=bytes_exact // 50)
+
+    def test_what_is_told_twice_counts_once(self):
+        """Linux 6.18 tells of a large kmalloc behind kvmalloc twice. Here of values of extended attributes, by report."""
+        code = ('import os\n'
+                'for _ in range(300):\n'
+                '    try: os.setxattr(".", "user.kmemtrace", b"x" * 30000)\n'
+                '    except OSError: pass\n')
+        load = ('--', sys.executable, '-c', code)
+        recorded = self.path('trace.kmt')
+        subprocess.run([PROGRAM, 'record', '-F', '-o', recorded, *load], check=True, cwd=self.directory,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        report = json.loads(subprocess.run([PROGRAM, 'report', '--json', '--limit', '0', recorded],
+                                           stdout=subprocess.PIPE, check=True).stdout)
+        exact = {site['symbol']: site for site in report['call_sites'] if site['bytes_allocated'] >= 300 * 32768}
+        rows = {row['name']: row for row in self.frames('--view', 'call-sites', *load)[-1]['rows']}
+        self.assertTrue(any('memdup_user' in name for name in exact), exact.keys())
+        # Where an interval ends between the two, the first one counts; where they are apart by long, both.
+        first = sum(row['events'] for name, row in rows.items() if name.startswith('__kvmalloc'))
+        self.assertLess(first, 15)
+        for name in filter(lambda name: 'memdup_user' in name, exact):
+            self.assertAlmostEqual(rows[name]['events'], exact[name]['allocations'], delta=first)
+            self.assertAlmostEqual(rows[name]['bytes_allocated'], exact[name]['bytes_allocated'], delta=first * 32768)
+        profile = json.loads(subprocess.run([PROGRAM, 'profile', '--json', '--rate', '16K', *load], cwd=self.directory,
+                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)
+        site = next(row for row in profile['rows'] if 'memdup_user' in row['keys']['call-site'])
+        # Of 300, each drawn with a chance of 86 %: six standard deviations.
+        self.assertAlmostEqual(site['objects']['estimate'], 300, delta=6 * (300 * 0.16) ** 0.5)
+        first = sum(row['samples'] for row in profile['rows'] if row['keys']['call-site'].startswith('__kvmalloc'))
+        self.assertLess(first, 15)
 
     def test_intervals_add_up(self):
         self.load_of([PIPE_LOOP, '100000000'])

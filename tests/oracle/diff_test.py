@@ -96,6 +96,15 @@ class Differences(unittest.TestCase):
                                            sum(row['columns'][column]['a'] for row in rows), msg=column)
         self.assertGreater(checked, 0)
 
+    def test_columns_are_described(self):
+        """With the titles that they have in text."""
+        path = data('amd64-stacks/trace.dat')
+        columns = diff(path, path)['columns']
+        self.assertEqual(set(columns), set(diff(path, path)['totals']['slab']['columns']))
+        self.assertEqual(({'count', 'bytes', 'percent', 'ns'}), {column['unit'] for column in columns.values()})
+        for key, column in columns.items():
+            self.assertIn(f': change of {column["title"]}', run('diff', path, path, '--sort', key, '--absolute').stdout)
+
     def test_call_sites(self):
         self.check(OLDER, AMD64, '--absolute')
 

@@ -13,7 +13,7 @@ import sys
 MAGIC, VERSION = b'\x89KMT\r\n\x1a\n', 1
 CHUNK_MAGIC, TRAILER_MAGIC = b'KMTc', b'KMTindex'
 CHUNK_HEADER, TRAILER = 32, 16
-FACTS, FORMATS, STREAM, EVENTS, INDEX, STATE = 1, 2, 3, 4, 5, 6
+FACTS, FORMATS, STREAM, EVENTS, INDEX, STATE, PROFILE = 1, 2, 3, 4, 5, 6, 7
 COMPRESSED = 1
 NO_ADDRESS, SLAB, PAGE = 0, 1, 2
 U64 = (1 << 64) - 1
@@ -24,6 +24,8 @@ Block = collections.namedtuple('Block', 'first_ticks records losses')  # losses:
 Sample = collections.namedtuple('Sample', 'ticks unix_ns texts')
 Record = collections.namedtuple('Record', 'ticks bytes')
 Shape = collections.namedtuple('Shape', 'kind offset size record')
+ProfileGroup = collections.namedtuple('ProfileGroup',
+                                      'context pages process cgroup call_site comm cache stack sizes')
 IndexEntry = collections.namedtuple('IndexEntry', 'offset type stream events first last', defaults=(None, None, None))
 
 _xxhash = ctypes.CDLL('libxxhash.so.0')
@@ -83,13 +85,14 @@ class Input:
 
 class File:
     """`facts` {name: value}, `cpu_stats`, `formats` [(system, text)], `streams` {number: Stream}, `samples` [Sample],
-    `index` [IndexEntry]."""
+    `index` [IndexEntry], `profile_facts` {name: text}, `profile_groups` [ProfileGroup]."""
 
     def __init__(self, data):
         require(data[:8] == MAGIC, 'no .kmt file')
         version, _, features = struct.unpack_from('<HHI', data, 8)
         require(version == VERSION and features == 0, 'a version or feature that is not known')
         self.facts, self.cpu_stats, self.formats, self.streams, self.samples, self.index = {}, [], [], {}, [], None
+        self.profile_facts, self.profile_groups = {}, []
         require(data[-8:] == TRAILER_MAGIC, 'no trailer')
         index_place, = struct.unpack_from('<Q', data, len(data) - TRAILER)
         self.chunks = list(self._chunks(data, len(data) - TRAILER))
@@ -140,6 +143,12 @@ class File:
                 name = data.text().decode()
                 sample.texts[name] = data.text()
             self.samples.append(sample)
+        elif chunk.type == PROFILE:
+            for _ in range(data.varint()):
+                name = data.text().decode()
+                self.profile_facts[name] = data.text().decode()
+            while data.more():
+                self.profile_groups.append(read_profile_group(data))
         elif chunk.type == INDEX:
             self.index = []
             offset = 0
@@ -161,6 +170,14 @@ class File:
         if mult:
             ticks = ticks * mult >> int(self.facts['clock_shift']) & U64
         return ticks + int(self.facts['clock_offset_ns']) & U64
+
+
+def read_profile_group(data):
+    kind, process, cgroup, call_site = data.varint(), data.varint(), data.varint(), data.varint()
+    comm, cache = data.text().decode(), data.text().decode()
+    stack = [data.varint() for _ in range(data.varint())]
+    sizes = [tuple(data.varint() for _ in range(4)) for _ in range(data.varint())]
+    return ProfileGroup(kind >> 1, bool(kind & 1), process, cgroup, call_site, comm, cache, stack, sizes)
 
 
 def read_dictionary(data, events, tid_offset):

@@ -54,7 +54,7 @@ def expected(path):
             if owner is None:
                 unmatched += 1
             else:
-                owner.stack = event.stack
+                owner.stack, event.stack = event.stack, []  # told once, by the event
                 bare.remove(owner)
     return {cpu: [event.line() for event in of_cpu] for cpu, of_cpu in events.items()}, unmatched
 

@@ -33,9 +33,14 @@ class Plan:
 
 def plant(donor, seed=1, noise=10_000, kernel=None, cpus=4, stacks=False, names_caches=False, renames=False):
     """A Plan in a trace of the donor's machine. `noise`: events beside the planted ones; `kernel`: the release to
-    pretend, which decides what is legal; `stacks`: slab events have a kernel stack each; `names_caches`:
-    kmem_cache_alloc names the cache, as since Linux 7; `renames`: a task changes its name, which the trace tells."""
+    pretend, which decides what is legal; `stacks`: slab events have a kernel stack each, of a number only those from that
+    time on; `names_caches`: kmem_cache_alloc names the cache, as since Linux 7; `renames`: a task changes its name, which
+    the trace tells."""
     return _Planter(donor, seed, kernel, cpus, stacks, names_caches).plant(noise, renames)
+
+
+# With as many events, and stacks from this time on, 100,000 events have none.
+MANY, LATE = 110_000, 29_900_000_000
 
 
 class _Planter:
@@ -95,7 +100,7 @@ class _Planter:
         """`stack_after`: ns between the event and its stack."""
         tid = self.random.choice(self.tasks) if tid is None else tid
         self.recorder.add(time, cpu, event, tid, context, **fields)
-        if self.stacks and 'call_site' in fields and event != 'percpu_alloc_percpu':
+        if self.stacks and time >= self.stacks and 'call_site' in fields and event != 'percpu_alloc_percpu':
             site = fields['call_site']
             self.recorder.add_stack(time + stack_after, cpu, tid, context, [site, *self.callers[site % len(self.callers)]])
 

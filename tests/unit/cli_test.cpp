@@ -76,7 +76,7 @@ TEST(Output, PicturesAreUnicodeWhereTheLocaleIsUtf8) {
     ::setenv("LC_ALL", all, 1);
     ::setenv("LC_CTYPE", type, 1);
     ::setenv("LANG", lang, 1);
-    return stdout_style(false).unicode;
+    return stdout_style({}).unicode;
   };
   EXPECT_TRUE(unicode("", "", "en_GB.UTF-8"));
   EXPECT_TRUE(unicode("", "C.utf8", "C"));
@@ -84,6 +84,9 @@ TEST(Output, PicturesAreUnicodeWhereTheLocaleIsUtf8) {
   EXPECT_FALSE(unicode("C", "", "en_GB.UTF-8"));
   EXPECT_FALSE(unicode("", "", "de_DE.ISO-8859-1"));
   EXPECT_FALSE(unicode("", "", ""));
+  ::setenv("LC_ALL", "C.UTF-8", 1);
+  EXPECT_TRUE(stdout_style({}).unicode);
+  EXPECT_FALSE(stdout_style({.ascii = true}).unicode);
 }
 
 }  // namespace

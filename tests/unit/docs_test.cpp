@@ -6,6 +6,7 @@
 
 #include "analysis/untraced_paths.hpp"
 #include "base/file.hpp"
+#include "results/call_graph.hpp"
 #include "results/columns.hpp"
 #include "results/leaks.hpp"
 #include "results/pages_columns.hpp"
@@ -62,6 +63,21 @@ TEST(Docs, UntracedPathsAreThoseOfTheTable) {
         fmt::format("\n| {} | {} | {} | {}.{} to {} | {} |", path.frees ? "frees" : "allocations", code(path.cache),
                     code(path.call_site), path.from.major, path.from.minor, until, path.sentence);
     EXPECT_NE(text.find(row), std::string::npos) << row;
+  }
+}
+
+TEST(Docs, ManualNamesEveryColumnOfGraph) {
+  const std::string text = document("man/kmemtrace-graph.1.scd");
+  for (const auto& column : graph_function_columns())
+    EXPECT_NE(text.find(fmt::format("\n*{}*\n", column.key)), std::string::npos) << column.key;
+}
+
+TEST(Docs, EveryVerdictOfLeaksIsDescribed) {
+  const std::string manual = document("man/kmemtrace-leaks.1.scd");
+  const std::string json = document("formats/leaks-json.md");
+  for (const LeakVerdictText& verdict : leak_verdicts()) {
+    EXPECT_NE(manual.find(fmt::format("*{}*", verdict.id)), std::string::npos) << verdict.id;
+    EXPECT_NE(json.find(fmt::format("`{}`", verdict.id)), std::string::npos) << verdict.id;
   }
 }
 

@@ -19,28 +19,18 @@ class NoNames : public SymbolNames {
 
 std::string cgroup_text(std::uint64_t id) { return "cgroup " + std::to_string(id); }
 
-// As heap.bpf.c does it.
 class Sampler {
  public:
   Sampler(std::uint64_t mean, unsigned seed) : mean_(mean), random_(seed) {}
 
   bool draws(std::uint64_t bytes) {
-    if (left_ == 0) left_ = next();
-    if (bytes < left_) {
-      left_ -= bytes;
-      return false;
-    }
-    left_ = next();
-    return true;
+    const auto random = [](void* state) { return static_cast<unsigned>((*static_cast<std::mt19937*>(state))()); };
+    return kmt_is_sampled(&sampler_, bytes, mean_, table_.data(), random, &random_) != 0;
   }
 
  private:
-  std::uint64_t next() {
-    return kmt_bytes_to_next_sample(static_cast<std::uint32_t>(random_()), mean_, table_.data()) + 1;
-  }
-
   std::uint64_t mean_;
-  std::uint64_t left_ = 0;
+  kmt_sampler sampler_{};
   std::mt19937 random_;
   std::array<std::uint32_t, KMT_LOG2_STEPS + 1> table_ = log2_table();
 };
@@ -88,6 +78,12 @@ HeapSample sample_of(std::uint64_t pointer, std::uint64_t bytes) {
 
 struct Truth {
   double objects = 0, bytes = 0, live_objects = 0, live_bytes = 0;
+
+  void add(std::uint64_t size, bool lives) {
+    objects += 1;
+    bytes += static_cast<double>(size);
+    if (lives) live_objects += 1, live_bytes += static_cast<double>(size);
+  }
 };
 
 bool covers(const Estimate& estimate, double truth) { return estimate.low <= truth && truth <= estimate.high; }
@@ -98,6 +94,7 @@ bool covers(const Estimate& estimate, double truth) { return estimate.low <= tru
 void expect_coverage(std::uint64_t mean, int allocations, const std::vector<std::uint64_t>& sizes, int least_objects) {
   constexpr int kProfiles = 1000;
   int objects = 0, bytes = 0, live_objects = 0, live_bytes = 0;
+  int rows = 0, row_bytes = 0, row_live_bytes = 0;
   double sum = 0;
   double true_sum = 0;
   const NoNames names;
@@ -106,18 +103,28 @@ void expect_coverage(std::uint64_t mean, int allocations, const std::vector<std:
     std::mt19937 load(99);
     HeapProfile profile(mean, names, cgroup_text);
     Truth truth;
+    Truth row_truth;  // of a call site that makes every fifth allocation, of which few live
     for (int i = 1; i <= allocations; ++i) {
       const std::uint64_t size = sizes[load() % sizes.size()];
-      const bool lives = load() % 3 == 0;
+      const bool is_of_row = i % 5 == 0;
+      const bool lives = load() % (is_of_row ? 30 : 3) == 0;
       const auto pointer = static_cast<std::uint64_t>(i) * 4096;
-      truth.objects += 1;
-      truth.bytes += static_cast<double>(size);
-      if (lives) truth.live_objects += 1, truth.live_bytes += static_cast<double>(size);
+      truth.add(size, lives);
+      if (is_of_row) row_truth.add(size, lives);
       if (!sampler.draws(size)) continue;
-      profile.add(sample_of(pointer, size));
-      if (!lives) profile.end({pointer, 0, false});
+      HeapSample sample = sample_of(pointer, size);
+      if (is_of_row) sample.call_site = 8;
+      profile.add(sample);
+      if (!lives) profile.end({pointer, 0});
     }
-    const HeapFigures found = profile.result({HeapKey::call_site}).slab;
+    const HeapProfileResult result = profile.result({HeapKey::call_site});
+    const HeapFigures& found = result.slab;
+    for (const HeapRow& row : result.rows) {
+      if (row.keys[0] != "function8") continue;
+      ++rows;
+      row_bytes += covers(row.figures.bytes, row_truth.bytes);
+      row_live_bytes += covers(row.figures.live_bytes, row_truth.live_bytes);
+    }
     objects += covers(found.objects, truth.objects);
     bytes += covers(found.bytes, truth.bytes);
     live_objects += covers(found.live_objects, truth.live_objects);
@@ -130,17 +137,35 @@ void expect_coverage(std::uint64_t mean, int allocations, const std::vector<std:
   EXPECT_GE(objects, least_objects);
   EXPECT_GE(live_objects, least_objects);
   EXPECT_NEAR(sum / true_sum, 1, 0.02);
+  ASSERT_GE(rows, kProfiles / 2);
+  EXPECT_GE(row_bytes, rows * 92 / 100);
+  EXPECT_GE(row_live_bytes, rows * 92 / 100);
 }
 
 TEST(HeapProfile, IntervalsHoldTheTruthOfManySamples) { expect_coverage(4096, 3000, {64, 192, 1024, 4096}, 922); }
 TEST(HeapProfile, IntervalsHoldTheTruthOfFewSamples) { expect_coverage(65536, 2000, {64, 192, 1024}, 700); }
 TEST(HeapProfile, IntervalsHoldTheTruthOfLargeAndSmall) { expect_coverage(16384, 1500, {96, 256, 65536}, 880); }
 
+TEST(HeapProfile, WhatAFileClaimsStaysInRange) {
+  const NoNames names;
+  HeapProfile profile(kMostMeanBytes, names, cgroup_text);
+  DrawnGroup group;
+  group.sizes = {{1, 1, ~std::uint64_t{0}, ~std::uint64_t{0}},
+                 {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}, 1}};
+  profile.add(std::move(group));
+  const HeapFigures slab = profile.result({HeapKey::call_site}).slab;
+  for (const Estimate& estimate : {slab.objects, slab.bytes, slab.live_objects, slab.live_bytes}) {
+    EXPECT_LE(estimate.low, estimate.value);
+    EXPECT_LE(estimate.value, estimate.high);
+    EXPECT_EQ(rounded(estimate.high), 9'200'000'000'000'000'000u);
+  }
+}
+
 TEST(HeapProfile, WhatIsAlwaysDrawnIsExact) {
   const NoNames names;
   HeapProfile profile(1, names, cgroup_text);
   for (std::uint64_t i = 1; i <= 100; ++i) profile.add(sample_of(i, 4096));
-  profile.end({5, 0, false});
+  profile.end({5, 0});
   const HeapFigures slab = profile.result({HeapKey::call_site}).slab;
   EXPECT_DOUBLE_EQ(slab.objects.value, 100);
   EXPECT_DOUBLE_EQ(slab.bytes.low, 409600);
@@ -156,14 +181,14 @@ TEST(HeapProfile, KeepsWhatLivesAcrossIntervals) {
   HeapSample other = sample_of(2, 8192);
   other.comm = "other";
   profile.add(other);
-  profile.end({1, 0, false});
+  profile.end({1, 0});
   profile.begin_interval();
   profile.add(sample_of(3, 4096));
   const HeapProfileResult result = profile.result({HeapKey::process});
   EXPECT_DOUBLE_EQ(result.slab.bytes.value, 4096);        // of this interval
   EXPECT_DOUBLE_EQ(result.slab.live_bytes.value, 12288);  // of both
   ASSERT_EQ(result.rows.size(), 2u);
-  EXPECT_EQ(result.rows[0].keys[0], "other");
+  EXPECT_EQ(result.rows[0].keys[0], "other-0");
   EXPECT_DOUBLE_EQ(result.rows[0].figures.live_bytes.value, 8192);
   EXPECT_EQ(result.rows[0].figures.samples, 0u);
 }
@@ -180,11 +205,50 @@ TEST(HeapProfile, SaysWhatWasReplacedAndTakesOutWhatIsGone) {
   EXPECT_EQ(result.slab.live_samples, 2u);
 }
 
+TEST(HeapProfile, WhatIsToldTwiceIsOnceOfTheSecond) {
+  const NoNames names;
+  HeapProfile profile(1, names, cgroup_text);
+  profile.add(sample_of(1, 16384));
+  profile.end({1, 0, false, true});
+  HeapSample again = sample_of(1, 16384);
+  again.call_site = 8;
+  profile.add(again);
+  const HeapProfileResult result = profile.result({HeapKey::call_site});
+  ASSERT_EQ(result.rows.size(), 1u);
+  EXPECT_EQ(result.rows[0].keys[0], "function8");
+  EXPECT_EQ(result.slab.samples, 1u);
+  EXPECT_DOUBLE_EQ(result.slab.live_bytes.value, 16384);
+  EXPECT_EQ(result.replaced, 0u);
+}
+
+TEST(HeapProfile, FindsCallersAgainWhenNamesChange) {
+  class Names : public SymbolNames {
+   public:
+    std::string name(std::uint64_t address) const override {
+      if (!loaded && address == 2) return "0x2";
+      return address == 1 ? "kmalloc+0x1" : address == 2 ? "kvmalloc_node+0x1 [module]" : "caller+0x1";
+    }
+    bool loaded = false;
+  };
+  Names names;
+  HeapProfile profile(1, names, cgroup_text);
+  HeapSample sample = sample_of(1, 4096);
+  const std::uint64_t stack[] = {9, 2, 3};
+  sample.stack = stack;
+  sample.call_site = 2;
+  profile.add(sample);
+  EXPECT_EQ(profile.result({HeapKey::caller}).rows.at(0).keys.at(0), "0x2");
+  names.loaded = true;
+  profile.names_changed();
+  EXPECT_EQ(profile.result({HeapKey::caller}).rows.at(0).keys.at(0), "caller+0x1");
+}
+
 TEST(HeapProfile, LeavesTheFramesOfTheTracingOut) {
   class Names : public SymbolNames {
    public:
     std::string name(std::uint64_t address) const override {
-      constexpr const char* kNames[] = {"0x0", "bpf_trace_run5+0x1", "__alloc_pages_noprof+0x2", "pipe_write+0x3"};
+      constexpr const char* kNames[] = {
+          "0x0", "bpf_trace_run5+0x1", "__alloc_pages_noprof+0x2", "pipe_write+0x3", "bpf_prog_alloc+0x4", "0x5"};
       return kNames[address];
     }
   };
@@ -197,9 +261,16 @@ TEST(HeapProfile, LeavesTheFramesOfTheTracingOut) {
   sample.call_site = 0;
   profile.add(sample);
   const HeapProfileResult result = profile.result({HeapKey::call_site});
-  EXPECT_EQ(result.stacks.at(0).stack, (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_EQ(profile.stacks().at(0).stack, (std::vector<std::uint64_t>{2, 3}));
   EXPECT_EQ(result.rows.at(0).keys.at(0), "pipe_write+0x3");
   EXPECT_EQ(result.pages.samples, 1u);
+
+  // BPF itself allocates too.
+  HeapProfile of_bpf(1, names, cgroup_text);
+  const std::uint64_t bpf_stack[] = {0, 1, 2, 4, 5, 3};
+  sample.stack = bpf_stack;
+  of_bpf.add(sample);
+  EXPECT_EQ(of_bpf.stacks().at(0).stack, (std::vector<std::uint64_t>{2, 4, 5, 3}));
 }
 
 }  // namespace

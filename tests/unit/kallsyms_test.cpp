@@ -26,6 +26,17 @@ TEST(Kallsyms, LeavesWhatNoSymbolCoversHexadecimal) {
   EXPECT_EQ(Kallsyms("").name(0xffffffff81000000), "0xffffffff81000000");
 }
 
+TEST(Kallsyms, NamesNothingBehindAModule) {
+  const Kallsyms names(
+      "ffffffff81000000 T kernel\nffffffffc0001000 t inner\t[loop]\nffffffffc0009000 t other\t[brd]\n",
+      "loop 8192 1 - Live 0xffffffffc0000000 (E)\nbroken\nbrd 4096 0 dep,dep2, Live 0xffffffffc0009000\n");
+  EXPECT_EQ(names.name(0xffffffffc0001fff), "inner+0xfff [loop]");
+  EXPECT_EQ(names.name(0xffffffffc0002000), "0xffffffffc0002000");
+  EXPECT_EQ(names.name(0xffffffff81000010), "kernel+0x10");
+  const std::uint64_t behind[] = {0xffffffffc0002000};
+  EXPECT_EQ(names.text_for(behind), "");
+}
+
 TEST(Kallsyms, TakesTheFirstOfSeveralNames) {
   const Kallsyms names("1000 t gic_handle_irq\n1000 T _stext\n1000 T __irqentry_text_start\n2000 T end\n");
   EXPECT_EQ(names.name(0x1010), "gic_handle_irq+0x10");
@@ -35,6 +46,17 @@ TEST(Kallsyms, TakesTheFirstOfSeveralNamesFromUnsortedText) {
   const Kallsyms names("2000 T end\n1000 t one\n3000 T beyond\n1000 T two\n");
   EXPECT_EQ(names.name(0x1010), "one+0x10");
   EXPECT_EQ(names.name(0x2fff), "end+0xfff");
+}
+
+TEST(Kallsyms, GivesTheLinesThatNameSomeAddresses) {
+  const Kallsyms all("1000 T first\n1100 t second\n1200 t third\t[ext4]\n1300 t fourth\n1400 T last\n");
+  const std::vector<std::uint64_t> addresses = {0x1210, 0x10, 0x1400, 0x1210, 0x1017};
+  const std::string text = all.text_for(addresses);
+  const Kallsyms some(text);
+  for (const std::uint64_t address : addresses) EXPECT_EQ(some.name(address), all.name(address));
+  EXPECT_EQ(some.name(0x1300), "fourth+0x0");  // where the third ends
+  EXPECT_EQ(some.size(), 5u);
+  EXPECT_EQ(Kallsyms(all.text_for(std::vector<std::uint64_t>{0x1001})).size(), 2u);
 }
 
 TEST(Kallsyms, IgnoresMarksOfCodeAndAbsoluteSymbols) {

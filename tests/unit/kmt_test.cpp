@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <tuple>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "formats/ftrace/event_format.hpp"
 #include "formats/kmt/block_reader.hpp"
 #include "formats/kmt/file_writer.hpp"
+#include "formats/kmt/profile.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
 #include "support/trace_dat_builder.hpp"
@@ -375,7 +377,7 @@ SmallFile small_file(Machine machine) {
   dat.cpus = {{}, {}};
   Collected description;
   Findings findings;
-  kmt::read_records(TraceFile{"made by hand", dat.version_7(), nullptr}, description, findings);
+  kmt::read_records(TraceFile{"made by hand", dat.version_7(), nullptr}, {}, description, findings);
 
   const TemporaryFile file;
   SmallFile small;
@@ -421,7 +423,7 @@ ReadBack read_back(const std::vector<std::uint8_t>& bytes) {
   try {
     Findings findings;
     Collected collected;
-    kmt::read_records(file, collected, findings);
+    kmt::read_records(file, {}, collected, findings);
     back.items = collected.all();
     records_complain = is_error(findings);
     EXPECT_EQ(collected.ended, collected.streams.size());
@@ -565,6 +567,142 @@ TEST(KmtBlockReader, DamageLosesNothingInFrontOfIt) {
   EXPECT_EQ(events[1].address, kPointer + 64 * 9);
   EXPECT_THROW(reader.read(events), Error);
   EXPECT_THROW(reader.read(events), Error);
+}
+
+DrawnProfile some_profile() {
+  DrawnProfile profile;
+  profile.selection = "process 7";
+  profile.start_unix_ns = 1'700'000'000'000'000'000;
+  profile.duration_ns = 60'000'000'000;
+  profile.mean_bytes = 4096;
+  profile.has_pages = true;
+  profile.losses.samples = 3;
+  profile.losses.missed_frees = 9;
+  profile.missing = {"kmem:kmalloc_node", "kmem:kmem_cache_alloc_node"};
+  DrawnGroup task;
+  task.stack = {0xffffffff81000010, 0xffffffff81000020, ~std::uint64_t{0}};
+  task.call_site = 0xffffffff81000010;
+  task.cgroup = 5;
+  task.process = 812;
+  task.comm = "name with \n and \xff";
+  task.cache = "dentry";
+  task.sizes = {{192, 192, 5, 2}, {1, ~std::uint64_t{0}, 0, 1}};
+  DrawnGroup interrupt;
+  interrupt.context = AllocationContext::hardirq;
+  interrupt.pages = true;
+  interrupt.sizes = {{4096, 4096, 1, 0}};
+  profile.groups = {task, interrupt};
+  profile.cgroups = {{5, "/a b"}};
+  return profile;
+}
+
+void expect_same(const DrawnProfile& a, const DrawnProfile& b) {
+  EXPECT_EQ(a.selection, b.selection);
+  EXPECT_EQ(a.start_unix_ns, b.start_unix_ns);
+  EXPECT_EQ(a.duration_ns, b.duration_ns);
+  EXPECT_EQ(a.mean_bytes, b.mean_bytes);
+  EXPECT_EQ(a.has_pages, b.has_pages);
+  EXPECT_EQ(a.losses.samples, b.losses.samples);
+  EXPECT_EQ(a.losses.missed_frees, b.losses.missed_frees);
+  EXPECT_EQ(a.missing, b.missing);
+  EXPECT_EQ(a.cgroups, b.cgroups);
+  ASSERT_EQ(a.groups.size(), b.groups.size());
+  for (std::size_t i = 0; i < a.groups.size(); ++i) {
+    const DrawnGroup& one = a.groups[i];
+    const DrawnGroup& other = b.groups[i];
+    EXPECT_EQ(std::tie(one.stack, one.call_site, one.cgroup, one.process, one.context, one.pages, one.comm, one.cache),
+              std::tie(other.stack, other.call_site, other.cgroup, other.process, other.context, other.pages,
+                       other.comm, other.cache));
+    ASSERT_EQ(one.sizes.size(), other.sizes.size());
+    for (std::size_t j = 0; j < one.sizes.size(); ++j)
+      EXPECT_EQ(
+          std::tie(one.sizes[j].requested, one.sizes[j].allocated, one.sizes[j].drawn, one.sizes[j].live),
+          std::tie(other.sizes[j].requested, other.sizes[j].allocated, other.sizes[j].drawn, other.sizes[j].live));
+  }
+}
+
+TEST(KmtProfile, ComesBackAsItWas) {
+  const TemporaryFile file;
+  KernelDescription kernel;
+  kernel.release = "6.1.0-test";
+  kernel.system_name = "Linux";
+  kernel.node_name = "host";
+  kernel.machine = "x86_64";
+  kernel.kallsyms = "ffffffff81000000 t somewhere\n";
+  const DrawnProfile profile = some_profile();
+  write_profile(file.path(), profile, kernel);
+  const std::string bytes = read_file(file.path());
+  const TraceFile written{"made by hand", {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, nullptr};
+  const StoredProfile read = read_profile(written);
+  expect_same(read.profile, profile);
+  EXPECT_EQ(read.profile.kernel, "6.1.0-test");
+  EXPECT_EQ(read.kallsyms, kernel.kallsyms);
+  EXPECT_THROW(open_trace(written), Error);
+
+  std::vector<std::uint8_t> damaged(bytes.begin(), bytes.end());
+  for (std::uint8_t& byte : damaged) {
+    byte ^= 0x40;
+    try {
+      expect_same(read_profile({"damaged", damaged, nullptr}).profile, profile);
+    } catch (const Error&) {
+    }
+    byte ^= 0x40;
+  }
+}
+
+TEST(KmtProfile, ACutPayloadIsRefused) {
+  // No facts; a task; process 1, cgroup 2, call site 3; "a"; "b"; a stack of two; one size.
+  const std::vector<std::uint8_t> payload = {0, 0, 1, 2, 3, 1, 'a', 1, 'b', 2, 10, 11, 1, 100, 128, 1, 4, 3};
+  DrawnProfile profile;
+  std::uint64_t budget = 1 << 20;
+  decode_profile(payload, budget, profile);
+  ASSERT_EQ(profile.groups.size(), 1u);
+  EXPECT_EQ(profile.groups[0].stack, (std::vector<std::uint64_t>{10, 11}));
+  EXPECT_EQ(profile.groups[0].sizes[0].allocated, 128u);
+  EXPECT_EQ(profile.groups[0].sizes[0].live, 3u);
+  for (std::size_t size = 2; size < payload.size(); ++size)
+    EXPECT_THROW(decode_profile(Bytes(payload).first(size), budget, profile), Error) << size;
+  for (const std::vector<std::uint8_t>& wrong :
+       {std::vector<std::uint8_t>{0, 6, 1, 2, 3, 0, 0, 0, 0},  // context
+        {0, 0, 1, 2, 3, 0, 0, 0xFF, 0xFF, 0xFF, 0x7F, 0},      // a stack of millions
+        {0, 0, 1, 2, 3, 0, 0, 0, 1, 1, 0, 1, 1},               // a sample of nothing
+        {0xFF, 0xFF, 0xFF, 0x7F},
+        {1, 10, 'm', 'e', 'a', 'n', '_', 'b', 'y', 't', 'e', 's', 1, 'x'}})  // facts
+    EXPECT_THROW(decode_profile(wrong, budget, profile), Error);
+}
+
+TEST(KmtProfile, TakesMemoryInProportionToTheFile) {
+  // Groups of twelve bytes, and of four bytes a size.
+  std::vector<std::uint8_t> groups = {0};
+  for (int i = 0; i < 1000; ++i) groups.insert(groups.end(), {0, 1, 2, 3, 0, 0, 0, 1, 1, 1, 1, 1});
+  std::vector<std::uint8_t> sizes = {0, 0, 1, 2, 3, 0, 0, 0, 0xE8, 0x07};
+  sizes.insert(sizes.end(), 4000, 1);
+  std::vector<std::uint8_t> deep = {0, 0, 1, 2, 3, 0, 0, 0x81, 0x08};  // a stack of 1025
+  deep.insert(deep.end(), 2000, 1);
+  std::vector<std::uint8_t> many = {0, 0, 1, 2, 3, 0, 0, 0, 0x81, 0x80, 0x04};  // 65537 sizes
+  many.insert(many.end(), 4 * 65537, 1);
+  for (const std::vector<std::uint8_t>& payload : {groups, sizes}) {
+    DrawnProfile profile;
+    std::uint64_t enough = 1 << 20;
+    decode_profile(payload, enough, profile);
+    std::uint64_t too_little = 30'000;
+    EXPECT_THROW(decode_profile(payload, too_little, profile), Error);
+  }
+  for (const std::vector<std::uint8_t>& payload : {deep, many}) {
+    DrawnProfile profile;
+    std::uint64_t budget = 64 << 20;
+    EXPECT_THROW(decode_profile(payload, budget, profile), Error);
+  }
+}
+
+TEST(KmtProfile, SamplesThatAreTooFarApartAreRefused) {
+  const TemporaryFile file;
+  DrawnProfile profile = some_profile();
+  profile.mean_bytes = kMostMeanBytes + 1;
+  write_profile(file.path(), profile, {});
+  const std::string bytes = read_file(file.path());
+  EXPECT_THROW(read_profile({"far", {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, nullptr}),
+               Error);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class Collected : public RecordSink {
 Collected collect(const File& bytes) {
   Collected collected;
   Findings findings;
-  read_records(TraceFile{"a file", bytes, nullptr}, collected, findings);
+  read_records(TraceFile{"a file", bytes, nullptr}, {}, collected, findings);
   return collected;
 }
 
@@ -92,7 +92,7 @@ const File& recording() {
     Collected all;
     Findings findings;
     const File dat = bytes_of(data + "/i386/trace.mono.dat");
-    read_records(TraceFile{"trace.mono.dat", dat, nullptr}, all, findings);
+    read_records(TraceFile{"trace.mono.dat", dat, nullptr}, {}, all, findings);
     all.description.cpu_stats.clear();
     all.description.kernel.kallsyms.clear();
 

@@ -134,7 +134,7 @@ class Stacks : public testing::TestWithParam<Case> {
         std::filesystem::temp_directory_path() / ("stacks_test." + std::to_string(::getpid()) + ".kmt");
     Findings findings;
     kmt_format::RecordWriter writer(path, findings);
-    kmt::read_records(TraceFile{"made by hand", dat, nullptr}, writer, findings);
+    kmt::read_records(TraceFile{"made by hand", dat, nullptr}, {}, writer, findings);
     writer.finish();
     const std::string text = read_file(path);
     std::filesystem::remove(path);

@@ -132,6 +132,17 @@ TEST(Placement, KnowsWhatLiesInAStretch) {
   EXPECT_FALSE(placement.is_plausible());
 }
 
+// Printing its symbols is much work for the kernel, and not every result names something.
+TEST(Symbols, AreReadWhenOneIsAskedFor) {
+  const TraceInfo info;  // without symbols and without a build-id by which they could be found
+  const WrapperList none;
+  const Symbols symbols(info, {}, none);
+  EXPECT_EQ(symbols.findings().count_of(Imperfection::no_kernel_symbols), 0u);
+  EXPECT_EQ(symbols.name(0x1234), "0x1234");
+  EXPECT_EQ(symbols.name(0x5678), "0x5678");
+  EXPECT_EQ(symbols.findings().count_of(Imperfection::no_kernel_symbols), 1u);
+}
+
 TEST(Symbols, HasNamesWithoutDebugInfo) {
   TraceInfo info;
   info.kallsyms = "1000 T one\n2000 T two\t[odd]\n3000 T end\t[odd]\n";

@@ -48,6 +48,28 @@ TEST(TextTrace, LinesOfEventsThatCannotBeReadAreCounted) {
   }
 }
 
+TEST(TextTrace, ALineWithoutAnEndWasCutOff) {
+  const std::string all = line(kWhole) + line(kWhole);
+  for (const std::size_t cut : {1u, 5u, 12u}) {
+    const ReadText found = read(all.substr(0, all.size() - cut));
+    EXPECT_EQ(found.events.size(), 1u) << cut;
+    EXPECT_EQ(found.unreadable(), 1u) << cut;
+  }
+  EXPECT_EQ(read(line(kWhole) + "cpus=2").unreadable(), 0u);
+}
+
+TEST(TextTrace, AHeaderAloneIsATraceWithoutEvents) {
+  const std::string header =
+      "# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:3\n#\n#           TASK-PID     CPU#\n#\n";
+  const ReadText empty = read(header);
+  EXPECT_EQ(empty.events.size(), 0u);
+  EXPECT_EQ(empty.info.cpus, 3u);
+  EXPECT_EQ(empty.unreadable(), 0u);
+  EXPECT_EQ(read(header + line(kWhole)).events.size(), 1u);
+  EXPECT_THROW(read(header + "what another tracer says\n"), Error);
+  EXPECT_THROW(read("# entries\n#\n"), Error);
+}
+
 TEST(TextTrace, LinesOfOtherTracersAreNotMissed) {
   const ReadText found = read(line(kWhole) + "# tracer: nop\ncpus=2\n => do_syscall_64\n\n" +
                               "\tffffffff81234567 kmem_alloc+0x17 ([kernel.kallsyms])\n" +

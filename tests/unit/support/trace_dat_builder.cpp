@@ -194,6 +194,8 @@ std::vector<std::uint8_t> TraceDat::version_7() const {
   section(18, event_formats(*this));
   ByteBuilder symbols(machine);
   section(19, symbols.u32(static_cast<std::uint32_t>(kallsyms.size())).text(kallsyms));
+  ByteBuilder types(machine);
+  if (!btf.empty()) section(23, types.u64(btf.size()).bytes(btf));
   ByteBuilder comms(machine);
   section(21, comms.u64(9).text("7 worker\n"));
 

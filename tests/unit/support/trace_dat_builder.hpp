@@ -29,6 +29,7 @@ struct TraceDat {
   Machine machine;
   std::uint32_t page_size = 4096;
   std::vector<std::pair<std::string, std::string>> formats;  // system, text
+  std::vector<std::uint8_t> btf;                             // of version 7, with its size in front; empty: none
   std::string kallsyms = "ffffffff81000000 T first_function\n";
   std::vector<std::pair<std::uint16_t, std::string>> options;                     // id, raw value
   std::vector<std::vector<Page>> cpus;                                            // of the top buffer

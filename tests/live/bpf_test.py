@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""record --backend bpf: what it records is what ftrace records of the same workload, record by record."""
+import bisect
+import collections
+import contextlib
+import itertools
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from kmt_events import File, Formats, lost_in_blocks, records_of
+from recording import LiveTest, begin_loop, end_loop, in_interrupt, read_file, report, wait_until
+
+COUNTED = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
+Full = collections.namedtuple('Full', 'event text frames')
+
+
+def tracing_functions(kallsyms):
+    """(begin, end) of the functions that ftrace has in its stacks in front of that with the tracepoint."""
+    symbols = sorted((int(line.split()[0], 16), line.split()[2]) for line in kallsyms.decode().splitlines())
+    return [(address, after) for (address, name), (after, _) in zip(symbols, symbols[1:])
+            if name.startswith(('trace_event_raw_event_', '__traceiter_'))]
+
+
+def full_events(path):
+    """Every event with the text that it has, if any, and the frames of its stack, without those of tracing."""
+    file = File(path)
+    functions = tracing_functions(file.facts['kallsyms'])
+    begins = [begin for begin, _ in functions]
+
+    def is_tracing(frame):
+        place = bisect.bisect_right(begins, frame) - 1
+        return place >= 0 and frame <= functions[place][1]
+
+    order = {b'little': '<', b'big': '>'}[file.facts['byte_order']]
+    formats = Formats(order, [text for _, text in file.formats])
+    events = []
+    for cpu, records in records_of(file):
+        waiting = {}
+        for record in records:
+            event = formats.event(cpu, file.to_ns(record.ticks), record.bytes)
+            if event.name == 'kernel_stack':
+                count, = struct.unpack_from(order + 'i', record.bytes, 8)
+                whose = waiting.pop(event.flags & 0x58)
+                frames = struct.unpack_from(f'{order}{count}Q', record.bytes, 16)
+                events[whose] = events[whose]._replace(frames=tuple(itertools.dropwhile(is_tracing, frames)))
+                continue
+            text = b''
+            if 'name' in event.fields:
+                place = event.fields.pop('name')
+                text = record.bytes[place & 0xffff:(place & 0xffff) + (place >> 16)]
+            waiting[event.flags & 0x58] = len(events)
+            events.append(Full(event, text, ()))
+    return sorted(events, key=lambda full: full.event.time_ns)
+
+
+def attached_by(pid):
+    """Names of the raw tracepoints that BPF programs of this process are attached to."""
+    folder = f'/proc/{pid}/fdinfo'
+    names = []
+    with contextlib.suppress(OSError):  # what was open a moment ago
+        for fd in os.listdir(folder):
+            names += re.findall(r'^tp_name:\t(\w+)', read_file(f'{folder}/{fd}'), re.MULTILINE)
+    return names
+
+
+class Bpf(LiveTest):
+    def begin(self, *arguments):
+        """A recorder by BPF that has begun: frees are attached first, and nothing comes any more."""
+        process = self.launch('--backend', 'bpf', *arguments)
+        self.assertTrue(wait_until(lambda: 'kmalloc' in attached_by(process.pid) or process.poll() is not None, 20))
+        before = 0
+        while before < (before := len(attached_by(process.pid))):
+            time.sleep(0.3)
+        self.assertIsNone(process.poll(), 'ended at once')
+        return process
+
+    def both(self, *arguments):
+        """The workload's counts, and what the two recorders saw of it. An interrupt that comes while a program runs may
+        do the same: then something is missed, which is said, and another workload is taken."""
+        for _ in range(10):
+            counted, said, found = self.attempt(*arguments)
+            if all('othing was lost' in text for text in said):
+                return counted, *found
+            self.assertLess(self.lost_said(said[0]), 2000)
+            for path in self.path('trace.kmt'), self.path('trace.second.kmt'):
+                os.remove(path)
+        return self.fail('always lost something')
+
+    def attempt(self, *arguments):
+        loop = begin_loop(2000)
+        self.addCleanup(self.end, loop)
+        paths = [self.path('trace.kmt'), self.path('trace.second.kmt')]
+        ours = self.begin('-o', paths[0], '-p', str(loop.pid), *arguments)
+        ftrace = self.start('-o', paths[1], '--clock', 'mono', '-p', str(loop.pid), *arguments)
+        counted = end_loop(loop)
+        time.sleep(0.1)
+        for recorder in ours, ftrace:
+            recorder.send_signal(signal.SIGINT)
+        said = self.finish(ours), self.finish(ftrace)
+        return counted, said, [[full for full in full_events(path) if full.event.pid == loop.pid] for path in paths]
+
+    @staticmethod
+    def compared(full, frames=False):
+        fields = {name: value for name, value in full.event.fields.items() if name != 'cgroup'}
+        return full.event.cpu, full.event.name, tuple(fields.items()), full.text, full.frames if frames else ()
+
+    def assert_same(self, ours, theirs, frames=False):
+        """In task context in the same order. An interrupt may come between the two recorders' turns."""
+        begin, end = (max(of[0].event.time_ns for of in (ours, theirs)), min(of[-1].event.time_ns for of in (ours, theirs)))
+        near = 1000000  # each has its own times
+        mine, others = ([self.compared(full, frames) for full in of if not in_interrupt(full.event)] for of in (ours, theirs))
+        self.assertGreater(len(mine), 10000)
+        self.assertEqual(len(mine), len(others))
+        self.assertEqual(next(((a, b) for a, b in zip(mine, others) if a != b), None), None)
+        mine, others = (collections.Counter(self.compared(full, frames) for full in of if in_interrupt(full.event) and
+                                            begin + near < full.event.time_ns < end - near) for of in (ours, theirs))
+        self.assertEqual(mine, others)
+
+    def test_same_as_ftrace(self):
+        counted, ours, theirs = self.both()
+        window = collections.Counter(full.event.name for full in ours if counted['first'] <= full.event.time_ns <= counted['last'])
+        self.assertEqual({name: window[name] for name in COUNTED}, {name: counted[name] for name in COUNTED})
+        self.assert_same(ours, theirs)
+        self.assertTrue(any(full.text for full in ours))
+        path = read_file('/proc/self/cgroup').splitlines()[-1].split(':')[2]
+        mounts = [line.split() for line in read_file('/proc/self/mounts').splitlines()]
+        root = next(mount[1] for mount in mounts if mount[2] == 'cgroup2')
+        if os.path.isdir(root + path):  # else this is a container's own view
+            self.assertEqual({full.event.fields['cgroup'] for full in ours}, {os.stat(root + path).st_ino})
+
+    def test_same_stacks(self):
+        _, ours, theirs = self.both('--stacks')
+        self.assert_same(ours, theirs, frames=True)
+        self.assertTrue(all(full.frames for full in ours))
+
+    def test_only_a_process(self):
+        loop = begin_loop(2000)
+        self.addCleanup(self.end, loop)
+        recorder = self.begin('-p', str(loop.pid))
+        counted = end_loop(loop)
+        recorder.send_signal(signal.SIGINT)
+        lost = self.lost_said(self.finish(recorder))
+        events = [full.event for full in full_events(self.trace)]
+        self.assertEqual({event.pid for event in events}, {loop.pid})
+        window = collections.Counter(event.name for event in events if counted['first'] <= event.time_ns <= counted['last'])
+        for name in COUNTED:
+            self.assertLessEqual(abs(window[name] - counted[name]), lost)
+
+    def test_converted_for_trace_cmd(self):
+        messages = self.record('--backend', 'bpf', '--', 'ls', '/')
+        self.assertIn('othing was lost', messages)
+        path = self.path('trace.dat')
+        subprocess.run([os.environ['KMEMTRACE'], 'convert', self.trace, path], check=True, stderr=subprocess.DEVNULL)
+        text = report(path)
+        task = re.search(r'(-\d+) .* task_rename: .*newcomm=ls', text)[1]
+        self.assertRegex(text, task + r' .* kmem_cache_alloc: .*call_site=\S+ ptr=0x\w+ name=\w+ bytes_req=\d+')
+        self.assertIn('cgroup=', report(path, '-R'))
+
+    def test_own_events_are_left_out(self):
+        recorder = self.begin()
+        loop = begin_loop(100)
+        self.addCleanup(self.end, loop)
+        end_loop(loop)
+        own = recorder.pid
+        threads = {int(name) for name in os.listdir(f'/proc/{own}/task')}
+        recorder.send_signal(signal.SIGINT)
+        self.finish(recorder)
+        recorded = [full.event for full in full_events(self.trace)]
+        self.assertGreater(sum(event.name in COUNTED and event.pid == loop.pid for event in recorded), 100)
+        found = [event for event in recorded if event.pid in threads and not in_interrupt(event)]
+        self.assertEqual([event.name for event in found if 'free' not in event.name], [])
+
+    def test_losses_are_counted(self):
+        recorder = self.begin('-b', '64k')
+        recorder.send_signal(signal.SIGSTOP)  # nobody takes anything
+        loop = begin_loop(3000)
+        self.addCleanup(self.end, loop)
+        counted = end_loop(loop)
+        recorder.send_signal(signal.SIGCONT)
+        time.sleep(0.3)
+        again = begin_loop(10)  # the first entries after the loss tell of it
+        self.addCleanup(self.end, again)
+        end_loop(again)
+        recorder.send_signal(signal.SIGINT)
+        lost = self.lost_said(self.finish(recorder))
+        self.assertGreater(lost, sum(counted[name] for name in COUNTED) / 2)
+        marked, uncounted = lost_in_blocks(File(self.trace))
+        self.assertEqual((marked, uncounted), (lost, 0))
+        events = [full.event for full in full_events(self.trace) if full.event.pid == loop.pid]
+        everything = collections.Counter(event.name for event in events)
+        self.assertLess(sum(everything.values()), sum(counted[name] for name in COUNTED))
+        checked = self.check(self.trace)
+        self.assertIn('lost_events', json.dumps(checked))
+
+    def test_flight(self):
+        """Keeps the latest second, in blocks that are a second long at most."""
+        self.load(pause=0.05)
+        recorder = self.begin('--flight', '1s')
+        begun = time.clock_gettime(time.CLOCK_MONOTONIC)
+        time.sleep(3.2)
+        self.assertFalse(os.path.exists(self.trace))
+        ended = time.clock_gettime(time.CLOCK_MONOTONIC)
+        recorder.send_signal(signal.SIGINT)
+        self.finish(recorder)
+        times = [full.event.time_ns / 1e9 for full in full_events(self.trace)]
+        self.assertGreater(len(times), 100)
+        self.assertGreater(max(times), ended - 0.5)
+        self.assertGreater(min(times), begun + 0.5)
+        self.assertTrue(0.8 < max(times) - min(times) < 3, max(times) - min(times))
+
+    def test_rotation(self):
+        self.load(pause=0.05)
+        recorder = self.begin('--rotate', '500ms', '--keep', '2')
+        time.sleep(2.5)
+        recorder.send_signal(signal.SIGINT)
+        count, removed = (int(n) for n in re.search(r'(\d+) files up to .*, (\d+) old ones removed',
+                                                    self.finish(recorder)).groups())
+        self.assertGreater(count, 3)
+        self.assertEqual(removed, count - 2)
+        names = [name for name in sorted(os.listdir(self.directory)) if name.startswith('trace.')]
+        self.assertEqual(names, [f'trace.{number:04}.kmt' for number in (count - 1, count)])
+        ended = {}  # by CPU
+        for full in full_events(self.path(names[0])):
+            ended[full.event.cpu] = max(ended.get(full.event.cpu, 0), full.event.time_ns)
+        self.assertGreater(len(ended), 0)
+        for full in full_events(self.path(names[1])):
+            self.assertGreaterEqual(full.event.time_ns, ended.get(full.event.cpu, 0))
+        for name in names:
+            checked = self.check(self.path(name))
+            self.assertLessEqual({finding['kind'] for finding in checked['findings'] if finding['severity'] != 'info'},
+                                 {'lost_events'})
+
+    def test_a_killed_recorder_leaves_nothing(self):
+        recorder = self.begin()
+        time.sleep(1.5)  # the file begins with its first block
+        recorder.send_signal(signal.SIGKILL)
+        recorder.wait()
+        self.assertTrue(wait_until(lambda: not self.ours_at_all()))
+        done = subprocess.run([os.environ['KMEMTRACE'], 'report', self.trace], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=False)
+        self.assertIn(b'Slab allocator', done.stdout)
+
+    @staticmethod
+    def ours_at_all():
+        done = subprocess.run(['bpftool', 'prog', 'show'], stdout=subprocess.PIPE, encoding='utf-8', check=True)
+        return re.findall(r'name take_\w+', done.stdout)
+
+    def test_refused(self):
+        for arguments in (['-o', self.path('trace.dat')], ['--filter', 'kmem:kmalloc:bytes_req > 1'], ['--clock', 'global'],
+                          ['--boot']):
+            messages = self.record('--backend', 'bpf', *arguments, exit_code=2)
+            self.assertIn('exclude each other', messages)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,510 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`export`, read back by others: Python's sqlite3, csv and json, and `go tool pprof`. The numbers have to be
+those of `report --json`; of real traces of five kernels, planted ones, and one with hostile names."""
+import collections
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+from export_traces import (FOLDER, METRICS, Case, data, expected, export, export_file, knows_bytes, place, planted, report, run,
+                           told_of, totals, unfinished)
+
+SPEEDSCOPE_SCHEMA = os.environ.get('SPEEDSCOPE_SCHEMA', '')
+
+
+class Events(Case):
+    """CSV and JSON lines."""
+
+    def check(self, path):
+        told = report(path)
+        rows = list(csv.DictReader(io.StringIO(export(path, 'csv'))))
+        lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
+        self.assertEqual(told['events'], dict(collections.Counter(row['event'] for row in rows)))
+        times = [int(row['time_ns']) for row in rows]
+        self.assertEqual(sorted(times), times)
+        for row, line in zip(rows, lines, strict=True):
+            said = {key: ';'.join(frame.replace(';', '\\x3b') for frame in value) if key == 'stack' else str(value)
+                    for key, value in line.items()}
+            for key in ('task', 'event', 'symbol', 'cache', 'migrate_type', 'gfp_flags', 'stack'):
+                if said.get(key, '').startswith(('=', '+', '-', '@')):  # a formula to spreadsheets
+                    said[key] = f'\\x{ord(said[key][0]):02x}{said[key][1:]}'
+            self.assertEqual({key: value for key, value in row.items() if value != ''}, said)
+        for allocator, total in totals(told).items():
+            of = [row for row in lines if row.get('allocator') == allocator]
+            began = [row for row in of if row.get('outcome', '').startswith('allocation')]
+            twice = sum(row['outcome'] == 'allocation-told-twice' for row in began)
+            self.assertEqual(total['allocations'], len(began) - twice)
+            self.assertEqual(total['failed_allocations'], sum(row.get('outcome') == 'failed' for row in of))
+            if not twice:
+                self.assertEqual(total['bytes_allocated'], sum(row['bytes_allocated'] for row in began))
+            if allocator != 'pages':
+                frees = [row for row in of if row.get('outcome') == 'free']
+                self.assertEqual(total['matched_frees'], len(frees))
+                self.assertEqual(total['lifetime']['mean_ns'],
+                                 sum(row['lifetime_ns'] for row in frees) // max(len(frees), 1))
+        # A free names what it ends.
+        began = {row['allocation']: row for row in lines if row.get('outcome', '').startswith('allocation')}
+        for row in lines:
+            if row.get('outcome') == 'free' and row['allocator'] != 'pages':
+                self.assertEqual(began[row['allocation']]['address'], row['address'])
+                self.assertEqual(began[row['allocation']]['time_ns'] + row['lifetime_ns'], row['time_ns'])
+
+    def test_all(self):
+        self.of_all(self.check)
+
+    def test_formulas(self):
+        """No cell begins like a formula of a spreadsheet; what it begins with is told."""
+        path = place('formulas')
+        names = '=cmd|x', '+1', '-sh', '@SUM(1)', '=a,"b"', "it's=1"
+        with open(path, 'w', encoding='ascii') as file:
+            for i, name in enumerate(names):
+                file.write(f'{name:>16}-{7 + i:<5} [000] ..... 10.{i:06}: kmalloc: call_site=f+0x1/0x2 '
+                           f'ptr=00000000000001{i}0 bytes_req=90 bytes_alloc=96 gfp_flags=GFP_KERNEL\n')
+        rows = list(csv.DictReader(io.StringIO(export(path, 'csv'))))
+        self.assertEqual(['\\x3dcmd|x', '\\x2b1', '\\x2dsh', '\\x40SUM(1)', '\\x3da,"b"', "it's=1"],
+                         [row['task'] for row in rows])
+        lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
+        self.assertEqual(list(names), [line['task'] for line in lines])
+
+    def test_stacks_are_told_once(self):
+        """By the event that a stack belongs to; the record that brought it only tells what belongs to none."""
+        for path in (data('amd64-stacks/trace.dat'), data('s390x/trace.stack.dat')):
+            lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
+            records = [line for line in lines if line['event'] == 'kernel_stack']
+            told = sum('stack' in line for line in lines)
+            self.assertGreater(len(records), 400)
+            self.assertEqual(len(records), told)
+            done = run('check', path, '--json')
+            unmatched = sum(finding['count'] for finding in json.loads(done.stdout)['files'][0]['findings']
+                            if finding['kind'] == 'unmatched_stack')
+            self.assertEqual(unmatched, sum('stack' in line for line in records))
+
+    def test_a_part(self):
+        path = data('amd64/trace.dat')
+        for options in (('--cache', 'kmalloc-*'), ('--cpu', '0'), ('--time', '+0.05,+0.1'), ('--context', 'softirq')):
+            with self.subTest(options):
+                told = report(path, *options)
+                lines = [json.loads(line) for line in export(path, 'jsonl', *options).splitlines()]
+                slab = [row for row in lines if row.get('allocator') == 'slab']
+                self.assertEqual(told['slab']['allocations'], sum(row['outcome'] == 'allocation' for row in slab))
+                self.assertEqual(told['slab']['matched_frees'], sum(row['outcome'] == 'free' for row in slab))
+
+    def test_closed_pipe(self):
+        done = subprocess.run(f'"$KMEMTRACE" export "{data("amd64/trace.dat")}" --to csv | head -n 2', shell=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual((b'', 2), (done.stderr, len(done.stdout.splitlines())))
+
+
+class Sqlite(Case):
+    MEASURES = ('allocations', 'failed_allocations', 'bytes_requested', 'bytes_allocated', 'bytes_freed',
+                'live_allocations', 'live_bytes', 'cross_cpu_frees', 'first_ns', 'last_ns')
+    # Each view, the key that groups it, and its columns beside the allocator.
+    VIEWS = {'call_sites': ('call-site', ('call_site',)), 'caches': ('cache', ('cache',)),
+             'tasks': ('task', ('tid', 'task')), 'comms': ('comm', ('task',)), 'sizes': ('size', ('size',)),
+             'requested_sizes': ('requested-size', ('size',)), 'migrate_types': ('migrate-type', ('migrate_type',)),
+             'gfp_flags': ('gfp', ('printf("0x%x", gfp_value)', 'gfp_text')), 'nodes': ('node', ('node',)),
+             'cpus': ('cpu', ('cpu',)), 'contexts': ('context', ('context',))}
+
+    def open(self, path, *options):
+        connection = sqlite3.connect(export_file(path, 'sqlite', *options))
+        connection.row_factory = sqlite3.Row
+        self.addCleanup(connection.close)
+        return connection
+
+    @staticmethod
+    def key_of(key, value):
+        if key == 'call-site':
+            return (value['address'],)
+        if key == 'task':
+            return value['tid'], value['comm']
+        if key == 'gfp':
+            return value['value'], value['text']
+        if key == 'migrate-type':
+            return (value and value['name'],)
+        return (value,)
+
+    def same_groups(self, connection, path, view, options):
+        key, columns = self.VIEWS[view]
+        told = report(path, '--by', key, *options)
+        single = view in ('caches', 'migrate_types')
+        allocator = f"'{'slab' if view == 'caches' else 'pages'}'" if single else 'allocator'
+        got = {}
+        for row in connection.execute(f'SELECT {allocator} AS of, {", ".join(columns)}, * FROM report_{view}'):
+            got[(row['of'], *(row[1 + i] for i in range(len(columns))))] = row
+        want = {(allocator, *self.key_of(key, row['keys'][key])): row
+                for allocator, table in told['groups'].items() for row in table['rows']}
+        if key in ('node', 'requested-size', 'size', 'gfp'):  # keys that an allocator does not have
+            got = {name: row for name, row in got.items() if name[0] in told['groups']}
+        self.assertEqual(set(want), set(got))
+        for name, row in want.items():
+            for measure in self.MEASURES:
+                if row[measure] is None or not knows_bytes(told, name[0]) and 'bytes' in measure:
+                    continue
+                if measure in ('first_ns', 'last_ns') and self.twice:
+                    continue
+                self.assertEqual(row[measure], got[name][measure], (view, name, measure))
+            self.assertEqual(row['frees'], got[name]['matched_frees'], (view, name))
+            self.assertEqual(row['lifetime']['mean_ns'], got[name]['mean_lifetime_ns'] or 0, (view, name))
+
+    def check(self, path, *options):
+        connection = self.open(path, *options)
+        told = told_of(path, *options)
+        self.assertEqual('ok', connection.execute('PRAGMA integrity_check').fetchone()[0])
+        self.assertEqual([], connection.execute('PRAGMA foreign_key_check').fetchall())
+        self.twice = connection.execute("SELECT count(*) FROM allocations WHERE state = 'told-twice'").fetchone()[0]
+        facts = dict(connection.execute('SELECT name, value FROM trace').fetchall())
+        self.assertEqual((told['trace']['kernel'], told['trace']['lost_events'], 1),
+                         (facts['kernel'], facts['lost_events'], facts['complete']))
+        if not options:
+            self.assertEqual(told['events'], dict(connection.execute('SELECT name, count FROM report_events').fetchall()))
+        rows = {row['allocator']: row for row in connection.execute('SELECT * FROM report_totals')}
+        self.assertEqual(set(totals(told)), set(rows))
+        for allocator, total in totals(told).items():
+            for name in set(total) & set(rows[allocator].keys()):
+                if name in ('cross_node_frees',) or total[name] is None or \
+                        'bytes' in name and not knows_bytes(told, allocator):
+                    continue
+                self.assertEqual(total[name], rows[allocator][name], (allocator, name))
+        self.assertEqual([[row[key] for key in ('order', 'allocations', 'failed_allocations', 'frees', 'bytes_allocated',
+                                                'live_bytes')] for row in told['page_orders']],
+                         [list(row) for row in connection.execute('SELECT * FROM report_page_orders')])
+        for view in self.VIEWS:
+            self.same_groups(connection, path, view, options)
+        anomalies = dict(connection.execute('SELECT kind, count FROM report_anomalies').fetchall())
+        self.assertEqual({kind: count for kind, count in told['anomalies'].items() if 'another' not in kind}, anomalies)
+        self.same_lifetimes(connection, path, options)
+        leaks = connection.execute('SELECT count(*), min(age_ns) FROM leaks').fetchone()
+        self.assertEqual(sum(total['live_allocations'] for total in totals(told).values()), leaks[0])
+        self.assertGreaterEqual(leaks[1] or 0, 0)
+        crossing = connection.execute('SELECT coalesce(sum(frees), 0) FROM cross_cpu WHERE cpu <> freed_cpu').fetchone()[0]
+        slab = [sum(row['cross_cpu_frees'] for row in rows.values())]
+        self.assertEqual(slab, [crossing])
+        wasted = connection.execute('SELECT coalesce(sum(bytes_wasted), 0) FROM wasted').fetchone()[0]
+        self.assertEqual(told['slab']['bytes_allocated'] - told['slab']['bytes_requested'], wasted)
+        if told['trace']['stacks'] > 0:
+            told_by_stack = report(path, '--by', 'stack', *options)['groups']
+            frames = collections.defaultdict(list)
+            for stack, address in connection.execute('SELECT stack, printf("0x%x", address) FROM frames ORDER BY 1, depth'):
+                frames[stack].append(address)
+            got = collections.Counter()
+            for row in connection.execute('SELECT * FROM report_stacks'):
+                got[row['allocator'], tuple(frames[row['stack']])] += row['allocations']
+            want = collections.Counter()
+            for allocator, table in told_by_stack.items():
+                for row in table['rows']:
+                    want[allocator, tuple(frame['address'] for frame in row['keys']['stack'])] += row['allocations']
+            self.assertEqual(want, got)
+
+    def same_lifetimes(self, connection, path, options):
+        told = report(path, '--by', 'lifetime', *options)['groups']
+        want = {(allocator, row['keys']['lifetime']['from_ns'], row['keys']['lifetime']['to_ns']): row['frees']
+                for allocator, table in told.items() for row in table['rows'] if row['keys']['lifetime']}
+        got = {tuple(row)[:3]: row[3] for row in
+               connection.execute('SELECT allocator, from_ns, to_ns, matched_frees FROM lifetimes')}
+        self.assertEqual(want, got)
+
+    def test_all(self):
+        self.of_all(self.check)
+
+    def test_a_part(self):
+        for options in (('--cache', 'kmalloc-*'), ('--cpu', '0'), ('--time', '+0.05,+0.1'), ('--pid', '1')):
+            with self.subTest(options):
+                self.check(data('amd64/trace.dat'), *options)
+
+    def test_every_view(self):
+        connection = self.open(planted('hostile', 'amd64', hostile=True, stacks=True))
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
+            connection.execute(f'SELECT * FROM {name}').fetchall()
+
+    def test_needs_a_file(self):
+        done = run('export', data('amd64/trace.dat'), '--to', 'sqlite')
+        self.assertEqual(2, done.returncode)
+        self.assertIn('-o FILE', done.stderr)
+
+
+class Stacks(Case):
+    """Collapsed stacks, speedscope and Firefox Profiler."""
+
+    def check_collapsed(self, path):
+        told = told_of(path)
+        for metric in (*METRICS, 'peak'):
+            sums = collections.Counter()
+            for line in export(path, 'collapsed', '--metric', metric).splitlines():
+                stack, value = line.rsplit(' ', 1)
+                root, *frames = stack.split(';')
+                self.assertGreater(len(frames), 0)
+                sums[root.strip('[]')] += int(value)
+            if metric == 'peak':  # each stack's is at a time of its own
+                for name, value in sums.items():
+                    self.assertGreaterEqual(value, told[name]['peak_bytes'])
+            else:
+                self.assertEqual({name: value for name, value in expected(told, metric).items() if value}, dict(sums))
+
+    def test_collapsed(self):
+        self.of_all(self.check_collapsed)
+
+    def check_speedscope(self, path):
+        """What no schema says: that indexes are of frames, and weights add up."""
+        told = told_of(path)
+        document = json.loads(export(path, 'speedscope'))
+        self.assertEqual('https://www.speedscope.app/file-format-schema.json', document['$schema'])
+        frames = document['shared']['frames']
+        for frame in frames:
+            self.assertLessEqual(set(frame), {'name', 'file', 'line', 'col'})
+            self.assertIsInstance(frame['name'], str)
+        by_name = {profile['name']: profile for profile in document['profiles']}
+        self.assertEqual([*METRICS, 'wasted'], list(by_name))  # viewers add up, which peaks do not
+        for metric, profile in by_name.items():
+            self.assertEqual({'type', 'name', 'unit', 'startValue', 'endValue', 'samples', 'weights'}, set(profile))
+            self.assertEqual('sampled', profile['type'])
+            self.assertIn(profile['unit'], ('none', 'bytes'))
+            self.assertEqual(len(profile['samples']), len(profile['weights']))
+            self.assertEqual(sum(profile['weights']), profile['endValue'] - profile['startValue'])
+            sums = collections.Counter()
+            for stack, weight in zip(profile['samples'], profile['weights']):
+                self.assertTrue(all(0 <= frame < len(frames) for frame in stack))
+                sums[frames[stack[0]]['name'].strip('[]')] += weight
+            if metric in METRICS:
+                self.assertEqual({name: value for name, value in expected(told, metric).items() if value}, dict(sums))
+
+    @unittest.skipUnless(jsonschema and os.path.exists(SPEEDSCOPE_SCHEMA), 'needs speedscope and jsonschema')
+    def test_speedscope_schema(self):
+        """The one that speedscope publishes; it refuses what is no profile, so its word on ours means something."""
+        with open(SPEEDSCOPE_SCHEMA, encoding='utf-8') as file:
+            schema = json.load(file)
+        for path in (planted('hostile', 'amd64', hostile=True, stacks=True), data('amd64-stacks/trace.dat')):
+            document = json.loads(export(path, 'speedscope'))
+            jsonschema.validate(document, schema)
+        document['profiles'][0]['unit'] = 'sheep'
+        with self.assertRaises(jsonschema.ValidationError):
+            jsonschema.validate(document, schema)
+
+    def test_speedscope(self):
+        self.of_all(self.check_speedscope)
+
+    TABLES = {'frameTable': ('address', 'inlineDepth', 'category', 'subcategory', 'func', 'nativeSymbol',
+                             'innerWindowID', 'implementation', 'line', 'column'),
+              'funcTable': ('name', 'isJS', 'relevantForJS', 'resource', 'fileName', 'lineNumber', 'columnNumber'),
+              'stackTable': ('frame', 'prefix', 'category', 'subcategory'),
+              'samples': ('stack', 'time', 'weight'),
+              'markers': ('category', 'data', 'name', 'startTime', 'endTime', 'phase'),
+              'resourceTable': ('lib', 'name', 'host', 'type'),
+              'nativeSymbols': ('libIndex', 'address', 'name', 'functionSize')}
+
+    def check_firefox(self, path):
+        """The processed profile format, version 49: src/types/profile.js of Firefox Profiler."""
+        told = told_of(path)
+        document = json.loads(export(path, 'firefox'))
+        meta = document['meta']
+        self.assertEqual(49, meta['preprocessedProfileVersion'])
+        for key in ('interval', 'startTime', 'processType', 'product', 'version', 'categories', 'markerSchema',
+                    'symbolicated'):
+            self.assertIn(key, meta)
+        self.assertEqual([*METRICS, 'wasted'], [thread['name'] for thread in document['threads']])
+        for thread in document['threads']:
+            for name, columns in self.TABLES.items():
+                for column in columns:
+                    self.assertEqual(thread[name]['length'], len(thread[name][column]), (name, column))
+            texts, stacks, frames = thread['stringArray'], thread['stackTable'], thread['frameTable']
+            sums = collections.Counter()
+            for stack, weight in zip(thread['samples']['stack'], thread['samples']['weight']):
+                depth = 0
+                while stacks['prefix'][stack] is not None:
+                    self.assertLess(stacks['prefix'][stack], stack)
+                    stack = stacks['prefix'][stack]
+                    depth += 1
+                self.assertGreater(depth, 0)
+                root = texts[thread['funcTable']['name'][frames['func'][stacks['frame'][stack]]]].strip('[]')
+                self.assertEqual(root, meta['categories'][stacks['category'][stack]]['name'])
+                sums[root] += weight
+            self.assertIn(thread['samples']['weightType'], ('samples', 'bytes'))
+            if thread['name'] in METRICS:
+                want = expected(told, thread['name'])
+                self.assertEqual({name: value for name, value in want.items() if value}, dict(sums))
+
+    def test_firefox(self):
+        self.of_all(self.check_firefox)
+
+
+@unittest.skipUnless(shutil.which('go'), 'needs go')
+class Pprof(Case):
+    TYPES = {'alloc_objects': 'hits', 'alloc_space': 'allocated', 'inuse_objects': 'live-objects',
+             'inuse_space': 'live', 'wasted_space': 'wasted'}
+
+    def pprof(self, file, *options):
+        done = subprocess.run(['go', 'tool', 'pprof', *options, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=120, text=True, env=dict(os.environ, PPROF_TMPDIR=FOLDER.name))
+        self.assertEqual(0, done.returncode, done.stderr)
+        return done.stdout
+
+    def test_totals(self):
+        """Of every sample type, by allocator: a root frame and a label each."""
+        for path in (data('amd64/trace.dat'), data('amd64-stacks/trace.dat'), data('s390x/trace.lost.dat'),
+                     planted('hostile', 'amd64', hostile=True, stacks=True)):
+            told = told_of(path)
+            file = export_file(path, 'pprof')
+            sums = {name: collections.Counter() for name in self.TYPES}
+            text = self.pprof(file, '-raw')
+            types = re.search(r'(?m)^Samples:\n(.*)$', text)[1].split()
+            names = [name.split('/')[0] for name in types]
+            for values, label in re.findall(r'(?m)^ +([\d ]+): [\d ]+\n +allocator:\[(\w+)\]', text):
+                for name, value in zip(names, values.split(), strict=True):
+                    sums[name.replace('[dflt]', '')][label] += int(value)
+            for name, metric in self.TYPES.items():
+                if metric == 'wasted' and 'allocated_less_than_requested' in told['anomalies']:
+                    continue  # which is no waste of its stack, but lessens that of all
+                want = {key: value for key, value in expected(told, metric).items() if value}
+                with self.subTest(os.path.basename(path) + ' ' + name):
+                    self.assertEqual(want, {key: value for key, value in sums[name].items() if value})
+
+    def test_top(self):
+        path = data('amd64-stacks/trace.dat')
+        told = told_of(path)
+        file = export_file(path, 'pprof')
+        for name, metric in (('alloc_space', 'bytes_allocated'), ('alloc_objects', 'allocations')):
+            top = self.pprof(file, '-top', '-cum', '-unit=B', '-nodecount=100000', '-nodefraction=0',
+                             f'-sample_index={name}')
+            found = {match[2]: int(match[1]) for match in re.finditer(r'(\d+)B? +[\d.]+% +\[(\w+)\]$', top, re.M)}
+            self.assertEqual({name: total[metric] for name, total in totals(told).items()}, found)
+
+
+class Writing(Case):
+    def test_refused(self):
+        path = place('own.dat')
+        shutil.copy(data('amd64-stacks/trace.dat'), path)
+        for arguments, word in (((path, '--to', 'csv', '-o', path), 'same file'),
+                                ((path, '--to', 'cvs'), '"csv"'), ((path,), '--to'),
+                                ((path, '--to', 'collapsed', '--metric', 'hit'), '"hits"'),
+                                ((path, '--to', 'csv', '-o', FOLDER.name), 'folder')):
+            done = run('export', *arguments)
+            self.assertEqual(2, done.returncode, arguments)
+            self.assertIn(word, done.stderr)
+        with open(path, 'rb') as one, open(data('amd64-stacks/trace.dat'), 'rb') as other:
+            self.assertEqual(other.read(), one.read())
+
+    def test_failing_leaves_what_was_there(self):
+        path, output = place('text'), place('out.db')
+        for name in (path, output):
+            with open(name, 'w', encoding='ascii') as file:
+                file.write('no trace')
+        self.assertEqual(2, run('export', path, '--to', 'sqlite', '-o', output).returncode)
+        with open(output, encoding='ascii') as file:
+            self.assertEqual('no trace', file.read())
+        self.assertEqual([], unfinished(output))
+
+    def test_fails_at_once(self):
+        """A place that cannot be written is told before the trace is read: this one never ends."""
+        fifo = place('fifo')
+        os.mkfifo(fifo)
+        for command in (('export', '--to', 'csv'), ('export', '--to', 'sqlite'), ('flamegraph',)):
+            done = run(*command, fifo, '-o', place('no-folder/x'))
+            self.assertEqual(2, done.returncode)
+            self.assertIn('no-folder/x', done.stderr)
+
+    def test_nobody_else_is_written_to(self):
+        """Neither a link that waits where older versions wrote, nor the permissions of what is replaced."""
+        folder = place('shared')
+        os.mkdir(folder)
+        victim, output = os.path.join(folder, 'victim'), os.path.join(folder, 'out.svg')
+        with open(victim, 'w', encoding='ascii') as file:
+            file.write('mine')
+        os.symlink(victim, output + '.unfinished')
+        draw = ('flamegraph', data('amd64-stacks/trace.dat'), '-o')
+        old = os.umask(0o027)
+        try:
+            self.assertEqual(0, run(*draw, output).returncode)
+        finally:
+            os.umask(old)
+        self.assertEqual(0o640, os.stat(output).st_mode & 0o777)
+        os.chmod(output, 0o604)
+        self.assertEqual(0, run(*draw, output).returncode)
+        self.assertEqual(0o604, os.stat(output).st_mode & 0o777)
+        os.symlink('out.svg', os.path.join(folder, 'link.svg'))
+        os.truncate(output, 0)
+        self.assertEqual(0, run(*draw, os.path.join(folder, 'link.svg')).returncode)
+        self.assertTrue(os.path.islink(os.path.join(folder, 'link.svg')))
+        self.assertGreater(os.path.getsize(output), 1000)
+        with open(victim, encoding='ascii') as file:
+            self.assertEqual('mine', file.read())
+        self.assertEqual({'victim', 'out.svg', 'out.svg.unfinished', 'link.svg'}, set(os.listdir(folder)))
+
+    def test_says_what_the_trace_lacks(self):
+        """A picture or a database goes away without the trace's findings."""
+        for command in (('export', '--to', 'csv'), ('export', '--to', 'pprof'), ('flamegraph',), ('report', '--html')):
+            output = [place('x')] if '--html' in command else ['-o', place('x')]
+            for path, lost in ((data('s390x/trace.lost.dat'), True), (data('amd64/trace.dat'), False)):
+                done = run(*command, *output, path)
+                self.assertEqual(0, done.returncode, done.stderr)
+                self.assertEqual(lost, 'the trace is not whole: events that the ring buffer' in done.stderr, command)
+
+    def test_an_open_file_is_written_as_it_is(self):
+        """Standard output may be a file that a shell appends to."""
+        log, fresh = place('log'), place('fresh')
+        draw = [os.environ['KMEMTRACE'], 'flamegraph', data('amd64-stacks/trace.dat'), '-o']
+        with open(log, 'w', encoding='ascii') as file:
+            file.write('before\n')
+        for output in ('/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'):
+            with open(log, 'a', encoding='ascii') as file:
+                subprocess.run([*draw, output], stdout=file, check=True)
+        subprocess.run([*draw, fresh], check=True)
+        with open(log, encoding='utf-8') as file, open(fresh, encoding='utf-8') as one:
+            self.assertEqual('before\n' + 3 * one.read(), file.read())
+
+    def test_a_link_to_nothing_is_refused(self):
+        link = place('dangling')
+        os.symlink('nowhere', link)
+        done = run('flamegraph', data('amd64-stacks/trace.dat'), '-o', link)
+        self.assertEqual(2, done.returncode)
+        self.assertIn('Cannot follow the link', done.stderr)
+        self.assertTrue(os.path.islink(link))
+
+    def test_errors_name_the_file_that_was_asked_for(self):
+        done = run('export', data('amd64/trace.dat'), '--to', 'sqlite', '-o', '/dev/full')
+        self.assertEqual(2, done.returncode)
+        self.assertNotIn('unfinished', done.stderr)
+
+    def test_signals_leave_nothing(self):
+        """Before the first event is read a signal ends the program."""
+        folder, fifo = place('ended'), place('waiting')
+        os.mkdir(folder)
+        os.mkfifo(fifo)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([os.environ['KMEMTRACE'], 'export', fifo, '--to', 'sqlite', '-o',
+                                        os.path.join(folder, 'x.db')], stderr=subprocess.PIPE)
+            deadline = time.monotonic() + 20
+            while not os.listdir(folder) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(1, len(os.listdir(folder)))
+            process.send_signal(number)
+            process.communicate(timeout=20)
+            self.assertEqual(-number, process.returncode)
+            self.assertEqual([], os.listdir(folder))
+
+    def test_same_twice(self):
+        path = data('amd64-stacks/trace.dat')
+        for format in ('pprof', 'speedscope', 'firefox', 'perfetto', 'chrome', 'sqlite'):
+            with open(export_file(path, format), 'rb') as file:
+                first = file.read()
+            with open(export_file(path, format), 'rb') as file:
+                self.assertEqual(first, file.read(), format)
+        with gzip.open(export_file(path, 'pprof')) as file:
+            self.assertGreater(len(file.read()), 1000)
+
+
+if __name__ == '__main__':
+    unittest.main()

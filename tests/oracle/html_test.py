@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The data of an HTML page adds up to what `report` says: over all of the trace, and over parts of its time."""
+import base64
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+import planted_trace  # noqa: E402
+
+PROGRAM = os.environ['KMEMTRACE']
+DATA = os.environ['KMEMTRACE_DATA']
+TRACES = ('amd64/trace.dat', 'amd64-5.10/trace.dat', 'amd64-stacks/trace.dat', 'arm64/trace.dat', 'i386/trace.dat',
+          's390x/trace.dat', 's390x/trace.lost.dat', 's390x/trace.stack.dat')
+ALLOCATORS = ('slab', 'percpu', 'vmalloc', 'pages')
+COUNTS = ('allocations', 'requested', 'allocated', 'frees', 'freed', 'replacements', 'replaced')
+
+
+def page_of(*arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'out.html')
+        subprocess.run([PROGRAM, 'report', '--html', path, *arguments], check=True, stderr=subprocess.PIPE)
+        with open(path, encoding='utf-8') as file:
+            return file.read()
+
+
+def data_of(page):
+    packed, = re.findall(r'<script id="kmemtrace-data"[^>]*>([^<]*)</script>', page)
+    return json.loads(gzip.decompress(base64.b64decode(packed, validate=True)))
+
+
+def report(*arguments):
+    return json.loads(subprocess.run([PROGRAM, 'report', '--json', '--limit', '0', *arguments], check=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout)
+
+
+def changes_of(explore):
+    """(group, bucket, {count: value})"""
+    columns = explore['changes']
+    group = bucket = 0
+    last = None
+    for i, (step, by) in enumerate(zip(columns['group'], columns['bucket'])):
+        group += step
+        bucket = bucket + by if group == last else by
+        last = group
+        yield group, bucket, {name: columns[name][i] for name in COUNTS}
+
+
+def summed(changes, key):
+    sums = {}
+    for group, bucket, counts in changes:
+        total = sums.setdefault(key(group, bucket), dict.fromkeys(COUNTS, 0))
+        for name in COUNTS:
+            total[name] += counts[name]
+    return sums
+
+
+class Html(unittest.TestCase):
+    maxDiff = None
+
+    @staticmethod
+    def traces():
+        for name in TRACES:
+            trace = os.path.join(DATA, name)
+            explore = data_of(page_of(trace))['traces'][0]['explore']
+            yield trace, explore, list(changes_of(explore))
+
+    def test_totals(self):
+        for trace, explore, changes in self.traces():
+            expected = report(trace)
+            groups = explore['groups']
+            sums = summed(changes, lambda group, _: groups['allocator'][group])
+            for number, name in enumerate(ALLOCATORS):
+                totals = expected[name]
+                found = sums.get(number, dict.fromkeys(COUNTS, 0))
+                self.assertEqual(found['allocations'], totals['allocations'])
+                self.assertEqual(found['frees'], totals['lifetime']['count'])
+                live = found['allocations'] - found['frees'] - found['replacements']
+                self.assertEqual(live, totals.get('live_allocations', live))
+                if totals['bytes_allocated'] is not None:
+                    self.assertEqual(found['allocated'], totals['bytes_allocated'])
+                    self.assertEqual(found['freed'] - found['replaced'], totals['bytes_freed'])
+                    self.assertEqual(found['allocated'] - found['freed'], totals['live_bytes'])
+                frees = explore['lifetimes']
+                self.assertEqual(sum(count for of, count in zip(frees['allocator'], frees['frees']) if of == number),
+                                 totals['lifetime']['count'])
+                frees = explore['cpus']
+                crossing = sum(count for of, count, one, other in
+                               zip(frees['allocator'], frees['frees'], frees['from'], frees['to'])
+                               if of == number and one != other)
+                self.assertEqual(crossing, totals.get('cross_cpu_frees', crossing))
+            sizes = explore['sizes']
+            self.assertEqual(sum(sizes['allocations']), expected['slab']['allocations'])
+            for of_each, total in (('requested', 'bytes_requested'), ('allocated', 'bytes_allocated')):
+                self.assertEqual(sum(size * count for size, count in zip(sizes[of_each], sizes['allocations'])),
+                                 expected['slab'][total])
+            self.assertEqual(explore['left_out']['groups'], 0)
+
+    def test_sites_caches_and_tasks(self):
+        for trace, explore, changes in self.traces():
+            for key, column in (('call-site', 'site'), ('cache', 'cache'), ('comm', 'task')):
+                rows = report(trace, '--by', key)['groups'].get('slab', {'rows': []})['rows']
+                expected = {}
+                for row in rows:
+                    value = row['keys'][key]
+                    name = value['symbol'] if key == 'call-site' else 'unknown' if value is None else value
+                    entry = expected.setdefault(name, [0, 0])  # two sites may have one name
+                    entry[0] += row['allocations']
+                    entry[1] += row['bytes_allocated']
+                groups = explore['groups']
+                slab = (change for change in changes if groups['allocator'][change[0]] == 0)
+                found = summed(slab, lambda group, _, names=groups[column]: explore['strings'][names[group]])
+                self.assertEqual({name: [counts['allocations'], counts['allocated']] for name, counts in found.items()},
+                                 {name: entry for name, entry in expected.items() if entry[0]}, (trace, key))
+
+    def test_parts_of_the_time(self):
+        """What began in some buckets is what a report of their time says began."""
+        for trace, explore, changes in self.traces():
+            start, width, buckets = explore['start_ns'], explore['bucket_ns'], explore['buckets']
+            for first, last in ((0, buckets // 3), (buckets // 3, buckets // 2), (buckets // 2, buckets)):
+                since = f'{(first * width) // 10**9}.{(first * width) % 10**9:09}'
+                until = f'{(last * width) // 10**9}.{(last * width) % 10**9:09}'
+                expected = report(trace, '--time', f'+{since},+{until}')['slab']
+                found = dict.fromkeys(COUNTS, 0)
+                for group, bucket, counts in changes:
+                    if first <= bucket < last and explore['groups']['allocator'][group] == 0:
+                        for name in COUNTS:
+                            found[name] += counts[name]
+                # An event on the edge, which belongs to what comes after it, is in the report of both.
+                self.assertLessEqual(abs(found['allocations'] - expected['allocations']), 1, (start, first, last))
+                self.assertLessEqual(abs(found['allocated'] - expected['bytes_allocated']), 8192)
+
+    def test_stacks_lead_to_the_allocation(self):
+        explore = data_of(page_of(os.path.join(DATA, 'amd64-stacks/trace.dat')))['traces'][0]['explore']
+        self.assertTrue(explore['has_stacks'])
+        names = [explore['strings'][frame] for frame in explore['frames']]
+        stacks = [[names[frame] for frame in stack] for stack in explore['stacks']]
+        getxattr = next(stack for stack in stacks if 'do_getxattr' in stack)
+        self.assertLess(getxattr.index('do_syscall_64'), getxattr.index('do_getxattr'))
+        self.assertFalse(any('trace_event_raw_event' in name for stack in stacks for name in stack))
+
+    def test_two_traces(self):
+        data = data_of(page_of('--diff', os.path.join(DATA, 'amd64/trace.dat'), os.path.join(DATA, 'amd64-5.10/trace.dat')))
+        self.assertEqual(len(data['traces']), 2)
+        self.assertEqual(data['diff']['schema'], 'kmemtrace.diff/1')
+        self.assertEqual([trace['report']['trace']['kernel'] for trace in data['traces']],
+                         [data['diff'][side]['kernel'] for side in 'ab'])
+
+    def test_one_trace_of_two_has_stacks(self):
+        data = data_of(page_of('--diff', os.path.join(DATA, 'amd64-stacks/trace.dat'), os.path.join(DATA, 'amd64/trace.dat')))
+        self.assertEqual([trace['explore']['has_stacks'] for trace in data['traces']], [False, False])
+        depths = {len(stack) for trace in data['traces'] for stack in trace['explore']['stacks']}
+        self.assertEqual(depths, {1})
+
+    def test_stacks_that_begin_late(self):
+        with tempfile.TemporaryDirectory() as folder:
+            late = os.path.join(folder, 'late.dat')
+            planted_trace.write(planted_trace.plant(os.path.join(DATA, 'amd64/trace.dat'), 11, planted_trace.MANY,
+                                                    stacks=planted_trace.LATE), late)
+            explore, = [trace['explore'] for trace in data_of(page_of(late))['traces']]
+            self.assertTrue(explore['has_stacks'])
+            self.assertGreater(max(map(len, explore['stacks'])), 1)
+            both = data_of(page_of('--diff', late, os.path.join(DATA, 'amd64-stacks/trace.dat')))
+            self.assertEqual([trace['explore']['has_stacks'] for trace in both['traces']], [True, True])
+            leaks = subprocess.run([PROGRAM, 'leaks', '--json', late], stdout=subprocess.PIPE, check=False).stdout
+            self.assertEqual(json.loads(leaks)['by'], ['caller', 'stack'])
+
+    def test_a_page_needs_nothing_else(self):
+        page = page_of(os.path.join(DATA, 's390x/trace.dat'))
+        self.assertNotIn('@KMEMTRACE_DATA@', page)
+        self.assertIn("default-src 'none'", page)
+        for reference in re.findall(r'(?:src|href)\s*=\s*["\']?([^"\'>\s]+)', page):
+            self.assertTrue(reference.startswith(('#', 'data:')), reference)
+        self.assertLess(len(page), 1 << 20)
+
+
+if __name__ == '__main__':
+    unittest.main()

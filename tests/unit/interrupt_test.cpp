@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/interrupt.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kmt {
+namespace {
+
+volatile std::sig_atomic_t ended = 0;
+void end(int /*number*/) { ended = ended + 1; }
+
+class Interrupt : public testing::Test {
+ protected:
+  Interrupt() {
+    ended = 0;
+    struct sigaction action {};
+    action.sa_handler = end;
+    sigaction(SIGTERM, &action, &before_);
+  }
+  ~Interrupt() override { sigaction(SIGTERM, &before_, nullptr); }
+
+ private:
+  struct sigaction before_ {};
+};
+
+TEST_F(Interrupt, TheSecondSignalDoesWhatItDidBefore) {
+  const InterruptGuard guard;
+  std::raise(SIGTERM);
+  EXPECT_TRUE(guard.interrupted());
+  EXPECT_EQ(ended, 0);
+  std::raise(SIGTERM);
+  EXPECT_EQ(ended, 1);
+}
+
+TEST_F(Interrupt, TheSecondSignalMayBeHeededLikeTheFirst) {
+  const InterruptGuard guard(SecondSignal::is_ignored);
+  std::raise(SIGTERM);
+  std::raise(SIGTERM);
+  EXPECT_EQ(ended, 0);
+}
+
+TEST_F(Interrupt, WhatWasBeforeIsPutBack) {
+  { const InterruptGuard guard; }
+  std::raise(SIGTERM);
+  EXPECT_EQ(ended, 1);
+}
+
+}  // namespace
+}  // namespace kmt

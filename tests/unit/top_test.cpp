@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/top.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "views/json_top.hpp"
+#include "views/text_top.hpp"
+
+namespace kmt {
+namespace {
+
+class NoNames : public SymbolNames {
+ public:
+  std::string name(std::uint64_t address) const override { return "function" + std::to_string(address); }
+};
+
+std::string cgroup_text(std::uint64_t id) { return "cgroup " + std::to_string(id); }
+
+constexpr std::uint64_t kBytes = 1 << 20;
+constexpr std::uint64_t kMean = 4096;  // so that every allocation is drawn, and stands for itself
+
+HeapSite site_of(std::uint32_t process) {
+  HeapSite site;
+  site.call_site = 7;
+  site.bytes_each = kBytes;
+  site.process = process;
+  site.comm = "short";
+  site.cgroup = 1;
+  site.events = 1;
+  site.requested = site.allocated = kBytes;
+  return site;
+}
+
+HeapSample sample_of(std::uint32_t process) {
+  static constexpr std::uint64_t kStack[] = {7, 8, 9};
+  HeapSample sample;
+  sample.pointer = 0x1000 * std::uint64_t{process};
+  sample.call_site = 7;
+  sample.requested = sample.allocated = kBytes;
+  sample.cgroup = 1;
+  sample.process = process;
+  sample.followed = true;
+  sample.comm = "short";
+  sample.stack = kStack;
+  return sample;
+}
+
+const TopRow* find(const TopResult& result, const std::string& name) {
+  const auto found = std::ranges::find(result.rows, name, &TopRow::name);
+  return found == result.rows.end() ? nullptr : &*found;
+}
+
+TEST(TopAccount, ShortLivedProcessesAreBoundedAndTheirSumsKept) {
+  constexpr std::uint32_t kProcesses = 100'000;
+  const NoNames names;
+  TopAccount account({TopView::call_sites, TopView::stacks, TopView::processes}, kMean, names, cgroup_text);
+  for (std::uint32_t process = 1; process <= kProcesses; process += 10) {
+    std::vector<HeapSite> sites;
+    for (std::uint32_t i = process; i < process + 10; ++i) {
+      sites.push_back(site_of(i));
+      account.samples().add(sample_of(i));
+      if (i != 5) account.samples().end({sample_of(i).pointer, 0});
+    }
+    account.add_interval(sites, 1'000'000'000);
+  }
+  const TopResult processes = account.result(TopView::processes);
+  EXPECT_LE(processes.rows.size(), TopAccount::kMostRows);
+  std::uint64_t events = 0;
+  double live = 0;
+  for (const TopRow& row : processes.rows) {
+    events += row.events;
+    live += row.live_bytes ? row.live_bytes->value : 0;
+  }
+  EXPECT_EQ(events, kProcesses);
+  EXPECT_DOUBLE_EQ(live, kBytes);
+  EXPECT_EQ(find(processes, "short-100000")->events_now, 1u);
+  EXPECT_FALSE(find(processes, "short-1"));
+  EXPECT_GT(find(processes, "[others]")->events, 50'000u);
+  EXPECT_DOUBLE_EQ(find(processes, "[others]")->live_bytes->value, kBytes);  // of process 5
+  EXPECT_GT(processes.rows_merged, 0u);
+
+  const HeapProfileResult samples = account.samples().result({HeapKey::process});
+  EXPECT_LE(samples.rows.size(), 3 * HeapProfile::kMostEndedGroups);
+  EXPECT_EQ(samples.slab.samples, kProcesses);
+  EXPECT_EQ(samples.slab.live_samples, 1u);
+  // What is the same in all processes is still told.
+  const TopResult stacks = account.result(TopView::stacks);
+  ASSERT_EQ(stacks.rows.size(), 1u);
+  EXPECT_EQ(stacks.rows[0].allocated, kProcesses * kBytes);
+}
+
+TEST(TopAccount, WhatInterruptsAllocateIsOfNoCgroup) {
+  const NoNames names;
+  TopAccount account({TopView::cgroups}, kMean, names, cgroup_text);
+  HeapSite site = site_of(0);
+  site.context = AllocationContext::softirq;
+  site.cgroup = 0;
+  HeapSample sample = sample_of(1);
+  sample.context = site.context;
+  sample.cgroup = 0;
+  account.samples().add(sample);
+  account.add_interval({site, site_of(1)}, 1'000'000'000);
+  const TopResult result = account.result(TopView::cgroups);
+  ASSERT_EQ(result.rows.size(), 2u);
+  EXPECT_DOUBLE_EQ(find(result, "[softirq]")->live_bytes->value, kBytes);
+  EXPECT_EQ(find(result, "cgroup 1")->events, 1u);
+  EXPECT_TRUE(account.samples().drawn().cgroups.empty());
+}
+
+TEST(TopAccount, IdleTasksAreOneProcessInSumsAndSamples) {
+  const NoNames names;
+  TopAccount account({TopView::processes}, kMean, names, cgroup_text);
+  HeapSite site = site_of(0);
+  site.comm = "swapper/0";
+  HeapSample sample = sample_of(0);
+  sample.pointer = 0x1000;
+  sample.comm = "swapper/0";
+  account.samples().add(sample);
+  account.add_interval({site}, 1'000'000'000);
+  const TopResult result = account.result(TopView::processes);
+  ASSERT_EQ(result.rows.size(), 1u);
+  ASSERT_TRUE(result.rows[0].live_bytes);
+  EXPECT_DOUBLE_EQ(result.rows[0].live_bytes->value, kBytes);
+}
+
+TEST(TopAccount, StacksOfARowAreOfItsAllocator) {
+  const NoNames names;
+  TopAccount account({TopView::call_sites, TopView::stacks, TopView::processes}, kMean, names, cgroup_text);
+  account.samples().add(sample_of(1));
+  HeapSample pages = sample_of(2);  // of the slab, from the same place
+  pages.pages = true;
+  account.samples().add(pages);
+  account.add_interval({site_of(1)}, 1'000'000'000);
+  auto stacks = account.stacks(TopView::call_sites)["function7"];
+  ASSERT_EQ(stacks.size(), 1u);
+  EXPECT_EQ(stacks[0].allocated, kBytes);
+  EXPECT_EQ(account.stacks(TopView::processes).size(), 2u);
+  const TopResult all = account.result(TopView::stacks);
+  ASSERT_EQ(all.rows.size(), 1u);
+  EXPECT_EQ(all.rows[0].name, "function7 < function8");
+  EXPECT_EQ(account.stacks(TopView::stacks)["function7 < function8"].size(), 1u);
+  EXPECT_NE(text_top(all, names, {}, {}).find("*Allocated"), std::string::npos);
+  TopOptions filtered;
+  filtered.filter = "nothing";
+  EXPECT_NE(text_top(all, names, filtered, {}).find("No name has \"nothing\" in it."), std::string::npos);
+}
+
+TEST(TopAccount, SaysWhatWasFreedUnseen) {
+  const NoNames names;
+  TopAccount account({TopView::processes}, kMean, names, cgroup_text);
+  account.samples().add(sample_of(1));
+  account.samples().end({sample_of(1).pointer, 0, true});
+  account.add_interval({site_of(1)}, 1'000'000'000);
+  const TopResult result = account.result(TopView::processes);
+  EXPECT_EQ(result.replaced, 1u);
+  EXPECT_NE(text_top(result, names, {}, {}).find("1 freed unseen"), std::string::npos);
+  EXPECT_NE(json_top(result, names).find("\"replaced\":1"), std::string::npos);
+}
+
+TEST(TopAccount, KeepsOnlyRowsOfItsViews) {
+  const NoNames names;
+  TopAccount account({TopView::call_sites}, kMean, names, cgroup_text);
+  account.add_interval({site_of(1)}, 1'000'000'000);
+  EXPECT_EQ(account.result(TopView::call_sites).rows.size(), 1u);
+  EXPECT_TRUE(account.result(TopView::processes).rows.empty());
+}
+
+TEST(HeapProfile, OfTooManyStacksThoseOfEndedObjectsAreOne) {
+  const NoNames names;
+  HeapProfile profile(kMean, names, cgroup_text);
+  constexpr std::uint64_t kStacks = 50'000;
+  for (std::uint64_t i = 1; i <= kStacks; ++i) {
+    HeapSample sample = sample_of(1);
+    sample.pages = true;
+    const std::uint64_t stack[] = {0, i};  // the program comes first
+    sample.stack = stack;
+    sample.call_site = 0;
+    profile.add(sample);
+    profile.end({sample.pointer, 0});
+  }
+  const HeapProfileResult result = profile.result({HeapKey::stack, HeapKey::cgroup});
+  EXPECT_LE(result.rows.size(), 3 * HeapProfile::kMostEndedGroups);
+  EXPECT_EQ(result.pages.samples, kStacks);
+  EXPECT_TRUE(std::ranges::any_of(result.rows, [](const HeapRow& row) { return row.keys[1] == "[others]"; }));
+}
+
+}  // namespace
+}  // namespace kmt
