@@ -306,7 +306,7 @@ TEST(KmtBlockByHand, BrokenRulesAreErrors) {
 }
 
 TEST(KmtChunk, UnpacksToWhatWasPacked) {
-  for (const std::size_t size : {0, 1, 100, 1 << 20, 5 << 20}) {
+  for (const std::size_t size : {0u, 1u, 100u, 1u << 20, 5u << 20}) {
     const std::vector<std::uint8_t> zeros(size);  // compresses better than the format allows to say
     const auto bytes = make_chunk(kEvents, 3, zeros);
     const auto chunk = chunk_at(bytes, 0);
@@ -525,7 +525,7 @@ TEST_P(KmtFile, ChunksOfALaterVersionArePassedOver) {
 
 TEST(KmtFileHeader, OtherVersionsAndFeaturesAreRefused) {
   const SmallFile small = small_file({});
-  for (const std::size_t at : {8, 9, 12, 13, 14, 15}) {
+  for (const std::size_t at : {8u, 9u, 12u, 13u, 14u, 15u}) {
     std::vector<std::uint8_t> other = small.bytes;
     other[at] ^= 0x40;
     EXPECT_THROW(open_trace(TraceFile{"other", other, nullptr}), Error) << at;

@@ -222,7 +222,7 @@ TEST_P(Stacks, EveryCpuHasItsOwn) {
   dat.machine = machine();
   dat.formats = kmem_formats(machine());
   dat.formats.emplace_back("ftrace", stack_format(machine(), GetParam().format));
-  for (const std::uint64_t cpu : {1, 2}) {
+  for (const std::uint64_t cpu : {1u, 2u}) {
     PageBuilder page(machine(), 100 + cpu);
     page.long_record(10, kmalloc(cpu)).long_record(10, stack({cpu * 16}));
     dat.cpus.push_back({page.build()});

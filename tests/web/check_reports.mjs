@@ -38,7 +38,7 @@ const { values, positionals: reports } = parseArgs({
     modules: { type: 'string' },
     chromium: { type: 'string', default: '/usr/bin/chromium' },
     shots: { type: 'string' },
-    'open-ms': { type: 'string', default: '2000' },
+    'open-ms': { type: 'string', default: '10000' },
     large: { type: 'string' },
     none: { type: 'string' },
     brief: { type: 'string', multiple: true, default: [] },

