@@ -3,6 +3,7 @@
 """`report --by` against groups that plain Python computes from trace-cmd's text: every row, every number, of real traces
 of five kernels and of planted ones, from trace.dat and from .kmt; the planted ones against the plan, too."""
 import collections
+import functools
 import json
 import os
 import re
@@ -217,6 +218,7 @@ class Filters(Case):
         self.check_filter(lambda sample: ('--cpu', '1'), lambda sample: lambda a: a.event.cpu == 1)
 
     @staticmethod
+    @functools.lru_cache(None)
     def busiest(sample):
         count = collections.Counter(a.event.tid for a in sample.history.allocations if a.event.tid and not a.event.interrupt())
         return count.most_common(1)[0][0]
