@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "capture/features/events.hpp"
+#include "capture/recorded_calls.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
 #include "capture/tracefs/event_filters.hpp"
 #include "trace/page_sink.hpp"
@@ -27,6 +28,7 @@ struct RecordRequest {
   std::vector<std::string> command;   // empty: none
   bool only_command = false;          // only the command and what it forks
   bool stacks = false;                // the kernel's stack with every event
+  RecordedCalls calls;                // of no function: none
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> buffer_bytes;        // a CPU; empty: from the measured rate
   std::uint64_t preferred_buffer_bytes = 0;         // a CPU, at least, where the measured rate decides
