@@ -93,7 +93,8 @@ struct CallPrograms::State {
   MappedArray rings;
   std::vector<FileDescriptor> trampolines;  // programs
   std::vector<FileDescriptor> trampoline_links;
-  bpf_program* enter = nullptr;
+  bpf_program* enter = nullptr;  // of functions of which no values are read
+  bpf_program* enter_with_values = nullptr;
   bpf_program* leave = nullptr;
   std::vector<int> probe_links;
 
@@ -112,12 +113,23 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Program
                            const SharedMaps& shared)
     : way(wanted), cpus(request.cpus) {
   const bool by_trampolines = way == Way::trampolines;
-  enter = bpf_object__find_program_by_name(object->obj, by_trampolines ? "enter_by_trampoline" : "enter_by_probe");
-  leave = bpf_object__find_program_by_name(object->obj, by_trampolines ? "leave_by_trampoline" : "leave_by_probe");
-  if (!enter || !leave) throw Error("the registers of this architecture are not known", ExitCode::unsupported);
+  const std::string by = by_trampolines ? "_by_trampoline" : "_by_probe";
+  const auto find = [&](const std::string& name) {
+    bpf_program* const found = bpf_object__find_program_by_name(object->obj, name.c_str());
+    if (!found) throw Error("the registers of this architecture are not known", ExitCode::unsupported);
+    return found;
+  };
+  enter = find("enter" + by);
+  enter_with_values = find("enter" + by + "_with_values");
+  leave = find("leave" + by);
+  const auto has_values = [](const TracedFunction& function) { return !function.values.empty(); };
+  if (std::ranges::none_of(calls.functions, has_values)) enter_with_values = nullptr;
+  // Probes are one program for all of their functions.
+  if (std::ranges::all_of(calls.functions, has_values) || (!by_trampolines && enter_with_values)) enter = nullptr;
   bpf_program* program = nullptr;
   while ((program = bpf_object__next_program(object->obj, program)))
-    bpf_program__set_autoload(program, program == object->progs.forget_task || program == enter || program == leave);
+    bpf_program__set_autoload(program, program == object->progs.forget_task || program == enter ||
+                                           program == enter_with_values || program == leave);
   size_maps(calls, request);
   const auto reuse = [](bpf_map* map, int other) {
     if (const int error = bpf_map__reuse_fd(map, other)) throw_bpf_error("Cannot share a BPF map", -error);
@@ -133,8 +145,8 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Program
   constants.only_processes = !request.selection.processes.empty();
   constants.only_cgroup = !request.selection.cgroup.empty();
   if (by_trampolines)
-    for (bpf_program* const of : {enter, leave})
-      if (const int error = bpf_program__set_attach_target(of, 0, calls.functions.front().name.c_str()))
+    for (bpf_program* const of : {enter, enter_with_values, leave})
+      if (const int error = of ? bpf_program__set_attach_target(of, 0, calls.functions.front().name.c_str()) : 0)
         throw_bpf_error(fmt::format("Cannot find {} among the kernel's types", calls.functions.front().name), -error);
   object.load();
   rings = MappedArray(bpf_map__fd(object->maps.rings), bpf_map__max_entries(object->maps.rings) * stride);
@@ -176,9 +188,11 @@ void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
 void CallPrograms::State::attach_trampolines(const RecordedCalls& calls) {
   const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
   if (!types) throw_bpf_error("Cannot read the kernel's types", errno);
-  for (std::size_t number = 0; number < calls.functions.size(); ++number)
-    for (const bpf_program* const like : {leave, enter})
-      attach_trampoline(like, *types, calls.functions[number], number);
+  for (std::size_t number = 0; number < calls.functions.size(); ++number) {
+    const TracedFunction& function = calls.functions[number];
+    attach_trampoline(leave, *types, function, number);
+    attach_trampoline(function.values.empty() ? enter : enter_with_values, *types, function, number);
+  }
 }
 
 // A program of its own with the same instructions, which libbpf has made fit this kernel.
@@ -205,8 +219,8 @@ void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
     numbers.push_back(addresses.size());
     addresses.push_back(static_cast<unsigned long>(function.address));
   }
-  for (const bool at_return : {true, false})
-    probe_links.push_back(object.attach(at_return ? leave : enter, addresses, numbers, at_return));
+  probe_links.push_back(object.attach(leave, addresses, numbers, true));
+  probe_links.push_back(object.attach(enter ? enter : enter_with_values, addresses, numbers, false));
 }
 
 CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared) {
@@ -265,7 +279,8 @@ std::uint64_t CallPrograms::missed() const {
   std::uint64_t sum = *const_cast<volatile unsigned long long*>(&state.object->bss->calls_without_ring);
   for (const FileDescriptor& program : state.trampolines) sum += missed_runs(program.get());
   for (const int link : state.probe_links) sum += missed_by_link(link);
-  if (state.way == Way::probes) sum += missed_runs(state.enter) + missed_runs(state.leave);
+  if (state.way == Way::probes)
+    sum += missed_runs(state.enter ? state.enter : state.enter_with_values) + missed_runs(state.leave);
   return sum;
 }
 

@@ -7,7 +7,7 @@ int run_entry(u64* context) {
   u64 arguments[KMT_CALL_ARGUMENTS];
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) arguments[i] = context[2 + i];
-  return call_begins((u32)context[0], (u32)context[1], arguments);
+  return call_begins((u32)context[0], (u32)context[1], arguments, true);
 }
 
 SEC("raw_tp")
@@ -17,5 +17,5 @@ int run_exit(u64* context) { return call_ends((u32)context[0], (u32)context[1], 
 SEC("raw_tp")
 int run_entry_with_task(u64* context) {
   u64 arguments[KMT_CALL_ARGUMENTS] = {bpf_get_current_task()};
-  return call_begins((u32)context[0], (u32)context[1], arguments);
+  return call_begins((u32)context[0], (u32)context[1], arguments, true);
 }
