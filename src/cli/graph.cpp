@@ -163,7 +163,8 @@ CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std
       "shown; with COMMAND, -o, -a, --cgroup or -d words are functions, whatever files there are.");
   command
       ->add_option("COMMAND", options->recording.command, "Run COMMAND, and record it and what it forks until it ends")
-      ->option_text("[-- COMMAND…]");
+      ->option_text("[-- COMMAND…]")
+      ->expected(1);  // for help alone: main takes its words
   command
       ->add_option("-F,--function", options->functions,
                    "Show calls of functions like GLOB, and all inside them (default: all calls)\nSeveral are separated "

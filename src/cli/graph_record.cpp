@@ -251,8 +251,10 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   if (folder_) written.path.clear();
   print_summary(record_as, outcome, written, "Fewer functions, fewer tasks (-p, --cgroup) or --no-allocs");
   print_notes(outcome);
+  if (!backend.why_not_bpf.empty())
+    outcome.call_backend_reason = fmt::format("BPF does not work here: {}", backend.why_not_bpf);
   say("Calls of {} functions were recorded by {}{}\n", functions.size(), outcome.call_backend,
-      backend.why_not_bpf.empty() ? "" : fmt::format(", not by BPF: {}", backend.why_not_bpf));
+      outcome.call_backend_reason.empty() ? "" : fmt::format(" ({})", outcome.call_backend_reason));
   if (outcome.end == RecordEnd::cannot_write)
     throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
         .hint(folder_ ? "-o FILE.kmt records into another place" : "What had been recorded until then is in the trace");

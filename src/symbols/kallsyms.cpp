@@ -66,7 +66,7 @@ const Kallsyms::Symbol* Kallsyms::find(std::uint64_t address) const {
 
 KallsymsLine Kallsyms::line_of(const Symbol& symbol) const {
   const std::string_view rest = text_.substr(symbol.name_offset);
-  return {symbol.address, {}, rest.substr(0, rest.find('\n'))};
+  return {symbol.address, rest.substr(0, rest.find('\n'))};
 }
 
 std::string Kallsyms::name(std::uint64_t address) const {

@@ -12,8 +12,8 @@ namespace kmt {
 // Views borrow from the text.
 struct KallsymsLine {
   std::uint64_t address = 0;
-  char type = 0;          // as nm(1) has it
   std::string_view rest;  // from the name on; empty: the line is none
+  char type = 0;          // as nm(1) has it; 0: not told
 
   std::string_view name() const { return rest.substr(0, rest.find_first_of(" \t\r")); }
   std::string_view module() const {  // empty: the kernel itself

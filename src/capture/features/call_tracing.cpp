@@ -34,6 +34,13 @@ std::string why_refused(int number) {
   return std::generic_category().message(number);
 }
 
+// With addresses since Linux 6.5.
+std::string list_of_functions(const std::string& tracefs) {
+  const std::string names = tracefs + "/available_filter_functions";
+  const std::string addresses = names + "_addrs";
+  return ::access(addresses.c_str(), F_OK) == 0 ? addresses : names;
+}
+
 bool offers_function_graph(const std::string& folder) {
   const std::string tracers = try_read_file(folder + "/available_tracers").value_or("");
   const std::vector<std::string_view> names = split(trim(tracers), ' ');
@@ -47,12 +54,14 @@ Error refuses(const std::string& why) {
 
 }  // namespace
 
+std::string why_no_functions(const std::string& tracefs) {
+  const FileDescriptor file(::open(list_of_functions(tracefs).c_str(), O_RDONLY | O_CLOEXEC));
+  return file ? "" : why_refused(errno);
+}
+
 std::string traceable_functions(const std::string& tracefs) {
-  const std::string names = tracefs + "/available_filter_functions";
-  const std::string addresses = names + "_addrs";
-  const std::string& path = ::access(addresses.c_str(), F_OK) == 0 ? addresses : names;
-  if (const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); !file)
-    throw refuses(why_refused(errno)).at({path, {}, {}});
+  const std::string path = list_of_functions(tracefs);
+  if (const std::string why = why_no_functions(tracefs); !why.empty()) throw refuses(why).at({path, {}, {}});
   return read_file(path);
 }
 

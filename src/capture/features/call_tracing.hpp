@@ -15,7 +15,10 @@ struct CallBackend {
 // Throws Error (unsupported) where the kernel traces no functions.
 std::string traceable_functions(const std::string& tracefs);
 
-// Why calls cannot be recorded so here, and what would help, in a sentence; empty: they can.
+// Why no function can be traced here; empty: they can.
+std::string why_no_functions(const std::string& tracefs);
+
+// Why calls cannot be recorded so here, and what would help, in a sentence; empty: nothing is known against it.
 std::string why_not_by_bpf();
 std::string why_not_by_function_graph(const std::string& tracefs);
 

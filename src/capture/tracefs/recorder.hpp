@@ -70,7 +70,7 @@ struct RecordOutcome {
   bool own_events_recorded = false;          // in a PID namespace, where the recorder cannot be filtered out
   std::uint64_t missed_events = 0;           // of the lost ones: by BPF programs that were interrupted
   std::uint64_t not_followed_processes = 0;  // of selected ones, for want of room
-  std::string call_backend;                  // how calls were recorded: "BPF trampolines (fentry, fexit)"; empty: none
+  std::string call_backend;                  // how calls were recorded: "BPF trampolines (fentry, fexit)"
   std::string call_backend_reason;           // why so
   bool filtered_by_pid_list = false;         // too many threads for an event filter: see own_threads.hpp
 };
