@@ -236,7 +236,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   steps.ended = [&] { return interrupt.interrupted(); };
   steps.begins = [&] {
     begun = true;
-    if (options.command.empty() && ::isatty(STDERR_FILENO) == 1)
+    // Whoever waits for that: a person, or who will tell the process to go on.
+    if (options.command.empty() && (!options.pids.empty() || ::isatty(STDERR_FILENO) == 1))
       say("Recording calls of {}; Ctrl+C ends it\n", count_of(functions));
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
