@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls of kernel functions, recorded on a stock Debian kernel in a virtual machine, are those that a program made which
-wrote down what it passed: no argument, string or result is at another call, though tasks take each other's CPUs.
+"""Calls of kernel functions, recorded on a stock Debian kernel in a virtual machine, are those that a program made
+which wrote down what it passed: no argument, string or result is at another call, though tasks take each other's CPUs.
   calls_test.py KERNEL [KERNEL ARGUMENT]"""
 import collections
 import json
@@ -11,9 +11,7 @@ import sys
 import tempfile
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'support'))
-from machine import run_script  # noqa: E402
+from machine import run_script
 
 KERNEL, APPEND = (sys.argv[1:] + [''])[:2]
 del sys.argv[1:]
@@ -31,7 +29,7 @@ def known_calls(path):
             if name == 'read':
                 call = 'ksys_read', {'fd': int(values[0]), 'buf': hex(int(values[1])), 'count': number(values[2])}
             elif name == 'lseek':
-                call = 'vfs_llseek', {'offset': number(values[0]), 'whence': int(values[1])}
+                call = '__x64_sys_lseek', dict(zip(('regs->di', 'regs->si', 'regs->dx'), map(unsigned, values)))
             elif name == 'openat':
                 call = 'do_sys_openat2', {'dfd': int(values[0]), 'filename': values[1][:MOST_TEXT]}
             elif name == 'mmap':
@@ -40,6 +38,10 @@ def known_calls(path):
                 call = 'kernel_clone', {'args->flags': number(values[0])}
             tasks[int(tid)].append((*call, int(result)))
     return tasks
+
+
+def unsigned(text):
+    return number(str(int(text) % 2**64))
 
 
 def number(text):
@@ -54,7 +56,7 @@ def recorded_calls(graph, known):
     for call in graph['calls']:
         if call['tid'] not in known or (call['function'] == 'vm_mmap_pgoff' and call['arguments']['addr'] == 0):
             continue
-        arguments = {name: value for name, value in call['arguments'].items() if name not in ('file', 'how', 'args')}
+        arguments = {name: value for name, value in call['arguments'].items() if name not in ('file', 'how', 'args', 'regs')}
         result = int(call['return_value'], 16) if call['return_value'] else None
         tasks[call['tid']].append((call['function'], arguments, as_signed(result)))
     return tasks
