@@ -144,7 +144,8 @@ int graph(const Options& options) {
     recording.progress = trace.progress;
     trace.files = {recorded.emplace(recording).path()};
   }
-  const CallGraphResult result = graph_of(options, trace, shown.request);
+  CallGraphResult result = graph_of(options, trace, shown.request);
+  if (recorded && !recorded->is_kept()) result.trace.path = "(not kept: -o keeps it)";
   print_result(options.result.json ? json_graph(result, shown.view)
                                    : text_graph(result, shown.view, stdout_style(options.result.style)));
   return result.trace.complete ? static_cast<int>(ExitCode::good) : kInterruptedExitCode;

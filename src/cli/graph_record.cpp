@@ -93,6 +93,10 @@ void say_namesakes(const std::vector<Namesakes>& namesakes) {
   if (namesakes.size() > kMostSaid) say("note: so it is with {} more names\n", namesakes.size() - kMostSaid);
 }
 
+std::string count_of(const std::vector<TraceableFunction>& functions) {
+  return fmt::format("{} function{}", functions.size(), functions.size() == 1 ? "" : "s");
+}
+
 std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, const std::string& traceable) {
   const std::string kallsyms = try_read_file("/proc/kallsyms").value_or("");
   if (!has_addresses(kallsyms))
@@ -232,8 +236,9 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   steps.ended = [&] { return interrupt.interrupted(); };
   steps.begins = [&] {
     begun = true;
-    if (options.command.empty() && ::isatty(STDERR_FILENO) == 1)
-      say("Recording calls of {} functions; Ctrl+C ends it\n", functions.size());
+    // Whoever waits for that: a person, or who will tell the process to go on.
+    if (options.command.empty() && (!options.pids.empty() || ::isatty(STDERR_FILENO) == 1))
+      say("Recording calls of {}; Ctrl+C ends it\n", count_of(functions));
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
     if (!backend.by_bpf) return record(tracefs, request, hooks);
@@ -253,7 +258,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   print_notes(outcome);
   if (!backend.why_not_bpf.empty())
     outcome.call_backend_reason = fmt::format("BPF does not work here: {}", backend.why_not_bpf);
-  say("Calls of {} functions were recorded by {}{}\n", functions.size(), outcome.call_backend,
+  say("Calls of {} were recorded by {}{}\n", count_of(functions), outcome.call_backend,
       outcome.call_backend_reason.empty() ? "" : fmt::format(" ({})", outcome.call_backend_reason));
   if (outcome.end == RecordEnd::cannot_write)
     throw Error(fmt::format("The recording ended early: {}", outcome.write_error))

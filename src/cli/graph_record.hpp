@@ -56,6 +56,7 @@ class CallTrace {
   explicit CallTrace(const CallRecordOptions& options);
 
   const std::string& path() const { return path_; }
+  bool is_kept() const { return !folder_; }
 
  private:
   std::optional<TemporaryFolder> folder_;

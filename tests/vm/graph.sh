@@ -48,7 +48,11 @@ echo $loop >loop.pid
 graph duration vfs_read -p $loop -d 2s --json --limit 0
 kmemtrace graph --backend "$backend" vfs_read -p $loop --json --limit 0 >interrupted.out 2>interrupted.err &
 graph=$!
-sleep 4
+for _ in $(seq 600); do
+  grep -q Recording interrupted.err && break
+  sleep 0.1
+done
+sleep 2
 kill -INT $graph
 wait $graph
 echo $? >interrupted.code

@@ -13,6 +13,7 @@ from machine import run_script
 
 KERNEL, BACKEND = sys.argv[1:]
 # Registers that hold arguments are recorded by ftrace from Linux 6.15 on.
+HAS_RESULTS = BACKEND == 'bpf'  # for ftrace Debian would have to build its kernels with CONFIG_FUNCTION_GRAPH_RETVAL
 HAS_ARGUMENTS = BACKEND == 'bpf' or KERNEL == '7.2'
 COPIED = [1234, 1234, 532]
 
@@ -48,8 +49,13 @@ class Graph(unittest.TestCase):
                 reads = [call for call in self.calls(name, 'vfs_read') if call['task'] == 'dd']
                 writes = [call for call in self.calls(name, 'vfs_write') if call['task'] == 'dd']
                 self.assertEqual(1, len({call['tid'] for call in reads + writes}))
-                self.assertEqual(COPIED, [call['result'] for call in reads if call['result']][:3])
-                self.assertEqual(COPIED, [call['result'] for call in writes][:3])
+                if HAS_RESULTS:
+                    self.assertEqual([*COPIED, 0], [call['result'] for call in reads])
+                    self.assertEqual(COPIED, [call['result'] for call in writes][:3])
+                else:
+                    self.assertIn('records no', self.text('json.err'))
+                    self.assertEqual({None}, {call['return_value'] for call in reads})
+                self.assertEqual(len(COPIED) + 1, len(reads))
                 self.assertTrue(all(call['duration_ns'] > 0 for call in reads + writes))
                 if HAS_ARGUMENTS:
                     self.assertEqual({1234}, {call['arguments']['count'] for call in reads})
@@ -59,9 +65,9 @@ class Graph(unittest.TestCase):
 
     def test_text_is_in_the_shape_of_ftrace(self):
         said = self.text('text.out')
-        self.assertRegex(said, r'\n +\d+\) +[+!#*@$ ]? *[\d.]+ us +\| +vfs_read\(.*\) = 532;')
-        if HAS_ARGUMENTS:
-            self.assertRegex(said, r'vfs_write\(file=0x[0-9a-f]+, buf=0x[0-9a-f]+, count=532, pos=.*\) = 532;')
+        arguments = r'file=0x[0-9a-f]+, buf=0x[0-9a-f]+, count=532, pos=0x[0-9a-f]+' if HAS_ARGUMENTS else ''
+        result = ' = 532' if HAS_RESULTS else ''
+        self.assertRegex(said, fr'\n +\d+\) +[+!#*@$]? +[\d.]+ us +\|  vfs_write\({arguments}\){result};')
 
     def test_says_what_was_recorded_by_what(self):
         for name in ('text.err', 'json.err', 'all.err'):
@@ -81,8 +87,8 @@ class Graph(unittest.TestCase):
         result = json.loads(self.text('glob.out'))
         self.assertEqual({'vfs_read'}, {call['function'] for call in result['calls']})
         self.assertEqual({}, result['outside'])
-        self.assertNotIn('kmalloc', result['trace'].get('events', {}))
 
+    @unittest.skipUnless(HAS_RESULTS, 'results are not recorded')
     def test_errors_only(self):
         calls = self.calls('fails.out')
         self.assertTrue(calls)
@@ -92,7 +98,7 @@ class Graph(unittest.TestCase):
         for name in ('duration.out', 'interrupted.out'):
             with self.subTest(name):
                 calls = self.calls(name)
-                self.assertLess({call['task'] for call in calls}, {'dd', 'sh', 'sleep'})
+                self.assertLessEqual({call['task'] for call in calls}, {'dd', 'sh', 'sleep'})
                 copies = {call['tid'] for call in calls if call['task'] == 'dd'}
                 self.assertGreater(len(copies), 2)
                 self.assertTrue(json.loads(self.text(name))['complete'])

@@ -19,13 +19,31 @@ namespace {
 
 constexpr const char* kArguments = "options/funcgraph-args";
 
-// By name, as the kernel takes them: functions that have one name are all traced.
-void set_functions(const TracefsInstance& instance, const std::vector<TracedFunction>& functions) {
-  std::set<std::string> names;
-  for (const TracedFunction& function : functions)
-    names.insert(function.module.empty() ? function.name : fmt::format("{}:mod:{}", function.name, function.module));
+// "name [module]", as available_filter_functions has it.
+std::string line_of(const TracedFunction& function) {
+  return function.module.empty() ? function.name : fmt::format("{} [{}]", function.name, function.module);
+}
+
+// By their places in the kernel's list: each name would be compared with those of all functions, which takes the kernel
+// seconds for a hundred of them. Functions of one name are all traced.
+void set_functions(const std::string& tracefs, const TracefsInstance& instance,
+                   const std::vector<TracedFunction>& functions) {
+  std::set<std::string> wanted;
+  for (const TracedFunction& function : functions) wanted.insert(line_of(function));
+  const std::string list = read_file(tracefs + "/available_filter_functions");
+  std::string places;
+  std::size_t place = 0;  // from 1 on
+  for (const std::string_view line : split(list, '\n'))
+    if (++place; wanted.contains(std::string(line))) places += fmt::format("{} ", place);
   const std::string path = instance.file("set_ftrace_filter");
-  write_all(open_file(path, O_WRONLY | O_TRUNC).get(), fmt::format("{} ", fmt::join(names, " ")), path);
+  write_all(open_file(path, O_WRONLY | O_TRUNC).get(), places, path);
+
+  std::set<std::string> traced;
+  const std::string set = read_file(path);
+  for (const std::string_view line : split(set, '\n'))
+    if (!line.empty()) traced.emplace(line);
+  if (traced != wanted)
+    throw Error("The kernel's list of functions changed: a module was loaded or unloaded").hint("Try again");
 }
 
 bool records_results(const KernelDescription& kernel) {
@@ -37,9 +55,10 @@ bool records_results(const KernelDescription& kernel) {
 
 }  // namespace
 
-FunctionGraph::FunctionGraph(const TracefsInstance& instance, const RecordedCalls& calls, KernelDescription& kernel)
+FunctionGraph::FunctionGraph(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
+                             KernelDescription& kernel)
     : instance_(instance) {
-  set_functions(instance, calls.functions);
+  set_functions(tracefs, instance, calls.functions);
   instance.set("current_tracer", "function_graph");
   kernel.call_types.btf = calls.types.btf;  // without values, which it cannot record
   const bool has_arguments = instance.has(kArguments);

@@ -17,7 +17,8 @@ class FunctionGraph {
  public:
   // Sets up the instance, whose `tracing_on` is off, and which must outlive this. Puts the calls' types into the
   // description, which has the formats of the tracer's events. Throws Error.
-  FunctionGraph(const TracefsInstance& instance, const RecordedCalls& calls, KernelDescription& kernel);
+  FunctionGraph(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
+                KernelDescription& kernel);
   FunctionGraph(const FunctionGraph&) = delete;
   FunctionGraph& operator=(const FunctionGraph&) = delete;
   ~FunctionGraph();  // what it has changed beside the instance is as it was

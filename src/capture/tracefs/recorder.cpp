@@ -99,7 +99,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   kernel.clock_scale = scale_of_clock(request.clock);
   std::optional<FunctionGraph> calls;
   if (!request.calls.functions.empty()) {
-    calls.emplace(instance, request.calls, kernel);
+    calls.emplace(tracefs, instance, request.calls, kernel);
     outcome.call_backend = calls->name();
   }
   Tasks tasks;
