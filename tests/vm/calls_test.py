@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls of kernel functions, recorded on a stock Debian kernel in a virtual machine, are those that a program made which
-wrote down what it passed: no argument, string or result is at another call, though tasks take each other's CPUs.
+"""Calls of kernel functions, recorded on a stock Debian kernel in a virtual machine, are those that a program made
+which wrote down what it passed: no argument, string or result is at another call, though tasks take each other's CPUs.
   calls_test.py KERNEL [KERNEL ARGUMENT]"""
 import collections
 import json
@@ -11,9 +11,7 @@ import sys
 import tempfile
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'support'))
-from machine import run_script  # noqa: E402
+from machine import run_script
 
 KERNEL, APPEND = (sys.argv[1:] + [''])[:2]
 del sys.argv[1:]
@@ -31,7 +29,7 @@ def known_calls(path):
             if name == 'read':
                 call = 'ksys_read', {'fd': int(values[0]), 'buf': hex(int(values[1])), 'count': number(values[2])}
             elif name == 'lseek':
-                call = 'vfs_llseek', {'offset': number(values[0]), 'whence': int(values[1])}
+                call = '__x64_sys_lseek', dict(zip(('regs->di', 'regs->si', 'regs->dx'), map(unsigned, values)))
             elif name == 'openat':
                 call = 'do_sys_openat2', {'dfd': int(values[0]), 'filename': values[1][:MOST_TEXT]}
             elif name == 'mmap':
@@ -42,6 +40,10 @@ def known_calls(path):
     return tasks
 
 
+def unsigned(text):
+    return number(str(int(text) % 2**64))
+
+
 def number(text):
     """As the JSON has it, which gives no number that a double cannot hold."""
     value = int(text)
@@ -49,12 +51,15 @@ def number(text):
 
 
 def recorded_calls(graph, known):
-    """The same of a recording, of the tasks that are known. What the C library maps on its own it does anywhere."""
+    """The same of a recording, of the tasks that are known. What the C library maps on its own it does anywhere. Of calls
+    whose begin was missed there is nothing to compare."""
     tasks = collections.defaultdict(list)
     for call in graph['calls']:
-        if call['tid'] not in known or (call['function'] == 'vm_mmap_pgoff' and call['arguments']['addr'] == 0):
+        if call['tid'] not in known or call['arguments'] is None:
             continue
-        arguments = {name: value for name, value in call['arguments'].items() if name not in ('file', 'how', 'args')}
+        if call['function'] == 'vm_mmap_pgoff' and call['arguments']['addr'] == 0:
+            continue
+        arguments = {name: value for name, value in call['arguments'].items() if name not in ('file', 'how', 'args', 'regs')}
         result = int(call['return_value'], 16) if call['return_value'] else None
         tasks[call['tid']].append((call['function'], arguments, as_signed(result)))
     return tasks
@@ -67,6 +72,11 @@ def as_signed(value):
     if value >= 1 << 63:
         return value - (1 << 64)
     return value - (1 << 32) if 0xfffff000 <= value < 1 << 32 else value
+
+
+def is_same(passed, seen):
+    """The result is not known where the end was missed."""
+    return passed[:2] == seen[:2] and seen[2] in (None, passed[2])
 
 
 class Calls(unittest.TestCase):
@@ -95,7 +105,7 @@ class Calls(unittest.TestCase):
             passed = iter(calls)
             for seen in self.recorded[tid]:
                 for call in passed:
-                    if call == seen:
+                    if is_same(call, seen):
                         break
                     missing += 1
                 else:
@@ -133,16 +143,17 @@ class Calls(unittest.TestCase):
         self.assertEqual(-9, found['error'])
 
     def test_allocations_are_inside_their_calls(self):
-        """A name that is looked up is copied, into an object of its own; a process that is made takes pages."""
+        """A name that is looked up is copied, into an object of its own; a process that is made takes many. Where events
+        were missed a few calls lack theirs."""
         opened = [call for call in self.graph['calls'] if call['function'] == 'do_sys_openat2' and
                   call['tid'] in self.known]
         with_name = [call for call in opened if call['inside'].get('slab', {}).get('allocations', 0) > 0]
         self.assertGreater(len(with_name), len(opened) * 0.98)
         made = [call for call in self.graph['calls'] if call['function'] == 'kernel_clone' and
                 call['tid'] in self.known]
-        self.assertTrue(made)
-        for call in made:
-            self.assertGreater(call['inside']['slab']['bytes'], 1000)
+        self.assertGreater(len(made), 100)
+        with_task = [call for call in made if call['inside'].get('slab', {}).get('bytes', 0) > 10000]
+        self.assertGreater(len(with_task), len(made) * 0.95)
 
 
 if __name__ == '__main__':

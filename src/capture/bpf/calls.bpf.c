@@ -26,6 +26,7 @@ struct {
   __type(value, struct kmt_value);
 } values SEC(".maps");
 
+#define KMT_MOST_OVERHEAD_NS 5000
 #define KMT_MOST_OVER 8  // calls whose end was missed, that the next one drops
 
 struct open_call {
@@ -206,8 +207,11 @@ static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 f
   words[0] = KMT_CALL_WHAT(number, depth, bytes);
   const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
   end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), 0, flags, false);
-  // Without what recording the entry took.
-  KMT_ONCE(calls->calls[depth & (KMT_MOST_OPEN - 1)].began_ns) = bpf_ktime_get_ns();
+  // Without what recording the entry took, but for what interrupted it: readers take a begin much later than the entry for
+  // that of another call.
+  const u64 now = bpf_ktime_get_ns();
+  KMT_ONCE(calls->calls[depth & (KMT_MOST_OPEN - 1)].began_ns) =
+      now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
 }
 
 static __always_inline int call_begins(u32 number, u32 frame, const u64* arguments, bool with_values) {
