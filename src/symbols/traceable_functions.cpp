@@ -145,8 +145,9 @@ FunctionChoice choose_functions(std::string_view traceable, std::string_view kal
   }
   // Several names of one function are listed by some kernels.
   std::ranges::stable_sort(choice.functions, {}, &TraceableFunction::address);
-  const auto same = std::ranges::unique(choice.functions, {}, &TraceableFunction::address);
-  choice.functions.erase(same.begin(), same.end());
+  const auto same = std::unique(choice.functions.begin(), choice.functions.end(),
+                                [](const auto& a, const auto& b) { return a.address == b.address; });
+  choice.functions.erase(same, choice.functions.end());
   std::ranges::sort(choice.functions, {}, [](const TraceableFunction& function) {
     return std::tie(function.module, function.name, function.address);
   });

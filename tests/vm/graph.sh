@@ -65,7 +65,9 @@ case $(uname -r) in 5.* | 6.1.*) run refused 3 kmemtrace graph --backend ftrace 
 
 # What is everybody's is as it was.
 cat $tracing/current_tracer >left
-ls $tracing/instances /tmp | grep kmemtrace- >>left
+for leftover in "$tracing"/instances/kmemtrace-* /tmp/kmemtrace-*; do
+  [ ! -e "$leftover" ] || echo "$leftover" >>left
+done
 [ "$(grep -c . $tracing/enabled_functions)" = "$functions" ] || cat $tracing/enabled_functions >>left
 [ ! -e $tracing/options/funcgraph-args ] || cat $tracing/options/funcgraph-args >>left
 exit $failed
