@@ -2,15 +2,17 @@
 #include "capture/bpf/call_programs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
-#include <charconv>
 #include <map>
+#include <set>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include <bpf/btf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/types.h>
 #include <unistd.h>
 
@@ -27,7 +29,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostTrampolines = 64;
+constexpr std::size_t kMostTrampolines = 64;        // each takes its time to be attached
+constexpr std::size_t kMostTrampolinesAtAll = 256;  // where there is nothing else
 constexpr std::uint64_t kFewestRingBytes = 8192;
 constexpr std::uint64_t kMostRingBytes = 16 << 20;
 // Behind a ring's end: the largest entry, and a loss in front of it.
@@ -42,27 +45,56 @@ constexpr const char* name_of(Way way) {
   return way == Way::trampolines ? "BPF trampolines (fentry, fexit)" : "BPF probes (kprobe.multi, kretprobe.multi)";
 }
 
-// The kernel attaches a trampoline by name.
-bool is_name_of_one(const std::string& kallsyms, const std::string& name) {
-  unsigned count = 0;
+// The kernel attaches a trampoline by name: names that several functions have, of the kernel itself.
+std::set<std::string_view> ambiguous_names(const RecordedCalls& calls, const std::string& kallsyms) {
+  std::map<std::string_view, unsigned> counts;
+  for (const TracedFunction& function : calls.functions) counts.emplace(function.name, 0);
   for (const std::string_view line : split(kallsyms, '\n'))
-    if (line.size() > name.size() + 3 && line.ends_with(name) && line[line.size() - name.size() - 1] == ' ') ++count;
-  return count == 1;
+    if (line.find('\t') == std::string_view::npos)
+      if (const auto found = counts.find(line.substr(line.rfind(' ') + 1)); found != counts.end()) ++found->second;
+  std::set<std::string_view> ambiguous;
+  for (const auto& [name, count] : counts)
+    if (count > 1) ambiguous.insert(name);
+  return ambiguous;
 }
 
-// Why trampolines cannot be, or would be worse than probes; empty: nothing is against them.
+// What the kernel's types call each function that a trampoline can be attached to, else 0. Throws Error.
+std::vector<unsigned> trampoline_ids(const RecordedCalls& calls) {
+  if (calls.functions.size() > kMostTrampolinesAtAll)
+    throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
+  const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
+  if (!types) throw_bpf_error("Cannot read the kernel's types", errno);
+  const std::string kallsyms = read_file("/proc/kallsyms");
+  const std::set<std::string_view> ambiguous = ambiguous_names(calls, kallsyms);
+  std::vector<unsigned> ids;
+  for (const TracedFunction& function : calls.functions) {
+    const bool is_found = function.module.empty() && !ambiguous.contains(function.name);
+    const int id = is_found ? btf__find_by_name_kind(types.get(), function.name.c_str(), BTF_KIND_FUNC) : 0;
+    ids.push_back(static_cast<unsigned>(std::max(id, 0)));
+  }
+  return ids;
+}
+
+// Why trampolines would be worse than probes; empty: nothing is against them.
 std::string what_is_against_trampolines(const RecordedCalls& calls) {
   if (calls.functions.size() > kMostTrampolines)
     return fmt::format("there are more than {} functions", kMostTrampolines);
-  const std::string kallsyms = read_file("/proc/kallsyms");
-  for (const TracedFunction& function : calls.functions) {
-    if (!function.module.empty()) return fmt::format("{} is of a module", function.name);
-    if (!is_name_of_one(kallsyms, function.name)) return fmt::format("several functions are called {}", function.name);
-  }
+  const std::vector<unsigned> ids = trampoline_ids(calls);
+  if (const auto none = std::ranges::find(ids, 0u); none != ids.end())
+    return fmt::format("{} is of a module, or the kernel has no types of it or several of its name",
+                       calls.functions[static_cast<std::size_t>(none - ids.begin())].name);
   if (kernel_preempts_itself())
     return "on this kernel, which preempts itself (preempt=full), trampolines miss calls where a task takes another's "
            "CPU";
   return {};
+}
+
+// The first of many.
+std::string shortened(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostSaid = 10;
+  const std::span<const std::string> said(names.data(), std::min(names.size(), kMostSaid));
+  return fmt::format("{}{}", fmt::join(said, ", "),
+                     names.size() > kMostSaid ? fmt::format(" and {} more", names.size() - kMostSaid) : "");
 }
 
 // What the kernel counts since Linux 6.7 of functions that a link should have been called for: struct bpf_link_info, of
@@ -91,6 +123,7 @@ struct CallPrograms::State {
   std::uint64_t stride = 0;
   Object object;
   MappedArray rings;
+  std::vector<std::string> left_out;        // functions
   std::vector<FileDescriptor> trampolines;  // programs
   std::vector<FileDescriptor> trampoline_links;
   bpf_program* enter = nullptr;  // of functions of which no values are read
@@ -101,8 +134,8 @@ struct CallPrograms::State {
   State(Way wanted, const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared);
   void size_maps(const RecordedCalls& calls, const ProgramsRequest& request);
   void fill_tables(const RecordedCalls& calls) const;
-  void attach_trampolines(const RecordedCalls& calls);
-  void attach_trampoline(const bpf_program* like, const btf& types, const TracedFunction& function, std::size_t number);
+  void attach_trampolines(const RecordedCalls& calls, const std::vector<unsigned>& ids);
+  void attach_trampoline(const bpf_program* like, unsigned id, const TracedFunction& function, std::size_t number);
   void attach_probes(const RecordedCalls& calls);
   kmt_ring* ring(std::uint64_t number) const {
     return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * stride);
@@ -144,16 +177,22 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Program
   constants.own_process = request.without_own_events ? static_cast<std::uint32_t>(::getpid()) : 0;
   constants.only_processes = !request.selection.processes.empty();
   constants.only_cgroup = !request.selection.cgroup.empty();
-  if (by_trampolines)
+  std::vector<unsigned> ids;
+  if (by_trampolines) {
+    ids = trampoline_ids(calls);
+    const auto first = std::ranges::find_if(ids, [](unsigned id) { return id != 0; });
+    if (first == ids.end()) throw Error("the kernel has no types of these functions, or several of their names");
+    const std::string& name = calls.functions[static_cast<std::size_t>(first - ids.begin())].name;
     for (bpf_program* const of : {enter, enter_with_values, leave})
-      if (const int error = of ? bpf_program__set_attach_target(of, 0, calls.functions.front().name.c_str()) : 0)
-        throw_bpf_error(fmt::format("Cannot find {} among the kernel's types", calls.functions.front().name), -error);
+      if (const int error = of ? bpf_program__set_attach_target(of, 0, name.c_str()) : 0)
+        throw_bpf_error(fmt::format("Cannot find {} among the kernel's types", name), -error);
+  }
   object.load();
   rings = MappedArray(bpf_map__fd(object->maps.rings), bpf_map__max_entries(object->maps.rings) * stride);
   fill_tables(calls);
   object.attach(object->progs.forget_task);
   if (by_trampolines)
-    attach_trampolines(calls);
+    attach_trampolines(calls, ids);
   else
     attach_probes(calls);
 }
@@ -184,25 +223,28 @@ void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
   }
 }
 
-// The exit first: of a call whose entry was seen the exit is, too.
-void CallPrograms::State::attach_trampolines(const RecordedCalls& calls) {
-  const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
-  if (!types) throw_bpf_error("Cannot read the kernel's types", errno);
+// The exit first: of a call whose entry was seen the exit is, too. What the kernel refuses is left out, but not all.
+void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const std::vector<unsigned>& ids) {
+  std::string refused;
   for (std::size_t number = 0; number < calls.functions.size(); ++number) {
     const TracedFunction& function = calls.functions[number];
-    attach_trampoline(leave, *types, function, number);
-    attach_trampoline(function.values.empty() ? enter : enter_with_values, *types, function, number);
+    try {
+      if (ids[number] == 0) throw Error(fmt::format("{} has no trampoline", function.name));
+      attach_trampoline(leave, ids[number], function, number);
+      attach_trampoline(function.values.empty() ? enter : enter_with_values, ids[number], function, number);
+    } catch (const Error& error) {
+      left_out.push_back(function.name);
+      if (ids[number] != 0) refused = error.what();
+    }
   }
+  if (left_out.size() == calls.functions.size()) throw Error(refused, ExitCode::unsupported);
 }
 
 // A program of its own with the same instructions, which libbpf has made fit this kernel.
-void CallPrograms::State::attach_trampoline(const bpf_program* like, const btf& types, const TracedFunction& function,
+void CallPrograms::State::attach_trampoline(const bpf_program* like, unsigned id, const TracedFunction& function,
                                             std::size_t number) {
-  const int id = btf__find_by_name_kind(&types, function.name.c_str(), BTF_KIND_FUNC);
-  if (id < 0) throw_bpf_error(fmt::format("Cannot find {} among the kernel's types", function.name), -id);
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
-  LIBBPF_OPTS(bpf_prog_load_opts, loading, .expected_attach_type = when,
-              .attach_btf_id = static_cast<std::uint32_t>(id));
+  LIBBPF_OPTS(bpf_prog_load_opts, loading, .expected_attach_type = when, .attach_btf_id = id);
   const FileDescriptor& program =
       trampolines.emplace_back(bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(like), "GPL",
                                              bpf_program__insns(like), bpf_program__insn_cnt(like), &loading));
@@ -232,30 +274,36 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
     for (const ValuePath& path : function.values) table_entry_of(function, path);  // throws
   }
   const std::string against = what_is_against_trampolines(calls);
-  std::array<Way, 2> ways{Way::trampolines, Way::probes};
-  if (!against.empty()) std::swap(ways[0], ways[1]);
+  // Trampolines again, without what the kernel refuses, where there is nothing else.
+  std::vector<Way> ways{Way::trampolines, Way::probes, Way::trampolines};
+  if (!against.empty()) ways.erase(ways.begin());
   std::string refused;
-  for (const Way way : ways) {
-    // What makes trampolines worse but not impossible is taken where there is nothing else.
+  for (std::size_t i = 0; i < ways.size(); ++i) {
     try {
-      state_ = std::make_unique<State>(way, calls, request, shared);
+      state_ = std::make_unique<State>(ways[i], calls, request, shared);
+      if (i + 1 < ways.size() && !state_->left_out.empty())
+        throw Error(fmt::format("{} has none", state_->left_out.front()));
     } catch (const Error& error) {
-      refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(way), error.what());
+      state_.reset();
+      refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), error.what());
       continue;
     }
-    state_->backend = name_of(way);
+    state_->backend = name_of(ways[i]);
     state_->reason = !refused.empty()   ? fmt::format("this kernel refuses {}", refused)
                      : !against.empty() ? against
                                         : "they see every exit, and there are few functions";
+    if (!state_->left_out.empty())
+      state_->reason += fmt::format("; not recorded, as they have no trampoline: {}", shortened(state_->left_out));
     return;
   }
   Error error(fmt::format("This kernel lets no BPF program see calls: {}", refused), ExitCode::unsupported);
-  error.hint(
-      "It takes Linux 5.19 or later with CONFIG_FUNCTION_TRACER and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry) "
-      "or "
-      "CONFIG_FPROBE (kprobe.multi), as distributions build it; `--backend ftrace` takes CONFIG_FUNCTION_GRAPH_TRACER "
-      "or "
-      "CONFIG_KPROBE_EVENTS");
+  const std::string fewer = calls.functions.size() > kMostTrampolinesAtAll
+                                ? fmt::format("Name at most {} functions; for more it takes", kMostTrampolinesAtAll)
+                                : "It takes";
+  error.hint(fewer +
+             " Linux 5.19 or later with CONFIG_FPROBE (kprobe.multi), or CONFIG_FUNCTION_TRACER and "
+             "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry), as distributions build it; `--backend ftrace` takes "
+             "CONFIG_FUNCTION_GRAPH_TRACER");
   throw error;
 }
 
