@@ -7,6 +7,9 @@
 // start with a blank stay lines, others are joined to paragraphs.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
 namespace kmt {
@@ -24,7 +27,8 @@ CLI::App* add_leaks_command(CLI::App& app, int& exit_code);
 CLI::App* add_timeline_command(CLI::App& app, int& exit_code);
 CLI::App* add_diff_command(CLI::App& app, int& exit_code);
 CLI::App* add_flamegraph_command(CLI::App& app, int& exit_code);
-CLI::App* add_graph_command(CLI::App& app, int& exit_code);
+// `command_words`: what stands behind `--`, which main takes off, since words in front of it are the command's own.
+CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std::string>& command_words);
 CLI::App* add_export_command(CLI::App& app, int& exit_code);
 CLI::App* add_convert_command(CLI::App& app, int& exit_code);
 CLI::App* add_repair_command(CLI::App& app, int& exit_code);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace graph
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/call_graph.hpp"
 #include "analysis/event_stream.hpp"
@@ -8,6 +9,7 @@
 #include "cli/analyse.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/graph_record.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
@@ -21,10 +23,12 @@ namespace kmt {
 namespace {
 
 struct Options {
+  std::vector<std::string> words;      // files, or functions to record
+  std::vector<std::string> processes;  // whose calls are shown, or recorded
+  CallRecordOptions recording;
   TraceOptions trace;
   SymbolOptions symbols;
   std::vector<std::string> functions;
-  std::string pids;
   std::optional<unsigned> depth;
   std::string duration;
   std::string sort = "total-time";
@@ -39,6 +43,11 @@ struct Options {
 };
 
 constexpr const char* kFooter = R"(Examples:
+  kmemtrace graph vfs_read,vfs_write --args --ret -- cat /etc/hostname      record what cat calls, and show it
+  kmemtrace graph handle_mm_fault -p 812 -d 5s --duration-above 1ms         slow page faults of a process
+  kmemtrace graph 'ext4:ext4_*' -a --errors-only                            the whole machine's, until Ctrl+C
+  kmemtrace graph vfs_read --show 'file->f_path.dentry->d_name.name' -- ls  of which file
+  kmemtrace graph vfs_read -o reads.kmt -- ls                               keep it: kmemtrace graph reads.kmt
   trace-cmd record -p function_graph -g do_sys_openat2 -e kmem ls     record: what opening a file calls and allocates
   kmemtrace graph trace.dat                                           show it
   kmemtrace graph trace.dat -F 'kmem_cache_alloc*' --duration-above 50us
@@ -63,19 +72,51 @@ hex from 10 on, sizes in decimal, errors with their name, "?" what is not known,
 
   1)   1.204 us    |  vfs_read(file=0xffff888103a5c000, buf=0x7f12a4c01000, count=4096, pos=0x0) = -11 (EAGAIN);
 
-Calls are followed task by task. The durations are those that the kernel measured, with what ftrace itself took for the
-calls inside.
+Calls are followed task by task. The durations are those that the kernel measured, with what the tracing itself took for
+the calls inside.
+
+Only the named functions are traced, and memory events of the same tasks. It takes root, and a kernel that traces functions,
+by BPF or by ftrace: which one it was, and what was lost, is said at the end. When the recording ends before COMMAND does
+(-d, Ctrl+C), COMMAND is asked to end (SIGTERM).
 
 Exit status:
   0    good
   2    wrong usage, or the file cannot be read
-  3    not permitted to read the file
+  3    not permitted to read the file, or to record calls, or not supported here
   130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
 
-CallGraphResult graph_of(const Options& options, CallGraphRequest wanted) {
+// What is shown, and how.
+struct Shown {
+  CallGraphRequest request;
+  GraphOptions view;
+};
+
+Shown shown_of(const Options& options, bool is_recorded) {
+  Shown shown;
+  CallGraphRequest& request = shown.request;
+  request.functions = split_commas(options.functions);
+  if (!is_recorded && !options.processes.empty())
+    request.pids = parse_pid_list(fmt::format("{}", fmt::join(options.processes, ",")));
+  request.depth = options.depth;
+  if (!options.duration.empty()) request.least_ns = parse_duration(options.duration);
+  request.limit = options.limit;
+  for (const std::string& condition : options.where) request.where.push_back(parse_call_condition(condition));
+  request.errors_only = options.errors_only;
+  request.arguments = options.arguments || !options.recording.shown.empty();
+  GraphOptions& view = shown.view;
+  view.sort = &column_named(pointers_to(graph_function_columns()), options.sort);
+  view.top = options.top;
+  view.arguments = request.arguments;
+  view.return_values = options.return_values || options.errors_only;
+  view.filtered = !request.functions.empty() || !request.pids.empty() || request.depth || request.least_ns > 0 ||
+                  !request.where.empty() || request.errors_only;
+  return shown;
+}
+
+CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, CallGraphRequest wanted) {
   ReportRequest request;  // all events: what one task frees another allocated
   AnalyseOptions analyse;
-  analyse.trace = options.trace;
+  analyse.trace = trace_options;
   analyse.symbols = options.symbols;
   analyse.trace.call_records = wanted.arguments || !wanted.where.empty();
   OpenedTrace trace(analyse, {&request, 1});
@@ -91,36 +132,40 @@ CallGraphResult graph_of(const Options& options, CallGraphRequest wanted) {
 }
 
 int graph(const Options& options) {
-  CallGraphRequest request;
-  request.functions = split_commas(options.functions);
-  if (!options.pids.empty()) request.pids = parse_pid_list(options.pids);
-  request.depth = options.depth;
-  if (!options.duration.empty()) request.least_ns = parse_duration(options.duration);
-  request.limit = options.limit;
-  for (const std::string& condition : options.where) request.where.push_back(parse_call_condition(condition));
-  request.errors_only = options.errors_only;
-  request.arguments = options.arguments;
-  GraphOptions view;
-  view.sort = &column_named(pointers_to(graph_function_columns()), options.sort);
-  view.top = options.top;
-  view.arguments = options.arguments;
-  view.return_values = options.return_values || options.errors_only;
-  view.filtered = !request.functions.empty() || !request.pids.empty() || request.depth || request.least_ns > 0 ||
-                  !request.where.empty() || request.errors_only;
-
-  const CallGraphResult result = graph_of(options, request);
-  print_result(options.result.json ? json_graph(result, view)
-                                   : text_graph(result, view, stdout_style(options.result.style)));
+  const bool is_recorded = name_functions(options.words, asks_for_recording(options.recording));
+  const Shown shown = shown_of(options, is_recorded);  // what is wrong there is said before anything is recorded
+  TraceOptions trace = options.trace;
+  trace.files = options.words;
+  std::optional<CallTrace> recorded;
+  if (is_recorded) {
+    CallRecordOptions recording = options.recording;
+    recording.functions = split_commas(options.words);
+    recording.pids = options.processes;
+    recording.progress = trace.progress;
+    trace.files = {recorded.emplace(recording).path()};
+  }
+  CallGraphResult result = graph_of(options, trace, shown.request);
+  if (recorded && !recorded->is_kept()) result.trace.path = "(not kept: -o keeps it)";
+  print_result(options.result.json ? json_graph(result, shown.view)
+                                   : text_graph(result, shown.view, stdout_style(options.result.style)));
   return result.trace.complete ? static_cast<int>(ExitCode::good) : kInterruptedExitCode;
 }
 
 }  // namespace
 
-CLI::App* add_graph_command(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("graph", "Show a trace's calls of kernel functions, with what was allocated inside each.");
+CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std::string>& command_words) {
+  CLI::App* command = app.add_subcommand(
+      "graph", "Record calls of kernel functions, or show a trace's, with what was allocated inside each.");
   const auto options = std::make_shared<Options>();
-  add_file_option(*command, options->trace);
+  command->add_option(
+      "FUNCTION|FILE", options->words,
+      "Functions of which calls are recorded, or a trace to show (default: trace.kmt, else trace.dat)\nA function is "
+      "NAME, NAME [MODULE] or MODULE:NAME, with globs; several with commas. What is a file, or ends as traces do, is "
+      "shown; with COMMAND, -o, -a, --cgroup or -d words are functions, whatever files there are.");
+  command
+      ->add_option("COMMAND", options->recording.command, "Run COMMAND, and record it and what it forks until it ends")
+      ->option_text("[-- COMMAND…]")
+      ->expected(1);  // for help alone: main takes its words
   command
       ->add_option("-F,--function", options->functions,
                    "Show calls of functions like GLOB, and all inside them (default: all calls)\nSeveral are separated "
@@ -130,9 +175,12 @@ CLI::App* add_graph_command(CLI::App& app, int& exit_code) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
-      ->add_option("-p,--pid", options->pids,
-                   "Show calls of the tasks with these ids (812,813), and interrupts on top of them")
-      ->option_text("LIST");
+      ->add_option("-p,--pid", options->processes,
+                   "Show calls of the tasks with these ids (812,813), and interrupts on top of them\nWhere calls are "
+                   "recorded: record only these processes, all their threads and what they fork.")
+      ->option_text("LIST")
+      ->take_all()
+      ->allow_extra_args(false);
   command->add_option("--depth", options->depth, "Show N levels of calls")
       ->option_text("N")
       ->check(CLI::Range(1u, 1000u));
@@ -179,11 +227,15 @@ CLI::App* add_graph_command(CLI::App& app, int& exit_code) {
                    fmt::format("Show N functions in the table (default: {}); 0 means all", options->top))
       ->option_text("N")
       ->check(count_range());
+  add_call_record_options(*command, options->recording);
   add_kallsyms_option(*command, options->symbols);
   add_trace_options(*command, options->trace);
   add_result_options(*command, options->result, "kmemtrace.graph/1", "plain digits, full names and every column");
   command->footer(kFooter);
-  command->callback([options, &exit_code] { exit_code = graph(*options); });
+  command->callback([options, &command_words, &exit_code] {
+    options->recording.command = command_words;
+    exit_code = graph(*options);
+  });
   return command;
 }
 

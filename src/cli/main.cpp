@@ -123,7 +123,17 @@ std::vector<std::string> arguments_of(const std::string& program, int argc, char
   return arguments;
 }
 
-void add_commands(CLI::App& app, int& exit_code) {
+// What stands behind `--` where the command has arguments of its own in front of it: CLI11 would not tell them apart.
+std::vector<std::string> take_command_words(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "graph") return {};
+  const auto mark = std::ranges::find(arguments, "--");
+  if (mark == arguments.end()) return {};
+  std::vector<std::string> words(mark + 1, arguments.end());
+  arguments.erase(mark, arguments.end());
+  return words;
+}
+
+void add_commands(CLI::App& app, int& exit_code, const std::vector<std::string>& command_words) {
   app.footer(kFooter);
   app.require_subcommand(0, 1);  // one at most, so that a file may be called like a command
   add_list_command(app, exit_code);
@@ -139,7 +149,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_timeline_command(app, exit_code);
   add_diff_command(app, exit_code);
   add_flamegraph_command(app, exit_code);
-  add_graph_command(app, exit_code);
+  add_graph_command(app, exit_code, command_words);
   add_export_command(app, exit_code);
   add_convert_command(app, exit_code);
   add_repair_command(app, exit_code);
@@ -149,6 +159,7 @@ void add_commands(CLI::App& app, int& exit_code) {
 
 int run(int argc, char** argv) {
   int exit_code = 0;
+  std::vector<std::string> command_words;
   const std::string program = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
   const bool is_daemon = program == "kmemtraced";
   CLI::App app(is_daemon ? kTracedDescription : kDescription, is_daemon ? "kmemtraced" : "kmemtrace");
@@ -160,7 +171,7 @@ int run(int argc, char** argv) {
     add_kmemtraced_options(app, exit_code);
     refuse_empty_values(app);
   } else {
-    add_commands(app, exit_code);
+    add_commands(app, exit_code, command_words);
     if (program == "kmemtrace-report") app.get_subcommand("report")->get_option("FILE")->default_val(".");
   }
 
@@ -176,6 +187,7 @@ int run(int argc, char** argv) {
       if (!first.starts_with('-') && std::ranges::find(names, first) == names.end())
         throw unexpected_argument(app, first);
     }
+    command_words = take_command_words(arguments);
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
     app.parse(arguments);
   } catch (const CLI::CallForVersion& version) {

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace record
-#include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <iostream>
-#include <thread>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "capture/bpf/recorder.hpp"
-#include "capture/sideband/kernel_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -21,6 +13,7 @@
 #include "cli/record_messages.hpp"
 #include "cli/record_output.hpp"
 #include "cli/record_request.hpp"
+#include "cli/record_run.hpp"
 #include "cli/trigger.hpp"
 
 namespace kmt {
@@ -62,47 +55,9 @@ Exit status:
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
   3  not permitted or not supported here)";
 
-bool ask(const std::string& question) {
-  std::fputs((question + " [y/N] ").c_str(), stderr);
-  std::string answer;
-  return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
-}
-
-// Instances of killed runs hold memory and slow the machine down: said at every start, removed when wanted.
-void offer_to_remove_stale(const std::string& tracefs, bool remove) {
-  std::vector<std::string> stale = stale_instances(tracefs);
-  if (!stale.empty()) {  // its watcher may be removing it right now
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    stale = stale_instances(tracefs);
-  }
-  if (stale.empty()) return;
-  if (!remove && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1)
-    remove = ask(fmt::format("A killed kmemtrace left tracing on in {}. Remove it?", fmt::join(stale, ", ")));
-  for (const std::string& path : stale) {
-    if (!remove)
-      say("note: a killed kmemtrace left tracing on: remove it with --remove-stale, or: rmdir {}\n", path);
-    else if (remove_instance(path))
-      say("Removed {}, left by a killed run\n", path);
-    else
-      say("note: {} is still in use and cannot be removed\n", path);
-  }
-}
-
-void print_notes(const RecordOutcome& outcome) {
-  if (outcome.filtered_by_pid_list)
-    say("note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
-  if (outcome.not_followed_processes > 0)
-    say("warning: {} processes that were forked could not be followed\n", outcome.not_followed_processes);
-  if (outcome.own_events_recorded)
-    say("note: the recorder's own events are in the trace: in a PID namespace (a container) it cannot tell the kernel "
-        "which they are. Record on the host to leave them out\n");
-  if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
-}
-
 void record_trace(const RecordOptions& options) {
-  std::signal(SIGXFSZ, SIG_IGN);                             // a file size limit is a full disk: an error of the write
+  outlive_write_signals();
   const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
-  std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
   std::optional<BootBuffer> boot;
   check_backend(options);
   if (options.boot && !(boot = boot_buffer_or_plan(options))) return;
@@ -115,42 +70,27 @@ void record_trace(const RecordOptions& options) {
   RecordOutput output(options, request);
   const FileRequestGuard file_requests;
 
-  ProgressLine progress(!options.no_progress);
   bool triggered = false;
-  RecordHooks hooks;
-  hooks.interrupted = [&] {
+  RecordSteps steps;
+  steps.ended = [&] {
     if (trigger && !triggered)
       triggered = trigger->wants_failures() ? output.saw_failed_allocation() : trigger->holds();
-    return triggered || interrupt.interrupted() || !output.failure().empty();
+    return triggered || interrupt.interrupted();
   };
-  hooks.progress = [&](const RecordProgress& now, const std::function<RawRecording()>& recording) {
-    output.turn(now, recording);
-    progress.update(now, output.bytes(now));
-  };
-  if (!writes_trace_dat(options)) hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
-  const OpenSink open = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
-    if (!has_addresses(kernel.kallsyms))
-      say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
-          "sysctl kernel.kptr_restrict=1\n");
-    RecordingSink* const sink = output.open(kernel, cpus);
+  steps.begins = [&] {
     if (request.command.empty() && !boot && ::isatty(STDERR_FILENO) == 1)
       say("Recording {} events into {}; {}Ctrl+C ends it\n", request.events.size(), printable(options.output),
           output.is_flight_recorder() ? "SIGUSR2 writes what is kept, " : "");
     if (trigger) trigger->start();
-    return sink;
   };
-  hooks.described = open;
-  RecordOutcome outcome = boot                ? collect_boot_buffer(tracefs, *boot, request.scratch_directory, hooks)
-                          : uses_bpf(options) ? record_by_bpf(tracefs, request, hooks, open)
-                                              : record(tracefs, request, hooks);
-  if (!output.failure().empty()) {
-    outcome.end = RecordEnd::cannot_write;
-    outcome.write_error = output.failure();
-  }
-  progress.clear();
+  steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
+    return boot                ? collect_boot_buffer(tracefs, *boot, request.scratch_directory, hooks)
+           : uses_bpf(options) ? record_by_bpf(tracefs, request, hooks, open)
+                               : record(tracefs, request, hooks);
+  };
+  const auto [outcome, written] = run_recording(options, output, steps);
   if (triggered) say("Triggered: {}\n", trigger->what_happened());
-  const WrittenTrace written = output.finish(outcome);
-  print_summary(options, outcome, written);
+  print_summary(options, outcome, written, "Larger buffers (-b, --max-memory) or fewer events (-e, --filter)");
   print_notes(outcome);
   if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
   if (outcome.end != RecordEnd::cannot_write) return;

@@ -60,7 +60,8 @@ void say_left_open(const std::string& instance) {
       instance, instance);
 }
 
-void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written) {
+void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,
+                   const char* remedy) {
   std::uint64_t ring_bytes = 0;
   BufferCounters sum;
   std::string lost_by_cpu;
@@ -72,9 +73,9 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
       lost_by_cpu += fmt::format("  cpu {}: {} lost\n", cpu.cpu, humane_count(lost));
   }
   const std::string latest = written.events ? fmt::format("the latest {} of ", humane_count(*written.events)) : "";
-  say("{}: {}{} events in {:.1f} s, {} ({} of ring buffer), clock {}\n", describe_files(written), latest,
-      humane_count(sum.read), outcome.seconds, humane_bytes(written.bytes), humane_bytes(ring_bytes),
-      outcome.recording.kernel.clock);
+  const std::string where = written.path.empty() ? "" : describe_files(written) + ": ";
+  say("{}{}{} events in {:.1f} s, {} ({} of ring buffer), clock {}\n", where, latest, humane_count(sum.read),
+      outcome.seconds, humane_bytes(written.bytes), humane_bytes(ring_bytes), outcome.recording.kernel.clock);
   const RecorderCost& cost = outcome.cost;
   say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {:.0f}% full at most\n",
       cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes), cost.fullest_buffer * 100);
@@ -86,8 +87,7 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   if (outcome.missed_events > 0)
     say("{} of these came in interrupts while the BPF program of the same event was at work\n",
         humane_count(outcome.missed_events));
-  if (sum.lost > outcome.missed_events)
-    say("Larger buffers (-b, --max-memory) or fewer events (-e, --filter) lose less\n");
+  if (sum.lost > outcome.missed_events) say("{} lose less\n", remedy);
 }
 
 }  // namespace kmt

@@ -42,7 +42,7 @@ class ProgressLine {
 
 // What was written where.
 struct WrittenTrace {
-  std::string path;         // the only or the last file
+  std::string path;         // the only or the last file; empty: nobody knows of it
   std::uint64_t bytes = 0;  // of it
   unsigned files = 1;
   unsigned files_removed = 0;
@@ -52,7 +52,8 @@ struct WrittenTrace {
 // That an instance could not be removed.
 void say_left_open(const std::string& instance);
 
-// Events, bytes, what it cost, and what was lost on which CPU.
-void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written);
+// Events, bytes, what it cost, and what was lost on which CPU; `remedy` is what loses less.
+void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,
+                   const char* remedy);
 
 }  // namespace kmt

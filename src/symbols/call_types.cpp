@@ -2,9 +2,13 @@
 #include "symbols/call_types.hpp"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <map>
 #include <new>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "base/endian.hpp"
 #include "base/error.hpp"
@@ -133,38 +137,54 @@ CallAbi running_abi() {
 
 }  // namespace
 
-PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::string& folder) {
+PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::vector<std::string>& shown,
+                            const std::string& folder) {
   const CallAbi abi = running_abi();
   const Btf kernel(folder + "/vmlinux");
-  std::map<std::string, Btf> modules;
+  std::map<std::string, std::optional<Btf>> modules;
   PreparedCalls prepared;
   TypeCopier copier;
+  std::vector<std::optional<Error>> refused(shown.size());
+  std::vector<bool> found(shown.size());
   for (const CallRequest& request : requests) {
-    const Btf* types = &kernel;
-    if (!request.module.empty())
-      types = &modules.try_emplace(request.module, folder + "/" + request.module, &kernel).first->second;
     FunctionValues& function = prepared.functions.emplace_back(FunctionValues{request.function, {}});
-    const auto signature = BtfSignatures(*types, {}, abi.word_bits).signature(request.function);
-    std::vector<std::string> wanted;
-    if (signature) {
-      copier.add_function(*types, request.function);
-      for (std::size_t i = 0; i < signature->parameters.size(); ++i) {
-        const Parameter& parameter = signature->parameters[i];
-        if (parameter.type.kind == ValueKind::string && !parameter.name.empty() && register_of(*signature, abi, i))
-          wanted.push_back(parameter.name);
-      }
+    const Btf* types = &kernel;
+    if (!request.module.empty()) {
+      const auto [module, is_new] = modules.try_emplace(request.module);
+      const std::string path = folder + "/" + request.module;
+      if (is_new && ::access(path.c_str(), F_OK) == 0) module->second.emplace(path, &kernel);
+      types = module->second ? &*module->second : nullptr;
     }
-    wanted.insert(wanted.end(), request.shown.begin(), request.shown.end());
+    if (types == nullptr) continue;
+    const auto signature = BtfSignatures(*types, {}, abi.word_bits).signature(request.function);
+    if (!signature) continue;
     RecordedFunction recorded{request.function, {}};
-    for (const std::string& text : wanted) {
+    const auto record = [&](const std::string& text) {
       const ResolvedValue value = resolve_value(*types, abi, request.function, text);
       const bool is_string = value.path.is_string;
       const int type = is_string ? 0 : copier.copy(*types, value.type, 0);
       recorded.values.push_back({text, is_string, static_cast<std::uint32_t>(type), value.bit_shift, value.bits});
       function.values.push_back(value.path);
+    };
+    copier.add_function(*types, request.function);
+    for (std::size_t i = 0; i < signature->parameters.size(); ++i) {
+      const Parameter& parameter = signature->parameters[i];
+      if (parameter.type.kind == ValueKind::string && !parameter.name.empty() && register_of(*signature, abi, i))
+        record(parameter.name);
+    }
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      try {
+        record(shown[i]);
+        found[i] = true;
+      } catch (const Error& error) {
+        if (!refused[i]) refused[i] = error;
+      }
     }
     if (!recorded.values.empty()) prepared.types.functions.push_back(std::move(recorded));
   }
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    if (!found[i])
+      throw refused[i] ? *refused[i] : Error(fmt::format("Cannot show {}: no function's types are known", shown[i]));
   prepared.types.btf = copier.bytes();
   return prepared;
 }

@@ -13,8 +13,7 @@ namespace kmt {
 
 struct CallRequest {
   std::string function;
-  std::string module;              // empty: of the kernel
-  std::vector<std::string> shown;  // values that are to be recorded, as resolve_value() takes them
+  std::string module;  // empty: of the kernel
 };
 
 struct PreparedCalls {
@@ -22,8 +21,10 @@ struct PreparedCalls {
   std::vector<FunctionValues> functions;  // as asked for; what a function whose types are not known has is empty
 };
 
-// Strings that are arguments (const char *) are recorded without being asked for, before all others. Throws Error when
-// the kernel has no types, and of `shown` as resolve_value() does.
-PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::string& folder = "/sys/kernel/btf");
+// Strings that are arguments (const char *) are recorded without being asked for, before all others; what is `shown`,
+// as resolve_value() takes it, of every function that has it. Throws Error when the kernel has no types, and where none
+// of the functions has a value that is to be shown.
+PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::vector<std::string>& shown = {},
+                            const std::string& folder = "/sys/kernel/btf");
 
 }  // namespace kmt

@@ -13,6 +13,7 @@ namespace kmt {
 struct KallsymsLine {
   std::uint64_t address = 0;
   std::string_view rest;  // from the name on; empty: the line is none
+  char type = 0;          // as nm(1) has it; 0: not told
 
   std::string_view name() const { return rest.substr(0, rest.find_first_of(" \t\r")); }
   std::string_view module() const {  // empty: the kernel itself
@@ -33,6 +34,7 @@ inline KallsymsLine parse_kallsyms_line(std::string_view line) {
   // Absolute symbols are no addresses (x86 keeps offsets of per-CPU variables there), names in `$` are ARM's marks of
   // code and data, and all addresses are 0 for those who may not see them.
   if (type == 'a' || type == 'A' || line[digits + 3] == '$' || parsed.address == 0) return {};
+  parsed.type = type;
   parsed.rest = line.substr(digits + 3);
   return parsed;
 }

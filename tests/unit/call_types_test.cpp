@@ -116,10 +116,12 @@ TEST(CallTypes, ModulesHaveTypesOfTheirOwn) {
   btf__free(module);
   btf__free(base);
 
-  const PreparedCalls prepared = prepare_calls(
-      {{"module_call", "files", {"own->file.flags"}}, {"read_file", "", {"file->path.dentry->d_name.name"}}}, folder);
+  const PreparedCalls prepared =
+      prepare_calls({{"module_call", "files"}, {"read_file", ""}, {"other_call", "module_without_types"}},
+                    {"own->file.flags", "file->path.dentry->d_name.name"}, folder);
   std::filesystem::remove_all(folder);
-  ASSERT_EQ(prepared.functions.size(), 2u);
+  ASSERT_EQ(prepared.functions.size(), 3u);
+  EXPECT_TRUE(prepared.functions[2].values.empty());
   ASSERT_EQ(prepared.functions[0].values.size(), 1u);
   EXPECT_EQ(prepared.functions[0].values[0].offsets, std::vector<std::uint32_t>{0});
   ASSERT_EQ(prepared.functions[1].values.size(), 2u);  // with the name, which is a string
@@ -497,7 +499,7 @@ TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
       EXPECT_PRED2(fits, signature->parameters[i].type, stripped(parameter["type_id"])) << name << ' ' << parameter;
     }
     EXPECT_PRED2(fits, signature->result, stripped(types[prototype]["ret_type_id"])) << name;
-    requests.push_back({name, "", {}});
+    requests.push_back({name, ""});
     ++compared;
   }
   EXPECT_GT(compared, 200u);
@@ -524,8 +526,8 @@ TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
 }
 
 TEST_F(RunningKernel, ValuesBehindArgumentsArePrepared) {
-  const PreparedCalls prepared = prepare_calls(
-      {{"vfs_read", "", {"file->f_path.dentry->d_name.name", "file->f_flags"}}, {"no_such_function", "", {}}});
+  const PreparedCalls prepared = prepare_calls({{"vfs_read", ""}, {"no_such_function", ""}},
+                                               {"file->f_path.dentry->d_name.name", "file->f_flags"});
   ASSERT_EQ(prepared.functions.size(), 2u);
   ASSERT_EQ(prepared.functions[0].values.size(), 2u);
   EXPECT_TRUE(prepared.functions[0].values[0].is_string);
@@ -537,8 +539,9 @@ TEST_F(RunningKernel, ValuesBehindArgumentsArePrepared) {
   const auto signature = BtfSignatures(btf, prepared.types.functions, 64).signature("vfs_read");
   ASSERT_TRUE(signature);
   EXPECT_EQ(signature->recorded.at(1).type.kind, ValueKind::integer);
-  EXPECT_THROW(prepare_calls({{"vfs_read", "", {"file->f_paht"}}}), Error);
-  EXPECT_THROW(prepare_calls({}, "/nowhere"), Error);
+  EXPECT_THROW(prepare_calls({{"vfs_read", ""}}, {"file->f_paht"}), Error);
+  EXPECT_THROW(prepare_calls({{"no_such_function", ""}}, {"file"}), Error);
+  EXPECT_THROW(prepare_calls({}, {}, "/nowhere"), Error);
 }
 
 }  // namespace

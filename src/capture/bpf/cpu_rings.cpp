@@ -21,14 +21,14 @@ std::uint64_t load_acquire(unsigned long long& from) {
 
 }  // namespace
 
-CpuRings::CpuRings(const std::vector<kmt_ring*>& rings, std::uint64_t bytes) : bytes_(bytes) {
-  for (kmt_ring* const ring : rings) rings_.push_back({ring});
+void CpuRings::add(const std::vector<kmt_ring*>& rings, std::uint64_t bytes) {
+  for (kmt_ring* const ring : rings) rings_.push_back({ring, bytes});
 }
 
 std::uint64_t CpuRings::size_of(const kmt_entry& entry) { return sizeof entry + entry.words * sizeof(std::uint64_t); }
 
-const kmt_entry& CpuRings::entry_at(const Ring& ring, std::uint64_t position) const {
-  return *reinterpret_cast<const kmt_entry*>(ring.shared->data + (position & (bytes_ - 8)));
+const kmt_entry& CpuRings::entry_at(const Ring& ring, std::uint64_t position) {
+  return *reinterpret_cast<const kmt_entry*>(ring.shared->data + (position & (ring.bytes - 8)));
 }
 
 void CpuRings::look(std::uint64_t now_ns) {
@@ -40,7 +40,7 @@ void CpuRings::look(std::uint64_t now_ns) {
     ring.ready_is_begun = ring.seen_is_begun;
     ring.seen = load_acquire(ring.shared->head);
     ring.seen_is_begun = load_acquire(ring.shared->begun) != ring.seen;
-    filled_ = std::max(filled_, static_cast<double>(ring.seen - ring.tail) / static_cast<double>(bytes_));
+    filled_ = std::max(filled_, static_cast<double>(ring.seen - ring.tail) / static_cast<double>(ring.bytes));
   }
 }
 
@@ -74,7 +74,6 @@ void CpuRings::give_ready(const Give& give) {
       return;  // its entry may be older than any other
     }
   }
-  const std::uint64_t between_tails = bytes_ / kPartBetweenTails;
   const auto store_tail = [](const Ring& ring) {
     std::atomic_ref<unsigned long long>(ring.shared->tail).store(ring.tail, std::memory_order_release);
   };
@@ -89,6 +88,7 @@ void CpuRings::give_ready(const Give& give) {
       throw Error("A ring of a BPF program holds what is no entry");
     give(entry, reinterpret_cast<const std::uint64_t*>(&entry + 1));
     ring.tail += size;
+    const std::uint64_t between_tails = ring.bytes / kPartBetweenTails;
     if (ring.tail / between_tails != (ring.tail - size) / between_tails) store_tail(ring);
     if (ring.tail != ring.ready) {
       ring.time_ns = entry_at(ring, ring.tail).time_ns;

@@ -13,7 +13,8 @@ namespace kmt {
 class CpuRings {
  public:
   // Of `bytes` each, a power of two; they must outlive this.
-  CpuRings(const std::vector<kmt_ring*>& rings, std::uint64_t bytes);
+  CpuRings(const std::vector<kmt_ring*>& rings, std::uint64_t bytes) { add(rings, bytes); }
+  void add(const std::vector<kmt_ring*>& rings, std::uint64_t bytes);  // before anything is taken
 
   using Give = std::function<void(const kmt_entry& entry, const std::uint64_t* words)>;
 
@@ -33,6 +34,7 @@ class CpuRings {
  private:
   struct Ring {
     kmt_ring* shared;
+    std::uint64_t bytes;
     std::uint64_t tail = 0;       // what has been given
     std::uint64_t ready = 0;      // was complete at the look before the last one
     std::uint64_t seen = 0;       // at the last look
@@ -43,11 +45,10 @@ class CpuRings {
 
   void look(std::uint64_t now_ns);
   void give_ready(const Give& give);
-  const kmt_entry& entry_at(const Ring& ring, std::uint64_t position) const;
+  static const kmt_entry& entry_at(const Ring& ring, std::uint64_t position);
   static std::uint64_t size_of(const kmt_entry& entry);
 
   std::vector<Ring> rings_;
-  std::uint64_t bytes_;
   std::uint64_t ready_before_ns_ = 0;
   std::uint64_t seen_before_ns_ = 0;
   double filled_ = 0;

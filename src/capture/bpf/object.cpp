@@ -69,13 +69,15 @@ void keep_libbpf_messages() {
   libbpf_set_print(keep_message);
 }
 
-std::uint64_t missed_runs(const bpf_program* program) {
+std::uint64_t missed_runs(int program) {
   bpf_prog_info info{};
   unsigned bytes = sizeof info;
-  if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) != 0)
+  if (bpf_obj_get_info_by_fd(program, &info, &bytes) != 0)
     throw_bpf_error("Cannot read the state of a BPF program", errno);
   return info.recursion_misses;
 }
+
+std::uint64_t missed_runs(const bpf_program* program) { return missed_runs(bpf_program__fd(program)); }
 
 namespace {
 

@@ -24,6 +24,7 @@ void require_bpf();
 void keep_libbpf_messages();
 
 // How often a program did not run because it was already running on that CPU: it had interrupted itself.
+std::uint64_t missed_runs(int program);
 std::uint64_t missed_runs(const bpf_program* program);
 
 // Bytes of kernel memory that the maps of a loaded object take.
@@ -56,6 +57,18 @@ class BpfSkeleton {
     bpf_link* const link = bpf_program__attach_tracepoint_opts(program, system.c_str(), event.c_str(), &options);
     if (!link) throw_bpf_error("Cannot attach a BPF program to " + system + ":" + event, errno);
     links_.emplace_back(link);
+  }
+
+  // All of these functions, by their addresses, with a cookie each: when they are entered or, `at_return`, left. Throws
+  // Error. Returns the link's descriptor, which belongs to this.
+  int attach(const bpf_program* program, const std::vector<unsigned long>& functions, const std::vector<__u64>& cookies,
+             bool at_return) {
+    LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .addrs = functions.data(), .cookies = cookies.data(),
+                .cnt = functions.size(), .retprobe = at_return);
+    bpf_link* const link = bpf_program__attach_kprobe_multi_opts(program, nullptr, &options);
+    if (!link) throw_bpf_error("Cannot attach a BPF program to functions", errno);
+    links_.emplace_back(link);
+    return bpf_link__fd(link);
   }
 
   void detach() { links_.clear(); }

@@ -10,6 +10,7 @@
 #include "base/endian.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "capture/bpf/record_bytes.hpp"
 
 namespace kmt {
 
@@ -49,12 +50,6 @@ std::vector<KernelField> fields_of(const std::string& format) {
   return fields;
 }
 
-std::uint16_t id_of(const std::string& format) {
-  const auto id = number_behind(format, "ID: ");
-  if (!id) throw Error("A description of an event has no number", ExitCode::unsupported);
-  return *id;
-}
-
 std::uint16_t align(std::size_t offset) { return static_cast<std::uint16_t>((offset + 7) / 8 * 8); }
 
 std::optional<std::uint8_t> place_of(const std::vector<std::string>& arguments, std::string_view name) {
@@ -84,38 +79,28 @@ std::optional<FieldCopy> copy_of(const KernelField& field, const std::vector<std
   return std::nullopt;
 }
 
-void write(std::uint8_t* to, std::uint64_t value, std::uint16_t bytes) {
-  switch (bytes) {
-    case 1: *to = static_cast<std::uint8_t>(value); break;
-    case 2: store(to, static_cast<std::uint16_t>(value), kHostOrder); break;
-    case 4: store(to, static_cast<std::uint32_t>(value), kHostOrder); break;
-    default: store(to, value, kHostOrder);
-  }
-}
-
-void write_common(std::uint8_t* to, std::uint16_t id, const kmt_entry& entry) {
-  write(to, id, 2);
-  to[2] = entry.flags;
-  to[3] = 0;  // the preempt count: no program can know it
-  write(to + 4, static_cast<std::uint32_t>(entry.task), 4);
-}
-
 // Puts a text or array behind the record and says where in its field; the record's new size.
 std::size_t append_dynamic(std::uint8_t* to, std::size_t size, std::uint16_t field, const std::uint8_t* data,
                            std::size_t bytes) {
   bytes = std::min(bytes, kMostRecordBytes - size);
   std::memcpy(to + size, data, bytes);
-  write(to + field, size | bytes << 16, 4);
+  write_field(to + field, size | bytes << 16, 4);
   return size + bytes;
 }
 
 }  // namespace
 
+std::uint16_t id_of_format(const std::string& format) {
+  const auto id = number_behind(format, "ID: ");
+  if (!id) throw Error("A description of an event has no number", ExitCode::unsupported);
+  return *id;
+}
+
 EventLayout layout_of(const EventName& event, const std::string& format, const std::vector<std::string>& arguments,
                       const KernelTraits& kernel) {
   EventLayout layout;
   layout.event = event;
-  layout.id = id_of(format);
+  layout.id = id_of_format(format);
   const std::vector<KernelField> fields = fields_of(format);
   layout.kernel_bytes = kCommonBytes;
   for (const KernelField& field : fields)
@@ -154,7 +139,7 @@ EventLayout layout_of(const EventName& event, const std::string& format, const s
 
 StackLayout stack_layout_of(const std::string& format) {
   StackLayout layout;
-  layout.id = id_of(format);
+  layout.id = id_of_format(format);
   for (const KernelField& field : fields_of(format)) {
     if (field.name == "size") layout.count_offset = field.offset;
     if (field.name == "caller") layout.frames_offset = field.offset;
@@ -201,10 +186,10 @@ std::size_t build_record(const EventLayout& layout, const KernelTraits& kernel, 
         break;
       case Source::no_node: value = ~std::uint64_t{0}; break;
     }
-    write(to + copy.offset, value, copy.bytes);
+    write_field(to + copy.offset, value, copy.bytes);
   }
-  write_common(to, layout.id, entry);
-  write(to + layout.cgroup_offset, entry.cgroup, sizeof entry.cgroup);
+  write_common_fields(to, layout.id, entry);
+  write_field(to + layout.cgroup_offset, entry.cgroup, sizeof entry.cgroup);
   while (size % 4 != 0) to[size++] = 0;
   return size;
 }
@@ -213,9 +198,10 @@ std::size_t build_stack(const StackLayout& layout, const kmt_entry& entry, const
                         std::size_t count, std::uint8_t* to) {
   count = std::min<std::size_t>(count, KMT_RECORD_FRAMES);
   std::memset(to, 0, layout.frames_offset);
-  write_common(to, layout.id, entry);
-  write(to + layout.count_offset, count, 4);
-  for (std::size_t i = 0; i < count; ++i) write(to + layout.frames_offset + i * sizeof(long), frames[i], sizeof(long));
+  write_common_fields(to, layout.id, entry);
+  write_field(to + layout.count_offset, count, 4);
+  for (std::size_t i = 0; i < count; ++i)
+    write_field(to + layout.frames_offset + i * sizeof(long), frames[i], sizeof(long));
   return layout.frames_offset + count * sizeof(long);
 }
 

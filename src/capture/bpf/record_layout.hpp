@@ -51,6 +51,9 @@ struct EventLayout {
   std::vector<std::uint16_t> dynamic_offsets;  // of __data_loc fields of the kernel's record
 };
 
+// The number of the event that events/SYSTEM/NAME/format describes. Throws Error.
+std::uint16_t id_of_format(const std::string& format);
+
 // `arguments`: the names of the tracepoint's parameters; none: the kernel's own records shall be taken, as they are
 // where a field's value is not known from the arguments. Throws Error for an event that cannot be taken at all.
 EventLayout layout_of(const EventName& event, const std::string& format, const std::vector<std::string>& arguments,

@@ -165,7 +165,7 @@ void RecordPrograms::State::leave_out() {
 }
 
 void RecordPrograms::State::size_maps() {
-  const unsigned all_rings = rings_of_cpu + (has_kernel_records ? 1 : 0);
+  const unsigned all_rings = std::max(rings_of_cpu + (has_kernel_records ? 1 : 0), 1u);
   ring_bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / all_rings), kFewestRingBytes, kMostRingBytes);
   stride = (sizeof(kmt_ring) + ring_bytes + kRoomBehind + 7) / 8 * 8;
   bpf_map__set_value_size(object->maps.rings, static_cast<unsigned>(stride));
@@ -256,6 +256,11 @@ const kmt_cache* RecordPrograms::caches_of(unsigned cpu, const kmt_entry& entry)
   const std::size_t table =
       std::size_t{cpu} * state_->tables_of_cpu + (entry.is_nested ? what.nested_table : what.table);
   return state_->caches.as<kmt_cache>() + table * KMT_CACHES;
+}
+
+SharedMaps RecordPrograms::shared_maps() const {
+  const auto& maps = state_->object->maps;
+  return {bpf_map__fd(maps.interrupts), bpf_map__fd(maps.processes), bpf_map__fd(maps.cgroup)};
 }
 
 // What a second program took is among what the kernel counts as missed by the first one.

@@ -22,6 +22,14 @@ struct ProgramsRequest {
   std::uint64_t ring_bytes_of_cpu = 0;  // about so much, of all rings of a CPU together
 };
 
+// Descriptors of maps that tell the same to all programs: interrupts at work, and what is selected. As in context.bpf.h
+// and selection.bpf.h.
+struct SharedMaps {
+  int interrupts;
+  int processes;
+  int cgroup;
+};
+
 class RecordPrograms {
  public:
   // Loads; nothing is recorded before attach(). Throws Error.
@@ -36,7 +44,8 @@ class RecordPrograms {
   std::string description_of(const EventName& event) const;  // events/SYSTEM/NAME/format, of a recorded one
   CpuRings rings_of(unsigned cpu) const;                     // valid as long as this is
   const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
-  std::uint64_t missed() const;  // events that came while their own program was at work
+  SharedMaps shared_maps() const;  // likewise
+  std::uint64_t missed() const;    // events that came while their own program was at work
   std::uint64_t not_followed() const;
   std::uint64_t ring_bytes() const;  // of all rings
 

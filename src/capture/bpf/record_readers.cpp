@@ -35,10 +35,14 @@ std::uint64_t now_ns() {
 RecordReaders::Cpu::Cpu(unsigned number_, CpuRings rings_)
     : number(number_), rings(std::move(rings_)), bytes(kBatchBytes) {}
 
-RecordReaders::RecordReaders(const RecordPrograms& programs, const std::vector<unsigned>& cpus,
-                             std::optional<StackRecords> stacks, RecordingSink& sink)
-    : programs_(programs), stacks_(std::move(stacks)), sink_(sink) {
-  for (const unsigned cpu : cpus) cpus_.push_back(std::make_unique<Cpu>(cpu, programs.rings_of(cpu)));
+RecordReaders::RecordReaders(const RecordPrograms& programs, const CallRecorder* calls,
+                             const std::vector<unsigned>& cpus, std::optional<StackRecords> stacks, RecordingSink& sink)
+    : programs_(programs), calls_(calls), stacks_(std::move(stacks)), sink_(sink) {
+  for (const unsigned cpu : cpus) {
+    CpuRings rings = programs.rings_of(cpu);
+    if (calls != nullptr) calls->programs.add_rings(cpu, rings);
+    cpus_.push_back(std::make_unique<Cpu>(cpu, std::move(rings)));
+  }
   for (std::size_t i = 0; i < std::min(cpus_.size(), kMostThreads); ++i) {
     Reader& reader = *readers_.emplace_back(std::make_unique<Reader>());
     for (std::size_t cpu = i; cpu < cpus_.size(); cpu += kMostThreads) reader.cpus.push_back(cpus_[cpu].get());
@@ -109,6 +113,8 @@ void RecordReaders::add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* w
     cpu.records.push_back({entry.time_ns, {cpu.bytes.data() + cpu.used, size}});
     cpu.used += (size + 7) / 8 * 8;
   };
+  if (calls_ != nullptr && (entry.event == KMT_ENTRY_CALL || entry.event == KMT_ENTRY_RETURN))
+    return append(calls_->layout.build_record(entry, words, cpu.bytes.data() + cpu.used));
   const EventLayout& layout = programs_.layout_of(entry.event);
   if (entry.words < layout.words) throw Error("A ring of a BPF program holds what is no entry");
   append(build_record(layout, programs_.kernel(), entry, words, programs_.caches_of(cpu.number, entry),

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "capture/bpf/call_layout.hpp"
+#include "capture/bpf/call_programs.hpp"
 #include "capture/bpf/record_programs.hpp"
 #include "capture/bpf/tracing_frames.hpp"
 #include "trace/page_sink.hpp"
@@ -23,11 +25,16 @@ struct StackRecords {
   TracingFrames tracing;
 };
 
+struct CallRecorder {
+  CallPrograms programs;
+  CallLayout layout;
+};
+
 class RecordReaders {
  public:
-  // Starts the threads. Everything must outlive this.
-  RecordReaders(const RecordPrograms& programs, const std::vector<unsigned>& cpus, std::optional<StackRecords> stacks,
-                RecordingSink& sink);
+  // Starts the threads. Everything must outlive this. `calls`: nullptr where none are recorded.
+  RecordReaders(const RecordPrograms& programs, const CallRecorder* calls, const std::vector<unsigned>& cpus,
+                std::optional<StackRecords> stacks, RecordingSink& sink);
   RecordReaders(const RecordReaders&) = delete;
   RecordReaders& operator=(const RecordReaders&) = delete;
   ~RecordReaders();
@@ -71,6 +78,7 @@ class RecordReaders {
   void end_threads();
 
   const RecordPrograms& programs_;
+  const CallRecorder* calls_;
   std::optional<StackRecords> stacks_;
   RecordingSink& sink_;
   std::vector<std::unique_ptr<Cpu>> cpus_;

@@ -41,6 +41,9 @@ std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) 
   return std::min(request.preferred_buffer_bytes, request.most_buffer_bytes / cpus);
 }
 
+// Of what a CPU's rings may take.
+constexpr std::uint64_t kPartForCalls = 2;
+
 // Event descriptions as they are, with the field that programs add.
 KernelDescription describe(const std::string& tracefs, const RecordRequest& request, const RecordPrograms& programs) {
   KernelDescription kernel = describe_kernel(tracefs, tracefs, request.events, kClock);
@@ -81,11 +84,23 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   wanted.without_own_events = !outcome.own_events_recorded;
   wanted.cpus = cpus.back() + 1;
   wanted.ring_bytes_of_cpu = ring_bytes_of_cpu(request, cpus.size());
+  const bool wants_calls = !request.calls.functions.empty();
+  if (wants_calls) wanted.ring_bytes_of_cpu /= kPartForCalls;
   RecordPrograms programs(tracefs, wanted);
   outcome.cost.ring_buffer_bytes = programs.ring_bytes();
 
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe(tracefs, request, programs);
+  std::optional<CallRecorder> calls;
+  if (wants_calls) {
+    calls.emplace(CallRecorder{CallPrograms(request.calls, wanted, programs.shared_maps()),
+                               CallLayout(request.calls.functions, kernel.formats)});
+    outcome.cost.ring_buffer_bytes += calls->programs.ring_bytes();
+    outcome.call_backend = calls->programs.backend();
+    outcome.call_backend_reason = calls->programs.reason();
+    for (FormatText& format : calls->layout.formats()) kernel.formats.push_back(std::move(format));
+    kernel.call_types = request.calls.types;
+  }
   Tasks tasks;
   tasks.scan_proc();
   tasks.describe(kernel);
@@ -94,11 +109,12 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     stacks = {stack_layout_of(read_file(tracefs + "/events/ftrace/kernel_stack/format")),
               TracingFrames(kernel.kallsyms)};
   RecordingSink* const sink = open(kernel, cpus);
-  RecordReaders readers(programs, cpus, std::move(stacks), *sink);
+  RecordReaders readers(programs, calls ? &*calls : nullptr, cpus, std::move(stacks), *sink);
 
   std::uint64_t missed = 0;
+  const std::uint64_t missed_before = calls ? calls->programs.missed() : 0;  // in passing, before they recorded
   const auto note_missed = [&] {
-    const std::uint64_t now = programs.missed();
+    const std::uint64_t now = programs.missed() + (calls ? calls->programs.missed() - missed_before : 0);
     if (now > missed) readers.add_missed(now - missed);
     missed = now;
   };
@@ -126,6 +142,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   const SteadyClock::time_point start = SteadyClock::now();
   take_sample();
   programs.attach();
+  if (calls) calls->programs.begin();
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.failed = [&readers] { return readers.failed(); };
@@ -145,6 +162,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     if (hooks.progress) hooks.progress(progress, recording_now);
   };
   outcome.end = record_until_end(request, hooks.interrupted, command ? &*command : nullptr, loop);
+  if (calls) calls->programs.end();
   programs.detach();
   outcome.seconds = seconds_since(start);
   note_missed();

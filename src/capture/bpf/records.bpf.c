@@ -2,30 +2,16 @@
 // Takes every event of kernel memory, whole, into rings that are mapped by who reads them.
 #include "capture/bpf/records.h"
 
-#include "capture/bpf/context.bpf.h"
 #include "capture/bpf/current_task.bpf.h"
-#include "capture/bpf/selection.bpf.h"
+#include "capture/bpf/rings.bpf.h"
 #include "capture/bpf/tracepoint.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile struct kmt_taken taken[KMT_EVENT_COUNT] = {};
-const volatile __u32 rings_of_cpu = 1;
 const volatile __u32 kernel_ring = 0;  // number of the ring of the kernel's own records
-const volatile __u64 ring_bytes = 8;
-const volatile __u64 ring_mask = 0;  // ring_bytes - 8
 const volatile __u32 tables_of_cpu = 0;
-const volatile __u32 own_process = 0;  // the recorder; 0: not known
 const volatile __u8 wants_stacks = 0;
-
-// As many as there are CPUs, times rings_of_cpu. How large one is is set when the programs are loaded.
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1);
-  __uint(key_size, sizeof(u32));
-  __uint(value_size, 4096);
-} rings SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -48,81 +34,9 @@ KMT_INTERRUPT(call_function_single_exit, 0, -1)
 KMT_INTERRUPT(irq_work_entry, 0, 1)
 KMT_INTERRUPT(irq_work_exit, 0, -1)
 
-// As in common_flags: TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ of include/linux/trace_events.h.
-static __always_inline u8 current_flags(u32 cpu) {
-  const struct interrupts* here = interrupts_of(cpu);
-  return here ? (here->hard > 0 ? 0x08 : 0) | (here->soft > 0 ? 0x10 : 0) : 0;
-}
-
-// An entry that is being written. Its ring is begun until it is ended or lost.
-struct place {
-  struct kmt_ring* ring;
-  u64 head;
-  u64 time_ns;
-};
-
-#define KMT_ONCE(what) (*(volatile u64*)&(what))
-
-static __always_inline struct kmt_entry* entry_at(const struct place* place) {
-  return (struct kmt_entry*)(place->ring->data + (place->head & ring_mask));
-}
-
-static __always_inline void lose(const struct place* place) {
-  struct kmt_ring* ring = place->ring;
-  if (ring->lost == 0) ring->lost_since_ns = place->time_ns;
-  ring->lost += 1;
-  ring->all_lost += 1;
-  KMT_ONCE(ring->begun) = KMT_ONCE(ring->head);
-}
-
-// The time is read when everybody can see that an entry has begun: what others have seen until then is older.
-static __always_inline bool begin(struct place* place, u32 cpu, u32 number, u32 most_bytes) {
-  const u32 key = cpu * rings_of_cpu + number;
-  struct kmt_ring* ring = bpf_map_lookup_elem(&rings, &key);
-  if (!ring) return false;
-  place->ring = ring;
-  place->head = KMT_ONCE(ring->head);
-  KMT_ONCE(ring->begun) = place->head + 1;
-  place->time_ns = bpf_ktime_get_ns();
-  most_bytes += 2 * sizeof(struct kmt_entry) + sizeof(u64);  // of a loss, in front
-  if (place->head + most_bytes - KMT_ONCE(ring->tail) > ring_bytes) {
-    lose(place);
-    return false;
-  }
-  if (ring->lost) {
-    struct kmt_entry* loss = entry_at(place);
-    loss->time_ns = ring->lost_since_ns;
-    loss->event = KMT_ENTRY_LOST;
-    loss->words = 1;
-    *(u64*)(loss + 1) = ring->lost;
-    place->head += sizeof *loss + sizeof(u64);
-  }
-  return true;
-}
-
-static __always_inline void end(const struct place* place, struct kmt_entry* entry, u32 event, u32 words,
-                                const struct task_ids* ids, u8 flags, bool is_nested) {
-  entry->time_ns = place->time_ns;
-  entry->task = (s32)ids->thread;
-  entry->event = event;
-  entry->words = words;
-  entry->flags = flags;
-  entry->is_nested = is_nested;
-  entry->cgroup = ids->cgroup;
-  place->ring->lost = 0;  // an entry in front of this one says it
-  const u64 head = place->head + sizeof *entry + words * sizeof(u64);
-  KMT_ONCE(place->ring->head) = head;
-  KMT_ONCE(place->ring->begun) = head;
-}
-
 static __always_inline u32 take_stack(void* context, u64* to) {
   const long bytes = bpf_get_stack(context, to, KMT_RECORD_FRAMES * sizeof(u64), 0);
   return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
-}
-
-static __always_inline bool is_wanted(u32 process, u8 flags, bool is_free) {
-  if ((only_processes || only_cgroup) && !selected()) return false;
-  return is_free || !own_process || process != own_process || flags;
 }
 
 // "kmem_cac" and "he": the one whose objects are caches.
@@ -223,7 +137,7 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
   for (s32 i = 0; i < KMT_MOST_TAKEN; ++i)
     if (i < what->arguments) to[i] = i == what->cache ? (u64)cache : argument(context, (s8)i);
   if (wants_stacks) words += take_stack(context, to + words);
-  end(&place, entry, event, words, &ids, flags, is_nested);
+  end(&place, entry, event, words, (s32)ids.thread, ids.cgroup, flags, is_nested);
   return 0;
 }
 
@@ -256,6 +170,6 @@ int take_kernel_record(void* context) {
   u32 words = cookie >> 8 & KMT_MOST_KERNEL_WORDS;
   bpf_probe_read_kernel(to, words * sizeof(u64), (const u8*)context + sizeof(u64));
   if (wants_stacks) words += take_stack(context, to + words);
-  end(&place, entry, cookie & 0xff, words, &ids, flags, false);
+  end(&place, entry, cookie & 0xff, words, (s32)ids.thread, ids.cgroup, flags, false);
   return 0;
 }

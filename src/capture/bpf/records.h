@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What records.bpf.c and who reads it share: rings of entries, one for each program on each CPU. A program never
-   interrupts itself, so a ring has one writer and needs no lock. Who reads it has it mapped. */
+   interrupts itself, so a ring has one writer and needs no lock. Who reads it has it mapped. Rings of calls (calls.h)
+   are of all programs on a CPU: who writes to one has claimed it. */
 #pragma once
 
 #include "capture/bpf/events.h"
@@ -10,7 +11,9 @@ enum {
   KMT_MOST_KERNEL_WORDS = 63, /* of a record that the kernel made */
   KMT_RECORD_FRAMES = 127,    /* of a stack */
   KMT_ENTRY_LOST = 255,       /* kmt_entry.event: its one word says how many were lost here */
-  KMT_MOST_EVENTS = 255,
+  KMT_ENTRY_CALL = 254,       /* a function was entered, see calls.h */
+  KMT_ENTRY_RETURN = 253,
+  KMT_MOST_EVENTS = 253,
   KMT_CACHES = 1024, /* of a table; a power of two */
   KMT_CACHE_PROBES = 16,
   KMT_RECORDED_NAME_BYTES = 40
@@ -21,7 +24,7 @@ enum {
 struct kmt_entry {
   unsigned long long time_ns; /* CLOCK_MONOTONIC */
   int task;                   /* thread id */
-  unsigned char event;        /* enum kmt_event, or from KMT_EVENT_COUNT on of the kernel's own records */
+  unsigned char event;        /* enum kmt_event; from KMT_EVENT_COUNT on of the kernel's own records; KMT_ENTRY_… */
   unsigned char words;        /* behind this */
   unsigned char flags;        /* as in common_flags of ftrace: only those of interrupts */
   unsigned char is_nested;    /* came while the program of its event was at work, from a second one */
@@ -37,7 +40,8 @@ struct kmt_ring {
   unsigned long long lost_since_ns;
   unsigned long long all_lost;
   unsigned long long nested_seen; /* of a second program: how often it stood in for the first one */
-  unsigned long long unused[2];
+  unsigned long long claim;       /* of rings of calls: by whom (calls.bpf.c); 0: by nobody */
+  unsigned long long unused;
   /* Written by who reads. */
   unsigned long long tail; /* what is before it may be overwritten */
   unsigned long long unused_too[7];

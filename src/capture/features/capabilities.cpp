@@ -17,6 +17,7 @@
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "capture/features/bpf_support.hpp"
+#include "capture/features/call_tracing.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 
 namespace kmt {
@@ -78,6 +79,10 @@ std::vector<Feature> probe_features(const TracefsMount& tracefs, const std::vect
   features.push_back({"in-kernel sums",
                       "counting and sampling without a trace: stat, top, profile, serve; record --backend bpf",
                       bpf.missing.empty(), false, bpf.missing.empty() ? "" : bpf.missing + "; " + bpf.way_out});
+  std::string no_functions = root.empty() ? "tracefs is not there" : why_no_functions(root);
+  const bool has_functions = no_functions.empty();
+  features.push_back({"function calls", "recording calls of functions: graph FUNCTION", has_functions, false,
+                      std::move(no_functions)});
   return features;
 }
 

@@ -69,9 +69,13 @@ std::string find_cgroup(const std::string& name, CgroupVersions versions) {
 }
 
 ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup,
-                             pid_t nobody)
-    : path_(instance.file("set_event_pid")), cgroup_(std::move(cgroup)) {
+                             pid_t nobody, bool calls)
+    : paths_{instance.file("set_event_pid")}, cgroup_(std::move(cgroup)) {
   if (instance.has("options/event-fork")) instance.set("options/event-fork", "1");
+  if (calls) {
+    paths_.push_back(instance.file("set_ftrace_pid"));
+    instance.set("options/function-fork", "1");
+  }
   // The kernel follows tasks: all threads of a process now, and those to come by event-fork. One that is started while
   // we look is found by looking again.
   std::set<pid_t> followed;
@@ -100,7 +104,8 @@ void ProcessFilter::follow(const std::set<pid_t>& threads, const std::set<pid_t>
   std::string fresh;
   for (const pid_t thread : threads)
     if (!known.contains(thread)) fresh += fmt::format("{} ", thread);
-  if (!fresh.empty()) write_all(open_file(path_, O_WRONLY | O_APPEND).get(), fresh, path_);
+  if (fresh.empty()) return;
+  for (const std::string& path : paths_) write_all(open_file(path, O_WRONLY | O_APPEND).get(), fresh, path);
 }
 
 }  // namespace kmt

@@ -15,6 +15,7 @@
 #include "capture/sideband/memory_state.hpp"
 #include "capture/tracefs/buffer_size.hpp"
 #include "capture/tracefs/command.hpp"
+#include "capture/tracefs/function_graph.hpp"
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/process_filter.hpp"
 #include "capture/tracefs/record_loop.hpp"
@@ -91,11 +92,16 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   std::vector<pid_t> pids = request.pids;
   if (request.only_command && command) pids.push_back(command->pid());
   std::optional<ProcessFilter> processes;
-  if (some_tasks) processes.emplace(instance, pids, request.cgroup, watcher.pid());
+  if (some_tasks) processes.emplace(instance, pids, request.cgroup, watcher.pid(), !request.calls.functions.empty());
 
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe_kernel(tracefs, instance.path(), request.events, request.clock);
   kernel.clock_scale = scale_of_clock(request.clock);
+  std::optional<FunctionGraph> calls;
+  if (!request.calls.functions.empty()) {
+    calls.emplace(tracefs, instance, request.calls, kernel);
+    outcome.call_backend = calls->name();
+  }
   Tasks tasks;
   tasks.scan_proc();
   tasks.describe(kernel);
@@ -111,6 +117,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   outcome.filtered_by_pid_list = set_event_filters(instance, request.events, request.filters, own);
   for (const EventName& event : request.events)
     instance.set(fmt::format("events/{}/{}/enable", event.system, event.name), "1");
+  if (calls) calls->leave_out(own);
 
   const auto take_sample = [&] {
     if (!hooks.sampled) return;
@@ -163,6 +170,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
   tasks.describe(kernel);
+  calls.reset();
   if (!instance.remove()) outcome.left_instance = instance.path();
   add_own_cost(outcome.cost);
   return outcome;

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "capture/features/events.hpp"
+#include "capture/recorded_calls.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
 #include "capture/tracefs/event_filters.hpp"
 #include "trace/page_sink.hpp"
@@ -27,6 +28,7 @@ struct RecordRequest {
   std::vector<std::string> command;   // empty: none
   bool only_command = false;          // only the command and what it forks
   bool stacks = false;                // the kernel's stack with every event
+  RecordedCalls calls;                // of no function: none
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> buffer_bytes;        // a CPU; empty: from the measured rate
   std::uint64_t preferred_buffer_bytes = 0;         // a CPU, at least, where the measured rate decides
@@ -68,6 +70,8 @@ struct RecordOutcome {
   bool own_events_recorded = false;          // in a PID namespace, where the recorder cannot be filtered out
   std::uint64_t missed_events = 0;           // of the lost ones: by BPF programs that were interrupted
   std::uint64_t not_followed_processes = 0;  // of selected ones, for want of room
+  std::string call_backend;                  // how calls were recorded: "BPF trampolines (fentry, fexit)"
+  std::string call_backend_reason;           // why so
   bool filtered_by_pid_list = false;         // too many threads for an event filter: see own_threads.hpp
 };
 

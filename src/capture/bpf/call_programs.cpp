@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/bpf/call_programs.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <bpf/btf.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linux/types.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "capture/bpf/call_layout.hpp"
+#include "capture/bpf/calls.skel.h"
+#include "capture/bpf/mapped_array.hpp"
+#include "capture/bpf/object.hpp"
+#include "capture/features/preemption.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kMostTrampolines = 64;        // each takes its time to be attached
+constexpr std::size_t kMostTrampolinesAtAll = 256;  // where there is nothing else
+constexpr std::uint64_t kFewestRingBytes = 8192;
+constexpr std::uint64_t kMostRingBytes = 16 << 20;
+// Behind a ring's end: the largest entry, and a loss in front of it.
+constexpr std::uint64_t kRoomBehind =
+    2 * sizeof(kmt_entry) + (1 + KMT_CALL_WORDS) * sizeof(std::uint64_t) + KMT_MOST_VALUES_BYTES + 256;
+
+using Object = BpfSkeleton<calls_bpf, calls_bpf__open, calls_bpf__load, calls_bpf__destroy>;
+
+enum class Way : std::uint8_t { trampolines, probes };
+
+constexpr const char* name_of(Way way) {
+  return way == Way::trampolines ? "BPF trampolines (fentry, fexit)" : "BPF probes (kprobe.multi, kretprobe.multi)";
+}
+
+// The kernel attaches a trampoline by name: names that several functions have, of the kernel itself.
+std::set<std::string_view> ambiguous_names(const RecordedCalls& calls, const std::string& kallsyms) {
+  std::map<std::string_view, unsigned> counts;
+  for (const TracedFunction& function : calls.functions) counts.emplace(function.name, 0);
+  for (const std::string_view line : split(kallsyms, '\n'))
+    if (line.find('\t') == std::string_view::npos)
+      if (const auto found = counts.find(line.substr(line.rfind(' ') + 1)); found != counts.end()) ++found->second;
+  std::set<std::string_view> ambiguous;
+  for (const auto& [name, count] : counts)
+    if (count > 1) ambiguous.insert(name);
+  return ambiguous;
+}
+
+// What the kernel's types call each function that a trampoline can be attached to, else 0. Throws Error.
+std::vector<unsigned> trampoline_ids(const RecordedCalls& calls) {
+  if (calls.functions.size() > kMostTrampolinesAtAll)
+    throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
+  const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
+  if (!types) throw_bpf_error("Cannot read the kernel's types", errno);
+  const std::string kallsyms = read_file("/proc/kallsyms");
+  const std::set<std::string_view> ambiguous = ambiguous_names(calls, kallsyms);
+  std::vector<unsigned> ids;
+  for (const TracedFunction& function : calls.functions) {
+    const bool is_found = function.module.empty() && !ambiguous.contains(function.name);
+    const int id = is_found ? btf__find_by_name_kind(types.get(), function.name.c_str(), BTF_KIND_FUNC) : 0;
+    ids.push_back(static_cast<unsigned>(std::max(id, 0)));
+  }
+  return ids;
+}
+
+// Why trampolines would be worse than probes; empty: nothing is against them.
+std::string what_is_against_trampolines(const RecordedCalls& calls) {
+  if (calls.functions.size() > kMostTrampolines)
+    return fmt::format("there are more than {} functions", kMostTrampolines);
+  const std::vector<unsigned> ids = trampoline_ids(calls);
+  if (const auto none = std::ranges::find(ids, 0u); none != ids.end())
+    return fmt::format("{} is of a module, or the kernel has no types of it or several of its name",
+                       calls.functions[static_cast<std::size_t>(none - ids.begin())].name);
+  if (kernel_preempts_itself())
+    return "on this kernel, which preempts itself (preempt=full), trampolines miss calls where a task takes another's "
+           "CPU";
+  return {};
+}
+
+// The first of many.
+std::string shortened(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostSaid = 10;
+  const std::span<const std::string> said(names.data(), std::min(names.size(), kMostSaid));
+  return fmt::format("{}{}", fmt::join(said, ", "),
+                     names.size() > kMostSaid ? fmt::format(" and {} more", names.size() - kMostSaid) : "");
+}
+
+// What the kernel counts since Linux 6.7 of functions that a link should have been called for: struct bpf_link_info, of
+// which older headers have the begin only.
+std::uint64_t missed_by_link(int link) {
+  struct {
+    std::uint32_t type, id, program, unused;
+    std::uint64_t addresses;
+    std::uint32_t count, flags;
+    std::uint64_t missed;
+    std::uint64_t cookies;
+  } info{};
+  unsigned bytes = sizeof info;
+  return bpf_obj_get_info_by_fd(link, &info, &bytes) == 0 ? info.missed : 0;
+}
+
+}  // namespace
+
+// One way, tried; whatever is attached is detached with it.
+struct CallPrograms::State {
+  Way way = Way::trampolines;
+  std::string backend;
+  std::string reason;
+  unsigned cpus = 1;
+  std::uint64_t ring_bytes = 0;
+  std::uint64_t stride = 0;
+  Object object;
+  MappedArray rings;
+  std::vector<std::string> left_out;        // functions
+  std::vector<FileDescriptor> trampolines;  // programs
+  std::vector<FileDescriptor> trampoline_links;
+  bpf_program* enter = nullptr;  // of functions of which no values are read
+  bpf_program* enter_with_values = nullptr;
+  bpf_program* leave = nullptr;
+  std::vector<int> probe_links;
+
+  State(Way wanted, const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared);
+  void size_maps(const RecordedCalls& calls, const ProgramsRequest& request);
+  void fill_tables(const RecordedCalls& calls) const;
+  void attach_trampolines(const RecordedCalls& calls, const std::vector<unsigned>& ids);
+  void attach_trampoline(const bpf_program* like, unsigned id, const TracedFunction& function, std::size_t number);
+  void attach_probes(const RecordedCalls& calls);
+  kmt_ring* ring(std::uint64_t number) const {
+    return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * stride);
+  }
+};
+
+CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const ProgramsRequest& request,
+                           const SharedMaps& shared)
+    : way(wanted), cpus(request.cpus) {
+  const bool by_trampolines = way == Way::trampolines;
+  const std::string by = by_trampolines ? "_by_trampoline" : "_by_probe";
+  const auto find = [&](const std::string& name) {
+    bpf_program* const found = bpf_object__find_program_by_name(object->obj, name.c_str());
+    if (!found) throw Error("the registers of this architecture are not known", ExitCode::unsupported);
+    return found;
+  };
+  enter = find("enter" + by);
+  enter_with_values = find("enter" + by + "_with_values");
+  leave = find("leave" + by);
+  const auto has_values = [](const TracedFunction& function) { return !function.values.empty(); };
+  if (std::ranges::none_of(calls.functions, has_values)) enter_with_values = nullptr;
+  // Probes are one program for all of their functions.
+  if (std::ranges::all_of(calls.functions, has_values) || (!by_trampolines && enter_with_values)) enter = nullptr;
+  bpf_program* program = nullptr;
+  while ((program = bpf_object__next_program(object->obj, program)))
+    bpf_program__set_autoload(program, program == object->progs.forget_task || program == enter ||
+                                           program == enter_with_values || program == leave);
+  size_maps(calls, request);
+  const auto reuse = [](bpf_map* map, int other) {
+    if (const int error = bpf_map__reuse_fd(map, other)) throw_bpf_error("Cannot share a BPF map", -error);
+  };
+  reuse(object->maps.interrupts, shared.interrupts);
+  reuse(object->maps.processes, shared.processes);
+  reuse(object->maps.cgroup, shared.cgroup);
+  auto& constants = *object->rodata;
+  constants.rings_of_cpu = KMT_CALL_RINGS;
+  constants.ring_bytes = ring_bytes;
+  constants.ring_mask = ring_bytes - 8;
+  constants.own_process = request.without_own_events ? static_cast<std::uint32_t>(::getpid()) : 0;
+  constants.only_processes = !request.selection.processes.empty();
+  constants.only_cgroup = !request.selection.cgroup.empty();
+  std::vector<unsigned> ids;
+  if (by_trampolines) {
+    ids = trampoline_ids(calls);
+    const auto first = std::ranges::find_if(ids, [](unsigned id) { return id != 0; });
+    if (first == ids.end()) throw Error("the kernel has no types of these functions, or several of their names");
+    const std::string& name = calls.functions[static_cast<std::size_t>(first - ids.begin())].name;
+    for (bpf_program* const of : {enter, enter_with_values, leave})
+      if (const int error = of ? bpf_program__set_attach_target(of, 0, name.c_str()) : 0)
+        throw_bpf_error(fmt::format("Cannot find {} among the kernel's types", name), -error);
+  }
+  object.load();
+  rings = MappedArray(bpf_map__fd(object->maps.rings), bpf_map__max_entries(object->maps.rings) * stride);
+  fill_tables(calls);
+  object.attach(object->progs.forget_task);
+  if (by_trampolines)
+    attach_trampolines(calls, ids);
+  else
+    attach_probes(calls);
+}
+
+void CallPrograms::State::size_maps(const RecordedCalls& calls, const ProgramsRequest& request) {
+  ring_bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / KMT_CALL_RINGS), kFewestRingBytes, kMostRingBytes);
+  stride = (sizeof(kmt_ring) + ring_bytes + kRoomBehind + 7) / 8 * 8;
+  std::size_t values = 0;
+  for (const TracedFunction& function : calls.functions) values += function.values.size();
+  const auto& maps = object->maps;
+  bpf_map__set_value_size(maps.rings, static_cast<unsigned>(stride));
+  bpf_map__set_max_entries(maps.rings, cpus * KMT_CALL_RINGS);
+  bpf_map__set_max_entries(maps.functions, static_cast<unsigned>(calls.functions.size()));
+  bpf_map__set_max_entries(maps.values, static_cast<unsigned>(std::max<std::size_t>(values, 1)));
+}
+
+void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
+  const auto put = [](const bpf_map* map, std::uint32_t key, const auto& value) {
+    if (bpf_map__update_elem(map, &key, sizeof key, &value, sizeof value, BPF_ANY) != 0)
+      throw_bpf_error("Cannot tell BPF programs what to record", errno);
+  };
+  std::uint32_t next_value = 0;
+  for (std::uint32_t number = 0; number < calls.functions.size(); ++number) {
+    const TracedFunction& function = calls.functions[number];
+    put(object->maps.functions, number, kmt_function{next_value, static_cast<unsigned>(function.values.size())});
+    for (const ValuePath& path : function.values)
+      put(object->maps.values, next_value++, table_entry_of(function, path));
+  }
+}
+
+// The exit first: of a call whose entry was seen the exit is, too. What the kernel refuses is left out, but not all.
+void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const std::vector<unsigned>& ids) {
+  std::string refused;
+  for (std::size_t number = 0; number < calls.functions.size(); ++number) {
+    const TracedFunction& function = calls.functions[number];
+    try {
+      if (ids[number] == 0) throw Error(fmt::format("{} has no trampoline", function.name));
+      attach_trampoline(leave, ids[number], function, number);
+      attach_trampoline(function.values.empty() ? enter : enter_with_values, ids[number], function, number);
+    } catch (const Error& error) {
+      left_out.push_back(function.name);
+      if (ids[number] != 0) refused = error.what();
+    }
+  }
+  if (left_out.size() == calls.functions.size()) throw Error(refused, ExitCode::unsupported);
+}
+
+// A program of its own with the same instructions, which libbpf has made fit this kernel.
+void CallPrograms::State::attach_trampoline(const bpf_program* like, unsigned id, const TracedFunction& function,
+                                            std::size_t number) {
+  const bpf_attach_type when = bpf_program__expected_attach_type(like);
+  LIBBPF_OPTS(bpf_prog_load_opts, loading, .expected_attach_type = when, .attach_btf_id = id);
+  const FileDescriptor& program =
+      trampolines.emplace_back(bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(like), "GPL",
+                                             bpf_program__insns(like), bpf_program__insn_cnt(like), &loading));
+  if (!program) throw_bpf_error(fmt::format("Cannot load a BPF program for {}", function.name), errno);
+  LIBBPF_OPTS(bpf_link_create_opts, linking, .tracing = {.cookie = number});
+  const FileDescriptor& link = trampoline_links.emplace_back(bpf_link_create(program.get(), 0, when, &linking));
+  if (!link) throw_bpf_error(fmt::format("Cannot attach a BPF program to {}", function.name), errno);
+}
+
+void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
+  std::vector<unsigned long> addresses;
+  std::vector<__u64> numbers;
+  for (const TracedFunction& function : calls.functions) {
+    numbers.push_back(addresses.size());
+    addresses.push_back(static_cast<unsigned long>(function.address));
+  }
+  probe_links.push_back(object.attach(leave, addresses, numbers, true));
+  probe_links.push_back(object.attach(enter ? enter : enter_with_values, addresses, numbers, false));
+}
+
+CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared) {
+  if (sizeof(long) != sizeof(std::uint64_t))
+    throw Error("BPF programs see calls of 64-bit kernels only", ExitCode::unsupported);
+  for (const TracedFunction& function : calls.functions) {
+    if (function.values.size() > KMT_MOST_VALUES)
+      throw Error(fmt::format("{}: at most {} values can be recorded", function.name, int{KMT_MOST_VALUES}));
+    for (const ValuePath& path : function.values) table_entry_of(function, path);  // throws
+  }
+  const std::string against = what_is_against_trampolines(calls);
+  // Trampolines again, without what the kernel refuses, where there is nothing else.
+  std::vector<Way> ways{Way::trampolines, Way::probes, Way::trampolines};
+  if (!against.empty()) ways.erase(ways.begin());
+  std::string refused;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    try {
+      state_ = std::make_unique<State>(ways[i], calls, request, shared);
+      if (i + 1 < ways.size() && !state_->left_out.empty())
+        throw Error(fmt::format("{} has none", state_->left_out.front()));
+    } catch (const Error& error) {
+      state_.reset();
+      refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), error.what());
+      continue;
+    }
+    state_->backend = name_of(ways[i]);
+    state_->reason = !refused.empty()   ? fmt::format("this kernel refuses {}", refused)
+                     : !against.empty() ? against
+                                        : "they see every exit, and there are few functions";
+    if (!state_->left_out.empty())
+      state_->reason += fmt::format("; not recorded, as they have no trampoline: {}", shortened(state_->left_out));
+    return;
+  }
+  Error error(fmt::format("This kernel lets no BPF program see calls: {}", refused), ExitCode::unsupported);
+  const std::string fewer = calls.functions.size() > kMostTrampolinesAtAll
+                                ? fmt::format("Name at most {} functions; for more it takes", kMostTrampolinesAtAll)
+                                : "It takes";
+  error.hint(fewer +
+             " Linux 5.19 or later with CONFIG_FPROBE (kprobe.multi), or CONFIG_FUNCTION_TRACER and "
+             "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry), as distributions build it; `--backend ftrace` takes "
+             "CONFIG_FUNCTION_GRAPH_TRACER");
+  throw error;
+}
+
+CallPrograms::CallPrograms(CallPrograms&&) noexcept = default;
+CallPrograms::~CallPrograms() = default;
+
+void CallPrograms::begin() { *const_cast<volatile std::uint32_t*>(&state_->object->bss->recording) = 1; }
+void CallPrograms::end() { *const_cast<volatile std::uint32_t*>(&state_->object->bss->recording) = 0; }
+
+const std::string& CallPrograms::backend() const { return state_->backend; }
+const std::string& CallPrograms::reason() const { return state_->reason; }
+
+void CallPrograms::add_rings(unsigned cpu, CpuRings& to) const {
+  std::vector<kmt_ring*> rings;
+  for (unsigned ring = 0; ring < KMT_CALL_RINGS; ++ring) rings.push_back(state_->ring(cpu * KMT_CALL_RINGS + ring));
+  to.add(rings, state_->ring_bytes);
+}
+
+std::uint64_t CallPrograms::missed() const {
+  const State& state = *state_;
+  std::uint64_t sum = *const_cast<volatile unsigned long long*>(&state.object->bss->calls_without_ring);
+  for (const FileDescriptor& program : state.trampolines) sum += missed_runs(program.get());
+  for (const int link : state.probe_links) sum += missed_by_link(link);
+  if (state.way == Way::probes)
+    sum += missed_runs(state.enter ? state.enter : state.enter_with_values) + missed_runs(state.leave);
+  return sum;
+}
+
+std::uint64_t CallPrograms::ring_bytes() const {
+  return std::uint64_t{state_->cpus} * KMT_CALL_RINGS * state_->ring_bytes;
+}
+
+}  // namespace kmt

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The BPF programs that take calls of kernel functions into rings, attached in whichever way the kernel allows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "capture/bpf/cpu_rings.hpp"
+#include "capture/bpf/record_programs.hpp"
+#include "capture/recorded_calls.hpp"
+
+namespace kmt {
+
+class CallPrograms {
+ public:
+  // Loads and attaches to all functions, of which there is one at least; nothing is recorded before begin(). Of
+  // `request` neither events nor stacks count; `shared` are those of the programs that take the events. Throws Error,
+  // which says what the kernel refuses.
+  CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared);
+  CallPrograms(CallPrograms&&) noexcept;
+  ~CallPrograms();
+
+  void begin();
+  void end();  // programs that run already go on: wait_for_running_programs()
+
+  const std::string& backend() const;                // in words: "BPF trampolines (fentry, fexit)"
+  const std::string& reason() const;                 // why this one
+  void add_rings(unsigned cpu, CpuRings& to) const;  // valid as long as this is
+  std::uint64_t missed() const;                      // entries and exits that no ring tells of, of any task
+  std::uint64_t ring_bytes() const;                  // of all rings
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Takes calls of kernel functions into rings: arguments and what they lead to with the entry, the result with the exit.
+// The same programs are attached to all functions, the number of its function being the cookie.
+#include "capture/bpf/calls.h"
+
+#include "capture/bpf/rings.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+__u32 recording = 0;  // until then calls pass: all functions begin and end at the same time
+
+// Calls that no ring tells of, since all of them were being written to.
+__u64 calls_without_ring = 0;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, u32);
+  __type(value, struct kmt_function);
+} functions SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, u32);
+  __type(value, struct kmt_value);
+} values SEC(".maps");
+
+#define KMT_MOST_OVERHEAD_NS 5000
+#define KMT_MOST_OVER 8  // calls whose end was missed, that the next one drops
+
+struct open_call {
+  u64 began_ns;
+  u32 frame;  // where its stack begins: of calls that are open at the same time no two are equal but by tail calls
+  u32 function;
+  u32 level;
+  u32 unused;
+};
+
+// The recorded calls of a task that are open, those of interrupts on top of it among them. An interrupt may come at any
+// point; what it pushes it pops, but for what is missed.
+struct task_calls {
+  u32 depth;
+  u32 unused;
+  struct open_call calls[KMT_MOST_OPEN];
+};
+
+// By the address of the task_struct, which also tells the idle tasks of CPUs apart.
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, KMT_MOST_TASKS);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, u64);
+  __type(value, struct task_calls);
+} tasks SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, u32);
+  __type(value, struct task_calls);
+} no_calls SEC(".maps");
+
+SEC("tp_btf/sched_process_free")
+int forget_task(u64* context) {
+  const u64 task = context[0];
+  bpf_map_delete_elem(&tasks, &task);
+  return 0;
+}
+
+static __always_inline struct task_calls* calls_of(u64 task) {
+  struct task_calls* known = bpf_map_lookup_elem(&tasks, &task);
+  if (known) return known;
+  const u32 key = 0;
+  const struct task_calls* none = bpf_map_lookup_elem(&no_calls, &key);
+  if (!none) return 0;
+  bpf_map_update_elem(&tasks, &task, none, BPF_NOEXIST);
+  return bpf_map_lookup_elem(&tasks, &task);
+}
+
+// Of interrupts: those in lower ones have ended. Without a branch, which would be two ways for the verifier.
+static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & 2) | (flags >> 4 & 1); }
+
+// 16 KiB, as stacks of tasks and interrupts are at least on 64-bit machines, and aligned to that.
+static __always_inline bool on_one_stack(u32 a, u32 b) { return (a ^ b) >> 14 == 0; }
+
+// Whether a call has ended before another one begins: its exit was missed.
+static __always_inline bool is_over(const struct open_call* call, u32 function, u32 frame, u32 level) {
+  if (level != call->level) return level < call->level;
+  if (!on_one_stack(frame, call->frame)) return false;
+  return frame > call->frame || (frame == call->frame && function == call->function);
+}
+
+// Its depth; negative: there is no room. Its place is taken before it is written to, an interrupt takes the next one.
+static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, u32 level) {
+  u32 depth = of->depth;
+  for (u32 i = 0; i < KMT_MOST_OVER && depth > 0; ++i) {
+    if (!is_over(&of->calls[(depth - 1) & (KMT_MOST_OPEN - 1)], function, frame, level)) break;
+    --depth;
+  }
+  if (depth >= KMT_MOST_OPEN) return -1;
+  KMT_ONCE(of->depth) = depth + 1;
+  struct open_call* call = &of->calls[depth & (KMT_MOST_OPEN - 1)];
+  KMT_ONCE(call->frame) = frame;
+  KMT_ONCE(call->function) = function;
+  KMT_ONCE(call->level) = level;
+  return (s32)depth;
+}
+
+// A ring of this CPU that nobody writes to. What this program itself calls, which may be traced too, gets none and
+// counts as nothing; nor does an NMI, which is not told from that.
+static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u8 flags) {
+  const u64 who = task | level_of(flags);
+  for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {
+    const u32 key = cpu * KMT_CALL_RINGS + i;
+    struct kmt_ring* ring = bpf_map_lookup_elem(&rings, &key);
+    if (!ring) return 0;
+    const u64 owner = __sync_val_compare_and_swap(&ring->claim, 0, who);
+    if (owner == 0) return ring;
+    if (owner == who) return 0;
+  }
+  __sync_fetch_and_add(&calls_without_ring, 1);
+  return 0;
+}
+
+static __always_inline void release_ring(struct kmt_ring* ring) { KMT_ONCE(ring->claim) = 0; }
+
+// Kernel addresses are negative on all machines that have one space of addresses.
+static __always_inline long read_memory(void* to, u32 bytes, u64 from) {
+  if ((s64)from < 0) return bpf_probe_read_kernel(to, bytes, (const void*)from);
+  return bpf_probe_read_user(to, bytes, (const void*)from);
+}
+
+static __always_inline long read_string(void* to, u32 bytes, u64 from) {
+  if ((s64)from < 0) return bpf_probe_read_kernel_str(to, bytes, (const void*)from);
+  return bpf_probe_read_user_str(to, bytes, (const void*)from);
+}
+
+// Read each time: what the verifier knows of it from one place would make more ways of another.
+#define KMT_AGAIN(what) (*(const volatile u8*)&(what))
+
+// How many bytes it has, at most KMT_STRING_BYTES, or KMT_NOT_READ. There is room for one more, the NUL.
+static __always_inline u32 read_value(const struct kmt_value* value, u64 at, u8* to) {
+  u32 bytes = value->bytes;
+  if (value->steps == 0) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    at <<= 8 * (8 - bytes) & 63;
+#endif
+    __builtin_memcpy(to, &at, sizeof at);
+    return bytes & 15;
+  }
+  // The verifier of Linux 6.1 refuses what clang makes of it as a loop. What cannot be read leads to NULL, from where on
+  // nothing can: fewer ways for the verifier to follow.
+#pragma unroll
+  for (u32 i = 0; i + 1 < KMT_MOST_STEPS; ++i)
+    if (i + 1 < KMT_AGAIN(value->steps) && read_memory(&at, sizeof at, at + value->offsets[i]) != 0) at = 0;
+  const u32 last = (u32)KMT_AGAIN(value->steps) - 1;
+  if (last >= KMT_MOST_STEPS) return KMT_NOT_READ;
+  at += value->offsets[last];
+  if (!value->is_string) {
+    bytes &= 15;
+    return read_memory(to, bytes, at) == 0 ? bytes : KMT_NOT_READ;
+  }
+  u32 most = bytes != 0 ? bytes + 1 : KMT_STRING_BYTES + 1;
+  asm volatile("" : "+r"(most));  // so that the verifier sees the bound
+  if (most > KMT_STRING_BYTES + 1) most = KMT_STRING_BYTES + 1;
+  const long read = read_string(to, most, at);
+  return read > 0 && read <= KMT_STRING_BYTES + 1 ? (u32)read - 1 : KMT_NOT_READ;
+}
+
+// The bytes of all values of a function, which are written behind the arguments.
+static __always_inline u32 read_values(const struct kmt_function* function, u64* words) {
+  u8* to = (u8*)(words + KMT_CALL_WORDS);
+  KMT_ONCE(words[0]) = 0;  // how many there are so far: there the verifier does not follow it
+  for (u32 i = 0; i < KMT_MOST_VALUES && i < function->values; ++i) {
+    const u32 key = function->first_value + i;
+    const struct kmt_value* value = bpf_map_lookup_elem(&values, &key);
+    const u64 at = KMT_ONCE(words[0]);
+    if (!value || at > KMT_VALUES_BYTES) break;
+    u32 argument = value->argument;
+    if (argument >= KMT_CALL_ARGUMENTS) break;
+    const u32 bytes = read_value(value, words[1 + argument], to + at + 2);
+    to[at + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)] = (u8)bytes;
+    to[at + (__BYTE_ORDER__ != __ORDER_BIG_ENDIAN__)] = (u8)(bytes >> 8);
+    KMT_ONCE(words[0]) = at + 2 + (bytes == KMT_NOT_READ ? 0 : bytes);
+  }
+  return (u32)KMT_ONCE(words[0]);
+}
+
+static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 frame, const u64* arguments,
+                                        bool with_values, u64 task, u8 flags) {
+  const struct kmt_function* function = with_values ? bpf_map_lookup_elem(&functions, &number) : 0;
+  struct place place;
+  if (with_values && !function) return;
+  if (!begin_in(&place, ring, KMT_CALL_WORDS * sizeof(u64) + (with_values ? KMT_MOST_VALUES_BYTES : 0))) return;
+  struct task_calls* calls = calls_of(task);
+  const s32 depth = calls ? push(calls, number, frame, level_of(flags)) : -1;
+  if (depth < 0) {
+    lose(&place);
+    return;
+  }
+  struct kmt_entry* entry = entry_at(&place);
+  u64* words = (u64*)(entry + 1);
+#pragma unroll
+  for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) words[1 + i] = arguments[i];
+  const u32 bytes = with_values ? read_values(function, words) : 0;
+  words[0] = KMT_CALL_WHAT(number, depth, bytes);
+  const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
+  end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), 0, flags, false);
+  // Without what recording the entry took, but for what interrupted it: readers take a begin much later than the entry for
+  // that of another call.
+  const u64 now = bpf_ktime_get_ns();
+  KMT_ONCE(calls->calls[depth & (KMT_MOST_OPEN - 1)].began_ns) =
+      now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
+}
+
+static __always_inline int call_begins(u32 number, u32 frame, const u64* arguments, bool with_values) {
+  if (!KMT_ONCE(recording)) return 0;
+  const u32 cpu = bpf_get_smp_processor_id();
+  const u8 flags = current_flags(cpu);
+  if (!is_wanted(bpf_get_current_pid_tgid() >> 32, flags, false)) return 0;
+  const u64 task = bpf_get_current_task();
+  struct kmt_ring* ring = claim_ring(cpu, task, flags);
+  if (!ring) return 0;
+  record_call(ring, number, frame, arguments, with_values, task, flags);
+  release_ring(ring);
+  return 0;
+}
+
+// An exit is that of a call that was recorded, or of none. Calls inside of it that are open still have ended unseen.
+// `slack`: how far its frame may be above that of its entry.
+static __always_inline int call_ends(u32 number, u32 frame, u32 slack, u64 result) {
+  if (!KMT_ONCE(recording)) return 0;
+  const u64 task = bpf_get_current_task();
+  struct task_calls* calls = bpf_map_lookup_elem(&tasks, &task);
+  if (!calls) return 0;
+  const struct open_call* call = 0;
+  u32 depth = calls->depth;
+  for (u32 i = 0; i < KMT_MOST_OPEN && depth > 0; ++i) {
+    --depth;
+    call = &calls->calls[depth & (KMT_MOST_OPEN - 1)];
+    if (call->function == number && frame - call->frame <= slack) break;
+    call = 0;
+  }
+  if (!call) return 0;
+  const u64 began_ns = call->began_ns;
+  KMT_ONCE(calls->depth) = depth;
+  const u32 cpu = bpf_get_smp_processor_id();
+  const u8 flags = current_flags(cpu);
+  struct kmt_ring* ring = claim_ring(cpu, task, flags);
+  if (!ring) return 0;
+  struct place place;
+  if (begin_in(&place, ring, KMT_RETURN_WORDS * sizeof(u64))) {
+    struct kmt_entry* entry = entry_at(&place);
+    u64* words = (u64*)(entry + 1);
+    words[0] = KMT_CALL_WHAT(number, depth, 0);
+    words[1] = began_ns;
+    words[2] = result;
+    end(&place, entry, KMT_ENTRY_RETURN, KMT_RETURN_WORDS, (s32)bpf_get_current_pid_tgid(), 0, flags, false);
+  }
+  release_ring(ring);
+  return 0;
+}
+
+// The lower half of an address of the stack, which is a number to the verifier only where it is moved as such.
+static __always_inline u32 frame_of(const void* context) {
+  u64 low;
+  asm volatile("r0 = %1; w0 = w0; %0 = r0" : "=r"(low) : "r"(context) : "r0");
+  return (u32)low;
+}
+
+// Trampolines: both programs of a call get the same context, which lies on the stack.
+static __always_inline int trampoline_entered(u64* context, bool with_values) {
+  u64 arguments[KMT_CALL_ARGUMENTS] = {};
+#pragma unroll
+  for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) bpf_get_func_arg(context, i, &arguments[i]);
+  return call_begins((u32)bpf_get_attach_cookie(context), frame_of(context), arguments, with_values);
+}
+
+// Functions without values have a program of their own, which the verifier is done with ten times as fast.
+SEC("fentry")
+int enter_by_trampoline(u64* context) { return trampoline_entered(context, false); }
+
+SEC("fentry")
+int enter_by_trampoline_with_values(u64* context) { return trampoline_entered(context, true); }
+
+SEC("fexit")
+int leave_by_trampoline(u64* context) {
+  u64 result = 0;
+  bpf_get_func_ret(context, &result);
+  return call_ends((u32)bpf_get_attach_cookie(context), frame_of(context), 0, result);
+}
+
+// Places of registers in struct pt_regs, in words.
+#if defined(__TARGET_ARCH_x86)
+#define KMT_REGISTERS {14, 13, 12, 11, 9, 8}
+#define KMT_RESULT 10
+#define KMT_STACK_POINTER 19
+#elif defined(__TARGET_ARCH_arm64)
+#define KMT_REGISTERS {0, 1, 2, 3, 4, 5}
+#define KMT_RESULT 0
+#define KMT_STACK_POINTER 31
+#endif
+
+#ifdef KMT_REGISTERS
+// When it returns the stack may lack the return address (x86).
+#define KMT_SLACK 16
+
+static __always_inline int probe_entered(u64* registers, bool with_values) {
+  const u32 places[KMT_CALL_ARGUMENTS] = KMT_REGISTERS;
+  u64 arguments[KMT_CALL_ARGUMENTS];
+#pragma unroll
+  for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) arguments[i] = registers[places[i]];
+  return call_begins((u32)bpf_get_attach_cookie(registers), (u32)registers[KMT_STACK_POINTER], arguments, with_values);
+}
+
+SEC("kprobe.multi")
+int enter_by_probe(u64* registers) { return probe_entered(registers, false); }
+
+SEC("kprobe.multi")
+int enter_by_probe_with_values(u64* registers) { return probe_entered(registers, true); }
+
+SEC("kretprobe.multi")
+int leave_by_probe(u64* registers) {
+  return call_ends((u32)bpf_get_attach_cookie(registers), (u32)registers[KMT_STACK_POINTER], KMT_SLACK,
+               registers[KMT_RESULT]);
+}
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Calls of kernel functions that are to be recorded beside events.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/call_types.hpp"
+#include "trace/value_path.hpp"
+
+namespace kmt {
+
+struct TracedFunction {
+  std::string name;
+  std::string module;  // empty: of the kernel
+  std::uint64_t address = 0;
+  std::vector<ValuePath> values;  // read from memory when it is entered, in the order of CallTypes::functions
+};
+
+struct RecordedCalls {
+  std::vector<TracedFunction> functions;  // no two of one address
+  CallTypes types;                        // goes into the trace
+};
+
+}  // namespace kmt

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/graph_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "capture/features/call_tracing.hpp"
+#include "capture/recorded_calls.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+#include "capture/tracefs/tracefs.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/parse.hpp"
+#include "cli/record_run.hpp"
+#include "cli/suggest.hpp"
+#include "symbols/btf.hpp"
+#include "symbols/call_types.hpp"
+#include "symbols/kallsyms_lines.hpp"
+#include "symbols/traceable_functions.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFunctions = 4000;
+constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
+
+bool looks_like_file(const std::string& word) {
+  constexpr std::array<std::string_view, 4> kEndings = {".kmt", ".dat", ".data", ".txt"};
+  return word == "-" || word.find('/') != std::string::npos ||
+         std::ranges::any_of(kEndings, [&word](std::string_view ending) { return word.ends_with(ending); });
+}
+
+void check_options(const CallRecordOptions& options) {
+  if (options.functions.empty())
+    throw Error("Which functions? None is named").hint("kmemtrace graph vfs_read,vfs_write -- cat /etc/hostname");
+  if (options.all && (!options.pids.empty() || !options.cgroup.empty()))
+    throw Error("-a records the whole machine, -p and --cgroup only a part of it: choose one");
+  if (!options.all && options.pids.empty() && options.cgroup.empty() && options.command.empty())
+    throw Error("Whose calls? Neither COMMAND, -p, --cgroup nor -a is given")
+        .hint("-- COMMAND records it and what it forks, -p PID a process, -a the whole machine until Ctrl+C");
+  if (options.output.ends_with(".dat"))
+    throw Error("Calls are recorded into a .kmt: a trace.dat has no place for their types")
+        .hint("Name it FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
+}
+
+RecordOptions record_options(const CallRecordOptions& options, const std::string& path, bool by_bpf) {
+  RecordOptions record;
+  record.output = path;
+  if (by_bpf) record.backend = "bpf";
+  // Names of tasks are needed in any case.
+  if (options.no_allocations) record.events = {"task:task_newtask", "task:task_rename"};
+  record.pids = options.pids;
+  record.cgroup = options.cgroup;
+  record.duration = options.duration;
+  record.command = options.command;
+  record.only_command = !options.command.empty() && !options.all && options.pids.empty() && options.cgroup.empty();
+  record.no_progress = !options.progress;
+  return record;
+}
+
+Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms) {
+  const bool is_glob = pattern.find_first_of("*?[") != std::string::npos;
+  Error error(
+      fmt::format("This kernel can trace no function {} \"{}\"", is_glob ? "like" : "called", printable(pattern)));
+  if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == pattern; }).rest.empty())
+    return error.hint("It is in the kernel, but tracing of it is not allowed (notrace)");
+  const std::string nearest = nearest_name(pattern, names_of_traceable(traceable));
+  return error.hint(
+      fmt::format("{}Functions that the compiler has inlined cannot be traced, and those of a module only "
+                  "when it is loaded; available_filter_functions of tracefs lists all that can",
+                  nearest.empty() ? "" : fmt::format("Did you mean \"{}\"? ", printable(nearest))));
+}
+
+void say_namesakes(const std::vector<Namesakes>& namesakes) {
+  constexpr std::size_t kMostSaid = 5;
+  for (std::size_t i = 0; i < namesakes.size() && i < kMostSaid; ++i)
+    if (const Namesakes& same = namesakes[i]; same.left_out > 0)
+      say("note: of {} functions that are called {} this kernel does not tell which can be traced: {} are left out\n",
+          same.chosen + same.left_out, printable(same.name), same.left_out);
+    else
+      say("note: {} functions are called {}: calls of all of them are recorded\n", same.chosen, printable(same.name));
+  if (namesakes.size() > kMostSaid) say("note: so it is with {} more names\n", namesakes.size() - kMostSaid);
+}
+
+// BPF trampolines, which are all that some kernels have, take only functions whose types the kernel describes. Says
+// which are left out; false where that changes nothing or leaves nothing.
+bool leave_out_untyped(std::vector<TracedFunction>& functions, const Btf& types) {
+  std::vector<TracedFunction> typed;
+  std::vector<std::string> untyped;
+  for (const TracedFunction& function : functions)
+    if (types.prototype(function.name) != nullptr)
+      typed.push_back(function);
+    else
+      untyped.push_back(function.name);
+  if (typed.empty() || untyped.empty()) return false;
+  constexpr std::size_t kMostNames = 8;
+  const std::size_t names = std::min(untyped.size(), kMostNames);
+  say("note: this kernel does not describe the types of {} of the functions, which BPF takes here: they are left out "
+      "({}{})\n",
+      untyped.size(), fmt::join(untyped.begin(), untyped.begin() + static_cast<std::ptrdiff_t>(names), ", "),
+      untyped.size() > names ? ", …" : "");
+  functions = std::move(typed);
+  return true;
+}
+
+std::string count_of(const std::vector<TracedFunction>& functions) {
+  return fmt::format("{} function{}", functions.size(), functions.size() == 1 ? "" : "s");
+}
+
+std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, const std::string& traceable) {
+  const std::string kallsyms = try_read_file("/proc/kallsyms").value_or("");
+  if (!has_addresses(kallsyms))
+    throw Error("Cannot tell where the functions are: /proc/kallsyms shows no addresses", ExitCode::unsupported)
+        .hint("As root: sysctl kernel.kptr_restrict=1");
+  FunctionChoice choice = choose_functions(traceable, kallsyms, options.functions);
+  if (!choice.not_found.empty()) throw no_such_function(choice.not_found.front(), traceable, kallsyms);
+  if (choice.functions.size() > kMostFunctions)
+    throw Error(fmt::format("That would be {} functions; at most {} can be recorded at once", choice.functions.size(),
+                            kMostFunctions))
+        .hint("Narrow the names ('vfs_*'), or name a module: 'ext4:*'");
+  say_namesakes(choice.namesakes);
+  if (choice.functions.empty())
+    throw Error("None of these functions can be told from others of its name", ExitCode::unsupported)
+        .hint("Linux 6.5 and later can (available_filter_functions_addrs)");
+  return std::move(choice.functions);
+}
+
+// With what is known of their types.
+RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<TraceableFunction>& functions) {
+  std::vector<CallRequest> requests;
+  std::map<std::pair<std::string, std::string>, std::size_t> index;  // into requests: namesakes have one
+  for (const TraceableFunction& function : functions)
+    if (index.try_emplace({function.module, function.name}, requests.size()).second)
+      requests.push_back({function.name, function.module});
+  PreparedCalls prepared;
+  if (::access(kKernelTypes, R_OK) == 0)
+    prepared = prepare_calls(requests, options.shown);
+  else
+    say("note: this kernel does not describe its types ({}): arguments and results are shown as numbers\n",
+        kKernelTypes);
+  RecordedCalls calls;
+  calls.types = std::move(prepared.types);
+  for (const TraceableFunction& function : functions) {
+    TracedFunction& traced =
+        calls.functions.emplace_back(TracedFunction{function.name, function.module, function.address, {}});
+    const std::size_t at = index.at({function.module, function.name});
+    if (at < prepared.functions.size()) traced.values = prepared.functions[at].values;
+  }
+  return calls;
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code code;
+  const fs::path place = fs::temp_directory_path(code);
+  path_ = (code ? "/tmp" : place.string()) + "/kmemtrace-XXXXXX";
+  if (::mkdtemp(path_.data()) == nullptr) throw system_error("Cannot make a folder for the recording", path_);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code code;
+  fs::remove_all(path_, code);
+}
+
+void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
+  command
+      .add_option("-o,--output", options.output,
+                  "Record into FILE.kmt and keep it\nWithout this the recording is gone when it has been shown.")
+      ->type_name("FILE");
+  command.add_flag("-a,--all", options.all,
+                   "Record calls of all tasks and interrupts, not only of COMMAND and what it forks");
+  command.add_option("--cgroup", options.cgroup, "Record calls of tasks of this cgroup and of those below it")
+      ->type_name("CGROUP");
+  command.add_option("-d,--duration", options.duration, "End the recording after that time: 10s, 1.5s, 200ms, 5m")
+      ->type_name("T");
+  command
+      .add_option(
+          "--show", options.shown,
+          "Record a value that lies behind an argument, and show it: 'file->f_path.dentry->d_name.name'\n"
+          "The name of an argument, then ->member, .member and [number]; of each function that has such an "
+          "argument. Implies --args. Strings that are arguments are recorded anyway. It takes the back end bpf.")
+      ->type_name("VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  command.add_flag("--no-allocs", options.no_allocations, "Record calls alone, not what is allocated in them");
+  command
+      .add_option(
+          "--backend", options.backend,
+          "What records calls: bpf, ftrace (function_graph, from Linux 6.11 on), or auto (default): bpf where it "
+          "works")
+      ->type_name("BACKEND")
+      ->check(CLI::IsMember({"auto", "bpf", "ftrace"}));
+}
+
+std::string asks_for_recording(const CallRecordOptions& options) {
+  if (!options.command.empty()) return "a COMMAND";
+  if (!options.output.empty()) return "-o";
+  if (options.all) return "-a";
+  if (!options.cgroup.empty()) return "--cgroup";
+  if (!options.duration.empty()) return "-d";
+  if (!options.shown.empty()) return "--show";
+  if (options.no_allocations) return "--no-allocs";
+  return options.backend == "auto" ? "" : "--backend";
+}
+
+bool name_functions(const std::vector<std::string>& words, const std::string& asked) {
+  std::error_code code;
+  if (asked.empty())
+    return !words.empty() && std::ranges::none_of(words, [&code](const std::string& word) {
+      return looks_like_file(word) || fs::exists(word, code);
+    });
+  for (const std::string& word : words)
+    if (looks_like_file(word))
+      throw Error(
+          fmt::format("\"{}\" is no function, and with {} calls of functions are recorded", printable(word), asked))
+          .hint("kmemtrace graph FILE shows a trace, kmemtrace graph FUNCTION… -- COMMAND records one");
+  return true;
+}
+
+CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
+  outlive_write_signals();
+  const InterruptGuard interrupt(SecondSignal::is_ignored);
+  check_options(options);
+  if (!options.output.empty()) check_output(options.output);
+  const std::string tracefs = usable_tracefs();
+  offer_to_remove_stale(tracefs, false);
+  const std::string traceable = traceable_functions(tracefs);
+  CallBackend backend = choose_call_backend(tracefs, options.backend);
+  if (!backend.by_bpf && !options.shown.empty())
+    throw Error("--show takes the back end bpf: ftrace does not read memory", ExitCode::unsupported)
+        .hint(backend.why_not_bpf.empty() ? "--backend bpf" : "Not by BPF here: " + backend.why_not_bpf);
+  const std::vector<TraceableFunction> functions = functions_of(options, traceable);
+  RecordedCalls calls = calls_of(options, functions);
+
+  if (options.output.empty()) {
+    folder_.emplace();
+    path_ = folder_->path() + "/calls.kmt";
+  }
+  const RecordOptions record_as = record_options(options, path_, backend.by_bpf);
+  RecordRequest request = request_of(record_as, tracefs);
+  request.calls = std::move(calls);
+  RecordOutput output(record_as, request);
+  bool begun = false;
+  RecordSteps steps;
+  steps.ended = [&] { return interrupt.interrupted(); };
+  steps.begins = [&] {
+    begun = true;
+    // Whoever waits for that: a person, or who will tell the process to go on.
+    if (options.command.empty() && (!options.pids.empty() || ::isatty(STDERR_FILENO) == 1))
+      say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
+  };
+  steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
+    if (!backend.by_bpf) return record(tracefs, request, hooks);
+    try {
+      return record_by_bpf(tracefs, request, hooks, open);
+    } catch (const Error& error) {
+      if (begun || error.exit_code() != ExitCode::unsupported) throw;
+      const bool may_be_ftrace = options.backend == "auto" && options.shown.empty();
+      if (may_be_ftrace && why_not_by_function_graph(tracefs).empty())
+        backend = {false, error.what()};
+      else if (!leave_out_untyped(request.calls.functions, Btf(request.calls.types.btf)))
+        throw;
+    }
+    return backend.by_bpf ? record_by_bpf(tracefs, request, hooks, open) : record(tracefs, request, hooks);
+  };
+  auto [outcome, written] = run_recording(record_as, output, steps);
+  if (folder_) written.path.clear();
+  print_summary(record_as, outcome, written, "Fewer functions, fewer tasks (-p, --cgroup) or --no-allocs");
+  print_notes(outcome);
+  if (!backend.why_not_bpf.empty())
+    outcome.call_backend_reason = fmt::format("BPF does not work here: {}", backend.why_not_bpf);
+  say("Calls of {} were recorded by {}{}\n", count_of(request.calls.functions), outcome.call_backend,
+      outcome.call_backend_reason.empty() ? "" : fmt::format(" ({})", outcome.call_backend_reason));
+  if (outcome.end == RecordEnd::cannot_write)
+    throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
+        .hint(folder_ ? "-o FILE.kmt records into another place" : "What had been recorded until then is in the trace");
+}
+
+}  // namespace kmt

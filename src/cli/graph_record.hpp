@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace graph FUNCTION…: the recording of what is then shown as a FILE would be.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace kmt {
+
+struct CallRecordOptions {
+  std::vector<std::string> functions;  // as choose_functions() takes them
+  std::string output;                  // empty: a file that goes when it has been shown
+  std::string backend = "auto";
+  std::vector<std::string> shown;  // as resolve_value() takes them
+  bool no_allocations = false;
+  bool all = false;
+  std::vector<std::string> pids;
+  std::string cgroup;
+  std::string duration;
+  std::vector<std::string> command;
+  bool progress = true;
+};
+
+// All but functions, pids, command and progress. The options must outlive the command.
+void add_call_record_options(CLI::App& command, CallRecordOptions& options);
+
+// What of the options only a recording has: "-o"; empty: nothing.
+std::string asks_for_recording(const CallRecordOptions& options);
+
+// Whether the words in front of `--` name functions, else files. A file that is there is one, what only looks like one
+// (with a slash, or ending as traces do) is too. `asked` is what asks_for_recording() says: then they are functions.
+// Throws Error where they cannot be.
+bool name_functions(const std::vector<std::string>& words, const std::string& asked);
+
+// A new one below that for temporary files, gone with all in it when the object goes.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();  // throws Error
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A trace of calls that is recorded by the constructor, until COMMAND ends, the time is over or Ctrl+C; says on stderr
+// what was recorded and lost, and by what. Throws Error.
+class CallTrace {
+ public:
+  explicit CallTrace(const CallRecordOptions& options);
+
+  const std::string& path() const { return path_; }
+  bool is_kept() const { return !folder_; }
+
+ private:
+  std::optional<TemporaryFolder> folder_;
+  std::string path_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/traceable_functions.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "symbols/kallsyms_lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Behind the begin of a function lie what marks it as a target of jumps and the call that tracing takes the place of;
+// far less than this.
+constexpr std::uint64_t kMostBeforeTracing = 64;
+
+// "name [module]", or with an address in front: where the function is entered for tracing, not where it begins.
+struct Line {
+  std::string_view name;
+  std::string_view module;
+  std::uint64_t place = 0;  // 0: not told
+};
+
+Line parse_line(std::string_view text) {
+  Line line;
+  constexpr std::size_t kFewestDigits = 8;
+  const std::size_t end = text.find(' ');
+  const auto [behind, code] = std::from_chars(text.data(), text.data() + std::min(end, text.size()), line.place, 16);
+  // No function is called like an address that is followed by a name.
+  const auto digits = static_cast<std::size_t>(behind - text.data());
+  if (code == std::errc{} && digits == end && digits >= kFewestDigits)
+    text.remove_prefix(digits + 1);
+  else
+    line.place = 0;
+  line.name = text.substr(0, text.find(' '));
+  if (const std::size_t open = text.find('['); open != std::string_view::npos)
+    line.module = text.substr(open + 1, text.find(']') - open - 1);
+  return line;
+}
+
+template <typename Use>
+void for_each_traceable(std::string_view text, Use use) {
+  for (const std::string_view line : split(text, '\n')) {
+    const Line parsed = parse_line(line);
+    // Of code that is gone.
+    if (!parsed.name.empty() && !parsed.name.starts_with("__ftrace_invalid_address__")) use(parsed);
+  }
+}
+
+struct Pattern {
+  std::string name;
+  std::string module;  // empty: any, and the kernel
+  bool has_wildcards = false;
+
+  bool fits(const Line& line) const {
+    if (!module.empty() && !glob_match(module, std::string(line.module))) return false;
+    return has_wildcards ? glob_match(name, std::string(line.name)) : name == line.name;
+  }
+};
+
+Pattern parse_pattern(std::string_view text) {
+  Pattern pattern;
+  const auto of = [&pattern](std::string_view name, std::string_view module) {
+    pattern.name = trim(name);
+    pattern.module = module;
+  };
+  const std::size_t open = text.find(" [");
+  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos)
+    of(text.substr(colon + 1), text.substr(0, colon));
+  else if (open != std::string_view::npos && text.ends_with(']'))
+    of(text.substr(0, open), text.substr(open + 2, text.size() - open - 3));
+  else
+    of(text, {});
+  pattern.has_wildcards = pattern.name.find_first_of("*?[") != std::string::npos;
+  return pattern;
+}
+
+using Name = std::pair<std::string, std::string>;  // module, name
+
+struct Found {
+  std::vector<std::uint64_t> places;     // of as many functions; 0: not told
+  std::vector<std::uint64_t> addresses;  // of all that kallsyms calls so, sorted
+};
+
+// Where the function begins that is traced at that place; 0: not known.
+std::uint64_t begin_of(const std::vector<std::uint64_t>& addresses, std::uint64_t place) {
+  const auto behind = std::upper_bound(addresses.begin(), addresses.end(), place);
+  if (behind == addresses.begin()) return 0;
+  const std::uint64_t begin = *std::prev(behind);
+  return place - begin <= kMostBeforeTracing ? begin : 0;
+}
+
+// Those of a name that can be traced.
+std::vector<std::uint64_t> traceable_addresses(const Found& found) {
+  std::vector<std::uint64_t> chosen;
+  if (std::ranges::find(found.places, std::uint64_t{0}) == found.places.end()) {
+    for (const std::uint64_t place : found.places)
+      if (const std::uint64_t begin = begin_of(found.addresses, place); begin != 0) chosen.push_back(begin);
+  } else if (found.places.size() >= found.addresses.size()) {
+    chosen = found.addresses;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+FunctionChoice choose_functions(std::string_view traceable, std::string_view kallsyms,
+                                const std::vector<std::string>& patterns) {
+  FunctionChoice choice;
+  std::vector<Pattern> wanted;
+  for (const std::string& text : patterns) wanted.push_back(parse_pattern(text));
+  std::vector<bool> fits(patterns.size());
+  std::map<Name, Found> found;
+  for_each_traceable(traceable, [&](const Line& line) {
+    bool any = false;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (!wanted[i].fits(line)) continue;
+      fits[i] = true;
+      any = true;
+    }
+    if (any) found[{std::string(line.module), std::string(line.name)}].places.push_back(line.place);
+  });
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    if (!fits[i]) choice.not_found.push_back(patterns[i]);
+  if (found.empty()) return choice;
+
+  for_each_kallsyms_line(kallsyms, [&](const KallsymsLine& line) {
+    constexpr std::string_view kFunctionTypes = "tTwW";
+    if (kFunctionTypes.find(line.type) == std::string_view::npos) return;
+    const auto at = found.find({std::string(line.module()), std::string(line.name())});
+    if (at != found.end()) at->second.addresses.push_back(line.address);
+  });
+  for (auto& [name, functions] : found) {
+    std::ranges::sort(functions.addresses);
+    const std::vector<std::uint64_t> addresses = traceable_addresses(functions);
+    const std::size_t left_out = functions.places.size() - std::min(functions.places.size(), addresses.size());
+    if (addresses.size() > 1 || left_out > 0) choice.namesakes.push_back({name.second, addresses.size(), left_out});
+    for (const std::uint64_t address : addresses) choice.functions.push_back({name.second, name.first, address});
+  }
+  // Several names of one function are listed by some kernels.
+  std::ranges::stable_sort(choice.functions, {}, &TraceableFunction::address);
+  const auto same = std::unique(choice.functions.begin(), choice.functions.end(),
+                                [](const auto& a, const auto& b) { return a.address == b.address; });
+  choice.functions.erase(same, choice.functions.end());
+  std::ranges::sort(choice.functions, {}, [](const TraceableFunction& function) {
+    return std::tie(function.module, function.name, function.address);
+  });
+  return choice;
+}
+
+std::vector<std::string> names_of_traceable(std::string_view traceable) {
+  std::vector<std::string> names;
+  for_each_traceable(traceable, [&names](const Line& line) { names.emplace_back(line.name); });
+  return names;
+}
+
+}  // namespace kmt

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The functions of which a kernel can trace calls, from the texts of its own lists, and choosing among them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kmt {
+
+struct TraceableFunction {
+  std::string name;
+  std::string module;  // empty: of the kernel
+  std::uint64_t address = 0;
+  friend bool operator==(const TraceableFunction&, const TraceableFunction&) = default;
+};
+
+// Functions that have one name; static ones may.
+struct Namesakes {
+  std::string name;
+  std::size_t chosen = 0;
+  std::size_t left_out = 0;  // which of them can be traced is not known
+};
+
+struct FunctionChoice {
+  std::vector<TraceableFunction> functions;  // by module, name and address; no two of one address
+  std::vector<std::string> not_found;        // patterns that name none
+  std::vector<Namesakes> namesakes;          // where several functions have a name, or not all are chosen
+};
+
+// "name" of the kernel and of modules, "name [module]" or "module:name", each with the wildcards * ? […].
+// `traceable` is the text of available_filter_functions_addrs, or of available_filter_functions, which older kernels
+// have alone (before Linux 6.5); `kallsyms` that of /proc/kallsyms, with addresses.
+FunctionChoice choose_functions(std::string_view traceable, std::string_view kallsyms,
+                                const std::vector<std::string>& patterns);
+
+// All names that can be traced.
+std::vector<std::string> names_of_traceable(std::string_view traceable);
+
+}  // namespace kmt

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The programs that record calls, run by the kernel with calls that are made up here. Skipped where no BPF program may
+// be loaded.
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <bpf/btf.h>
+#include <gtest/gtest.h>
+#include <linux/types.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "capture/bpf/calls.h"
+#include "capture/bpf/calls_run.skel.h"
+#include "capture/bpf/cpu_rings.hpp"
+#include "capture/bpf/mapped_array.hpp"
+#include "capture/bpf/object.hpp"
+#include "capture/features/bpf_support.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr std::uint64_t kRingBytes = 16384;
+constexpr std::uint64_t kStride = sizeof(kmt_ring) + kRingBytes + 4096;
+constexpr unsigned kFunctions = 4;
+constexpr std::uint32_t kStack = 0xbf00;  // an address of one
+
+struct Seen {
+  bool is_entry;
+  unsigned function;
+  unsigned depth;
+  std::vector<std::uint64_t> words;
+  std::string values;
+  bool operator==(const Seen&) const = default;
+};
+
+class BpfCallPrograms : public testing::Test {
+ protected:
+  using Object = BpfSkeleton<calls_run_bpf, calls_run_bpf__open, calls_run_bpf__load, calls_run_bpf__destroy>;
+
+  void SetUp() override {
+    if (const BpfSupport support = bpf_support(); !support.missing.empty()) GTEST_SKIP() << support.missing;
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(0, &here);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof here, &here), 0);
+    object_.emplace();
+    Object& object = *object_;
+    bpf_program* program = nullptr;
+    while ((program = bpf_object__next_program(object->obj, program)))
+      bpf_program__set_autoload(program, std::string(bpf_program__name(program)).starts_with("run_"));
+    bpf_map__set_value_size(object->maps.rings, kStride);
+    bpf_map__set_max_entries(object->maps.rings, KMT_CALL_RINGS);
+    bpf_map__set_max_entries(object->maps.functions, kFunctions);
+    bpf_map__set_max_entries(object->maps.values, kFunctions * KMT_MOST_VALUES);
+    object->rodata->rings_of_cpu = KMT_CALL_RINGS;
+    object->rodata->ring_bytes = kRingBytes;
+    object->rodata->ring_mask = kRingBytes - 8;
+    object.load();
+    object->bss->recording = 1;
+    rings_ = MappedArray(bpf_map__fd(object->maps.rings), KMT_CALL_RINGS * kStride);
+    std::vector<kmt_ring*> all;
+    for (unsigned i = 0; i < KMT_CALL_RINGS; ++i) all.push_back(ring(i));
+    reader_.emplace(all, kRingBytes);
+  }
+
+  kmt_ring* ring(unsigned number) { return reinterpret_cast<kmt_ring*>(rings_.as<std::uint8_t>() + number * kStride); }
+  void record_values(unsigned function, const std::vector<kmt_value>& values) {
+    for (unsigned i = 0; i < values.size(); ++i)
+      put((*object_)->maps.values, function * KMT_MOST_VALUES + i, values[i]);
+    put((*object_)->maps.functions, function,
+        kmt_function{function * KMT_MOST_VALUES, static_cast<unsigned>(values.size())});
+  }
+  void set_interrupts(int soft, int hard) {
+    struct {
+      int soft, hard;
+      char apart[120];
+    } value{soft, hard, {}};
+    ASSERT_EQ(bpf_map__value_size((*object_)->maps.interrupts), sizeof value);
+    put((*object_)->maps.interrupts, 0, value);
+  }
+
+  void enter(unsigned function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
+    arguments.resize(KMT_CALL_ARGUMENTS);
+    arguments.insert(arguments.begin(), {function, frame});
+    run((*object_)->progs.run_entry, arguments);
+  }
+  void leave(unsigned function, std::uint32_t frame, std::uint64_t result = 0, unsigned slack = 0) {
+    run((*object_)->progs.run_exit, {function, frame, slack, result});
+  }
+  static void run(const bpf_program* program, std::vector<std::uint64_t> context) {
+    LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = context.data(),
+                .ctx_size_in = static_cast<__u32>(context.size() * sizeof context[0]));
+    ASSERT_EQ(bpf_prog_test_run_opts(bpf_program__fd(program), &options), 0) << std::strerror(errno);
+  }
+
+  std::vector<Seen> take() {
+    std::vector<Seen> seen;
+    reader_->take_rest([&seen](const kmt_entry& entry, const std::uint64_t* words) {
+      EXPECT_EQ(entry.task, ::gettid());
+      const std::uint64_t what = words[0];
+      const bool is_entry = entry.event == KMT_ENTRY_CALL;
+      const std::size_t fixed = is_entry ? KMT_CALL_WORDS : KMT_RETURN_WORDS;
+      seen.push_back({is_entry,
+                      static_cast<unsigned>(what),
+                      static_cast<unsigned>(what >> 32 & 0xFFFF),
+                      {words + (is_entry ? 1 : 2), words + fixed},
+                      {reinterpret_cast<const char*>(words + fixed), static_cast<std::size_t>(what >> 48)}});
+    });
+    return seen;
+  }
+  // Entries and exits as text: "(1 2 )2 )1", with depths checked.
+  std::string shape() {
+    std::string text;
+    unsigned depth = 0;
+    for (const Seen& seen : take()) {
+      if (!seen.is_entry) --depth;
+      EXPECT_EQ(seen.depth, depth);
+      if (seen.is_entry) ++depth;
+      text += (text.empty() ? "" : " ") + std::string(seen.is_entry ? "(" : ")") + std::to_string(seen.function);
+    }
+    return text;
+  }
+
+  std::optional<Object> object_;
+  MappedArray rings_;
+  std::optional<CpuRings> reader_;
+
+ private:
+  template <typename Value>
+  static void put(bpf_map* map, std::uint32_t key, const Value& value) {
+    ASSERT_EQ(bpf_map__update_elem(map, &key, sizeof key, &value, sizeof value, BPF_ANY), 0);
+  }
+};
+
+std::string sized(const std::string& text) {
+  return std::string{static_cast<char>(text.size()), static_cast<char>(text.size() >> 8)} + text;
+}
+const std::string kNotRead = "\xff\xff";
+
+kmt_value value_of(unsigned argument, std::vector<unsigned> offsets, bool is_string, unsigned bytes) {
+  kmt_value value{};
+  value.argument = static_cast<unsigned char>(argument);
+  value.steps = static_cast<unsigned char>(offsets.size());
+  value.is_string = is_string;
+  value.bytes = bytes;
+  std::copy(offsets.begin(), offsets.end(), value.offsets);
+  return value;
+}
+
+TEST_F(BpfCallPrograms, TakeArgumentsAndResults) {
+  enter(1, kStack, {10, 11, 12, 13, 14, ~0ull});
+  leave(1, kStack, ~0ull - 8);
+  const std::vector<Seen> seen = take();
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0], (Seen{true, 1, 0, {10, 11, 12, 13, 14, ~0ull}, {}}));
+  EXPECT_EQ(seen[1], (Seen{false, 1, 0, {~0ull - 8}, {}}));
+}
+
+TEST_F(BpfCallPrograms, FollowValues) {
+  struct Inner {
+    char text[8];
+    std::uint32_t number;
+  } inner{{'n', 'o', ' ', 'e', 'n', 'd', '.', '.'}, 0xcafe};
+  struct Outer {
+    std::uint64_t unused;
+    const Inner* inner;
+    const char* name;
+  };
+  const std::string longest(400, 'x');
+  const Outer outer{1, &inner, longest.c_str()};
+  const Outer empty{1, nullptr, ""};
+  record_values(2, {value_of(1, {}, false, 4), value_of(0, {offsetof(Outer, inner), offsetof(Inner, number)}, false, 4),
+                    value_of(0, {offsetof(Outer, inner), 0}, true, sizeof inner.text),
+                    value_of(0, {offsetof(Outer, name), 0}, true, 0)});
+  enter(2, kStack, {reinterpret_cast<std::uint64_t>(&outer), 0x1122334455667788});
+  enter(2, kStack - 64, {reinterpret_cast<std::uint64_t>(&empty), 7});
+  enter(2, kStack - 128, {0, 7});
+  const std::vector<Seen> seen = take();
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(seen[0].values, sized("\x88\x77\x66\x55") + sized(std::string("\xfe\xca\0\0", 4)) + sized("no end..") +
+                                sized(longest.substr(0, KMT_STRING_BYTES)));
+  EXPECT_EQ(seen[1].values, sized(std::string("\x07\0\0\0", 4)) + kNotRead + kNotRead + sized(""));
+  EXPECT_EQ(seen[2].values, sized(std::string("\x07\0\0\0", 4)) + kNotRead + kNotRead + kNotRead);
+}
+
+TEST_F(BpfCallPrograms, FollowValuesInTheKernel) {
+  const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
+  const int id = btf__find_by_name_kind(types.get(), "task_struct", BTF_KIND_STRUCT);
+  ASSERT_GT(id, 0);
+  const btf_type* const task = btf__type_by_id(types.get(), static_cast<__u32>(id));
+  std::optional<unsigned> comm;
+  for (unsigned i = 0; i < btf_vlen(task); ++i)
+    if (std::string(btf__name_by_offset(types.get(), btf_members(task)[i].name_off)) == "comm")
+      comm = btf_member_bit_offset(task, i) / 8;
+  ASSERT_TRUE(comm);
+  ASSERT_EQ(::prctl(PR_SET_NAME, "of-the-test"), 0);
+  record_values(0, {value_of(0, {*comm}, true, 16)});
+  run((*object_)->progs.run_entry_with_task, {0, kStack});
+  const std::vector<Seen> seen = take();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].values, sized("of-the-test"));
+}
+
+TEST_F(BpfCallPrograms, StopReadingWhereValuesAreMany) {
+  const std::string text(KMT_STRING_BYTES, 'y');
+  record_values(3, std::vector<kmt_value>(KMT_MOST_VALUES, value_of(0, {0}, true, 0)));
+  enter(3, kStack, {reinterpret_cast<std::uint64_t>(text.c_str())});
+  const std::vector<Seen> seen = take();
+  ASSERT_EQ(seen.size(), 1u);
+  std::string expected;
+  while (expected.size() <= KMT_VALUES_BYTES) expected += sized(text);
+  EXPECT_EQ(seen[0].values, expected);
+}
+
+TEST_F(BpfCallPrograms, GiveExitsToCallsByTheirPlaceOnTheStack) {
+  enter(1, kStack);
+  leave(1, kStack - 96);  // of a call inside of the same function whose entry was missed
+  enter(2, kStack - 64);
+  leave(3, kStack - 128);  // of one that was never seen
+  leave(2, kStack - 64);
+  leave(1, kStack);
+  leave(1, kStack);
+  EXPECT_EQ(shape(), "(1 (2 )2 )1");
+}
+
+TEST_F(BpfCallPrograms, LetProbesReturnAbove) {
+  enter(1, kStack - 8);
+  enter(2, kStack - 8);  // which it goes on as
+  leave(2, kStack, 0, 16);
+  leave(1, kStack, 0, 16);
+  EXPECT_EQ(shape(), "(1 (2 )2 )1");
+}
+
+TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
+  enter(1, kStack);
+  enter(2, kStack - 64);
+  leave(1, kStack);
+  enter(1, kStack);
+  enter(2, kStack - 64);
+  enter(2, kStack - 32);  // above
+  enter(2, kStack - 32);  // as high: again
+  std::vector<unsigned> depths;
+  for (const Seen& seen : take()) depths.push_back(seen.depth);
+  EXPECT_EQ(depths, (std::vector<unsigned>{0, 1, 0, 0, 1, 1, 1}));
+}
+
+TEST_F(BpfCallPrograms, PutInterruptsOnTop) {
+  enter(1, kStack);
+  set_interrupts(0, 1);
+  enter(2, kStack + 0x10000);  // on a stack of its own
+  leave(2, kStack + 0x10000);
+  enter(3, kStack + 0x10000);  // whose exit is missed
+  set_interrupts(0, 0);
+  enter(2, kStack - 64);
+  leave(2, kStack - 64);
+  leave(1, kStack);
+  std::vector<unsigned> depths;
+  for (const Seen& seen : take()) depths.push_back(seen.depth);
+  EXPECT_EQ(depths, (std::vector<unsigned>{0, 1, 1, 1, 1, 1, 0}));
+}
+
+TEST_F(BpfCallPrograms, TakeAnotherRingWhereOneIsWrittenTo) {
+  ring(0)->claim = 4711;
+  enter(1, kStack);
+  EXPECT_EQ(ring(0)->head, 0u);
+  EXPECT_GT(ring(1)->head, 0u);
+  EXPECT_EQ(ring(1)->claim, 0u);
+  for (unsigned i = 1; i < KMT_CALL_RINGS; ++i) ring(i)->claim = 4711;
+  leave(1, kStack);
+  EXPECT_EQ((*object_)->bss->calls_without_ring, 1u);
+  for (unsigned i = 0; i < KMT_CALL_RINGS; ++i) ring(i)->claim = 0;
+  enter(1, kStack);
+  leave(1, kStack);
+  std::vector<bool> entries;
+  for (const Seen& seen : take()) entries.push_back(seen.is_entry);
+  EXPECT_EQ(entries, (std::vector<bool>{true, true, false}));
+}
+
+TEST_F(BpfCallPrograms, CountWhatIsTooDeep) {
+  for (unsigned i = 0; i < KMT_MOST_OPEN + 3; ++i) enter(1, kStack - 16 * i);
+  EXPECT_EQ(ring(0)->lost, 3u);
+  for (unsigned i = KMT_MOST_OPEN + 3; i-- > 0;) leave(1, kStack - 16 * i);
+  EXPECT_EQ(ring(0)->lost, 0u);
+  std::size_t calls = 0;
+  std::size_t losses = 0;
+  reader_->take_rest(
+      [&](const kmt_entry& entry, const std::uint64_t*) { ++(entry.event == KMT_ENTRY_LOST ? losses : calls); });
+  EXPECT_EQ(calls, 2u * KMT_MOST_OPEN);
+  EXPECT_EQ(losses, 1u);
+}
+
+TEST_F(BpfCallPrograms, LeaveOutExitsOfEntriesThatFoundNoRoom) {
+  std::size_t entries = 0;
+  for (; ring(0)->lost == 0; ++entries) {
+    enter(1, kStack - 16 * static_cast<std::uint32_t>(entries % 8));
+    ASSERT_LT(entries, kRingBytes);
+  }
+  const std::uint64_t head = ring(0)->head;
+  enter(2, kStack - 512);
+  leave(2, kStack - 512);
+  EXPECT_EQ(ring(0)->head, head);
+  EXPECT_EQ(ring(0)->lost, 2u);
+  EXPECT_EQ(ring(0)->begun, ring(0)->head);
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What BPF programs take of calls, made into records by hand-made entries and read as any trace's.
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "capture/bpf/call_layout.hpp"
+#include "capture/bpf/cpu_rings.hpp"
+#include "capture/bpf/record_layout.hpp"
+#include "capture/features/preemption.hpp"
+#include "formats/ftrace/record_decoder.hpp"
+#include "trace/call_records.hpp"
+
+namespace kmt {
+namespace {
+
+const std::vector<TracedFunction> kFunctions = {{"vfs_read", {}, 0xffffffff81000000, {}},
+                                                {"do_sys_openat2", {}, 0xffffffff81002000, {}}};
+const std::vector<FormatText> kOthers = {{"ftrace", "name: kernel_stack\nID: 4\nformat:\n\nprint fmt: \"\"\n"},
+                                         {"kmem", "name: kfree\nID: 517\nformat:\n\nprint fmt: \"\"\n"}};
+
+kmt_entry entry_of(unsigned event, std::size_t words, std::uint64_t time = 5000) {
+  return {time, 812, static_cast<unsigned char>(event), static_cast<unsigned char>(words), 0x10, 0, 0};
+}
+
+// One record, as a reader of the trace sees it.
+Event decode(const CallLayout& layout, const kmt_entry& entry, const std::vector<std::uint64_t>& words,
+             TraceInfo& info) {
+  std::vector<std::uint8_t> record(kMostRecordBytes);
+  record.resize(layout.build_record(entry, words.data(), record.data()));
+  Findings findings;
+  RecordDecoder decoder(parse_event_formats(layout.formats(), findings), kHostOrder, info);
+  EventBatch events;
+  decoder.decode(record, entry.time_ns, 1, 0, events);
+  EXPECT_EQ(events.size(), 1u);
+  EXPECT_TRUE(info.findings.kept().empty());
+  return events.empty() ? Event{} : events.front();
+}
+
+TEST(BpfCalls, AreReadAsTheyWereTaken) {
+  const CallLayout layout(kFunctions, kOthers);
+  TraceInfo info;
+  info.call_records = std::make_shared<CallRecords>();
+  const std::string values(
+      "\x03\x00"
+      "etc"
+      "\xff\xff",
+      7);
+  std::vector<std::uint64_t> words = {KMT_CALL_WHAT(1, 3, values.size()), 11, 12, 13, 14, 15, ~0ull, 0};
+  std::memcpy(&words[KMT_CALL_WORDS], values.data(), values.size());
+  const Event entry = decode(layout, entry_of(KMT_ENTRY_CALL, words.size()), words, info);
+  EXPECT_EQ(entry.kind, EventKind::call_entry);
+  EXPECT_EQ(entry.address, 0xffffffff81002000u);
+  EXPECT_EQ(entry.tid, 812);
+  EXPECT_EQ(entry.context, 0x10);
+  EXPECT_EQ(call_depth(entry), 3u);
+  ASSERT_NE(call_record(entry), 0u);
+  const CallRecord record = info.call_records->at(call_record(entry));
+  EXPECT_EQ(record.registers, (std::vector<std::uint64_t>{11, 12, 13, 14, 15, ~0ull}));
+  EXPECT_EQ(std::string(record.values.begin(), record.values.end()), values);
+
+  const std::vector<std::uint64_t> end = {KMT_CALL_WHAT(1, 3, 0), 4000, ~0ull - 1};
+  const Event exit = decode(layout, entry_of(KMT_ENTRY_RETURN, end.size(), 9000), end, info);
+  EXPECT_EQ(exit.kind, EventKind::call_exit);
+  EXPECT_EQ(exit.address, 0xffffffff81002000u);
+  EXPECT_EQ(call_depth(exit), 3u);
+  EXPECT_EQ(call_duration_ns(exit), 5000u);
+  EXPECT_EQ(return_value(exit), ~0ull - 1);
+}
+
+TEST(BpfCalls, HaveNumbersThatNoOtherEventHas) {
+  const CallLayout layout(kFunctions, kOthers);
+  const std::vector<FormatText> formats = layout.formats();
+  ASSERT_EQ(formats.size(), 2u);
+  EXPECT_EQ(id_of_format(formats[0].text), 518);
+  EXPECT_EQ(id_of_format(formats[1].text), 519);
+  EXPECT_THROW(CallLayout(kFunctions, {{"kmem", "name: kfree\nID: 65535\nformat:\n\nprint fmt: \"\"\n"}}), Error);
+}
+
+TEST(BpfCalls, AreRefusedWhereNoProgramWritesThem) {
+  const CallLayout layout(kFunctions, kOthers);
+  std::vector<std::uint8_t> to(kMostRecordBytes);
+  std::vector<std::uint64_t> words(KMT_CALL_WORDS + 1);
+  const auto build = [&](unsigned event, std::size_t count) {
+    layout.build_record(entry_of(event, count), words.data(), to.data());
+  };
+  words[0] = KMT_CALL_WHAT(2, 0, 0);  // no such function
+  EXPECT_THROW(build(KMT_ENTRY_CALL, words.size()), Error);
+  words[0] = KMT_CALL_WHAT(1, 0, 9);  // values beyond the entry
+  EXPECT_THROW(build(KMT_ENTRY_CALL, words.size()), Error);
+  words[0] = KMT_CALL_WHAT(1, 0, 0);
+  EXPECT_THROW(build(KMT_ENTRY_CALL, KMT_CALL_WORDS - 1), Error);
+  EXPECT_THROW(build(KMT_ENTRY_RETURN, KMT_RETURN_WORDS - 1), Error);
+  EXPECT_THROW(build(KMT_ENTRY_RETURN, 0), Error);
+  EXPECT_NO_THROW(build(KMT_ENTRY_CALL, KMT_CALL_WORDS));
+}
+
+TEST(BpfCalls, ReachValuesOnlySoFar) {
+  ValuePath path{"file->f_path.dentry->d_name.name", 0, {16, 40, 0}, 0, true, false};
+  const kmt_value value = table_entry_of(kFunctions[0], path);
+  EXPECT_EQ(value.steps, 3);
+  EXPECT_EQ(value.offsets[1], 40u);
+  EXPECT_EQ(value.is_string, 1);
+  path.offsets.resize(KMT_MOST_STEPS + 1);
+  EXPECT_THROW(table_entry_of(kFunctions[0], path), Error);
+  path.offsets.resize(1);
+  path.argument = KMT_CALL_ARGUMENTS;
+  EXPECT_THROW(table_entry_of(kFunctions[0], path), Error);
+}
+
+// Of another size than the ring of events, and in one order of time with it.
+TEST(BpfCalls, ComeInTheOrderOfTimeWithEvents) {
+  constexpr std::uint64_t kEventBytes = 128;
+  constexpr std::uint64_t kCallBytes = 1024;
+  const auto ring_of = [](std::uint64_t bytes) {
+    return std::vector<std::uint64_t>((sizeof(kmt_ring) + bytes + 256) / 8);
+  };
+  std::vector<std::uint64_t> events = ring_of(kEventBytes);
+  std::vector<std::uint64_t> calls = ring_of(kCallBytes);
+  const auto put = [](std::vector<std::uint64_t>& memory, std::uint64_t bytes, const kmt_entry& entry) {
+    auto* const ring = reinterpret_cast<kmt_ring*>(memory.data());
+    std::memcpy(ring->data + (ring->head & (bytes - 8)), &entry, sizeof entry);
+    ring->begun = ring->head += sizeof entry + entry.words * 8ull;
+  };
+  CpuRings rings({reinterpret_cast<kmt_ring*>(events.data())}, kEventBytes);
+  rings.add({reinterpret_cast<kmt_ring*>(calls.data())}, kCallBytes);
+  std::vector<std::uint64_t> times;
+  const CpuRings::Give give = [&times](const kmt_entry& entry, const std::uint64_t*) {
+    times.push_back(entry.time_ns);
+  };
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    put(calls, kCallBytes, entry_of(KMT_ENTRY_CALL, KMT_CALL_WORDS, 10 * round + 1));
+    put(events, kEventBytes, entry_of(1, 1, 10 * round + 2));
+    put(calls, kCallBytes, entry_of(KMT_ENTRY_RETURN, KMT_RETURN_WORDS, 10 * round + 3));
+    rings.take(1'000'000'000, give);
+    rings.take(1'000'000'000, give);
+    ASSERT_EQ(times, (std::vector<std::uint64_t>{10 * round + 1, 10 * round + 2, 10 * round + 3}));
+    times.clear();
+  }
+}
+
+TEST(Preemption, IsReadOrConcluded) {
+  EXPECT_TRUE(preempts_itself("none voluntary (full)\n", "", ""));
+  EXPECT_FALSE(preempts_itself("none (voluntary) full\n", "quiet preempt=full", ""));
+  EXPECT_FALSE(preempts_itself("full (lazy)\n", "", ""));
+  EXPECT_TRUE(preempts_itself("", "quiet preempt=full\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"));
+  EXPECT_FALSE(preempts_itself("", "quiet\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"));
+  EXPECT_FALSE(preempts_itself("", "preempt=full", "#1 SMP Debian 5.10.1-1"));
+  EXPECT_TRUE(preempts_itself("", "", "#1 SMP PREEMPT Fri"));
+  EXPECT_TRUE(preempts_itself("", "", "#1 SMP PREEMPT_RT Debian 6.1.1-1"));
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Records calls inside the virtual machine by the back end that the kernel's arguments name, and tries what must be
+# refused.
+set -u
+backend=$(sed -n 's/.*backend=\([a-z]*\).*/\1/p' /proc/cmdline)
+tracing=/sys/kernel/tracing
+failed=0
+
+# run NAME CODE COMMAND…: what it prints goes to NAME.out and NAME.err.
+run() {
+  name=$1 want=$2
+  shift 2
+  "$@" >"$name.out" 2>"$name.err"
+  code=$?
+  [ $code = "$want" ] && return
+  echo "$*: exit code $code instead of $want"
+  cat "$name.err"
+  failed=1
+}
+
+graph() {
+  name=$1
+  shift
+  run "$name" 0 kmemtrace graph --backend "$backend" "$@"
+}
+
+# Reads of 1234, 1234 and 532 bytes, written as they are.
+head -c 3000 /dev/zero >/tmp/file
+cat >/tmp/copy <<'END'
+exec dd if=/tmp/file of=/dev/null bs=1234
+END
+cat >/tmp/loop <<'END'
+while :; do dd if=/tmp/file of=/dev/null bs=1000 2>/dev/null; sleep 0.1; done
+END
+functions=$(grep -c . $tracing/enabled_functions)
+
+graph text vfs_read,vfs_write --args --ret -o kept.kmt -- sh /tmp/copy
+run kept 0 kmemtrace graph kept.kmt --args --ret --limit 0 --json
+run check 0 kmemtrace check --json kept.kmt
+graph json vfs_read vfs_write --args --ret --limit 0 --json -- sh /tmp/copy
+graph glob 'vfs_rea?' --no-allocs --json --limit 0 -- sh /tmp/copy
+graph many 'vfs_*' --json --limit 0 -- sh /tmp/copy
+graph fails do_sys_openat2 --json --errors-only -- sh -c 'cat /nowhere 2>/dev/null; exit 5'
+
+sh /tmp/loop &
+loop=$!
+echo $loop >loop.pid
+graph duration vfs_read -p $loop -d 2s --json --limit 0
+kmemtrace graph --backend "$backend" vfs_read -p $loop --json --limit 0 >interrupted.out 2>interrupted.err &
+graph=$!
+for _ in $(seq 600); do
+  grep -q Recording interrupted.err && break
+  sleep 0.1
+done
+sleep 2
+kill -INT $graph
+wait $graph
+echo $? >interrupted.code
+graph all vfs_read -a -d 1s --json --limit 0
+kill $loop
+run unknown 2 kmemtrace graph --backend "$backend" vfs_raed -- true
+run show 3 kmemtrace graph --backend ftrace --show 'file->f_flags' vfs_read -- touch /tmp/ran
+case $(uname -r) in 5.* | 6.1.*) run refused 3 kmemtrace graph --backend ftrace vfs_read -- touch /tmp/ran ;; esac
+[ ! -e /tmp/ran ] || echo 'the command of a refused recording ran' >ran
+
+# What is everybody's is as it was.
+cat $tracing/current_tracer >left
+for leftover in "$tracing"/instances/kmemtrace-* /tmp/kmemtrace-*; do
+  [ ! -e "$leftover" ] || echo "$leftover" >>left
+done
+[ "$(grep -c . $tracing/enabled_functions)" = "$functions" ] || cat $tracing/enabled_functions >>left
+[ ! -e $tracing/options/funcgraph-args ] || cat $tracing/options/funcgraph-args >>left
+exit $failed

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`kmemtrace graph FUNCTION` on a stock Debian kernel in a virtual machine: whose calls are recorded, until when, and
+what is shown of them, against what the programs that were recorded are known to do.
+  graph_test.py KERNEL BACKEND           as 7.2 ftrace"""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+from machine import run_script
+
+KERNEL, BACKEND = sys.argv[1:]
+# Registers that hold arguments are recorded by ftrace from Linux 6.15 on.
+HAS_RESULTS = BACKEND == 'bpf'  # for ftrace Debian would have to build its kernels with CONFIG_FUNCTION_GRAPH_RETVAL
+HAS_ARGUMENTS = BACKEND == 'bpf' or KERNEL == '7.2'
+COPIED = [1234, 1234, 532]
+
+
+class Graph(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
+        run_script('graph.sh', cls.out, '--kernel', KERNEL, '--append', f'backend={BACKEND}')
+
+    def text(self, name):
+        with open(os.path.join(self.out, name), encoding='utf-8') as file:
+            return file.read()
+
+    def calls(self, name, function=None):
+        return [call for call in json.loads(self.text(name))['calls'] if function in (None, call['function'])]
+
+    def test_nothing_is_left_behind(self):
+        left = self.text('left').split()
+        self.assertEqual(['nop'], [word for word in left if word != '0'])
+        self.assertFalse(os.path.exists(os.path.join(self.out, 'ran')))
+
+    def test_a_wrong_name_is_told_from_near_ones(self):
+        self.assertIn('Did you mean "vfs_read"?', self.text('unknown.err'))
+
+    def test_ftrace_reads_no_memory(self):
+        self.assertTrue('--show takes' in self.text('show.err') or 'Linux 6.11' in self.text('show.err'))
+
+    def test_reads_and_writes_of_a_copy(self):
+        for name in ('json.out', 'kept.out'):
+            with self.subTest(name):
+                # Other calls are of the shell that reads its script.
+                reads = [call for call in self.calls(name, 'vfs_read') if call['task'] == 'dd']
+                writes = [call for call in self.calls(name, 'vfs_write') if call['task'] == 'dd']
+                self.assertEqual(1, len({call['tid'] for call in reads + writes}))
+                if HAS_RESULTS:
+                    self.assertEqual([*COPIED, 0], [call['result'] for call in reads])
+                    self.assertEqual(COPIED, [call['result'] for call in writes][:3])
+                else:
+                    self.assertRegex(self.text('json.err'), 'records (no results|only times) here')
+                    self.assertEqual({None}, {call['return_value'] for call in reads})
+                self.assertEqual(len(COPIED) + 1, len(reads))
+                self.assertTrue(all(call['duration_ns'] > 0 for call in reads + writes))
+                if HAS_ARGUMENTS:
+                    self.assertEqual({1234}, {call['arguments']['count'] for call in reads})
+                    self.assertEqual(COPIED, [call['arguments']['count'] for call in writes][:3])
+                else:
+                    self.assertIsNone(reads[0]['arguments'])
+
+    def test_text_is_in_the_shape_of_ftrace(self):
+        said = self.text('text.out')
+        arguments = r'file=0x[0-9a-f]+, buf=0x[0-9a-f]+, count=532, pos=0x[0-9a-f]+' if HAS_ARGUMENTS else ''
+        result = ' = 532' if HAS_RESULTS else ''
+        self.assertRegex(said, fr'\n +\d+\) +[+!#*@$]? +[\d.]+ us +\|  vfs_write\({arguments}\){result};')
+
+    def test_says_what_was_recorded_by_what(self):
+        for name in ('text.err', 'json.err', 'all.err'):
+            said = self.text(name)
+            self.assertRegex(said, r'Calls of \d functions? were recorded by .*' +
+                             {'bpf': 'BPF', 'ftrace': 'function_graph'}[BACKEND])
+            self.assertIn('Nothing was lost', said)
+        self.assertIn('kept.kmt: ', self.text('text.err'))
+        self.assertNotIn('/tmp/kmemtrace-', self.text('json.err'))
+        self.assertIn('sh exited with 5', self.text('fails.err'))
+
+    def test_the_kept_trace_is_sound(self):
+        [found] = json.loads(self.text('check.out'))['files']
+        self.assertEqual('sound', found['verdict'])
+
+    def test_calls_alone(self):
+        result = json.loads(self.text('glob.out'))
+        self.assertEqual({'vfs_read'}, {call['function'] for call in result['calls']})
+        self.assertEqual({}, result['outside'])
+
+    def test_many_functions_are_recorded_by_what_takes_them(self):
+        copied = [call for call in self.calls('many.out') if call['task'] == 'dd']
+        self.assertEqual(len(COPIED) + 1, sum(call['function'] == 'vfs_read' for call in copied))
+        self.assertLessEqual(len(COPIED), sum(call['function'] == 'vfs_write' for call in copied))
+
+    @unittest.skipUnless(HAS_RESULTS, 'results are not recorded')
+    def test_errors_only(self):
+        calls = self.calls('fails.out')
+        self.assertTrue(calls)
+        self.assertEqual({-2}, {call['error'] for call in calls})
+
+    def test_a_process_and_what_it_forks(self):
+        for name in ('duration.out', 'interrupted.out'):
+            with self.subTest(name):
+                calls = self.calls(name)
+                self.assertLessEqual({call['task'] for call in calls}, {'dd', 'sh', 'sleep'})
+                copies = {call['tid'] for call in calls if call['task'] == 'dd'}
+                self.assertGreater(len(copies), 2)
+                self.assertTrue(json.loads(self.text(name))['complete'])
+        self.assertEqual('0\n', self.text('interrupted.code'))
+
+    def test_the_whole_machine(self):
+        tasks = {call['task'] for call in self.calls('all.out')}
+        self.assertIn('dd', tasks)
+
+    @unittest.skipUnless(KERNEL in ('5.10', '6.1'), 'this kernel can')
+    def test_leaves_the_tracer_that_is_everybodys_alone(self):
+        self.assertIn('since Linux 6.11', self.text('refused.err'))
+        self.assertEqual('', self.text('refused.out'))
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
