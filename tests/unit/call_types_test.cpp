@@ -495,7 +495,9 @@ TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
     ASSERT_EQ(signature->parameters.size(), parameters.size() - (variadic ? 1 : 0)) << name;
     for (std::size_t i = 0; i < signature->parameters.size(); ++i) {
       const Json& parameter = parameters[i];
-      EXPECT_EQ(signature->parameters[i].name, parameter["name"] == "(anon)" ? std::string() : parameter["name"].get<std::string>()) << name;
+      EXPECT_EQ(signature->parameters[i].name,
+                parameter["name"] == "(anon)" ? std::string() : parameter["name"].get<std::string>())
+          << name;
       EXPECT_PRED2(fits, signature->parameters[i].type, stripped(parameter["type_id"])) << name << ' ' << parameter;
     }
     EXPECT_PRED2(fits, signature->result, stripped(types[prototype]["ret_type_id"])) << name;
