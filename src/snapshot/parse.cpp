@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/parse.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/text.hpp"
+#include "snapshot/parsers.hpp"
+#include "snapshot/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint32_t kUsualPage = 4096;
+
+// MemFree is said in bytes and in pages; the files are read one after the other, so the quotient is not exact.
+std::uint32_t guessed_page_size(const KernelMemory& memory) {
+  for (const auto& [bytes, pages] : {std::pair{"MemFree", "nr_free_pages"}, std::pair{"Cached", "nr_file_pages"}}) {
+    const std::uint64_t count = number_or_0(memory.vmstat, pages);
+    if (count == 0) continue;
+    const std::uint64_t ratio = number_or_0(memory.meminfo, bytes) / count;
+    if (ratio < kUsualPage / 2 || ratio > (1u << 20)) continue;
+    const auto below = static_cast<std::uint32_t>(std::bit_floor(ratio));
+    return ratio > below + below / 2 ? below * 2 : below;
+  }
+  return kUsualPage;
+}
+
+void take_uname(std::string_view text, KernelMemory& memory) {
+  Words words(text.substr(0, text.find('\n')));
+  words.next();
+  words.next();
+  memory.release = words.next();
+  std::string_view last;
+  std::string_view before;
+  while (!words.empty()) {
+    before = last;
+    last = words.next();
+  }
+  memory.machine = last == "GNU/Linux" ? before : last;  // `uname -a` ends so
+}
+
+using Parser = void (*)(std::string_view, KernelMemory&);
+struct Step {
+  std::string_view name;
+  Parser parse;
+};
+
+constexpr Step kSteps[] = {
+    {"sockstat", parse_sockstat},
+    {"percpu_stats", parse_percpu_stats},
+    {"dmesg", parse_boot_messages},
+    {"slabinfo", parse_slabinfo},
+    {"slab", parse_slab_attributes},
+    {"zoneinfo", parse_zoneinfo},
+    {"buddyinfo", parse_buddyinfo},
+    {"pagetypeinfo", parse_pagetypeinfo},
+    {"vmallocinfo", parse_vmallocinfo},
+    {"allocinfo", parse_allocinfo},
+    {"cgroups", parse_cgroups},
+    {"alloc_traces",
+     [](std::string_view text, KernelMemory& memory) {
+       parse_slab_traces(text, "alloc_traces", memory.slab_allocations, memory);
+     }},
+    {"free_traces",
+     [](std::string_view text, KernelMemory& memory) {
+       parse_slab_traces(text, "free_traces", memory.slab_frees, memory);
+     }},
+    {"page_owner", parse_page_owner},
+    {"page_owner_stacks", parse_page_owner_stacks},
+    {"kmemleak", parse_kmemleak},
+    {"missing", parse_missing},
+    {"uname", take_uname},
+};
+
+bool is_in(const StateSample& sample, std::string_view name) {
+  return std::ranges::any_of(sample.texts, [name](const auto& text) { return text.first == name; });
+}
+
+}  // namespace
+
+void parse_missing(std::string_view text, KernelMemory& memory) {
+  each_line(text, [&](std::string_view line) {
+    const std::vector<std::string_view> parts = split(line, '\t');
+    if (parts.size() == 3)
+      memory.missing.push_back({std::string(parts[0]), std::string(parts[1]), std::string(parts[2])});
+  });
+}
+
+KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) {
+  KernelMemory memory;
+  memory.unix_ns = sample.unix_ns;
+  parse_meminfo(text_of(sample, "meminfo"), memory);
+  parse_vmstat(text_of(sample, "vmstat"), memory);
+  memory.page_size = page_size != 0 ? page_size : guessed_page_size(memory);
+  for (const Step& step : kSteps) step.parse(text_of(sample, step.name), memory);
+  for (const auto& [name, text] : sample.texts)
+    if (name != "missing") memory.has.push_back(name);
+  if (is_in(sample, "allocinfo") && memory.allocinfo.empty())
+    memory.missing.push_back({"allocinfo", "profiling is switched off", "sysctl vm.mem_profiling=1"});
+  return memory;
+}
+
+}  // namespace kmt
