@@ -65,8 +65,8 @@ void add_free(Sheet& sheet, const KernelMemory& memory) {
   sheet.group("free", "free", "");
   sheet.part("buddy", "in the page allocator", sheet.meminfo("MemFree"), "meminfo: MemFree");
   sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "zoneinfo: pagesets, count");
-  sheet.remark("unaccepted", "of it not yet accepted", sheet.meminfo("Unaccepted"), "meminfo: Unaccepted");
-  sheet.remark("cma", "of it for CMA", sheet.meminfo("CmaFree"), "meminfo: CmaFree");
+  sheet.remark("unaccepted", "(not yet accepted)", sheet.meminfo("Unaccepted"), "meminfo: Unaccepted");
+  sheet.remark("cma", "(in CMA areas)", sheet.meminfo("CmaFree"), "meminfo: CmaFree");
 }
 
 void add_user(Sheet& sheet) {
@@ -79,10 +79,10 @@ void add_user(Sheet& sheet) {
   sheet.part("anonymous", "anonymous", anonymous, "meminfo: AnonPages");
   sheet.part("swap-cache", "swap cache, not mapped", swap_cache,
              "meminfo: Active(anon) + Inactive(anon) - Shmem - AnonPages, at most SwapCached");
-  sheet.part("file", "files in the page cache", sheet.meminfo("Cached") - shmem, "meminfo: Cached - Shmem");
-  sheet.part("buffers", "block devices in the page cache", sheet.meminfo("Buffers"), "meminfo: Buffers");
+  sheet.part("file", "files' page cache", sheet.meminfo("Cached") - shmem, "meminfo: Cached - Shmem");
+  sheet.part("buffers", "block devices' page cache", sheet.meminfo("Buffers"), "meminfo: Buffers");
   sheet.part("shmem", "shared memory and tmpfs", shmem, "meminfo: Shmem");
-  sheet.remark("huge", "of it in huge pages",
+  sheet.remark("huge", "(in huge pages)",
                sheet.meminfo("AnonHugePages") + sheet.meminfo("ShmemHugePages") + sheet.meminfo("FileHugePages"),
                "meminfo: AnonHugePages + ShmemHugePages + FileHugePages");
 }
@@ -106,9 +106,9 @@ void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
   sheet.part("in-use", "objects in use", all.in_use, "slabinfo: active_objs");
   sheet.part("empty", "held but empty", all.free, "slabinfo: num_objs - active_objs");
   sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
-  sheet.part("tails", "waste at the ends of slabs", all.tails, "slabinfo: num_slabs * pagesperslab - num_objs");
-  sheet.last_part("large", "large kmalloc, without a cache", slab, "meminfo: Slab - slabs of slabinfo");
-  sheet.remark("reclaimable", "of it reclaimable", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
+  sheet.part("tails", "waste at the ends of slabs", all.tails, "slabinfo: num_slabs - num_objs");
+  sheet.last_part("large", "kmalloc above two pages", slab, "meminfo: Slab - slabinfo: num_slabs");
+  sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
 }
 
 // 32-bit x86 has them from the page allocator, most others have CONFIG_VMAP_STACK.
@@ -133,11 +133,11 @@ void add_vmalloc(Sheet& sheet, const KernelMemory& memory) {
     sheet.line("vmalloc", "vmalloc", whole, said);
   } else {
     sheet.group("vmalloc", "vmalloc", said);
-    sheet.part("callers", "by caller, see below", of_others, "vmallocinfo: pages");
+    sheet.part("callers", "by caller", of_others, "vmallocinfo: pages");
     if (without_stacks)
       sheet.part("spare-stacks", "stacks kept for new tasks", of_stacks > stacks ? of_stacks - stacks : 0,
-                 "vmallocinfo: pages of stacks - KernelStack");
-    sheet.last_part("rest", "not in vmallocinfo", whole, "meminfo: VmallocUsed - vmallocinfo: pages");
+                 "vmallocinfo: stacks - KernelStack");
+    sheet.last_part("rest", "not in vmallocinfo", whole, "VmallocUsed - vmallocinfo: pages");
   }
   sheet.line("kernel-stacks", "kernel stacks", stacks, "meminfo: KernelStack");
 }
@@ -146,19 +146,19 @@ void add_percpu(Sheet& sheet, const KernelMemory& memory) {
   const Bytes percpu = sheet.meminfo("Percpu");
   const Bytes first = std::min(memory.percpu.first_chunk_bytes.value_or(0), percpu);
   sheet.line("percpu", "percpu", percpu - first,
-             memory.percpu.first_chunk_bytes ? "meminfo: Percpu - dmesg: first chunk, not in MemTotal"
-                                             : "meminfo: Percpu; some of it may be outside of MemTotal");
+             memory.percpu.first_chunk_bytes ? "meminfo: Percpu - dmesg: first chunk"
+                                             : "meminfo: Percpu, some may be outside of MemTotal");
 }
 
 void add_other_counters(Sheet& sheet) {
   const Bytes reclaimable = sheet.meminfo("KReclaimable");
   const Bytes slab = sheet.meminfo("SReclaimable");
-  sheet.group("others", "other kernel memory that is counted", "");
+  sheet.group("others", "other counted kernel memory", "");
   sheet.part("reclaimable", "of drivers, reclaimable", reclaimable > slab ? reclaimable - slab : 0,
              "meminfo: KReclaimable - SReclaimable");
   sheet.part("gpu", "of GPU drivers", sheet.meminfo("GPUActive") + sheet.meminfo("GPUReclaim"),
              "meminfo: GPUActive + GPUReclaim");
-  sheet.part("zsmalloc", "compressed swap (zswap, zram)",
+  sheet.part("zsmalloc", "compressed swap",
              std::max(sheet.vmstat_bytes("nr_zspages"), sheet.meminfo("Zswap")), "vmstat: nr_zspages; meminfo: Zswap");
   sheet.part("memmap", "descriptions of pages", sheet.vmstat_bytes("nr_memmap_pages"), "vmstat: nr_memmap_pages");
   sheet.part("bounce", "bounce buffers", sheet.meminfo("Bounce"), "meminfo: Bounce");
@@ -188,12 +188,12 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   add_percpu(sheet, memory);
   add_other_counters(sheet);
   sheet.last_line("unaccounted", "what nobody accounts for", total, "MemTotal - all lines above");
-  sheet.remark("sockets", "sockets' buffers, at most", socket_bytes(memory),
-               "sockstat: TCP, UDP, FRAG; the part of it that is slab lies there");
-  sheet.remark("cma", "pages of CMA areas in use by anybody", sheet.meminfo("CmaTotal") - sheet.meminfo("CmaFree"),
-               "meminfo: CmaTotal - CmaFree; movable user pages among them");
-  sheet.remark("balloon", "given to the hypervisor", sheet.meminfo("Balloon"),
-               "meminfo: Balloon; most drivers take it out of MemTotal");
+  sheet.remark("sockets", "(sockets' buffers, at most)", socket_bytes(memory),
+               "sockstat: TCP, UDP, FRAG, some of it slab");
+  sheet.remark("cma", "(used pages of CMA areas)", sheet.meminfo("CmaTotal") - sheet.meminfo("CmaFree"),
+               "meminfo: CmaTotal - CmaFree, user pages too");
+  sheet.remark("balloon", "(given to the hypervisor)", sheet.meminfo("Balloon"),
+               "meminfo: Balloon, mostly not in MemTotal");
   return sheet.take();
 }
 

@@ -17,7 +17,7 @@ void parse_cgroups(std::string_view text, KernelMemory& memory) {
     if (at == std::string_view::npos) return keep_unknown("cgroups", line, memory);
     Words words(line.substr(at + kFile.size()));
     const std::string_view name = words.next();
-    const auto value = whole_number(words.next());
+    const auto value = whole_number(words.next(), UINT64_MAX);  // limits are
     if (name.empty() || !value || !words.empty()) return keep_unknown("cgroups", line, memory);
     const std::string_view path = line.substr(0, at);
     const auto [found, is_new] = known.try_emplace(path, memory.cgroups.size());

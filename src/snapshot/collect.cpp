@@ -34,11 +34,15 @@ constexpr std::size_t kMostOfAFile = 16u << 20;
 constexpr std::size_t kMostOfAnAttribute = 4096;
 constexpr std::size_t kMostFiles = 100'000;  // of a folder
 constexpr std::size_t kMostDepth = 64;       // of cgroups
-constexpr std::chrono::milliseconds kMostTime(200);
+constexpr std::chrono::milliseconds kMostTime(300);
 
-// Files of /sys/kernel/slab/CACHE that only do something when they are written to, and lists of call sites, which are
-// another source.
-constexpr std::string_view kNoAttributes[] = {"validate", "shrink", "alloc_calls", "free_calls"};
+// Files of /sys/kernel/slab/CACHE that only do something when they are written to, that configure the cache and say
+// nothing of its memory; and lists of call sites, which are another source.
+constexpr std::string_view kNoAttributes[] = {
+    "validate", "shrink",   "alloc_calls", "free_calls",    "trace",       "sanity_checks", "poison",
+    "red_zone", "failslab", "skip_kfence", "min_partial",   "cpu_partial", "ctor",          "hwcache_align",
+    "aliases",  "usersize", "cache_dma",   "destroy_by_rcu", "store_user",  "remote_node_defrag_ratio",
+    "objects_partial", "objs_per_slab"};
 
 struct Reading {
   std::string text;

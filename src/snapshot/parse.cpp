@@ -14,17 +14,26 @@ namespace {
 
 constexpr std::uint32_t kUsualPage = 4096;
 
-// MemFree is said in bytes and in pages; the files are read one after the other, so the quotient is not exact.
+// Some amounts are said in bytes and in pages. The files are read one after the other, so quotients are not exact:
+// each speaks for a power of two, and most of them decide.
 std::uint32_t guessed_page_size(const KernelMemory& memory) {
-  for (const auto& [bytes, pages] : {std::pair{"MemFree", "nr_free_pages"}, std::pair{"Cached", "nr_file_pages"}}) {
+  constexpr std::pair<std::string_view, std::string_view> kBoth[] = {{"MemFree", "nr_free_pages"},
+                                                                     {"AnonPages", "nr_anon_pages"},
+                                                                     {"Mapped", "nr_mapped"},
+                                                                     {"Shmem", "nr_shmem"},
+                                                                     {"PageTables", "nr_page_table_pages"}};
+  constexpr std::uint64_t kMostPage = 1 << 20;
+  std::vector<std::uint32_t> sizes;
+  for (const auto& [bytes, pages] : kBoth) {
     const std::uint64_t count = number_or_0(memory.vmstat, pages);
-    if (count == 0) continue;
-    const std::uint64_t ratio = number_or_0(memory.meminfo, bytes) / count;
-    if (ratio < kUsualPage / 2 || ratio > (1u << 20)) continue;
+    const std::uint64_t ratio = count == 0 ? 0 : number_or_0(memory.meminfo, bytes) / count;
+    if (ratio < kUsualPage / 2 || ratio > kMostPage) continue;
     const auto below = static_cast<std::uint32_t>(std::bit_floor(ratio));
-    return ratio > below + below / 2 ? below * 2 : below;
+    sizes.push_back(ratio > below + below / 2 ? below * 2 : below);
   }
-  return kUsualPage;
+  if (sizes.empty()) return kUsualPage;
+  std::ranges::sort(sizes);
+  return sizes[sizes.size() / 2];
 }
 
 void take_uname(std::string_view text, KernelMemory& memory) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <algorithm>
 #include <array>
 
 #include "snapshot/parsers.hpp"
@@ -48,12 +49,21 @@ bool take_column(std::string_view column, std::string_view value, SlabInfo& slab
   return true;
 }
 
+// More bytes than any machine has are damage.
+bool is_too_large(const SlabInfo& slab) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
+  constexpr std::uint64_t kMostPages = kMostBytes >> 12;
+  return slab.object_bytes > kMostBytes / std::max<std::uint64_t>(slab.objects, 1) ||
+         slab.pages_per_slab > kMostPages / std::max<std::uint64_t>(slab.slabs, 1);
+}
+
 std::optional<SlabInfo> slab_of(std::string_view line, const std::vector<std::string_view>& columns) {
   SlabInfo slab;
   Words words(line);
   for (const std::string_view column : columns)
     if (words.empty() || !take_column(column, words.next(), slab)) return std::nullopt;
   if (!words.empty()) slab.others.emplace_back("rest", words.rest());  // SLAB's statistics of a debugging kernel
+  if (is_too_large(slab)) return std::nullopt;
   return slab;
 }
 

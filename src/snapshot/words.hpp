@@ -2,6 +2,7 @@
 // Lines, words and numbers of the kernel's files. All of it borrows from the text.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -9,20 +10,20 @@
 
 namespace kmt {
 
-// Larger numbers are none of memory; so small ones can be multiplied and added without care.
-constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62;
+// Larger numbers are none of memory, and some dozens of smaller ones can be added up without care.
+constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 56;
 
 // The number that the text is, or begins with.
-inline std::optional<std::uint64_t> leading_number(std::string_view text, int base = 10) {
+inline std::optional<std::uint64_t> leading_number(std::string_view text) {
   std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{} || value > kMostNumber) return std::nullopt;
   return value;
 }
-inline std::optional<std::uint64_t> whole_number(std::string_view text) {
+inline std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most = kMostNumber) {
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size() || value > kMostNumber) return std::nullopt;
+  if (code != std::errc{} || end != text.data() + text.size() || value > most) return std::nullopt;
   return value;
 }
 

@@ -38,18 +38,34 @@ std::string title(const KernelMemory& memory) {
 
 std::string line_label(const BalanceLine& line) { return std::string(line.depth * 2, ' ') + line.label; }
 
+// Where it is narrow, shares go first; what says so is shortened, labels are not.
 std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
-  Table table{{{"Where it is", true}, {"Bytes"}, {"Share", false, 1}, {"Said by", true, 2}}, {}};
+  constexpr unsigned kWithShares = 90;
+  constexpr unsigned kOthers = 48;
+  const bool has_shares = style.raw || style.width >= kWithShares;
+  const unsigned room = style.width - std::min(style.width, kOthers + (has_shares ? 8 : 0));
+  const auto said_by = [&](const std::string& source) {
+    return style.raw || source.size() <= room ? source : source.substr(0, std::max(room, 2u) - 2) + "..";
+  };
+  Table table{{{"Where it is", true}, {"Bytes"}}, {}};
+  if (has_shares) table.columns.push_back({"Share"});
+  table.columns.push_back({"Said by", true});
+  const auto add = [&](const std::string& label, const std::string& bytes, const std::string& part,
+                       const std::string& source) -> TableRow& {
+    TableRow& row = table.rows.emplace_back(TableRow{{label, bytes}});
+    if (has_shares) row.cells.push_back(part);
+    row.cells.push_back(said_by(source));
+    return row;
+  };
   for (const BalanceLine& line : result.sheet) {
     if (line.bytes == 0 && !style.raw && line.id != "unaccounted") continue;
-    TableRow row{{line_label(line), signed_bytes(line.bytes, style),
-                  line.depth == 0 ? share(line.bytes, result.total) : "", line.source}};
+    TableRow& row = add(line_label(line), signed_bytes(line.bytes, style),
+                        line.depth == 0 ? share(line.bytes, result.total) : "", line.source);
     row.aside = !line.counted;
     if (line.depth == 0) row.emphasis = line.id == "unaccounted" ? Emphasis::warning : Emphasis::heading;
-    table.rows.push_back(std::move(row));
   }
-  table.rows.push_back({{"total", say_bytes(result.total, style), "100.0%", "meminfo: MemTotal"}, true});
-  return to_text(table, style) + hanging("  ", "Lines that begin with \"of it\" and \"at most\" are remarks and counted elsewhere.", style);
+  add("total", say_bytes(result.total, style), "100.0%", "meminfo: MemTotal").aside = true;
+  return to_text(table, style) + hanging("  ", "Lines in brackets are remarks: others have their bytes.", style);
 }
 
 std::string counted_heading(std::string_view what, std::size_t shown, std::size_t total, const TextStyle& style) {
