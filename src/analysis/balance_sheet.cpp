@@ -158,8 +158,8 @@ void add_other_counters(Sheet& sheet) {
              "meminfo: KReclaimable - SReclaimable");
   sheet.part("gpu", "of GPU drivers", sheet.meminfo("GPUActive") + sheet.meminfo("GPUReclaim"),
              "meminfo: GPUActive + GPUReclaim");
-  sheet.part("zsmalloc", "compressed swap",
-             std::max(sheet.vmstat_bytes("nr_zspages"), sheet.meminfo("Zswap")), "vmstat: nr_zspages; meminfo: Zswap");
+  sheet.part("zsmalloc", "compressed swap", std::max(sheet.vmstat_bytes("nr_zspages"), sheet.meminfo("Zswap")),
+             "vmstat: nr_zspages; meminfo: Zswap");
   sheet.part("memmap", "descriptions of pages", sheet.vmstat_bytes("nr_memmap_pages"), "vmstat: nr_memmap_pages");
   sheet.part("bounce", "bounce buffers", sheet.meminfo("Bounce"), "meminfo: Bounce");
   sheet.part("corrupted", "broken hardware", sheet.meminfo("HardwareCorrupted"), "meminfo: HardwareCorrupted");

@@ -35,10 +35,10 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
       for (const std::string& alias : found->second->aliases)
         if (alias != slab.name) cache.aliases.push_back(alias);
     }
-    const std::uint64_t asked = cache.attributes != nullptr
-                                    ? std::min(cache.attributes->object_bytes.value_or(slab.object_bytes),
-                                               slab.object_bytes)
-                                    : slab.object_bytes;
+    const std::uint64_t asked =
+        cache.attributes != nullptr
+            ? std::min(cache.attributes->object_bytes.value_or(slab.object_bytes), slab.object_bytes)
+            : slab.object_bytes;
     cache.bytes = slab.slabs * slab.pages_per_slab * memory.page_size;
     cache.in_use = cache.active_objects * asked;
     cache.padding = cache.active_objects * (slab.object_bytes - asked);
@@ -99,10 +99,9 @@ AllAmounts all_amounts(const SnapshotResult& result) {
       amounts_of(memory.vmalloc, std::mem_fn(&VmallocCaller::function),
                  [&](const VmallocCaller& caller) { return caller.pages * memory.page_size; }),
       amounts_of(memory.allocinfo, site_name, bytes),
-      amounts_of(memory.cgroups, std::mem_fn(&CgroupMemory::path),
-                 [](const CgroupMemory& cgroup) {
-                   return kernel_bytes(cgroup).value_or(0) + user_bytes(cgroup).value_or(0);
-                 }),
+      amounts_of(
+          memory.cgroups, std::mem_fn(&CgroupMemory::path),
+          [](const CgroupMemory& cgroup) { return kernel_bytes(cgroup).value_or(0) + user_bytes(cgroup).value_or(0); }),
       amounts_of(memory.slab_allocations, site_name, std::mem_fn(&AllocationSite::count)),
       amounts_of(memory.page_owners, site_name, bytes),
   };

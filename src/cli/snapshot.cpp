@@ -104,9 +104,9 @@ CLI::App* add_snapshot_command(CLI::App& app, int& exit_code) {
           ->type_name("FILE");
   file->excludes(from)->excludes(output);
   command
-      ->add_option("--sort", options->sort,
-                   "Order slab caches by KEY, largest first (default: held)\nKeys:" +
-                       list_of(pointers_to(slab_cache_columns())))
+      ->add_option(
+          "--sort", options->sort,
+          "Order slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())))
       ->option_text("KEY");
   add_limit_option(*command, options->view.limit, "rows in each table");
   add_result_options(*command, options->result, "kmemtrace.snapshot/1", "plain digits, full names and empty lines");

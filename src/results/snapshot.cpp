@@ -7,7 +7,7 @@ namespace kmt {
 
 namespace {
 
-Cell if_known(const SlabCacheUse& cache, std::optional<std::uint64_t> SlabAttributes::* number) {
+Cell if_known(const SlabCacheUse& cache, std::optional<std::uint64_t> SlabAttributes::*number) {
   if (cache.attributes == nullptr || !(cache.attributes->*number)) return {};
   return *(cache.attributes->*number);
 }
@@ -25,7 +25,8 @@ constexpr std::array<Column<Row>, 13> kColumns = {{
     {"tails", "Tails", Unit::bytes, 4, [](const Row& r) { return Cell(r.tails); },
      "bytes at the ends of slabs, too few for an object"},
     {"objects", "Objects", Unit::count, 1, [](const Row& r) { return Cell(r.active_objects); }, "objects in use"},
-    {"size", "Size", Unit::bytes, 2, [](const Row& r) { return Cell(r.object_bytes); }, "bytes of an object with padding"},
+    {"size", "Size", Unit::bytes, 2, [](const Row& r) { return Cell(r.object_bytes); },
+     "bytes of an object with padding"},
     {"slabs", "Slabs", Unit::count, 3, [](const Row& r) { return Cell(r.slabs); }, "its slabs"},
     {"partial", "Partial", Unit::count, 4, [](const Row& r) { return if_known(r, &SlabAttributes::partial); },
      "slabs with free objects on the nodes' lists"},

@@ -16,12 +16,12 @@
 namespace kmt {
 
 struct BalanceLine {
-  std::string id;         // "slab.in-use"; never changes its meaning
-  std::string label;      // for people
-  std::int64_t bytes;     // negative where the kernel's files, read one after the other, disagree
-  unsigned depth;         // 0: the lines that add up to MemTotal; 1: parts that add up to the line above them
-  bool counted;           // false: a remark; its bytes lie in other lines
-  std::string source;     // which files say so
+  std::string id;      // "slab.in-use"; never changes its meaning
+  std::string label;   // for people
+  std::int64_t bytes;  // negative where the kernel's files, read one after the other, disagree
+  unsigned depth;      // 0: the lines that add up to MemTotal; 1: parts that add up to the line above them
+  bool counted;        // false: a remark; its bytes lie in other lines
+  std::string source;  // which files say so
 };
 
 // A slab cache, of slabinfo and /sys/kernel/slab.

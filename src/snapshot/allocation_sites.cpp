@@ -81,7 +81,7 @@ void parse_allocinfo(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0", then frames, indented by a tab.
+// "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0", then frames, one a line.
 // Without debugging: "No data".
 void parse_slab_traces(std::string_view text, std::string_view source, std::vector<AllocationSite>& sites,
                        KernelMemory& memory) {
@@ -99,13 +99,13 @@ void parse_slab_traces(std::string_view text, std::string_view source, std::vect
       site = nullptr;
       return;
     }
-    if (said.starts_with('\t') && site != nullptr && site->of == cache) {
-      site->stack.emplace_back(trim(said));
-      return;
-    }
     Words words(said);
     const auto count = whole_number(words.next());
     const std::string_view function = words.next();
+    if (!count && site != nullptr && site->of == cache) {
+      site->stack.emplace_back(trim(said));
+      return;
+    }
     if (!count || function.empty()) return keep_unknown(source, line, memory);
     site = &sites.emplace_back();
     site->name = function;

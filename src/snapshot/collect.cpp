@@ -34,20 +34,21 @@ constexpr std::size_t kMostOfAFile = 16u << 20;
 constexpr std::size_t kMostOfAnAttribute = 4096;
 constexpr std::size_t kMostFiles = 100'000;  // of a folder
 constexpr std::size_t kMostDepth = 64;       // of cgroups
-constexpr std::chrono::milliseconds kMostTime(300);
+constexpr std::chrono::milliseconds kMostTime(500);
 
 // Files of /sys/kernel/slab/CACHE that only do something when they are written to, that configure the cache and say
 // nothing of its memory; and lists of call sites, which are another source.
 constexpr std::string_view kNoAttributes[] = {
-    "validate", "shrink",   "alloc_calls", "free_calls",    "trace",       "sanity_checks", "poison",
-    "red_zone", "failslab", "skip_kfence", "min_partial",   "cpu_partial", "ctor",          "hwcache_align",
-    "aliases",  "usersize", "cache_dma",   "destroy_by_rcu", "store_user",  "remote_node_defrag_ratio",
+    "validate",        "shrink",       "alloc_calls",    "free_calls",    "trace",
+    "sanity_checks",   "poison",       "red_zone",       "failslab",      "skip_kfence",
+    "min_partial",     "cpu_partial",  "ctor",           "hwcache_align", "aliases",
+    "usersize",        "cache_dma",    "destroy_by_rcu", "store_user",    "remote_node_defrag_ratio",
     "objects_partial", "objs_per_slab"};
 
 struct Reading {
   std::string text;
-  int error = 0;      // errno
-  bool cut = false;   // there was more
+  int error = 0;     // errno
+  bool cut = false;  // there was more
 };
 
 // What may still be read of one source.
@@ -193,8 +194,8 @@ std::string percpu_lines(std::string_view log) {
 }
 
 Reading read_kernel_log() {
-  constexpr int kReadAll = 3;      // SYSLOG_ACTION_READ_ALL
-  constexpr int kSizeOfLog = 10;   // SYSLOG_ACTION_SIZE_BUFFER
+  constexpr int kReadAll = 3;     // SYSLOG_ACTION_READ_ALL
+  constexpr int kSizeOfLog = 10;  // SYSLOG_ACTION_SIZE_BUFFER
   Reading reading;
   const int size = ::klogctl(kSizeOfLog, nullptr, 0);
   std::string log(static_cast<std::size_t>(std::clamp(size, 0, static_cast<int>(kMostOfAFile))), '\0');
@@ -305,9 +306,9 @@ StateSample collect_snapshot() {
       }
     Reading reading = read_live(source, collector.limits());
     const bool forbidden = reading.error == EACCES || reading.error == EPERM;
-    const std::string why = forbidden                   ? "not permitted"
+    const std::string why = forbidden                 ? "not permitted"
                             : reading.error == ENOENT ? fmt::format("this kernel has no {}", source.path)
-                                                        : fmt::format("cannot be read (errno {})", reading.error);
+                                                      : fmt::format("cannot be read (errno {})", reading.error);
     collector.take(source, std::move(reading), why, forbidden ? "run as root" : source.how);
   }
   StateSample sample = collector.finish();
@@ -326,7 +327,8 @@ StateSample collect_snapshot_from(const std::string& folder) {
     Reading reading = read_copy(source, folder, collector.limits());
     if (source.name == "meminfo" && reading.error != 0) {
       Error error("The folder has no readable meminfo");
-      error.at({folder, {}, {}}).hint("Copy files of /proc there: cp /proc/meminfo /proc/slabinfo /proc/zoneinfo FOLDER");
+      error.at({folder, {}, {}})
+          .hint("Copy files of /proc there: cp /proc/meminfo /proc/slabinfo /proc/zoneinfo FOLDER");
       throw error;
     }
     const bool gone = reading.error == ENOENT;

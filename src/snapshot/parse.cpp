@@ -72,10 +72,8 @@ constexpr Step kSteps[] = {
      [](std::string_view text, KernelMemory& memory) {
        parse_slab_traces(text, "alloc_traces", memory.slab_allocations, memory);
      }},
-    {"free_traces",
-     [](std::string_view text, KernelMemory& memory) {
-       parse_slab_traces(text, "free_traces", memory.slab_frees, memory);
-     }},
+    {"free_traces", [](std::string_view text,
+                       KernelMemory& memory) { parse_slab_traces(text, "free_traces", memory.slab_frees, memory); }},
     {"page_owner", parse_page_owner},
     {"page_owner_stacks", parse_page_owner_stacks},
     {"kmemleak", parse_kmemleak},

@@ -89,9 +89,9 @@ struct CgroupMemory {
 struct MemoryZone {
   unsigned node = 0;
   std::string name;
-  NamedAmounts values;                  // of zoneinfo, in pages; "managed" among them
-  std::uint64_t cpu_list_pages = 0;     // on the CPUs' own lists
-  std::vector<std::uint64_t> free;      // free blocks by order (buddyinfo)
+  NamedAmounts values;               // of zoneinfo, in pages; "managed" among them
+  std::uint64_t cpu_list_pages = 0;  // on the CPUs' own lists
+  std::vector<std::uint64_t> free;   // free blocks by order (buddyinfo)
 };
 
 // Free blocks of a zone and migrate type by order (pagetypeinfo).

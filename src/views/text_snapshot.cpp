@@ -101,24 +101,30 @@ std::string bytes_or_dash(const std::optional<std::uint64_t>& bytes, const TextS
 std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
   const std::vector<CgroupMemory>& cgroups = result.memory.cgroups;
   if (cgroups.empty()) return {};
-  Table table{{{"Cgroup, with those in it", true}, {"Kernel"}, {"Slab", false, 1}, {"Sockets", false, 3}, {"Percpu", false, 3},
-               {"vmalloc", false, 4}, {"User"}},
+  Table table{{{"Cgroup, with those in it", true},
+               {"Kernel"},
+               {"Slab", false, 1},
+               {"Sockets", false, 3},
+               {"Percpu", false, 3},
+               {"vmalloc", false, 4},
+               {"User"}},
               {}};
   const auto rows = largest(cgroups, options, [](const CgroupMemory& one) {
     return std::pair(kernel_bytes(one).value_or(0), user_bytes(one).value_or(0));
   });
   for (const CgroupMemory* cgroup : rows) {
     const auto value = [&](std::string_view name) { return bytes_or_dash(find_number(cgroup->values, name), style); };
-    table.rows.push_back({{ascii(cgroup->path), bytes_or_dash(kernel_bytes(*cgroup), style), value("slab"),
-                           value("sock"), value("percpu"), value("vmalloc"),
-                           bytes_or_dash(user_bytes(*cgroup), style)}});
+    table.rows.push_back(
+        {{ascii(cgroup->path), bytes_or_dash(kernel_bytes(*cgroup), style), value("slab"), value("sock"),
+          value("percpu"), value("vmalloc"), bytes_or_dash(user_bytes(*cgroup), style)}});
   }
   return counted_heading("Cgroups by kernel memory", rows.size(), cgroups.size(), style) + to_text(table, style);
 }
 
 std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   const KernelMemory& memory = result.memory;
-  Table table{{{"Zone", true}, {"Managed"}, {"Free"}, {"On CPUs' lists", false, 2}, {"Largest free block", false, 1}}, {}};
+  Table table{{{"Zone", true}, {"Managed"}, {"Free"}, {"On CPUs' lists", false, 2}, {"Largest free block", false, 1}},
+              {}};
   for (const MemoryZone& zone : memory.zones) {
     std::uint64_t free = 0;
     std::string largest_block = "-";
@@ -130,9 +136,9 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
     const auto managed = find_number(zone.values, "managed");
     if (managed.value_or(0) == 0 && free == 0) continue;
     const auto in_bytes = [&](std::uint64_t pages) { return say_bytes(pages * memory.page_size, style); };
-    table.rows.push_back({{fmt::format("node {} {}", zone.node, ascii(zone.name)), managed ? in_bytes(*managed) : "-",
-                           in_bytes(find_number(zone.values, "free").value_or(free)), in_bytes(zone.cpu_list_pages),
-                           largest_block}});
+    table.rows.push_back(
+        {{fmt::format("node {} {}", zone.node, ascii(zone.name)), managed ? in_bytes(*managed) : "-",
+          in_bytes(find_number(zone.values, "free").value_or(free)), in_bytes(zone.cpu_list_pages), largest_block}});
   }
   return table.rows.empty() ? "" : "\n" + heading("Zones", style) + to_text(table, style);
 }
@@ -161,9 +167,9 @@ std::string missing_text(const KernelMemory& memory, const TextStyle& style) {
   std::string out;
   if (!memory.missing.empty()) out += "\n" + heading("Not in it", style);
   for (const MissingSource& missing : memory.missing)
-    out += hanging(fmt::format("  {:<13}", printable(missing.name)),
-                   printable(missing.why) + (missing.how.empty() ? "" : "; to get it: " + printable(missing.how)),
-                   style);
+    out +=
+        hanging(fmt::format("  {:<13}", printable(missing.name)),
+                printable(missing.why) + (missing.how.empty() ? "" : "; to get it: " + printable(missing.how)), style);
   if (memory.unknown_lines > 0) {
     out += "\n" + heading(fmt::format("{} not understood", say_number_of(memory.unknown_lines, "line", style)), style);
     for (const UnknownLine& unknown : memory.unknown)
@@ -184,8 +190,8 @@ std::string changes_text(std::string_view what, std::string_view name, const std
   const std::size_t shown = options.shown(changes.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const SnapshotChange& change = changes[i];
-    const auto growth = static_cast<std::int64_t>(static_cast<std::uint64_t>(change.b) -
-                                                  static_cast<std::uint64_t>(change.a));
+    const auto growth =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(change.b) - static_cast<std::uint64_t>(change.a));
     table.rows.push_back({{ascii(change.name), say(change.a, false), say(change.b, false), say(growth, true)}});
   }
   return counted_heading(what, shown, changes.size(), style) + to_text(table, style);
@@ -201,7 +207,8 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   out += sites_text("Call sites by bytes (allocinfo)", memory.allocinfo, "allocation", options, style);
   out += cgroups_text(result, options, style);
   out += zones_text(result, style);
-  out += sites_text("Slab objects by who allocated them (alloc_traces)", memory.slab_allocations, "object", options, style);
+  out += sites_text("Slab objects by who allocated them (alloc_traces)", memory.slab_allocations, "object", options,
+                    style);
   out += sites_text("Free slab objects by who freed them (free_traces)", memory.slab_frees, "object", options, style);
   out += sites_text("Pages by who allocated them (page_owner)", memory.page_owners, "page", options, style);
   out += sites_text("Objects without a reference (kmemleak)", memory.kmemleak, "object", options, style);
@@ -223,7 +230,7 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
     const std::int64_t b = diff.b_sheet[i].bytes;
     if (a.bytes == 0 && b == 0 && !style.raw) continue;
     const auto growth = static_cast<std::int64_t>(static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a.bytes));
-    TableRow row{{line_label(a), signed_bytes(a.bytes, style), signed_bytes(b, style), 
+    TableRow row{{line_label(a), signed_bytes(a.bytes, style), signed_bytes(b, style),
                   growth == 0 && !style.raw ? "=" : signed_bytes(growth, style, true)}};
     row.aside = !a.counted;
     if (a.depth == 0) row.emphasis = Emphasis::heading;
@@ -234,7 +241,8 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   out += changes_text("vmalloc by caller", "Function", diff.vmalloc, true, options, style);
   out += changes_text("Call sites (allocinfo)", "Site", diff.allocinfo, true, options, style);
   out += changes_text("Cgroups, kernel and user memory", "Cgroup", diff.cgroups, true, options, style);
-  out += changes_text("Slab objects by who allocated them (alloc_traces)", "Site", diff.slab_allocations, false, options, style);
+  out += changes_text("Slab objects by who allocated them (alloc_traces)", "Site", diff.slab_allocations, false,
+                      options, style);
   out += changes_text("Pages by who allocated them (page_owner)", "Site", diff.page_owners, true, options, style);
   return out;
 }
