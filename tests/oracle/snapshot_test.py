@@ -4,6 +4,7 @@
 files: of four architectures and two kernels, before and after some work, and of made ones that have what is rare."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 from kmemtrace import data, run  # noqa: E402
 
+KERNELS = ('5.10', '6.1', '6.12', '6.18', '7.2')  # of amd64, with more files
 MACHINES = ('amd64', 'amd64-5.10', 'arm64', 'i386', 's390x')
 PAGE = 4096
 
@@ -119,6 +121,37 @@ class Copies(Case):
                     self.assertEqual(0, result['unknown_lines_total'])
                     # Idle machines: what is left is a small part of them.
                     self.assertLess(abs(got['unaccounted']), result['total_bytes'] / 20)
+
+    def test_each_kernel(self):
+        for kernel in KERNELS:
+            with self.subTest(kernel=kernel):
+                folder = data(f'snapshot/kernels/{kernel}')
+                result = snapshot('--from', folder)
+                self.assert_adds_up(result)
+                self.assertEqual([], result['unknown_lines'])
+                self.assertTrue(result['release'].startswith(kernel + '.'))
+                got = {one['id']: one['bytes'] for one in result['balance']}
+                want = expected(folder)
+                self.assertEqual(want, {name: got[name] for name in want})
+                self.assert_vmalloc(folder, result)
+                blocks = {(int(words[1].rstrip(',')), words[3]): list(map(int, words[4:]))
+                          for words in map(str.split, text(folder, 'buddyinfo').splitlines())}
+                self.assertEqual(blocks, {(zone['node'], zone['zone']): zone['free_blocks'] for zone in result['zones']
+                                          if zone['free_blocks']})
+                types = [row for row in text(folder, 'pagetypeinfo').splitlines() if ', type ' in row]
+                self.assertEqual(len(types), len(result['free_by_type']))
+
+    def assert_vmalloc(self, folder, result):
+        pages, stacks = 0, 0
+        for row in text(folder, 'vmallocinfo').splitlines():
+            match = re.search(r' (\S+)\+0x\S+ .*pages=(\d+) vmalloc', row)
+            if match and match[1] in ('kernel_clone', 'fork_idle'):
+                stacks += int(match[2])
+            elif match:
+                pages += int(match[2])
+        self.assertEqual(pages * PAGE, line(result, 'vmalloc.callers'))
+        self.assertEqual(max(stacks * PAGE - result['meminfo']['KernelStack'], 0), line(result, 'vmalloc.spare-stacks'))
+        self.assertLess(abs(line(result, 'vmalloc.rest')), 256 * 1024)  # read one after the other
 
     def test_each_cache(self):
         for machine in MACHINES:
