@@ -81,6 +81,20 @@ constexpr Step kSteps[] = {
     {"uname", take_uname},
 };
 
+// A line may take twenty times its bytes in memory, so what a small file unpacks to has an end.
+constexpr std::size_t kMostLines = 1 << 20;
+constexpr std::size_t kMostNumbers = 1 << 14;  // of meminfo and vmstat
+
+// As many lines of the text as are `left`, which become fewer.
+std::string_view first_lines(std::string_view text, std::size_t& left) {
+  std::size_t end = 0;
+  while (left > 0 && end < text.size()) {
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+    --left;
+  }
+  return text.substr(0, end);
+}
+
 bool is_in(const StateSample& sample, std::string_view name) {
   return std::ranges::any_of(sample.texts, [name](const auto& text) { return text.first == name; });
 }
@@ -98,10 +112,18 @@ void parse_missing(std::string_view text, KernelMemory& memory) {
 KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) {
   KernelMemory memory;
   memory.unix_ns = sample.unix_ns;
-  parse_meminfo(text_of(sample, "meminfo"), memory);
-  parse_vmstat(text_of(sample, "vmstat"), memory);
+  std::size_t few = kMostNumbers;
+  parse_meminfo(first_lines(text_of(sample, "meminfo"), few), memory);
+  parse_vmstat(first_lines(text_of(sample, "vmstat"), few), memory);
   memory.page_size = page_size != 0 ? page_size : guessed_page_size(memory);
-  for (const Step& step : kSteps) step.parse(text_of(sample, step.name), memory);
+  std::size_t lines = kMostLines;
+  for (const Step& step : kSteps) {
+    const std::string_view text = text_of(sample, step.name);
+    const std::string_view begin = first_lines(text, lines);
+    step.parse(begin, memory);
+    if (begin.size() < text.size())
+      memory.missing.push_back({std::string(step.name), "it has more lines than any kernel: some are left out", ""});
+  }
   for (const auto& [name, text] : sample.texts)
     if (name != "missing") memory.has.push_back(name);
   if (is_in(sample, "allocinfo") && memory.allocinfo.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // zoneinfo, buddyinfo and pagetypeinfo: pages by zone.
-#include <algorithm>
+#include <map>
 
 #include "base/text.hpp"
 #include "snapshot/parsers.hpp"
@@ -28,16 +28,27 @@ std::optional<ZoneName> zone_name_of(std::string_view line) {
   return ZoneName{static_cast<unsigned>(*node), zone, words.rest()};
 }
 
-// The texts name zones in the same order: mostly it is the last one, or the one after the last found.
-MemoryZone& zone_named(const ZoneName& name, KernelMemory& memory) {
-  const auto found = std::ranges::find_if(
-      memory.zones, [&](const MemoryZone& zone) { return zone.node == name.node && zone.name == name.zone; });
-  if (found != memory.zones.end()) return *found;
-  MemoryZone& zone = memory.zones.emplace_back();
-  zone.node = name.node;
-  zone.name = name.zone;
-  return zone;
-}
+// The zones of the memory that is described, by name: what one file says of a zone is put to what another did.
+class Zones {
+ public:
+  explicit Zones(KernelMemory& memory) : zones_(memory.zones) {
+    for (std::size_t i = 0; i < zones_.size(); ++i) known_.try_emplace({zones_[i].node, zones_[i].name}, i);
+  }
+  // Valid until the next call.
+  MemoryZone& named(const ZoneName& name) {
+    const auto [found, is_new] = known_.try_emplace({name.node, std::string(name.zone)}, zones_.size());
+    if (is_new) {
+      MemoryZone& zone = zones_.emplace_back();
+      zone.node = name.node;
+      zone.name = name.zone;
+    }
+    return zones_[found->second];
+  }
+
+ private:
+  std::vector<MemoryZone>& zones_;
+  std::map<std::pair<unsigned, std::string>, std::size_t> known_;
+};
 
 std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
   std::vector<std::uint64_t> numbers;
@@ -51,21 +62,19 @@ std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
   return numbers;
 }
 
-// No machine has more; a hostile text would make the search above slow.
-constexpr std::size_t kMostZones = 8192;
-
 }  // namespace
 
 // Values of a zone are lines "NAME NUMBER" between its name and the next one's. Those of its CPUs' own lists have a
 // colon, and "count" is said by CPU; those of the node are under the node's first zone and belong to none.
 void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
+  Zones zones(memory);
   MemoryZone* zone = nullptr;
   bool of_node = false;
   each_line(text, [&](std::string_view line) {
     if (line.starts_with("Node ")) {
       const auto name = zone_name_of(line);
-      if (!name || memory.zones.size() >= kMostZones) return keep_unknown("zoneinfo", line, memory);
-      zone = &zone_named(*name, memory);
+      if (!name) return keep_unknown("zoneinfo", line, memory);
+      zone = &zones.named(*name);
       of_node = false;
       return;
     }
@@ -83,12 +92,13 @@ void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
 }
 
 void parse_buddyinfo(std::string_view text, KernelMemory& memory) {
+  Zones zones(memory);
   each_line(text, [&](std::string_view line) {
     if (line.empty()) return;
     const auto name = zone_name_of(line);
     auto free = name ? numbers_of(name->rest) : std::nullopt;
-    if (!free || memory.zones.size() >= kMostZones) return keep_unknown("buddyinfo", line, memory);
-    zone_named(*name, memory).free = std::move(*free);
+    if (!free) return keep_unknown("buddyinfo", line, memory);
+    zones.named(*name).free = std::move(*free);
   });
 }
 

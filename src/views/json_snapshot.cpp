@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/json_snapshot.hpp"
 
+#include <unordered_set>
+#include <utility>
+
 #include "base/text.hpp"
 #include "views/json_common.hpp"
 
@@ -21,18 +24,31 @@ Json to_json(const BalanceLine& line) {
   return json;
 }
 
-// A name that comes twice keeps its first number.
+// An object of many names: a name that comes twice keeps its first value. Adding them one by one would look through all
+// that are there.
+class Names {
+ public:
+  void add(std::string_view name, Json&& value) {
+    std::string key = printable(name);
+    if (known_.insert(key).second) object_.emplace_back(std::move(key), std::move(value));
+  }
+  Json take() { return Json(std::move(object_)); }
+
+ private:
+  Json::object_t object_;
+  std::unordered_set<std::string> known_;
+};
+
 Json to_json(const NamedAmounts& amounts) {
-  Json json = Json::object();
-  for (const NamedAmount& amount : amounts)
-    if (const std::string name = printable(amount.name); !json.contains(name)) json[name] = amount.value;
-  return json;
+  Names names;
+  for (const NamedAmount& amount : amounts) names.add(amount.name, amount.value);
+  return names.take();
 }
 
 Json to_json(const std::vector<NamedText>& texts) {
-  Json json = Json::object();
-  for (const auto& [name, text] : texts) json[printable(name)] = printable(text);
-  return json;
+  Names names;
+  for (const auto& [name, text] : texts) names.add(name, printable(text));
+  return names.take();
 }
 
 Json to_json(const std::vector<std::string>& texts) {
