@@ -162,9 +162,7 @@ void append_tables(Json& json, const SnapshotResult& result, const SnapshotOptio
   append_sites(json, "allocinfo", memory.allocinfo, options);
   json["cgroups_total"] = memory.cgroups.size();
   json["cgroups"] = Json::array();
-  for (const CgroupMemory* cgroup :
-       largest(memory.cgroups, options, [](const CgroupMemory& one) { return kernel_bytes(one); }))
-    json["cgroups"].push_back(to_json(*cgroup));
+  for (const CgroupMemory* cgroup : shown_cgroups(result, options)) json["cgroups"].push_back(to_json(*cgroup));
   append_sites(json, "slab_allocations", memory.slab_allocations, options);
   append_sites(json, "slab_frees", memory.slab_frees, options);
   append_sites(json, "page_owners", memory.page_owners, options);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "results/snapshot.hpp"
 
@@ -24,6 +26,13 @@ std::vector<const Row*> largest(const std::vector<Row>& rows, const SnapshotOpti
   std::ranges::stable_sort(sorted, [&](const Row* a, const Row* b) { return amount(*a) > amount(*b); });
   sorted.resize(options.shown(sorted.size()));
   return sorted;
+}
+
+// By kernel memory, and where version 1 does not say that by user memory.
+inline std::vector<const CgroupMemory*> shown_cgroups(const SnapshotResult& result, const SnapshotOptions& options) {
+  return largest(result.memory.cgroups, options, [](const CgroupMemory& cgroup) {
+    return std::pair(kernel_bytes(cgroup).value_or(0), user_bytes(cgroup).value_or(0));
+  });
 }
 
 inline std::vector<const SlabCacheUse*> shown_caches(const SnapshotResult& result, const SnapshotOptions& options) {

@@ -109,9 +109,7 @@ std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& op
                {"vmalloc", false, 4},
                {"User"}},
               {}};
-  const auto rows = largest(cgroups, options, [](const CgroupMemory& one) {
-    return std::pair(kernel_bytes(one).value_or(0), user_bytes(one).value_or(0));
-  });
+  const auto rows = shown_cgroups(result, options);
   for (const CgroupMemory* cgroup : rows) {
     const auto value = [&](std::string_view name) { return bytes_or_dash(find_number(cgroup->values, name), style); };
     table.rows.push_back(
