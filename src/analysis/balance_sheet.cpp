@@ -187,7 +187,11 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   sheet.part("secondary", "of KVM and IOMMUs", sheet.meminfo("SecPageTables"), "meminfo: SecPageTables");
   add_percpu(sheet, memory);
   add_other_counters(sheet);
-  sheet.last_line("unaccounted", "what nobody accounts for", total, "MemTotal - all lines above");
+  const bool has_cpu_lists =
+      std::ranges::any_of(memory.zones, [](const MemoryZone& zone) { return !zone.values.empty(); });
+  sheet.last_line("unaccounted", "what nobody accounts for", total,
+                  has_cpu_lists ? "MemTotal - all lines above"
+                                : "MemTotal - all lines above; the CPUs' lists too, without zoneinfo");
   sheet.remark("sockets", "(sockets' buffers, at most)", socket_bytes(memory),
                "sockstat: TCP, UDP, FRAG, some of it slab");
   sheet.remark("cma", "(used pages of CMA areas)", sheet.meminfo("CmaTotal") - sheet.meminfo("CmaFree"),
