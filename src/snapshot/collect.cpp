@@ -99,7 +99,7 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
       all.cut = true;
       break;
     }
-    const std::string path = folder + '/' + cache;
+    const std::string path = fmt::format("{}/{}", folder, cache);
     std::error_code code;
     if (fs::is_symlink(path, code)) {
       all.text += fmt::format("{} -> {}\n", cache, fs::read_symlink(path, code).filename().string());
@@ -107,7 +107,7 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
     }
     for (const std::string& name : names_in(path)) {
       if (++files > kMostFiles || std::ranges::find(kNoAttributes, name) != std::end(kNoAttributes)) continue;
-      const Reading one = read_some(path + '/' + name, {kMostOfAnAttribute, limits.until});
+      const Reading one = read_some(fmt::format("{}/{}", path, name), {kMostOfAnAttribute, limits.until});
       append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
     }
   }
@@ -125,7 +125,7 @@ Reading read_traces(const std::string& folder, std::string_view name, const Limi
       break;
     }
     std::error_code code;
-    const std::string path = folder + '/' + cache;
+    const std::string path = fmt::format("{}/{}", folder, cache);
     if (fs::is_symlink(path, code)) continue;
     const Reading one = read_some(fmt::format("{}/{}", path, name), {limits.bytes - all.text.size(), limits.until});
     if (one.error != 0) {
