@@ -22,6 +22,7 @@ struct SnapshotOptions {
 template <typename Row, typename Amount>
 std::vector<const Row*> largest(const std::vector<Row>& rows, const SnapshotOptions& options, Amount&& amount) {
   std::vector<const Row*> sorted;
+  sorted.reserve(rows.size());
   for (const Row& row : rows) sorted.push_back(&row);
   std::ranges::stable_sort(sorted, [&](const Row* a, const Row* b) { return amount(*a) > amount(*b); });
   sorted.resize(options.shown(sorted.size()));

@@ -36,7 +36,7 @@ std::string title(const KernelMemory& memory) {
   return text;
 }
 
-std::string line_label(const BalanceLine& line) { return std::string(line.depth * 2, ' ') + line.label; }
+std::string line_label(const BalanceLine& line) { return std::string(std::size_t{2} * line.depth, ' ') + line.label; }
 
 // Where it is narrow, shares go first; what says so is shortened, labels are not.
 std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
@@ -153,9 +153,9 @@ std::string sites_text(std::string_view what, const std::vector<AllocationSite>&
     const std::string amount = site->bytes != 0 ? fmt::format("{}, {}", say_bytes(site->bytes, style), count) : count;
     std::string text = ascii(site->name);
     if (!site->of.empty()) text += " [" + ascii(site->of) + ']';
-    if (!site->others.empty()) text += ' ' + ascii(site->others);
     for (const std::string& frame : site->stack)
       if (frame != site->name) text += " < " + ascii(frame);
+    if (!site->others.empty()) text += " (" + ascii(site->others) + ')';
     out += hanging(fmt::format("  {:>24}  ", amount), text, style);
   }
   return out;
