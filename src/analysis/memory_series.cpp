@@ -21,12 +21,6 @@ constexpr std::array<std::string_view, 4> kVmstatPages = {"nr_free_pages", "nr_s
 constexpr std::array<std::string_view, 7> kVmstatCounters = {
     "pgalloc_dma", "pgalloc_dma32", "pgalloc_normal", "pgalloc_high", "pgalloc_movable", "pgalloc_device", "pgfree"};
 
-std::string_view text_of(const StateSample& sample, std::string_view name) {
-  const auto found =
-      std::find_if(sample.texts.begin(), sample.texts.end(), [name](const auto& text) { return text.first == name; });
-  return found == sample.texts.end() ? std::string_view() : std::string_view(found->second);
-}
-
 void add_if_any(MemorySeries series, std::vector<MemorySeries>& all) {
   if (!series.points.empty()) all.push_back(std::move(series));
 }

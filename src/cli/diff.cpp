@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/analyse.hpp"
@@ -14,8 +15,11 @@
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
+#include "cli/snapshot_files.hpp"
 #include "views/json_diff.hpp"
+#include "views/json_snapshot.hpp"
 #include "views/text_diff.hpp"
+#include "views/text_snapshot.hpp"
 
 namespace kmt {
 
@@ -43,6 +47,10 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace diff a.kmt b.kmt --per sched_process_fork
                                                  what each new process costs
   kmemtrace diff a.kmt b.kmt --by cache --sort live-bytes --limit 0 --json
+  kmemtrace diff morning.kmt evening.kmt         two snapshots (`kmemtrace snapshot -o`): what grew
+
+Of two snapshots the balance sheets are compared, and what their lines are made of; only --limit and those options
+count that say how the result looks.
 
 Groups are joined by name. A call site is its function, since offsets differ from build to build: several call sites of
 a function, and its copies (.isra.0, .constprop.0, .part.0, .cold), are added up. --exact keeps symbols with their
@@ -89,7 +97,17 @@ DiffRequest diff_request(const Options& options) {
   return request;
 }
 
+int diff_snapshots(const Options& options) {
+  SnapshotOptions view;
+  view.limit = options.view.limit;
+  const SnapshotDiff result = diff(read_snapshot(options.a), read_snapshot(options.b));
+  print_result(options.result.json ? json_snapshot_diff(result, view)
+                                   : text_snapshot_diff(result, view, stdout_style(options.result.style)));
+  return 0;
+}
+
 int run_diff(const Options& options) {
+  if (is_snapshot_file(options.a) && is_snapshot_file(options.b)) return diff_snapshots(options);
   ReportRequest request;
   request.filter = filter_of(options.filter);
   if (!options.by.empty()) request.by = parse_group_keys(options.by);

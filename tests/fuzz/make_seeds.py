@@ -20,6 +20,7 @@ PAGES = 2  # of each CPU
 RECORDS = 12  # of a .kmt block
 SYMBOLS = 500  # bytes
 SAMPLES = 40  # of a perf.data
+LINES = 60  # of a file of a snapshot
 
 
 def write(folder, name, contents):
@@ -49,7 +50,65 @@ def write_perf_seeds(folder):
         write(folder, name.replace('/', '.') + '.pipe', perfdata.to_pipe(perf))
 
 
+# What those machines' files do not have.
+OTHER_TEXTS = b"""@meminfo
+MemTotal: 1000 kB
+@vmallocinfo
+0x00000000ee3ff000-0x00000000c6dcd0e5   20480 dup_task_struct+0xca/0x100 pages=4 vmalloc N0=4
+0x0000000000000005-0x0000000000000006    8192 unpurged vm_area
+@slab
+:0000096/object_size:90
+:0000096/slabs_cpu_partial:128(4) C0=64(2)
+kmalloc-96 -> :0000096
+@sockstat
+TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227
+FRAG: inuse 0 memory 0
+@dmesg
+[    0.1] setup_percpu: NR_CPUS:256 nr_cpumask_bits:2 nr_cpu_ids:2 nr_node_ids:1
+[    0.1] percpu: Embedded 53 pages/cpu s185496 r0 d31592 u1048576
+@percpu_stats
+  unit_size           :      1048576
+@pagetypeinfo
+Node    0, zone      DMA, type    Unmovable     >100000      7
+@allocinfo
+allocinfo - version: 1.0
+        4096        1 mm/slub.c:2367 [module] func:alloc_slab_page accurate:no
+@cgroups
+/a/memory.stat:anon 5
+/a/memory.stat:slab 7
+@alloc_traces
+kmalloc-96/alloc_traces:     25 take+0x1/0x2 [mod] waste=400/16 age=1/2/3 pid=1-2 cpus=0
+kmalloc-96/alloc_traces:\ttake+0x1/0x2
+@page_owner
+Page allocated via order 2, mask 0x0(), pid 1, tgid 1 (init), ts 1 ns
+ take+0x1/0x2
+@page_owner_stacks
+ take+0x1/0x2
+nr_base_pages: 16
+@kmemleak
+unreferenced object 0xffff (size 32):
+  backtrace:
+    [<00000000deadbeef>] lost+0x1/0x2
+@missing
+kmemleak\tnot there\tboot with it
+"""
+
+
+def write_snapshot_seeds(folder):
+    """The first lines of each file of each machine, in one text."""
+    data = os.path.join(HERE, '..', 'data', 'snapshot')
+    for machine in sorted(os.listdir(data)):
+        for when in sorted(os.listdir(os.path.join(data, machine))):
+            seed = b''
+            for name in sorted(os.listdir(os.path.join(data, machine, when))):
+                with open(os.path.join(data, machine, when, name), 'rb') as file:
+                    seed += f'@{name}\n'.encode() + b''.join(file.readlines()[:LINES])
+            write(folder, f'{machine}.{when}', seed)
+    write(folder, 'others', OTHER_TEXTS)
+
+
 def main():
+    write_snapshot_seeds(os.path.join(sys.argv[1], 'snapshot_fuzzer'))
     write_perf_seeds(os.path.join(sys.argv[1], 'perf_data_fuzzer'))
     for kernel in ('amd64', 'i386', 's390x', 'amd64-5.10', 'amd64-stacks'):
         trace = tracedat.read(os.path.join(HERE, '..', 'data', kernel, 'trace.dat'))

@@ -23,6 +23,8 @@ for _ in $(seq 50); do find /sys/kernel/mm | sort >/tmp/list; done
 END
 
 run list kmemtrace list
+run snapshot kmemtrace snapshot --json --limit 0
+run snapshot-file kmemtrace snapshot -o snapshot.kmt
 run record kmemtrace record -o trace.kmt -- sh /tmp/workload
 run record-dat kmemtrace record -o trace.dat -- sh /tmp/workload
 set -- trace.kmt trace.dat

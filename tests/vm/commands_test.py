@@ -12,7 +12,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', folder) for folder in ('support', 'oracle')]
 import kmem_oracle  # noqa: E402
-from kmemtrace import report  # noqa: E402
+from kmemtrace import report, run  # noqa: E402
 from machine import run_script  # noqa: E402
 
 KERNEL = sys.argv.pop()
@@ -35,6 +35,19 @@ class Commands(unittest.TestCase):
         said = self.text('list.out')
         self.assertIn(f'release    {KERNEL}.', said)
         self.assertIn('recording  possible', said)
+
+    def test_snapshot_understands_all_files_and_adds_up(self):
+        done = run('snapshot', os.path.join(self.out, 'snapshot.kmt'), '--json')
+        self.assertEqual(0, done.returncode, done.stderr)
+        for result in (json.loads(self.text('snapshot.out')), json.loads(done.stdout)):
+            self.assertTrue(result['release'].startswith(f'{KERNEL}.'))
+            self.assertEqual([], result['unknown_lines'])
+            lines = {line['id']: line['bytes'] for line in result['balance'] if line['counted'] and line['depth'] == 0}
+            self.assertEqual(result['total_bytes'], sum(lines.values()))
+            self.assertLess(abs(lines['unaccounted']), result['total_bytes'] / 50)
+            for name in ('meminfo', 'vmstat', 'zoneinfo', 'slabinfo', 'vmallocinfo', 'buddyinfo', 'pagetypeinfo', 'dmesg',
+                         'slab', 'cgroups'):
+                self.assertIn(name, result['sources'])
 
     def test_check_finds_nothing_lost(self):
         for name in TRACES:

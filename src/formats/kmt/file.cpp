@@ -33,6 +33,12 @@ struct End {
   std::uint64_t size;    // of what chunks can fill
 };
 
+// Of the machine's memory, and nothing else.
+bool is_snapshot(const FileContents& contents) {
+  const TraceDescription& description = contents.description;
+  return !description.samples.empty() && description.kernel.formats.empty() && contents.streams.empty();
+}
+
 void report_end(FileContents& contents, const End& end, Findings& findings) {
   if (end.finished && !end.indexed)
     findings.add({Imperfection::damaged_section, "the file's end does not name its index", {}, end.size, {}});
@@ -48,7 +54,7 @@ void report_end(FileContents& contents, const End& end, Findings& findings) {
   if (!description.repaired.empty())
     for (const std::string_view line : split(trim(description.repaired), '\n'))
       findings.add({Imperfection::repaired_file, printable(line), {}, {}, {}});
-  if (description.cpu_stats.empty() && contents.profile.empty())
+  if (description.cpu_stats.empty() && contents.profile.empty() && !is_snapshot(contents))
     findings.add({Imperfection::unknown_loss, "", {}, {}, {}});
   contents.cut_off = !end.indexed || !description.repaired.empty();
 }
@@ -137,6 +143,11 @@ FileContents parse_file(Bytes file, Findings& findings) {
 
 FileContents parse_trace(Bytes file, Findings& findings) {
   FileContents contents = parse_file(file, findings);
+  if (is_snapshot(contents)) {
+    Error error("The file is a snapshot of the kernel's memory, not a trace");
+    error.hint("Show it: kmemtrace snapshot FILE");
+    throw error;
+  }
   if (contents.profile.empty()) return contents;
   Error error("The file is a sampled profile of the heap, not a trace");
   error.hint("Show it: kmemtrace profile --show FILE");

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "analysis/balance_sheet.hpp"
+#include "base/error.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
+  // By all names that a folder of /sys/kernel/slab has.
+  std::unordered_map<std::string_view, const SlabAttributes*> attributes;
+  for (const SlabAttributes& cache : memory.slab_attributes) {
+    attributes.emplace(cache.name, &cache);
+    for (const std::string& alias : cache.aliases) attributes.emplace(alias, &cache);
+  }
+  std::vector<SlabCacheUse> caches;
+  for (const SlabInfo& slab : memory.slabs) {
+    SlabCacheUse& cache = caches.emplace_back();
+    cache.name = slab.name;
+    cache.active_objects = std::min(slab.active_objects, slab.objects);
+    cache.objects = slab.objects;
+    cache.object_bytes = slab.object_bytes;
+    cache.slabs = slab.slabs;
+    if (const auto found = attributes.find(slab.name); found != attributes.end()) {
+      cache.attributes = found->second;
+      for (const std::string& alias : found->second->aliases)
+        if (alias != slab.name) cache.aliases.push_back(alias);
+    }
+    const std::uint64_t asked =
+        cache.attributes != nullptr
+            ? std::min(cache.attributes->object_bytes.value_or(slab.object_bytes), slab.object_bytes)
+            : slab.object_bytes;
+    cache.bytes = slab.slabs * slab.pages_per_slab * memory.page_size;
+    cache.in_use = cache.active_objects * asked;
+    cache.padding = cache.active_objects * (slab.object_bytes - asked);
+    cache.free = (slab.objects - cache.active_objects) * slab.object_bytes;
+    cache.tails = cache.bytes - slab.objects * slab.object_bytes;
+  }
+  return caches;
+}
+
+using Amounts = std::map<std::string, std::int64_t>;
+
+std::vector<SnapshotChange> changes(const Amounts& a, const Amounts& b) {
+  std::map<std::string, SnapshotChange> joined;
+  for (const auto& [name, amount] : a) joined[name].a = amount;
+  for (const auto& [name, amount] : b) joined[name].b = amount;
+  std::vector<SnapshotChange> changed;
+  for (auto& [name, change] : joined)
+    if (change.a != change.b) changed.push_back({name, change.a, change.b});
+  const auto size = [](const SnapshotChange& change) {
+    const auto growth = static_cast<std::uint64_t>(change.b) - static_cast<std::uint64_t>(change.a);
+    return change.b > change.a ? growth : -growth;
+  };
+  std::ranges::stable_sort(changed, [&](const auto& x, const auto& y) { return size(x) > size(y); });
+  return changed;
+}
+
+template <typename Row, typename Name, typename Amount>
+Amounts amounts_of(const std::vector<Row>& rows, Name&& name, Amount&& amount) {
+  std::map<std::string, std::uint64_t> sums;
+  for (const Row& row : rows) sums[name(row)] += amount(row);
+  Amounts amounts;
+  for (const auto& [of, sum] : sums) amounts[of] = static_cast<std::int64_t>(sum);
+  return amounts;
+}
+
+// Functions keep their names from boot to boot, not their addresses: whole stacks tell sites apart.
+std::string site_name(const AllocationSite& site) {
+  std::string name = site.of.empty() ? site.name : fmt::format("{}: {}", site.of, site.name);
+  for (const std::string& frame : site.stack)
+    if (frame != site.name) name += " < " + frame;
+  return name;
+}
+
+struct AllAmounts {
+  Amounts caches;
+  Amounts vmalloc;
+  Amounts allocinfo;
+  Amounts cgroups;
+  Amounts slab_allocations;
+  Amounts page_owners;
+};
+
+AllAmounts all_amounts(const SnapshotResult& result) {
+  const KernelMemory& memory = result.memory;
+  const auto bytes = [](const AllocationSite& site) { return site.bytes; };
+  return {
+      amounts_of(result.caches, std::mem_fn(&SlabCacheUse::name), std::mem_fn(&SlabCacheUse::bytes)),
+      amounts_of(memory.vmalloc, std::mem_fn(&VmallocCaller::function),
+                 [&](const VmallocCaller& caller) { return caller.pages * memory.page_size; }),
+      amounts_of(memory.allocinfo, site_name, bytes),
+      amounts_of(
+          memory.cgroups, std::mem_fn(&CgroupMemory::path),
+          [](const CgroupMemory& cgroup) { return kernel_bytes(cgroup).value_or(0) + user_bytes(cgroup).value_or(0); }),
+      amounts_of(memory.slab_allocations, site_name, std::mem_fn(&AllocationSite::count)),
+      amounts_of(memory.page_owners, site_name, bytes),
+  };
+}
+
+std::string kernel_of(const KernelMemory& memory) {
+  return memory.machine.empty() ? memory.release : fmt::format("{} {}", memory.release, memory.machine);
+}
+
+// Lines that only one has (of another kernel, or of a source that was missing) are there with 0.
+void align(std::vector<BalanceLine>& lines, const std::vector<BalanceLine>& others) {
+  std::size_t at = 0;
+  for (const BalanceLine& other : others) {
+    const auto found = std::ranges::find(lines, other.id, &BalanceLine::id);
+    if (found != lines.end()) {
+      at = static_cast<std::size_t>(found - lines.begin()) + 1;
+      continue;
+    }
+    BalanceLine none = other;
+    none.bytes = 0;
+    lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), std::move(none));
+    ++at;
+  }
+}
+
+}  // namespace
+
+SnapshotResult take_stock(KernelMemory&& memory) {
+  SnapshotResult result;
+  result.memory = std::move(memory);
+  const auto total = find_number(result.memory.meminfo, "MemTotal");
+  if (!total) {
+    Error error("The snapshot's meminfo has no line MemTotal");
+    error.hint("It has to be the text of /proc/meminfo");
+    throw error;
+  }
+  result.total = *total;
+  result.caches = caches_of(result.memory);
+  result.sheet = balance_sheet(result.memory, result.caches, result.total);
+  return result;
+}
+
+SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
+  SnapshotDiff result;
+  result.a_unix_ns = a.memory.unix_ns;
+  result.b_unix_ns = b.memory.unix_ns;
+  result.a_kernel = kernel_of(a.memory);
+  result.b_kernel = kernel_of(b.memory);
+  result.a_sheet = a.sheet;
+  result.b_sheet = b.sheet;
+  align(result.a_sheet, b.sheet);
+  align(result.b_sheet, result.a_sheet);
+  const AllAmounts before = all_amounts(a);
+  const AllAmounts after = all_amounts(b);
+  result.caches = changes(before.caches, after.caches);
+  result.vmalloc = changes(before.vmalloc, after.vmalloc);
+  result.allocinfo = changes(before.allocinfo, after.allocinfo);
+  result.cgroups = changes(before.cgroups, after.cgroups);
+  result.slab_allocations = changes(before.slab_allocations, after.slab_allocations);
+  result.page_owners = changes(before.page_owners, after.page_owners);
+  return result;
+}
+
+}  // namespace kmt

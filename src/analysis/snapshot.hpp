@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "results/snapshot.hpp"
+
+namespace kmt {
+
+// The balance sheet, and the slab caches as it counts them. Throws Error where meminfo says no MemTotal.
+SnapshotResult take_stock(KernelMemory&& memory);
+// What changed from one to the other.
+SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b);
+
+}  // namespace kmt

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where the kernel's memory is: a balance sheet, and what its largest lines are made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/columns.hpp"
+#include "trace/kernel_memory.hpp"
+
+namespace kmt {
+
+struct BalanceLine {
+  std::string id;      // "slab.in-use"; never changes its meaning
+  std::string label;   // for people
+  std::int64_t bytes;  // negative where the kernel's files, read one after the other, disagree
+  unsigned depth;      // 0: the lines that add up to MemTotal; 1: parts that add up to the line above them
+  bool counted;        // false: a remark; its bytes lie in other lines
+  std::string source;  // which files say so
+};
+
+// A slab cache, of slabinfo and /sys/kernel/slab.
+struct SlabCacheUse {
+  std::string name;
+  std::vector<std::string> aliases;  // caches that were merged with it
+  std::uint64_t bytes = 0;           // of its slabs
+  std::uint64_t in_use = 0;          // bytes that objects asked for
+  std::uint64_t free = 0;            // bytes of objects that are held but empty
+  std::uint64_t padding = 0;         // bytes between objects: alignment and metadata
+  std::uint64_t tails = 0;           // bytes at the ends of slabs
+  std::uint64_t active_objects = 0;
+  std::uint64_t objects = 0;
+  std::uint64_t object_bytes = 0;  // with padding
+  std::uint64_t slabs = 0;
+  const SlabAttributes* attributes = nullptr;  // of the same result; null: not known
+};
+
+struct SnapshotResult {
+  KernelMemory memory;
+  std::uint64_t total = 0;  // MemTotal
+  std::vector<BalanceLine> sheet;
+  std::vector<SlabCacheUse> caches;
+
+  SnapshotResult() = default;
+  SnapshotResult(const SnapshotResult&) = delete;  // caches point into memory
+  SnapshotResult& operator=(const SnapshotResult&) = delete;
+  SnapshotResult(SnapshotResult&&) = default;
+  SnapshotResult& operator=(SnapshotResult&&) = default;
+};
+
+std::span<const Column<SlabCacheUse>> slab_cache_columns();
+
+// What a cgroup's memory.stat says of the kernel's memory for it, its children's included. Empty: it does not say.
+std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup);
+std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup);
+
+// One name's amounts in two snapshots.
+struct SnapshotChange {
+  std::string name;
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+};
+
+struct SnapshotDiff {
+  std::uint64_t a_unix_ns = 0;  // 0: not known
+  std::uint64_t b_unix_ns = 0;
+  std::string a_kernel;
+  std::string b_kernel;
+  std::vector<BalanceLine> a_sheet;
+  std::vector<BalanceLine> b_sheet;  // the same lines in the same order
+  // By the size of the change; what did not change is left out.
+  std::vector<SnapshotChange> caches;
+  std::vector<SnapshotChange> vmalloc;
+  std::vector<SnapshotChange> allocinfo;
+  std::vector<SnapshotChange> cgroups;
+  std::vector<SnapshotChange> slab_allocations;  // counts of objects
+  std::vector<SnapshotChange> page_owners;
+};
+
+}  // namespace kmt

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What tells who allocated: allocinfo, SLUB's traces, page_owner, kmemleak.
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "snapshot/parsers.hpp"
+#include "snapshot/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Orders that no kernel allocates are damage.
+constexpr std::uint64_t kMostOrder = 40;
+
+// Adds up what has the same stack.
+class ByStack {
+ public:
+  explicit ByStack(std::vector<AllocationSite>& sites) : sites_(sites) {}
+
+  void add(const std::vector<std::string_view>& stack, std::uint64_t count, std::uint64_t bytes) {
+    std::string key;
+    for (const std::string_view frame : stack) key.append(frame).push_back('\n');
+    const auto [found, is_new] = known_.try_emplace(std::move(key), sites_.size());
+    if (is_new) {
+      AllocationSite& site = sites_.emplace_back();
+      if (!stack.empty()) site.name = stack.front();
+      site.stack.assign(stack.begin(), stack.end());
+    }
+    sites_[found->second].count += count;
+    sites_[found->second].bytes += bytes;
+  }
+
+ private:
+  std::vector<AllocationSite>& sites_;
+  std::unordered_map<std::string, std::size_t> known_;
+};
+
+// "page_owner" and the like are records, separated by empty lines: calls `take(lines)` for each.
+template <typename Take>
+void each_record(std::string_view text, Take&& take) {
+  std::vector<std::string_view> lines;
+  each_line(text, [&](std::string_view line) {
+    if (!trim(line).empty()) {
+      lines.push_back(line);
+    } else if (!lines.empty()) {
+      take(lines);
+      lines.clear();
+    }
+  });
+  if (!lines.empty()) take(lines);
+}
+
+}  // namespace
+
+// "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …".
+void parse_allocinfo(std::string_view text, KernelMemory& memory) {
+  each_line(text, [&](std::string_view line) {
+    if (line.empty() || line.starts_with("allocinfo - version") || line.starts_with('#')) return;
+    Words words(line);
+    const auto bytes = whole_number(words.next());
+    const auto count = whole_number(words.next());
+    const std::string_view place = words.next();
+    if (!bytes || !count || place.empty()) return keep_unknown("allocinfo", line, memory);
+    if (*count == 0 && *bytes == 0) return;
+    AllocationSite site;
+    site.name = place;
+    site.bytes = *bytes;
+    site.count = *count;
+    while (!words.empty()) {
+      const std::string_view word = words.next();
+      if (word.starts_with("func:"))
+        site.name.append(" ").append(word.substr(5));
+      else if (word.starts_with('[') && word.ends_with(']'))
+        site.of = word.substr(1, word.size() - 2);
+      else
+        site.others.append(site.others.empty() ? "" : " ").append(word);
+    }
+    memory.allocinfo.push_back(std::move(site));
+  });
+}
+
+// "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0", then frames, one a line.
+// Without debugging: "No data".
+void parse_slab_traces(std::string_view text, std::string_view source, std::vector<AllocationSite>& sites,
+                       KernelMemory& memory) {
+  AllocationSite* site = nullptr;
+  each_line(text, [&](std::string_view line) {
+    const std::size_t slash = line.find('/');
+    const std::size_t colon = slash == std::string_view::npos ? slash : line.find(':', slash);
+    if (colon == std::string_view::npos) {
+      if (!line.empty()) keep_unknown(source, line, memory);
+      return;
+    }
+    const std::string_view cache = line.substr(0, slash);
+    const std::string_view said = line.substr(colon + 1);
+    if (trim(said).empty() || said.starts_with("No data")) {
+      site = nullptr;
+      return;
+    }
+    Words words(said);
+    const auto count = whole_number(words.next());
+    const std::string_view function = words.next();
+    if (!count && site != nullptr && site->of == cache) {
+      site->stack.emplace_back(trim(said));
+      return;
+    }
+    if (!count || function.empty()) return keep_unknown(source, line, memory);
+    site = &sites.emplace_back();
+    site->name = function;
+    site->of = cache;
+    site->count = *count;
+    site->others = words.rest();
+  });
+}
+
+// "Page allocated via order 2, mask …", "PFN …", then frames, each indented by a blank.
+void parse_page_owner(std::string_view text, KernelMemory& memory) {
+  ByStack sites(memory.page_owners);
+  each_record(text, [&](const std::vector<std::string_view>& lines) {
+    constexpr std::string_view kBegin = "Page allocated via order ";
+    const auto order =
+        lines.front().starts_with(kBegin) ? leading_number(lines.front().substr(kBegin.size())) : std::nullopt;
+    if (!order || *order > kMostOrder) return keep_unknown("page_owner", lines.front(), memory);
+    std::vector<std::string_view> stack;
+    for (const std::string_view line : lines)
+      if (line.starts_with(' ')) stack.push_back(trim(line));
+    const std::uint64_t pages = std::uint64_t{1} << *order;
+    sites.add(stack, pages, pages * memory.page_size);
+  });
+}
+
+// Frames, then "nr_base_pages: 16" (before Linux 6.10 "stack_count: 16").
+void parse_page_owner_stacks(std::string_view text, KernelMemory& memory) {
+  ByStack sites(memory.page_owners);
+  each_record(text, [&](const std::vector<std::string_view>& lines) {
+    std::vector<std::string_view> stack;
+    std::optional<std::uint64_t> pages;
+    for (const std::string_view line : lines) {
+      const std::size_t colon = line.find(": ");
+      if (!line.starts_with(' ') && colon != std::string_view::npos)
+        pages = whole_number(trim(line.substr(colon + 2)));
+      else
+        stack.push_back(trim(line));
+    }
+    if (!pages) return keep_unknown("page_owner_stacks", lines.front(), memory);
+    sites.add(stack, *pages, *pages * memory.page_size);
+  });
+}
+
+// "unreferenced object 0xffff… (size 32):", lines about it, "backtrace:", then frames, "[<address>] do_one+0x12/0x40".
+void parse_kmemleak(std::string_view text, KernelMemory& memory) {
+  ByStack sites(memory.kmemleak);
+  std::vector<std::string_view> stack;
+  std::optional<std::uint64_t> bytes;
+  bool in_stack = false;
+  const auto end_object = [&] {
+    if (bytes) sites.add(stack, 1, *bytes);
+    bytes.reset();
+    stack.clear();
+    in_stack = false;
+  };
+  each_line(text, [&](std::string_view line) {
+    if (line.starts_with("unreferenced object")) {
+      end_object();
+      constexpr std::string_view kSize = "(size ";
+      const std::size_t at = line.find(kSize);
+      if (at != std::string_view::npos) bytes = leading_number(line.substr(at + kSize.size()));
+      if (!bytes) keep_unknown("kmemleak", line, memory);
+      return;
+    }
+    const std::string_view said = trim(line);
+    if (said.starts_with("backtrace")) {
+      in_stack = true;
+    } else if (in_stack && !said.empty()) {
+      const std::size_t address = said.starts_with("[<") ? said.find(">] ") : std::string_view::npos;
+      stack.push_back(address == std::string_view::npos ? said : said.substr(address + 3));
+    }
+  });
+  end_object();
+}
+
+}  // namespace kmt

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// memory.stat of every cgroup.
+#include <unordered_map>
+
+#include "snapshot/parsers.hpp"
+#include "snapshot/words.hpp"
+
+namespace kmt {
+
+void parse_cgroups(std::string_view text, KernelMemory& memory) {
+  constexpr std::string_view kFile = "/memory.stat:";
+  std::unordered_map<std::string_view, std::size_t> known;  // paths in the text
+  each_line(text, [&](std::string_view line) {
+    if (line.empty()) return;
+    // A cgroup may be called anything, numbers may not.
+    const std::size_t at = line.rfind(kFile);
+    if (at == std::string_view::npos) return keep_unknown("cgroups", line, memory);
+    Words words(line.substr(at + kFile.size()));
+    const std::string_view name = words.next();
+    const auto value = whole_number(words.next(), UINT64_MAX);  // limits are
+    if (name.empty() || !value || !words.empty()) return keep_unknown("cgroups", line, memory);
+    const std::string_view path = line.substr(0, at);
+    const auto [found, is_new] = known.try_emplace(path, memory.cgroups.size());
+    if (is_new) memory.cgroups.emplace_back().path = path.empty() ? "/" : path;
+    memory.cgroups[found->second].values.push_back({std::string(name), *value, false});
+  });
+}
+
+}  // namespace kmt

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/collect.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/klog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "snapshot/sources.hpp"
+#include "snapshot/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// All texts together are one chunk of a .kmt at most.
+constexpr std::size_t kMostBytes = 60u << 20;
+constexpr std::size_t kMostOfAFile = 16u << 20;
+constexpr std::size_t kMostOfAnAttribute = 4096;
+constexpr std::size_t kMostFiles = 100'000;  // of a folder
+constexpr std::size_t kMostDepth = 64;       // of cgroups
+constexpr std::chrono::milliseconds kMostTime(500);
+
+// Files of /sys/kernel/slab/CACHE that only do something when they are written to, that configure the cache and say
+// nothing of its memory; and lists of call sites, which are another source.
+constexpr std::string_view kNoAttributes[] = {
+    "validate",        "shrink",       "alloc_calls",    "free_calls",    "trace",
+    "sanity_checks",   "poison",       "red_zone",       "failslab",      "skip_kfence",
+    "min_partial",     "cpu_partial",  "ctor",           "hwcache_align", "aliases",
+    "usersize",        "cache_dma",    "destroy_by_rcu", "store_user",    "remote_node_defrag_ratio",
+    "objects_partial", "objs_per_slab"};
+
+struct Reading {
+  std::string text;
+  int error = 0;     // errno
+  bool cut = false;  // there was more
+};
+
+// What may still be read of one source.
+struct Limits {
+  std::size_t bytes;
+  Clock::time_point until;
+};
+
+// Of a regular file, as all files of procfs, sysfs and debugfs are; anything else might block for ever.
+Reading read_some(const std::string& path, const Limits& limits) {
+  Reading reading;
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    reading.error = file ? EINVAL : errno;
+    return reading;
+  }
+  std::size_t used = 0;
+  std::size_t room = 1 << 12;
+  for (;;) {
+    if (used >= limits.bytes || Clock::now() > limits.until) {
+      reading.cut = true;
+      break;
+    }
+    if (reading.text.size() - used < room) reading.text.resize(used + room);
+    const ssize_t count = ::read(file.get(), reading.text.data() + used, room);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) reading.error = errno;
+    if (count <= 0) break;
+    used += static_cast<std::size_t>(count);
+    room = std::min<std::size_t>(room * 2, 1 << 20);
+  }
+  reading.text.resize(std::min(used, limits.bytes));
+  if (reading.cut) reading.text.resize(reading.text.rfind('\n') + 1);  // no part of a line; none: npos + 1
+  if (reading.error != 0) reading.text.clear();
+  return reading;
+}
+
+void append_lines(std::string_view prefix, std::string_view text, std::string& out) {
+  each_line(text, [&](std::string_view line) { out.append(prefix).append(line).push_back('\n'); });
+}
+
+Reading read_attributes(const std::string& folder, const Limits& limits) {
+  Reading all;
+  std::size_t files = 0;
+  for (const std::string& cache : names_in(folder)) {
+    if (all.text.size() >= limits.bytes || files >= kMostFiles || Clock::now() > limits.until) {
+      all.cut = true;
+      break;
+    }
+    const std::string path = fmt::format("{}/{}", folder, cache);
+    std::error_code code;
+    if (fs::is_symlink(path, code)) {
+      all.text += fmt::format("{} -> {}\n", cache, fs::read_symlink(path, code).filename().string());
+      continue;
+    }
+    for (const std::string& name : names_in(path)) {
+      if (++files > kMostFiles || std::ranges::find(kNoAttributes, name) != std::end(kNoAttributes)) continue;
+      const Reading one = read_some(fmt::format("{}/{}", path, name), {kMostOfAnAttribute, limits.until});
+      append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
+    }
+  }
+  if (all.text.empty()) all.error = fs::exists(folder) ? EACCES : ENOENT;
+  return all;
+}
+
+// `name` is alloc_traces; before Linux 5.16 the same is alloc_calls in /sys/kernel/slab/CACHE.
+Reading read_traces(const std::string& folder, std::string_view name, const Limits& limits) {
+  Reading all;
+  all.error = ENOENT;
+  for (const std::string& cache : names_in(folder)) {
+    if (all.text.size() >= limits.bytes || Clock::now() > limits.until) {
+      all.cut = true;
+      break;
+    }
+    std::error_code code;
+    const std::string path = fmt::format("{}/{}", folder, cache);
+    if (fs::is_symlink(path, code)) continue;
+    const Reading one = read_some(fmt::format("{}/{}", path, name), {limits.bytes - all.text.size(), limits.until});
+    if (one.error != 0) {
+      if (one.error == EACCES || one.error == EPERM) all.error = one.error;
+      continue;
+    }
+    all.cut = all.cut || one.cut;
+    append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
+  }
+  if (!all.text.empty()) all.error = 0;
+  return all;
+}
+
+Reading read_cgroups(const std::string& root, const Limits& limits) {
+  Reading all;
+  all.error = ENOENT;
+  struct Place {
+    std::string path;
+    std::size_t depth;
+  };
+  std::vector<Place> left = {{"", 0}};
+  std::size_t files = 0;
+  while (!left.empty()) {
+    if (all.text.size() >= limits.bytes || ++files > kMostFiles || Clock::now() > limits.until) {
+      all.cut = true;
+      break;
+    }
+    const Place place = std::move(left.back());
+    left.pop_back();
+    const Reading one = read_some(root + place.path + "/memory.stat", {kMostOfAnAttribute * 4, limits.until});
+    append_lines(place.path + "/memory.stat:", one.text, all.text);
+    if (one.error == EACCES) all.error = one.error;
+    if (place.depth >= kMostDepth) continue;
+    std::error_code code;
+    for (fs::directory_iterator entry(root + place.path, code); !code && entry != fs::directory_iterator();
+         entry.increment(code))
+      if (std::error_code ignored; entry->is_directory(ignored) && !entry->is_symlink(ignored))
+        left.push_back({place.path + '/' + entry->path().filename().string(), place.depth + 1});
+  }
+  if (!all.text.empty()) all.error = 0;
+  return all;
+}
+
+// Where cgroups that account memory are mounted: version 1's controller, or version 2.
+std::string cgroup_root() {
+  std::string root;
+  const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
+  each_line(mounts, [&](std::string_view line) {
+    Words words(line);
+    words.next();
+    const std::string_view place = words.next();
+    const std::string_view type = words.next();
+    const std::string options = fmt::format(",{},", words.next());
+    if (type == "cgroup" && options.find(",memory,") != std::string::npos) root = place;
+    if (type == "cgroup2" && root.empty()) root = place;
+  });
+  return root.empty() ? "/sys/fs/cgroup" : root;
+}
+
+std::string percpu_lines(std::string_view log) {
+  std::string lines;
+  each_line(log, [&](std::string_view line) {
+    if (line.find("percpu:") != std::string_view::npos) lines.append(line).push_back('\n');
+  });
+  return lines;
+}
+
+Reading read_kernel_log() {
+  constexpr int kReadAll = 3;     // SYSLOG_ACTION_READ_ALL
+  constexpr int kSizeOfLog = 10;  // SYSLOG_ACTION_SIZE_BUFFER
+  Reading reading;
+  const int size = ::klogctl(kSizeOfLog, nullptr, 0);
+  std::string log(static_cast<std::size_t>(std::clamp(size, 0, static_cast<int>(kMostOfAFile))), '\0');
+  const int count = size < 0 ? size : ::klogctl(kReadAll, log.data(), static_cast<int>(log.size()));
+  if (count < 0) reading.error = errno;
+  log.resize(static_cast<std::size_t>(std::max(count, 0)));
+  reading.text = percpu_lines(log);
+  if (reading.text.empty() && reading.error == 0) reading.error = ENOENT;
+  return reading;
+}
+
+Reading read_path(const SnapshotSource& source, const std::string& path, const Limits& limits) {
+  std::error_code code;
+  const bool is_folder = fs::is_directory(path, code);
+  switch (source.kind) {
+    case SourceKind::slab_folder:
+      if (is_folder) return read_attributes(path, limits);
+      break;
+    case SourceKind::slab_traces:
+      if (is_folder) return read_traces(path, source.name, limits);
+      break;
+    case SourceKind::cgroups:
+      if (is_folder) return read_cgroups(path, limits);
+      break;
+    case SourceKind::boot_messages: {
+      Reading log = read_some(path, limits);
+      log.text = percpu_lines(log.text);
+      return log;
+    }
+    case SourceKind::file: break;
+  }
+  return read_some(path, limits);
+}
+
+// Older kernels have it under another name.
+Reading read_older(const SnapshotSource& source, const std::string& root, const Limits& limits) {
+  if (source.kind != SourceKind::slab_traces) return {.error = ENOENT};
+  const std::string_view name = source.name == "alloc_traces" ? "alloc_calls" : "free_calls";
+  Reading reading = read_traces(root + "/sys/kernel/slab", name, limits);
+  // The file is there for every cache, and says so where nothing is followed.
+  if (reading.text.find("No data") != std::string::npos && reading.text.find("age=") == std::string::npos)
+    reading = {.error = ENOENT};
+  return reading;
+}
+
+class Collector {
+ public:
+  // Takes what was read; what was not is named.
+  void take(const SnapshotSource& source, Reading&& reading, std::string_view why_missing, std::string_view how) {
+    if (reading.error != 0) return add_missing(source.name, why_missing, how);
+    if (reading.cut)
+      add_missing(source.name, fmt::format("only the first {} were read", humane_bytes(reading.text.size())), "");
+    left_ -= std::min(left_, reading.text.size());
+    sample_.texts.emplace_back(source.name, std::move(reading.text));
+  }
+  void add_text(std::string_view name, std::string text) { sample_.texts.emplace_back(name, std::move(text)); }
+  void add_missing(std::string_view name, std::string_view why, std::string_view how) {
+    missing_ += fmt::format("{}\t{}\t{}\n", name, why, how);
+  }
+  Limits limits() const { return {std::min(left_, kMostOfAFile), Clock::now() + kMostTime}; }
+  StateSample finish() {
+    sample_.texts.emplace_back("missing", std::move(missing_));
+    return std::move(sample_);
+  }
+
+ private:
+  StateSample sample_;
+  std::string missing_;
+  std::size_t left_ = kMostBytes;
+};
+
+std::uint64_t wall_clock_ns() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+// Since Linux 6.8 page_owner counts by stack itself, which is far less to read.
+constexpr SnapshotSource kOwnerStacks = {"page_owner_stacks", "/sys/kernel/debug/page_owner_stacks/show_stacks",
+                                         SourceKind::file, ""};
+
+Reading read_live(const SnapshotSource& source, const Limits& limits) {
+  if (source.kind == SourceKind::boot_messages) return read_kernel_log();
+  if (source.kind == SourceKind::cgroups) return read_cgroups(cgroup_root(), limits);
+  Reading reading = read_path(source, std::string(source.path), limits);
+  if (reading.error != ENOENT) return reading;
+  Reading older = read_older(source, "", limits);
+  return older.error == 0 ? older : reading;
+}
+
+Reading read_copy(const SnapshotSource& source, const std::string& folder, const Limits& limits) {
+  Reading reading = read_path(source, fmt::format("{}/{}", folder, source.name), limits);
+  if (reading.error == ENOENT && source.path.starts_with('/'))
+    reading = read_path(source, folder + std::string(source.path), limits);
+  if (reading.error == ENOENT) reading = read_older(source, folder, limits);
+  return reading;
+}
+
+}  // namespace
+
+StateSample collect_snapshot() {
+  Collector collector;
+  const std::uint64_t time = wall_clock_ns();
+  for (const SnapshotSource& source : snapshot_sources()) {
+    if (source.name == "page_owner")
+      if (Reading stacks = read_live(kOwnerStacks, collector.limits()); stacks.error == 0) {
+        collector.take(kOwnerStacks, std::move(stacks), "", "");
+        continue;
+      }
+    Reading reading = read_live(source, collector.limits());
+    const bool forbidden = reading.error == EACCES || reading.error == EPERM;
+    const std::string why = forbidden                 ? "not permitted"
+                            : reading.error == ENOENT ? fmt::format("this kernel has no {}", source.path)
+                                                      : fmt::format("cannot be read (errno {})", reading.error);
+    collector.take(source, std::move(reading), why, forbidden ? "run as root" : source.how);
+  }
+  StateSample sample = collector.finish();
+  sample.unix_ns = time;
+  return sample;
+}
+
+StateSample collect_snapshot_from(const std::string& folder) {
+  Collector collector;
+  for (const SnapshotSource& source : snapshot_sources()) {
+    if (source.name == "page_owner")
+      if (Reading stacks = read_copy(kOwnerStacks, folder, collector.limits()); stacks.error == 0) {
+        collector.take(kOwnerStacks, std::move(stacks), "", "");
+        continue;
+      }
+    Reading reading = read_copy(source, folder, collector.limits());
+    if (source.name == "meminfo" && reading.error != 0) {
+      Error error("The folder has no readable meminfo");
+      error.at({folder, {}, {}})
+          .hint("Copy files of /proc there: cp /proc/meminfo /proc/slabinfo /proc/zoneinfo FOLDER");
+      throw error;
+    }
+    const bool gone = reading.error == ENOENT;
+    collector.take(source, std::move(reading), gone ? "not in the folder" : "cannot be read",
+                   source.kind == SourceKind::boot_messages ? std::string("dmesg > FOLDER/dmesg")
+                                                            : fmt::format("copy {} there", source.path));
+  }
+  if (Reading uname = read_some(folder + "/uname", {kMostOfAnAttribute, Clock::now() + kMostTime}); uname.error == 0)
+    collector.add_text("uname", std::move(uname.text));
+  return collector.finish();
+}
+
+}  // namespace kmt

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Takes a snapshot: the texts of the kernel's files, as they are.
+#pragma once
+
+#include <string>
+
+#include "trace/state_sample.hpp"
+
+namespace kmt {
+
+// Of the running kernel. What cannot be read, and why, is said in the text "missing". Reads at most 60 MiB, and of what
+// takes long no more than a part of a second.
+StateSample collect_snapshot();
+// The same of copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, …
+// The text "uname" is that of `uname -a`, if it is there. Throws Error where there is no meminfo.
+StateSample collect_snapshot_from(const std::string& folder);
+
+}  // namespace kmt

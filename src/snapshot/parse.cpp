@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/parse.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/text.hpp"
+#include "snapshot/parsers.hpp"
+#include "snapshot/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint32_t kUsualPage = 4096;
+
+// Some amounts are said in bytes and in pages. The files are read one after the other, so quotients are not exact:
+// each speaks for a power of two, and most of them decide.
+std::uint32_t guessed_page_size(const KernelMemory& memory) {
+  constexpr std::pair<std::string_view, std::string_view> kBoth[] = {{"MemFree", "nr_free_pages"},
+                                                                     {"AnonPages", "nr_anon_pages"},
+                                                                     {"Mapped", "nr_mapped"},
+                                                                     {"Shmem", "nr_shmem"},
+                                                                     {"PageTables", "nr_page_table_pages"}};
+  constexpr std::uint64_t kMostPage = 1 << 20;
+  std::vector<std::uint32_t> sizes;
+  for (const auto& [bytes, pages] : kBoth) {
+    const std::uint64_t count = number_or_0(memory.vmstat, pages);
+    const std::uint64_t ratio = count == 0 ? 0 : number_or_0(memory.meminfo, bytes) / count;
+    if (ratio < kUsualPage / 2 || ratio > kMostPage) continue;
+    const auto below = static_cast<std::uint32_t>(std::bit_floor(ratio));
+    sizes.push_back(ratio > below + below / 2 ? below * 2 : below);
+  }
+  if (sizes.empty()) return kUsualPage;
+  std::ranges::sort(sizes);
+  return sizes[sizes.size() / 2];
+}
+
+void take_uname(std::string_view text, KernelMemory& memory) {
+  Words words(text.substr(0, text.find('\n')));
+  words.next();
+  words.next();
+  memory.release = words.next();
+  std::string_view last;
+  std::string_view before;
+  while (!words.empty()) {
+    before = last;
+    last = words.next();
+  }
+  memory.machine = last == "GNU/Linux" ? before : last;  // `uname -a` ends so
+}
+
+using Parser = void (*)(std::string_view, KernelMemory&);
+struct Step {
+  std::string_view name;
+  Parser parse;
+};
+
+constexpr Step kSteps[] = {
+    {"sockstat", parse_sockstat},
+    {"percpu_stats", parse_percpu_stats},
+    {"dmesg", parse_boot_messages},
+    {"slabinfo", parse_slabinfo},
+    {"slab", parse_slab_attributes},
+    {"zoneinfo", parse_zoneinfo},
+    {"buddyinfo", parse_buddyinfo},
+    {"pagetypeinfo", parse_pagetypeinfo},
+    {"vmallocinfo", parse_vmallocinfo},
+    {"allocinfo", parse_allocinfo},
+    {"cgroups", parse_cgroups},
+    {"alloc_traces",
+     [](std::string_view text, KernelMemory& memory) {
+       parse_slab_traces(text, "alloc_traces", memory.slab_allocations, memory);
+     }},
+    {"free_traces", [](std::string_view text,
+                       KernelMemory& memory) { parse_slab_traces(text, "free_traces", memory.slab_frees, memory); }},
+    {"page_owner", parse_page_owner},
+    {"page_owner_stacks", parse_page_owner_stacks},
+    {"kmemleak", parse_kmemleak},
+    {"missing", parse_missing},
+    {"uname", take_uname},
+};
+
+// A line may take twenty times its bytes in memory, so what a small file unpacks to has an end.
+constexpr std::size_t kMostLines = 1 << 20;
+constexpr std::size_t kMostNumbers = 1 << 14;  // of meminfo and vmstat
+
+// As many lines of the text as are `left`, which become fewer.
+std::string_view first_lines(std::string_view text, std::size_t& left) {
+  std::size_t end = 0;
+  while (left > 0 && end < text.size()) {
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+    --left;
+  }
+  return text.substr(0, end);
+}
+
+bool is_in(const StateSample& sample, std::string_view name) {
+  return std::ranges::any_of(sample.texts, [name](const auto& text) { return text.first == name; });
+}
+
+}  // namespace
+
+void parse_missing(std::string_view text, KernelMemory& memory) {
+  each_line(text, [&](std::string_view line) {
+    const std::vector<std::string_view> parts = split(line, '\t');
+    if (parts.size() == 3)
+      memory.missing.push_back({std::string(parts[0]), std::string(parts[1]), std::string(parts[2])});
+  });
+}
+
+KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) {
+  KernelMemory memory;
+  memory.unix_ns = sample.unix_ns;
+  std::size_t few = kMostNumbers;
+  parse_meminfo(first_lines(text_of(sample, "meminfo"), few), memory);
+  parse_vmstat(first_lines(text_of(sample, "vmstat"), few), memory);
+  memory.page_size = page_size != 0 ? page_size : guessed_page_size(memory);
+  std::size_t lines = kMostLines;
+  for (const Step& step : kSteps) {
+    const std::string_view text = text_of(sample, step.name);
+    const std::string_view begin = first_lines(text, lines);
+    step.parse(begin, memory);
+    if (begin.size() < text.size())
+      memory.missing.push_back({std::string(step.name), "it has more lines than any kernel: some are left out", ""});
+  }
+  for (const auto& [name, text] : sample.texts)
+    if (name != "missing") memory.has.push_back(name);
+  if (is_in(sample, "allocinfo") && memory.allocinfo.empty())
+    memory.missing.push_back({"allocinfo", "profiling is switched off", "sysctl vm.mem_profiling=1"});
+  return memory;
+}
+
+}  // namespace kmt

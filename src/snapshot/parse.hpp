@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From the texts of the kernel's files to structs: docs/formats/kmt.md, "A snapshot", names the texts. Texts may be of
+// any kernel, or hostile: what is not understood is kept in KernelMemory::unknown, and nothing here throws for it.
+#pragma once
+
+#include "trace/kernel_memory.hpp"
+#include "trace/state_sample.hpp"
+
+namespace kmt {
+
+// All that the sample tells. `page_size` 0: it is found out from what the texts count in pages and in bytes.
+KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size);
+
+}  // namespace kmt

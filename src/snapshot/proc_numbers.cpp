@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Files that are names and numbers: meminfo, vmstat, sockstat, percpu_stats.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "snapshot/parsers.hpp"
+#include "snapshot/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kKb = 1024;
+
+// "Slab:   96564 kB", "pgfault 17".
+std::optional<NamedAmount> number_of(std::string_view line) {
+  Words words(line);
+  std::string_view name = words.next();
+  if (name.ends_with(':')) name.remove_suffix(1);
+  const std::optional<std::uint64_t> value = whole_number(words.next());
+  const std::string_view unit = words.next();
+  const bool in_bytes = unit == "kB";
+  if (name.empty() || !value || !words.empty() || (!unit.empty() && !in_bytes)) return std::nullopt;
+  if (in_bytes && *value > kMostNumber / kKb) return std::nullopt;
+  return NamedAmount{std::string(name), in_bytes ? *value * kKb : *value, in_bytes};
+}
+
+void parse_numbers(std::string_view text, std::string_view source, NamedAmounts& numbers, KernelMemory& memory) {
+  each_line(text, [&](std::string_view line) {
+    if (trim(line).empty()) return;
+    if (auto number = number_of(line))
+      numbers.push_back(std::move(*number));
+    else
+      keep_unknown(source, line, memory);
+  });
+}
+
+}  // namespace
+
+void keep_unknown(std::string_view source, std::string_view line, KernelMemory& memory) {
+  constexpr std::ptrdiff_t kMostOfASource = 5;
+  constexpr std::size_t kMostBytes = 200;
+  ++memory.unknown_lines;
+  const auto known = std::count_if(memory.unknown.begin(), memory.unknown.end(),
+                                   [source](const UnknownLine& one) { return one.source == source; });
+  if (known < kMostOfASource) memory.unknown.push_back({std::string(source), std::string(line.substr(0, kMostBytes))});
+}
+
+void parse_meminfo(std::string_view text, KernelMemory& memory) {
+  parse_numbers(text, "meminfo", memory.meminfo, memory);
+}
+
+void parse_vmstat(std::string_view text, KernelMemory& memory) { parse_numbers(text, "vmstat", memory.vmstat, memory); }
+
+// "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": pairs behind the protocol's name.
+void parse_sockstat(std::string_view text, KernelMemory& memory) {
+  each_line(text, [&](std::string_view line) {
+    Words words(line);
+    const std::string_view protocol = words.next();
+    if (protocol.empty()) return;
+    if (!protocol.ends_with(':')) return keep_unknown("sockstat", line, memory);
+    while (!words.empty()) {
+      const std::string_view what = words.next();
+      const std::optional<std::uint64_t> value = whole_number(words.next());
+      if (!value) return keep_unknown("sockstat", line, memory);
+      const bool in_bytes = protocol == "FRAG:" && what == "memory";
+      memory.sockets.push_back(
+          {std::string(protocol.substr(0, protocol.size() - 1)) + ' ' + std::string(what), *value, in_bytes});
+    }
+  });
+}
+
+// "  unit_size           :      1048576" and "Chunk: <- First Chunk". What is allocated first lies outside of MemTotal.
+void parse_percpu_stats(std::string_view text, KernelMemory& memory) {
+  bool in_chunks = false;
+  each_line(text, [&](std::string_view line) {
+    in_chunks = in_chunks || line.starts_with("Per Chunk");
+    const std::size_t colon = line.find(':');
+    if (in_chunks || colon == std::string_view::npos) return;
+    const std::string_view name = trim(line.substr(0, colon));
+    const std::string_view value = trim(line.substr(colon + 1));
+    if (const auto number = whole_number(value))
+      memory.percpu.values.push_back({std::string(name), *number, false});
+    else if (!value.empty())
+      keep_unknown("percpu_stats", line, memory);
+  });
+}
+
+void parse_boot_messages(std::string_view text, KernelMemory& memory) {
+  std::uint64_t pages = 0;
+  std::uint64_t cpus = 0;
+  const auto number_behind = [](std::string_view line, std::string_view words) {
+    const std::size_t at = line.find(words);
+    return at == std::string_view::npos ? std::nullopt : leading_number(line.substr(at + words.size()));
+  };
+  each_line(text, [&](std::string_view line) {
+    if (line.find("percpu:") == std::string_view::npos) return;
+    if (const auto found = number_behind(line, "percpu: Embedded ")) pages = *found;
+    if (const auto found = number_behind(line, "nr_cpu_ids:")) cpus = *found;
+  });
+  constexpr std::uint64_t kMost = 1 << 20;
+  if (pages == 0 || cpus == 0 || pages > kMost || cpus > kMost) return;
+  memory.percpu.first_chunk_bytes = pages * cpus * memory.page_size;
+}
+
+}  // namespace kmt

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// /sys/kernel/slab: a folder a cache, links for those that were merged.
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "snapshot/parsers.hpp"
+#include "snapshot/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::optional<std::uint64_t> SlabAttributes::*>, 10> kFiles = {{
+    {"object_size", &SlabAttributes::object_bytes},
+    {"slab_size", &SlabAttributes::slab_bytes},
+    {"align", &SlabAttributes::align},
+    {"order", &SlabAttributes::order},
+    {"objects", &SlabAttributes::objects},
+    {"total_objects", &SlabAttributes::total_objects},
+    {"slabs", &SlabAttributes::slabs},
+    {"partial", &SlabAttributes::partial},
+    {"cpu_slabs", &SlabAttributes::cpu_slabs},
+    {"slabs_cpu_partial", &SlabAttributes::cpu_partial_slabs},
+}};
+
+// "2278 N0=2278", "128(4) C0=64(2)": the total stands in front, in brackets what CPUs hold in slabs.
+std::optional<std::uint64_t> total_of(std::string_view name, std::string_view value) {
+  const std::size_t bracket = value.find('(');
+  if (name == "slabs_cpu_partial" && bracket != std::string_view::npos)
+    return leading_number(value.substr(bracket + 1));
+  return leading_number(value);
+}
+
+void take_file(std::string_view name, std::string_view value, SlabAttributes& cache) {
+  for (const auto& [known, member] : kFiles) {
+    if (name != known) continue;
+    if (const auto number = total_of(name, value)) {
+      cache.*member = number;
+      return;
+    }
+  }
+  cache.others.emplace_back(name, value);
+}
+
+}  // namespace
+
+void parse_slab_attributes(std::string_view text, KernelMemory& memory) {
+  std::vector<SlabAttributes>& caches = memory.slab_attributes;
+  std::unordered_map<std::string_view, std::size_t> known;  // names in the text
+  const auto cache_named = [&](std::string_view name) -> SlabAttributes& {
+    const auto [found, is_new] = known.try_emplace(name, caches.size());
+    if (is_new) caches.emplace_back().name = name;
+    return caches[found->second];
+  };
+  constexpr std::string_view kLink = " -> ";
+  each_line(text, [&](std::string_view line) {
+    if (line.empty()) return;
+    const std::size_t slash = line.find('/');
+    const std::size_t link = line.find(kLink);
+    if (link != std::string_view::npos && link < slash) {
+      cache_named(line.substr(link + kLink.size())).aliases.emplace_back(line.substr(0, link));
+      return;
+    }
+    const std::size_t colon = slash == std::string_view::npos ? slash : line.find(':', slash);
+    if (colon == std::string_view::npos) return keep_unknown("slab", line, memory);
+    take_file(line.substr(slash + 1, colon - slash - 1), trim(line.substr(colon + 1)),
+              cache_named(line.substr(0, slash)));
+  });
+}
+
+}  // namespace kmt

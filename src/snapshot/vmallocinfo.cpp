@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "snapshot/parsers.hpp"
+#include "snapshot/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Who asks for the stacks of tasks; which of them has a name of its own depends on what was inlined.
+constexpr std::array<std::string_view, 7> kStackFunctions = {
+    "alloc_thread_stack_node", "dup_task_struct", "copy_process", "kernel_clone", "_do_fork", "fork_idle",
+    "create_io_thread"};
+
+std::string_view without_offset(std::string_view symbol) { return symbol.substr(0, symbol.find('+')); }
+
+// What a line says behind the caller's name.
+struct Area {
+  std::uint64_t pages = 0;
+  bool vmalloc = false;
+};
+
+Area area_of(std::string_view rest) {
+  Area area;
+  for (Words words(rest); !words.empty();) {
+    const std::string_view word = words.next();
+    constexpr std::string_view kPages = "pages=";
+    if (word.starts_with(kPages)) area.pages = leading_number(word.substr(kPages.size())).value_or(0);
+    area.vmalloc = area.vmalloc || word == "vmalloc";
+  }
+  return area;
+}
+
+}  // namespace
+
+// "0xADDRESS-0xADDRESS 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4"; without a caller "vm_map_ram" or
+// "unpurged vm_area", whose pages are freed already.
+void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
+  std::unordered_map<std::string_view, std::size_t> known;  // names in the text
+  each_line(text, [&](std::string_view line) {
+    if (line.empty()) return;
+    Words words(line);
+    const std::string_view range = words.next();
+    const std::optional<std::uint64_t> bytes = whole_number(words.next());
+    if (!range.starts_with("0x") || !bytes || words.empty()) return keep_unknown("vmallocinfo", line, memory);
+    const std::string_view said = words.rest();
+    const std::string_view symbol = words.next();
+    const bool has_caller = symbol.find('+') != std::string_view::npos || symbol.starts_with("0x");
+    const std::string_view function = has_caller ? without_offset(symbol) : said;
+    const auto [found, is_new] = known.try_emplace(function, memory.vmalloc.size());
+    if (is_new) {
+      VmallocCaller& caller = memory.vmalloc.emplace_back();
+      caller.function = function;
+      caller.stacks = std::ranges::find(kStackFunctions, function) != kStackFunctions.end();
+    }
+    VmallocCaller& caller = memory.vmalloc[found->second];
+    const Area area = area_of(words.rest());
+    ++caller.areas;
+    caller.virtual_bytes += *bytes;
+    if (area.vmalloc)
+      caller.pages += area.pages;
+    else
+      caller.mapped_bytes += *bytes;
+  });
+}
+
+}  // namespace kmt

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Lines, words and numbers of the kernel's files. All of it borrows from the text.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace kmt {
+
+// Larger numbers are none of memory, and some dozens of smaller ones can be added up without care.
+constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 56;
+
+// The number that the text is, or begins with.
+inline std::optional<std::uint64_t> leading_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || value > kMostNumber) return std::nullopt;
+  return value;
+}
+inline std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most = kMostNumber) {
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || value > most) return std::nullopt;
+  return value;
+}
+
+// Takes words from the front of a line; blanks and tabs separate them.
+class Words {
+ public:
+  explicit Words(std::string_view line) : rest_(line) { skip(); }
+  bool empty() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }
+  std::string_view next() {
+    const std::size_t end = std::min(rest_.find_first_of(" \t"), rest_.size());
+    const std::string_view word = rest_.substr(0, end);
+    rest_.remove_prefix(end);
+    skip();
+    return word;
+  }
+
+ private:
+  void skip() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size())); }
+
+  std::string_view rest_;
+};
+
+// Calls `take(line)` for each line of the text, without its end.
+template <typename Take>
+void each_line(std::string_view text, Take&& take) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    take(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace kmt

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// zoneinfo, buddyinfo and pagetypeinfo: pages by zone.
+#include <map>
+
+#include "base/text.hpp"
+#include "snapshot/parsers.hpp"
+#include "snapshot/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+// "Node 0, zone   DMA32…": what stands behind the zone's name in `rest`.
+struct ZoneName {
+  unsigned node = 0;
+  std::string_view zone;
+  std::string_view rest;
+};
+
+std::optional<ZoneName> zone_name_of(std::string_view line) {
+  Words words(line);
+  if (words.next() != "Node") return std::nullopt;
+  const auto node = leading_number(words.next());
+  if (!node || *node > 0xFFFF || words.next() != "zone") return std::nullopt;
+  std::string_view zone = words.next();
+  if (zone.ends_with(',')) zone.remove_suffix(1);
+  if (zone.empty()) return std::nullopt;
+  return ZoneName{static_cast<unsigned>(*node), zone, words.rest()};
+}
+
+// The zones of the memory that is described, by name: what one file says of a zone is put to what another did.
+class Zones {
+ public:
+  explicit Zones(KernelMemory& memory) : zones_(memory.zones) {
+    for (std::size_t i = 0; i < zones_.size(); ++i) known_.try_emplace({zones_[i].node, zones_[i].name}, i);
+  }
+  // Valid until the next call.
+  MemoryZone& named(const ZoneName& name) {
+    const auto [found, is_new] = known_.try_emplace({name.node, std::string(name.zone)}, zones_.size());
+    if (is_new) {
+      MemoryZone& zone = zones_.emplace_back();
+      zone.node = name.node;
+      zone.name = name.zone;
+    }
+    return zones_[found->second];
+  }
+
+ private:
+  std::vector<MemoryZone>& zones_;
+  std::map<std::pair<unsigned, std::string>, std::size_t> known_;
+};
+
+std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
+  std::vector<std::uint64_t> numbers;
+  for (Words words(text); !words.empty();) {
+    std::string_view word = words.next();
+    if (word.starts_with('>')) word.remove_prefix(1);  // ">100000": the kernel stopped counting
+    const auto number = whole_number(word);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+// Values of a zone are lines "NAME NUMBER" between its name and the next one's. Those of its CPUs' own lists have a
+// colon, and "count" is said by CPU; those of the node are under the node's first zone and belong to none.
+void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
+  Zones zones(memory);
+  MemoryZone* zone = nullptr;
+  bool of_node = false;
+  each_line(text, [&](std::string_view line) {
+    if (line.starts_with("Node ")) {
+      const auto name = zone_name_of(line);
+      if (!name) return keep_unknown("zoneinfo", line, memory);
+      zone = &zones.named(*name);
+      of_node = false;
+      return;
+    }
+    Words words(line);
+    std::string_view name = words.next();
+    if (name == "per-node" || name == "pages") of_node = name == "per-node";
+    if (name == "pages") name = words.next();  // "pages free 2298"
+    const auto value = whole_number(words.next());
+    if (zone == nullptr || of_node || !value || !words.empty()) return;
+    if (name == "count:")
+      zone->cpu_list_pages += *value;
+    else if (!name.ends_with(':'))
+      zone->values.push_back({std::string(name), *value, false});
+  });
+}
+
+void parse_buddyinfo(std::string_view text, KernelMemory& memory) {
+  Zones zones(memory);
+  each_line(text, [&](std::string_view line) {
+    if (line.empty()) return;
+    const auto name = zone_name_of(line);
+    auto free = name ? numbers_of(name->rest) : std::nullopt;
+    if (!free) return keep_unknown("buddyinfo", line, memory);
+    zones.named(*name).free = std::move(*free);
+  });
+}
+
+// Two tables: free blocks by type and order, which are taken, and page blocks by type.
+void parse_pagetypeinfo(std::string_view text, KernelMemory& memory) {
+  each_line(text, [&](std::string_view line) {
+    const std::size_t at = line.find(", type ");
+    if (at == std::string_view::npos || !line.starts_with("Node ")) return;
+    const auto name = zone_name_of(line.substr(0, at));
+    Words words(line.substr(at + std::string_view(", type ").size()));
+    const std::string_view type = words.next();
+    auto free = numbers_of(words.rest());
+    if (!name || type.empty() || !free) return keep_unknown("pagetypeinfo", line, memory);
+    memory.free_by_type.push_back({name->node, std::string(name->zone), std::string(type), std::move(*free)});
+  });
+}
+
+}  // namespace kmt

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which part of a snapshot is shown, in which order; the same for text and JSON.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "results/snapshot.hpp"
+
+namespace kmt {
+
+struct SnapshotOptions {
+  const Column<SlabCacheUse>* sort = &slab_cache_columns()[1];  // of slab caches: what they hold
+  std::size_t limit = 10;                                       // rows of each table; 0: all
+
+  std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
+};
+
+// The rows that are shown, the largest first; equals stay in their order. The pointers are into `rows`.
+template <typename Row, typename Amount>
+std::vector<const Row*> largest(const std::vector<Row>& rows, const SnapshotOptions& options, Amount&& amount) {
+  std::vector<const Row*> sorted;
+  sorted.reserve(rows.size());
+  for (const Row& row : rows) sorted.push_back(&row);
+  std::ranges::stable_sort(sorted, [&](const Row* a, const Row* b) { return amount(*a) > amount(*b); });
+  sorted.resize(options.shown(sorted.size()));
+  return sorted;
+}
+
+// By kernel memory, and where version 1 does not say that by user memory.
+inline std::vector<const CgroupMemory*> shown_cgroups(const SnapshotResult& result, const SnapshotOptions& options) {
+  return largest(result.memory.cgroups, options, [](const CgroupMemory& cgroup) {
+    return std::pair(kernel_bytes(cgroup).value_or(0), user_bytes(cgroup).value_or(0));
+  });
+}
+
+inline std::vector<const SlabCacheUse*> shown_caches(const SnapshotResult& result, const SnapshotOptions& options) {
+  auto sorted = sorted_by_column(result.caches, *options.sort, [](const SlabCacheUse& a, const SlabCacheUse& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+  });
+  sorted.resize(options.shown(sorted.size()));
+  return sorted;
+}
+
+}  // namespace kmt

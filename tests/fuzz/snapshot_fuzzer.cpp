@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Any texts as those of the kernel's files: parsing, adding up and showing must not crash, hang or take memory out of
+// proportion, and the balance sheet's lines add up to MemTotal. An input is texts, each behind a line "@NAME".
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "analysis/snapshot.hpp"
+#include "base/error.hpp"
+#include "snapshot/parse.hpp"
+#include "snapshot/words.hpp"
+#include "views/json_snapshot.hpp"
+#include "views/text_snapshot.hpp"
+
+namespace {
+
+kmt::StateSample sample_of(std::string_view input) {
+  kmt::StateSample sample;
+  kmt::each_line(input, [&](std::string_view line) {
+    if (line.starts_with('@'))
+      sample.texts.emplace_back(line.substr(1), "");
+    else if (!sample.texts.empty())
+      sample.texts.back().second.append(line).push_back('\n');
+  });
+  return sample;
+}
+
+// Sums wrap around where numbers are larger than any machine; they are still the same.
+void expect_to_add_up(const kmt::SnapshotResult& result) {
+  std::uint64_t sum = 0;
+  std::uint64_t parts = 0;
+  const kmt::BalanceLine* whole = nullptr;
+  bool has_parts = false;
+  const auto end_group = [&] {
+    if (has_parts && parts != static_cast<std::uint64_t>(whole->bytes)) std::abort();
+    parts = 0;
+    has_parts = false;
+  };
+  for (const kmt::BalanceLine& line : result.sheet) {
+    if (!line.counted) continue;
+    if (line.depth == 0) {
+      end_group();
+      whole = &line;
+      sum += static_cast<std::uint64_t>(line.bytes);
+    } else {
+      has_parts = true;
+      parts += static_cast<std::uint64_t>(line.bytes);
+    }
+  }
+  end_group();
+  if (sum != result.total) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const kmt::StateSample sample = sample_of({reinterpret_cast<const char*>(data), size});
+  try {
+    const kmt::SnapshotResult result = kmt::take_stock(kmt::parse_snapshot(sample, 0));
+    expect_to_add_up(result);
+    kmt::SnapshotOptions options;
+    options.limit = 0;
+    kmt::json_snapshot(result, options);
+    kmt::text_snapshot(result, options, {});
+    const kmt::SnapshotDiff none = kmt::diff(result, result);
+    if (!none.caches.empty() || !none.vmalloc.empty()) std::abort();
+    kmt::json_snapshot_diff(none, options);
+    kmt::text_snapshot_diff(none, options, {});
+  } catch (const kmt::Error&) {
+    // says that there is no MemTotal
+  }
+  return 0;
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`snapshot` of the running kernel: it adds up, it agrees with the kernel's files, and what is taken straight from the
+page allocator shows up where it belongs and goes away again."""
+import ctypes
+import fcntl
+import json
+import mmap
+import os
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.environ.get('KMEMTRACE', '')
+MIB = 1 << 20
+
+
+def why_not_live():
+    return None if os.geteuid() == 0 else 'not root'
+
+
+def refresh():
+    """Brings the CPUs' own counts into the ones that meminfo shows."""
+    with open('/proc/sys/vm/stat_refresh', 'rb') as file:
+        file.read()
+
+
+def snapshot(*arguments):
+    done = subprocess.run([PROGRAM, 'snapshot', '--json', '--limit', '0', *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, encoding='utf-8')
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def line(result, name):
+    return next(one['bytes'] for one in result['balance'] if one['id'] == name)
+
+
+def unaccounted():
+    """The middle of three, since others' memory is between counters at times."""
+    found = []
+    for _ in range(3):
+        refresh()
+        found.append(line(snapshot(), 'unaccounted'))
+    return sorted(found)[1]
+
+
+@unittest.skipIf(why_not_live() and not os.environ.get('KMEMTRACE_REQUIRE_LIVE'), why_not_live())
+class Snapshot(unittest.TestCase):
+    SLACK = 4 * MIB  # of what else goes on
+
+    def assert_taken(self, take, size):
+        """What `take` gives back, when closed, takes so many bytes from the page allocator until then."""
+        before = unaccounted()
+        held = take()
+        during = unaccounted()
+        for one in held:
+            one.close()
+        after = unaccounted()
+        self.assertAlmostEqual(size, during - before, delta=self.SLACK)
+        self.assertAlmostEqual(before, after, delta=self.SLACK)
+
+    def test_adds_up(self):
+        result = snapshot()
+        self.assertEqual(result['total_bytes'],
+                         sum(one['bytes'] for one in result['balance'] if one['counted'] and one['depth'] == 0))
+        with open('/proc/meminfo', encoding='ascii') as file:
+            self.assertEqual(result['total_bytes'], int(file.readline().split()[1]) * 1024)
+
+    def test_is_fast(self):
+        times = []
+        for _ in range(3):
+            start = time.monotonic()
+            subprocess.run([PROGRAM, 'snapshot'], stdout=subprocess.DEVNULL, check=True)
+            times.append(time.monotonic() - start)
+        self.assertLess(min(times), 1)
+
+    def test_says_what_is_missing(self):
+        result = snapshot()
+        missing = {one['source'] for one in result['missing']}
+        for name in ('meminfo', 'vmstat', 'slabinfo', 'zoneinfo', 'vmallocinfo', 'buddyinfo', 'pagetypeinfo', 'allocinfo'):
+            self.assertEqual(os.path.exists(f'/proc/{name}'), name in result['sources'], name)
+            self.assertNotEqual(name in result['sources'], name in missing, name)
+        self.assertTrue(all(one['how'] for one in result['missing']))
+        self.assertEqual(0, result['unknown_lines_total'], result['unknown_lines'])
+
+    def test_agrees_with_the_files(self):
+        result = snapshot()
+        with open('/proc/slabinfo', encoding='ascii') as file:
+            names = {row.split()[0] for row in file.readlines()[2:]}
+        self.assertEqual(names, {cache['name'] for cache in result['slab_caches']})
+        folders = {entry.name for entry in os.scandir('/sys/kernel/slab') if not entry.is_symlink()}
+        links = {entry.name: os.path.basename(os.readlink(entry.path)) for entry in os.scandir('/sys/kernel/slab')
+                 if entry.is_symlink()}
+        merged = {}
+        for name, folder in links.items():
+            merged.setdefault(folder, set()).add(name)
+        for cache in result['slab_caches']:
+            folder = links.get(cache['name'], cache['name'])
+            if folder in folders:
+                self.assertEqual(merged.get(folder, set()) - {cache['name']}, set(cache['merged']), cache['name'])
+                with open(f'/sys/kernel/slab/{folder}/object_size', encoding='ascii') as file:
+                    self.assertEqual(int(file.read()), cache['asked_object_bytes'])
+
+    def test_copies_read_as_the_kernel_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ('meminfo', 'vmstat', 'zoneinfo', 'slabinfo', 'vmallocinfo', 'buddyinfo', 'pagetypeinfo'):
+                with open(f'/proc/{name}', 'rb') as file, open(f'{folder}/{name}', 'wb') as copy:
+                    copy.write(file.read())
+            result = snapshot('--from', folder)
+            self.assertEqual(mmap.PAGESIZE, result['page_size'])
+            self.assertEqual(0, result['unknown_lines_total'], result['unknown_lines'])
+            live = snapshot()
+            self.assertEqual([one['id'] for one in live['balance'] if one['counted']],
+                             [one['id'] for one in result['balance'] if one['counted']])
+            self.assertLess(abs(line(live, 'unaccounted') - line(result, 'unaccounted')), 4 * self.SLACK)
+
+    def test_packet_ring(self):
+        def take():
+            ring = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            # struct tpacket_req: blocks of 64 KiB
+            ring.setsockopt(263, 5, struct.pack('IIII', 1 << 16, 1024, 2048, 1024 * 32))
+            return [ring]
+        self.assert_taken(take, 64 * MIB)
+
+    def test_pipes(self):
+        def take():
+            ends = []
+            for _ in range(32):
+                ends += (open(end, mode, buffering=0) for end, mode in zip(os.pipe(), ('rb', 'wb')))
+                self.assertEqual(MIB, fcntl.fcntl(ends[-1], 1031, MIB))  # F_SETPIPE_SZ
+                self.assertEqual(MIB, ends[-1].write(bytes(MIB)))
+            return ends
+        self.assert_taken(take, 32 * MIB)
+
+    def test_perf_ring(self):
+        def take():
+            libc = ctypes.CDLL(None, use_errno=True)
+            # struct perf_event_attr: PERF_TYPE_SOFTWARE, its size, PERF_COUNT_SW_DUMMY; disabled
+            attr = ctypes.create_string_buffer(struct.pack('IIQQQQQ', 1, 112, 9, 0, 0, 0, 1).ljust(112, b'\0'))
+            fd = libc.syscall(298, attr, 0, -1, -1, 0)
+            if fd < 0:
+                self.skipTest(f'no perf events: {os.strerror(ctypes.get_errno())}')
+            ring = mmap.mmap(fd, 16 * MIB + mmap.PAGESIZE)
+            os.close(fd)
+            return [ring]
+        self.assert_taken(take, 16 * MIB)
+
+    def test_what_is_counted_is_not_left_over(self):
+        """Anonymous memory, tmpfs and page tables have lines of their own."""
+        before, before_left = snapshot(), unaccounted()
+        memory = mmap.mmap(-1, 64 * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        shared = mmap.mmap(-1, 32 * MIB)
+        for one in (memory, shared):
+            for at in range(0, len(one), mmap.PAGESIZE):
+                one[at] = 1
+        refresh()
+        after, after_left = snapshot(), unaccounted()
+        memory.close()
+        shared.close()
+        self.assertGreater(line(after, 'user.anonymous') - line(before, 'user.anonymous'), 32 * MIB)
+        self.assertAlmostEqual(32 * MIB, line(after, 'user.shmem') - line(before, 'user.shmem'), delta=self.SLACK)
+        self.assertAlmostEqual(before_left, after_left, delta=self.SLACK)
+
+
+if __name__ == '__main__':
+    unittest.main()

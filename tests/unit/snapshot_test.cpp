@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Snapshots: texts of made kernels, what they are parsed to, and how it is shown. Real ones are compared with sums of a
+// Python program in tests/oracle/snapshot_test.py.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/snapshot.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "snapshot/parse.hpp"
+#include "snapshot/sources.hpp"
+#include "views/json_snapshot.hpp"
+#include "views/text_snapshot.hpp"
+
+namespace kmt {
+namespace {
+
+const char* const kMeminfo =
+    "MemTotal: 100000 kB\nMemFree: 50000 kB\nBuffers: 10 kB\nCached: 2000 kB\nSwapCached: 0 kB\nAnonPages: 3000 kB\n"
+    "Shmem: 500 kB\nKReclaimable: 90 kB\nSlab: 400 kB\nSReclaimable: 80 kB\nKernelStack: 64 kB\nPageTables: 100 kB\n"
+    "VmallocUsed: 200 kB\nPercpu: 300 kB\nHugePages_Total: 2\nHugepagesize: 2048 kB\n";
+const char* const kSlabinfo =
+    "slabinfo - version: 2.1\n"
+    "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount> "
+    "<sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail> <of_tomorrow>\n"
+    "kmalloc-96 80 84 96 42 1 : tunables 0 0 0 : slabdata 2 2 0 7\n"
+    "dentry 20 21 192 21 1 : tunables 0 0 0 : slabdata 1 1 0 8\n";
+
+class Snapshots : public ::testing::Test {
+ protected:
+  void SetUp() override { set("meminfo", kMeminfo), set("slabinfo", kSlabinfo); }
+  void set(const std::string& name, const std::string& text) {
+    std::erase_if(sample.texts, [&](const auto& known) { return known.first == name; });
+    sample.texts.emplace_back(name, text);
+  }
+  SnapshotResult result() const { return take_stock(parse_snapshot(sample, 4096)); }
+  static std::int64_t line(const SnapshotResult& of, const std::string& id) {
+    for (const BalanceLine& one : of.sheet)
+      if (one.id == id) return one.bytes;
+    ADD_FAILURE() << "no line " << id;
+    return 0;
+  }
+
+  StateSample sample;
+};
+
+TEST_F(Snapshots, ColumnsOfSlabinfoAreFoundByTheirNames) {
+  const SnapshotResult found = result();
+  ASSERT_EQ(found.memory.slabs.size(), 2u);
+  const SlabInfo& slab = found.memory.slabs[0];
+  EXPECT_EQ(slab.name, "kmalloc-96");
+  EXPECT_EQ(slab.slabs, 2u);
+  ASSERT_EQ(slab.others.size(), 6u);
+  EXPECT_EQ(slab.others.back(), NamedText("of_tomorrow", "7"));
+  EXPECT_EQ(found.caches[0].free, 4u * 96);
+  EXPECT_EQ(found.caches[0].tails, 2u * 4096 - 84 * 96);
+}
+
+TEST_F(Snapshots, HugePagesOfOldKernelsAreCounted) {
+  EXPECT_EQ(line(result(), "hugetlb"), 2 * 2048 * 1024);
+  set("meminfo", std::string(kMeminfo) + "Hugetlb: 8192 kB\n");
+  EXPECT_EQ(line(result(), "hugetlb"), 8192 * 1024);
+}
+
+// A kernel without CONFIG_VMAP_STACK has stacks that are not in VmallocUsed, which vmallocinfo shows.
+TEST_F(Snapshots, StacksAreTakenOutOfVmallocOnlyWhereTheyAreInIt) {
+  EXPECT_EQ(line(result(), "vmalloc"), (200 - 64) * 1024);
+  set("vmallocinfo", "0x1-0x2 8192 take+0x1/0x2 pages=1 vmalloc N0=1\n");
+  EXPECT_EQ(line(result(), "vmalloc"), 200 * 1024);
+  set("vmallocinfo", "0x1-0x2 20480 copy_process+0x1/0x2 pages=4 vmalloc N0=4\n");
+  EXPECT_EQ(line(result(), "vmalloc"), (200 - 64) * 1024);
+  set("vmallocinfo", "");
+  set("uname", "Linux host 6.1.0-50-686-pae #1 SMP i686 GNU/Linux");
+  EXPECT_EQ(line(result(), "vmalloc"), 200 * 1024);
+}
+
+TEST_F(Snapshots, SlubOfOldKernelsTellsCallSites) {
+  set("alloc_traces",
+      "kmalloc-96/alloc_traces:     12 take+0x1/0x2 [mod] age=1/2/3 pid=1-9 cpus=0-1\n"
+      "kmalloc-96/alloc_traces:      1 <not-available> age=5 pid=0\n"
+      "dentry/alloc_traces:No data\n");
+  const SnapshotResult found = result();
+  ASSERT_EQ(found.memory.slab_allocations.size(), 2u);
+  EXPECT_EQ(found.memory.slab_allocations[0].count, 12u);
+  EXPECT_EQ(found.memory.slab_allocations[0].name, "take+0x1/0x2");
+  EXPECT_EQ(found.memory.slab_allocations[0].others, "[mod] age=1/2/3 pid=1-9 cpus=0-1");
+  EXPECT_EQ(found.memory.unknown_lines, 0u);
+}
+
+TEST_F(Snapshots, PageOwnerCountsByStackOrByItself) {
+  set("page_owner_stacks", " get+0x1/0x2\n take+0x3/0x4\nnr_base_pages: 16\n\n other+0x1/0x2\nstack_count: 2\n\n");
+  const SnapshotResult found = result();
+  ASSERT_EQ(found.memory.page_owners.size(), 2u);
+  EXPECT_EQ(found.memory.page_owners[0].bytes, 16u * 4096);
+  EXPECT_EQ(found.memory.page_owners[0].stack, (std::vector<std::string>{"get+0x1/0x2", "take+0x3/0x4"}));
+  EXPECT_EQ(found.memory.page_owners[1].count, 2u);
+}
+
+TEST_F(Snapshots, ZonesComeFromThreeFiles) {
+  set("zoneinfo",
+      "Node 0, zone      DMA\n  per-node stats\n      nr_free_pages 99\n  pages free     10\n        managed  20\n"
+      "      nr_free_pages 10\n  pagesets\n    cpu: 0\n              count: 3\n              high:  4\n    cpu: 1\n"
+      "              count:    5\n  node_unreclaimable:  0\n  start_pfn:           1\n");
+  set("buddyinfo", "Node 0, zone      DMA      1      0      2 \n");
+  set("pagetypeinfo",
+      "Page block order: 9\n\nFree pages count per migrate type at order 0 1\n"
+      "Node    0, zone      DMA, type    Unmovable     >100000      7 \n\nNumber of blocks type Unmovable\n"
+      "Node 0, zone      DMA            1\n");
+  const SnapshotResult found = result();
+  ASSERT_EQ(found.memory.zones.size(), 1u);
+  const MemoryZone& zone = found.memory.zones[0];
+  EXPECT_EQ(zone.cpu_list_pages, 8u);
+  EXPECT_EQ(zone.free, (std::vector<std::uint64_t>{1, 0, 2}));
+  EXPECT_EQ(find_number(zone.values, "free"), 10u);
+  EXPECT_EQ(find_number(zone.values, "managed"), 20u);
+  EXPECT_EQ(number_or_0(zone.values, "nr_free_pages"), 10u);
+  ASSERT_EQ(found.memory.free_by_type.size(), 1u);
+  EXPECT_EQ(found.memory.free_by_type[0].free, (std::vector<std::uint64_t>{100000, 7}));
+  EXPECT_EQ(line(found, "free.cpu-lists"), 8 * 4096);
+  EXPECT_EQ(found.memory.unknown_lines, 0u);
+}
+
+TEST_F(Snapshots, AllocinfoThatIsSwitchedOffIsMissing) {
+  set("allocinfo", "allocinfo - version: 1.0\n#     <size>  <calls> <tag info>\n 0 0 mm/slub.c:1 func:take\n");
+  const SnapshotResult found = result();
+  ASSERT_EQ(found.memory.missing.size(), 1u);
+  EXPECT_EQ(found.memory.missing[0].how, "sysctl vm.mem_profiling=1");
+}
+
+TEST_F(Snapshots, DiffHasLinesThatOnlyOneHas) {
+  const SnapshotResult without = result();
+  set("meminfo", std::string(kMeminfo) + "CmaTotal: 100 kB\nCmaFree: 40 kB\n");
+  set("slabinfo", std::string(kSlabinfo) + "new 1 2 2048 2 1 : tunables 0 0 0 : slabdata 1 1 0 0\n");
+  const SnapshotResult with = result();
+  for (const bool turned : {false, true}) {
+    const SnapshotDiff found = turned ? diff(with, without) : diff(without, with);
+    ASSERT_EQ(found.a_sheet.size(), found.b_sheet.size());
+    bool has_cma = false;
+    for (std::size_t i = 0; i < found.a_sheet.size(); ++i) {
+      EXPECT_EQ(found.a_sheet[i].id, found.b_sheet[i].id);
+      if (found.a_sheet[i].id != "free.cma") continue;
+      has_cma = true;
+      EXPECT_EQ((turned ? found.a_sheet : found.b_sheet)[i].bytes, 40 * 1024);
+      EXPECT_EQ((turned ? found.b_sheet : found.a_sheet)[i].bytes, 0);
+    }
+    EXPECT_TRUE(has_cma);
+    ASSERT_EQ(found.caches.size(), 1u);
+    EXPECT_EQ(found.caches[0].name, "new");
+  }
+}
+
+TEST_F(Snapshots, WithoutATotalThereIsNoSheet) {
+  set("meminfo", "Slab: 5 kB\n");
+  EXPECT_THROW(result(), Error);
+}
+
+TEST_F(Snapshots, TextFitsAndKeepsAllLabels) {
+  set("missing", "allocinfo\tnot there\tboot another kernel\n");
+  for (const unsigned width : {60u, 80u, 100u, 120u}) {
+    const std::string text = text_snapshot(result(), {}, {width});
+    for (const char* const part : {"in the page allocator", "waste at the ends of slabs", "what nobody accounts for",
+                                   "97.7 MiB", "Slab caches by held, all 2", "to get it: boot another"})
+      EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
+    for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+      EXPECT_LE(end - at, width) << text.substr(at, end - at);
+  }
+}
+
+TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
+  set("vmallocinfo", "0x1-0x2 8192 take+0x1/0x2 pages=1 vmalloc N0=1\n");
+  set("allocinfo", "1 1 a.c:1 func:f\n");
+  set("cgroups", "/a/memory.stat:slab 1\n");
+  set("zoneinfo", "Node 0, zone      DMA\n  pages free     10\n");
+  set("pagetypeinfo", "Node    0, zone      DMA, type    Unmovable      7 \n");
+  set("missing", "kmemleak\tnot there\t\n");
+  set("vmstat", "what\n");
+  const auto json = nlohmann::ordered_json::parse(json_snapshot(result(), {}));
+  const std::string document = read_file(std::string(KMEMTRACE_DOCS) + "/formats/snapshot-json.md");
+  const auto keys = [&](const nlohmann::ordered_json& object) {
+    std::string text;
+    for (const auto& [key, value] : object.items()) {
+      text += key + " ";
+      EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
+    }
+    return text;
+  };
+  EXPECT_EQ(keys(json),
+            "schema taken_unix_ns release machine page_size sources total_bytes balance slab_caches_total slab_caches "
+            "vmalloc_total vmalloc allocinfo_total allocinfo cgroups_total cgroups slab_allocations_total "
+            "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak zones "
+            "free_by_type percpu sockets meminfo vmstat missing unknown_lines_total unknown_lines ");
+  EXPECT_EQ(keys(json["balance"][0]), "id label bytes depth counted source ");
+  for (const auto& one : json["balance"])
+    EXPECT_NE(document.find(fmt::format("`{}`", one["id"].get<std::string>())), std::string::npos) << one["id"];
+  EXPECT_EQ(keys(json["slab_caches"][0]),
+            "name merged held_bytes in_use_bytes empty_bytes padding_bytes tail_bytes active_objects objects "
+            "object_bytes slabs asked_object_bytes align order partial_slabs cpu_slabs cpu_partial_slabs attributes ");
+  EXPECT_EQ(keys(json["vmalloc"][0]), "function areas bytes virtual_bytes mapped_bytes task_stacks ");
+  EXPECT_EQ(keys(json["allocinfo"][0]), "site of count bytes stack more ");
+  EXPECT_EQ(keys(json["cgroups"][0]), "path kernel_bytes user_bytes stat ");
+  EXPECT_EQ(keys(json["zones"][0]), "node zone cpu_list_pages free_blocks pages ");
+  EXPECT_EQ(keys(json["free_by_type"][0]), "node zone migrate_type free_blocks ");
+  EXPECT_EQ(keys(json["percpu"]), "first_chunk_bytes stats ");
+  EXPECT_EQ(keys(json["missing"][0]), "source why how ");
+  EXPECT_EQ(keys(json["unknown_lines"][0]), "source line ");
+  const auto changed = nlohmann::ordered_json::parse(json_snapshot_diff(diff(result(), result()), {}));
+  keys(changed["a"]);
+  keys(changed["balance"][0]);
+}
+
+TEST(SnapshotDocs, NameEverySortKeyAndEveryText) {
+  const std::string manual = read_file(std::string(KMEMTRACE_DOCS) + "/man/kmemtrace-snapshot.1.scd");
+  for (const auto& column : slab_cache_columns())
+    EXPECT_NE(manual.find(fmt::format("\n*{}*\n", column.key)), std::string::npos) << column.key;
+  const std::string format = read_file(std::string(KMEMTRACE_DOCS) + "/formats/kmt.md");
+  for (const SnapshotSource& source : snapshot_sources())
+    EXPECT_NE(format.find(fmt::format("`{}`", source.name)), std::string::npos) << source.name;
+}
+
+}  // namespace
+}  // namespace kmt
