@@ -22,6 +22,7 @@
 #include "cli/parse.hpp"
 #include "cli/record_run.hpp"
 #include "cli/suggest.hpp"
+#include "symbols/btf.hpp"
 #include "symbols/call_types.hpp"
 #include "symbols/kallsyms_lines.hpp"
 #include "symbols/traceable_functions.hpp"
@@ -93,7 +94,28 @@ void say_namesakes(const std::vector<Namesakes>& namesakes) {
   if (namesakes.size() > kMostSaid) say("note: so it is with {} more names\n", namesakes.size() - kMostSaid);
 }
 
-std::string count_of(const std::vector<TraceableFunction>& functions) {
+// BPF trampolines, which are all that some kernels have, take only functions whose types the kernel describes. Says
+// which are left out; false where that changes nothing or leaves nothing.
+bool leave_out_untyped(std::vector<TracedFunction>& functions, const Btf& types) {
+  std::vector<TracedFunction> typed;
+  std::vector<std::string> untyped;
+  for (const TracedFunction& function : functions)
+    if (types.prototype(function.name) != nullptr)
+      typed.push_back(function);
+    else
+      untyped.push_back(function.name);
+  if (typed.empty() || untyped.empty()) return false;
+  constexpr std::size_t kMostNames = 8;
+  const std::size_t names = std::min(untyped.size(), kMostNames);
+  say("note: this kernel does not describe the types of {} of the functions, which BPF takes here: they are left out "
+      "({}{})\n",
+      untyped.size(), fmt::join(untyped.begin(), untyped.begin() + static_cast<std::ptrdiff_t>(names), ", "),
+      untyped.size() > names ? ", …" : "");
+  functions = std::move(typed);
+  return true;
+}
+
+std::string count_of(const std::vector<TracedFunction>& functions) {
   return fmt::format("{} function{}", functions.size(), functions.size() == 1 ? "" : "s");
 }
 
@@ -238,19 +260,21 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
     begun = true;
     // Whoever waits for that: a person, or who will tell the process to go on.
     if (options.command.empty() && (!options.pids.empty() || ::isatty(STDERR_FILENO) == 1))
-      say("Recording calls of {}; Ctrl+C ends it\n", count_of(functions));
+      say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
     if (!backend.by_bpf) return record(tracefs, request, hooks);
     try {
       return record_by_bpf(tracefs, request, hooks, open);
     } catch (const Error& error) {
-      if (begun || options.backend != "auto" || !options.shown.empty() || error.exit_code() != ExitCode::unsupported ||
-          !why_not_by_function_graph(tracefs).empty())
+      if (begun || error.exit_code() != ExitCode::unsupported) throw;
+      const bool may_be_ftrace = options.backend == "auto" && options.shown.empty();
+      if (may_be_ftrace && why_not_by_function_graph(tracefs).empty())
+        backend = {false, error.what()};
+      else if (!leave_out_untyped(request.calls.functions, Btf(request.calls.types.btf)))
         throw;
-      backend = {false, error.what()};
     }
-    return record(tracefs, request, hooks);
+    return backend.by_bpf ? record_by_bpf(tracefs, request, hooks, open) : record(tracefs, request, hooks);
   };
   auto [outcome, written] = run_recording(record_as, output, steps);
   if (folder_) written.path.clear();
@@ -258,7 +282,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   print_notes(outcome);
   if (!backend.why_not_bpf.empty())
     outcome.call_backend_reason = fmt::format("BPF does not work here: {}", backend.why_not_bpf);
-  say("Calls of {} were recorded by {}{}\n", count_of(functions), outcome.call_backend,
+  say("Calls of {} were recorded by {}{}\n", count_of(request.calls.functions), outcome.call_backend,
       outcome.call_backend_reason.empty() ? "" : fmt::format(" ({})", outcome.call_backend_reason));
   if (outcome.end == RecordEnd::cannot_write)
     throw Error(fmt::format("The recording ended early: {}", outcome.write_error))

@@ -40,6 +40,7 @@ run kept 0 kmemtrace graph kept.kmt --args --ret --limit 0 --json
 run check 0 kmemtrace check --json kept.kmt
 graph json vfs_read vfs_write --args --ret --limit 0 --json -- sh /tmp/copy
 graph glob 'vfs_rea?' --no-allocs --json --limit 0 -- sh /tmp/copy
+graph many 'vfs_*' --json --limit 0 -- sh /tmp/copy
 graph fails do_sys_openat2 --json --errors-only -- sh -c 'cat /nowhere 2>/dev/null; exit 5'
 
 sh /tmp/loop &

@@ -88,6 +88,11 @@ class Graph(unittest.TestCase):
         self.assertEqual({'vfs_read'}, {call['function'] for call in result['calls']})
         self.assertEqual({}, result['outside'])
 
+    def test_many_functions_are_recorded_by_what_takes_them(self):
+        copied = [call for call in self.calls('many.out') if call['task'] == 'dd']
+        self.assertEqual(len(COPIED) + 1, sum(call['function'] == 'vfs_read' for call in copied))
+        self.assertLessEqual(len(COPIED), sum(call['function'] == 'vfs_write' for call in copied))
+
     @unittest.skipUnless(HAS_RESULTS, 'results are not recorded')
     def test_errors_only(self):
         calls = self.calls('fails.out')
