@@ -74,14 +74,17 @@ class Graph(unittest.TestCase):
             said = self.text(name)
             self.assertRegex(said, r'Calls of \d functions? were recorded by .*' +
                              {'bpf': 'BPF', 'ftrace': 'function_graph'}[BACKEND])
-            self.assertIn('Nothing was lost', said)
+            # A memory event that interrupts the BPF program of its kind may be missed, which is said.
+            self.assertRegex(said, 'Nothing was lost' if BACKEND == 'ftrace' else 'Nothing was lost|came in interrupts')
         self.assertIn('kept.kmt: ', self.text('text.err'))
         self.assertNotIn('/tmp/kmemtrace-', self.text('json.err'))
         self.assertIn('sh exited with 5', self.text('fails.err'))
 
     def test_the_kept_trace_is_sound(self):
         [found] = json.loads(self.text('check.out'))['files']
-        self.assertEqual('sound', found['verdict'])
+        self.assertEqual('sound' if found['trace']['lost_events'] == 0 else 'unsound', found['verdict'])
+        if BACKEND == 'ftrace':
+            self.assertEqual(0, found['trace']['lost_events'])
 
     def test_calls_alone(self):
         result = json.loads(self.text('glob.out'))

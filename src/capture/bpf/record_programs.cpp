@@ -80,7 +80,7 @@ struct RecordPrograms::State {
   kmt_ring* ring(std::uint64_t number) const {
     return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * stride);
   }
-  bool takes_nested(std::size_t event) const { return request.stacks && taken[event].is_recorded != 0; }
+  bool takes_nested(std::size_t event) const { return request.nested && taken[event].is_recorded != 0; }
   void lay_out(const std::string& tracefs);
   void take(std::size_t number, const EventLayout& layout, bool is_recorded);
   void leave_out();
@@ -96,7 +96,7 @@ void RecordPrograms::State::take(std::size_t number, const EventLayout& layout, 
   what.is_free = frees_memory(programs[number].event);
   if (is_recorded) what.ring = static_cast<unsigned char>(rings_of_cpu++);
   if (layout.cache >= 0) what.table = static_cast<unsigned char>(tables_of_cpu++);
-  if (is_recorded && request.stacks) {
+  if (is_recorded && request.nested) {
     what.nested_ring = static_cast<unsigned char>(rings_of_cpu++);
     if (layout.cache >= 0) what.nested_table = static_cast<unsigned char>(tables_of_cpu++);
   }

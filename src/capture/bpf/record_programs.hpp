@@ -17,6 +17,7 @@ struct ProgramsRequest {
   std::vector<EventName> events;
   BpfSelection selection;
   bool stacks = false;
+  bool nested = false;                  // what interrupts its own program is taken by a second one
   bool without_own_events = false;      // of this process
   unsigned cpus = 1;                    // numbered from 0 on
   std::uint64_t ring_bytes_of_cpu = 0;  // about so much, of all rings of a CPU together

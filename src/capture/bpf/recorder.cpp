@@ -85,6 +85,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   wanted.cpus = cpus.back() + 1;
   wanted.ring_bytes_of_cpu = ring_bytes_of_cpu(request, cpus.size());
   const bool wants_calls = !request.calls.functions.empty();
+  wanted.nested = request.stacks || wants_calls;  // a lost event leaves the calls around it in doubt
   if (wants_calls) wanted.ring_bytes_of_cpu /= kPartForCalls;
   RecordPrograms programs(tracefs, wanted);
   outcome.cost.ring_buffer_bytes = programs.ring_bytes();
