@@ -22,7 +22,6 @@
 #include "cli/parse.hpp"
 #include "cli/record_run.hpp"
 #include "cli/suggest.hpp"
-#include "symbols/btf.hpp"
 #include "symbols/call_types.hpp"
 #include "symbols/kallsyms_lines.hpp"
 #include "symbols/traceable_functions.hpp"
@@ -92,27 +91,6 @@ void say_namesakes(const std::vector<Namesakes>& namesakes) {
     else
       say("note: {} functions are called {}: calls of all of them are recorded\n", same.chosen, printable(same.name));
   if (namesakes.size() > kMostSaid) say("note: so it is with {} more names\n", namesakes.size() - kMostSaid);
-}
-
-// BPF trampolines, which are all that some kernels have, take only functions whose types the kernel describes. Says
-// which are left out; false where that changes nothing or leaves nothing.
-bool leave_out_untyped(std::vector<TracedFunction>& functions, const Btf& types) {
-  std::vector<TracedFunction> typed;
-  std::vector<std::string> untyped;
-  for (const TracedFunction& function : functions)
-    if (types.prototype(function.name) != nullptr)
-      typed.push_back(function);
-    else
-      untyped.push_back(function.name);
-  if (typed.empty() || untyped.empty()) return false;
-  constexpr std::size_t kMostNames = 8;
-  const std::size_t names = std::min(untyped.size(), kMostNames);
-  say("note: this kernel does not describe the types of {} of the functions, which BPF takes here: they are left out "
-      "({}{})\n",
-      untyped.size(), fmt::join(untyped.begin(), untyped.begin() + static_cast<std::ptrdiff_t>(names), ", "),
-      untyped.size() > names ? ", …" : "");
-  functions = std::move(typed);
-  return true;
 }
 
 std::string count_of(const std::vector<TracedFunction>& functions) {
@@ -267,14 +245,13 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
     try {
       return record_by_bpf(tracefs, request, hooks, open);
     } catch (const Error& error) {
-      if (begun || error.exit_code() != ExitCode::unsupported) throw;
       const bool may_be_ftrace = options.backend == "auto" && options.shown.empty();
-      if (may_be_ftrace && why_not_by_function_graph(tracefs).empty())
-        backend = {false, error.what()};
-      else if (!leave_out_untyped(request.calls.functions, Btf(request.calls.types.btf)))
+      if (begun || error.exit_code() != ExitCode::unsupported || !may_be_ftrace ||
+          !why_not_by_function_graph(tracefs).empty())
         throw;
+      backend = {false, error.what()};
     }
-    return backend.by_bpf ? record_by_bpf(tracefs, request, hooks, open) : record(tracefs, request, hooks);
+    return record(tracefs, request, hooks);
   };
   auto [outcome, written] = run_recording(record_as, output, steps);
   if (folder_) written.path.clear();
