@@ -93,6 +93,19 @@ void say_namesakes(const std::vector<Namesakes>& namesakes) {
   if (namesakes.size() > kMostSaid) say("note: so it is with {} more names\n", namesakes.size() - kMostSaid);
 }
 
+// The types of a trace go by the name alone.
+void check_modules(const std::vector<TraceableFunction>& functions) {
+  std::map<std::string_view, std::string_view> modules;
+  for (const TraceableFunction& function : functions)
+    if (const auto [at, is_new] = modules.try_emplace(function.name, function.module);
+        !is_new && at->second != function.module)
+      throw Error(fmt::format("{} is in {} and in {}: calls of both cannot be told apart in one recording",
+                              printable(function.name), at->second.empty() ? "the kernel" : at->second,
+                              function.module.empty() ? "the kernel" : function.module))
+          .hint(fmt::format("Name one of them: {}:{}", function.module.empty() ? at->second : function.module,
+                            function.name));
+}
+
 std::string count_of(const std::vector<TracedFunction>& functions) {
   return fmt::format("{} function{}", functions.size(), functions.size() == 1 ? "" : "s");
 }
@@ -108,6 +121,7 @@ std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, co
     throw Error(fmt::format("That would be {} functions; at most {} can be recorded at once", choice.functions.size(),
                             kMostFunctions))
         .hint("Narrow the names ('vfs_*'), or name a module: 'ext4:*'");
+  check_modules(choice.functions);
   say_namesakes(choice.namesakes);
   if (choice.functions.empty())
     throw Error("None of these functions can be told from others of its name", ExitCode::unsupported)
@@ -234,8 +248,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   bool begun = false;
   RecordSteps steps;
   steps.ended = [&] { return interrupt.interrupted(); };
-  steps.begins = [&] {
-    begun = true;
+  steps.begins = [&] { begun = true; };
+  steps.started = [&] {
     // Whoever waits for that: a person, or who will tell the process to go on.
     if (options.command.empty() && (!options.pids.empty() || ::isatty(STDERR_FILENO) == 1))
       say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));

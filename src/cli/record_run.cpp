@@ -69,6 +69,7 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
     return sink;
   };
   hooks.described = open;
+  hooks.started = steps.started;
   RecordedTrace trace{steps.record(hooks, open), {}};
   if (!output.failure().empty()) {
     trace.outcome.end = RecordEnd::cannot_write;

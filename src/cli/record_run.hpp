@@ -14,8 +14,9 @@
 namespace kmt {
 
 struct RecordSteps {
-  std::function<bool()> ended;   // asked every 100 ms or more often
-  std::function<void()> begins;  // the output is open; may be empty
+  std::function<bool()> ended;    // asked every 100 ms or more often
+  std::function<void()> begins;   // the output is open; may be empty
+  std::function<void()> started;  // what happens from now on is recorded; may be empty
   std::function<RecordOutcome(const RecordHooks&, const OpenSink&)> record;
 };
 

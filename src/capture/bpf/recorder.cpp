@@ -144,6 +144,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   take_sample();
   programs.attach();
   if (calls) calls->programs.begin();
+  if (hooks.started) hooks.started();
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.failed = [&readers] { return readers.failed(); };

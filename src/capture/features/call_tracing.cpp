@@ -21,8 +21,7 @@ namespace kmt {
 namespace {
 
 constexpr const char* kWhatWorks =
-    "Kernels of distributions can: it takes CONFIG_FUNCTION_TRACER and CONFIG_DYNAMIC_FTRACE, and CONFIG_FPROBE (for "
-    "BPF) "
+    "Kernels of distributions can: it takes CONFIG_FUNCTION_TRACER, CONFIG_DYNAMIC_FTRACE, and CONFIG_FPROBE (for BPF) "
     "or CONFIG_FUNCTION_GRAPH_TRACER, on the host where this is a container or sandbox. What was recorded elsewhere is "
     "shown here: kmemtrace graph FILE";
 constexpr const char* kGraphTracer = "function_graph";

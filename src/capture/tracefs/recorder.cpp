@@ -138,6 +138,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   readers.start();
   take_sample();
   instance.set("tracing_on", "1");
+  if (hooks.started) hooks.started();
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.failed = [&readers] { return readers.failed(); };

@@ -84,6 +84,7 @@ struct RecordHooks {
   // Before tracing starts; may throw to give up. Returns who takes the pages, or nullptr: they go into files.
   std::function<PageSink*(const KernelDescription&, const std::vector<unsigned>& cpus)> described = nullptr;
   std::function<void(const StateSample&)> sampled = nullptr;
+  std::function<void()> started = nullptr;  // what happens from now on is recorded
 };
 
 // Records until the command ends, the time is over, or interrupted() says so. The instance is gone when it returns or
