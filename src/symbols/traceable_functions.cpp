@@ -114,6 +114,7 @@ FunctionChoice choose_functions(std::string_view traceable, std::string_view kal
                                 const std::vector<std::string>& patterns) {
   FunctionChoice choice;
   std::vector<Pattern> wanted;
+  wanted.reserve(patterns.size());
   for (const std::string& text : patterns) wanted.push_back(parse_pattern(text));
   std::vector<bool> fits(patterns.size());
   std::map<Name, Found> found;
