@@ -324,7 +324,8 @@ void CallPrograms::add_rings(unsigned cpu, CpuRings& to) const {
 
 std::uint64_t CallPrograms::missed() const {
   const State& state = *state_;
-  std::uint64_t sum = *const_cast<volatile unsigned long long*>(&state.object->bss->calls_without_ring);
+  const auto count = [](const unsigned long long& at) { return *const_cast<volatile unsigned long long*>(&at); };
+  std::uint64_t sum = count(state.object->bss->calls_without_ring) + count(state.object->bss->exits_without_call);
   for (const Trampoline& trampoline : state.trampolines) sum += missed_runs(trampoline.program.get());
   for (const int link : state.probe_links) sum += missed_by_link(link);
   if (state.way == Way::probes)
