@@ -29,6 +29,8 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
+// Allows this process as many descriptors as it may have: the usual soft limit is 1024.
+void raise_descriptor_limit();
 // open(2) with O_CLOEXEC; throws Error.
 FileDescriptor open_file(const std::string& path, int flags, unsigned mode = 0644);
 // A file without a name in that directory, for reading and writing: it is gone with its last descriptor, whatever ends

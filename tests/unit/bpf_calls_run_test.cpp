@@ -236,6 +236,31 @@ TEST_F(BpfCallPrograms, LetProbesReturnAbove) {
   EXPECT_EQ(shape(), "(1 (2 )2 )1");
 }
 
+// As of Linux 6.14 and later on x86, and on arm64.
+TEST_F(BpfCallPrograms, TellExitsByTheirFunctionWhereProbesGiveNoStackPointer) {
+  for (unsigned i = 0; i < 200; ++i) {
+    enter(1, kStack - 8);
+    enter(2, kStack - 64);
+    leave(3, 0xdead0000, 0, 16);
+    leave(2, 0xdead0000, 22, 16);
+    leave(1, kStack - 500, 11, 16);  // too low
+    ASSERT_EQ(shape(), "(1 (2 )2 )1");
+  }
+  EXPECT_EQ((*object_)->bss->exits_without_call, 0u);
+}
+
+TEST_F(BpfCallPrograms, CountExitsOfProbesThatFitNoCall) {
+  enter(1, kStack - 8);
+  leave(1, kStack, 0, 16);
+  enter(1, kStack - 8);
+  leave(1, kStack, 0, 16);
+  enter(1, kStack - 8);
+  leave(1, kStack - 104, 0, 16);  // of one inside, whose entry was missed
+  leave(1, kStack, 0, 16);
+  EXPECT_EQ(shape(), "(1 )1 (1 )1 (1 )1");
+  EXPECT_EQ((*object_)->bss->exits_without_call, 1u);
+}
+
 TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
   enter(1, kStack);
   enter(2, kStack - 64);

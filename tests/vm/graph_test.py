@@ -96,6 +96,13 @@ class Graph(unittest.TestCase):
         self.assertEqual(len(COPIED) + 1, sum(call['function'] == 'vfs_read' for call in copied))
         self.assertLessEqual(len(COPIED), sum(call['function'] == 'vfs_write' for call in copied))
 
+    def test_what_the_kernel_refuses_is_left_out_and_named(self):
+        functions = {call['function'] for call in self.calls('some.out') if call['task'] == 'cat'}
+        self.assertIn('seq_read', functions)
+        if BACKEND == 'bpf' and KERNEL == '6.1':
+            self.assertRegex(self.text('some.err'), r'not recorded: [^;]*seq_printf')
+            self.assertNotIn('seq_printf', functions)
+
     @unittest.skipUnless(HAS_RESULTS, 'results are not recorded')
     def test_errors_only(self):
         calls = self.calls('fails.out')

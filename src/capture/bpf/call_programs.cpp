@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstring>
 #include <map>
-#include <set>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include <bpf/btf.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <linux/types.h>
@@ -23,6 +21,7 @@
 #include "capture/bpf/calls.skel.h"
 #include "capture/bpf/mapped_array.hpp"
 #include "capture/bpf/object.hpp"
+#include "capture/bpf/trampoline_targets.hpp"
 #include "capture/features/preemption.hpp"
 
 namespace kmt {
@@ -39,50 +38,20 @@ constexpr std::uint64_t kRoomBehind =
 
 using Object = BpfSkeleton<calls_bpf, calls_bpf__open, calls_bpf__load, calls_bpf__destroy>;
 
-enum class Way : std::uint8_t { trampolines, probes };
+enum class Way : std::uint8_t { trampolines, probes, some_trampolines };
 
 constexpr const char* name_of(Way way) {
-  return way == Way::trampolines ? "BPF trampolines (fentry, fexit)" : "BPF probes (kprobe.multi, kretprobe.multi)";
-}
-
-// The kernel attaches a trampoline by name: names that several functions have, of the kernel itself.
-std::set<std::string_view> ambiguous_names(const RecordedCalls& calls, const std::string& kallsyms) {
-  std::map<std::string_view, unsigned> counts;
-  for (const TracedFunction& function : calls.functions) counts.emplace(function.name, 0);
-  for (const std::string_view line : split(kallsyms, '\n'))
-    if (line.find('\t') == std::string_view::npos)
-      if (const auto found = counts.find(line.substr(line.rfind(' ') + 1)); found != counts.end()) ++found->second;
-  std::set<std::string_view> ambiguous;
-  for (const auto& [name, count] : counts)
-    if (count > 1) ambiguous.insert(name);
-  return ambiguous;
-}
-
-// What the kernel's types call each function that a trampoline can be attached to, else 0. Throws Error.
-std::vector<unsigned> trampoline_ids(const RecordedCalls& calls) {
-  if (calls.functions.size() > kMostTrampolinesAtAll)
-    throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
-  const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
-  if (!types) throw_bpf_error("Cannot read the kernel's types", errno);
-  const std::string kallsyms = read_file("/proc/kallsyms");
-  const std::set<std::string_view> ambiguous = ambiguous_names(calls, kallsyms);
-  std::vector<unsigned> ids;
-  for (const TracedFunction& function : calls.functions) {
-    const bool is_found = function.module.empty() && !ambiguous.contains(function.name);
-    const int id = is_found ? btf__find_by_name_kind(types.get(), function.name.c_str(), BTF_KIND_FUNC) : 0;
-    ids.push_back(static_cast<unsigned>(std::max(id, 0)));
-  }
-  return ids;
+  return way == Way::probes ? "BPF probes (kprobe.multi, kretprobe.multi)" : "BPF trampolines (fentry, fexit)";
 }
 
 // Why trampolines would be worse than probes; empty: nothing is against them.
 std::string what_is_against_trampolines(const RecordedCalls& calls) {
   if (calls.functions.size() > kMostTrampolines)
     return fmt::format("there are more than {} functions", kMostTrampolines);
-  const std::vector<unsigned> ids = trampoline_ids(calls);
-  if (const auto none = std::ranges::find(ids, 0u); none != ids.end())
-    return fmt::format("{} is of a module, or the kernel has no types of it or several of its name",
-                       calls.functions[static_cast<std::size_t>(none - ids.begin())].name);
+  const TrampolineTargets targets = find_trampoline_targets(calls.functions);
+  for (std::size_t number = 0; number < targets.of.size(); ++number)
+    if (targets.of[number].id == 0)
+      return fmt::format("{} has no trampoline: {}", calls.functions[number].name, targets.of[number].why_not);
   if (kernel_preempts_itself())
     return "on this kernel, which preempts itself (preempt=full), trampolines miss calls where a task takes another's "
            "CPU";
@@ -96,6 +65,21 @@ std::string shortened(const std::vector<std::string>& names) {
   return fmt::format("{}{}", fmt::join(said, ", "),
                      names.size() > kMostSaid ? fmt::format(" and {} more", names.size() - kMostSaid) : "");
 }
+
+// By why: functions.
+using LeftOut = std::map<std::string, std::vector<std::string>>;
+
+std::string in_words(const LeftOut& left_out) {
+  std::string text;
+  for (const auto& [why, names] : left_out)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", shortened(names), why);
+  return text;
+}
+
+struct Trampoline {
+  FileDescriptor program;
+  FileDescriptor link;
+};
 
 // What the kernel counts since Linux 6.7 of functions that a link should have been called for: struct bpf_link_info, of
 // which older headers have the begin only.
@@ -111,6 +95,27 @@ std::uint64_t missed_by_link(int link) {
   return bpf_obj_get_info_by_fd(link, &info, &bytes) == 0 ? info.missed : 0;
 }
 
+// A program of its own with the same instructions, which libbpf has made fit this kernel.
+Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::size_t number) {
+  const bpf_attach_type when = bpf_program__expected_attach_type(like);
+  std::string said(1 << 16, '\0');  // by the kernel, where it refuses
+  LIBBPF_OPTS(bpf_prog_load_opts, loading, .expected_attach_type = when, .attach_btf_id = target.id,
+              .attach_btf_obj_fd = static_cast<__u32>(target.types), .log_size = static_cast<__u32>(said.size()),
+              .log_buf = said.data());
+  Trampoline trampoline;
+  trampoline.program = FileDescriptor(bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(like), "GPL",
+                                                    bpf_program__insns(like), bpf_program__insn_cnt(like), &loading));
+  if (!trampoline.program) {
+    const std::string why = std::strerror(errno);
+    const std::string_view words = trim(said.c_str());
+    throw Error(fmt::format("{} ({})", why, printable(words.substr(0, words.find('\n')))), ExitCode::unsupported);
+  }
+  LIBBPF_OPTS(bpf_link_create_opts, linking, .tracing = {.cookie = number});
+  trampoline.link = FileDescriptor(bpf_link_create(trampoline.program.get(), 0, when, &linking));
+  if (!trampoline.link) throw Error(std::strerror(errno), ExitCode::unsupported);
+  return trampoline;
+}
+
 }  // namespace
 
 // One way, tried; whatever is attached is detached with it.
@@ -123,9 +128,8 @@ struct CallPrograms::State {
   std::uint64_t stride = 0;
   Object object;
   MappedArray rings;
-  std::vector<std::string> left_out;        // functions
-  std::vector<FileDescriptor> trampolines;  // programs
-  std::vector<FileDescriptor> trampoline_links;
+  LeftOut left_out;
+  std::vector<Trampoline> trampolines;
   bpf_program* enter = nullptr;  // of functions of which no values are read
   bpf_program* enter_with_values = nullptr;
   bpf_program* leave = nullptr;
@@ -134,8 +138,7 @@ struct CallPrograms::State {
   State(Way wanted, const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared);
   void size_maps(const RecordedCalls& calls, const ProgramsRequest& request);
   void fill_tables(const RecordedCalls& calls) const;
-  void attach_trampolines(const RecordedCalls& calls, const std::vector<unsigned>& ids);
-  void attach_trampoline(const bpf_program* like, unsigned id, const TracedFunction& function, std::size_t number);
+  void attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets);
   void attach_probes(const RecordedCalls& calls);
   kmt_ring* ring(std::uint64_t number) const {
     return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * stride);
@@ -145,7 +148,7 @@ struct CallPrograms::State {
 CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const ProgramsRequest& request,
                            const SharedMaps& shared)
     : way(wanted), cpus(request.cpus) {
-  const bool by_trampolines = way == Way::trampolines;
+  const bool by_trampolines = way != Way::probes;
   const std::string by = by_trampolines ? "_by_trampoline" : "_by_probe";
   const auto find = [&](const std::string& name) {
     bpf_program* const found = bpf_object__find_program_by_name(object->obj, name.c_str());
@@ -177,12 +180,16 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Program
   constants.own_process = request.without_own_events ? static_cast<std::uint32_t>(::getpid()) : 0;
   constants.only_processes = !request.selection.processes.empty();
   constants.only_cgroup = !request.selection.cgroup.empty();
-  std::vector<unsigned> ids;
+  TrampolineTargets targets;
   if (by_trampolines) {
-    ids = trampoline_ids(calls);
-    const auto first = std::ranges::find_if(ids, [](unsigned id) { return id != 0; });
-    if (first == ids.end()) throw Error("the kernel has no types of these functions, or several of their names");
-    const std::string& name = calls.functions[static_cast<std::size_t>(first - ids.begin())].name;
+    if (calls.functions.size() > kMostTrampolinesAtAll)
+      throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
+    targets = find_trampoline_targets(calls.functions);
+    // Verified for one that no kernel refuses.
+    const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
+    if (first == targets.of.end())
+      throw Error("there is none whose arguments are all in registers, and whose type and name tell it from others");
+    const std::string& name = calls.functions[static_cast<std::size_t>(first - targets.of.begin())].name;
     for (bpf_program* const of : {enter, enter_with_values, leave})
       if (const int error = of ? bpf_program__set_attach_target(of, 0, name.c_str()) : 0)
         throw_bpf_error(fmt::format("Cannot find {} among the kernel's types", name), -error);
@@ -192,7 +199,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Program
   fill_tables(calls);
   object.attach(object->progs.forget_task);
   if (by_trampolines)
-    attach_trampolines(calls, ids);
+    attach_trampolines(calls, targets);
   else
     attach_probes(calls);
 }
@@ -223,35 +230,32 @@ void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
   }
 }
 
-// The exit first: of a call whose entry was seen the exit is, too. What the kernel refuses is left out, but not all.
-void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const std::vector<unsigned>& ids) {
+// The exit first: of a call whose entry was seen the exit is, too. What the kernel refuses is left out where there is
+// nothing else, but not all.
+void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets) {
+  constexpr const char* kRefused = "the kernel refuses its trampoline";
+  raise_descriptor_limit();  // four for a function
   std::string refused;
   for (std::size_t number = 0; number < calls.functions.size(); ++number) {
     const TracedFunction& function = calls.functions[number];
+    const TrampolineTarget& target = targets.of[number];
+    if (target.id == 0) {
+      left_out[target.why_not].push_back(function.name);
+      continue;
+    }
     try {
-      if (ids[number] == 0) throw Error(fmt::format("{} has no trampoline", function.name));
-      attach_trampoline(leave, ids[number], function, number);
-      attach_trampoline(function.values.empty() ? enter : enter_with_values, ids[number], function, number);
+      Trampoline exit = attach_trampoline(leave, target, number);
+      Trampoline entry = attach_trampoline(function.values.empty() ? enter : enter_with_values, target, number);
+      trampolines.push_back(std::move(exit));
+      trampolines.push_back(std::move(entry));
     } catch (const Error& error) {
-      left_out.push_back(function.name);
-      if (ids[number] != 0) refused = error.what();
+      if (way == Way::trampolines) throw Error(fmt::format("{}: {}", function.name, error.what()));
+      left_out[kRefused].push_back(refused.empty() ? fmt::format("{}: {}", function.name, error.what())
+                                                   : function.name);
+      refused = error.what();
     }
   }
-  if (left_out.size() == calls.functions.size()) throw Error(refused, ExitCode::unsupported);
-}
-
-// A program of its own with the same instructions, which libbpf has made fit this kernel.
-void CallPrograms::State::attach_trampoline(const bpf_program* like, unsigned id, const TracedFunction& function,
-                                            std::size_t number) {
-  const bpf_attach_type when = bpf_program__expected_attach_type(like);
-  LIBBPF_OPTS(bpf_prog_load_opts, loading, .expected_attach_type = when, .attach_btf_id = id);
-  const FileDescriptor& program =
-      trampolines.emplace_back(bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(like), "GPL",
-                                             bpf_program__insns(like), bpf_program__insn_cnt(like), &loading));
-  if (!program) throw_bpf_error(fmt::format("Cannot load a BPF program for {}", function.name), errno);
-  LIBBPF_OPTS(bpf_link_create_opts, linking, .tracing = {.cookie = number});
-  const FileDescriptor& link = trampoline_links.emplace_back(bpf_link_create(program.get(), 0, when, &linking));
-  if (!link) throw_bpf_error(fmt::format("Cannot attach a BPF program to {}", function.name), errno);
+  if (trampolines.empty()) throw Error(in_words(left_out), ExitCode::unsupported);
 }
 
 void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
@@ -275,16 +279,13 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   }
   const std::string against = what_is_against_trampolines(calls);
   // Trampolines again, without what the kernel refuses, where there is nothing else.
-  std::vector<Way> ways{Way::trampolines, Way::probes, Way::trampolines};
+  std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
   if (!against.empty()) ways.erase(ways.begin());
   std::string refused;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     try {
       state_ = std::make_unique<State>(ways[i], calls, request, shared);
-      if (i + 1 < ways.size() && !state_->left_out.empty())
-        throw Error(fmt::format("{} has none", state_->left_out.front()));
     } catch (const Error& error) {
-      state_.reset();
       refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), error.what());
       continue;
     }
@@ -292,8 +293,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
     state_->reason = !refused.empty()   ? fmt::format("this kernel refuses {}", refused)
                      : !against.empty() ? against
                                         : "they see every exit, and there are few functions";
-    if (!state_->left_out.empty())
-      state_->reason += fmt::format("; not recorded, as they have no trampoline: {}", shortened(state_->left_out));
+    if (!state_->left_out.empty()) state_->reason += fmt::format("; not recorded: {}", in_words(state_->left_out));
     return;
   }
   Error error(fmt::format("This kernel lets no BPF program see calls: {}", refused), ExitCode::unsupported);
@@ -324,8 +324,9 @@ void CallPrograms::add_rings(unsigned cpu, CpuRings& to) const {
 
 std::uint64_t CallPrograms::missed() const {
   const State& state = *state_;
-  std::uint64_t sum = *const_cast<volatile unsigned long long*>(&state.object->bss->calls_without_ring);
-  for (const FileDescriptor& program : state.trampolines) sum += missed_runs(program.get());
+  const auto count = [](const unsigned long long& at) { return *const_cast<volatile unsigned long long*>(&at); };
+  std::uint64_t sum = count(state.object->bss->calls_without_ring) + count(state.object->bss->exits_without_call);
+  for (const Trampoline& trampoline : state.trampolines) sum += missed_runs(trampoline.program.get());
   for (const int link : state.probe_links) sum += missed_by_link(link);
   if (state.way == Way::probes)
     sum += missed_runs(state.enter ? state.enter : state.enter_with_values) + missed_runs(state.leave);

@@ -12,6 +12,13 @@ __u32 recording = 0;  // until then calls pass: all functions begin and end at t
 // Calls that no ring tells of, since all of them were being written to.
 __u64 calls_without_ring = 0;
 
+// Of probes: exits whose stack pointer belongs to an open call, or to none though their function has one open. And
+// those that are left out for that.
+#define KMT_ENOUGH_EXITS 64
+__u32 exits_that_fit = 0;
+__u32 exits_that_do_not = 0;
+__u64 exits_without_call = 0;
+
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, 1);
@@ -91,26 +98,40 @@ static __always_inline bool is_over(const struct open_call* call, u32 function, 
   return frame > call->frame || (frame == call->frame && function == call->function);
 }
 
+static __always_inline struct open_call* call_at(struct task_calls* of, u32 depth) {
+  return &of->calls[depth & (KMT_MOST_OPEN - 1)];
+}
+
 // Its depth; negative: there is no room. Its place is taken before it is written to, an interrupt takes the next one.
+// The level comes first: by that of an earlier call the interrupt would take it for over. (By one of between, which
+// pop() has cleared, it does not.)
 static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, u32 level) {
   u32 depth = of->depth;
   for (u32 i = 0; i < KMT_MOST_OVER && depth > 0; ++i) {
-    if (!is_over(&of->calls[(depth - 1) & (KMT_MOST_OPEN - 1)], function, frame, level)) break;
+    if (!is_over(call_at(of, depth - 1), function, frame, level)) break;
     --depth;
   }
   if (depth >= KMT_MOST_OPEN) return -1;
+  struct open_call* call = call_at(of, depth);
+  KMT_ONCE(call->level) = level;
   KMT_ONCE(of->depth) = depth + 1;
-  struct open_call* call = &of->calls[depth & (KMT_MOST_OPEN - 1)];
   KMT_ONCE(call->frame) = frame;
   KMT_ONCE(call->function) = function;
   KMT_ONCE(call->level) = level;
   return (s32)depth;
 }
 
+// The call at this depth, and what is on top of it.
+static __always_inline void pop(struct task_calls* of, u32 depth) {
+  KMT_ONCE(call_at(of, depth)->level) = 0;
+  KMT_ONCE(of->depth) = depth;
+}
+
 // A ring of this CPU that nobody writes to. What this program itself calls, which may be traced too, gets none and
-// counts as nothing; nor does an NMI, which is not told from that.
-static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u8 flags) {
-  const u64 who = task | level_of(flags);
+// counts as nothing. An interrupt that no tracepoint tells of is told from that by its stack; one that has none of its
+// own, as on top of another interrupt, is not.
+static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u8 flags, u32 stack) {
+  const u64 who = (task | level_of(flags)) ^ (u64)(stack >> 14) << 46;
   for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {
     const u32 key = cpu * KMT_CALL_RINGS + i;
     struct kmt_ring* ring = bpf_map_lookup_elem(&rings, &key);
@@ -187,14 +208,19 @@ static __always_inline u32 read_values(const struct kmt_function* function, u64*
   return (u32)KMT_ONCE(words[0]);
 }
 
+// Of calls of a task the order of depths is that of times, whatever interrupts this: the call is open before the time
+// is read, and until its end is recorded.
 static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 frame, const u64* arguments,
                                         bool with_values, u64 task, u8 flags) {
   const struct kmt_function* function = with_values ? bpf_map_lookup_elem(&functions, &number) : 0;
   struct place place;
   if (with_values && !function) return;
-  if (!begin_in(&place, ring, KMT_CALL_WORDS * sizeof(u64) + (with_values ? KMT_MOST_VALUES_BYTES : 0))) return;
   struct task_calls* calls = calls_of(task);
   const s32 depth = calls ? push(calls, number, frame, level_of(flags)) : -1;
+  if (!begin_in(&place, ring, KMT_CALL_WORDS * sizeof(u64) + (with_values ? KMT_MOST_VALUES_BYTES : 0))) {
+    if (depth >= 0) pop(calls, (u32)depth);
+    return;
+  }
   if (depth < 0) {
     lose(&place);
     return;
@@ -210,47 +236,79 @@ static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 f
   // Without what recording the entry took, but for what interrupted it: readers take a begin much later than the entry for
   // that of another call.
   const u64 now = bpf_ktime_get_ns();
-  KMT_ONCE(calls->calls[depth & (KMT_MOST_OPEN - 1)].began_ns) =
-      now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
+  KMT_ONCE(call_at(calls, (u32)depth)->began_ns) = now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
 }
 
-static __always_inline int call_begins(u32 number, u32 frame, const u64* arguments, bool with_values) {
+// `stack`: any address of the stack that this runs on.
+static __always_inline int call_begins(u32 number, u32 frame, u32 stack, const u64* arguments, bool with_values) {
   if (!KMT_ONCE(recording)) return 0;
   const u32 cpu = bpf_get_smp_processor_id();
   const u8 flags = current_flags(cpu);
   if (!is_wanted(bpf_get_current_pid_tgid() >> 32, flags, false)) return 0;
   const u64 task = bpf_get_current_task();
-  struct kmt_ring* ring = claim_ring(cpu, task, flags);
+  struct kmt_ring* ring = claim_ring(cpu, task, flags, stack);
   if (!ring) return 0;
   record_call(ring, number, frame, arguments, with_values, task, flags);
   release_ring(ring);
   return 0;
 }
 
+// Whether this kernel's probes give exits no stack pointer, or another one: those that are built on the function graph
+// tracer (x86 from Linux 6.14 on, arm64). The first exits decide it for good.
+static __always_inline bool frames_are_wrong(bool fits) {
+  const u32 right = KMT_ONCE(exits_that_fit);
+  const u32 wrong = KMT_ONCE(exits_that_do_not);
+  if (right < KMT_ENOUGH_EXITS && wrong < KMT_ENOUGH_EXITS)
+    __sync_fetch_and_add(fits ? &exits_that_fit : &exits_that_do_not, 1);
+  return !fits && wrong >= right;
+}
+
+// The innermost call of the function at that level of interrupts.
+static __always_inline s32 depth_of_innermost(struct task_calls* calls, u32 number, u32 level) {
+  u32 depth = calls->depth;
+  for (u32 i = 0; i < KMT_MOST_OPEN && depth > 0; ++i) {
+    --depth;
+    const struct open_call* call = call_at(calls, depth);
+    if (call->function == number && call->level == level) return (s32)depth;
+  }
+  return -1;
+}
+
 // An exit is that of a call that was recorded, or of none. Calls inside of it that are open still have ended unseen.
-// `slack`: how far its frame may be above that of its entry.
-static __always_inline int call_ends(u32 number, u32 frame, u32 slack, u64 result) {
+// `slack`: how far its frame may be above that of its entry; 0: of a trampoline, which has them all right. Where frames
+// are wrong the function alone tells the call: if it calls itself and the inner entry was missed, the inner exit is
+// taken for the outer's, never for that of another function.
+static __always_inline int call_ends(u32 number, u32 frame, u32 stack, u32 slack, u64 result) {
   if (!KMT_ONCE(recording)) return 0;
   const u64 task = bpf_get_current_task();
   struct task_calls* calls = bpf_map_lookup_elem(&tasks, &task);
   if (!calls) return 0;
+  const u32 cpu = bpf_get_smp_processor_id();
+  const u8 flags = current_flags(cpu);
   const struct open_call* call = 0;
   u32 depth = calls->depth;
   for (u32 i = 0; i < KMT_MOST_OPEN && depth > 0; ++i) {
     --depth;
-    call = &calls->calls[depth & (KMT_MOST_OPEN - 1)];
+    call = call_at(calls, depth);
     if (call->function == number && frame - call->frame <= slack) break;
     call = 0;
   }
+  if (slack && call) frames_are_wrong(true);
+  if (slack && !call) {
+    const s32 innermost = depth_of_innermost(calls, number, level_of(flags));
+    if (innermost < 0) return 0;
+    if (!frames_are_wrong(false)) {
+      __sync_fetch_and_add(&exits_without_call, 1);
+      return 0;
+    }
+    depth = (u32)innermost;
+    call = call_at(calls, depth);
+  }
   if (!call) return 0;
   const u64 began_ns = call->began_ns;
-  KMT_ONCE(calls->depth) = depth;
-  const u32 cpu = bpf_get_smp_processor_id();
-  const u8 flags = current_flags(cpu);
-  struct kmt_ring* ring = claim_ring(cpu, task, flags);
-  if (!ring) return 0;
+  struct kmt_ring* ring = claim_ring(cpu, task, flags, stack);
   struct place place;
-  if (begin_in(&place, ring, KMT_RETURN_WORDS * sizeof(u64))) {
+  if (ring && begin_in(&place, ring, KMT_RETURN_WORDS * sizeof(u64))) {
     struct kmt_entry* entry = entry_at(&place);
     u64* words = (u64*)(entry + 1);
     words[0] = KMT_CALL_WHAT(number, depth, 0);
@@ -258,7 +316,8 @@ static __always_inline int call_ends(u32 number, u32 frame, u32 slack, u64 resul
     words[2] = result;
     end(&place, entry, KMT_ENTRY_RETURN, KMT_RETURN_WORDS, (s32)bpf_get_current_pid_tgid(), 0, flags, false);
   }
-  release_ring(ring);
+  pop(calls, depth);
+  if (ring) release_ring(ring);
   return 0;
 }
 
@@ -274,7 +333,8 @@ static __always_inline int trampoline_entered(u64* context, bool with_values) {
   u64 arguments[KMT_CALL_ARGUMENTS] = {};
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) bpf_get_func_arg(context, i, &arguments[i]);
-  return call_begins((u32)bpf_get_attach_cookie(context), frame_of(context), arguments, with_values);
+  const u32 frame = frame_of(context);
+  return call_begins((u32)bpf_get_attach_cookie(context), frame, frame, arguments, with_values);
 }
 
 // Functions without values have a program of their own, which the verifier is done with ten times as fast.
@@ -288,7 +348,8 @@ SEC("fexit")
 int leave_by_trampoline(u64* context) {
   u64 result = 0;
   bpf_get_func_ret(context, &result);
-  return call_ends((u32)bpf_get_attach_cookie(context), frame_of(context), 0, result);
+  const u32 frame = frame_of(context);
+  return call_ends((u32)bpf_get_attach_cookie(context), frame, frame, 0, result);
 }
 
 // Places of registers in struct pt_regs, in words.
@@ -311,7 +372,8 @@ static __always_inline int probe_entered(u64* registers, bool with_values) {
   u64 arguments[KMT_CALL_ARGUMENTS];
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) arguments[i] = registers[places[i]];
-  return call_begins((u32)bpf_get_attach_cookie(registers), (u32)registers[KMT_STACK_POINTER], arguments, with_values);
+  return call_begins((u32)bpf_get_attach_cookie(registers), (u32)registers[KMT_STACK_POINTER], frame_of(registers),
+                     arguments, with_values);
 }
 
 SEC("kprobe.multi")
@@ -322,7 +384,7 @@ int enter_by_probe_with_values(u64* registers) { return probe_entered(registers,
 
 SEC("kretprobe.multi")
 int leave_by_probe(u64* registers) {
-  return call_ends((u32)bpf_get_attach_cookie(registers), (u32)registers[KMT_STACK_POINTER], KMT_SLACK,
-               registers[KMT_RESULT]);
+  return call_ends((u32)bpf_get_attach_cookie(registers), (u32)registers[KMT_STACK_POINTER], frame_of(registers),
+                   KMT_SLACK, registers[KMT_RESULT]);
 }
 #endif

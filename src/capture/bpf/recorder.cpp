@@ -113,7 +113,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   RecordReaders readers(programs, calls ? &*calls : nullptr, cpus, std::move(stacks), *sink);
 
   std::uint64_t missed = 0;
-  const std::uint64_t missed_before = calls ? calls->programs.missed() : 0;  // in passing, before they recorded
+  std::uint64_t missed_before = 0;  // in passing, before they recorded
   const auto note_missed = [&] {
     const std::uint64_t now = programs.missed() + (calls ? calls->programs.missed() - missed_before : 0);
     if (now > missed) readers.add_missed(now - missed);
@@ -143,7 +143,10 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   const SteadyClock::time_point start = SteadyClock::now();
   take_sample();
   programs.attach();
-  if (calls) calls->programs.begin();
+  if (calls) {
+    calls->programs.begin();
+    missed_before = calls->programs.missed();
+  }
   if (hooks.started) hooks.started();
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;

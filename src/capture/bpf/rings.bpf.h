@@ -40,7 +40,7 @@ struct place {
   u64 time_ns;
 };
 
-#define KMT_ONCE(what) (*(volatile u64*)&(what))
+#define KMT_ONCE(what) (*(volatile __typeof__(what)*)&(what))
 
 static __always_inline struct kmt_entry* entry_at(const struct place* place) {
   return (struct kmt_entry*)(place->ring->data + (place->head & ring_mask));

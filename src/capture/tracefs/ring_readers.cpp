@@ -30,14 +30,6 @@ constexpr int kPollMilliseconds = 100;  // pages of a quiet CPU are fetched that
 constexpr std::chrono::milliseconds kPause{2};
 constexpr int kReaderNice = -20;
 
-// Large machines need more descriptors than the usual soft limit allows.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 }  // namespace
 
 std::vector<unsigned> ring_buffer_cpus(const std::string& instance) {
@@ -54,7 +46,7 @@ std::vector<unsigned> ring_buffer_cpus(const std::string& instance) {
 RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
                          PageSink* sink)
     : page_bytes_(page_bytes), sink_(sink) {
-  raise_descriptor_limit();
+  raise_descriptor_limit();  // large machines need more than are usual
   for (const unsigned cpu : ring_buffer_cpus(instance)) {
     Cpu& opened = cpus_.emplace_back();
     opened.raw.cpu = cpu;

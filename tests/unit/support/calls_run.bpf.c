@@ -7,15 +7,17 @@ int run_entry(u64* context) {
   u64 arguments[KMT_CALL_ARGUMENTS];
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) arguments[i] = context[2 + i];
-  return call_begins((u32)context[0], (u32)context[1], arguments, true);
+  return call_begins((u32)context[0], (u32)context[1], (u32)context[1], arguments, true);
 }
 
 SEC("raw_tp")
-int run_exit(u64* context) { return call_ends((u32)context[0], (u32)context[1], (u32)context[2], context[3]); }
+int run_exit(u64* context) {
+  return call_ends((u32)context[0], (u32)context[1], (u32)context[1], (u32)context[2], context[3]);
+}
 
 // Behind an argument lies the kernel's memory: the name of the calling task.
 SEC("raw_tp")
 int run_entry_with_task(u64* context) {
   u64 arguments[KMT_CALL_ARGUMENTS] = {bpf_get_current_task()};
-  return call_begins((u32)context[0], (u32)context[1], arguments, true);
+  return call_begins((u32)context[0], (u32)context[1], (u32)context[1], arguments, true);
 }
