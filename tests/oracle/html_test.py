@@ -40,6 +40,11 @@ def report(*arguments):
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout)
 
 
+def graph(*arguments):
+    return json.loads(subprocess.run([PROGRAM, 'graph', '--json', '--args', '--ret', '--limit', '0', *arguments], check=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout)
+
+
 def changes_of(explore):
     """(group, bucket, {count: value})"""
     columns = explore['changes']
@@ -170,6 +175,36 @@ class Html(unittest.TestCase):
             self.assertEqual([trace['explore']['has_stacks'] for trace in both['traces']], [True, True])
             leaks = subprocess.run([PROGRAM, 'leaks', '--json', late], stdout=subprocess.PIPE, check=False).stdout
             self.assertEqual(json.loads(leaks)['by'], ['caller', 'stack'])
+
+    def test_calls_are_those_of_graph(self):
+        for name, *options in (('amd64',), ('s390x',), ('args.7.2', '--btf', os.path.join(DATA, 'graph/args.7.2.btf'))):
+            trace = os.path.join(DATA, f'graph/{name}.dat')
+            page, = data_of(page_of(trace, *options))['traces']
+            found = page['calls']
+            expected = graph(trace, *options)
+            for key in ('calls_traced', 'calls_selected', 'return_values', 'arguments', 'types', 'functions',
+                        'functions_total', 'outside', 'findings'):
+                self.assertEqual(found['graph'][key], expected[key], (name, key))
+            self.assertEqual(len(expected['functions']), expected['functions_total'])
+            self.assertEqual(page['report'], {**report(trace), 'groups': page['report']['groups']}, name)
+
+            # Which of all calls a page holds.
+            calls = expected['calls']
+            timed = [at for at, call in enumerate(calls) if call['duration_ns'] is not None]
+            slowest = sorted(timed, key=lambda at, of=calls: (-of[at]['duration_ns'], at))[:found['slowest']]
+            held = sorted({*range(min(found['first'], len(calls))), *slowest})
+            self.assertEqual(len(held) < len(calls), name in ('amd64', 'args.7.2'), name)
+            place = {at: i for i, at in enumerate(held)}
+            wanted = [{**calls[at], 'parent': place.get(calls[at]['parent'])} for at in held]
+            inside = {calls[at]['parent'] for at in range(len(calls)) if at not in place}
+            for at, call in zip(held, wanted):
+                call['inside_hidden'] = at in inside
+            self.assertEqual(found['graph']['calls'], wanted, name)
+            if options:
+                self.assertTrue(any(call['arguments'] for call in wanted))
+
+    def test_traces_without_calls(self):
+        self.assertIsNone(data_of(page_of(os.path.join(DATA, 'amd64/trace.dat')))['traces'][0]['calls'])
 
     def test_a_page_needs_nothing_else(self):
         page = page_of(os.path.join(DATA, 's390x/trace.dat'))
