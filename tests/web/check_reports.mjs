@@ -6,7 +6,7 @@
 // must say so and show nothing else. Of a brief one only the numbers are compared and each page is looked at once: its
 // data differ from the others', not the program. Dark colors are those of the first one: they do not depend on data.
 // Beside REPORT.html may lie REPORT.report.json (report --json --limit 2000), REPORT.caches.json (the same with --by
-// cache), REPORT.tasks.json (--by comm) and REPORT.diff.json: then the numbers have to be the same.
+// cache), REPORT.tasks.json (--by comm), REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0): then the numbers have to be the same.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -47,7 +47,7 @@ const { values, positionals: reports } = parseArgs({
 
 function documentsOf(report) {
   const documents = {};
-  for (const name of ['report', 'caches', 'tasks', 'diff']) {
+  for (const name of ['report', 'caches', 'tasks', 'diff', 'graph']) {
     const file = report.replace(/\.html$/, `.${name}.json`);
     if (existsSync(file)) documents[name] = JSON.parse(readFileSync(file, 'utf8'));
   }
@@ -133,7 +133,8 @@ async function check(browser, report) {
   checks.ok(opened < wanted, `opens in ${wanted} ms: took ${opened}`);
   if (report === reports[0]) await openIn(browser, report, kDark, checks);
   if (isNone(report)) await openIn(browser, report, kPhone, checks);
-  else if (!isBrief(report)) await openIn(browser, report, kPhone, checks, (page) => namesStay(page, checks));
+  else if (!isBrief(report) || documentsOf(report).graph)
+    await openIn(browser, report, kPhone, checks, (page) => namesStay(page, checks));
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
   console.log(`${path.basename(report)}: opened in ${opened} ms, ${checks.passed} checks in ${seconds} s`);
   return checks;

@@ -12,9 +12,13 @@ import { badge, nameColumn, notFollowed } from './common';
 
 const kIndent = 14; // pixels
 
-type Measured = { inside: Inside };
-type Function = CalledFunction & { name: string };
-type Call = CallRow & Measured;
+interface Measured {
+  inside: Inside;
+}
+interface Function extends CalledFunction {
+  name: string;
+}
+interface Call extends CallRow, Measured {}
 
 function failures(row: Measured): number {
   return Object.values(row.inside).reduce((sum, of) => sum + of.failed, 0);
