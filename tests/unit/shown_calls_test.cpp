@@ -84,7 +84,9 @@ TEST(ShownCalls, FirstAndSlowestOnes) {
         const std::size_t parent = calls.all()[call.began_ns].parent;
         const bool is_shown = std::ranges::binary_search(found, parent);
         ASSERT_EQ(call.parent.has_value(), is_shown);
-        if (is_shown) ASSERT_EQ(found[*call.parent], parent);
+        if (is_shown) {
+          ASSERT_EQ(found[*call.parent], parent);
+        }
       }
     }
 }

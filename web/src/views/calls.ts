@@ -190,6 +190,14 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
           text: ({ call }) => (call.cpu === call.end_cpu ? String(call.cpu) : `${call.cpu}→${call.end_cpu}`),
         },
         {
+          key: 'task',
+          title: 'Task',
+          isText: true,
+          width: 18,
+          value: ({ call }) => `${call.task}-${call.tid}`,
+          text: ({ call }) => `${printable(call.task)}-${call.tid}`,
+        },
+        {
           key: 'duration',
           title: 'Duration',
           width: 11,
@@ -211,14 +219,6 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
         },
         ...insideColumns<Call>(allocators, 'when it returned'),
         ...failedColumns<Call>(graph.functions),
-        {
-          key: 'task',
-          title: 'Task',
-          isText: true,
-          width: 24,
-          value: ({ call }) => `${call.task}-${call.tid}`,
-          text: ({ call }) => `${printable(call.task)}-${call.tid}`,
-        },
         {
           key: 'remarks',
           title: 'Remarks',
