@@ -72,7 +72,7 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 struct CallsQuestion {
   bool wanted = true;        // false: only whether there are any
   CallGraphRequest request;  // types are those of the trace, or of the options' file
-  bool there = false;  // in what was read
+  bool there = false;        // in what was read
   CallGraphResult result;
 };
 

@@ -73,8 +73,13 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
   calls.request.limit = kFirstCalls;
   calls.request.slowest = kSlowestCalls;
   std::vector<ReportResult> results = analyse(options, std::move(requests), &calls);
-  return {std::move(results[0]), std::move(results[1]), std::move(results[2]), std::move(results[3]),
-          std::move(results[4]), std::move(calls),      has_stacks};
+  return {std::move(results[0]),
+          std::move(results[1]),
+          std::move(results[2]),
+          std::move(results[3]),
+          std::move(results[4]),
+          std::move(calls),
+          has_stacks};
 }
 
 // Two traces are compared by stacks where both have some, else by call sites. Where stacks or calls begin late, which

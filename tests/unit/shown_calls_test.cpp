@@ -73,7 +73,8 @@ std::vector<std::size_t> wanted(const std::vector<Call>& all, std::size_t limit,
 
 TEST(ShownCalls, FirstAndSlowestOnes) {
   for (unsigned seed = 0; seed < 100; ++seed)
-    for (const auto& [limit, slowest] : {std::pair<std::size_t, std::size_t>{0, 0}, {7, 0}, {7, 9}, {1, 60}, {500, 3}}) {
+    for (const auto& [limit, slowest] :
+         {std::pair<std::size_t, std::size_t>{0, 0}, {7, 0}, {7, 9}, {1, 60}, {500, 3}}) {
       const Calls calls(seed, limit, slowest);
       std::vector<std::size_t> found;
       for (const TracedCall& call : calls.result().calls) found.push_back(call.began_ns);
