@@ -13,6 +13,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 import planted_trace  # noqa: E402
+import ring_writer  # noqa: E402
+import tracedat  # noqa: E402
 
 PROGRAM = os.environ['KMEMTRACE']
 DATA = os.environ['KMEMTRACE_DATA']
@@ -202,6 +204,25 @@ class Html(unittest.TestCase):
             self.assertEqual(found['graph']['calls'], wanted, name)
             if options:
                 self.assertTrue(any(call['arguments'] for call in wanted))
+
+    def test_calls_that_begin_late(self):
+        recorder = ring_writer.Recorder(os.path.join(DATA, 'graph/amd64.dat'), cpus=1)
+        begin, site, function = 10**10, 0xffffffff81000010, 0xffffffff81200000
+        for at in range(planted_trace.MANY):
+            recorder.add(begin + at * 1000, 0, 'kfree', call_site=site, ptr=0xffff888000000000 + at * 64, tid=7)
+        late = begin + 10**9
+        recorder.add(late, 0, 'funcgraph_entry', func=function, depth=0, tid=7)
+        recorder.add(late + 100, 0, 'kmalloc', call_site=site, ptr=0xffff888000000000, bytes_req=90, bytes_alloc=96, tid=7)
+        recorder.add(late + 500, 0, 'funcgraph_exit', func=function, depth=0, calltime=late, rettime=late + 450, tid=7)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'late.dat')
+            with open(path, 'wb') as file:
+                file.write(tracedat.to_v7(recorder.finished())[0])
+            trace, = data_of(page_of(path))['traces']
+        call, = trace['calls']['graph']['calls']
+        self.assertEqual((call['began_ns'], call['duration_ns'], call['inside']['slab']['bytes']), (late, 450, 96))
+        self.assertEqual(trace['report']['slab']['allocations'], 1)
+        self.assertEqual(trace['report']['slab']['frees'], planted_trace.MANY)
 
     def test_traces_without_calls(self):
         self.assertIsNone(data_of(page_of(os.path.join(DATA, 'amd64/trace.dat')))['traces'][0]['calls'])
