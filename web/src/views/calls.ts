@@ -223,7 +223,7 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
           key: 'remarks',
           title: 'Remarks',
           isText: true,
-          width: 40,
+          width: 26,
           value: (row) => remarks(row.call).join('; '),
           text: (row) => printable(remarks(row.call).join('; ')),
           node: (row) =>
