@@ -42,7 +42,7 @@ struct CallGraph::State {
         request(std::move(wanted)),
         stacks(trace_info, [this](TaskCalls& task, const OpenCall& call, const Event* end) { close(task, call, end); }),
         decoder(trace_info, request.signatures),
-        shown(request.limit) {
+        shown(request.limit, request.slowest) {
     result.has_types = request.signatures != nullptr;
   }
 

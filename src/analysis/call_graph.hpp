@@ -35,6 +35,7 @@ struct CallGraphRequest {
   bool arguments = false;                      // are wanted
   const CallSignatures* signatures = nullptr;  // borrowed; nullptr: calls are not typed
   std::size_t limit = 0;                       // calls that are shown, the first ones; 0: all
+  std::size_t slowest = 0;                     // calls that are shown besides, those that took longest
 };
 
 class CallGraph : public EventSink {

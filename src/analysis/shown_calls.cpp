@@ -2,6 +2,7 @@
 #include "analysis/shown_calls.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace kmt {
 
@@ -19,17 +20,30 @@ std::size_t ShownCalls::begin(TracedCall call, std::size_t parent) {
 }
 
 void ShownCalls::show(std::size_t slot, bool end_seen) {
-  if (end_seen) calls_[slot].end = ++place_;
-  const bool is_one_more = is_full();
-  shown_.emplace_back(calls_[slot].begin, slot);
-  if (limit_ == 0) return;
-  std::ranges::push_heap(shown_);
-  if (!is_one_more) return;
-  std::ranges::pop_heap(shown_);  // the one that began last
-  const std::size_t last = shown_.back().second;
-  shown_.pop_back();
-  if (is_there(calls_[last])) hide_inside(calls_[last].parent);
-  drop(last);
+  Held& held = calls_[slot];
+  if (end_seen) held.end = ++place_;
+  ++held.reasons;  // until it has been asked for all of them
+  keep(first_, limit_, held.begin, slot);
+  if (limit_ != 0 && slowest_ != 0 && held.call.duration_ns) keep(slow_, slowest_, ~*held.call.duration_ns, slot);
+  lose_reason(slot);
+}
+
+void ShownCalls::keep(Heap& heap, std::size_t most, std::uint64_t goes_by, std::size_t slot) {
+  ++calls_[slot].reasons;
+  heap.emplace_back(goes_by, calls_[slot].begin, slot);
+  if (most == 0) return;
+  std::ranges::push_heap(heap);
+  if (heap.size() <= most) return;
+  std::ranges::pop_heap(heap);
+  const std::size_t last = std::get<2>(heap.back());
+  heap.pop_back();
+  lose_reason(last);
+}
+
+void ShownCalls::lose_reason(std::size_t slot) {
+  if (--calls_[slot].reasons > 0) return;
+  if (is_there(calls_[slot])) hide_inside(calls_[slot].parent);
+  drop(slot);
 }
 
 void ShownCalls::drop(std::size_t slot) {
@@ -43,10 +57,14 @@ void ShownCalls::hide_inside(std::size_t slot) {
 }
 
 void ShownCalls::take(CallGraphResult& result) {
-  std::ranges::sort(shown_);
+  std::vector<std::pair<std::uint64_t, std::size_t>> shown;  // begins, and where they are held
+  for (const Heap* const heap : {&first_, &slow_})
+    for (const auto& [goes_by, begin, slot] : *heap) shown.emplace_back(begin, slot);
+  std::ranges::sort(shown);
+  shown.erase(std::ranges::unique(shown).begin(), shown.end());
   std::vector<std::uint32_t> index(calls_.size());  // in the result, by slot
   std::vector<std::pair<std::uint64_t, GraphStep>> steps;
-  for (const auto& [begin, slot] : shown_) {
+  for (const auto& [begin, slot] : shown) {
     Held& held = calls_[slot];
     const std::uint32_t i = index[slot] = static_cast<std::uint32_t>(result.calls.size());
     if (is_there(held)) held.call.parent = index[held.parent];

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "results/call_graph.hpp"
@@ -14,18 +14,20 @@ class ShownCalls {
  public:
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  // Of the calls that are to be shown the first `limit` ones, as they began; 0: all.
-  explicit ShownCalls(std::size_t limit) : limit_(limit) {}
+  // Of the calls that are to be shown the first `limit` ones, as they began; 0: all. Besides, the `slowest` ones: of
+  // equal ones the first.
+  ShownCalls(std::size_t limit, std::size_t slowest) : limit_(limit), slowest_(slowest) {}
 
   // A call begins, or only its end is known. `parent`: where the call around it is held. Where it is held itself,
   // kNone: enough others came before it.
   std::size_t begin(TracedCall call, std::size_t parent);
   TracedCall& at(std::size_t slot) { return calls_[slot].call; }
-  // It has ended, whether that was seen or not, and is to be shown or not.
+  // It has ended, whether that was seen or not, and is to be shown if enough others are not before it.
   void show(std::size_t slot, bool end_seen);
   void drop(std::size_t slot);         // or kNone
   void hide_inside(std::size_t slot);  // likewise
-  bool is_full() const { return limit_ != 0 && shown_.size() == limit_; }
+  // No call that begins now can be shown.
+  bool is_full() const { return limit_ != 0 && slowest_ == 0 && first_.size() == limit_; }
 
   void take(CallGraphResult& result);  // once, when all have ended
 
@@ -36,15 +38,23 @@ class ShownCalls {
     std::uint64_t end = 0;    // 0: not seen
     std::size_t parent = kNone;
     std::uint64_t parent_begin = 0;  // another call may be held in the parent's place later
+    unsigned reasons = 0;            // to keep it when it has ended
   };
   bool is_there(const Held& child) const {
     return child.parent != kNone && calls_[child.parent].begin == child.parent_begin;
   }
 
+  // Those that go first are the largest: what goes by, begin, where it is held.
+  using Heap = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::size_t>>;
+  void keep(Heap& heap, std::size_t most, std::uint64_t goes_by, std::size_t slot);
+  void lose_reason(std::size_t slot);
+
   std::size_t limit_;
+  std::size_t slowest_;
   std::vector<Held> calls_;
   std::vector<std::size_t> free_;
-  std::vector<std::pair<std::uint64_t, std::size_t>> shown_;  // begins, and where they are held; with a limit a heap
+  Heap first_;  // by begin
+  Heap slow_;   // by duration, the shortest goes first
   std::uint64_t place_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/pipeline.hpp"
+#include "cli/calls_alongside.hpp"
 #include "cli/reading.hpp"
 
 namespace kmt {
@@ -17,6 +18,25 @@ class NoNames : public SymbolNames {
  public:
   std::string name(std::uint64_t address) const override { return fmt::format("{:#x}", address); }
 };
+
+// What is read before or besides must not keep what calls were recorded with: nobody would give it back.
+TraceOptions without_call_records(TraceOptions options) {
+  options.call_records = false;
+  return options;
+}
+
+// Whether that is so of a batch near the begin of a trace.
+template <typename Condition>
+bool begins_with(const TraceOptions& options, Condition&& condition) {
+  constexpr std::size_t kEnough = 100'000;  // events
+  const std::unique_ptr<Source> source = open_for_reading(without_call_records(options));
+  EventBatch batch;
+  for (std::size_t seen = 0; seen < kEnough && source->read(batch); seen += batch.size())
+    if (condition(batch, source->info())) return true;
+  return false;
+}
+
+bool has_call(const EventBatch& batch) { return std::ranges::any_of(batch, is_call, &Event::kind); }
 
 }  // namespace
 
@@ -31,13 +51,13 @@ void add_analyse_options(CLI::App& command, AnalyseOptions& options) {
 }
 
 bool begins_with_stacks(const AnalyseOptions& options) {
-  constexpr std::size_t kEnough = 100'000;  // events
-  const std::unique_ptr<Source> source = open_for_reading(options.trace);
-  EventBatch batch;
-  for (std::size_t seen = 0; seen < kEnough && source->read(batch); seen += batch.size())
-    if (source->info().stacks.size() > 1 || (options.call_paths && std::ranges::any_of(batch, is_call, &Event::kind)))
-      return true;
-  return false;
+  return begins_with(options.trace, [&](const EventBatch& batch, const TraceInfo& info) {
+    return info.stacks.size() > 1 || (options.call_paths && has_call(batch));
+  });
+}
+
+bool begins_with_calls(const AnalyseOptions& options) {
+  return begins_with(options.trace, [](const EventBatch& batch, const TraceInfo&) { return has_call(batch); });
 }
 
 OpenedTrace::OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests)
@@ -53,7 +73,7 @@ OpenedTrace::OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest>
     for_tasks_ = for_tasks_ || needs_task_names(request, source_->info());
     for_caches = for_caches || needs_cache_names(request);
   }
-  if (for_tasks_ || for_caches) ahead_ = open_for_reading(options.trace);
+  if (for_tasks_ || for_caches) ahead_ = open_for_reading(without_call_records(options.trace));
   if (for_tasks_)
     for (ReportRequest& request : requests) request.tasks = &ahead_->info();
 }
@@ -105,7 +125,8 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
   return std::move(analyse(options, std::move(requests)).front());
 }
 
-std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests) {
+std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
+                                  CallsQuestion* calls) {
   // Reading, matching and booking are about as much work each.
   constexpr unsigned kUsefulThreads = 4;
   const unsigned threads = options.threads != 0
@@ -121,9 +142,11 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
     pointers.push_back(analyses.back().get());
     if (learns) caches.push_back(&analyses.back()->cache_names());
   }
+  std::optional<CallsAlongside> alongside;
+  if (calls != nullptr && calls->wanted) alongside.emplace(trace, calls->request, options.btf);
   bool complete = trace.read_ahead(caches);
   if (complete) {
-    WatchedSource watched(trace.source(), options.trace.progress);
+    WatchedSource watched(alongside ? *alongside : trace.source(), options.trace.progress);
     run_analyses(watched, pointers, threads);
     complete = watched.complete();
   }
@@ -133,6 +156,8 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
     results.push_back(analysis->finish(complete));
     results.back().findings.merge(trace.symbols().findings());
   }
+  if (calls != nullptr) calls->there = trace.has_calls();
+  if (alongside) calls->result = alongside->finish(complete);
   return results;
 }
 

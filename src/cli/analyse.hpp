@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/call_graph.hpp"
 #include "analysis/call_paths.hpp"
 #include "analysis/event_stream.hpp"
 #include "analysis/report.hpp"
@@ -21,6 +22,7 @@ struct AnalyseOptions {
   SymbolOptions symbols;
   WrapperOptions wrappers;
   bool names = true;        // false: the result shows no code, whose addresses stay hexadecimal
+  std::string btf;          // types of calls, of a trace that holds none; empty: nothing is named
   bool call_paths = false;  // events without a stack get the traced calls around them as one
 };
 
@@ -66,11 +68,22 @@ class OpenedTrace {
 // The result is that of a part, and says so in its trace's `complete`, when Ctrl+C ended the reading.
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 
-// The same for several questions, which are answered in one reading.
-std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests);
+// What a reading is asked of a trace's calls, whatever the requests of the reports select.
+struct CallsQuestion {
+  bool wanted = true;        // false: only whether there are any
+  CallGraphRequest request;  // types are those of the trace, or of the options' file
+  bool there = false;        // in what was read
+  CallGraphResult result;
+};
+
+// The same for several questions, which are answered in one reading. `calls`: one more of them.
+std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
+                                  CallsQuestion* calls = nullptr);
 
 // Whether an event near the begin of the trace has a stack of the kernel. Where none has, later ones may: what was made
 // of the whole trace tells (TraceSummary::stacks).
 bool begins_with_stacks(const AnalyseOptions& options);
+// The same of calls of kernel functions (OpenedTrace::has_calls).
+bool begins_with_calls(const AnalyseOptions& options);
 
 }  // namespace kmt

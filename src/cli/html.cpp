@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "analysis/diff.hpp"
 #include "analysis/leaks.hpp"
 #include "analysis/timeline.hpp"
 #include "base/units.hpp"
+#include "cli/column_options.hpp"
 #include "cli/damage_note.hpp"
 #include "cli/reading.hpp"
 #include "cli/record_messages.hpp"
@@ -14,6 +17,7 @@
 #include "views/html_report.hpp"
 #include "views/json_diff.hpp"
 #include "views/json_explore.hpp"
+#include "views/json_graph.hpp"
 #include "views/json_leaks.hpp"
 #include "views/json_report.hpp"
 #include "views/json_timeline.hpp"
@@ -24,6 +28,8 @@ namespace {
 
 constexpr std::size_t kMostRows = 2000;  // of a table; whoever wants more asks for JSON
 constexpr std::size_t kMostLeaks = 200;  // each has a curve
+constexpr std::size_t kFirstCalls = 1000;
+constexpr std::size_t kSlowestCalls = 1000;
 
 // What a page asks of a trace.
 struct Answers {
@@ -32,10 +38,19 @@ struct Answers {
   ReportResult by_task;
   ReportResult growing;
   ReportResult traffic;
+  CallsQuestion calls;
   bool has_stacks = false;
+
+  bool complete() const { return by_site.trace.complete; }
 };
 
-Answers ask(const AnalyseOptions& options, const ReportFilter& filter, bool has_stacks) {
+// A trace, and what is known of it before it is read.
+struct Reading {
+  AnalyseOptions options;
+  bool with_calls = false;
+};
+
+Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks) {
   const std::vector<GroupKey> keys[] = {{GroupKey::call_site},
                                         {GroupKey::cache},
                                         {GroupKey::comm},
@@ -50,26 +65,54 @@ Answers ask(const AnalyseOptions& options, const ReportFilter& filter, bool has_
   requests[1].history = true;
   requests[3].history = requests[3].history_of_live = true;
   requests[4].traffic = true;
-  std::vector<ReportResult> results = analyse(options, std::move(requests));
-  return {std::move(results[0]), std::move(results[1]), std::move(results[2]),
-          std::move(results[3]), std::move(results[4]), has_stacks};
+  AnalyseOptions options = reading.options;
+  options.trace.call_records = reading.with_calls;
+  CallsQuestion calls;
+  calls.wanted = reading.with_calls;
+  calls.request.arguments = true;
+  calls.request.limit = kFirstCalls;
+  calls.request.slowest = kSlowestCalls;
+  std::vector<ReportResult> results = analyse(options, std::move(requests), &calls);
+  return {std::move(results[0]),
+          std::move(results[1]),
+          std::move(results[2]),
+          std::move(results[3]),
+          std::move(results[4]),
+          std::move(calls),
+          has_stacks};
 }
 
-// Two traces are compared by stacks where both have some, else by call sites. Where stacks begin late, which only the
-// end tells, traces are read once more.
-std::vector<Answers> ask(const std::vector<AnalyseOptions>& readings, const ReportFilter& filter) {
+// Two traces are compared by stacks where both have some, else by call sites. Where stacks or calls begin late, which
+// only the end tells, traces are read once more.
+std::vector<Answers> ask(std::vector<Reading> readings, const ReportFilter& filter) {
   const auto ask_all = [&](bool by_stack) {
     std::vector<Answers> answers;
     answers.reserve(readings.size());
-    for (const AnalyseOptions& reading : readings) answers.push_back(ask(reading, filter, by_stack));
+    for (const Reading& reading : readings) answers.push_back(ask(reading, filter, by_stack));
     return answers;
   };
-  const bool by_stack = std::ranges::all_of(readings, begins_with_stacks);
+  const bool by_stack = std::ranges::all_of(readings, begins_with_stacks, &Reading::options);
   std::vector<Answers> answers = ask_all(by_stack);
   const auto turned_out = [](const Answers& of_trace) {
-    return of_trace.by_site.trace.stacks > 0 && of_trace.by_site.trace.complete;
+    return of_trace.by_site.trace.stacks > 0 && of_trace.complete();
   };
-  return !by_stack && std::ranges::all_of(answers, turned_out) ? ask_all(true) : std::move(answers);
+  const bool has_stacks = by_stack || std::ranges::all_of(answers, turned_out);
+  bool has_more_calls = false;
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    if (readings[i].with_calls || !answers[i].calls.there || !answers[i].complete()) continue;
+    readings[i].with_calls = has_more_calls = true;
+  }
+  return has_stacks != by_stack || has_more_calls ? ask_all(has_stacks) : std::move(answers);
+}
+
+std::string calls_document(const CallsQuestion& calls) {
+  if (!calls.wanted) return "null";
+  GraphOptions view;
+  view.sort = &column_named(pointers_to(graph_function_columns()), "total-time");
+  view.most_functions = kMostRows;
+  view.arguments = view.return_values = true;
+  return fmt::format(R"({{"first":{},"slowest":{},"graph":{}}})", kFirstCalls, kSlowestCalls,
+                     json_graph(calls.result, view));
 }
 
 HtmlTrace documents_of(Answers& answers, bool filtered) {
@@ -88,6 +131,7 @@ HtmlTrace documents_of(Answers& answers, bool filtered) {
   html.timeline = json_timeline(timeline_of(std::move(answers.by_cache), timeline));
   html.leaks = json_leaks(leaks_of(answers.growing, kUsualThreshold), leaks_view);
   html.explore = json_explore(answers.traffic, answers.has_stacks);
+  html.calls = calls_document(answers.calls);
   return html;
 }
 
@@ -99,10 +143,11 @@ bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, 
   for (const TraceFiles& files : traces) inputs.insert(inputs.end(), files.begin(), files.end());
   if (inputs.empty()) inputs = {default_trace()};
   ResultFile file(path, inputs);
-  std::vector<AnalyseOptions> readings;
+  std::vector<Reading> readings;
   for (const TraceFiles& files : traces) {
-    readings.push_back(options);
-    readings.back().trace.files = files;
+    Reading& reading = readings.emplace_back(Reading{options});
+    reading.options.trace.files = files;
+    reading.with_calls = begins_with_calls(reading.options);
   }
   std::vector<Answers> answers = ask(readings, filter);
   std::vector<HtmlTrace> documents;
@@ -110,7 +155,7 @@ bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, 
   for (Answers& of_trace : answers) {
     say_damage(of_trace.by_site.findings);
     documents.push_back(documents_of(of_trace, !filter.selects_all()));
-    complete = complete && of_trace.by_site.trace.complete;
+    complete = complete && of_trace.complete();
   }
   std::string diff_document;
   if (traces.size() == 2) {

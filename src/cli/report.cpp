@@ -138,10 +138,16 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   CLI::Option* const html =
       command
           ->add_option("--html", options->html,
-                       "Write a page to look at to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks\n"
+                       "Write a page to look at to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, "
+                       "calls\n"
                        "One file that any browser opens, without a network.")
           ->type_name("OUT.html")
           ->excludes("--by", "--sort", "--columns", "--over-time", "--json", "--raw", "--style");
+  command
+      ->add_option("--btf", options->analyse.btf,
+                   "With --html: take types of calls' arguments from FILE, as `kmemtrace graph` does")
+      ->option_text("FILE")
+      ->needs(html);
   command->add_option("--diff", options->diff, "With --html: a page that compares two traces, instead of FILE")
       ->type_name("A B")
       ->expected(2)

@@ -10,7 +10,8 @@ namespace kmt {
 
 struct GraphOptions {
   const Column<GraphFunction>* sort = nullptr;  // nullptr: by total time
-  std::size_t top = 20;                         // functions in the table; 0: all
+  std::size_t top = 20;                         // functions in the table of the text; 0: all
+  std::size_t most_functions = 0;               // of the JSON; 0: all
   bool arguments = false;
   bool return_values = false;
   bool filtered = false;  // options chose calls

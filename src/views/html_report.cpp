@@ -59,8 +59,9 @@ std::string compact(std::string_view json) {
 }
 
 std::string document(const HtmlTrace& trace) {
-  return fmt::format(R"({{"report":{},"tables":{{"caches":{},"tasks":{}}},"leaks":{},"timeline":{},"explore":{}}})",
-                     trace.report, trace.caches, trace.tasks, trace.leaks, trace.timeline, trace.explore);
+  return fmt::format(
+      R"({{"report":{},"tables":{{"caches":{},"tasks":{}}},"leaks":{},"timeline":{},"explore":{},"calls":{}}})",
+      trace.report, trace.caches, trace.tasks, trace.leaks, trace.timeline, trace.explore, trace.calls);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct HtmlTrace {
   std::string leaks;
   std::string timeline;
   std::string explore;
+  std::string calls;  // "null": the trace holds none
 };
 
 // Of one trace, or of two and their diff's JSON document.

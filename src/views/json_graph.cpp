@@ -83,8 +83,14 @@ std::string json_graph(const CallGraphResult& result, const GraphOptions& option
   json["calls"] = Json::array();
   for (const TracedCall& call : result.calls) json["calls"].push_back(to_json(call, result, options));
   json["functions"] = Json::array();
-  for (const GraphFunction* const function : sorted_functions(result.functions, *options.sort))
-    if (function->calls + function->cut_off > 0) json["functions"].push_back(to_json(*function));
+  std::uint64_t functions = 0;
+  for (const GraphFunction* const function : sorted_functions(result.functions, *options.sort)) {
+    if (function->calls + function->cut_off == 0) continue;
+    ++functions;
+    if (options.most_functions == 0 || functions <= options.most_functions)
+      json["functions"].push_back(to_json(*function));
+  }
+  json["functions_total"] = functions;
   json["outside"] = to_json(result.outside);
   json["findings"] = to_json(result.findings);
   return dump(json);

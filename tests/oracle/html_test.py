@@ -13,6 +13,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 import planted_trace  # noqa: E402
+import ring_writer  # noqa: E402
+import tracedat  # noqa: E402
 
 PROGRAM = os.environ['KMEMTRACE']
 DATA = os.environ['KMEMTRACE_DATA']
@@ -37,6 +39,11 @@ def data_of(page):
 
 def report(*arguments):
     return json.loads(subprocess.run([PROGRAM, 'report', '--json', '--limit', '0', *arguments], check=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout)
+
+
+def graph(*arguments):
+    return json.loads(subprocess.run([PROGRAM, 'graph', '--json', '--args', '--ret', '--limit', '0', *arguments], check=True,
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout)
 
 
@@ -170,6 +177,55 @@ class Html(unittest.TestCase):
             self.assertEqual([trace['explore']['has_stacks'] for trace in both['traces']], [True, True])
             leaks = subprocess.run([PROGRAM, 'leaks', '--json', late], stdout=subprocess.PIPE, check=False).stdout
             self.assertEqual(json.loads(leaks)['by'], ['caller', 'stack'])
+
+    def test_calls_are_those_of_graph(self):
+        for name, *options in (('amd64',), ('s390x',), ('args.7.2', '--btf', os.path.join(DATA, 'graph/args.7.2.btf'))):
+            trace = os.path.join(DATA, f'graph/{name}.dat')
+            page, = data_of(page_of(trace, *options))['traces']
+            found = page['calls']
+            expected = graph(trace, *options)
+            for key in ('calls_traced', 'calls_selected', 'return_values', 'arguments', 'types', 'functions',
+                        'functions_total', 'outside', 'findings'):
+                self.assertEqual(found['graph'][key], expected[key], (name, key))
+            self.assertEqual(len(expected['functions']), expected['functions_total'])
+            self.assertEqual(page['report'], {**report(trace), 'groups': page['report']['groups']}, name)
+
+            # Which of all calls a page holds.
+            calls = expected['calls']
+            timed = [at for at, call in enumerate(calls) if call['duration_ns'] is not None]
+            slowest = sorted(timed, key=lambda at, of=calls: (-of[at]['duration_ns'], at))[:found['slowest']]
+            held = sorted({*range(min(found['first'], len(calls))), *slowest})
+            self.assertEqual(len(held) < len(calls), name in ('amd64', 'args.7.2'), name)
+            place = {at: i for i, at in enumerate(held)}
+            wanted = [{**calls[at], 'parent': place.get(calls[at]['parent'])} for at in held]
+            inside = {calls[at]['parent'] for at in range(len(calls)) if at not in place}
+            for at, call in zip(held, wanted):
+                call['inside_hidden'] = at in inside
+            self.assertEqual(found['graph']['calls'], wanted, name)
+            if options:
+                self.assertTrue(any(call['arguments'] for call in wanted))
+
+    def test_calls_that_begin_late(self):
+        recorder = ring_writer.Recorder(os.path.join(DATA, 'graph/amd64.dat'), cpus=1)
+        begin, site, function = 10**10, 0xffffffff81000010, 0xffffffff81200000
+        for at in range(planted_trace.MANY):
+            recorder.add(begin + at * 1000, 0, 'kfree', call_site=site, ptr=0xffff888000000000 + at * 64, tid=7)
+        late = begin + 10**9
+        recorder.add(late, 0, 'funcgraph_entry', func=function, depth=0, tid=7)
+        recorder.add(late + 100, 0, 'kmalloc', call_site=site, ptr=0xffff888000000000, bytes_req=90, bytes_alloc=96, tid=7)
+        recorder.add(late + 500, 0, 'funcgraph_exit', func=function, depth=0, calltime=late, rettime=late + 450, tid=7)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'late.dat')
+            with open(path, 'wb') as file:
+                file.write(tracedat.to_v7(recorder.finished())[0])
+            trace, = data_of(page_of(path))['traces']
+        call, = trace['calls']['graph']['calls']
+        self.assertEqual((call['began_ns'], call['duration_ns'], call['inside']['slab']['bytes']), (late, 450, 96))
+        self.assertEqual(trace['report']['slab']['allocations'], 1)
+        self.assertEqual(trace['report']['slab']['frees'], planted_trace.MANY)
+
+    def test_traces_without_calls(self):
+        self.assertIsNone(data_of(page_of(os.path.join(DATA, 'amd64/trace.dat')))['traces'][0]['calls'])
 
     def test_a_page_needs_nothing_else(self):
         page = page_of(os.path.join(DATA, 's390x/trace.dat'))

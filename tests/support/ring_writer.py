@@ -101,7 +101,7 @@ class Recorder:
         texts = [text for of_system in trace.event_formats.values() for text in of_system] + trace.ftrace_formats
         self.encoders = {}
         for name, text in ((re.search(rb'name: (\S+)', text)[1].decode(), text) for text in texts):
-            if name == 'kernel_stack' or name in ALL_EVENTS:
+            if name in ('kernel_stack', 'funcgraph_entry', 'funcgraph_exit') or name in ALL_EVENTS:
                 self.encoders[name] = _Encoder(trace.order, text)
         self.cpus, self.nodes, self.kernel = cpus, nodes, kernel
         self.events = {cpu: [] for cpu in range(cpus)}  # (time, place, payload)

@@ -4,9 +4,11 @@
 //                          [--none REPORT.html] [--brief REPORT.html]… REPORT.html…
 // Pictures of all pages go to the folder of --shots. A large report must stay fluid; one of a trace without memory events
 // must say so and show nothing else. Of a brief one only the numbers are compared and each page is looked at once: its
-// data differ from the others', not the program. Dark colors are those of the first one: they do not depend on data.
+// data differ from the others', not the program; one with calls on a small screen too. Dark colors are those of the
+// first one: they do not depend on data.
 // Beside REPORT.html may lie REPORT.report.json (report --json --limit 2000), REPORT.caches.json (the same with --by
-// cache), REPORT.tasks.json (--by comm) and REPORT.diff.json: then the numbers have to be the same.
+// cache), REPORT.tasks.json (--by comm), REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0):
+// then the numbers have to be the same.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -47,7 +49,7 @@ const { values, positionals: reports } = parseArgs({
 
 function documentsOf(report) {
   const documents = {};
-  for (const name of ['report', 'caches', 'tasks', 'diff']) {
+  for (const name of ['report', 'caches', 'tasks', 'diff', 'graph']) {
     const file = report.replace(/\.html$/, `.${name}.json`);
     if (existsSync(file)) documents[name] = JSON.parse(readFileSync(file, 'utf8'));
   }
@@ -134,6 +136,7 @@ async function check(browser, report) {
   if (report === reports[0]) await openIn(browser, report, kDark, checks);
   if (isNone(report)) await openIn(browser, report, kPhone, checks);
   else if (!isBrief(report)) await openIn(browser, report, kPhone, checks, (page) => namesStay(page, checks));
+  else if (documentsOf(report).graph) await openIn(browser, report, kPhone, checks);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
   console.log(`${path.basename(report)}: opened in ${opened} ms, ${checks.passed} checks in ${seconds} s`);
   return checks;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Numbers shown against those of `kmemtrace report --json` and `diff --json`.
+import { callsAgree } from './calls.mjs';
 import { goTo, rowsOf, valueOf } from './reading.mjs';
 
 const kAllocators = ['slab', 'percpu', 'vmalloc', 'pages'];
@@ -116,7 +117,7 @@ async function flameAgrees(page, checks, report) {
 }
 
 export async function numbersAgree(page, checks, documents) {
-  const { report, caches, tasks, diff } = documents;
+  const { report, caches, tasks, diff, graph } = documents;
   if (report) {
     checks.equal(await valueOf(page, '.facts dd[data-value]'), report.trace.duration_ns, 'duration');
     await totalsAgree(page, checks, report, '#overview', 'totals', true);
@@ -127,6 +128,7 @@ export async function numbersAgree(page, checks, documents) {
     await anomaliesAgree(page, checks, report);
     await flameAgrees(page, checks, report);
   }
+  if (graph) await callsAgree(page, checks, graph);
   if (caches) await tableAgrees(page, checks, caches, 'caches', 'cache');
   if (tasks) await tableAgrees(page, checks, tasks, 'tasks', 'comm');
   if (diff) {

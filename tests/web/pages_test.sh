@@ -62,6 +62,15 @@ hostile_trace >"$hostile"
 of_trace hostile "$hostile"
 brief+=(--brief hostile.html)
 
+# Calls of kernel functions: more than a page holds, and with arguments and interrupts.
+of_calls() { # NAME TRACE [OPTION]...
+  "$kmemtrace" graph --json --args --ret --limit 0 "${@:3}" "$2" >"$1.graph.json"
+  "$kmemtrace" report --html "$1.html" "${@:3}" "$2"
+  brief+=(--brief "$1.html")
+}
+of_calls calls "$data/graph/amd64.dat"
+of_calls typed-calls "$data/graph/args.7.2.dat" --btf "$data/graph/args.7.2.btf"
+
 documents two "$data/amd64-5.10/trace.dat"
 "$kmemtrace" diff --json --limit 2000 --by call-site "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat" >two.diff.json
 "$kmemtrace" report --html two.html --diff "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat"

@@ -34,14 +34,16 @@ export class App {
   // Pages that have something to show.
   get pages(): Page[] {
     const { traces } = this.document;
+    const hasCalls = this.trace.calls !== null;
     if (!hasMemory(this.trace))
       return kPages.filter(
         (page) =>
           page === 'overview' ||
+          (page === 'calls' && hasCalls) ||
           (page === 'timeline' && (this.trace.timeline?.samples.length ?? 0) > 0) ||
           (page === 'compare' && traces.some(hasMemory)),
       );
-    return kPages.filter((page) => page !== 'compare' || traces.length > 1);
+    return kPages.filter((page) => (page !== 'compare' || traces.length > 1) && (page !== 'calls' || hasCalls));
   }
 
   get page(): Page {

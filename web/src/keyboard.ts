@@ -7,6 +7,7 @@ import { el } from './widgets/dom';
 
 const kKeys: [string, string][] = [
   ['1 … 9, 0', 'go to a page'],
+  ['c', 'go to the calls of kernel functions'],
   ['← →', 'go to the page before, the next page'],
   ['/', 'search or filter'],
   ['r', 'show the whole time again'],
@@ -47,14 +48,15 @@ function act(app: App, key: string): boolean {
     const page = kPages[(Number(key) + 9) % 10];
     if (!app.pages.includes(page)) return false;
     app.set({ page });
-  } else if (key === 'ArrowLeft') goTo(app, -1);
+  } else if (key === 'c' && app.pages.includes('calls')) app.set({ page: 'calls' });
+  else if (key === 'ArrowLeft') goTo(app, -1);
   else if (key === 'ArrowRight') goTo(app, 1);
   else if (key === '/') {
     const field = document.querySelector<HTMLInputElement>('[data-search]');
     field?.focus();
     field?.select();
   } else if (key === 'r') app.setRange(null);
-  else if (key === 'x') app.set({ filter: kNoFilter });
+  else if (key === 'x') app.set({ filter: kNoFilter, callsOf: null });
   else if (key === 's' && app.document.traces.length > 1) app.set({ side: 1 - app.state.side });
   else if (key === 'd') switchTheme(app);
   else if (key === '?') showKeys();

@@ -9,6 +9,7 @@ import type { Page } from './state';
 import { bytes, clock, count, duration, printable } from './text';
 import { switchTheme, theme } from './theme';
 import { anomaliesPage } from './views/anomalies';
+import { callsPage } from './views/calls';
 import { presentAllocators } from './views/common';
 import { comparePage } from './views/compare';
 import { cpusPage } from './views/cpus';
@@ -33,6 +34,7 @@ const kViews: Record<Page, { title: string; draw: (app: App) => HTMLElement }> =
   leaks: { title: 'Leaks', draw: leaksPage },
   anomalies: { title: 'Anomalies', draw: anomaliesPage },
   compare: { title: 'Comparison', draw: comparePage },
+  calls: { title: 'Calls', draw: callsPage },
 };
 
 function traceNames(app: App): string[] {
@@ -148,7 +150,7 @@ function chip(name: string, text: string, remove: () => void): HTMLElement {
 }
 
 function chips(app: App): HTMLElement | null {
-  const { filter } = app.state;
+  const { filter, callsOf } = app.state;
   const found: HTMLElement[] = [];
   if (filter.range) {
     const { from, to } = app.times;
@@ -159,6 +161,8 @@ function chips(app: App): HTMLElement | null {
     if (text !== null)
       found.push(chip(kDimensionTitles[dimension], printable(text), () => app.filterBy(dimension, null)));
   }
+  if (callsOf !== null && app.page === 'calls')
+    found.push(chip('Calls of', printable(callsOf), () => app.set({ callsOf: null })));
   if (found.length === 0) return null;
   return el('div', { class: 'chips', role: 'group', 'aria-label': 'Filters' }, ...found);
 }

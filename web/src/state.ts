@@ -13,6 +13,7 @@ export const kPages = [
   'leaks',
   'anomalies',
   'compare',
+  'calls',
 ] as const;
 export type Page = (typeof kPages)[number];
 
@@ -24,9 +25,10 @@ export interface State {
   table: TableName;
   side: number; // which trace, of two
   filter: Filter;
+  callsOf: string | null; // a function
 }
 
-export const kFirstState: State = { page: 'overview', table: 'sites', side: 0, filter: kNoFilter };
+export const kFirstState: State = { page: 'overview', table: 'sites', side: 0, filter: kNoFilter, callsOf: null };
 
 export function toHash(state: State): string {
   const words = new URLSearchParams();
@@ -37,6 +39,7 @@ export function toHash(state: State): string {
     const text = state.filter[dimension];
     if (text !== null) words.set(dimension, text);
   }
+  if (state.callsOf !== null) words.set('function', state.callsOf);
   const query = words.toString();
   const page = state.page === 'tables' ? `tables/${state.table}` : state.page;
   return `#${page}${query ? `?${query}` : ''}`;
@@ -61,5 +64,6 @@ export function fromHash(hash: string, traces: number): State {
       task: words.get('task'),
       allocator: words.get('allocator'),
     },
+    callsOf: words.get('function'),
   };
 }

@@ -123,5 +123,6 @@ export function smallTrace(): TraceDocument {
     leaks: null,
     timeline: null,
     explore: smallExplore(),
+    calls: null,
   } as unknown as TraceDocument;
 }

@@ -17,6 +17,7 @@ test('the address keeps the state, whatever names are in it', () => {
       task: '\u202e</script>',
       allocator: 'slab',
     },
+    callsOf: 'f & g=?',
   };
   assert.deepEqual(fromHash(toHash(state), 2), state);
   assert.equal(toHash(kFirstState), '#overview');

@@ -223,12 +223,72 @@ export interface Explore {
   cpu_nodes: number[] | null;
 }
 
+export interface InsideSum {
+  allocations: number;
+  bytes: number;
+  live_allocations: number;
+  live_bytes: number;
+  failed: number;
+}
+export type Inside = Partial<Record<AllocatorName, InsideSum>>;
+
+export type CallValue = string | number | boolean | null;
+
+export interface TracedCall {
+  function: string;
+  parent: number | null; // index of the call around it, or below
+  tid: number;
+  task: string;
+  cpu: number;
+  end_cpu: number;
+  interrupt: string | null;
+  on_top: boolean;
+  began_ns: number | null;
+  ended_ns: number | null;
+  duration_ns: number | null;
+  lost_events: boolean;
+  inside_hidden: boolean;
+  arguments: Record<string, CallValue> | null;
+  return_value: string | null;
+  result: CallValue;
+  error: number | null;
+  inside: Inside;
+}
+
+export interface CalledFunction {
+  function: string;
+  address: string;
+  calls: number;
+  cut_off: number;
+  lost_events: number;
+  total_ns: number;
+  self_ns: number;
+  longest_ns: number;
+  inside: Inside;
+}
+
+export interface Calls {
+  first: number; // so many of the first calls are held
+  slowest: number; // and so many of the slowest
+  graph: {
+    calls_traced: number;
+    calls_selected: number;
+    arguments: boolean;
+    types: boolean;
+    calls: TracedCall[];
+    functions: CalledFunction[];
+    functions_total: number;
+    outside: Inside;
+  };
+}
+
 export interface TraceDocument {
   report: Report;
   tables: { caches: Groups; tasks: Groups };
   leaks: Leaks | null;
   timeline: Timeline | null;
   explore: Explore;
+  calls: Calls | null;
 }
 
 export interface DiffColumn {

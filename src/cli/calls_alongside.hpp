@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The calls of a trace that is read for something else: a source whose events go to a call graph on their way.
+#pragma once
+
+#include <string>
+
+#include "analysis/call_graph.hpp"
+#include "analysis/event_stream.hpp"
+#include "cli/analyse.hpp"
+#include "symbols/call_type_source.hpp"
+
+namespace kmt {
+
+class CallsAlongside : public Source {
+ public:
+  // The trace must outlive this. Its types are used, or those of the file `btf`, as CallTypeSource says.
+  CallsAlongside(OpenedTrace& trace, CallGraphRequest request, const std::string& btf);
+
+  const TraceInfo& info() const override { return trace_.info(); }
+  TraceInfo& info() override { return trace_.source().info(); }
+  bool read(EventBatch& batch) override;
+  double progress() const override { return trace_.source().progress(); }
+
+  CallGraphResult finish(bool complete);  // once, after the last event
+
+ private:
+  OpenedTrace& trace_;
+  CallTypeSource types_;
+  CallGraph graph_;
+  ReportRequest request_;  // all events: what one task frees another allocated
+  EventStream events_;
+  EventBatch copy_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page of calls against `kmemtrace graph --json --args --ret --limit 0`, and what a person does with it.
+import { goTo, rowsOf, settle } from './reading.mjs';
+
+const kHeld = 1000; // of the first ones, and of the slowest
+const kSums = { '': 'bytes', '-hits': 'allocations', '-live': 'live_bytes' };
+
+// Whatever is inside, of all allocators that any function has something of.
+function insideAgrees(checks, row, inside, allocators, what) {
+  for (const name of allocators)
+    for (const [suffix, key] of Object.entries(kSums))
+      checks.equal(row[name + suffix], inside[name]?.[key], `${what}: ${name} ${key}`);
+}
+
+// Those that a page holds.
+function heldCalls(graph) {
+  const places = graph.calls.map((_, at) => at);
+  const slowest = places
+    .filter((at) => graph.calls[at].duration_ns !== null)
+    .sort((a, b) => graph.calls[b].duration_ns - graph.calls[a].duration_ns || a - b)
+    .slice(0, kHeld);
+  const held = new Set([...places.slice(0, kHeld), ...slowest]);
+  return places.filter((at) => held.has(at)).map((at) => graph.calls[at]);
+}
+
+function written(call) {
+  const given = Object.entries(call.arguments ?? {}).map(([name, value]) => `${name}=${value ?? '?'}`);
+  const result = call.error ?? call.result ?? call.return_value;
+  return `${call.function}(${given.join(', ')})${result === null ? '' : ` = ${result}`}`;
+}
+
+function functionsAgree(checks, rows, graph, allocators) {
+  checks.equal(rows.length, graph.functions.length, 'calls: functions');
+  checks.ok(
+    rows.every((row, at) => at === 0 || rows[at - 1]['total-time'] >= row['total-time']),
+    'calls: functions are in the order of their time',
+  );
+  for (const of of graph.functions) {
+    const row = rows.find((one) => one.name === of.function && one['total-time'] === of.total_ns);
+    const what = `calls: ${of.function}`;
+    if (!checks.ok(row, `${what} is shown, with its time`)) continue;
+    checks.equal(row.calls, of.calls, `${what} calls`);
+    checks.equal(row['self-time'], of.self_ns, `${what} self`);
+    checks.equal(row.longest, of.longest_ns, `${what} longest`);
+    checks.equal(row['cut-off'], of.cut_off, `${what} cut off`);
+    checks.equal(row.lost, of.lost_events, `${what} lossy`);
+    insideAgrees(checks, row, of.inside, allocators, what);
+  }
+}
+
+export async function callsAgree(page, checks, graph) {
+  await goTo(page, '#calls');
+  const allocators = ['slab', 'percpu', 'vmalloc', 'pages'].filter((name) =>
+    graph.functions.some((of) => of.inside[name]),
+  );
+  functionsAgree(checks, await rowsOf(page, 'functions'), graph, allocators);
+  const held = heldCalls(graph);
+  const rows = await rowsOf(page, 'calls');
+  checks.equal(rows.length, held.length, 'calls that are shown');
+  held.forEach((call, at) => {
+    const row = rows[at] ?? {};
+    const what = `call ${at + 1}, ${call.function}`;
+    checks.equal(row.call, written(call), what);
+    checks.equal(row.begin, call.began_ns, `${what}: begin`);
+    checks.equal(row.duration, call.duration_ns, `${what}: duration`);
+    checks.equal(row.cpu, call.cpu, `${what}: CPU`);
+    checks.equal(row.task, `${call.task}-${call.tid}`, `${what}: task`);
+    checks.equal(row.remarks.includes(call.interrupt ?? 'irq'), call.interrupt !== null, `${what}: interrupt`);
+    checks.equal(row.remarks.includes('on top'), call.on_top, `${what}: on top`);
+    checks.equal(row.remarks.includes('lost'), call.lost_events, `${what}: lossy`);
+    insideAgrees(checks, row, call.inside, allocators, what);
+  });
+  const leftOut = await page.locator('main .note', { hasText: 'This file holds' }).count();
+  checks.equal(leftOut, held.length < graph.calls.length ? 1 : 0, 'calls that are left out are told of');
+  await functionFilters(page, checks, graph, held);
+  await callIsTold(page, checks, held);
+}
+
+// A click on a function leaves its calls, and what they called.
+async function functionFilters(page, checks, graph, held) {
+  const count = (name) => held.filter((call) => call.function === name).length;
+  const name = graph.functions.map((of) => of.function).find((one) => count(one) > 1 && count(one) < held.length / 2);
+  if (!checks.ok(name, 'there is a function to click on')) return;
+  await page.fill('[data-focus="functions-filter"]', name);
+  const row = page.locator('[data-table=functions] tbody tr[aria-rowindex]', {
+    has: page.locator(`td[data-column=name][data-value="${name}"]`),
+  });
+  await row.first().click();
+  await settle(page);
+  const hash = await page.evaluate(() => location.hash);
+  checks.ok(hash.startsWith('#calls?function='), `the address tells of the function: ${hash}`);
+  checks.equal(await page.locator('.chip').count(), 1, 'a chip tells of the function');
+  const rows = await rowsOf(page, 'calls');
+  checks.equal(rows.filter((one) => one.call.startsWith(`${name}(`)).length, count(name), `calls of ${name}`);
+  const around = await page.evaluate(
+    () => document.querySelector('[data-table=calls] td[data-column=call] span').style.paddingLeft,
+  );
+  checks.equal(around, '0px', 'the first one of them stands at the left');
+  await page.fill('[data-focus="functions-filter"]', '');
+  await page.locator('footer').click();
+  await page.keyboard.press('x');
+  await settle(page);
+  checks.equal(await page.locator('.chip').count(), 0, '"x" shows all calls again');
+  checks.equal((await rowsOf(page, 'calls')).length, held.length, 'all calls are there again');
+  await goTo(page, '#overview');
+  await page.keyboard.press('c');
+  await settle(page);
+  checks.equal(await page.getAttribute('[aria-selected=true]', 'id'), 'tab-calls', 'key c');
+}
+
+// All that is known of one call stands below, with a way to its function's.
+async function callIsTold(page, checks, held) {
+  const at = Math.max(
+    held.findIndex((call) => Object.keys(call.arguments ?? {}).length > 0),
+    0,
+  );
+  const call = held[at];
+  await page.click('[data-focus="calls-duration"]');
+  const durations = (await rowsOf(page, 'calls')).map((row) => row.duration).filter((value) => value !== null);
+  checks.ok(
+    durations.every((value, i) => i === 0 || durations[i - 1] >= value),
+    'the slowest calls stand first',
+  );
+  await page.click('[data-focus="calls-order"]');
+  await page.click('[data-focus="calls-order"]');
+  await page.fill('[data-focus="calls-filter"]', written(call).slice(0, 40));
+  const row = page.locator('[data-table=calls] tbody tr', {
+    has: page.locator(`td[data-column=order][data-value="${at + 1}"]`),
+  });
+  await row.click();
+  await settle(page);
+  checks.equal(await page.locator(`section[aria-label="Call of ${call.function}"]`).count(), 1, 'a call is told');
+  const told = await page.locator('[data-argument]').evaluateAll((all) => all.map((one) => one.textContent));
+  checks.equal(
+    told.join(),
+    Object.values(call.arguments ?? {})
+      .map((value) => String(value ?? '?'))
+      .join(),
+    'its arguments',
+  );
+  await page.click('[data-focus="calls-of"]');
+  await settle(page);
+  checks.equal(await page.locator('.chip').count(), 1, 'its function can be chosen');
+  await page.fill('[data-focus="calls-filter"]', '');
+  await goTo(page, '#overview');
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Calls of kernel functions, and what was allocated inside them.
+import type { App } from '../app';
+import { allocatorNumber, kAllocators, kAllocatorTitles } from '../data/allocators';
+import { argumentTexts, callText, remarks, resultText, shownCalls, type CallRow } from '../data/calls';
+import type { AllocatorName, CalledFunction, Calls, Inside, InsideSum } from '../data/document';
+import { bytes, clock, count, duration, printable } from '../text';
+import { action, empty, note, section } from '../widgets/controls';
+import { el } from '../widgets/dom';
+import { table, type Column } from '../widgets/table';
+import { badge, nameColumn, notFollowed } from './common';
+
+const kIndent = 14; // pixels
+
+interface Measured {
+  inside: Inside;
+}
+interface Function extends CalledFunction {
+  name: string;
+}
+interface Call extends CallRow, Measured {}
+
+function failures(row: Measured): number {
+  return Object.values(row.inside).reduce((sum, of) => sum + of.failed, 0);
+}
+
+// Of allocators that were asked for anything in a call.
+function insideColumns<Row extends Measured>(allocators: AllocatorName[], live: string): Column<Row>[] {
+  const column = (
+    name: AllocatorName,
+    key: string,
+    title: string,
+    help: string,
+    sum: keyof InsideSum,
+  ): Column<Row> => ({
+    key,
+    title,
+    help,
+    value: (row) => row.inside[name]?.[sum] ?? null,
+    text: (row) => {
+      const value = row.inside[name]?.[sum];
+      return value === undefined ? '' : sum === 'allocations' ? count(value) : bytes(value);
+    },
+  });
+  return allocators.flatMap((name) => {
+    const title = kAllocatorTitles[name];
+    return [
+      column(name, name, title, 'bytes allocated inside, in the calls that it made too', 'bytes'),
+      column(name, `${name}-hits`, 'Hits', `how many allocations: ${title}`, 'allocations'),
+      column(name, `${name}-live`, `${title} live`, `bytes of those that are live ${live}`, 'live_bytes'),
+    ];
+  });
+}
+
+function failedColumns<Row extends Measured>(functions: CalledFunction[]): Column<Row>[] {
+  if (!functions.some((row) => failures(row) > 0)) return [];
+  return [
+    {
+      key: 'failed',
+      title: 'Failed',
+      help: 'allocations inside that got nothing',
+      value: failures,
+      text: (row) => count(failures(row)),
+    },
+  ];
+}
+
+function functionTable(app: App, { graph }: Calls, allocators: AllocatorName[]): HTMLElement {
+  const times: [string, string, string, (row: Function) => number][] = [
+    ['total-time', 'Time', 'how long its calls took, from the first to the last instruction', (row) => row.total_ns],
+    ['self-time', 'Self', 'of that, outside of traced calls that it made and of interrupts', (row) => row.self_ns],
+    ['longest', 'Longest', 'how long the longest call took', (row) => row.longest_ns],
+  ];
+  const counts: [string, string, string, (row: Function) => number][] = [
+    ['cut-off', 'Cut off', 'calls of which begin or end is not in the trace: they have no time', (row) => row.cut_off],
+    ['lost', 'Lossy', 'calls during which events were lost', (row) => row.lost_events],
+  ];
+  return table<Function>({
+    name: 'functions',
+    label: 'Functions that were called',
+    rows: graph.functions.map((row) => ({ ...row, name: row.function })),
+    columns: [
+      nameColumn('Function'),
+      {
+        key: 'calls',
+        title: 'Calls',
+        help: 'how often, where the begin is in the trace',
+        value: (row) => row.calls,
+        text: (row) => count(row.calls),
+      },
+      ...times.map(([key, title, help, value]) => ({
+        key,
+        title,
+        help,
+        value,
+        text: (row: Function) => duration(value(row)),
+      })),
+      ...insideColumns<Function>(allocators, 'at the end of the trace'),
+      ...failedColumns<Function>(graph.functions),
+      ...counts.map(([key, title, help, value]) => ({
+        key,
+        title,
+        help,
+        value,
+        text: (row: Function) => count(value(row)),
+      })),
+    ],
+    sort: '-total-time',
+    filterText: (row) => printable(row.name),
+    activate: (row) => {
+      app.set({ callsOf: row.name });
+      document.querySelector('[data-table=calls]')?.scrollIntoView({ block: 'nearest' });
+    },
+    activateHelp: 'Shows its calls below',
+    empty: 'No function was called.',
+  });
+}
+
+function insideText(sum: InsideSum): string {
+  const said = `${bytes(sum.bytes)} in ${count(sum.allocations)}, ${bytes(sum.live_bytes)} live in ${count(sum.live_allocations)}`;
+  return sum.failed > 0 ? `${said}, ${count(sum.failed)} failed` : said;
+}
+
+function details(app: App, { call }: Call): HTMLElement {
+  const facts: [string, string | HTMLElement][] = [
+    ['Task', `${printable(call.task)}-${call.tid}`],
+    ['CPU', call.cpu === call.end_cpu ? String(call.cpu) : `${call.cpu}, at its end ${call.end_cpu}`],
+    ['Begin', clock(call.began_ns)],
+    ['End', clock(call.ended_ns)],
+    ['Duration', duration(call.duration_ns)],
+    ...argumentTexts(call).map(([name, value]): [string, HTMLElement] => [
+      printable(name),
+      el('code', { 'data-argument': name }, printable(value)),
+    ]),
+  ];
+  const result = resultText(call);
+  if (result !== '') facts.push(['Result', el('code', {}, printable(result))]);
+  const said = remarks(call);
+  if (said.length > 0) facts.push(['Remarks', printable(said.join('; '))]);
+  return section(
+    `Call of ${printable(call.function)}`,
+    el('dl', { class: 'machine' }, ...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)])),
+    ...kAllocators.map((name) => {
+      const sum = call.inside[name];
+      return sum ? note(badge(allocatorNumber(name)), ` ${insideText(sum)}`) : null;
+    }),
+    app.state.callsOf !== call.function &&
+      action('calls-of', `Only calls of ${printable(call.function)}`, () => app.set({ callsOf: call.function })),
+  );
+}
+
+function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLElement {
+  const { graph } = calls;
+  const { callsOf, filter } = app.state;
+  const start = app.trace.report.trace.first_ns;
+  const first = filter.range ? app.model().explore.start_ns : 0;
+  const times = filter.range && { from: first + app.times.from, to: first + app.times.to };
+  const rows: Call[] = shownCalls(graph.calls, { function: callsOf, task: filter.task, times }).map((row) => ({
+    ...row,
+    inside: row.call.inside,
+  }));
+  const below = el('div', { 'aria-live': 'polite' });
+  const text = (row: Call): string => printable(callText(row.call));
+  return section(
+    callsOf === null ? 'Calls' : `Calls of ${printable(callsOf)}, and what they called`,
+    graph.calls.length < graph.calls_selected &&
+      note(
+        `This file holds ${count(graph.calls.length)} of ${count(graph.calls_selected)} calls: the first ${count(calls.first)}, and the ${count(calls.slowest)} that took longest. kmemtrace graph shows all.`,
+      ),
+    table<Call>({
+      name: 'calls',
+      label: 'Calls in the order in which they began',
+      rows,
+      columns: [
+        { key: 'order', title: '#', width: 6, value: (row) => row.order, text: (row) => String(row.order) },
+        {
+          key: 'begin',
+          title: 'Begin',
+          help: 'since the first event',
+          width: 13,
+          value: (row) => row.call.began_ns,
+          text: (row) => clock(row.call.began_ns === null ? null : row.call.began_ns - start),
+        },
+        {
+          key: 'cpu',
+          title: 'CPU',
+          help: 'where it began, and where it ended if elsewhere',
+          width: 7,
+          value: (row) => row.call.cpu,
+          text: ({ call }) => (call.cpu === call.end_cpu ? String(call.cpu) : `${call.cpu}→${call.end_cpu}`),
+        },
+        {
+          key: 'task',
+          title: 'Task',
+          isText: true,
+          width: 18,
+          value: ({ call }) => `${call.task}-${call.tid}`,
+          text: ({ call }) => `${printable(call.task)}-${call.tid}`,
+        },
+        {
+          key: 'duration',
+          title: 'Duration',
+          width: 11,
+          value: (row) => row.call.duration_ns,
+          text: (row) => duration(row.call.duration_ns),
+        },
+        {
+          key: 'call',
+          title: 'Call',
+          isText: true,
+          isCode: true,
+          value: (row) => callText(row.call),
+          text,
+          node: (row) => {
+            const span = el('span', { class: row.call.interrupt === null ? '' : 'interrupt' }, text(row));
+            span.style.paddingLeft = `${kIndent * row.depth}px`;
+            return span;
+          },
+        },
+        ...insideColumns<Call>(allocators, 'when it returned'),
+        ...failedColumns<Call>(graph.functions),
+        {
+          key: 'remarks',
+          title: 'Remarks',
+          isText: true,
+          width: 26,
+          value: (row) => remarks(row.call).join('; '),
+          text: (row) => printable(remarks(row.call).join('; ')),
+          node: (row) =>
+            el('span', { class: row.call.lost_events ? 'lossy' : '' }, printable(remarks(row.call).join('; '))),
+        },
+      ],
+      sort: 'order',
+      filterText: (row) => `${text(row)} ${printable(row.call.task)}-${row.call.tid}`,
+      activate: (row) => {
+        below.replaceChildren(details(app, row));
+        below.scrollIntoView({ block: 'nearest' });
+      },
+      activateHelp: 'Shows the call below',
+      empty:
+        graph.calls.length === 0
+          ? 'The trace has no such call.'
+          : 'None of the calls in this file is left. kmemtrace graph -F FUNCTION shows all calls of a function.',
+    }),
+    below,
+  );
+}
+
+export function callsPage(app: App): HTMLElement {
+  const { calls, report } = app.trace;
+  if (!calls) return empty('The trace holds no calls: ftrace’s function_graph records them.');
+  const { graph } = calls;
+  const missing = graph.functions_total - graph.functions.length;
+  const allocators = kAllocators.filter((name) => graph.functions.some((row) => row.inside[name]));
+  const outside = kAllocators.filter((name) => graph.outside[name]);
+  return el(
+    'div',
+    {},
+    el(
+      'p',
+      { class: 'lead' },
+      `${count(graph.calls_traced)} calls of ${count(graph.functions_total)} functions were traced. What was allocated inside a call is what its task allocated while it ran, without interrupts on top.`,
+    ),
+    notFollowed(app, ['task', 'range']),
+    report.trace.lost_events > 0 &&
+      note('Events were lost: calls that ran then are marked, and may have allocated more inside.'),
+    graph.arguments &&
+      !graph.types &&
+      note('The trace does not hold the types of arguments: --btf names a file that has those of its kernel.'),
+    section(
+      'Functions',
+      (app.state.filter.task !== null || app.state.filter.range !== null) &&
+        note('Sums by function are those of all tasks and of the whole time.'),
+      missing > 0 && note(`${count(missing)} functions more, which took less time, are not in this file.`),
+      functionTable(app, calls, allocators),
+      ...outside.map((name) => {
+        const sum = graph.outside[name];
+        return sum ? note('In no traced call: ', badge(allocatorNumber(name)), ` ${insideText(sum)}`) : null;
+      }),
+    ),
+    callTable(app, calls, allocators),
+  );
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { callText, remarks, shownCalls, type CallFilter } from '../src/data/calls';
+import type { TracedCall } from '../src/data/document';
+
+function call(name: string, parent: number | null, began: number | null, ended: number | null): TracedCall {
+  return {
+    function: name,
+    parent,
+    tid: 7,
+    task: 'cat',
+    cpu: 0,
+    end_cpu: 0,
+    interrupt: null,
+    on_top: false,
+    began_ns: began,
+    ended_ns: ended,
+    duration_ns: began === null || ended === null ? null : ended - began,
+    lost_events: false,
+    inside_hidden: false,
+    arguments: null,
+    return_value: null,
+    result: null,
+    error: null,
+    inside: {},
+  };
+}
+
+// open(lookup(alloc)), of another task: read(alloc); alloc began before the trace.
+const kCalls = [
+  call('alloc', null, null, 5),
+  call('open', null, 10, 50),
+  call('lookup', 1, 20, 40),
+  { ...call('read', null, 22, null), task: 'dd', tid: 8 },
+  call('alloc', 2, 25, 30),
+  { ...call('alloc', 3, 45, 48), task: 'dd', tid: 8 },
+];
+const kAll: CallFilter = { function: null, task: null, times: null };
+
+// The order of each call that is shown, behind a ">" for each that is around it.
+function outline(filter: Partial<CallFilter>): string {
+  return shownCalls(kCalls, { ...kAll, ...filter })
+    .map((row) => '>'.repeat(row.depth) + String(row.order))
+    .join(' ');
+}
+
+test('calls nest by what is around them', () => {
+  assert.equal(outline({}), '1 2 >3 4 >>5 >6');
+});
+
+test('calls of a function stand with all inside them', () => {
+  assert.equal(outline({ function: 'lookup' }), '3 >5');
+  assert.equal(outline({ function: 'alloc' }), '1 5 6');
+  assert.equal(outline({ function: 'nothing' }), '');
+});
+
+test('calls are those of a task, and of a stretch of time that they touch', () => {
+  assert.equal(outline({ task: 'dd' }), '4 >6');
+  assert.equal(outline({ times: { from: 0, to: 10 } }), '1');
+  assert.equal(outline({ times: { from: 41, to: 46 } }), '2 4 >6');
+  assert.equal(outline({ times: { from: 1000, to: 1001 } }), '4');
+});
+
+test('a call is written as C writes it', () => {
+  const one = call('vfs_read', null, 1, 2);
+  assert.equal(callText(one), 'vfs_read()');
+  assert.equal(
+    callText({ ...one, arguments: { file: '0xffff', count: 4096, nowait: false, pos: null }, result: 12 }),
+    'vfs_read(file=0xffff, count=4096, nowait=false, pos=?) = 12',
+  );
+  assert.equal(callText({ ...one, result: '0xfffffffffffffffe', error: -2 }), 'vfs_read() = -2');
+  assert.equal(callText({ ...one, return_value: '0x7' }), 'vfs_read() = 0x7');
+});
+
+test('remarks tell of interrupts, losses and what is cut off', () => {
+  assert.deepEqual(remarks(call('f', null, 1, 2)), []);
+  assert.deepEqual(remarks({ ...call('f', null, null, 2), interrupt: 'softirq', on_top: true, lost_events: true }), [
+    'softirq on top',
+    'events were lost',
+    'begin not in the trace',
+  ]);
+  assert.deepEqual(remarks({ ...call('f', null, 1, null), interrupt: 'hardirq', error: -22, inside_hidden: true }), [
+    'hardirq',
+    'end not in the trace',
+    'error',
+    'made calls that are not in this file',
+  ]);
+});
