@@ -100,7 +100,7 @@ class Graph(unittest.TestCase):
         functions = {call['function'] for call in self.calls('some.out') if call['task'] == 'cat'}
         self.assertIn('seq_read', functions)
         if BACKEND == 'bpf' and KERNEL == '6.1':
-            self.assertRegex(self.text('some.err'), r'not recorded: [^;]*seq_printf')
+            self.assertRegex(self.text('some.err'), 'not recorded: .*seq_printf')
             self.assertNotIn('seq_printf', functions)
 
     @unittest.skipUnless(HAS_RESULTS, 'results are not recorded')

@@ -95,6 +95,11 @@ std::uint64_t missed_by_link(int link) {
   return bpf_obj_get_info_by_fd(link, &info, &bytes) == 0 ? info.missed : 0;
 }
 
+std::string in_words(int error) {
+  constexpr int kNotSupported = 524;  // ENOTSUPP of include/linux/errno.h, which no C library knows
+  return std::strerror(error == kNotSupported ? EOPNOTSUPP : error);
+}
+
 // A program of its own with the same instructions, which libbpf has made fit this kernel.
 Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::size_t number) {
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
@@ -106,13 +111,13 @@ Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& ta
   trampoline.program = FileDescriptor(bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(like), "GPL",
                                                     bpf_program__insns(like), bpf_program__insn_cnt(like), &loading));
   if (!trampoline.program) {
-    const std::string why = std::strerror(errno);
+    const std::string why = in_words(errno);
     const std::string_view words = trim(said.c_str());
     throw Error(fmt::format("{} ({})", why, printable(words.substr(0, words.find('\n')))), ExitCode::unsupported);
   }
   LIBBPF_OPTS(bpf_link_create_opts, linking, .tracing = {.cookie = number});
   trampoline.link = FileDescriptor(bpf_link_create(trampoline.program.get(), 0, when, &linking));
-  if (!trampoline.link) throw Error(std::strerror(errno), ExitCode::unsupported);
+  if (!trampoline.link) throw Error(in_words(errno), ExitCode::unsupported);
   return trampoline;
 }
 
@@ -235,7 +240,6 @@ void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
 void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets) {
   constexpr const char* kRefused = "the kernel refuses its trampoline";
   raise_descriptor_limit();  // four for a function
-  std::string refused;
   for (std::size_t number = 0; number < calls.functions.size(); ++number) {
     const TracedFunction& function = calls.functions[number];
     const TrampolineTarget& target = targets.of[number];
@@ -250,9 +254,7 @@ void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const T
       trampolines.push_back(std::move(entry));
     } catch (const Error& error) {
       if (way == Way::trampolines) throw Error(fmt::format("{}: {}", function.name, error.what()));
-      left_out[kRefused].push_back(refused.empty() ? fmt::format("{}: {}", function.name, error.what())
-                                                   : function.name);
-      refused = error.what();
+      left_out[kRefused].push_back(fmt::format("{}: {}", function.name, error.what()));
     }
   }
   if (trampolines.empty()) throw Error(in_words(left_out), ExitCode::unsupported);
