@@ -45,7 +45,7 @@ struct Options {
 constexpr const char* kFooter = R"(Examples:
   kmemtrace graph vfs_read,vfs_write --args --ret -- cat /etc/hostname      record what cat calls, and show it
   kmemtrace graph handle_mm_fault -p 812 -d 5s --duration-above 1ms         slow page faults of a process
-  kmemtrace graph 'ext4:ext4_*' -a --errors-only                            the whole machine's, until Ctrl+C
+  kmemtrace graph 'ext4:ext4_file_*' -a --errors-only                       the whole machine's, until Ctrl+C
   kmemtrace graph vfs_read --show 'file->f_path.dentry->d_name.name' -- ls  of which file
   kmemtrace graph vfs_read -o reads.kmt -- ls                               keep it: kmemtrace graph reads.kmt
   trace-cmd record -p function_graph -g do_sys_openat2 -e kmem ls     record: what opening a file calls and allocates
