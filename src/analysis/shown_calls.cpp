@@ -61,7 +61,7 @@ void ShownCalls::take(CallGraphResult& result) {
   for (const Heap* const heap : {&first_, &slow_})
     for (const auto& [goes_by, begin, slot] : *heap) shown.emplace_back(begin, slot);
   std::ranges::sort(shown);
-  shown.erase(std::ranges::unique(shown).begin(), shown.end());
+  shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
   std::vector<std::uint32_t> index(calls_.size());  // in the result, by slot
   std::vector<std::pair<std::uint64_t, GraphStep>> steps;
   for (const auto& [begin, slot] : shown) {
