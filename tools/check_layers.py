@@ -18,12 +18,14 @@ LAYERS = {
     'snapshot': 'trace base',
     'analysis': 'results trace base',
     'views': 'results trace base',
+    'library': 'base trace results symbols formats analysis views',
     'cli': 'base trace results symbols formats capture snapshot analysis views',
 }
 
 # Third-party headers, by the start of their name, and the folders that may include them ('' is all of them).
 THIRD_PARTY = {
     'fmt/': [''],
+    'kmemtrace/': ['library'],
     'CLI/': ['cli'],
     'nlohmann/': ['views', 'cli'],
     'prometheus/': ['views', 'cli'],

@@ -36,14 +36,14 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-FileDescriptor open_file(const std::string& path, int flags, unsigned mode) {
-  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+FileDescriptor open_file(const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, kPrivateFile);
   if (fd < 0) throw system_error("Cannot open", path);
   return FileDescriptor(fd);
 }
 
 FileDescriptor unnamed_file(const std::string& directory) {
-  const int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  const int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kPrivateFile);
   if (fd >= 0) return FileDescriptor(fd);
   std::string name = directory + "/.kmemtrace-XXXXXX";  // some file systems cannot
   const int named = ::mkostemp(name.data(), O_CLOEXEC);

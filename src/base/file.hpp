@@ -31,8 +31,11 @@ class FileDescriptor {
 
 // Allows this process as many descriptors as it may have: the usual soft limit is 1024.
 void raise_descriptor_limit();
-// open(2) with O_CLOEXEC; throws Error.
-FileDescriptor open_file(const std::string& path, int flags, unsigned mode = 0644);
+// What is made of a trace tells where the kernel's code and data lie: it is for whoever asked for it.
+constexpr unsigned kPrivateFile = 0600;
+
+// open(2) with O_CLOEXEC; a file that it makes is private. Throws Error.
+FileDescriptor open_file(const std::string& path, int flags);
 // A file without a name in that directory, for reading and writing: it is gone with its last descriptor, whatever ends
 // the process. Throws Error.
 FileDescriptor unnamed_file(const std::string& directory);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace completion: scripts for shells, made from the commands' own options so that they cannot fall behind.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@ namespace {
 constexpr const char* kFooter = R"(Examples:
   kmemtrace completion bash > /usr/share/bash-completion/completions/kmemtrace
   kmemtrace completion zsh > /usr/share/zsh/vendor-completions/_kmemtrace
+  kmemtrace completion fish > /usr/share/fish/vendor_completions.d/kmemtrace.fish
   source <(kmemtrace completion bash)            for this shell only)";
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
@@ -159,20 +161,69 @@ std::string zsh_script(const CLI::App& app) {
   return out;
 }
 
+// In single quotes.
+std::string fish_text(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, text.find('\n'))) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string fish_options(const CLI::App& command, const std::string& start) {
+  std::string out;
+  for (const CLI::Option* option : command.get_options()) {
+    std::string names;
+    for (const std::string& name : option->get_snames()) names += " -s " + name;
+    for (const std::string& name : option->get_lnames()) names += " -l " + name;
+    if (names.empty()) continue;  // FILE
+    const auto& long_names = option->get_lnames();
+    std::string value;
+    if (std::find(long_names.begin(), long_names.end(), "sort") != long_names.end())
+      value = fmt::format(" -x -a '{}'", sort_words());
+    else if (option->get_items_expected_max() != 0)
+      value = " -r";
+    out += fmt::format("{}{}{} -d '{}'\n", start, names, value, fish_text(option->get_description()));
+  }
+  return out;
+}
+
+std::string fish_script(const CLI::App& app) {
+  std::string out = "# fish completion for kmemtrace\n";
+  for (const CLI::App* command : commands_of(app)) {
+    out += fmt::format("complete -c kmemtrace -n __fish_use_subcommand -f -a {} -d '{}'\n", command->get_name(),
+                       fish_text(command->get_description()));
+    out += fish_options(*command,
+                        fmt::format("complete -c kmemtrace -n '__fish_seen_subcommand_from {}'", command->get_name()));
+  }
+  out += fish_options(app, "complete -c kmemtrace -n __fish_use_subcommand");
+  for (const auto& [name, command] : kOldNames)
+    out += fish_options(*app.get_subcommand(command), fmt::format("complete -c {}", name));
+  int ignored = 0;
+  CLI::App traced;
+  add_kmemtraced_options(traced, ignored);
+  return out + fish_options(traced, "complete -c kmemtraced");
+}
+
+std::string script_for(const std::string& shell, const CLI::App& app) {
+  if (shell == "bash") return bash_script(app);
+  if (shell == "zsh") return zsh_script(app);
+  if (shell == "fish") return fish_script(app);
+  Error error(fmt::format("There is no completion for \"{}\"", shell));
+  error.hint("Known shells are bash, zsh and fish");
+  throw error;
+}
+
 }  // namespace
 
 CLI::App* add_completion_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("completion", "Print a completion script for bash or zsh.");
+  CLI::App* command = app.add_subcommand("completion", "Print a completion script for bash, zsh or fish.");
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "bash or zsh")->required();
+  command->add_option("SHELL", *shell, "bash, zsh or fish")->required();
   command->footer(kFooter);
   command->callback([shell, &app, &exit_code] {
-    if (*shell != "bash" && *shell != "zsh") {
-      Error error(fmt::format("There is no completion for \"{}\"", *shell));
-      error.hint("Known shells are bash and zsh");
-      throw error;
-    }
-    print_result(*shell == "bash" ? bash_script(app) : zsh_script(app));
+    print_result(script_for(*shell, app));
     exit_code = 0;
   });
   return command;

@@ -46,8 +46,7 @@ void check_profile_name(const std::string& path) {
 }
 
 void write_profile(const std::string& path, const HeapProfileForms& profile, const Kallsyms& symbols) {
-  const unsigned mode = path.ends_with(".kmt") ? 0600 : 0666;  // as a trace (formats/kmt/file_writer)
-  ResultFile file(path, {}, mode);
+  ResultFile file(path, {});
   if (path.ends_with(".kmt"))
     file.write_by_name([&](const std::string& name) { write_kmt(name, profile.drawn, symbols); });
   else

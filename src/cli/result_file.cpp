@@ -63,8 +63,7 @@ std::optional<int> open_number(fs::path path) {
 
 }  // namespace
 
-ResultFile::ResultFile(std::string path, const std::vector<std::string>& inputs, unsigned mode)
-    : path_(std::move(path)) {
+ResultFile::ResultFile(std::string path, const std::vector<std::string>& inputs) : path_(std::move(path)) {
   if (path_ == "-") path_.clear();
   if (path_.empty()) return;
   std::error_code code;
@@ -87,15 +86,15 @@ ResultFile::ResultFile(std::string path, const std::vector<std::string>& inputs,
     if (code) throw Error(fmt::format("Cannot follow the link: {}", code.message())).at({path_, {}, {}});
     path_ = target;
   }
-  open_beside(mode, exists ? status.st_mode & 0777u : 0);
+  open_beside(exists ? status.st_mode & 0777u : 0);
 }
 
-void ResultFile::open_beside(unsigned new_mode, unsigned replaced_mode) {
+void ResultFile::open_beside(unsigned replaced_mode) {
   std::random_device random;
   unfinished_ = fmt::format("{}.unfinished-{:08x}{:08x}", path_, random(), random());
   g_unfinished = unfinished_.c_str();
   on_ending_signals(SIG_DFL, remove_and_end);
-  const int fd = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, new_mode);
+  const int fd = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile);
   if (fd < 0) {
     const Error error = system_error("Cannot make a file beside it", path_);
     forget();

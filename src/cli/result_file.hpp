@@ -16,9 +16,9 @@ namespace kmt {
 class ResultFile {
  public:
   // Opens it: what cannot be written shall fail before anything long is done. Empty or "-": standard output. A new file
-  // has the permissions `mode` that the umask leaves; one that is replaced gives its own on. Throws Error, as write()
-  // and finish() do; also where the file is one of the inputs.
-  ResultFile(std::string path, const std::vector<std::string>& inputs, unsigned mode = 0666);
+  // is private (base/file.hpp); one that is replaced gives its permissions on. Throws Error, as write() and finish()
+  // do; also where the file is one of the inputs.
+  ResultFile(std::string path, const std::vector<std::string>& inputs);
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
   ~ResultFile();  // removes what is not finished; so does a signal that ends the program
@@ -34,7 +34,7 @@ class ResultFile {
 
  private:
   bool beside() const { return !unfinished_.empty(); }
-  void open_beside(unsigned new_mode, unsigned replaced_mode);
+  void open_beside(unsigned replaced_mode);
   void forget();
 
   std::string path_;        // with links followed

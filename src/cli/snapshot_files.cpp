@@ -42,8 +42,7 @@ SnapshotResult read_snapshot(const std::string& path) {
 }
 
 void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel) {
-  constexpr unsigned kMode = 0600;  // as a trace (formats/kmt/file_writer)
-  ResultFile file(path, {}, kMode);
+  ResultFile file(path, {});
   file.write_by_name([&](const std::string& name) { kmt_format::write_snapshot(name, sample, kernel); });
   file.finish();
 }

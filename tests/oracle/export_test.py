@@ -430,7 +430,7 @@ class Writing(Case):
             self.assertEqual(0, run(*draw, output).returncode)
         finally:
             os.umask(old)
-        self.assertEqual(0o640, os.stat(output).st_mode & 0o777)
+        self.assertEqual(0o600, os.stat(output).st_mode & 0o777)
         os.chmod(output, 0o604)
         self.assertEqual(0, run(*draw, output).returncode)
         self.assertEqual(0o604, os.stat(output).st_mode & 0o777)

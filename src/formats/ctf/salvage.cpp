@@ -79,7 +79,7 @@ std::string Salvage::salvage(const fs::path& folder, const Error& refusal, Findi
       const MappedFile stream((folder / name).string());
       const std::size_t intact = last_packet(stream.bytes());
       if (intact > 0)
-        write_all(open_file(trial / name, O_WRONLY | O_CREAT | O_EXCL, 0600).get(),
+        write_all(open_file(trial / name, O_WRONLY | O_CREAT | O_EXCL).get(),
                   {reinterpret_cast<const char*>(stream.bytes().data()), intact}, trial / name);
       const bool readable = intact > 0 && !refuses(trial);
       findings.add({Imperfection::damaged_stream,

@@ -204,8 +204,6 @@ void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
   struct stat old {};
   const bool exists = ::stat(target.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) throw Error("The output exists and is no regular file").at({path, {}, {}});
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
 
   NewFile out(target);
   for (const auto& [offset, bytes] : repair.kept) write_all(out.fd(), as_text(file.subspan(offset, bytes)), path);
@@ -213,7 +211,7 @@ void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
   // It may have to stay root's; who may read it must not change.
   if (exists && ::fchown(out.fd(), old.st_uid, old.st_gid) != 0 && errno != EPERM)
     throw system_error("Cannot set the owner", path);
-  if (::fchmod(out.fd(), exists ? old.st_mode & 0777 : 0666 & ~mask) != 0)
+  if (::fchmod(out.fd(), exists ? old.st_mode & 0777 : kPrivateFile) != 0)
     throw system_error("Cannot set the mode", path);
   sync(out.fd(), path);
   out.rename(target);

@@ -236,7 +236,7 @@ class NewFile {
   explicit NewFile(const std::string& path)
       : path_(path),
         unfinished_(fmt::format("{}.unfinished-{}", path, ::getpid())),
-        fd_(open_file(unfinished_, O_WRONLY | O_CREAT | O_TRUNC, 0600)) {}
+        fd_(open_file(unfinished_, O_WRONLY | O_CREAT | O_TRUNC)) {}
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile() {

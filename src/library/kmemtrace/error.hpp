@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the library throws: what failed, where, and what can be done about it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#define KMEMTRACE_API __attribute__((visibility("default")))
+
+namespace kmemtrace {
+
+class KMEMTRACE_API Error : public std::runtime_error {
+ public:
+  Error(const std::string& message, std::string file, std::optional<std::uint64_t> offset, std::string hint)
+      : std::runtime_error(message), file_(std::move(file)), offset_(offset), hint_(std::move(hint)) {}
+  ~Error() override;
+
+  const std::string& file() const { return file_; }                // empty where no file is to blame
+  std::optional<std::uint64_t> offset() const { return offset_; }  // bytes from its begin
+  const std::string& hint() const { return hint_; }                // may be empty
+
+ private:
+  std::string file_;
+  std::optional<std::uint64_t> offset_;
+  std::string hint_;
+};
+
+}  // namespace kmemtrace

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <kmemtrace/trace.hpp>
+
+#include <array>
+
+#include "formats/registry.hpp"
+#include "library/convert.hpp"
+#include "symbols/symbols.hpp"
+
+namespace kmemtrace {
+
+namespace {
+
+// Both lists are the same; one that grows in the project has to grow in the header.
+static_assert(static_cast<int>(EventKind::page_free_batched) == static_cast<int>(kmt::EventKind::page_free_batched) &&
+              static_cast<int>(EventKind::vmap_free) == static_cast<int>(kmt::EventKind::vmap_free) &&
+              static_cast<int>(EventKind::call_exit) == static_cast<int>(kmt::EventKind::call_exit));
+
+constexpr std::array kContexts = {Context::task, Context::softirq, Context::hardirq, Context::nmi};
+
+}  // namespace
+
+struct Trace::State {
+  std::unique_ptr<kmt::Source> source;
+  kmt::WrapperList wrappers;
+  kmt::Symbols symbols;
+  kmt::EventBatch batch;
+  std::size_t next = 0;  // in the batch
+
+  explicit State(std::unique_ptr<kmt::Source> opened)
+      : source(std::move(opened)), symbols(source->info(), {}, wrappers) {}
+};
+
+Trace::Trace(const std::string& path)
+    : state_(guarded([&] { return std::make_unique<State>(kmt::open_trace(path)); })) {}
+Trace::Trace(Trace&&) noexcept = default;
+Trace& Trace::operator=(Trace&&) noexcept = default;
+Trace::~Trace() = default;
+
+Machine Trace::machine() const { return machine_of(state_->source->info()); }
+
+bool Trace::next(Event& event) {
+  State& state = *state_;
+  while (state.next == state.batch.size()) {
+    state.next = 0;
+    if (!guarded([&] { return state.source->read(state.batch); })) {
+      state.batch.clear();
+      return false;
+    }
+  }
+  const kmt::Event& read = state.batch[state.next++];
+  const kmt::TraceInfo& info = state.source->info();
+  const auto stack = info.stacks[read.stack];
+  event = Event{.time_ns = read.time_ns,
+                .address = read.address,
+                .bytes_requested = read.bytes_requested,
+                .bytes_allocated = read.bytes_allocated,
+                .call_site = info.call_sites[read.call_site.value],
+                .name = info.event_types[read.type.value].name,
+                .cache = info.cache_names[read.cache.value],
+                .stack = stack.data(),
+                .stack_size = stack.size(),
+                .gfp_flags = read.gfp_flags,
+                .tid = read.tid,
+                .cpu = read.cpu,
+                .node = read.node,
+                .migrate_type = read.migrate_type,
+                .order = read.order,
+                .kind = static_cast<EventKind>(read.kind),
+                .context = kContexts[kmt::interrupt_level(read)]};
+  return true;
+}
+
+std::uint64_t Trace::lost_events() const { return kmt::total_lost_events(state_->source->info()); }
+
+std::vector<Finding> Trace::findings() const { return findings_of(state_->source->info().findings); }
+
+std::string Trace::symbol(std::uint64_t address) const {
+  return guarded([&] { return state_->symbols.name(address); });
+}
+
+std::string_view Trace::task_name(std::int32_t tid, std::uint64_t time_ns) const {
+  return kmt::task_name(state_->source->info(), tid, time_ns);
+}
+
+}  // namespace kmemtrace

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs the build into a folder of its own, as a package does, and uses what is there: the program, the library by
+# way of pkg-config and its example, completion, units.
+#   install_test.sh BUILD TRACE COMPILER
+set -euo pipefail
+build=$1 trace=$2 compiler=$3
+example=$(dirname "$0")/../../packaging/example/top_sites.cpp
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+fail() { echo "install_test: $*" >&2; exit 1; }
+
+DESTDIR=$place cmake --install "$build" >/dev/null
+root=$place$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$build/CMakeCache.txt")
+
+# The names of 2008 and the program itself.
+for name in kmemtrace kmemtraced kmemtrace_check kmemtrace-check kmemtrace-report; do
+  "$root/bin/$name" --help >/dev/null || fail "$name does not run"
+done
+
+# The library: what it says has to be what the program says.
+library=$(dirname "$(find "$root" -name libkmemtrace.so)")
+pc=$library/pkgconfig/libkmemtrace.pc
+[[ -f $pc ]] || fail "libkmemtrace.pc is not installed"
+read -ra flags <<<"$(PKG_CONFIG_SYSROOT_DIR=$place PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
+  PKG_CONFIG_PATH=${pc%/*} pkg-config --cflags --libs libkmemtrace)"
+"$compiler" -std=c++20 -Wall -Wextra -Werror "$example" "${flags[@]}" -o "$place/top_sites"
+LD_LIBRARY_PATH=$library "$place/top_sites" "$trace" >"$place/sites"
+"$root/bin/kmemtrace" report "$trace" --sort live-bytes --json --limit 0 >"$place/report.json"
+python3 - "$place/report.json" "$place/sites" <<'EOF'
+import json, sys
+report = json.load(open(sys.argv[1]))
+lines = open(sys.argv[2]).read().splitlines()
+groups = report['groups']['slab']['rows']
+want = [f"{group['live_bytes']:12}  {group['keys']['call-site']['symbol']}" for group in groups[:5]]
+assert lines[:5] == want, (lines[:5], want)
+assert f"{report['trace']['events']} events in" in lines[5] and report['trace']['kernel'] in lines[5], lines[5]
+EOF
+LD_LIBRARY_PATH=$library "$place/top_sites" "$example" 2>"$place/error" && fail "a source file was taken for a trace"
+grep -q top_sites.cpp "$place/error" || fail "the error does not name the file"
+# Nothing but what the headers mark is visible.
+foreign=$(nm -DC --defined-only "$library/libkmemtrace.so" | awk '{$1=$2=""; print}' | grep -E '(^| )kmt::' || true)
+[[ -z $foreign ]] || fail "the library exports ${foreign%%$'\n'*}"
+
+# What shells and systemd read.
+bash -n "$root/share/bash-completion/completions/kmemtrace"
+zsh -n "$root/share/zsh/vendor-completions/_kmemtrace"
+[[ $(fish --no-config -c "source $root/share/fish/vendor_completions.d/kmemtrace.fish; complete -C 'kmemtrace report --sor'") == --sort* ]] ||
+  fail "fish does not complete"
+for unit in "$root"/lib/systemd/system/*.service; do
+  if grep -n '@' "$unit"; then fail "$unit has a place that was not filled in"; fi
+done
