@@ -16,20 +16,23 @@ namespace kmt {
 CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
   const auto version = version_of(info.kernel);
   short_sizes_ = !version || *version >= KernelVersion{4, 20};
-  const auto flag = [&info](std::string_view name) {
-    for (const FlagName& known : info.gfp_flags)
-      if (known.name == name) return static_cast<std::uint32_t>(known.bits);
-    return 0u;
-  };
   const bool has_cgroup_caches = std::any_of(info.samples.begin(), info.samples.end(), [](const StateSample& sample) {
     return std::any_of(sample.texts.begin(), sample.texts.end(), [](const auto& text) {
       return text.first == "slabinfo" && text.second.find("\nkmalloc-cg-") != std::string::npos;
     });
   });
-  if (has_cgroup_caches) account_flag_ = flag("__GFP_ACCOUNT");
+  if (has_cgroup_caches) take_cgroup_caches_for_given();
   if (short_sizes_) reclaimable_flag_ = flag("__GFP_RECLAIMABLE");
   dma_flag_ = flag("__GFP_DMA") | flag("GFP_DMA");
 }
+
+std::uint32_t CacheNames::flag(std::string_view name) const {
+  for (const FlagName& known : info_.gfp_flags)
+    if (known.name == name) return static_cast<std::uint32_t>(known.bits);
+  return 0;
+}
+
+void CacheNames::take_cgroup_caches_for_given() { account_flag_ = flag("__GFP_ACCOUNT"); }
 
 // kmalloc_type() in include/linux/slab.h.
 CacheNames::KmallocKind CacheNames::kind_of(std::uint32_t gfp_flags) const {

@@ -23,6 +23,8 @@ class CacheNames {
   // The info must outlive this, and be that of the trace whose allocations are asked for.
   explicit CacheNames(const TraceInfo& info);
 
+  // That there are caches of control groups although no sample of slabinfo tells. To be called before all else.
+  void take_cgroup_caches_for_given();
   // All events of the trace, in their order; `info` is that of the reader that gives them.
   void learn(const EventBatch& batch, const TraceInfo& info);
   // Gives back what only learning needs.
@@ -49,6 +51,7 @@ class CacheNames {
   // What kmalloc gave: Source::cache counts down from here by KmallocKind.
   static constexpr std::uint32_t kKmalloc = ~0u;
   enum class KmallocKind : std::uint8_t { normal, cgroup, reclaimable, dma };
+  std::uint32_t flag(std::string_view name) const;
   KmallocKind kind_of(std::uint32_t gfp_flags) const;
   std::string name_of(const Source& source) const;
   std::string kmalloc_name(std::uint64_t bytes, KmallocKind kind) const;

@@ -25,6 +25,7 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code);
 CLI::App* add_pages_command(CLI::App& app, int& exit_code);
 CLI::App* add_leaks_command(CLI::App& app, int& exit_code);
 CLI::App* add_timeline_command(CLI::App& app, int& exit_code);
+CLI::App* add_simulate_command(CLI::App& app, int& exit_code);
 CLI::App* add_snapshot_command(CLI::App& app, int& exit_code);
 CLI::App* add_diff_command(CLI::App& app, int& exit_code);
 CLI::App* add_flamegraph_command(CLI::App& app, int& exit_code);

@@ -148,6 +148,7 @@ void add_commands(CLI::App& app, int& exit_code, const std::vector<std::string>&
   add_pages_command(app, exit_code);
   add_leaks_command(app, exit_code);
   add_timeline_command(app, exit_code);
+  add_simulate_command(app, exit_code);
   add_snapshot_command(app, exit_code);
   add_diff_command(app, exit_code);
   add_flamegraph_command(app, exit_code);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which few new kmalloc classes, or caches for the allocations of one function, save most: what kmalloc gave is added
+// up by function and size, and the best of all candidates is taken, again and again, each time of what the others left.
+//
+// A candidate saves, for each object, what its class takes of a slab less what the new cache takes, their slabs' ends
+// included. Held memory counts the objects that live on average, less half a slab of the new cache for each CPU, which
+// is filled only in part. What it saves in truth is for a replay to tell.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/object_stream.hpp"
+#include "analysis/simulated_heap.hpp"
+
+namespace kmt {
+
+// What was allocated alike.
+struct ProfiledKind {
+  std::string symbol;  // of the call site
+  std::string function;
+  std::string cache;
+  std::uint64_t requested = 0;
+  std::uint64_t given = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t average_live = 0;  // objects, in thousandths
+};
+
+// The objects of kmalloc that were given a slab object.
+class KmallocProfile : public ObjectSink {
+ public:
+  KmallocProfile(const TraceInfo& info, const SymbolNames& symbols);
+  ~KmallocProfile() override;
+
+  CacheNames& cache_names() { return caches_; }
+  void add(EventBatch& batch);
+  std::vector<ProfiledKind> finish();
+
+ private:
+  void kind(const ObjectKind& kind) override;
+  void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) override;
+  void ended(std::uint32_t object, const Event& event, bool freed) override;
+  void freed_older(const Event&) override {}
+
+  std::uint64_t since_start(const Event& event);
+
+  struct Account {
+    ObjectKind kind;
+    std::uint64_t allocations = 0;
+    std::uint64_t live = 0;
+    TimeIntegral integral;
+  };
+  const TraceInfo& info_;
+  const SymbolNames& symbols_;
+  CacheNames caches_;
+  ObjectStream stream_;
+  std::vector<Account> accounts_;     // by kind
+  std::vector<std::uint32_t> kinds_;  // by object
+  std::uint64_t start_ns_ = 0;
+  std::uint64_t last_ns_ = 0;
+  bool begun_ = false;
+};
+
+struct SuggestionRequest {
+  std::size_t most = 5;
+  bool by_traffic = false;  // by what is given over the trace, not by what is held on average
+};
+
+// `classes`: those of the recorded kernel. In the order in which they were taken.
+std::vector<CacheSuggestion> suggest_caches(const std::vector<ProfiledKind>& kinds,
+                                            const std::vector<std::uint64_t>& classes, const SlabMachine& machine,
+                                            const SuggestionRequest& request);
+
+}  // namespace kmt

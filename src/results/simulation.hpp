@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `simulate` finds: the memory that models of slab allocators hold for a trace's objects. The definitions are
+// those of docs/formats/simulate-json.md. Bytes, unless said.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/report.hpp"
+
+namespace kmt {
+
+enum class SlabAllocator : std::uint8_t { slub, slab, slob };
+constexpr std::string_view name_of(SlabAllocator allocator) {
+  return allocator == SlabAllocator::slub ? "slub" : allocator == SlabAllocator::slab ? "slab" : "slob";
+}
+
+struct HeldMemory {
+  std::uint64_t requested = 0;  // by live objects of the trace
+  std::uint64_t given = 0;      // to them
+  std::uint64_t held = 0;       // pages
+
+  std::uint64_t internal_waste() const { return given - requested; }
+  std::uint64_t external_waste() const { return held - given; }
+};
+
+struct SimulatedCache {
+  std::string name;
+  std::uint64_t object_bytes = 0;  // 0: of several sizes
+  std::uint64_t slab_bytes = 0;    // 0: whole pages, as many as an object needs
+  std::uint32_t objects_per_slab = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t bytes_requested = 0;  // of all allocations
+  std::uint64_t bytes_given = 0;
+  HeldMemory average;  // over the time of the trace
+  HeldMemory peak;     // when most was held
+  HeldMemory end;
+  std::uint64_t cpu_list_bytes = 0;  // that the CPUs can hold in reserve at most, together
+};
+
+struct SimulatedHeap {
+  std::string name;  // "as recorded"
+  SlabAllocator allocator = SlabAllocator::slub;
+  std::vector<SimulatedCache> caches;  // most memory at their peaks first
+  std::uint64_t allocations = 0;
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes_given = 0;
+  HeldMemory average;
+  HeldMemory peak;
+  std::uint64_t peak_ns = 0;
+  HeldMemory end;
+  std::vector<HeldMemory> series;  // at the end of each bucket
+};
+
+// A cache or a class that the kernel does not have.
+struct CacheSuggestion {
+  std::string function;            // whose allocations get a cache; empty: a class for all
+  std::uint64_t above_bytes = 0;   // requests of more than that
+  std::uint64_t object_bytes = 0;  // up to this
+  std::uint64_t class_bytes = 0;   // what they get now
+  std::vector<std::string> from;   // recorded caches that lose them
+  std::vector<std::string> sites;  // of a class: who uses it most
+  std::uint64_t allocations = 0;
+  std::uint64_t bytes_given = 0;       // as recorded
+  std::uint64_t bytes_given_then = 0;  // with the cache
+  std::uint64_t average_live = 0;      // objects
+  double estimated_saving = 0;         // what it was chosen by: bytes of average held memory, or of all given
+  // The caches that lose objects, and the new one, replayed.
+  std::uint64_t average_held = 0;
+  std::uint64_t average_held_then = 0;
+  std::uint64_t peak_held = 0;  // sums of the caches' own peaks
+  std::uint64_t peak_held_then = 0;
+  std::uint64_t uncertain_bytes = 0;  // of the saving: what the CPUs' lists may hold
+};
+
+struct ModelMismatch {
+  std::string site;
+  std::uint64_t requested = 0;
+  std::uint64_t recorded = 0;
+  std::uint64_t predicted = 0;
+  std::uint64_t allocations = 0;
+};
+
+struct SlabinfoLine {
+  std::string name;
+  std::uint64_t pages_before = 0;
+  std::uint64_t pages_after = 0;
+  std::uint64_t pages_predicted = 0;
+};
+
+// How the kernel's own slabinfo compares with the model.
+struct SlabinfoComparison {
+  std::uint64_t caches = 0;             // that have slabs before or after
+  std::uint64_t geometry_compared = 0;  // caches, with slabs or without
+  std::vector<std::string> geometry_differs;
+  std::uint64_t pages_before = 0;
+  std::uint64_t pages_after = 0;
+  std::uint64_t pages_predicted = 0;
+  std::uint64_t error_pages = 0;      // of each cache's prediction, added up
+  std::uint64_t unchanged_error = 0;  // the same of the prediction that nothing changes
+  std::uint64_t unknown_frees = 0;    // of older objects, of which the cache is not known
+  std::vector<SlabinfoLine> lines;    // that changed, or should have; largest error first
+};
+
+struct SimulationResult {
+  TraceSummary trace;
+  Findings findings;
+  std::vector<std::uint64_t> classes;  // of the recorded kernel's kmalloc, as the model has them
+  std::string least_class_from;        // "the architecture", "slabinfo", "the trace"
+  bool kernel_known = true;            // false: taken to be Linux 6.1
+  bool cgroup_caches = false;
+  bool random_caches = false;
+  bool caches_assumed = false;  // no slabinfo says so
+  std::uint64_t start_ns = 0;
+  std::uint64_t bucket_ns = 0;
+  std::vector<SimulatedHeap> heaps;  // as recorded first
+  std::vector<CacheSuggestion> suggestions;
+  bool suggests_traffic = false;  // chosen by what is given, not by what is held
+  std::uint64_t kmallocs = 0;
+  std::uint64_t kmallocs_reproduced = 0;  // bytes as predicted
+  std::vector<ModelMismatch> mismatches;  // most allocations first
+  std::optional<SlabinfoComparison> slabinfo;
+  std::uint64_t older_frees = 0;      // of objects that were not allocated in the trace
+  std::uint64_t live_at_end = 0;      // objects
+  std::uint64_t never_freed = 0;      // objects whose address was given again
+  std::uint64_t unnamed_objects = 0;  // of caches whose names are not known
+};
+
+}  // namespace kmt

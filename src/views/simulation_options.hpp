@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace kmt {
+
+struct SimulationOptions {
+  std::size_t limit = 10;  // caches of each what-if; 0: all
+
+  std::size_t shown(std::size_t rows) const { return limit == 0 ? rows : std::min(limit, rows); }
+};
+
+}  // namespace kmt

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`simulate` against a slow SLUB in Python that replays what trace-cmd shows of real traces of four architectures and two
+kernels, and against the kernels' own slabinfo from before and after them."""
+import collections
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+import slub_oracle  # noqa: E402
+from groups_oracle import CACHE_ALLOCATIONS  # noqa: E402
+from kmem_oracle import ALLOCATIONS, FREES, number  # noqa: E402
+from kmemtrace import data, run  # noqa: E402
+from samples import real  # noqa: E402
+
+MACHINES = {'amd64': (6, 1), 'arm64': (6, 1), 'i386': (6, 1), 's390x': (6, 1), 'amd64-5.10': (5, 10)}
+CPUS = 2
+DMA, RECLAIMABLE, ACCOUNT = 0x1, 0x10, 0x400000  # gfp_t of both kernels
+
+
+def simulate(path, *options):
+    done = run('simulate', path, '--json', '--limit', '0', *options, seconds=300)
+    if done.returncode != 0:
+        raise AssertionError(f'simulate {path} {" ".join(options)}: exit {done.returncode}: {done.stderr}')
+    return json.loads(done.stdout)
+
+
+def kmalloc_cache(size, flags, version):
+    if size > 8192:
+        return 'large kmalloc'
+    kind = ('dma-kmalloc-' if flags & DMA else 'kmalloc-rcl-' if flags & RECLAIMABLE else
+            'kmalloc-cg-' if flags & ACCOUNT and version >= (5, 14) else 'kmalloc-')
+    return kind + (f'{size // 1024}k' if size >= 1024 else str(size))
+
+
+def node_of(event):
+    node = int(event.fields.get('node', '-1'), 0)
+    return node - (1 << 32) if node >> 31 else node
+
+
+class Replay:
+    """All slab objects of the events, in the caches that `choose(event, requested, given)` names, with a size."""
+
+    def __init__(self, sample, version, choose):
+        self.caches, self.live, self.sums = {}, {}, collections.defaultdict(collections.Counter)
+        self.version, self.names = version, sample.history.names
+        self.start, self.now = None, None
+        for key, event in enumerate(sample.events):
+            if ALLOCATIONS.get(event.name, ('',))[0] == 'slab':
+                self.allocate(key, event, choose)
+            elif FREES.get(event.name, ('',))[0] == 'slab' and number(event.fields['ptr']) in self.live:
+                self.reach(event)
+                self.end(number(event.fields['ptr']), event)
+        self.reach(sample.events[-1])
+
+    def reach(self, event):
+        if self.start is None:
+            self.start = self.now = event.time
+        passed, self.now = event.time - self.now, max(self.now, event.time)
+        for name, cache in self.caches.items():
+            self.sums[name]['held'] += passed * cache.held()
+
+    def allocate(self, key, event, choose):
+        pointer = number(event.fields['ptr'])
+        if pointer == 0:
+            return
+        self.reach(event)
+        if pointer in self.live:
+            self.end(pointer, event)
+        requested, given = number(event.fields['bytes_req']), number(event.fields['bytes_alloc'])
+        name, size = choose(self, event, requested, given)
+        if (name, size) not in self.caches and name != 'large kmalloc':
+            self.caches[name, size] = slub_oracle.Cache(size, CPUS, self.version)
+        where = (name, size) if name != 'large kmalloc' else (name, None)
+        cache = self.caches.setdefault(where, slub_oracle.Pages())
+        if name == 'large kmalloc':
+            cache.allocate(key, size)
+        else:
+            cache.allocate(key, event.cpu, node_of(event))
+        self.live[pointer] = where, key, requested, size
+        sums = self.sums[where]
+        sums.update(allocations=1, requested=requested, given=size, live_given=size, live_requested=requested)
+        if cache.held() > sums['peak']:
+            sums['peak'], sums['peak_given'], sums['peak_requested'] = cache.held(), sums['live_given'], sums['live_requested']
+
+    def end(self, pointer, event):
+        where, key, requested, size = self.live.pop(pointer)
+        self.caches[where].release(key, event.cpu)
+        self.sums[where].subtract(live_given=size, live_requested=requested)
+
+    def rows(self):
+        span = max(self.now - self.start, 1)
+        return sorted((name, size, sums['allocations'], sums['requested'], sums['given'], sums['held'] // span,
+                       sums['peak'], sums['peak_requested'], sums['peak_given'], self.caches[name, size].held())
+                      for (name, size), sums in self.sums.items() if sums['allocations'])
+
+
+def recorded(replay, event, requested, given):
+    if event.name not in CACHE_ALLOCATIONS:
+        return kmalloc_cache(given, number(event.fields.get('gfp_flags', '0')), replay.version), given
+    names = replay.names.get((event.site, given), {})
+    common = (name for name, frees in names.items() if 10 * frees >= sum(names.values()))
+    return '|'.join(sorted(common)) or f'(unknown, {given} bytes)', given
+
+
+def rows_of(heap):
+    return sorted((row['name'], row['object_bytes'], row['allocations'], row['bytes_requested'], row['bytes_given'],
+                   row['average']['held_bytes'], row['peak']['held_bytes'], row['peak']['requested_bytes'],
+                   row['peak']['given_bytes'], row['end']['held_bytes']) for row in heap['caches']['rows'])
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def assert_rows(self, got, replay):
+        """The heap's caches, and that its sums are theirs."""
+        key = lambda row: (row[0], row[1] or 0)
+        self.assertEqual(sorted(rows_of(got), key=key), sorted(replay.rows(), key=key))
+        for column, name in ((2, 'allocations'), (3, 'bytes_requested'), (4, 'bytes_given')):
+            self.assertEqual(sum(row[column] for row in rows_of(got)), got[name])
+        self.assertEqual(sum(row[9] for row in rows_of(got)), got['end']['held_bytes'])
+
+
+class Replays(Case):
+    def test_as_recorded(self):
+        for machine, version in MACHINES.items():
+            with self.subTest(machine):
+                sample = real(f'{machine}/trace.dat')
+                got = simulate(sample.path, '--suggest', '0')
+                self.assert_rows(got['heaps'][0], Replay(sample, version, recorded))
+                self.assertEqual(len(got['heaps']), 1)
+
+    def test_other_classes(self):
+        """Sizes that no kernel has."""
+        classes = 24, 40, 56, 200, 640, 1100, 3000, 8192
+        sample = real('amd64/trace.dat')
+
+        def choose(replay, event, requested, given):
+            name, size = recorded(replay, event, requested, given)
+            if event.name in CACHE_ALLOCATIONS:
+                return name, size
+            fits = [size for size in classes if size >= requested]
+            if not fits:
+                return 'large kmalloc', 4096 << slub_oracle.order_of(requested, 4096)
+            kind = name.rpartition('-')[0] + '-' if name != 'large kmalloc' else 'kmalloc-'
+            return kind + (f'{fits[0] // 1024}k' if fits[0] % 1024 == 0 else str(fits[0])), fits[0]
+        got = simulate(sample.path, '--classes', ','.join(map(str, classes)))
+        self.assert_rows(got['heaps'][1], Replay(sample, (6, 1), choose))
+
+
+class Kernel(Case):
+    # The errors of all caches' pages, added up, of those after the trace, and of what changed: much of that happened
+    # between slabinfo and the first event, when trace-cmd started.
+    MOST_ERROR = 0.10
+    MOST_OF_CHANGE = 0.4
+
+    def test_bytes(self):
+        """The model gives each kmalloc what the kernel gave."""
+        for machine in MACHINES:
+            with self.subTest(machine):
+                model = simulate(data(f'{machine}/trace.dat'), '--suggest', '0')['model']
+                self.assertGreater(model['kmallocs'], 100)
+                self.assertEqual(model['kmallocs_reproduced'], model['kmallocs'], model['mismatches'][:5])
+
+    def test_slabinfo(self):
+        for machine in MACHINES:
+            with self.subTest(machine):
+                names = (data(f'snapshot/{machine}/{when}/slabinfo') for when in ('before', 'after'))
+                slabinfo = simulate(data(f'{machine}/trace.dat'), '--suggest', '0', '--slabinfo', ','.join(names))['model']['slabinfo']
+                self.assertGreater(slabinfo['geometry_compared'], 80)
+                self.assertEqual(slabinfo['geometry_differs'], [])
+                if MACHINES[machine] < (5, 12):
+                    continue  # no event of this kernel names a cache
+                self.assertLess(slabinfo['error_pages'], self.MOST_ERROR * slabinfo['pages_after'], slabinfo['changed'][:8])
+                self.assertLess(slabinfo['error_pages'], self.MOST_OF_CHANGE * slabinfo['unchanged_error_pages'])
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
