@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "trace/call_frame.hpp"
+
 namespace kmt {
 
 namespace {
@@ -24,7 +26,9 @@ std::uint64_t task_key(const Event& event) {
 
 // Whether the call that ends cannot be this one, since it began after a loss that this one was there before. Of a call
 // that slept the kernel may have measured less than it took: then the answer is yes, and one call becomes two halves.
+// Where nobody measured, another call of the function may have taken its place on the stack.
 bool began_after_loss(const OpenCall& call, const Event& end, const TraceInfo& info) {
+  if (has_call_frame(end)) return call.lost_before_ns.has_value();
   constexpr std::uint64_t kSlackNs = 10'000;  // between the time that is measured and that of the record
   const auto duration = measured_duration(end);
   return call.lost_before_ns && duration && info.clock_in_ns && *duration <= end.time_ns &&
@@ -48,6 +52,39 @@ void touch(TaskCalls& task, std::uint64_t before_ns) {
   task.unsure = true;
   for (OpenCall& call : task.calls)
     if (!call.lost_before_ns) call.lost_before_ns = std::max(before_ns, call.began_ns);
+}
+
+// Stacks of tasks and interrupts are aligned to their size, 16 KiB at least on machines of 64 bits.
+bool on_one_stack(std::uint32_t a, std::uint32_t b) { return (a ^ b) >> 14 == 0; }
+
+// Whether a call has ended, unseen, before one of that function begins there: stacks grow down, and two calls have one
+// place on a stack only where the one has ended by a jump to the other.
+bool is_over(const OpenCall& call, const Event& entry, std::uint32_t function) {
+  const std::uint8_t context = interrupt_level(entry);
+  if (context != call.context) return context < call.context;
+  const std::uint32_t frame = call_frame(entry);
+  if (!on_one_stack(frame, call.frame)) return false;
+  return frame > call.frame || (frame == call.frame && function == call.function);
+}
+
+std::uint8_t depth_in(const std::vector<OpenCall>& calls, const Event& entry, std::uint32_t function) {
+  if (!has_call_frame(entry)) return call_depth(entry);
+  auto around = calls.rbegin();
+  while (around != calls.rend() && is_over(*around, entry, function)) ++around;
+  if (around == calls.rend()) return 0;
+  return around->depth < kMostCallDepth ? static_cast<std::uint8_t>(around->depth + 1) : kMostCallDepth;
+}
+
+// Of the call that ends; empty where its begin was not seen.
+std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const Event& exit,
+                                            std::uint32_t function) {
+  if (!has_call_frame(exit)) return call_depth(exit);
+  constexpr std::uint32_t kReturnBytes = 16;  // at most: the return address, of x86, that is no more on the stack
+  const auto ends = std::find_if(calls.rbegin(), calls.rend(), [&](const OpenCall& call) {
+    return call.function == function && call.context == interrupt_level(exit) &&
+           call_frame(exit) - call.frame <= kReturnBytes;
+  });
+  return ends == calls.rend() ? std::nullopt : std::optional(ends->depth);
 }
 
 }  // namespace
@@ -123,13 +160,16 @@ TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::ui
   place_ = *place;
   TaskCalls& task = tasks_[place_];
   see(task, event);
-  close_from_depth(task, call_depth(event));
+  const std::uint8_t depth = depth_in(task.calls, event, function);
+  close_from_depth(task, depth);
   task.unsure = false;
 
   OpenCall call;
   const OpenCall* const below = task.innermost();
   call.function = function;
-  call.depth = call_depth(event);
+  call.depth = depth;
+  if (has_call_frame(event)) call.frame = call_frame(event);
+  call.context = interrupt_level(event);
   call.began_ns = event.time_ns;
   const std::uint8_t around = below != nullptr ? below->level : std::uint8_t{0};
   call.level = std::max(interrupt_level(event), level);
@@ -143,7 +183,9 @@ TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::ui
 bool CallStacks::leave(const Event& event, std::uint32_t function) {
   TaskCalls* const task = at(event);
   if (task == nullptr) return false;
-  const unsigned depth = call_depth(event);
+  const std::optional<std::uint8_t> ending = depth_of_ending(task->calls, event, function);
+  if (!ending) return false;
+  const unsigned depth = *ending;
   close_from_depth(*task, depth + 1);
   task->unsure = false;
   const OpenCall* const top = task->innermost();

@@ -29,6 +29,8 @@ struct OpenCall {
   bool runs_in_itself = false;    // the function is among the calls below, whoever was interrupted
   bool is_inside_itself = false;  // among those that it is inside of
   std::uint64_t began_ns = 0;
+  std::uint32_t frame = 0;                      // of one that is told by it
+  std::uint8_t context = 0;                     // the interrupt_level() of the event, whatever the function
   std::optional<std::uint64_t> lost_before_ns;  // the last event before the first loss while it ran
 
   // The rest is CallGraph's alone.

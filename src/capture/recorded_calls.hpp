@@ -18,9 +18,13 @@ struct TracedFunction {
   std::vector<ValuePath> values;  // read from memory when it is entered, in the order of CallTypes::functions
 };
 
+// Of ftrace, that is: BPF programs take no notice.
+enum class CallTracer : std::uint8_t { function_graph, kprobe_events };
+
 struct RecordedCalls {
   std::vector<TracedFunction> functions;  // no two of one address
   CallTypes types;                        // goes into the trace
+  CallTracer tracer = CallTracer::function_graph;
 };
 
 }  // namespace kmt

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/name_list.hpp"
 #include "base/text.hpp"
 #include "capture/features/call_tracing.hpp"
 #include "capture/recorded_calls.hpp"
@@ -83,14 +84,18 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
 }
 
 void say_namesakes(const std::vector<Namesakes>& namesakes) {
-  constexpr std::size_t kMostSaid = 5;
-  for (std::size_t i = 0; i < namesakes.size() && i < kMostSaid; ++i)
-    if (const Namesakes& same = namesakes[i]; same.left_out > 0)
-      say("note: of {} functions that are called {} this kernel does not tell which can be traced: {} are left out\n",
-          same.chosen + same.left_out, printable(same.name), same.left_out);
+  std::vector<std::string> all;
+  std::vector<std::string> some;
+  for (const Namesakes& same : namesakes)
+    if (same.left_out > 0)
+      some.push_back(
+          fmt::format("{} of {} called {}", same.left_out, same.chosen + same.left_out, printable(same.name)));
     else
-      say("note: {} functions are called {}: calls of all of them are recorded\n", same.chosen, printable(same.name));
-  if (namesakes.size() > kMostSaid) say("note: so it is with {} more names\n", namesakes.size() - kMostSaid);
+      all.push_back(fmt::format("{} called {}", same.chosen, printable(same.name)));
+  if (!all.empty()) say("note: functions of one name, of which calls of all are recorded: {}\n", first_of(all));
+  if (!some.empty())
+    say("note: functions that are left out since this kernel does not tell which ones of a name can be traced: {}\n",
+        first_of(some));
 }
 
 // The types of a trace go by the name alone.
@@ -183,7 +188,8 @@ void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
           "--show", options.shown,
           "Record a value that lies behind an argument, and show it: 'file->f_path.dentry->d_name.name'\n"
           "The name of an argument, then ->member, .member and [number]; of each function that has such an "
-          "argument. Implies --args. Strings that are arguments are recorded anyway. It takes the back end bpf.")
+          "argument. Implies --args. Strings that are arguments are recorded anyway. It takes the back end bpf or "
+          "kprobe.")
       ->type_name("VALUE")
       ->take_all()
       ->allow_extra_args(false);
@@ -191,10 +197,10 @@ void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
   command
       .add_option(
           "--backend", options.backend,
-          "What records calls: bpf, ftrace (function_graph, from Linux 6.11 on), or auto (default): bpf where it "
-          "works")
+          "What records calls: bpf, ftrace (function_graph, from Linux 6.11 on), kprobe (kprobe events, 256 functions "
+          "at most), or auto (default): the first of these that works")
       ->type_name("BACKEND")
-      ->check(CLI::IsMember({"auto", "bpf", "ftrace"}));
+      ->check(CLI::IsMember({"auto", "bpf", "ftrace", "kprobe"}));
 }
 
 std::string asks_for_recording(const CallRecordOptions& options) {
@@ -230,10 +236,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   const std::string tracefs = usable_tracefs();
   offer_to_remove_stale(tracefs, false);
   const std::string traceable = traceable_functions(tracefs);
-  CallBackend backend = choose_call_backend(tracefs, options.backend);
-  if (!backend.by_bpf && !options.shown.empty())
-    throw Error("--show takes the back end bpf: ftrace does not read memory", ExitCode::unsupported)
-        .hint(backend.why_not_bpf.empty() ? "--backend bpf" : "Not by BPF here: " + backend.why_not_bpf);
+  const bool reads_memory = !options.shown.empty();
+  CallBackend backend = choose_call_backend(tracefs, options.backend, reads_memory);
   const std::vector<TraceableFunction> functions = functions_of(options, traceable);
   RecordedCalls calls = calls_of(options, functions);
 
@@ -241,7 +245,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
     folder_.emplace();
     path_ = folder_->path() + "/calls.kmt";
   }
-  const RecordOptions record_as = record_options(options, path_, backend.by_bpf);
+  const RecordOptions record_as = record_options(options, path_, backend.kind == CallBackendKind::bpf);
   RecordRequest request = request_of(record_as, tracefs);
   request.calls = std::move(calls);
   RecordOutput output(record_as, request);
@@ -255,15 +259,17 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
       say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
-    if (!backend.by_bpf) return record(tracefs, request, hooks);
-    try {
-      return record_by_bpf(tracefs, request, hooks, open);
-    } catch (const Error& error) {
-      const bool may_be_ftrace = options.backend == "auto" && options.shown.empty();
-      if (begun || error.exit_code() != ExitCode::unsupported || !may_be_ftrace ||
-          !why_not_by_function_graph(tracefs).empty())
-        throw;
-      backend = {false, error.what()};
+    if (backend.kind == CallBackendKind::bpf) {
+      try {
+        return record_by_bpf(tracefs, request, hooks, open);
+      } catch (const Error& error) {
+        if (begun || error.exit_code() != ExitCode::unsupported || options.backend != "auto") throw;
+        backend = choose_call_backend_but_bpf(tracefs, error.what(), reads_memory);
+      }
+    }
+    if (backend.kind == CallBackendKind::kprobe_events) {
+      request.calls.tracer = CallTracer::kprobe_events;
+      remove_stale_probes(tracefs);
     }
     return record(tracefs, request, hooks);
   };
@@ -271,8 +277,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   if (folder_) written.path.clear();
   print_summary(record_as, outcome, written, "Fewer functions, fewer tasks (-p, --cgroup) or --no-allocs");
   print_notes(outcome);
-  if (!backend.why_not_bpf.empty())
-    outcome.call_backend_reason = fmt::format("BPF does not work here: {}", backend.why_not_bpf);
+  if (!backend.why.empty()) outcome.call_backend_reason = backend.why;
   say("Calls of {} were recorded by {}{}\n", count_of(request.calls.functions), outcome.call_backend,
       outcome.call_backend_reason.empty() ? "" : fmt::format(" ({})", outcome.call_backend_reason));
   if (outcome.end == RecordEnd::cannot_write)

@@ -81,13 +81,19 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
       cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes), cost.fullest_buffer * 100);
   if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
     say("{}\n", command);
-  const std::uint64_t lost = sum.lost + sum.unread;
+  if (outcome.missed_events > 0)
+    lost_by_cpu += fmt::format("  of any cpu: {} missed\n", humane_count(outcome.missed_events));
+  const std::uint64_t lost = sum.lost + sum.unread + outcome.missed_events;
   if (lost == 0) return say("Nothing was lost\n");
   say("{} events were lost:\n{}", humane_count(lost), lost_by_cpu);
-  if (outcome.missed_events > 0)
+  if (outcome.missed_events > 0 && outcome.missed_calls.empty())
     say("{} of these came in interrupts while the BPF program of the same event was at work\n",
         humane_count(outcome.missed_events));
-  if (sum.lost > outcome.missed_events) say("{} lose less\n", remedy);
+  for (const MissedCalls& calls : outcome.missed_calls)
+    say("{}: {} calls were missed while another probe was at work, and the ends of {} since too many were open; of all "
+        "tasks\n",
+        printable(calls.function), humane_count(calls.entries), humane_count(calls.exits));
+  if (sum.lost + sum.unread > 0) say("{} lose less\n", remedy);
 }
 
 }  // namespace kmt

@@ -58,6 +58,7 @@ TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   for (const RawCpu& cpu : recording.cpus)
     end.cpu_stats.push_back(
         cpu_stats_of(recording.kernel, cpu.cpu, whole ? cpu.statistics : counts_of_part(cpu.statistics)));
+  end.cpu_stats.insert(end.cpu_stats.end(), recording.more_statistics.begin(), recording.more_statistics.end());
   return end;
 }
 

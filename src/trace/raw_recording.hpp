@@ -26,4 +26,9 @@ struct RawRecording {
   std::vector<std::string> more_statistics;
 };
 
+// The one without: so many events.
+inline std::string lost_somewhere_text(std::uint64_t events) {
+  return "dropped events: " + std::to_string(events) + "\n";
+}
+
 }  // namespace kmt

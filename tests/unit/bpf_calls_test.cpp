@@ -144,14 +144,17 @@ TEST(BpfCalls, ComeInTheOrderOfTimeWithEvents) {
 }
 
 TEST(Preemption, IsReadOrConcluded) {
-  EXPECT_TRUE(preempts_itself("none voluntary (full)\n", "", ""));
-  EXPECT_FALSE(preempts_itself("none (voluntary) full\n", "quiet preempt=full", ""));
-  EXPECT_FALSE(preempts_itself("full (lazy)\n", "", ""));
-  EXPECT_TRUE(preempts_itself("", "quiet preempt=full\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"));
-  EXPECT_FALSE(preempts_itself("", "quiet\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"));
-  EXPECT_FALSE(preempts_itself("", "preempt=full", "#1 SMP Debian 5.10.1-1"));
-  EXPECT_TRUE(preempts_itself("", "", "#1 SMP PREEMPT Fri"));
-  EXPECT_TRUE(preempts_itself("", "", "#1 SMP PREEMPT_RT Debian 6.1.1-1"));
+  using enum Preemption;
+  EXPECT_EQ(preemption_of("none voluntary (full)\n", "", ""), full);
+  EXPECT_EQ(preemption_of("none (voluntary) full\n", "quiet preempt=full", ""), other);
+  EXPECT_EQ(preemption_of("full (lazy)\n", "", ""), other);
+  EXPECT_EQ(preemption_of("", "quiet preempt=full\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), full);
+  EXPECT_EQ(preemption_of("", "preempt=none quiet\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), other);
+  EXPECT_EQ(preemption_of("", "quiet\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), unknown)
+      << "what it was built to begin with is not known";
+  EXPECT_EQ(preemption_of("", "preempt=full", "#1 SMP Debian 5.10.1-1"), other);
+  EXPECT_EQ(preemption_of("", "", "#1 SMP PREEMPT Fri"), full);
+  EXPECT_EQ(preemption_of("", "", "#1 SMP PREEMPT_RT Debian 6.1.1-1"), full);
 }
 
 }  // namespace

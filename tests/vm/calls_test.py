@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Calls of kernel functions, recorded on a stock Debian kernel in a virtual machine, are those that a program made
 which wrote down what it passed: no argument, string or result is at another call, though tasks take each other's CPUs.
-  calls_test.py KERNEL [KERNEL ARGUMENT]"""
+  calls_test.py KERNEL BACKEND [KERNEL ARGUMENT]"""
 import collections
 import json
 import os
@@ -13,11 +13,11 @@ import unittest
 
 from machine import run_script
 
-KERNEL, APPEND = (sys.argv[1:] + [''])[:2]
+KERNEL, BACKEND, APPEND = (sys.argv[1:] + [''])[:3]
 del sys.argv[1:]
 KMEMTRACE = os.environ['KMEMTRACE']
 KNOWN_CALLS = os.environ['KNOWN_CALLS']
-MOST_TEXT = 255  # of a string that is recorded
+MOST_TEXT = 255 if BACKEND == 'bpf' else 4096  # of a string that is recorded
 
 
 def known_calls(path):
@@ -83,8 +83,8 @@ class Calls(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
-        options = ['--append', APPEND] if APPEND else []
-        run_script('calls.sh', cls.out, '--kernel', KERNEL, '--file', f'{KNOWN_CALLS}:/bin/known_calls', *options)
+        run_script('calls.sh', cls.out, '--kernel', KERNEL, '--file', f'{KNOWN_CALLS}:/bin/known_calls', '--append',
+                   f'backend={BACKEND} {APPEND}')
         cls.known = known_calls(os.path.join(cls.out, 'known.txt'))
         cls.graph = cls.show()
         cls.recorded = recorded_calls(cls.graph, cls.known)
@@ -114,6 +114,9 @@ class Calls(unittest.TestCase):
             missing += len(list(passed))
         self.assertLessEqual(missing, self.lost, 'calls are missing, and nothing tells of it')
         self.assertLess(missing, 1000)
+
+    def test_no_probe_is_left(self):
+        self.assertEqual(0, os.path.getsize(os.path.join(self.out, 'probes.left')))
 
     def test_tasks_moved(self):
         """Else the test would prove little."""

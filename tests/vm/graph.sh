@@ -66,6 +66,21 @@ run show 3 kmemtrace graph --backend ftrace --show 'file->f_flags' vfs_read -- t
 case $(uname -r) in 5.* | 6.1.*) run refused 3 kmemtrace graph --backend ftrace vfs_read -- touch /tmp/ran ;; esac
 [ ! -e /tmp/ran ] || echo 'the command of a refused recording ran' >ran
 
+# Recorder and watcher are killed: what they leave goes when the next one comes.
+if [ $backend = kprobe ]; then
+  kmemtrace graph --backend kprobe vfs_read -a >killed.out 2>killed.err &
+  graph=$!
+  for _ in $(seq 600); do
+    [ "$(cat $tracing/instances/kmemtrace-*/tracing_on 2>/dev/null)" = 1 ] && break
+    sleep 0.1
+  done
+  kill -9 $(pidof kmemtrace-watch) $graph
+  wait $graph
+  grep -c "probe_entry_0" $tracing/kprobe_events >killed.probes
+  graph after_kill vfs_read -d 1s -a --json --limit 0
+  cp $tracing/kprobe_events probes.left
+fi
+
 # What is everybody's is as it was.
 cat $tracing/current_tracer >left
 for leftover in "$tracing"/instances/kmemtrace-* /tmp/kmemtrace-*; do

@@ -13,8 +13,8 @@ from machine import run_script
 
 KERNEL, BACKEND = sys.argv[1:]
 # Registers that hold arguments are recorded by ftrace from Linux 6.15 on.
-HAS_RESULTS = BACKEND == 'bpf'  # for ftrace Debian would have to build its kernels with CONFIG_FUNCTION_GRAPH_RETVAL
-HAS_ARGUMENTS = BACKEND == 'bpf' or KERNEL == '7.2'
+HAS_RESULTS = BACKEND != 'ftrace'  # for ftrace Debian would have to build its kernels with CONFIG_FUNCTION_GRAPH_RETVAL
+HAS_ARGUMENTS = BACKEND != 'ftrace' or KERNEL == '7.2'
 COPIED = [1234, 1234, 532]
 
 
@@ -73,9 +73,11 @@ class Graph(unittest.TestCase):
         for name in ('text.err', 'json.err', 'all.err'):
             said = self.text(name)
             self.assertRegex(said, r'Calls of \d functions? were recorded by .*' +
-                             {'bpf': 'BPF', 'ftrace': 'function_graph'}[BACKEND])
-            # A memory event that interrupts the BPF program of its kind may be missed, which is said.
-            self.assertRegex(said, 'Nothing was lost' if BACKEND == 'ftrace' else 'Nothing was lost|came in interrupts')
+                             {'bpf': 'BPF', 'ftrace': 'function_graph', 'kprobe': 'kprobe events'}[BACKEND])
+            # A memory event that interrupts the BPF program of its kind may be missed, which is said; so may a call that
+            # interrupts what takes another one.
+            self.assertRegex(said, {'bpf': 'Nothing was lost|came in interrupts', 'ftrace': 'Nothing was lost',
+                                    'kprobe': 'Nothing was lost|calls were missed'}[BACKEND])
         self.assertIn('kept.kmt: ', self.text('text.err'))
         self.assertNotIn('/tmp/kmemtrace-', self.text('json.err'))
         self.assertIn('sh exited with 5', self.text('fails.err'))
@@ -122,6 +124,12 @@ class Graph(unittest.TestCase):
     def test_the_whole_machine(self):
         tasks = {call['task'] for call in self.calls('all.out')}
         self.assertIn('dd', tasks)
+
+    @unittest.skipUnless(BACKEND == 'kprobe', 'there are none')
+    def test_probes_of_a_killed_recorder_are_removed(self):
+        self.assertEqual('1\n', self.text('killed.probes'))
+        self.assertTrue(self.calls('after_kill.out', 'vfs_read'))
+        self.assertEqual('', self.text('probes.left'))
 
     @unittest.skipUnless(KERNEL in ('5.10', '6.1'), 'this kernel can')
     def test_leaves_the_tracer_that_is_everybodys_alone(self):

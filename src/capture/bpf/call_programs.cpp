@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/name_list.hpp"
 #include "base/text.hpp"
 #include "capture/bpf/call_layout.hpp"
 #include "capture/bpf/calls.skel.h"
@@ -29,12 +29,9 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostTrampolines = 64;        // each takes its time to be attached
+constexpr unsigned kFewerTasks = 8192;              // KMT_MOST_TASKS where there has to be memory for all of them
 constexpr std::size_t kMostTrampolinesAtAll = 256;  // where there is nothing else
-constexpr std::uint64_t kFewestRingBytes = 8192;
-constexpr std::uint64_t kMostRingBytes = 16 << 20;
-// Behind a ring's end: the largest entry, and a loss in front of it.
-constexpr std::uint64_t kRoomBehind =
-    2 * sizeof(kmt_entry) + (1 + KMT_CALL_WORDS) * sizeof(std::uint64_t) + KMT_MOST_VALUES_BYTES + 256;
+constexpr std::uint64_t kLargestEntry = KMT_CALL_WORDS * sizeof(std::uint64_t) + KMT_MOST_VALUES_BYTES + 256;
 
 using Object = BpfSkeleton<calls_bpf, calls_bpf__open, calls_bpf__load, calls_bpf__destroy>;
 
@@ -45,25 +42,20 @@ constexpr const char* name_of(Way way) {
 }
 
 // Why trampolines would be worse than probes; empty: nothing is against them.
-std::string what_is_against_trampolines(const RecordedCalls& calls) {
+std::string what_is_against_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets) {
   if (calls.functions.size() > kMostTrampolines)
     return fmt::format("there are more than {} functions", kMostTrampolines);
-  const TrampolineTargets targets = find_trampoline_targets(calls.functions);
   for (std::size_t number = 0; number < targets.of.size(); ++number)
     if (targets.of[number].id == 0)
       return fmt::format("{} has no trampoline: {}", calls.functions[number].name, targets.of[number].why_not);
-  if (kernel_preempts_itself())
+  const Preemption preemption = kernel_preemption();
+  if (preemption == Preemption::full)
     return "on this kernel, which preempts itself (preempt=full), trampolines miss calls where a task takes another's "
            "CPU";
+  if (preemption == Preemption::unknown)
+    return "trampolines miss calls where a kernel preempts itself (preempt=full), and whether this one does cannot be "
+           "read here (sched/preempt of debugfs)";
   return {};
-}
-
-// The first of many.
-std::string shortened(const std::vector<std::string>& names) {
-  constexpr std::size_t kMostSaid = 10;
-  const std::span<const std::string> said(names.data(), std::min(names.size(), kMostSaid));
-  return fmt::format("{}{}", fmt::join(said, ", "),
-                     names.size() > kMostSaid ? fmt::format(" and {} more", names.size() - kMostSaid) : "");
 }
 
 // By why: functions.
@@ -72,7 +64,7 @@ using LeftOut = std::map<std::string, std::vector<std::string>>;
 std::string in_words(const LeftOut& left_out) {
   std::string text;
   for (const auto& [why, names] : left_out)
-    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", shortened(names), why);
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", first_of(names), why);
   return text;
 }
 
@@ -129,8 +121,7 @@ struct CallPrograms::State {
   std::string backend;
   std::string reason;
   unsigned cpus = 1;
-  std::uint64_t ring_bytes = 0;
-  std::uint64_t stride = 0;
+  RingSizes sizes;
   Object object;
   MappedArray rings;
   LeftOut left_out;
@@ -140,18 +131,20 @@ struct CallPrograms::State {
   bpf_program* leave = nullptr;
   std::vector<int> probe_links;
 
-  State(Way wanted, const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared);
+  // `targets`: of as many functions as can have trampolines.
+  State(Way wanted, const RecordedCalls& calls, const TrampolineTargets& targets, const ProgramsRequest& request,
+        const SharedMaps& shared);
   void size_maps(const RecordedCalls& calls, const ProgramsRequest& request);
   void fill_tables(const RecordedCalls& calls) const;
   void attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets);
   void attach_probes(const RecordedCalls& calls);
   kmt_ring* ring(std::uint64_t number) const {
-    return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * stride);
+    return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * sizes.stride);
   }
 };
 
-CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const ProgramsRequest& request,
-                           const SharedMaps& shared)
+CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const TrampolineTargets& targets,
+                           const ProgramsRequest& request, const SharedMaps& shared)
     : way(wanted), cpus(request.cpus) {
   const bool by_trampolines = way != Way::probes;
   const std::string by = by_trampolines ? "_by_trampoline" : "_by_probe";
@@ -179,17 +172,10 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Program
   reuse(object->maps.processes, shared.processes);
   reuse(object->maps.cgroup, shared.cgroup);
   auto& constants = *object->rodata;
-  constants.rings_of_cpu = KMT_CALL_RINGS;
-  constants.ring_bytes = ring_bytes;
-  constants.ring_mask = ring_bytes - 8;
-  constants.own_process = request.without_own_events ? static_cast<std::uint32_t>(::getpid()) : 0;
-  constants.only_processes = !request.selection.processes.empty();
-  constants.only_cgroup = !request.selection.cgroup.empty();
-  TrampolineTargets targets;
+  fill_ring_constants(constants, request, KMT_CALL_RINGS, sizes);
   if (by_trampolines) {
     if (calls.functions.size() > kMostTrampolinesAtAll)
       throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
-    targets = find_trampoline_targets(calls.functions);
     // Verified for one that no kernel refuses.
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())
@@ -200,7 +186,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Program
         throw_bpf_error(fmt::format("Cannot find {} among the kernel's types", name), -error);
   }
   object.load();
-  rings = MappedArray(bpf_map__fd(object->maps.rings), bpf_map__max_entries(object->maps.rings) * stride);
+  rings = MappedArray(bpf_map__fd(object->maps.rings), bpf_map__max_entries(object->maps.rings) * sizes.stride);
   fill_tables(calls);
   object.attach(object->progs.forget_task);
   if (by_trampolines)
@@ -210,12 +196,13 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Program
 }
 
 void CallPrograms::State::size_maps(const RecordedCalls& calls, const ProgramsRequest& request) {
-  ring_bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / KMT_CALL_RINGS), kFewestRingBytes, kMostRingBytes);
-  stride = (sizeof(kmt_ring) + ring_bytes + kRoomBehind + 7) / 8 * 8;
+  sizes = ring_sizes(request, KMT_CALL_RINGS, kLargestEntry);
   std::size_t values = 0;
   for (const TracedFunction& function : calls.functions) values += function.values.size();
   const auto& maps = object->maps;
-  bpf_map__set_value_size(maps.rings, static_cast<unsigned>(stride));
+  allocate_before_where_needed(maps.processes);
+  if (allocate_before_where_needed(maps.tasks)) bpf_map__set_max_entries(maps.tasks, kFewerTasks);
+  bpf_map__set_value_size(maps.rings, static_cast<unsigned>(sizes.stride));
   bpf_map__set_max_entries(maps.rings, cpus * KMT_CALL_RINGS);
   bpf_map__set_max_entries(maps.functions, static_cast<unsigned>(calls.functions.size()));
   bpf_map__set_max_entries(maps.values, static_cast<unsigned>(std::max<std::size_t>(values, 1)));
@@ -279,14 +266,16 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
       throw Error(fmt::format("{}: at most {} values can be recorded", function.name, int{KMT_MOST_VALUES}));
     for (const ValuePath& path : function.values) table_entry_of(function, path);  // throws
   }
-  const std::string against = what_is_against_trampolines(calls);
+  TrampolineTargets targets;
+  if (calls.functions.size() <= kMostTrampolinesAtAll) targets = find_trampoline_targets(calls.functions);
+  const std::string against = what_is_against_trampolines(calls, targets);
   // Trampolines again, without what the kernel refuses, where there is nothing else.
   std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
   if (!against.empty()) ways.erase(ways.begin());
   std::string refused;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     try {
-      state_ = std::make_unique<State>(ways[i], calls, request, shared);
+      state_ = std::make_unique<State>(ways[i], calls, targets, request, shared);
     } catch (const Error& error) {
       refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), error.what());
       continue;
@@ -304,8 +293,8 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
                                 : "It takes";
   error.hint(fewer +
              " Linux 5.19 or later with CONFIG_FPROBE (kprobe.multi), or CONFIG_FUNCTION_TRACER and "
-             "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry), as distributions build it; `--backend ftrace` takes "
-             "CONFIG_FUNCTION_GRAPH_TRACER");
+             "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry), as distributions build it; `--backend kprobe` takes "
+             "CONFIG_KPROBE_EVENTS");
   throw error;
 }
 
@@ -321,7 +310,7 @@ const std::string& CallPrograms::reason() const { return state_->reason; }
 void CallPrograms::add_rings(unsigned cpu, CpuRings& to) const {
   std::vector<kmt_ring*> rings;
   for (unsigned ring = 0; ring < KMT_CALL_RINGS; ++ring) rings.push_back(state_->ring(cpu * KMT_CALL_RINGS + ring));
-  to.add(rings, state_->ring_bytes);
+  to.add(rings, state_->sizes.bytes);
 }
 
 std::uint64_t CallPrograms::missed() const {
@@ -336,7 +325,7 @@ std::uint64_t CallPrograms::missed() const {
 }
 
 std::uint64_t CallPrograms::ring_bytes() const {
-  return std::uint64_t{state_->cpus} * KMT_CALL_RINGS * state_->ring_bytes;
+  return std::uint64_t{state_->cpus} * KMT_CALL_RINGS * state_->sizes.bytes;
 }
 
 }  // namespace kmt

@@ -81,11 +81,24 @@ std::uint64_t missed_runs(const bpf_program* program) { return missed_runs(bpf_p
 
 namespace {
 
+bool is_older_than(KernelVersion version) {
+  utsname name{};
+  return ::uname(&name) == 0 && version_of(name.release).value_or(version) < version;
+}
+
+}  // namespace
+
+bool allocate_before_where_needed(bpf_map* map) {
+  if (!is_older_than({6, 1})) return false;
+  bpf_map__set_map_flags(map, bpf_map__map_flags(map) & ~static_cast<unsigned>(BPF_F_NO_PREALLOC));
+  return true;
+}
+
+namespace {
+
 // What the kernel says that a map takes; empty where it does not know exactly, before Linux 6.4.
 std::optional<std::uint64_t> memlock_of(int map) {
-  constexpr KernelVersion kFirstExact{6, 4};
-  utsname name{};
-  if (::uname(&name) != 0 || version_of(name.release).value_or(kFirstExact) < kFirstExact) return {};
+  if (is_older_than({6, 4})) return {};
   const auto text = try_read_file(fmt::format("/proc/self/fdinfo/{}", map));
   if (!text) return {};
   for (const std::string_view line : split(*text, '\n')) {

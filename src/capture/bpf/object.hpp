@@ -27,6 +27,10 @@ void keep_libbpf_messages();
 std::uint64_t missed_runs(int program);
 std::uint64_t missed_runs(const bpf_program* program);
 
+// Before Linux 6.1 programs of probes must not have memory allocated for what they put into a hash table: it has to be
+// there for all entries from the beginning. True where that is so. Before the map is made.
+bool allocate_before_where_needed(bpf_map* map);
+
 // Bytes of kernel memory that the maps of a loaded object take.
 std::uint64_t memory_of_maps(const bpf_object* object);
 

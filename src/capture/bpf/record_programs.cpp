@@ -26,9 +26,7 @@ namespace {
 
 constexpr std::uint64_t kFewestRingBytes = 4096;
 constexpr std::uint64_t kMostRingBytes = 16 << 20;
-// Behind a ring's end: the largest entry, and a loss in front of it.
-constexpr std::uint64_t kRoomBehind =
-    2 * sizeof(kmt_entry) + (1 + KMT_MOST_KERNEL_WORDS + KMT_RECORD_FRAMES) * sizeof(std::uint64_t);
+constexpr std::uint64_t kLargestEntry = (KMT_MOST_KERNEL_WORDS + KMT_RECORD_FRAMES) * sizeof(std::uint64_t);
 
 using Object = BpfSkeleton<records_bpf, records_bpf__open, records_bpf__load, records_bpf__destroy>;
 
@@ -69,8 +67,7 @@ struct RecordPrograms::State {
   KernelTraits kernel;
   unsigned rings_of_cpu = 0;
   unsigned tables_of_cpu = 0;
-  std::uint64_t ring_bytes = 0;
-  std::uint64_t stride = 0;  // from ring to ring
+  RingSizes sizes;
   bool has_kernel_records = false;
   std::vector<bpf_program*> of_interrupts;
   MappedArray rings;
@@ -78,7 +75,7 @@ struct RecordPrograms::State {
 
   explicit State(const ProgramsRequest& wanted) : request(wanted) {}
   kmt_ring* ring(std::uint64_t number) const {
-    return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * stride);
+    return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * sizes.stride);
   }
   bool takes_nested(std::size_t event) const { return request.nested && taken[event].is_recorded != 0; }
   void lay_out(const std::string& tracefs);
@@ -166,12 +163,12 @@ void RecordPrograms::State::leave_out() {
 
 void RecordPrograms::State::size_maps() {
   const unsigned all_rings = std::max(rings_of_cpu + (has_kernel_records ? 1 : 0), 1u);
-  ring_bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / all_rings), kFewestRingBytes, kMostRingBytes);
-  stride = (sizeof(kmt_ring) + ring_bytes + kRoomBehind + 7) / 8 * 8;
-  bpf_map__set_value_size(object->maps.rings, static_cast<unsigned>(stride));
+  sizes = ring_sizes(request, all_rings, kLargestEntry);
+  bpf_map__set_value_size(object->maps.rings, static_cast<unsigned>(sizes.stride));
   bpf_map__set_max_entries(object->maps.rings, request.cpus * all_rings);
   bpf_map__set_max_entries(object->maps.caches, request.cpus * std::max(tables_of_cpu, 1u) * KMT_CACHES);
   bpf_map__set_max_entries(object->maps.interrupts, request.cpus);
+  allocate_before_where_needed(object->maps.processes);
 }
 
 void RecordPrograms::State::fill_constants() {
@@ -180,14 +177,9 @@ void RecordPrograms::State::fill_constants() {
   std::memcpy(&constants.taken, taken.data(), sizeof taken);
   constants.kernel_ring = rings_of_cpu;
   if (has_kernel_records) ++rings_of_cpu;
-  constants.rings_of_cpu = rings_of_cpu;
-  constants.ring_bytes = ring_bytes;
-  constants.ring_mask = ring_bytes - 8;
+  fill_ring_constants(constants, request, rings_of_cpu, sizes);
   constants.tables_of_cpu = tables_of_cpu;
-  constants.own_process = request.without_own_events ? static_cast<std::uint32_t>(::getpid()) : 0;
   constants.wants_stacks = request.stacks;
-  constants.only_processes = !request.selection.processes.empty();
-  constants.only_cgroup = !request.selection.cgroup.empty();
 }
 
 RecordPrograms::RecordPrograms(const std::string& tracefs, const ProgramsRequest& request)
@@ -199,12 +191,22 @@ RecordPrograms::RecordPrograms(const std::string& tracefs, const ProgramsRequest
   state.fill_constants();
   state.object.load();
   const auto& maps = state.object->maps;
-  state.rings = MappedArray(bpf_map__fd(maps.rings), bpf_map__max_entries(maps.rings) * state.stride);
+  state.rings = MappedArray(bpf_map__fd(maps.rings), bpf_map__max_entries(maps.rings) * state.sizes.stride);
   state.caches = MappedArray(bpf_map__fd(maps.caches), bpf_map__max_entries(maps.caches) * sizeof(kmt_cache));
   fill_selection(request.selection, maps.processes, maps.cgroup);
 }
 
 RecordPrograms::~RecordPrograms() = default;
+
+RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest) {
+  RingSizes sizes;
+  // An entry and a loss in front of it.
+  const std::uint64_t behind = 2 * sizeof(kmt_entry) + sizeof(std::uint64_t) + largest;
+  sizes.bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / rings),
+                           std::max(kFewestRingBytes, std::bit_ceil(4 * largest)), kMostRingBytes);
+  sizes.stride = (sizeof(kmt_ring) + sizes.bytes + behind + 7) / 8 * 8;
+  return sizes;
+}
 
 // Frees first: an allocation whose free is not seen would look live.
 void RecordPrograms::attach() {
@@ -247,7 +249,7 @@ CpuRings RecordPrograms::rings_of(unsigned cpu) const {
   std::vector<kmt_ring*> rings;
   for (unsigned ring = 0; ring < state_->rings_of_cpu; ++ring)
     rings.push_back(state_->ring(cpu * state_->rings_of_cpu + ring));
-  return {rings, state_->ring_bytes};
+  return {rings, state_->sizes.bytes};
 }
 
 const kmt_cache* RecordPrograms::caches_of(unsigned cpu, const kmt_entry& entry) const {
@@ -277,7 +279,7 @@ std::uint64_t RecordPrograms::missed() const {
 
 std::uint64_t RecordPrograms::not_followed() const { return state_->object->bss->processes_not_followed; }
 std::uint64_t RecordPrograms::ring_bytes() const {
-  return std::uint64_t{state_->request.cpus} * state_->rings_of_cpu * state_->ring_bytes;
+  return std::uint64_t{state_->request.cpus} * state_->rings_of_cpu * state_->sizes.bytes;
 }
 
 }  // namespace kmt

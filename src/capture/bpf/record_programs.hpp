@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include "capture/bpf/cpu_rings.hpp"
 #include "capture/bpf/record_layout.hpp"
 #include "capture/bpf/selection.hpp"
@@ -22,6 +24,25 @@ struct ProgramsRequest {
   unsigned cpus = 1;                    // numbered from 0 on
   std::uint64_t ring_bytes_of_cpu = 0;  // about so much, of all rings of a CPU together
 };
+
+// Of the rings of all CPUs, which lie in one array.
+struct RingSizes {
+  std::uint64_t bytes = 0;   // of one, a power of two
+  std::uint64_t stride = 0;  // from one to the next: there is room for the largest entry behind the end
+};
+// `rings` of a CPU together. `largest`: bytes of an entry without its head.
+RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest);
+
+// The constants of rings.bpf.h and selection.bpf.h, in the part of a skeleton for them.
+template <typename Constants>
+void fill_ring_constants(Constants& constants, const ProgramsRequest& request, unsigned rings, const RingSizes& sizes) {
+  constants.rings_of_cpu = rings;
+  constants.ring_bytes = sizes.bytes;
+  constants.ring_mask = sizes.bytes - 8;
+  constants.own_process = request.without_own_events ? static_cast<std::uint32_t>(::getpid()) : 0;
+  constants.only_processes = !request.selection.processes.empty();
+  constants.only_cgroup = !request.selection.cgroup.empty();
+}
 
 // Descriptors of maps that tell the same to all programs: interrupts at work, and what is selected. As in context.bpf.h
 // and selection.bpf.h.

@@ -98,8 +98,6 @@ void RecordReaders::take(Cpu& cpu, bool rest) {
     cpu.rings.take_rest(give);
   else
     cpu.rings.take(now_ns(), give);
-  if (&cpu == cpus_.front().get())
-    if (const std::uint64_t missed = missed_.exchange(0); missed > 0) cpu.records.push_back({0, {}, missed});
   flush(cpu);
 }
 

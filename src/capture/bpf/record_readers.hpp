@@ -40,8 +40,6 @@ class RecordReaders {
   ~RecordReaders();
 
   bool failed() const { return failed_; }  // nothing more can be written; the readers have stopped
-  // Events that no ring tells of were lost up to now, on an unknown CPU: it is noted on the first one.
-  void add_missed(std::uint64_t count) { missed_ += count; }
 
   struct Counts {
     std::uint64_t records = 0;
@@ -83,7 +81,6 @@ class RecordReaders {
   RecordingSink& sink_;
   std::vector<std::unique_ptr<Cpu>> cpus_;
   std::vector<std::unique_ptr<Reader>> readers_;
-  std::atomic<std::uint64_t> missed_ = 0;
   std::atomic<double> fullest_ = 0;
   std::atomic<bool> ending_ = false;
   std::atomic<bool> failed_ = false;

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "capture/bpf/kernel_btf.hpp"
+#include "capture/bpf/object.hpp"
 #include "capture/bpf/record_readers.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
@@ -87,6 +90,9 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   const bool wants_calls = !request.calls.functions.empty();
   wanted.nested = request.stacks || wants_calls;  // a lost event leaves the calls around it in doubt
   if (wants_calls) wanted.ring_bytes_of_cpu /= kPartForCalls;
+  require_bpf();
+  std::shared_ptr<btf> types;  // held while several look into it
+  if (wants_calls) types = kernel_btf();
   RecordPrograms programs(tracefs, wanted);
   outcome.cost.ring_buffer_bytes = programs.ring_bytes();
 
@@ -101,6 +107,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     outcome.call_backend_reason = calls->programs.reason();
     for (FormatText& format : calls->layout.formats()) kernel.formats.push_back(std::move(format));
     kernel.call_types = request.calls.types;
+    types.reset();
   }
   Tasks tasks;
   tasks.scan_proc();
@@ -116,8 +123,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   std::uint64_t missed_before = 0;  // in passing, before they recorded
   const auto note_missed = [&] {
     const std::uint64_t now = programs.missed() + (calls ? calls->programs.missed() - missed_before : 0);
-    if (now > missed) readers.add_missed(now - missed);
-    missed = now;
+    missed = std::max(missed, now);
   };
   const auto take_sample = [&] {
     if (!hooks.sampled) return;
@@ -125,18 +131,14 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     sample.ticks = now_ns();
     hooks.sampled(sample);
   };
-  // Missed events are noted on the first CPU.
-  const auto statistics = [&](std::size_t index) {
-    RecordReaders::Counts counts = readers.counts(index);
-    if (index == 0) counts.lost += missed;
-    return statistics_of(counts);
-  };
+  const auto statistics = [&](std::size_t index) { return statistics_of(readers.counts(index)); };
   const auto recording_now = [&] {
     tasks.scan_proc();
     RawRecording now;
     now.kernel.cpu_nodes = kernel.cpu_nodes;
     tasks.describe(now.kernel);
     for (std::size_t i = 0; i < cpus.size(); ++i) now.cpus.push_back({cpus[i], {}, 0, statistics(i)});
+    if (missed > 0) now.more_statistics.push_back(lost_somewhere_text(missed));
     return now;
   };
 
@@ -184,6 +186,8 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     command->terminate();
     outcome.command_status = command->poll();
   }
+  // The kernel does not tell on which CPU programs missed them.
+  if (missed > 0) outcome.recording.more_statistics.push_back(lost_somewhere_text(missed));
   outcome.missed_events = missed;
   outcome.not_followed_processes = programs.not_followed();
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/bpf/tracepoint_arguments.hpp"
 
-#include <cerrno>
 #include <string_view>
 
 #include <bpf/btf.h>
 
-#include "capture/bpf/object.hpp"
+#include "capture/bpf/kernel_btf.hpp"
 
 namespace kmt {
 
@@ -26,11 +25,7 @@ signed char* place_of(kmt_arguments& places, std::string_view name) {
 
 }  // namespace
 
-KernelTypes::KernelTypes() : types_(btf__load_vmlinux_btf()) {
-  if (!types_) throw_bpf_error("Cannot read the kernel's types (BTF)", errno);
-}
-
-KernelTypes::~KernelTypes() { btf__free(types_); }
+KernelTypes::KernelTypes() : held_(kernel_btf()), types_(held_.get()) {}
 
 // btf_trace_NAME is the type that BPF sees, but has no names of arguments; __traceiter_NAME, which calls what is
 // attached, has them.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +18,6 @@ class KernelTypes {
  public:
   // Reads the kernel's BTF. Throws Error.
   KernelTypes();
-  ~KernelTypes();
-  KernelTypes(const KernelTypes&) = delete;
-  KernelTypes& operator=(const KernelTypes&) = delete;
 
   // Nothing where the kernel has no such tracepoint.
   std::optional<kmt_arguments> arguments_of(const std::string& tracepoint) const;
@@ -31,7 +29,8 @@ class KernelTypes {
   std::optional<std::uint64_t> enumerated(const std::string& name) const;
 
  private:
-  btf* types_;
+  std::shared_ptr<btf> held_;
+  const btf* types_;
 };
 
 }  // namespace kmt

@@ -2,7 +2,6 @@
 #include "capture/bpf/trampoline_targets.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,7 +14,7 @@
 #include <linux/types.h>
 
 #include "base/text.hpp"
-#include "capture/bpf/object.hpp"
+#include "capture/bpf/kernel_btf.hpp"
 
 namespace kmt {
 
@@ -87,8 +86,7 @@ std::optional<ModuleTypes> types_of_module(const std::string& module, btf* of_ke
 }  // namespace
 
 TrampolineTargets find_trampoline_targets(const std::vector<TracedFunction>& functions) {
-  const Types of_kernel(btf__load_vmlinux_btf());
-  if (!of_kernel) throw_bpf_error("Cannot read the kernel's types", errno);
+  const std::shared_ptr<btf> of_kernel = kernel_btf();
   const std::string kallsyms = read_file("/proc/kallsyms");
   const std::map<std::string_view, Namesakes> names = count_names(functions, kallsyms);
   TrampolineTargets targets;

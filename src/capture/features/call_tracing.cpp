@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -14,6 +15,7 @@
 #include "base/text.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/tracefs/mount.hpp"
+#include "capture/tracefs/probe_definitions.hpp"
 #include "capture/tracefs/tracefs.hpp"
 
 namespace kmt {
@@ -79,14 +81,49 @@ std::string why_not_by_function_graph(const std::string& tracefs) {
          "6.11 it works apart";
 }
 
-CallBackend choose_call_backend(const std::string& tracefs, const std::string& name) {
-  const std::string no_bpf = name == "ftrace" ? "" : why_not_by_bpf();
-  if (name != "ftrace" && no_bpf.empty()) return {true, {}};
+std::string why_not_by_kprobe_events(const std::string& tracefs) {
+  const std::string file = tracefs + "/kprobe_events";
+  if (::access(file.c_str(), W_OK) != 0)
+    return errno == ENOENT ? "it has no kprobe events (CONFIG_KPROBE_EVENTS)"
+                           : fmt::format("kprobe_events: {}", std::generic_category().message(errno));
+  // Beside CONFIG_DEBUG_FS, whose absence says nothing.
+  if (trim(try_read_file("/sys/kernel/debug/kprobes/enabled").value_or("1")) == "0")
+    return "its kprobes are switched off (/sys/kernel/debug/kprobes/enabled)";
+  utsname names{};
+  ::uname(&names);
+  return probe_machine(names.machine) ? "" : fmt::format("how {} passes arguments is not known here", names.machine);
+}
+
+CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, bool reads_memory) {
+  const std::string no_bpf = why_not.empty() ? "" : fmt::format("BPF does not work here: {}", why_not);
+  const std::string no_ftrace =
+      reads_memory ? "function_graph does not read memory" : why_not_by_function_graph(tracefs);
+  if (no_ftrace.empty()) return {CallBackendKind::function_graph, no_bpf};
+  const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
+  if (no_kprobes.empty()) return {CallBackendKind::kprobe_events, fmt::format("{}; {}", no_bpf, no_ftrace)};
+  throw refuses(
+      fmt::format("not by BPF ({}), not by ftrace ({}), not by kprobe events ({})", why_not, no_ftrace, no_kprobes));
+}
+
+CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, bool reads_memory) {
+  if (name == "kprobe") {
+    const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
+    if (!no_kprobes.empty()) throw refuses(fmt::format("not by kprobe events ({})", no_kprobes));
+    return {CallBackendKind::kprobe_events, {}};
+  }
+  if (name == "ftrace") {
+    if (reads_memory)
+      throw Error("--show takes the back ends bpf or kprobe: function_graph does not read memory",
+                  ExitCode::unsupported)
+          .hint("--backend auto takes one of them");
+    const std::string no_ftrace = why_not_by_function_graph(tracefs);
+    if (!no_ftrace.empty()) throw refuses(fmt::format("not by ftrace ({})", no_ftrace));
+    return {CallBackendKind::function_graph, {}};
+  }
+  const std::string no_bpf = why_not_by_bpf();
+  if (no_bpf.empty()) return {CallBackendKind::bpf, {}};
   if (name == "bpf") throw refuses(fmt::format("not by BPF ({})", no_bpf));
-  const std::string no_ftrace = why_not_by_function_graph(tracefs);
-  if (no_ftrace.empty()) return {false, no_bpf};
-  throw refuses(name == "ftrace" ? fmt::format("not by ftrace ({})", no_ftrace)
-                                 : fmt::format("not by BPF ({}), not by ftrace ({})", no_bpf, no_ftrace));
+  return choose_call_backend_but_bpf(tracefs, no_bpf, reads_memory);
 }
 
 }  // namespace kmt

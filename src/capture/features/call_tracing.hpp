@@ -2,13 +2,16 @@
 // Whether calls of kernel functions can be recorded here, and by what. Everything is found by looking.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace kmt {
 
+enum class CallBackendKind : std::uint8_t { bpf, function_graph, kprobe_events };
+
 struct CallBackend {
-  bool by_bpf = true;       // else ftrace's function_graph
-  std::string why_not_bpf;  // where that was not asked for
+  CallBackendKind kind = CallBackendKind::bpf;
+  std::string why;  // not one of those that would come first; empty: it is the first one, or was asked for
 };
 
 // The text of available_filter_functions_addrs, or of available_filter_functions where the kernel does not have that.
@@ -21,8 +24,12 @@ std::string why_no_functions(const std::string& tracefs);
 // Why calls cannot be recorded so here, and what would help, in a sentence; empty: nothing is known against it.
 std::string why_not_by_bpf();
 std::string why_not_by_function_graph(const std::string& tracefs);
+std::string why_not_by_kprobe_events(const std::string& tracefs);
 
-// `name` is bpf, ftrace or auto: BPF where it works, else ftrace. Throws Error (unsupported).
-CallBackend choose_call_backend(const std::string& tracefs, const std::string& name);
+// `name` is bpf, ftrace, kprobe or auto: the first of these that works, of which ftrace does not read memory, as it has
+// to where `reads_memory`. Throws Error (unsupported).
+CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, bool reads_memory);
+// Where BPF turned out not to work: `why_not`.
+CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, bool reads_memory);
 
 }  // namespace kmt

@@ -83,6 +83,12 @@ std::vector<Feature> probe_features(const TracefsMount& tracefs, const std::vect
   const bool has_functions = no_functions.empty();
   features.push_back({"function calls", "recording calls of functions: graph FUNCTION", has_functions, false,
                       std::move(no_functions)});
+  std::string no_kprobes = root.empty() ? "tracefs is not there" : why_not_by_kprobe_events(root);
+  const bool has_kprobes = has_functions && no_kprobes.empty();
+  if (!has_functions && no_kprobes.empty()) no_kprobes = features.back().reason;
+  features.push_back({"kprobe events",
+                      "recording calls where neither BPF nor function_graph can: graph --backend kprobe", has_kprobes,
+                      false, std::move(no_kprobes)});
   return features;
 }
 

@@ -10,23 +10,27 @@
 
 namespace kmt {
 
-// kernel/sched/core.c and init/Makefile: what can be chosen at boot has "PREEMPT_DYNAMIC" in its version, and
-// distributions let it begin as voluntary.
-bool preempts_itself(std::string_view model, std::string_view arguments, std::string_view version) {
-  if (!model.empty()) return model.find("(full)") != std::string_view::npos;
+// kernel/sched/core.c and init/Makefile: what can be chosen at boot, and changed later, has "PREEMPT_DYNAMIC" in its
+// version; what it begins with was chosen when it was built.
+Preemption preemption_of(std::string_view model, std::string_view arguments, std::string_view version) {
+  const auto known = [](bool full) { return full ? Preemption::full : Preemption::other; };
+  if (!model.empty()) return known(model.find("(full)") != std::string_view::npos);
   const auto has = [](std::string_view text, std::string_view word) {
     const auto words = split(trim(text), ' ');
     return std::find(words.begin(), words.end(), word) != words.end();
   };
-  if (has(version, "PREEMPT_DYNAMIC")) return has(arguments, "preempt=full");
-  return has(version, "PREEMPT") || has(version, "PREEMPT_RT");
+  if (!has(version, "PREEMPT_DYNAMIC")) return known(has(version, "PREEMPT") || has(version, "PREEMPT_RT"));
+  if (has(arguments, "preempt=full")) return Preemption::full;
+  for (const char* const asked : {"preempt=none", "preempt=voluntary", "preempt=lazy"})
+    if (has(arguments, asked)) return Preemption::other;
+  return Preemption::unknown;
 }
 
-bool kernel_preempts_itself() {
+Preemption kernel_preemption() {
   utsname names{};
   ::uname(&names);
-  return preempts_itself(try_read_file("/sys/kernel/debug/sched/preempt").value_or(""),
-                         try_read_file("/proc/cmdline").value_or(""), names.version);
+  return preemption_of(try_read_file("/sys/kernel/debug/sched/preempt").value_or(""),
+                       try_read_file("/proc/cmdline").value_or(""), names.version);
 }
 
 }  // namespace kmt

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether the running kernel lets a task take another one's CPU while that one is at work in the kernel.
+// Whether the kernel takes the CPU from a task that is inside of it.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace kmt {
 
-// From the text of debugfs' sched/preempt ("none (voluntary) full"; empty: not readable), /proc/cmdline and uname -v.
-bool preempts_itself(std::string_view model, std::string_view arguments, std::string_view version);
+enum class Preemption : std::uint8_t { other, full, unknown };
 
-bool kernel_preempts_itself();
+// From the text of debugfs' sched/preempt ("none (voluntary) full"; empty: not readable), /proc/cmdline and uname -v.
+Preemption preemption_of(std::string_view model, std::string_view arguments, std::string_view version);
+
+Preemption kernel_preemption();
 
 }  // namespace kmt

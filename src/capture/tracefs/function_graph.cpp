@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "capture/tracefs/arguments_option.hpp"
 
 namespace kmt {
 
@@ -66,23 +67,11 @@ FunctionGraph::FunctionGraph(const std::string& tracefs, const TracefsInstance& 
                                                    : has_arguments           ? ", which records no results here"
                                                    : records_results(kernel) ? ", which records no arguments here"
                                                                              : ", which records only times here");
-  if (!has_arguments || trim(read_file(instance.file(kArguments))) == "1") return;
-  // Before Linux 6.19 the tracer's options are those of all instances.
-  arguments_option_ = instance.file(kArguments);
-  instance.set(kArguments, "1");
+  if (has_arguments) set_arguments_option(tracefs, instance.path());
 }
 
 void FunctionGraph::leave_out(const std::vector<pid_t>& threads) const {
   if (!threads.empty()) instance_.set("set_ftrace_notrace_pid", fmt::format("{}", fmt::join(threads, " ")));
-}
-
-FunctionGraph::~FunctionGraph() {
-  if (arguments_option_.empty()) return;
-  try {
-    write_file(arguments_option_, "0");
-  } catch (const Error&) {
-    return;  // the instance is gone, and who removed it has not been us
-  }
 }
 
 }  // namespace kmt

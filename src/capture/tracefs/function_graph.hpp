@@ -15,13 +15,11 @@ namespace kmt {
 
 class FunctionGraph {
  public:
-  // Sets up the instance, whose `tracing_on` is off, and which must outlive this. Puts the calls' types into the
-  // description, which has the formats of the tracer's events. Throws Error.
+  // Sets up the instance, whose `tracing_on` is off, and which must outlive this: what is changed beside it is undone
+  // when it is removed. Puts the calls' types into the description, which has the formats of the tracer's events.
+  // Throws Error.
   FunctionGraph(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
                 KernelDescription& kernel);
-  FunctionGraph(const FunctionGraph&) = delete;
-  FunctionGraph& operator=(const FunctionGraph&) = delete;
-  ~FunctionGraph();  // what it has changed beside the instance is as it was
 
   // Calls of these threads are not recorded. Throws Error.
   void leave_out(const std::vector<pid_t>& threads) const;
@@ -29,7 +27,6 @@ class FunctionGraph {
 
  private:
   const TracefsInstance& instance_;
-  std::string arguments_option_;  // path; empty: nothing to undo
   std::string name_;
 };
 

@@ -51,6 +51,13 @@ BufferCounters sum_counters(const TracefsInstance& instance, const std::vector<u
   return sum;
 }
 
+// On which CPUs, and when, is not known.
+void add_missed(RecordOutcome& outcome) {
+  for (const MissedCalls& calls : outcome.missed_calls) outcome.missed_events += 2 * calls.entries + calls.exits;
+  if (outcome.missed_events > 0)
+    outcome.recording.more_statistics.push_back(lost_somewhere_text(outcome.missed_events));
+}
+
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
@@ -92,16 +99,19 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   std::vector<pid_t> pids = request.pids;
   if (request.only_command && command) pids.push_back(command->pid());
   std::optional<ProcessFilter> processes;
-  if (some_tasks) processes.emplace(instance, pids, request.cgroup, watcher.pid(), !request.calls.functions.empty());
+  const bool wants_calls = !request.calls.functions.empty();
+  const bool by_probes = wants_calls && request.calls.tracer == CallTracer::kprobe_events;
+  if (some_tasks) processes.emplace(instance, pids, request.cgroup, watcher.pid(), wants_calls && !by_probes);
 
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe_kernel(tracefs, instance.path(), request.events, request.clock);
   kernel.clock_scale = scale_of_clock(request.clock);
-  std::optional<FunctionGraph> calls;
-  if (!request.calls.functions.empty()) {
-    calls.emplace(tracefs, instance, request.calls, kernel);
-    outcome.call_backend = calls->name();
-  }
+  std::optional<CallProbes> probes;
+  std::optional<FunctionGraph> graph;
+  if (by_probes)
+    outcome.call_backend = probes.emplace(tracefs, instance, request.calls, kernel).name();
+  else if (wants_calls)
+    outcome.call_backend = graph.emplace(tracefs, instance, request.calls, kernel).name();
   Tasks tasks;
   tasks.scan_proc();
   tasks.describe(kernel);
@@ -117,7 +127,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   outcome.filtered_by_pid_list = set_event_filters(instance, request.events, request.filters, own);
   for (const EventName& event : request.events)
     instance.set(fmt::format("events/{}/{}/enable", event.system, event.name), "1");
-  if (calls) calls->leave_out(own);
+  if (graph) graph->leave_out(own);
+  if (probes) probes->enable(own);
 
   const auto take_sample = [&] {
     if (!hooks.sampled) return;
@@ -171,7 +182,10 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
   tasks.describe(kernel);
-  calls.reset();
+  if (probes) {
+    outcome.missed_calls = probes->missed();
+    add_missed(outcome);
+  }
   if (!instance.remove()) outcome.left_instance = instance.path();
   add_own_cost(outcome.cost);
   return outcome;

@@ -13,6 +13,7 @@
 #include "capture/features/events.hpp"
 #include "capture/recorded_calls.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
+#include "capture/tracefs/call_probes.hpp"
 #include "capture/tracefs/event_filters.hpp"
 #include "trace/page_sink.hpp"
 #include "trace/raw_recording.hpp"
@@ -72,6 +73,7 @@ struct RecordOutcome {
   std::uint64_t not_followed_processes = 0;  // of selected ones, for want of room
   std::string call_backend;                  // how calls were recorded: "BPF trampolines (fentry, fexit)"
   std::string call_backend_reason;           // why so
+  std::vector<MissedCalls> missed_calls;     // by kprobe events
   bool filtered_by_pid_list = false;         // too many threads for an event filter: see own_threads.hpp
 };
 

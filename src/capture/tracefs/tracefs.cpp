@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/tracefs/tracefs.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <set>
 #include <string_view>
 #include <thread>
 
@@ -14,7 +16,9 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "capture/tracefs/arguments_option.hpp"
 #include "capture/tracefs/mount.hpp"
+#include "capture/tracefs/probe_events.hpp"
 
 namespace kmt {
 
@@ -31,7 +35,7 @@ std::string start_time(long pid) {
   return words.size() > 20 ? std::string(words[20]) : std::string();
 }
 
-bool remove_when_free(const std::string& path, unsigned patience_seconds) {
+bool remove_folder_when_free(const std::string& path, unsigned patience_seconds) {
   using namespace std::chrono_literals;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(patience_seconds);
   for (;;) {
@@ -40,6 +44,26 @@ bool remove_when_free(const std::string& path, unsigned patience_seconds) {
     if (std::chrono::steady_clock::now() >= end) return false;
     std::this_thread::sleep_for(10ms);
   }
+}
+
+// With what it has changed beside itself, which stays for as long as somebody uses it.
+bool remove_when_free(const std::string& path, unsigned patience_seconds) {
+  const bool has_set_option = has_set_arguments_option(path);
+  if (!remove_folder_when_free(path, patience_seconds)) return false;
+  const std::string tracefs = path.substr(0, path.rfind("/instances/"));
+  if (has_set_option) unset_arguments_option(tracefs);
+  remove_probe_events(tracefs, probe_group_of(path));
+  return true;
+}
+
+// From the name of an instance, or of its group of probes: the process that made it is gone.
+bool is_stale(std::string_view name, char separator) {
+  if (name.size() <= kInstancePrefix.size()) return false;
+  const std::vector<std::string_view> parts = split(name.substr(kInstancePrefix.size()), separator);
+  long pid = 0;
+  if (parts.size() != 2 || std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), pid).ec != std::errc{})
+    return false;
+  return start_time(pid) != parts[1];
 }
 
 }  // namespace
@@ -100,15 +124,23 @@ bool remove_own_instance(const std::string& path, unsigned patience_seconds) {
 
 std::vector<std::string> stale_instances(const std::string& tracefs) {
   std::vector<std::string> stale;
-  for (const std::string& name : names_in(tracefs + "/instances")) {
-    if (!name.starts_with(kInstancePrefix)) continue;
-    const std::vector<std::string_view> parts = split(std::string_view(name).substr(kInstancePrefix.size()), '-');
-    long pid = 0;
-    if (parts.size() != 2 || std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), pid).ec != std::errc{})
-      continue;
-    if (start_time(pid) != parts[1]) stale.push_back(fmt::format("{}/instances/{}", tracefs, name));
-  }
+  for (const std::string& name : names_in(tracefs + "/instances"))
+    if (name.starts_with(kInstancePrefix) && is_stale(name, '-'))
+      stale.push_back(fmt::format("{}/instances/{}", tracefs, name));
   return stale;
+}
+
+void remove_stale_probes(const std::string& tracefs) {
+  const std::string text = try_read_file(tracefs + "/kprobe_events").value_or("");
+  std::set<std::string> groups;
+  for (const ProbeEvent& event : parse_probe_events(text))
+    if (event.group.starts_with(probe_group_of(kInstancePrefix)) && is_stale(event.group, '_'))
+      groups.insert(event.group);
+  for (const std::string& group : groups) {
+    std::string instance = group;
+    std::ranges::replace(instance, '_', '-');
+    remove_when_free(fmt::format("{}/instances/{}", tracefs, instance), 0);
+  }
 }
 
 }  // namespace kmt

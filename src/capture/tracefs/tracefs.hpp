@@ -43,4 +43,7 @@ bool remove_own_instance(const std::string& path, unsigned patience_seconds);
 // Instances of kmemtrace processes that are gone.
 std::vector<std::string> stale_instances(const std::string& tracefs);
 
+// The probes of such processes, with their instances: but for those that are in use, as above.
+void remove_stale_probes(const std::string& tracefs);
+
 }  // namespace kmt

@@ -12,6 +12,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/print_format.hpp"
+#include "trace/call_frame.hpp"
 #include "trace/call_records.hpp"
 
 namespace kmt {
@@ -61,6 +62,10 @@ constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"call_exit", EventKind::call_exit},
 };
 
+// They are numbered, by what they read.
+constexpr std::string_view kProbeEntry = "probe_entry_";
+constexpr std::string_view kProbeExit = "probe_exit";
+
 constexpr std::uint32_t kMostStackDepth = 256;
 constexpr std::uint32_t kMostArguments = 16;
 
@@ -78,6 +83,8 @@ EventKind event_kind(std::string_view system, std::string_view name) {
   if (system == "percpu") return kind_among(kPercpuEvents);
   if (system == "vmalloc") return kind_among(kVmallocEvents);
   if (system == "ftrace") return kind_among(kCallEvents);
+  if (system == "kmemtrace" && name.starts_with(kProbeEntry)) return EventKind::call_entry;
+  if (system == "kmemtrace" && name == kProbeExit) return EventKind::call_exit;
   if (system == "kmemtrace") return kind_among(kOwnEvents);
   return EventKind::other;
 }
@@ -144,6 +151,10 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
     if (std::vector<TaskNaming> namings = task_namings(format, plan.least_bytes); !namings.empty()) {
       plan.namings = static_cast<std::uint16_t>(namings_.size());
       namings_.push_back(std::move(namings));
+    }
+    if (plan.frame.size != 0 && plan.kind == EventKind::call_entry) {
+      plan.probed_values = static_cast<std::uint16_t>(probed_values_.size());
+      probed_values_.push_back(probed_values(format, plan.least_bytes));
     }
     if (info.gfp_flags.empty()) info.gfp_flags = flag_names_of(format.print_format, "gfp_flags");
     if (plan.kind == EventKind::page_alloc_extfrag) info.pageblock_order = pageblock_order_of(format.print_format);
@@ -231,6 +242,12 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
     case EventKind::call_entry:
       plan.address = find({"func"});
       plan.depth = find({"depth"});
+      if (format.system == "kmemtrace" && plan.depth.size == 0) plan.frame = find({"sp"});
+      if (plan.frame.size != 0 && plan.kind == EventKind::call_entry) {
+        plan.most_arguments = probed_arguments(format, word_bytes, plan.arguments);
+        plan.least_bytes = std::max(plan.least_bytes, plan.arguments + plan.most_arguments * word_bytes);
+        break;
+      }
       if (const FormatField* args = format.field("args");
           args != nullptr && plan.kind == EventKind::call_entry && !args->is_dynamic && args->offset <= 0x7FFF) {
         plan.arguments = args->offset;
@@ -365,6 +382,7 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
 void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) const {
   event.address = load_field(record, plan.address);
   event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan.depth), kMostCallDepth));
+  if (plan.frame.size != 0) set_call_frame(event, load_field(record, plan.frame));
   if (plan.most_arguments != 0 && info_.call_records) event.bytes_requested = keep_call_record(plan, record);
   if (plan.return_value.size != 0) {
     event.bytes_requested = load_field(record, plan.return_value);
@@ -392,6 +410,11 @@ std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record) co
     const std::uint64_t offset = where & 0xFFFF;
     const std::uint64_t length = where >> 16;
     if (offset + length <= record.size()) values = record.subspan(offset, length);
+  }
+  std::vector<std::uint8_t> collected;
+  if (plan.probed_values != 0) {
+    collected = collect_values(probed_values_[plan.probed_values], record, order_);
+    values = collected;
   }
   return info_.call_records->add(std::span(registers).first(count), values);
 }

@@ -13,6 +13,7 @@
 #include "base/byte_reader.hpp"
 #include "base/flat_map.hpp"
 #include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/probed_values.hpp"
 #include "formats/ftrace/task_creation.hpp"
 #include "formats/ftrace/task_naming.hpp"
 #include "trace/stack_ids.hpp"
@@ -100,6 +101,8 @@ class RecordDecoder {
     std::uint32_t arguments = 0;       // of one that begins: where its registers are
     std::uint32_t most_arguments = 0;  // and how many of them there can be
     Field values;                      // what was read from memory then
+    std::uint16_t probed_values = 0;   // or which of probed_values_ tells; 0: none
+    Field frame;                       // the stack pointer
     Field order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
   };
 
@@ -114,8 +117,9 @@ class RecordDecoder {
 
   ByteOrder order_;
   TraceInfo& info_;
-  std::vector<Plan> plans_;                              // by event id
-  std::vector<std::vector<TaskNaming>> namings_ = {{}};  // of events that name tasks
+  std::vector<Plan> plans_;                                     // by event id
+  std::vector<std::vector<TaskNaming>> namings_ = {{}};         // of events that name tasks
+  std::vector<std::vector<ProbedValue>> probed_values_ = {{}};  // of calls that kprobe events tell of
   TaskCreation task_creation_;
   ThreadGroups thread_groups_;
   CallSiteTable call_sites_;

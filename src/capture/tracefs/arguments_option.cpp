@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/arguments_option.hpp"
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kOption = "/options/funcgraph-args";
+// Decides what is done with what is written to the instance's trace_marker, which nobody does: a place for a note.
+constexpr const char* kNote = "/options/markers";
+
+bool reads(const std::string& path, std::string_view value) { return trim(try_read_file(path).value_or("")) == value; }
+
+}  // namespace
+
+void set_arguments_option(const std::string& tracefs, const std::string& instance) {
+  const bool was_set = reads(instance + kOption, "1");
+  const bool was_unset_for_all = reads(tracefs + kOption, "0");
+  write_file(instance + kNote, was_set ? "1" : "0");
+  if (was_set) return;
+  write_file(instance + kOption, "1");
+  if (!was_unset_for_all || !reads(tracefs + kOption, "1")) write_file(instance + kNote, "1");  // it is its own
+}
+
+bool has_set_arguments_option(const std::string& instance) {
+  return reads(instance + "/current_tracer", "function_graph") && reads(instance + kNote, "0");
+}
+
+void unset_arguments_option(const std::string& tracefs) {
+  try {
+    write_file(tracefs + kOption, "0");
+  } catch (const Error&) {
+    return;
+  }
+}
+
+}  // namespace kmt

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/tracefs/call_probes.hpp"
+
+#include <algorithm>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/name_list.hpp"
+#include "base/text.hpp"
+#include "capture/tracefs/own_threads.hpp"
+#include "capture/tracefs/probe_definitions.hpp"
+#include "capture/tracefs/probe_events.hpp"
+
+namespace kmt {
+
+namespace {
+
+// The kernel keeps room for so many calls of each function from the beginning, some 100 bytes each.
+constexpr std::size_t kOpenCalls = 65536;
+constexpr std::size_t kMostOpenCalls = 4096;  // KRETPROBE_MAXACTIVE_MAX, kernel/trace/trace_kprobe.c
+
+void define(const std::string& path, const std::string& line) {
+  write_all(open_file(path, O_WRONLY | O_APPEND).get(), line + "\n", path);
+}
+
+// What the kernel says of the last line that it did not take.
+std::string complaint(const std::string& tracefs) {
+  const std::string log = try_read_file(tracefs + "/error_log").value_or("");
+  const std::size_t at = log.rfind("error: ");
+  if (at == std::string::npos) return "it does not say why";
+  return std::string(trim(std::string_view(log).substr(at + 7, log.find('\n', at) - at - 7)));
+}
+
+}  // namespace
+
+CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
+                       KernelDescription& kernel)
+    : tracefs_(tracefs), instance_(instance), group_(probe_group_of(instance.path())) {
+  const std::optional<ProbeMachine> machine = probe_machine(kernel.machine);
+  if (!machine) throw Error("The registers of this machine are not known", ExitCode::unsupported);
+  if (calls.functions.size() > kMostProbedFunctions)
+    throw Error(fmt::format("{} functions are more than kprobe events are made for, {} at most", calls.functions.size(),
+                            kMostProbedFunctions),
+                ExitCode::unsupported)
+        .hint("Name fewer functions");
+  const auto open_calls = static_cast<unsigned>(std::min(kOpenCalls / calls.functions.size(), kMostOpenCalls));
+  const std::vector<ProbeDefinition> definitions = define_probes(group_, calls.functions, *machine, open_calls);
+  const std::string path = tracefs + "/kprobe_events";
+  for (std::size_t i = 0; i < definitions.size(); ++i) {
+    try {
+      define(path, definitions[i].exit);
+    } catch (const Error&) {
+      left_out_.push_back(calls.functions[i].name);
+      continue;
+    }
+    define(path, definitions[i].entry);
+    functions_.push_back(calls.functions[i].name);
+  }
+  if (functions_.empty())
+    throw Error(fmt::format("The kernel lets no kprobe be set at {}: {}", first_of(left_out_), complaint(tracefs)),
+                ExitCode::unsupported);
+  kernel.call_types = calls.types;
+  const std::string folder = fmt::format("{}/events/{}", tracefs, group_);
+  for (const std::string& event : names_in(folder))
+    if (auto text = try_read_file(fmt::format("{}/{}/format", folder, event)))
+      kernel.formats.push_back({"kmemtrace", std::move(*text)});
+}
+
+void CallProbes::enable(const std::vector<pid_t>& left_out) const {
+  if (!left_out.empty()) {
+    if (const auto without = filter_without(left_out))
+      instance_.set(fmt::format("events/{}/filter", group_), *without);
+    else
+      instance_.set("set_event_notrace_pid", fmt::format("{}", fmt::join(left_out, " ")));
+  }
+  instance_.set(fmt::format("events/{}/enable", group_), "1");
+}
+
+std::string CallProbes::name() const {
+  if (left_out_.empty()) return "kprobe events";
+  return fmt::format("kprobe events, but not of {}, where the kernel allows none", first_of(left_out_));
+}
+
+// A probe that is missed is so for both, entry and exit. Linux 5.10 does not show exits that are missed for want of
+// room.
+std::vector<MissedCalls> CallProbes::missed() const {
+  const std::vector<ProbeCounts> counts =
+      parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),
+                         try_read_file(tracefs_ + "/kprobe_profile").value_or(""), group_);
+  std::vector<MissedCalls> missed;
+  if (counts.size() != 2 * functions_.size()) return missed;
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    const std::uint64_t exits = counts[2 * i].missed;
+    const std::uint64_t entries = counts[2 * i + 1].missed;
+    if (exits > 0 || entries > 0) missed.push_back({functions_[i], entries, exits - std::min(exits, entries)});
+  }
+  return missed;
+}
+
+}  // namespace kmt

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "formats/ftrace/probed_values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint32_t kMostArguments = 16;
+constexpr std::size_t kMostValues = 64;
+constexpr std::uint16_t kNotRead = 0xFFFF;
+constexpr std::size_t kMostStringBytes = 4096;
+constexpr std::size_t kDataLocBytes = 4;
+// Linux 6.2 to 6.4 record this in place of a string that cannot be read (kernel/trace/trace_probe_kernel.h).
+constexpr std::string_view kFault = "(fault)";
+
+bool is_data_loc(const FormatField& field) {
+  return field.is_dynamic && !field.is_relative && field.size == kDataLocBytes && field.offset <= 0x7FFF;
+}
+
+// "v3", or "v3_16" of a string of at most 16 bytes.
+const FormatField* find_value(const EventFormat& format, std::size_t number, std::uint32_t& most) {
+  const std::string name = "v" + std::to_string(number);
+  for (const FormatField& field : format.fields) {
+    most = 0;
+    if (field.name == name) return &field;
+    if (!field.name.starts_with(name + "_")) continue;
+    const char* const end = field.name.data() + field.name.size();
+    if (std::from_chars(field.name.data() + name.size() + 1, end, most).ptr == end) return &field;
+  }
+  return nullptr;
+}
+
+// Empty where it was not read, or does not lie within the record. A text has a NUL at least.
+std::optional<std::string_view> text_at(std::uint16_t offset, Bytes record, ByteOrder order) {
+  const auto where = load<std::uint32_t>(record.data() + offset, order);
+  const std::size_t begin = where & 0xFFFF;
+  const std::size_t length = where >> 16;
+  if (length == 0 || begin + length > record.size()) return std::nullopt;
+  std::string_view text(reinterpret_cast<const char*>(record.data()) + begin, length);
+  text = text.substr(0, text.find('\0'));
+  return text == kFault ? std::nullopt : std::optional(text);
+}
+
+void append_length(std::vector<std::uint8_t>& to, std::uint16_t length, ByteOrder order) {
+  const auto low = static_cast<std::uint8_t>(length);
+  const auto high = static_cast<std::uint8_t>(length >> 8);
+  to.push_back(order == ByteOrder::big ? high : low);
+  to.push_back(order == ByteOrder::big ? low : high);
+}
+
+}  // namespace
+
+std::uint32_t probed_arguments(const EventFormat& format, unsigned word_bytes, std::uint32_t& at) {
+  std::uint32_t count = 0;
+  while (count < kMostArguments) {
+    const FormatField* const field = format.field(("arg" + std::to_string(count + 1)).c_str());
+    if (field == nullptr || field->size != word_bytes || field->is_dynamic || field->offset > 0x7FFF) break;
+    if (count == 0) at = field->offset;
+    if (field->offset != at + count * word_bytes) break;
+    ++count;
+  }
+  return count;
+}
+
+std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t& least_bytes) {
+  std::vector<ProbedValue> values;
+  while (values.size() < kMostValues) {
+    ProbedValue value;
+    const FormatField* const field = find_value(format, values.size(), value.most);
+    if (field == nullptr || field->offset > 0x7FFF) break;
+    value.is_string = field->is_dynamic;
+    if (value.is_string ? !is_data_loc(*field) : field->size > 8) break;
+    value.offset = static_cast<std::uint16_t>(field->offset);
+    value.size = static_cast<std::uint8_t>(field->size);
+    least_bytes = std::max(least_bytes, field->offset + field->size);
+    if (const FormatField* readable = format.field(("r" + std::to_string(values.size())).c_str());
+        readable != nullptr && is_data_loc(*readable)) {
+      value.readable_at = static_cast<std::uint16_t>(readable->offset);
+      least_bytes = std::max(least_bytes, readable->offset + readable->size);
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+std::vector<std::uint8_t> collect_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order) {
+  std::vector<std::uint8_t> collected;
+  for (const ProbedValue& value : values) {
+    Bytes bytes = record.subspan(value.offset, value.size);
+    bool was_read = true;
+    if (value.is_string) {
+      const std::optional<std::string_view> text = text_at(value.offset, record, order);
+      was_read = text.has_value();
+      const std::size_t most = value.most != 0 ? std::min<std::size_t>(value.most, kMostStringBytes) : kMostStringBytes;
+      if (was_read) bytes = Bytes(reinterpret_cast<const std::uint8_t*>(text->data()), std::min(text->size(), most));
+    } else if (value.readable_at != 0) {
+      was_read = text_at(value.readable_at, record, order).has_value();
+    }
+    append_length(collected, was_read ? static_cast<std::uint16_t>(bytes.size()) : kNotRead, order);
+    if (was_read) collected.insert(collected.end(), bytes.begin(), bytes.end());
+  }
+  return collected;
+}
+
+}  // namespace kmt

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What kprobe events of kmemtrace's record when a function is entered: docs/formats/kmt.md, "Types of calls".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+#include "formats/ftrace/event_format.hpp"
+
+namespace kmt {
+
+// A value that was read from memory, or from a register: where it is in a record.
+struct ProbedValue {
+  std::uint16_t offset = 0;
+  std::uint8_t size = 0;  // of a string that of its __data_loc
+  bool is_string = false;
+  std::uint32_t most = 0;         // bytes of a string, more of what was read are not its own; 0: any
+  std::uint16_t readable_at = 0;  // a __data_loc that is empty where memory could not be read; 0: there is none
+};
+
+// The fields arg1, arg2, …, one behind the other: how many there are, and where the first one is.
+std::uint32_t probed_arguments(const EventFormat& format, unsigned word_bytes, std::uint32_t& at);
+// The fields v0, v1, … . `least_bytes` grows to what a record has at least.
+std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t& least_bytes);
+
+// In the form of the field `values` of call_entry. The record has the least bytes.
+std::vector<std::uint8_t> collect_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order);
+
+}  // namespace kmt

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Calls by kprobe events: how probes are defined, what the kernel says of them, and what becomes of their records. What
+// the kernel prints is that of Debian's 5.10; tests/vm has the kernels themselves.
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "analysis/call_stacks.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/name_list.hpp"
+#include "capture/tracefs/arguments_option.hpp"
+#include "capture/tracefs/probe_definitions.hpp"
+#include "capture/tracefs/probe_events.hpp"
+#include "formats/ftrace/record_decoder.hpp"
+#include "support/byte_builder.hpp"
+#include "trace/call_frame.hpp"
+#include "trace/call_records.hpp"
+
+namespace kmt {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace test;
+
+const ValuePath kName{"name", 1, {0}, 0, true};
+const ValuePath kFlags{"how->flags", 2, {8}, 8};
+const ValuePath kDeep{"file->f_path.dentry->d_flags", 0, {24, 16}, 4};
+const ValuePath kLow{"count", 2, {}, 2};
+
+std::string entry_of(const char* machine, const std::vector<ValuePath>& values) {
+  return define_probes("g", {{"f", "", 0xFFFFFFFF81001000, values}}, probe_machine(machine).value(), 4).front().entry;
+}
+
+TEST(ProbeDefinitions, AreInTheKernelsWords) {
+  const std::vector<TracedFunction> functions = {{"plain", "", 0xFFFFFFFF81001000, {}},
+                                                 {"opens", "", 0xFFFFFFFF81002000, {kName, kFlags}},
+                                                 {"too", "ext4", 0xFFFFFFFFC0003000, {}}};
+  const auto made = define_probes("kmemtrace_1_2", functions, probe_machine("x86_64").value(), 512);
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_EQ(made[0].exit,
+            "r512:kmemtrace_1_2/probe_exit 0xffffffff81001000 func=\\0xffffffff81001000:x64 sp=$stack:x64 "
+            "retval=%ax:x64");
+  EXPECT_EQ(made[0].entry,
+            "p:kmemtrace_1_2/probe_entry_0 0xffffffff81001000 func=\\0xffffffff81001000:x64 sp=$stack:x64 "
+            "arg1=%di:x64 arg2=%si:x64 arg3=%dx:x64 arg4=%cx:x64 arg5=%r8:x64 arg6=%r9:x64");
+  EXPECT_EQ(made[1].entry,
+            "p:kmemtrace_1_2/probe_entry_1 0xffffffff81002000 func=\\0xffffffff81002000:x64 sp=$stack:x64 "
+            "arg1=%di:x64 arg2=%si:x64 arg3=%dx:x64 arg4=%cx:x64 arg5=%r8:x64 arg6=%r9:x64 "
+            "v0=+0(%si):string v1=+8(%dx):x64 r1=+8(%dx):string");
+  EXPECT_TRUE(made[2].entry.starts_with("p:kmemtrace_1_2/probe_entry_0 0xffffffffc0003000 ")) << "alike: one event";
+}
+
+// regs_query_register_offset() of arch/*/kernel/ptrace.c, and the ABIs.
+TEST(ProbeDefinitions, KnowTheRegistersOfMachines) {
+  const auto arguments = [](const char* machine) {
+    std::string text = entry_of(machine, {});
+    return text.substr(text.find("arg1="));
+  };
+  EXPECT_EQ(arguments("aarch64"), "arg1=%x0:x64 arg2=%x1:x64 arg3=%x2:x64 arg4=%x3:x64 arg5=%x4:x64 arg6=%x5:x64");
+  EXPECT_EQ(arguments("s390x"), "arg1=%r2:x64 arg2=%r3:x64 arg3=%r4:x64 arg4=%r5:x64 arg5=%r6:x64");
+  EXPECT_EQ(arguments("i686"), "arg1=%ax:x32 arg2=%dx:x32 arg3=%cx:x32");
+  EXPECT_EQ(arguments("armv7l"), "arg1=%r0:x32 arg2=%r1:x32 arg3=%r2:x32 arg4=%r3:x32");
+  EXPECT_EQ(arguments("riscv64"), "arg1=%a0:x64 arg2=%a1:x64 arg3=%a2:x64 arg4=%a3:x64 arg5=%a4:x64 arg6=%a5:x64");
+  EXPECT_EQ(arguments("ppc64le"),
+            "arg1=%gpr3:x64 arg2=%gpr4:x64 arg3=%gpr5:x64 arg4=%gpr6:x64 arg5=%gpr7:x64 arg6=%gpr8:x64");
+  EXPECT_EQ(probe_machine("s390x")->result, "r2");
+  EXPECT_EQ(probe_machine("aarch64")->result, "x0");
+  EXPECT_FALSE(probe_machine("vax"));
+}
+
+TEST(ProbeDefinitions, ReadValuesThroughPointers) {
+  const auto values = [](const char* machine, const ValuePath& value) {
+    const std::string text = entry_of(machine, {value});
+    return text.substr(text.find(" v0") + 1);
+  };
+  EXPECT_EQ(values("x86_64", kDeep), "v0=+16(+24(%di)):x32 r0=+16(+24(%di)):string");
+  EXPECT_EQ(values("x86_64", kLow), "v0=%dx:x16");
+  EXPECT_EQ(values("x86_64", {"comm", 0, {1000}, 16, true}), "v0_16=+1000(%di):string");
+  EXPECT_EQ(values("s390x", kName), "v0=+0(%r3):ustring") << "an address does not tell whose memory it is in";
+  EXPECT_EQ(values("s390x", {"name", 0, {24, 16}, 0, true}), "v0=+16(+24(%r2)):string");
+  EXPECT_THROW(entry_of("i686", {{"late", 3, {}, 4}}), Error) << "on the stack";
+  EXPECT_THROW(entry_of("x86_64", {{"far", 0, {100000, 100000, 100000, 100000, 100000}, 4}}), Error);
+}
+
+constexpr const char* kEvents =
+    "p:other/probe_exit ksys_read\n"
+    "r512:kmemtrace_1_2/probe_exit 0x000000006bb27ac6 func=\\0xffffffffb6cc67f0:x64 sp=$stack:x64 retval=%ax:x64\n"
+    "p:kmemtrace_1_2/probe_entry_0 0x000000006bb27ac6 func=\\0xffffffffb6cc67f0:x64 sp=$stack:x64 arg1=%di:x64\n"
+    "p:kprobes/myprobe do_sys_open dfd=%ax\n";
+
+TEST(ProbeEvents, AreFoundByTheirGroups) {
+  EXPECT_EQ(probe_group_of("/sys/kernel/tracing/instances/kmemtrace-12-34"), "kmemtrace_12_34");
+  const std::vector<ProbeEvent> wanted = {{"other", "probe_exit"},
+                                          {"kmemtrace_1_2", "probe_exit"},
+                                          {"kmemtrace_1_2", "probe_entry_0"},
+                                          {"kprobes", "myprobe"}};
+  EXPECT_EQ(parse_probe_events(kEvents), wanted);
+  EXPECT_TRUE(parse_probe_events("").empty());
+  EXPECT_TRUE(parse_probe_events("garbage\np:nothing\n/:\n").empty());
+}
+
+TEST(ProbeEvents, CountsAreThoseOfTheGroupAlone) {
+  const std::string profile =
+      "  probe_exit                                                99              98\n"
+      "  probe_exit                                                 7               3\n"
+      "  probe_entry_0                                             10               2\n"
+      "  myprobe                                                    5               5\n";
+  const std::vector<ProbeCounts> counts = parse_probe_counts(kEvents, profile, "kmemtrace_1_2");
+  ASSERT_EQ(counts.size(), 2u);
+  EXPECT_EQ(counts[0].hits, 7u);
+  EXPECT_EQ(counts[0].missed, 3u);
+  EXPECT_EQ(counts[1].missed, 2u);
+  EXPECT_TRUE(parse_probe_counts(kEvents, profile.substr(profile.find('\n') + 1), "kmemtrace_1_2").empty())
+      << "probes were made or removed between the two texts";
+}
+
+// What write_file() and read_file() do with a folder is what they do with tracefs, but that nothing happens.
+class ArgumentsOption : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "kmemtrace-test-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    tracefs_ = name;
+    instance_ = name + "/instances/one";
+    for (const std::string& folder : {tracefs_, instance_}) fs::create_directories(folder + "/options");
+    put(tracefs_ + "/options/funcgraph-args", "0\n");
+    put(instance_ + "/options/markers", "1\n");
+    put(instance_ + "/current_tracer", "function_graph\n");
+  }
+  void TearDown() override { fs::remove_all(tracefs_); }
+  static void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+  std::string option(const std::string& of) const { return read_file(of + "/options/funcgraph-args").substr(0, 1); }
+
+  std::string tracefs_;
+  std::string instance_;
+};
+
+TEST_F(ArgumentsOption, OfAllInstancesIsUnset) {
+  fs::create_symlink(tracefs_ + "/options/funcgraph-args", instance_ + "/options/funcgraph-args");
+  EXPECT_FALSE(has_set_arguments_option(instance_));
+  set_arguments_option(tracefs_, instance_);
+  EXPECT_EQ(option(tracefs_), "1");
+  EXPECT_TRUE(has_set_arguments_option(instance_));
+  unset_arguments_option(tracefs_);
+  EXPECT_EQ(option(tracefs_), "0");
+}
+
+TEST_F(ArgumentsOption, OfSomebodyElseOrOfItsOwnIsLeftAlone) {
+  put(instance_ + "/options/funcgraph-args", "0\n");
+  set_arguments_option(tracefs_, instance_);
+  EXPECT_EQ(option(instance_), "1");
+  EXPECT_FALSE(has_set_arguments_option(instance_)) << "of the instance alone, which takes it with it";
+  put(tracefs_ + "/options/funcgraph-args", "1\n");
+  set_arguments_option(tracefs_, instance_);
+  EXPECT_FALSE(has_set_arguments_option(instance_)) << "it had been set already";
+}
+
+TEST(NameList, IsShortened) {
+  EXPECT_EQ(first_of({"a", "b", "c"}), "a, b, c");
+  EXPECT_EQ(first_of({"a", "b", "c"}, 1), "a and 2 more");
+}
+
+// Records of probe_entry_0, as a kernel of that machine writes them.
+class ProbeRecords : public ::testing::TestWithParam<Machine> {
+ protected:
+  ProbeRecords() {
+    info_.word_bits = 8 * GetParam().long_bytes;
+    info_.byte_order = GetParam().order;
+    info_.call_records = std::make_shared<CallRecords>();
+    const std::size_t word = GetParam().long_bytes;
+    unsigned at = 8;
+    const auto field = [&](const char* name, std::size_t size, bool is_string = false) {
+      FormatField made;
+      made.name = name;
+      made.offset = at;
+      made.size = static_cast<unsigned>(size);
+      made.is_dynamic = is_string;
+      at += made.size;
+      return made;
+    };
+    EventFormat entry{7, "kmemtrace", "probe_entry_0", {}, ""};
+    for (const char* const name : {"__probe_ip", "func", "sp", "arg1", "arg2"})
+      entry.fields.push_back(field(name, word));
+    entry.fields.push_back(field("v0", 4, true));
+    entry.fields.push_back(field("v1", 4));
+    entry.fields.push_back(field("r1", 4, true));
+    entry.fields.push_back(field("v2_3", 4, true));
+    begin_ = at;
+    decoder_.emplace(std::vector<EventFormat>{entry}, GetParam().order, info_);
+  }
+
+  struct Text {
+    std::string bytes;
+    bool was_read = true;
+  };
+  Event decode(const Text& first, const Text& readable, const Text& last, std::size_t cut = 0) {
+    ByteBuilder record = ByteBuilder(GetParam()).u16(7).u8(0).u8(0).u32(42);
+    record.word(0x1004).word(0x1000).word(0xABCD1234).word(11).word(12);
+    std::size_t at = begin_;
+    const auto place = [&](const Text& text) {
+      const std::size_t length = text.was_read ? text.bytes.size() + 1 : 0;
+      record.u32(static_cast<std::uint32_t>(length << 16 | at));
+      at += length;
+    };
+    place(first);
+    record.u32(0xCAFE);
+    place(readable);
+    place(last);
+    for (const Text& text : {first, readable, last})
+      if (text.was_read) record.c_string(text.bytes);
+    std::vector<std::uint8_t> bytes = record.get();
+    bytes.resize(bytes.size() - cut);
+    EventBatch batch;
+    decoder_->decode(bytes, 5, 1, 0, batch);
+    EXPECT_EQ(batch.size(), 1u);
+    return batch.empty() ? Event{} : batch.front();
+  }
+  std::vector<std::uint8_t> values_of(const Event& event) const {
+    return info_.call_records->at(call_record(event)).values;
+  }
+  ByteBuilder bytes() const { return ByteBuilder(GetParam()); }
+
+  TraceInfo info_;
+  std::size_t begin_ = 0;
+  std::optional<RecordDecoder> decoder_;
+};
+
+TEST_P(ProbeRecords, AreCallsWithValues) {
+  const Event event = decode({"/etc"}, {"x"}, {"abcdef"});
+  EXPECT_EQ(event.kind, EventKind::call_entry);
+  EXPECT_EQ(event.address, 0x1000u) << "not where the probe is";
+  EXPECT_EQ(event.tid, 42);
+  ASSERT_TRUE(has_call_frame(event));
+  EXPECT_EQ(call_frame(event), 0xABCD1234u);
+  EXPECT_EQ(info_.call_records->at(call_record(event)).registers, (std::vector<std::uint64_t>{11, 12}));
+  EXPECT_EQ(values_of(event), bytes().u16(4).text("/etc").u16(4).u32(0xCAFE).u16(3).text("abc").get());
+}
+
+TEST_P(ProbeRecords, WhatCouldNotBeReadIsNoValue) {
+  EXPECT_EQ(values_of(decode({"", false}, {"", false}, {""})), bytes().u16(0xFFFF).u16(0xFFFF).u16(0).get());
+  EXPECT_EQ(values_of(decode({"(fault)"}, {""}, {"(fault)"})),
+            bytes().u16(0xFFFF).u16(4).u32(0xCAFE).u16(0xFFFF).get());
+  EXPECT_EQ(values_of(decode({"/etc"}, {"x"}, {"abcdef"}, 4)),
+            bytes().u16(4).text("/etc").u16(4).u32(0xCAFE).u16(0xFFFF).get())
+      << "behind the end of the record";
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, ProbeRecords,
+                         ::testing::Values(Machine{ByteOrder::little, 8}, Machine{ByteOrder::little, 4},
+                                           Machine{ByteOrder::big, 8}, Machine{ByteOrder::big, 4}));
+
+// Calls of a task by their places on the stack; a function is a number.
+class Frames : public ::testing::Test {
+ protected:
+  Event event(EventKind kind, std::uint32_t frame, std::uint8_t context = 0) {
+    Event made{};
+    made.kind = kind;
+    made.tid = 7;
+    made.context = context;
+    made.time_ns = ++now_;
+    set_call_frame(made, frame);
+    return made;
+  }
+  unsigned enter(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0) {
+    return stacks_.enter(event(EventKind::call_entry, frame, context), function, 0).calls.back().depth;
+  }
+  // x86: without the return address.
+  bool leave(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0) {
+    return stacks_.leave(event(EventKind::call_exit, frame + 8, context), function);
+  }
+
+  std::uint64_t now_ = 0;
+  TraceInfo info_;
+  std::vector<std::uint32_t> unseen_;  // calls without an end
+  CallStacks stacks_{info_, [this](TaskCalls&, const OpenCall& call, const Event* end) {
+                       if (end == nullptr) unseen_.push_back(call.function);
+                     }};
+};
+
+TEST_F(Frames, NestAsStacksGrow) {
+  EXPECT_EQ(enter(1, 0x7F00), 0u);
+  EXPECT_EQ(enter(2, 0x7E00), 1u);
+  EXPECT_EQ(enter(3, 0x7D00), 2u);
+  EXPECT_TRUE(leave(3, 0x7D00));
+  EXPECT_EQ(enter(3, 0x7D00), 2u);
+  EXPECT_TRUE(leave(3, 0x7D00));
+  EXPECT_TRUE(leave(2, 0x7E00));
+  EXPECT_EQ(enter(2, 0x7E80), 1u) << "beside it";
+  EXPECT_TRUE(leave(2, 0x7E80));
+  EXPECT_TRUE(leave(1, 0x7F00));
+  EXPECT_TRUE(unseen_.empty());
+}
+
+TEST_F(Frames, AMissedExitGivesItsResultToNoOtherCall) {
+  enter(1, 0x7F00);
+  enter(2, 0x7E00);
+  EXPECT_EQ(enter(2, 0x7E00), 1u) << "the same function at the same place: the one before has ended";
+  EXPECT_EQ(unseen_, std::vector<std::uint32_t>{2});
+  EXPECT_EQ(enter(3, 0x7E00), 2u) << "2 jumped to 3";
+  EXPECT_TRUE(leave(3, 0x7E00));
+  EXPECT_TRUE(leave(2, 0x7E00));
+  enter(3, 0x7D00);
+  EXPECT_EQ(enter(2, 0x7E00), 1u) << "above it";
+  EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_FALSE(leave(3, 0x7D00)) << "of no call";
+  EXPECT_FALSE(leave(2, 0x7D00)) << "of another one of that function";
+  EXPECT_TRUE(leave(1, 0x7F00));
+  EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 3, 2}));
+}
+
+TEST_F(Frames, InterruptsHaveStacksOfTheirOwn) {
+  enter(1, 0x7F00);
+  EXPECT_EQ(enter(2, 0x1FF00, Context::kHardIrq), 1u) << "higher, but on another stack";
+  EXPECT_EQ(enter(1, 0x7F00 - 0x400), 1u) << "the interrupt's end was missed";
+  EXPECT_EQ(unseen_, std::vector<std::uint32_t>{2});
+  EXPECT_EQ(enter(1, 0x7A00, Context::kSoftIrq), 2u) << "on the task's stack";
+  EXPECT_FALSE(leave(1, 0x7A00)) << "of the task";
+  EXPECT_TRUE(leave(1, 0x7A00, Context::kSoftIrq));
+  EXPECT_TRUE(leave(1, 0x7F00 - 0x400));
+  EXPECT_TRUE(leave(1, 0x7F00));
+}
+
+TEST_F(Frames, NothingIsCertainAfterALoss) {
+  enter(1, 0x7F00);
+  info_.lost.push_back({0, 5, now_, now_ + 1});
+  now_ += 2;
+  EXPECT_FALSE(leave(1, 0x7F00)) << "another call of it may have come to its place";
+  EXPECT_EQ(unseen_, std::vector<std::uint32_t>{1});
+}
+
+}  // namespace
+}  // namespace kmt
