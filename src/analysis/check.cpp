@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,14 +14,37 @@
 #include "analysis/slab_matcher.hpp"
 #include "analysis/trace_summary.hpp"
 #include "base/text.hpp"
+#include "trace/kernel_release.hpp"
 
 namespace kmt {
+
+namespace {
+
+// Readers know what a trace of a ring buffer is by its clock: others have one of their own.
+bool nests_times(const TraceInfo& info) {
+  const auto version = version_of(info.kernel);
+  return version && *version < KernelVersion{5, 9} && info.format.starts_with("trace.dat");
+}
+
+// The clock may be read on another CPU, a while after the last event.
+constexpr std::uint64_t kJumpNs = 10'000'000'000;
+// An id does not come back as soon.
+constexpr std::uint64_t kBirthNs = 10'000'000;
+constexpr std::size_t kMostUnborn = 1 << 20;
+
+}  // namespace
 
 struct CheckAnalysis::State {
   State(const TraceInfo& trace_info, bool judge_pairs)
       : info(trace_info),
         pairs(judge_pairs),
-        cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.kernel)) {}
+        may_nest_times(nests_times(trace_info)),
+        cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.kernel)) {
+    for (const BufferStatistics& statistics : info.buffer_statistics) {
+      if (last.size() <= statistics.cpu) last.resize(statistics.cpu + 1);
+      last[statistics.cpu].counted_ns = statistics.counted_ns;
+    }
+  }
 
   void add(const Event& event);
   void check_allocation(const Event& event);
@@ -40,8 +64,21 @@ struct CheckAnalysis::State {
     findings.add({kind, printable(name) + ": " + detail(), event.cpu, {}, event.time_ns});
   }
 
+  void check_time(const Event& event);
+  void find_clocks_apart();
+
   const TraceInfo& info;
   bool pairs;
+  bool may_nest_times;  // as Linux before 5.9 does, in its ring buffer
+  struct Last {
+    std::uint64_t time_ns = 0;
+    std::uint64_t counted_ns = 0;  // when the recording had ended; 0: not told
+    std::int32_t tid = 0;
+    std::uint8_t level = 0;
+  };
+  std::vector<Last> last;  // event of each CPU
+  // When tasks of which nothing is known acted first. On CPUs whose clocks agree none does before its birth.
+  std::unordered_map<std::int32_t, std::pair<std::uint64_t, std::uint16_t>> unborn;
   bool cache_object_may_be_kfreed;
   EventSpan span;
   std::array<SlabMatcher, kPointerAllocators> objects;
@@ -50,9 +87,38 @@ struct CheckAnalysis::State {
 
 void CheckAnalysis::State::add(const Event& event) {
   span.add(event);
+  check_time(event);
   if (is_allocation(event.kind)) check_allocation(event);
   if (pairs && is_free(event.kind)) check_free(event);
   if (event.kind == EventKind::page_alloc || event.kind == EventKind::page_free) check_pages(event);
+}
+
+void CheckAnalysis::State::check_time(const Event& event) {
+  if (last.size() <= event.cpu) last.resize(event.cpu + std::size_t{1});
+  Last& before = last[event.cpu];
+  const std::uint8_t level = interrupt_level(event);
+  if (may_nest_times && event.time_ns == before.time_ns && level > before.level)
+    found(Imperfection::nested_times, event, [] { return std::string("at the time of the event before it"); });
+  if (info.clock_in_ns && before.counted_ns != 0 && event.time_ns > before.counted_ns &&
+      event.time_ns - before.counted_ns > kJumpNs)
+    found(Imperfection::clock_jumps, event,
+          [&] { return fmt::format("{} s later", (event.time_ns - before.counted_ns) / 1'000'000'000); });
+  before.time_ns = event.time_ns;
+  before.level = level;
+  if (level == 0 && event.tid != std::exchange(before.tid, event.tid) && event.tid != 0 && info.lives.told_at_begin() &&
+      unborn.size() < kMostUnborn && info.lives.known_at_begin(event.tid) == nullptr &&
+      info.lives.life_at(event.tid, event.time_ns) == nullptr)
+    unborn.try_emplace(event.tid, event.time_ns, event.cpu);
+}
+
+void CheckAnalysis::State::find_clocks_apart() {
+  for (const auto& [tid, first] : unborn) {
+    const auto& [time_ns, cpu] = first;
+    const TaskLife* const life = info.lives.life_at(tid, time_ns + kBirthNs);
+    if (life == nullptr) continue;
+    findings.add(
+        {Imperfection::clocks_apart, fmt::format("task {}: by {} ns", tid, life->born_ns - time_ns), cpu, {}, time_ns});
+  }
 }
 
 void CheckAnalysis::State::check_allocation(const Event& event) {
@@ -103,6 +169,7 @@ CheckResult CheckAnalysis::finish() {
   CheckResult result;
   result.trace = summarize(state_->info);
   state_->span.store_in(result.trace);
+  state_->find_clocks_apart();
   result.findings = findings_of(state_->info);
   result.findings.merge(state_->findings);
   if (state_->info.clock == "local" && state_->info.cpus > 1)

@@ -28,17 +28,20 @@ bool is_told_by_call(GroupKey key) {
 }  // namespace
 
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
-  return {address, address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
+  return {symbols.real_address(address), address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
 }
 
 Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
-                   CacheNames& caches, FindCaller find_caller)
+                   CacheNames& caches, FindCaller find_caller, bool tree)
     : by_(std::move(by)),
       info_(info),
       task_info_(tasks),
       symbols_(symbols),
       caches_(caches),
       find_caller_(std::move(find_caller)),
+      tree_(tree),
+      by_syscall_(std::ranges::find(by_, GroupKey::syscall) != by_.end()),
+      syscalls_(info, tasks, symbols),
       told_by_call_(std::all_of(by_.begin(), by_.end(), is_told_by_call)) {}
 
 std::uint32_t Grouping::origin_of(const Event& event) {
@@ -81,9 +84,19 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::call_site: return event.call_site.value;
     case GroupKey::caller: return caller_of(event);
     case GroupKey::stack: return event.stack.value;
-    case GroupKey::task: return task_of(event.tid, event, true);
-    case GroupKey::process: return task_of(thread_group(task_info_, event.tid).value_or(event.tid), event, true);
-    case GroupKey::comm: return task_of(event.tid, event, false);
+    case GroupKey::task: return task_of({event.tid, task_info_.lives.life_at(event.tid, event.time_ns)}, event, true);
+    case GroupKey::process: {
+      const Process process = process_of(event);
+      return task_of(tree_ ? oldest_ancestor(task_info_, process) : process, event, true);
+    }
+    case GroupKey::comm: return task_of({event.tid, nullptr}, event, false);
+    case GroupKey::syscall: return syscalls_.id_of(event);
+    case GroupKey::cgroup:
+    case GroupKey::container: {
+      if (const char* const interrupt = interrupt_name(event); interrupt != nullptr) return text_id(interrupt);
+      return text_id(key == GroupKey::cgroup ? cgroup_of(task_info_, process_of(event), event.time_ns)
+                                             : container_of(task_info_, process_of(event), event.time_ns));
+    }
     case GroupKey::cache: return caches_.id_of(event);
     case GroupKey::size: return numbers_.id_of(bytes_allocated).first;
     case GroupKey::requested_size: return numbers_.id_of(bytes_requested).first;
@@ -113,17 +126,31 @@ SlabAccount Grouping::account_of(const Event& event) {
                                                                        : SlabAccount::unreclaimable;
 }
 
-std::uint32_t Grouping::task_of(std::int32_t tid, const Event& event, bool with_id) {
+Process Grouping::process_of(const Event& event) const { return process_at(task_info_, event.tid, event.time_ns); }
+
+std::uint32_t Grouping::text_id(std::string text) {
+  const auto [known, is_new] = text_ids_.try_emplace(std::move(text), static_cast<std::uint32_t>(texts_.size()));
+  if (is_new) texts_.push_back(known->first);
+  return known->second;
+}
+
+std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) {
   constexpr std::int64_t kNoId = std::int64_t{1} << 32;
   const char* const interrupt = interrupt_name(event);
-  const std::string_view comm = interrupt != nullptr ? interrupt : task_name(task_info_, tid, event.time_ns);
+  const std::string_view comm = interrupt != nullptr ? interrupt : task_name(task_info_, task.pid, event.time_ns);
   const bool has_id = with_id && interrupt == nullptr;
-  const auto [recent, is_first] = known_tasks_[has_id ? 1 : 0].insert(static_cast<std::uint32_t>(tid));
-  if (!is_first && recent->comm == comm.data()) return recent->value;
+  const auto [recent, is_first] = known_tasks_[has_id ? 1 : 0].insert(static_cast<std::uint32_t>(task.pid));
+  if (!is_first && recent->comm == comm.data() && recent->life == task.life) return recent->value;
   const auto [known, is_new] =
-      task_ids_.try_emplace({std::string(comm), has_id ? tid : kNoId}, static_cast<std::uint32_t>(tasks_.size()));
-  if (is_new) tasks_.push_back({has_id ? std::optional(tid) : std::nullopt, std::string(comm)});
-  *recent = {comm.data(), known->second};
+      task_ids_.try_emplace({std::string(comm), has_id ? task.pid : kNoId, has_id ? task.life : nullptr},
+                            static_cast<std::uint32_t>(tasks_.size()));
+  if (is_new) {
+    TaskName& name = tasks_.emplace_back(TaskName{{}, std::string(comm)});
+    if (has_id) name.id = task.pid;
+    if (has_id && task_info_.lives.is_used_again(task.pid))
+      name.born_ns = task.life == nullptr ? 0 : task.life->born_ns;
+  }
+  *recent = {comm.data(), task.life, known->second};
   return known->second;
 }
 
@@ -179,6 +206,9 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
                          info_.gfp_flags.empty() ? fmt::format("{:#x}", value) : gfp_text(info_.gfp_flags, value)};
     case GroupKey::context: return std::string(kContexts[value]);
     case GroupKey::address: return value == kNotSaid ? KeyValue{} : MemoryAddress{numbers_[value]};
+    case GroupKey::syscall: return value == 0 ? KeyValue{} : KeyValue{syscalls_.name(value)};
+    case GroupKey::cgroup:
+    case GroupKey::container: return texts_[value].empty() ? KeyValue{} : KeyValue{texts_[value]};
     case GroupKey::lifetime: break;
   }
   return {};

@@ -8,13 +8,16 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "analysis/cache_names.hpp"
 #include "analysis/slab_account.hpp"
+#include "analysis/syscalls.hpp"
 #include "base/intern_table.hpp"
 #include "results/group.hpp"
+#include "trace/processes.hpp"
 #include "trace/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 
@@ -44,9 +47,15 @@ using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 class Grouping {
  public:
   // All that is given must outlive this; `tasks` knows what tasks are called, which `info` may not know yet. Without
-  // find_caller every frame counts as a caller.
+  // find_caller every frame counts as a caller. `tree`: GroupKey::process gives children to the process that lived
+  // when the trace began and started them.
   Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
-           CacheNames& caches, FindCaller find_caller);
+           CacheNames& caches, FindCaller find_caller, bool tree = false);
+
+  // Every event of the trace, in the order of time, before origin_of().
+  void see(const Event& event) {
+    if (by_syscall_ && is_syscall(event.kind)) syscalls_.see(event);
+  }
 
   // The number of an allocation's origin: 1 is the first, 0 is "none".
   std::uint32_t origin_of(const Event& event);
@@ -82,7 +91,9 @@ class Grouping {
   std::uint32_t value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
                          std::uint64_t bytes_allocated);
   SlabAccount account_of(const Event& event);
-  std::uint32_t task_of(std::int32_t tid, const Event& event, bool with_id);
+  std::uint32_t task_of(Process task, const Event& event, bool with_id);
+  Process process_of(const Event& event) const;
+  std::uint32_t text_id(std::string text);
   std::uint32_t caller_of(const Event& event);
   KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
 
@@ -92,6 +103,9 @@ class Grouping {
   const SymbolNames& symbols_;
   CacheNames& caches_;
   FindCaller find_caller_;
+  bool tree_;  // processes are those that lived when the trace began
+  bool by_syscall_;
+  Syscalls syscalls_;
   bool told_by_call_;  // the keys' values follow from what is_same_call() compares
   InternTable<Group> groups_;
   InternTable<OriginKey> origins_;
@@ -100,11 +114,14 @@ class Grouping {
 
   // Values that are no ids by themselves.
   InternTable<std::uint64_t> numbers_;
-  std::map<std::pair<std::string, std::int64_t>, std::uint32_t> task_ids_;
+  std::map<std::tuple<std::string, std::int64_t, const TaskLife*>, std::uint32_t> task_ids_;
+  std::map<std::string, std::uint32_t, std::less<>> text_ids_;  // of cgroups and containers
+  std::vector<std::string> texts_;
   std::vector<TaskName> tasks_;
   // The last answer for each task, and the name that it was for: names stay where they are in the tables.
   struct KnownTask {
     const char* comm;
+    const TaskLife* life;
     std::uint32_t value;
   };
   FlatMap<KnownTask> known_tasks_[2];           // without and with its id

@@ -31,6 +31,7 @@ void Classifier::classify(MatchedBatch& batch) {
 }
 
 void Classifier::classify(const Event& event, std::uint32_t index, Step& step, MatchedBatch& batch) {
+  grouping_.see(event);
   if (!filter_.in_window(event.time_ns)) return;
   step.outcome = Outcome::other;
   step.selected = filter_.selects(event);

@@ -90,7 +90,7 @@ struct ReportAnalysis::State {
         symbols(symbol_names),
         caches(trace_info),
         grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info, symbol_names, caches,
-                 std::move(request.find_caller)),
+                 std::move(request.find_caller), request.tree),
         classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info,
                                symbol_names, caches),
                    grouping),
@@ -388,7 +388,8 @@ bool needs_cache_names(const ReportRequest& request) {
 
 bool needs_task_names(const ReportRequest& request, const TraceInfo& info) {
   const bool asks =
-      !request.filter.comms.empty() || groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm});
+      !request.filter.comms.empty() || groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm,
+                                                           GroupKey::syscall, GroupKey::cgroup, GroupKey::container});
   return asks && may_tell_earlier_names(info);
 }
 

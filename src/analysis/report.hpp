@@ -21,6 +21,7 @@ struct ReportRequest {
   FindCaller find_caller;  // for GroupKey::caller
   // What tasks are called, and their thread groups, of this trace read to its end; null: as far as it has been read.
   const TraceInfo* tasks = nullptr;
+  bool tree = false;             // GroupKey::process: children belong to whom started them, see Grouping
   bool history = false;          // fill ReportResult::histories; not with GroupKey::lifetime
   bool traffic = false;          // fill ReportResult::traffic; likewise
   bool history_of_live = false;  // where groups are too many, follow what may grow and is live, not the highest peaks

@@ -66,14 +66,15 @@ OpenedTrace::OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest>
       wrappers_(wrapper_list(options.wrappers)),
       symbols_(source_->info(), options.symbols, wrappers_),
       callers_(symbols_, wrappers_) {
-  calls_.emplace(*source_, names(), options.call_paths);
+  calls_.emplace(modules_.emplace(*source_), names(), options.call_paths);
   bool for_caches = false;
   for (ReportRequest& request : requests) {
     request.find_caller = [this](std::span<const std::uint64_t> stack) { return callers_.caller(stack); };
     for_tasks_ = for_tasks_ || needs_task_names(request, source_->info());
     for_caches = for_caches || needs_cache_names(request);
   }
-  if (for_tasks_ || for_caches) ahead_ = open_for_reading(without_call_records(options.trace));
+  for_modules_ = !info().module_changes.empty();
+  if (for_tasks_ || for_modules_ || for_caches) ahead_ = open_for_reading(without_call_records(options.trace));
   if (for_tasks_)
     for (ReportRequest& request : requests) request.tasks = &ahead_->info();
 }
@@ -92,11 +93,12 @@ bool OpenedTrace::read_ahead(std::span<CacheNames* const> caches) {
     WatchedSource watched(calls, options_.trace.progress);
     EventBatch batch;
     const auto all_named = [caches] { return std::ranges::all_of(caches, &CacheNames::named_by_allocations); };
-    while ((for_tasks_ || !all_named()) && watched.read(batch))
+    while ((for_tasks_ || for_modules_ || !all_named()) && watched.read(batch))
       for (CacheNames* const names : caches) names->learn(batch, ahead_->info());
     complete = watched.complete();
   }
   for (CacheNames* const names : caches) names->end_learning();
+  modules_->set_events(for_modules_ ? ahead_->info().module_events : info().module_events);
   if (!for_tasks_) ahead_.reset();
   return complete;
 }

@@ -10,6 +10,7 @@
 #include "analysis/call_graph.hpp"
 #include "analysis/call_paths.hpp"
 #include "analysis/event_stream.hpp"
+#include "analysis/module_times.hpp"
 #include "analysis/report.hpp"
 #include "cli/symbol_options.hpp"
 #include "cli/trace_options.hpp"
@@ -60,8 +61,10 @@ class OpenedTrace {
   WrapperList wrappers_;
   Symbols symbols_;
   CallerFinder callers_;
-  std::optional<CallPaths> calls_;  // what reads the trace
+  std::optional<ModuleTimes> modules_;
+  std::optional<CallPaths> calls_;  // what reads the trace, through the one before
   bool for_tasks_ = false;
+  bool for_modules_ = false;
   std::unique_ptr<Source> ahead_;  // the same trace, where it is read twice
 };
 

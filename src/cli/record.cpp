@@ -123,6 +123,8 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
                               "them")
                  ->type_name("EVENT"));
   command->add_flag("--stacks", options->stacks, "Record the kernel's stack with every event");
+  command->add_flag("--syscalls", options->syscalls,
+                    "Record where each system call begins and ends, for `report --by syscall` without stacks");
   repeatable(command
                  ->add_option("--filter", options->filters,
                               "Record of an event only what an expression says, decided in the kernel (repeatable)\n"

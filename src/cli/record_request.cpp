@@ -30,9 +30,12 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFewestFlightBytes = 64 << 10;
 
-// Tasks that live shortly have a name only in these, and others only from then on. They are rare.
+// Tasks that live shortly have a name only in these, and others only from then on; so it is with modules. They are
+// rare.
 void add_events_of_names(const std::vector<EventName>& available, std::vector<EventName>& events) {
-  for (const EventName& event : {EventName{"task", "task_newtask"}, EventName{"task", "task_rename"}})
+  for (const EventName& event :
+       {EventName{"task", "task_newtask"}, EventName{"task", "task_rename"}, EventName{"cgroup", "cgroup_attach_task"},
+        EventName{"module", "module_load"}, EventName{"module", "module_free"}})
     if (std::find(available.begin(), available.end(), event) != available.end()) events.push_back(event);
 }
 
@@ -146,6 +149,14 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   request.command = options.command;
   request.only_command = options.only_command;
   request.stacks = options.stacks;
+  if (options.syscalls)
+    for (const EventName& event : {EventName{"raw_syscalls", "sys_enter"}, EventName{"raw_syscalls", "sys_exit"}}) {
+      if (std::find(available.begin(), available.end(), event) == available.end())
+        throw Error("This kernel has no events of system calls (CONFIG_HAVE_SYSCALL_TRACEPOINTS)",
+                    ExitCode::unsupported);
+      if (std::find(request.events.begin(), request.events.end(), event) == request.events.end())
+        request.events.push_back(event);
+    }
   if (options.only_command && options.command.empty())
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
   if (options.only_command && !request.pids.empty()) throw Error("-F and -p exclude each other");

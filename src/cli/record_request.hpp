@@ -30,6 +30,7 @@ struct RecordOptions {
   unsigned version = 7;
   bool version_given = false;
   bool stacks = false;
+  bool syscalls = false;
   bool only_command = false;
   bool boot = false;
   bool remove_stale = false;

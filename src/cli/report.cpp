@@ -2,6 +2,7 @@
 // kmemtrace report
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/analyse.hpp"
 #include "cli/column_options.hpp"
@@ -28,6 +29,7 @@ struct Options {
   std::size_t limit = ReportOptions{}.limit;
   ResultOptions result;
   bool over_time = false;
+  bool tree = false;
   PerfKmemFlags perf_kmem;
   std::string html;
   std::vector<std::string> diff;  // two files
@@ -94,6 +96,9 @@ int report(const CLI::App& command, const Options& options) {
   if (!options.sort.empty()) view.sort = &group_column(options.sort);
   if (!options.columns.empty())
     for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
+  request.tree = options.tree;
+  if (options.tree && std::ranges::find(request.by, GroupKey::process) == request.by.end())
+    throw Error("--tree needs the key process: --by process");
   std::optional<PerfKmemOptions> perf_kmem = perf_kmem_options(command, options.perf_kmem, options.limit);
   if (perf_kmem) {
     perf_kmem->sort = view.sort;
@@ -130,6 +135,9 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   command->add_flag("--over-time", options->over_time,
                     "Draw how the live bytes of each group went\nOf the 4096 groups with the highest peaks; not by "
                     "lifetime.");
+  command->add_flag("--tree", options->tree,
+                    "With --by process: what a process started counts as its own\nOf the process that lived when the "
+                    "trace began: make, not the compilers that it starts.");
   add_limit_option(*command, options->limit, "groups in each table");
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);
@@ -142,7 +150,7 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
                        "calls\n"
                        "One file that any browser opens, without a network.")
           ->type_name("OUT.html")
-          ->excludes("--by", "--sort", "--columns", "--over-time", "--json", "--raw", "--style");
+          ->excludes("--by", "--sort", "--columns", "--over-time", "--tree", "--json", "--raw", "--style");
   command
       ->add_option("--btf", options->analyse.btf,
                    "With --html: take types of calls' arguments from FILE, as `kmemtrace graph` does")

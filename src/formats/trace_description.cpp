@@ -76,7 +76,22 @@ void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
   info.findings.add({Imperfection::lost_events, fmt::format("{} events, of any CPU", count), {}, {}, {}}, count);
 }
 
-void read_cpu_stats(const std::vector<std::string>& texts, TraceInfo& info) {
+// "now ts: 12345.678901", of clocks in nanoseconds; ticks of others.
+std::uint64_t ticks_of_counts(std::string_view text) {
+  constexpr std::string_view kKey = "now ts:";
+  const std::size_t at = text.find(kKey);
+  if (at == std::string_view::npos) return 0;
+  const std::string_view line = trim(text.substr(at + kKey.size(), text.find('\n', at) - at - kKey.size()));
+  std::uint64_t whole = 0;
+  std::uint64_t micros = 0;
+  const char* const end = line.data() + line.size();
+  const auto [dot, code] = std::from_chars(line.data(), end, whole);
+  if (code != std::errc{} || dot == end || *dot != '.') return whole;
+  std::from_chars(dot + 1, end, micros);
+  return whole * 1'000'000'000 + micros * 1000;
+}
+
+void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& scale, TraceInfo& info) {
   for (const std::string& text : texts) {
     if (text.starts_with(kFound)) {
       for (const std::string_view line : split(text, '\n'))
@@ -95,6 +110,7 @@ void read_cpu_stats(const std::vector<std::string>& texts, TraceInfo& info) {
     statistics.dropped = number_behind(text, "dropped events:");
     statistics.read = number_behind(text, "read events:");
     statistics.not_recorded = number_behind(text, "not recorded:");
+    if (const std::uint64_t ticks = ticks_of_counts(text); ticks != 0) statistics.counted_ns = scale.to_ns(ticks);
     info.buffer_statistics.push_back(statistics);
     if (statistics.not_recorded > 0)
       info.findings.add({Imperfection::interrupted_recording,
@@ -137,6 +153,61 @@ void read_thread_groups(std::string_view text, TraceInfo& info) {
     const auto [blank, code] = std::from_chars(line.data(), end, tid);
     if (code != std::errc{} || blank == end || *blank != ' ') continue;
     if (std::from_chars(blank + 1, end, group).ec == std::errc{}) info.thread_groups[tid] = group;
+  }
+}
+
+// The notes "tasks" and "tasks_later": lines "PID PARENT PID-SPACE CGROUP", and "TID PID" of other threads.
+void read_tasks(std::string_view text, bool at_begin, TraceInfo& info) {
+  constexpr std::size_t kMostTasks = 1 << 19;  // an entry in memory is larger than a line
+  std::size_t tasks = 0;
+  for (std::string_view line : split(text, '\n')) {
+    const auto number = [&line]() -> std::optional<std::uint64_t> {
+      std::uint64_t value = 0;
+      const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), value);
+      if (code != std::errc{}) return std::nullopt;
+      line.remove_prefix(std::min(static_cast<std::size_t>(end - line.data()) + 1, line.size()));
+      return value;
+    };
+    const auto id = number();
+    const auto parent = number();
+    if (!id || !parent) continue;
+    if (++tasks > kMostTasks) break;
+    const auto tid = static_cast<std::int32_t>(*id);
+    KnownProcess process;
+    if (const auto pid_space = number()) {
+      process = {tid, static_cast<std::int32_t>(*parent), *pid_space, std::string(line)};
+    } else {
+      process.group = static_cast<std::int32_t>(*parent);
+    }
+    info.lives.known(tid, std::move(process), at_begin);
+  }
+}
+
+std::uint64_t number_of_note(const TraceInfo& info, const char* name) {
+  const auto found = info.notes.find(name);
+  std::uint64_t value = 0;
+  if (found != info.notes.end())
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  return value;
+}
+
+// The note "cpu_changes": lines "TICKS CPU online|offline".
+void find_cpu_changes(const ClockScale& scale, TraceInfo& info) {
+  const auto note = info.notes.find("cpu_changes");
+  if (note == info.notes.end()) return;
+  for (const std::string_view line : split(note->second, '\n')) {
+    const auto words = split(line, ' ');
+    std::uint64_t ticks = 0;
+    unsigned cpu = 0;
+    if (words.size() != 3 ||
+        std::from_chars(words[0].data(), words[0].data() + words[0].size(), ticks).ec != std::errc{} ||
+        std::from_chars(words[1].data(), words[1].data() + words[1].size(), cpu).ec != std::errc{})
+      continue;
+    info.findings.add({Imperfection::cpu_changed,
+                       words[2] == "online" ? "it came on line" : "it went off line",
+                       std::min(cpu, 0xFFFFu),
+                       {},
+                       scale.to_ns(ticks)});
   }
 }
 
@@ -199,12 +270,24 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   read_comms(kernel.saved_cmdlines, info);
   read_thread_groups(kernel.thread_groups, info);
   info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());
-  read_cpu_stats(description.cpu_stats, info);
+  read_cpu_stats(description.cpu_stats, kernel.clock_scale, info);
   info.notes = std::move(kernel.notes);
   for (const auto& [name, kind] :
        {std::pair{"some_tasks", Imperfection::some_tasks}, std::pair{"some_cpus", Imperfection::some_cpus}})
     if (const auto note = info.notes.find(name); note != info.notes.end())
       info.findings.add({kind, printable(note->second), {}, {}, {}});
+  for (const bool at_begin : {true, false})
+    if (const auto note = info.notes.find(at_begin ? "tasks" : "tasks_later"); note != info.notes.end())
+      read_tasks(note->second, at_begin, info);
+  find_cpu_changes(kernel.clock_scale, info);
+  if (const auto note = info.notes.find("module_changes"); note != info.notes.end())
+    info.module_changes = parse_module_changes(note->second, kernel.clock_scale);
+  if (const std::uint64_t suspended = number_of_note(info, "suspended_ns"); suspended > 0)
+    info.findings.add({Imperfection::suspended,
+                       fmt::format("for {}.{:03} s", suspended / 1'000'000'000, suspended / 1'000'000 % 1000),
+                       {},
+                       {},
+                       {}});
   info.samples = std::move(description.samples);
   for (StateSample& sample : info.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
 }

@@ -41,6 +41,12 @@ constexpr std::array kKeys = {
     GroupKeyInfo{GroupKey::address, "address", "Address", kEach,
                  "where the memory begins, of pages the first frame's number; whatever lay there after each other"},
     GroupKeyInfo{GroupKey::lifetime, "lifetime", "Lifetime", kEach, "how long the allocations lived, in powers of two"},
+    GroupKeyInfo{
+        GroupKey::syscall, "syscall", "System call", kEach,
+        "the system call, by the stack or raw_syscalls events (record --syscalls); what is none is in brackets"},
+    GroupKeyInfo{GroupKey::cgroup, "cgroup", "Cgroup", kEach, "the process's control group of version 2"},
+    GroupKeyInfo{GroupKey::container, "container", "Container", kEach,
+                 "the container, by the names of control groups and PID namespaces"},
 };
 
 }  // namespace
@@ -78,7 +84,12 @@ std::string plain_text(const KeyValue& value) {
       return text;
     }
     std::string operator()(const TaskName& task) const {
-      return task.id ? fmt::format("{}-{}", task.comm, *task.id) : task.comm;
+      if (!task.id) return task.comm;
+      const std::string name = fmt::format("{}-{}", task.comm, *task.id);
+      if (!task.born_ns) return name;
+      return *task.born_ns == 0 ? name + " (born before)"
+                                : fmt::format("{} (born {}.{:06})", name, *task.born_ns / 1'000'000'000,
+                                              *task.born_ns / 1000 % 1'000'000);
     }
     std::string operator()(const NamedNumber& named) const { return named.name; }
     std::string operator()(const LifetimeRange& range) const {

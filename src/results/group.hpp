@@ -36,6 +36,9 @@ enum class GroupKey : std::uint8_t {
   context,
   address,
   lifetime,
+  syscall,
+  cgroup,
+  container,
 };
 
 struct GroupKeyInfo {
@@ -70,6 +73,7 @@ std::string plain_text(const CodeAddress& code);
 struct TaskName {
   std::optional<std::int32_t> id;  // empty: what an interrupt allocates belongs to no task
   std::string comm;
+  std::optional<std::uint64_t> born_ns = {};  // where the trace tells several of this id; 0: before the trace
 };
 // A number of the kernel with its name: a migrate type, gfp flags.
 struct NamedNumber {

@@ -181,7 +181,7 @@ const std::vector<SourceFrame>& Symbols::Sources::frames(std::uint64_t address, 
 }
 
 Symbols::Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers)
-    : info_(info), options_(std::move(options)) {
+    : info_(info), options_(std::move(options)), loads_(info.module_changes, note(info, "modules"), {}) {
   if (!options_.kallsyms.empty()) kernel();
   if (options_.want_debug_info()) sources_ = std::make_unique<Sources>(info, kernel().text, options_, wrappers);
 }
@@ -192,13 +192,17 @@ const Symbols::KernelSymbols& Symbols::kernel() const {
   std::call_once(kernel_read_, [this] {
     kernel_.from_elsewhere = symbols_from_elsewhere(info_, {options_.kallsyms, options_.vmlinux}, kernel_.findings);
     kernel_.text = kernel_.from_elsewhere.empty() ? info_.kallsyms : kernel_.from_elsewhere;
-    kernel_.names.emplace(kernel_.text);
+    if (!loads_.empty()) kernel_.with_loads = fmt::format("{}\n{}", kernel_.text, loads_.symbols());
+    kernel_.names.emplace(loads_.empty() ? kernel_.text : std::string_view(kernel_.with_loads));
   });
   return kernel_;
 }
 
+std::uint64_t Symbols::real_address(std::uint64_t address) const { return loads_.real_address(address); }
+
 std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
-  if (!sources_ || address == 0) return {};
+  // Of a module that was loaded later it is not known where its sections lay.
+  if (!sources_ || address == 0 || real_address(address) != address) return {};
   // A return address is behind its call, which may be the last instruction of a line or of a function.
   const std::optional<std::string_view> module = kallsyms().module(address - 1);
   return module ? sources_->frames(address - 1, *module) : std::vector<SourceFrame>();

@@ -34,6 +34,7 @@ class Symbols : public SymbolNames {
   ~Symbols() override;
 
   std::string name(std::uint64_t address) const override { return kallsyms().name(address); }
+  std::uint64_t real_address(std::uint64_t address) const override;
   // Debug info of a module is opened when one of its addresses is asked for. What was asked for once is kept. Not for
   // several threads.
   std::vector<SourceFrame> frames(std::uint64_t address) const override;
@@ -49,6 +50,7 @@ class Symbols : public SymbolNames {
     Findings findings;
     std::string from_elsewhere;  // empty: the trace's own symbols are used
     std::string_view text;
+    std::string with_loads;  // the same, with what was loaded while the trace was recorded
     std::optional<Kallsyms> names;
   };
 
@@ -57,6 +59,7 @@ class Symbols : public SymbolNames {
 
   const TraceInfo& info_;
   SymbolOptions options_;
+  ModuleLoads loads_;
   mutable std::once_flag kernel_read_;
   mutable KernelSymbols kernel_;
   std::unique_ptr<Sources> sources_;  // null when no debug info is wanted

@@ -25,10 +25,12 @@ enum class EventKind : std::uint8_t {
   page_alloc_extfrag,
   percpu_alloc,  // percpu_alloc_percpu; percpu_alloc_percpu_fail is one with the address 0
   percpu_free,
-  vmap_alloc,  // alloc_vmap_area; a failed one has the address 0
-  vmap_free,   // free_vmap_area_noflush: from then on nobody uses the area, it is reused after a purge
-  call_entry,  // of ftrace's function graph: funcgraph_entry, fgraph_retaddr_entry; kmemtrace:call_entry
-  call_exit,   // funcgraph_exit; kmemtrace:call_exit
+  vmap_alloc,     // alloc_vmap_area; a failed one has the address 0
+  vmap_free,      // free_vmap_area_noflush: from then on nobody uses the area, it is reused after a purge
+  call_entry,     // of ftrace's function graph: funcgraph_entry, fgraph_retaddr_entry; kmemtrace:call_entry
+  call_exit,      // funcgraph_exit; kmemtrace:call_exit
+  syscall_enter,  // raw_syscalls:sys_enter: the address is the number of the system call
+  syscall_exit,
 };
 
 // What ran when the event happened, from the trace's common_flags (include/linux/trace_events.h, Linux 6.1).
@@ -98,6 +100,9 @@ constexpr unsigned fallback_migrate_type(const Event& event) {
   return unsigned{event.page_flags} >> PageFlags::kFallbackTypeShift;
 }
 
+constexpr bool is_syscall(EventKind kind) {
+  return kind == EventKind::syscall_enter || kind == EventKind::syscall_exit;
+}
 constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry || kind == EventKind::call_exit; }
 // Of call_entry and call_exit: how many traced calls of the task are around it.
 constexpr std::uint8_t call_depth(const Event& event) { return event.order; }

@@ -44,6 +44,7 @@ struct KernelDescription {
   CallTypes call_types;        // where calls are recorded
   // What else is worth knowing of the machine and the recording, by name: docs/formats/kmt.md, "Notes".
   std::map<std::string, std::string> notes;
+  std::map<std::string, std::string> late_notes;  // those that become known while recording
 };
 
 }  // namespace kmt

@@ -17,8 +17,10 @@
 #include "trace/event.hpp"
 #include "trace/gfp_flags.hpp"
 #include "trace/imperfections.hpp"
+#include "trace/module_loads.hpp"
 #include "trace/stack_table.hpp"
 #include "trace/state_sample.hpp"
+#include "trace/task_lives.hpp"
 #include "trace/task_name_history.hpp"
 
 namespace kmt {
@@ -49,6 +51,7 @@ struct BufferStatistics {
   std::uint64_t dropped = 0;         // refused: full, overwriting off
   std::uint64_t read = 0;
   std::uint64_t not_recorded = 0;  // unread when the recorder had to give up
+  std::uint64_t counted_ns = 0;    // when all that was counted, on the trace's clock; 0: not told
 };
 
 // What Event::address of a page event identifies.
@@ -76,6 +79,9 @@ struct TraceInfo {
   std::unordered_map<std::int32_t, std::string> comms;           // last name of each task
   TaskNameHistory task_names;                                    // where events tell them
   std::unordered_map<std::int32_t, std::int32_t> thread_groups;  // of tasks, by their ids: ask thread_group()
+  TaskLives lives;                                               // where events tell them: ask processes.hpp
+  ModuleEvents module_events;                                    // likewise
+  std::vector<ModuleChange> module_changes;                      // by time, as who recorded noticed them
   std::vector<BufferStatistics> buffer_statistics;
   std::map<std::string, std::string> notes;  // of the machine and the recording: docs/formats/kmt.md
   std::vector<StateSample> samples;          // by time

@@ -68,7 +68,7 @@ EventFields EventNames::fields_of(const StreamedEvent& streamed) {
     fields.allocation = first.allocation;
     if (first.whole) fields.lifetime_ns = event.time_ns > first.began_ns ? event.time_ns - first.began_ns : 0;
   }
-  if (event.kind == EventKind::other || is_call(event.kind)) return fields;
+  if (event.kind == EventKind::other || is_call(event.kind) || is_syscall(event.kind)) return fields;
 
   const bool of_pages = is_page_event(event.kind);
   const bool allocates = is_allocation(event.kind) || event.kind == EventKind::page_alloc;
@@ -81,8 +81,9 @@ EventFields EventNames::fields_of(const StreamedEvent& streamed) {
     fields.bytes_requested = fields.bytes_allocated = info_.page_size << event.order;
   }
   if (event.call_site.value != 0) {
-    fields.call_site = info_.call_sites[event.call_site.value];
-    fields.symbol = symbol(*fields.call_site);
+    const std::uint64_t call_site = info_.call_sites[event.call_site.value];
+    fields.call_site = symbols_.real_address(call_site);
+    fields.symbol = symbol(call_site);
   }
   fields.cache = printable_text(streamed.cache);
   if (of_pages) {

@@ -48,6 +48,7 @@ class EventNames {
     for (const std::uint64_t address : info_.stacks[id]) give(symbol(address));
   }
   const std::string& symbol(std::uint64_t address);
+  std::uint64_t real_address(std::uint64_t address) const { return symbols_.real_address(address); }
   const std::string& printable_text(std::string_view text);  // looked up by where it lies, so for texts that stay
 
  private:

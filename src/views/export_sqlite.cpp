@@ -142,7 +142,11 @@ void SqliteExport::know_call_site(CallSiteId id) {
   known_call_sites_[id.value] = true;
   const std::uint64_t address = info_.call_sites[id.value];
   const std::string& symbol = names_.symbol(address);
-  call_site_.number(id.value).number(address).required_text(symbol).required_text(function_of(symbol)).run();
+  call_site_.number(id.value)
+      .number(names_.real_address(address))
+      .required_text(symbol)
+      .required_text(function_of(symbol))
+      .run();
 }
 
 void SqliteExport::know_stack(StackId id) {
@@ -153,7 +157,11 @@ void SqliteExport::know_stack(StackId id) {
   const std::span<const std::uint64_t> frames = info_.stacks[id];
   stack_.number(id.value).number(std::uint64_t{frames.size()}).run();
   for (std::size_t depth = 0; depth < frames.size(); ++depth)
-    frame_.number(id.value).number(std::uint64_t{depth}).number(frames[depth]).text(names_.symbol(frames[depth])).run();
+    frame_.number(id.value)
+        .number(std::uint64_t{depth})
+        .number(names_.real_address(frames[depth]))
+        .text(names_.symbol(frames[depth]))
+        .run();
 }
 
 void SqliteExport::add(const StreamedEvent& streamed) {

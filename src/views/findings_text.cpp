@@ -26,13 +26,16 @@ Counts counts_of(const Findings& findings) {
   return counts;
 }
 
-// What occurred, worst severity first, in the order of the table of imperfections.
+// What occurred, worst severity first, in the order of the table of imperfections. Where a whole CPU is missing all
+// else is uncertain: that is said before anything.
 std::vector<Counted> worst_first(const Counts& counts) {
   std::vector<Counted> list;
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i] > 0) list.push_back({static_cast<Imperfection>(i), counts[i]});
   std::stable_sort(list.begin(), list.end(), [](const Counted& a, const Counted& b) {
-    return describe(a.kind).severity > describe(b.kind).severity;
+    const bool first = a.kind == Imperfection::missing_cpu;
+    const bool second = b.kind == Imperfection::missing_cpu;
+    return first != second ? first : describe(a.kind).severity > describe(b.kind).severity;
   });
   return list;
 }

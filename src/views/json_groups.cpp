@@ -25,6 +25,7 @@ struct KeyToJson {
     Json json = Json::object();
     json[key == GroupKey::process ? "pid" : "tid"] = task.id ? Json(*task.id) : Json(nullptr);
     json["comm"] = printable(task.comm);
+    if (task.born_ns) json["born_ns"] = *task.born_ns;
     return json;
   }
   Json operator()(const NamedNumber& named) const {

@@ -14,8 +14,10 @@
 #include "capture/bpf/kernel_btf.hpp"
 #include "capture/bpf/object.hpp"
 #include "capture/bpf/record_readers.hpp"
+#include "capture/sideband/kernel_changes.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
+#include "capture/sideband/process_facts.hpp"
 #include "capture/tracefs/command.hpp"
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/record_loop.hpp"
@@ -112,6 +114,8 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   Tasks tasks;
   tasks.scan_proc();
   tasks.describe(kernel);
+  kernel.notes["tasks"] = describe_processes();
+  KernelChanges changes(now_ns);
   std::optional<StackRecords> stacks;
   if (request.stacks)
     stacks = {stack_layout_of(read_file(tracefs + "/events/ftrace/kernel_stack/format")),
@@ -137,6 +141,8 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     RawRecording now;
     now.kernel.cpu_nodes = kernel.cpu_nodes;
     tasks.describe(now.kernel);
+    now.kernel.late_notes = changes.notes();
+    now.kernel.late_notes["tasks_later"] = describe_processes();
     for (std::size_t i = 0; i < cpus.size(); ++i) now.cpus.push_back({cpus[i], {}, 0, statistics(i)});
     if (missed > 0) now.more_statistics.push_back(lost_somewhere_text(missed));
     return now;
@@ -152,6 +158,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (hooks.started) hooks.started();
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
+  loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
   loop.failed = [&readers] { return readers.failed(); };
   if (hooks.sampled) loop.sample = take_sample;
   loop.progress = [&] {
@@ -169,6 +176,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     if (hooks.progress) hooks.progress(progress, recording_now);
   };
   outcome.end = record_until_end(request, hooks.interrupted, command ? &*command : nullptr, loop);
+  changes.look();
   if (calls) calls->programs.end();
   programs.detach();
   outcome.seconds = seconds_since(start);
@@ -193,6 +201,8 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
   tasks.describe(kernel);
+  kernel.late_notes = changes.notes();
+  kernel.late_notes["tasks_later"] = describe_processes();
   add_own_cost(outcome.cost);
   return outcome;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 
 #include <sys/resource.h>
 
@@ -47,7 +46,7 @@ RecordEnd record_until_end(const RecordRequest& request, const std::function<boo
       pause = std::min(pause, std::chrono::nanoseconds(left));
     }
     if (next_sample) pause = std::clamp(std::chrono::nanoseconds(*next_sample - SteadyClock::now()), 0ns, pause);
-    std::this_thread::sleep_for(pause);
+    hooks.wait(pause);
     if (next_sample && SteadyClock::now() >= *next_sample) {
       hooks.sample();
       // What has been missed is not made up for: reading the state takes locks of the machine.

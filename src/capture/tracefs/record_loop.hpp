@@ -2,6 +2,7 @@
 // What goes on while others record: waiting for the end, samples, progress.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 #include "capture/tracefs/command.hpp"
@@ -10,9 +11,10 @@
 namespace kmt {
 
 struct LoopHooks {
-  std::function<bool()> failed;    // nothing more can be written
-  std::function<void()> sample;    // as often as was asked for; may be empty
-  std::function<void()> progress;  // four times a second
+  std::function<bool()> failed;                        // nothing more can be written
+  std::function<void()> sample;                        // as often as was asked for; may be empty
+  std::function<void()> progress;                      // four times a second
+  std::function<void(std::chrono::nanoseconds)> wait;  // that long
 };
 
 // From now on until the command ends, the time is over, or interrupted() says so.

@@ -11,8 +11,10 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "capture/features/tsc_scale.hpp"
+#include "capture/sideband/kernel_changes.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
+#include "capture/sideband/process_facts.hpp"
 #include "capture/tracefs/buffer_size.hpp"
 #include "capture/tracefs/command.hpp"
 #include "capture/tracefs/function_graph.hpp"
@@ -115,6 +117,11 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   Tasks tasks;
   tasks.scan_proc();
   tasks.describe(kernel);
+  kernel.notes["tasks"] = describe_processes();
+  const auto now_ticks = [&] {
+    return parse_buffer_counters(read_buffer_statistics(instance.path(), cpus.front())).now_ticks;
+  };
+  KernelChanges changes(now_ticks);
   PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
 
   RingReaders readers(instance.path(), kernel.sub_buffer_bytes, request.scratch_directory, sink);
@@ -133,7 +140,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   const auto take_sample = [&] {
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
-    sample.ticks = parse_buffer_counters(read_buffer_statistics(instance.path(), cpus.front())).now_ticks;
+    sample.ticks = now_ticks();
     hooks.sampled(sample);
   };
   const auto recording_now = [&] {
@@ -141,6 +148,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     RawRecording now;
     now.kernel.cpu_nodes = kernel.cpu_nodes;
     tasks.describe(now.kernel);
+    now.kernel.late_notes = changes.notes();
+    now.kernel.late_notes["tasks_later"] = describe_processes();
     for (const unsigned cpu : cpus) now.cpus.push_back({cpu, {}, 0, read_buffer_statistics(instance.path(), cpu)});
     return now;
   };
@@ -152,6 +161,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   if (hooks.started) hooks.started();
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
+  loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
   loop.failed = [&readers] { return readers.failed(); };
   if (hooks.sampled) loop.sample = take_sample;
   loop.progress = [&] {
@@ -163,6 +173,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
                      recording_now);
   };
   outcome.end = record_until_end(request, hooks.interrupted, command ? &*command : nullptr, loop);
+  changes.look();
   instance.set("tracing_on", "0");
   outcome.seconds = seconds_since(start);
   sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
@@ -182,10 +193,13 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
   tasks.describe(kernel);
+  kernel.late_notes = changes.notes();
+  kernel.late_notes["tasks_later"] = describe_processes();
   if (probes) {
     outcome.missed_calls = probes->missed();
     add_missed(outcome);
   }
+  graph.reset();
   if (!instance.remove()) outcome.left_instance = instance.path();
   add_own_cost(outcome.cost);
   return outcome;

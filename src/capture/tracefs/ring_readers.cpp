@@ -203,7 +203,8 @@ bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
   for (;;) {
     const ssize_t got = ::read(cpu.ring.get(), page, page_bytes_);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno != EAGAIN) throw system_error("Cannot read the ring buffer", "");
+    // ENODEV: the CPU has not been on line since the buffer was made.
+    if (got < 0 && errno != EAGAIN && errno != ENODEV) throw system_error("Cannot read the ring buffer", "");
     if (got <= 0) return false;
     std::fill(page + got, page + page_bytes_, std::uint8_t{0});
     return true;
@@ -214,7 +215,7 @@ bool RingReaders::read_page(const Cpu& cpu, std::uint8_t* page) const {
 bool RingReaders::move_full_pages(Reader& reader, Cpu& cpu) {
   const ssize_t got =
       ::splice(cpu.ring.get(), nullptr, reader.pipe_in.get(), nullptr, kPipeBytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (got < 0 && (errno == EAGAIN || errno == EINTR || errno == ENODEV)) return false;
   if (got < 0) throw system_error("Cannot read the ring buffer", "");
   reader.in_pipe = &cpu;
   reader.pipe_bytes = static_cast<std::size_t>(got);

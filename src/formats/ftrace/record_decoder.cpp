@@ -66,6 +66,11 @@ constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
 constexpr std::string_view kProbeEntry = "probe_entry_";
 constexpr std::string_view kProbeExit = "probe_exit";
 
+constexpr std::pair<std::string_view, EventKind> kSyscallEvents[] = {
+    {"sys_enter", EventKind::syscall_enter},
+    {"sys_exit", EventKind::syscall_exit},
+};
+
 constexpr std::uint32_t kMostStackDepth = 256;
 constexpr std::uint32_t kMostArguments = 16;
 
@@ -85,6 +90,7 @@ EventKind event_kind(std::string_view system, std::string_view name) {
   if (system == "ftrace") return kind_among(kCallEvents);
   if (system == "kmemtrace" && name.starts_with(kProbeEntry)) return EventKind::call_entry;
   if (system == "kmemtrace" && name == kProbeExit) return EventKind::call_exit;
+  if (system == "raw_syscalls") return kind_among(kSyscallEvents);
   if (system == "kmemtrace") return kind_among(kOwnEvents);
   return EventKind::other;
 }
@@ -162,6 +168,10 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
       plan.creates_task = true;
       task_creation_ = *creation;
     }
+    if (const auto life = life_event(format, plan.least_bytes); life && life_events_.size() < 256) {
+      plan.life = static_cast<std::uint8_t>(life_events_.size());
+      life_events_.push_back(*life);
+    }
     info.event_types.push_back({format.system, format.name, plan.kind});
     if (plans_.size() <= format.id) plans_.resize(format.id + 1);
     plans_[format.id] = plan;
@@ -234,6 +244,11 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
       plan.failed = find({"failed"});
       break;
     case EventKind::vmap_free: plan.address = find({"va_start"}); break;
+    case EventKind::syscall_enter:
+    case EventKind::syscall_exit:
+      plan.address = find({"id"});
+      if (plan.address.size == 0) plan.kind = EventKind::other;
+      break;
     case EventKind::call_exit:
       plan.began = find({"calltime"});
       plan.ended = find({"rettime"});
@@ -341,9 +356,12 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       break;
     case EventKind::call_entry:
     case EventKind::call_exit: decode_call(*plan, record, event); break;
+    case EventKind::syscall_enter:
+    case EventKind::syscall_exit: event.address = load_field(record, plan->address); break;
     case EventKind::other:
       if (plan->is_stack) event.stack = decode_stack(*plan, record);
       if (plan->creates_task) thread_groups_.learn(task_creation_, record, order_, time_ns);
+      if (plan->life != 0) learn_life(life_events_[plan->life], record, order_, time_ns, info_);
       if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.task_names);
       break;
   }

@@ -13,6 +13,7 @@
 #include "base/byte_reader.hpp"
 #include "base/flat_map.hpp"
 #include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/life_events.hpp"
 #include "formats/ftrace/probed_values.hpp"
 #include "formats/ftrace/task_creation.hpp"
 #include "formats/ftrace/task_naming.hpp"
@@ -92,6 +93,7 @@ class RecordDecoder {
     Field address;                 // ptr, pfn or page, addr or va_start
     std::uint16_t namings = 0;     // which of namings_; 0: it names no task
     bool creates_task = false;     // as task_creation_ says
+    std::uint8_t life = 0;         // which of life_events_; 0: none
     bool is_stack = false;         // ftrace:kernel_stack
     std::uint32_t callers = 0;     // its return addresses: where they begin
     std::uint32_t most_depth = 0;  // and how many of them there can be
@@ -121,6 +123,7 @@ class RecordDecoder {
   std::vector<std::vector<TaskNaming>> namings_ = {{}};         // of events that name tasks
   std::vector<std::vector<ProbedValue>> probed_values_ = {{}};  // of calls that kprobe events tell of
   TaskCreation task_creation_;
+  std::vector<LifeEvent> life_events_ = {{}};
   ThreadGroups thread_groups_;
   CallSiteTable call_sites_;
   CacheNameTable cache_names_;

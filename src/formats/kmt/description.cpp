@@ -78,6 +78,7 @@ Payload encode_end_facts(const TraceDescription& description) {
   Payload out;
   append_fact(out, "saved_cmdlines", kernel.saved_cmdlines);
   if (!kernel.thread_groups.empty()) append_fact(out, "thread_groups", kernel.thread_groups);
+  for (const auto& [name, value] : kernel.late_notes) append_fact(out, kNotePrefix + name, value);
   for (const std::string& text : description.cpu_stats) append_fact(out, "cpu_stats", text);
   return out;
 }

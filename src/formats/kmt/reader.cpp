@@ -198,6 +198,20 @@ class KmtSource : public Source {
   double progress() const override { return streams_.progress(); }
 
  private:
+  // Where the kernel counted events there has to be a stream.
+  void report_missing_cpus(const std::vector<CpuPart>& parts) {
+    if (info_.findings.count_of(Imperfection::missing_cpu) > 0) return;  // said by what the file was converted from
+    for (const BufferStatistics& statistics : info_.buffer_statistics) {
+      const bool there = std::ranges::find(parts, statistics.cpu, &CpuPart::cpu) != parts.end();
+      if (const std::uint64_t events = statistics.read + statistics.entries; !there && events > 0)
+        info_.findings.add({Imperfection::missing_cpu,
+                            fmt::format("the kernel counted {} events there", events),
+                            statistics.cpu,
+                            {},
+                            {}});
+    }
+  }
+
   void open_streams(const std::optional<std::string>& wanted_buffer) {
     std::vector<CpuPart> parts;
     std::vector<std::string> names;
@@ -214,6 +228,7 @@ class KmtSource : public Source {
           std::make_unique<BlockStream>(std::move(blocks), contents_.cut_off, contents_.description.kernel.clock_scale,
                                         *decoder_, info_, streams_.consumed());
     }
+    if (!wanted_buffer) report_missing_cpus(parts);
     if (wanted_buffer && parts.empty()) throw no_such_buffer(*wanted_buffer, names);
     streams_.open(std::move(parts));
   }

@@ -136,7 +136,9 @@ void TextTrace::learn(const Line& line) {
     if (shapes_.size() == kMostEvents) return;
     found = shapes_.emplace(line.event, Shape{}).first;
     found->second.system = system_of(line);
-    found->second.kind = event_kind(found->second.system, line.event);
+    // Text names system calls by their numbers, which no field has.
+    const EventKind kind = event_kind(found->second.system, line.event);
+    found->second.kind = is_syscall(kind) ? EventKind::other : kind;
     found->second.id = static_cast<unsigned>(shapes_.size());
   }
   Shape& shape = found->second;

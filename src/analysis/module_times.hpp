@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A trace whose call sites and stacks tell modules apart that lay at one address one after the other (ModuleLoads).
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/flat_map.hpp"
+#include "trace/module_loads.hpp"
+#include "trace/source.hpp"
+#include "trace/stack_ids.hpp"
+
+namespace kmt {
+
+// Another source, which is read through this.
+class ModuleTimes : public Source {
+ public:
+  // The source must outlive this. Its tables get what events need here.
+  explicit ModuleTimes(Source& source) : source_(source), stacks_(source.info().stacks) {}
+
+  // Before the first event: what events tell of modules, of the whole trace.
+  void set_events(const ModuleEvents& events);
+
+  const TraceInfo& info() const override { return source_.info(); }
+  TraceInfo& info() override { return source_.info(); }
+  bool read(EventBatch& batch) override;
+  double progress() const override { return source_.progress(); }
+
+ private:
+  enum class Covered : std::uint8_t { not_asked, no, yes };
+
+  void place(Event& event);
+  CallSiteId site_of(CallSiteId site, std::uint64_t time_ns);
+  StackId stack_of(StackId stack, std::uint64_t time_ns);
+
+  Source& source_;
+  std::optional<ModuleLoads> loads_;
+  std::vector<Covered> sites_;         // by CallSiteId
+  std::vector<Covered> known_stacks_;  // by StackId
+  FlatMap<std::uint32_t> sites_at_;    // by id and epoch
+  FlatMap<std::uint32_t> stacks_at_;   // likewise
+  FlatMap<std::uint32_t> site_ids_;    // by address
+  StackIds stacks_;
+  std::vector<std::uint64_t> frames_;
+};
+
+}  // namespace kmt

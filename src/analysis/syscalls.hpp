@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// In which system call of its task an event happened: by the functions in its stack, else by the events
+// raw_syscalls:sys_enter and sys_exit. What is no system call has a name in brackets.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/flat_map.hpp"
+#include "trace/symbol_names.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+class Syscalls {
+ public:
+  // All that is given must outlive this; `tasks` knows who is a kernel thread, which `info` may not know yet.
+  Syscalls(const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols);
+
+  // Every syscall_enter and syscall_exit, in the order of time.
+  void see(const Event& event);
+  // 0: the trace does not tell.
+  std::uint32_t id_of(const Event& event);
+  const std::string& name(std::uint32_t id) const { return names_[id]; }
+
+ private:
+  // What a stack tells: outermost first, the first thing that is known.
+  struct Entry {
+    bool known = false;   // whether it was looked at
+    bool compat = false;  // of a 32-bit task
+    std::uint32_t syscall = 0;
+    std::uint32_t other = 0;  // a page fault, say
+  };
+  struct State {
+    std::uint64_t since_ns = 0;
+    std::uint64_t number = 0;
+    bool inside = false;
+  };
+
+  std::uint32_t intern(std::string name);
+  const Entry& entry_of(StackId stack);
+  const State* state_of(const Event& event);
+
+  const TraceInfo& info_;
+  const TraceInfo& tasks_;
+  const SymbolNames& symbols_;
+  std::vector<std::string> names_ = {""};
+  std::map<std::string, std::uint32_t, std::less<>> ids_;
+  std::map<std::pair<std::uint64_t, bool>, std::uint32_t> numbers_;  // with whether it is a 32-bit task's
+  std::vector<Entry> stacks_;                                        // by StackId
+  FlatMap<State> states_;                                            // by task
+  std::size_t lost_seen_ = 0;
+};
+
+}  // namespace kmt

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/sideband/kernel_changes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+#include <set>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/build_id.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLookEvery = 250ms;
+constexpr int kReceiveBytes = 4 << 20;
+// A trace must not grow for ever where modules come and go.
+constexpr std::size_t kMostBytes = 16 << 20;
+constexpr std::size_t kMostChanges = 4096;
+constexpr unsigned kPieces = 4;  // of symbols, some pages of lines, at a time
+
+FileDescriptor open_uevents() {
+  FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT));
+  if (!socket) return socket;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBytes, sizeof kReceiveBytes);
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = 1;  // the kernel's own
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) socket.reset();
+  return socket;
+}
+
+// Boot time goes on while the machine is suspended, monotonic time does not.
+std::int64_t suspended_ns() {
+  timespec boot{};
+  timespec monotonic{};
+  ::clock_gettime(CLOCK_BOOTTIME, &boot);
+  ::clock_gettime(CLOCK_MONOTONIC, &monotonic);
+  return (boot.tv_sec - monotonic.tv_sec) * 1'000'000'000 + (boot.tv_nsec - monotonic.tv_nsec);
+}
+
+std::set<unsigned> cpus_in(std::string_view list) {
+  std::set<unsigned> cpus;
+  for (const std::string_view range : split(trim(list), ',')) {
+    unsigned first = 0;
+    const auto [end, code] = std::from_chars(range.data(), range.data() + range.size(), first);
+    if (code != std::errc{}) continue;
+    unsigned last = first;
+    if (end != range.data() + range.size()) std::from_chars(end + 1, range.data() + range.size(), last);
+    for (unsigned cpu = first; cpu <= last && cpu < 0x10000; ++cpu) cpus.insert(cpu);
+  }
+  return cpus;
+}
+
+std::string online_cpus() { return try_read_file("/sys/devices/system/cpu/online").value_or(""); }
+
+std::uint64_t section(const std::string& module, const char* name) {
+  const std::string text =
+      std::string(trim(try_read_file(fmt::format("/sys/module/{}/sections/{}", module, name)).value_or("")));
+  std::uint64_t address = 0;
+  if (text.starts_with("0x")) std::from_chars(text.data() + 2, text.data() + text.size(), address, 16);
+  return address;
+}
+
+std::string build_id_of(const std::string& module) {
+  const std::string text = try_read_file(fmt::format("/sys/module/{}/notes/.note.gnu.build-id", module)).value_or("");
+  const std::string id = gnu_build_id({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, kHostOrder);
+  return id.empty() ? "-" : id;
+}
+
+// The lines of a module's code: "ffffffffc0481000 t brd_init	[brd]".
+std::string code_lines(std::string_view kallsyms, const std::string& module) {
+  const std::string in_brackets = fmt::format("\t[{}]", module);
+  std::string lines;
+  for (std::size_t at = kallsyms.find(in_brackets); at != std::string_view::npos;
+       at = kallsyms.find(in_brackets, at + 1)) {
+    const std::size_t begin = kallsyms.rfind('\n', at) + 1;  // npos + 1 is 0
+    const std::string_view line = kallsyms.substr(begin, at + in_brackets.size() - begin);
+    const std::size_t type = line.find(' ') + 1;
+    if (type < line.size() && std::string_view("tTwW").find(line[type]) != std::string_view::npos)
+      lines += fmt::format("{}\n", line);
+  }
+  return lines;
+}
+
+std::string moved(std::string_view lines, std::uint64_t by) {
+  std::string out;
+  for (const std::string_view line : split(lines, '\n')) {
+    std::uint64_t address = 0;
+    const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), address, 16);
+    if (code != std::errc{}) continue;
+    out += fmt::format("{:016x}{}\n", address + by, line.substr(static_cast<std::size_t>(end - line.data())));
+  }
+  return out;
+}
+
+}  // namespace
+
+KernelChanges::KernelChanges(std::function<std::uint64_t()> now)
+    : now_(std::move(now)),
+      uevents_(open_uevents()),
+      next_look_(std::chrono::steady_clock::now() + kLookEvery),
+      looked_at_(now_()),
+      modules_(loaded_modules()),
+      online_(online_cpus()),
+      suspended_at_begin_ns_(suspended_ns()) {}
+
+// "NAME SIZE USERS USED-BY STATE ADDRESS"
+KernelChanges::Modules KernelChanges::loaded_modules() {
+  Modules modules;
+  const std::string text = try_read_file("/proc/modules").value_or("");
+  for (const std::string_view line : split(text, '\n')) {
+    const auto words = split(line, ' ');
+    // One that begins is noticed when it has run what it does once.
+    if (words.size() < 6 || words[4] != "Live") continue;
+    Module module;
+    std::from_chars(words[1].data(), words[1].data() + words[1].size(), module.bytes);
+    const std::string_view address = words[5].substr(words[5].starts_with("0x") ? 2 : 0);
+    std::from_chars(address.data(), address.data() + address.size(), module.begin, 16);
+    modules.emplace(words[0], module);
+  }
+  return modules;
+}
+
+void KernelChanges::wait(std::chrono::nanoseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  do {
+    const auto left = std::max(end - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration(0));
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const bool reads = reading_ || !wanted_.empty();
+    const timespec timeout{reads ? 0 : seconds.count(), reads ? 0 : std::chrono::nanoseconds(left - seconds).count()};
+    pollfd polled{uevents_.get(), POLLIN, 0};
+    ::ppoll(&polled, uevents_ ? 1 : 0, &timeout, nullptr);
+    // Where nothing tells, looking takes its time.
+    const bool told = uevents_ && (polled.revents & POLLIN) != 0 && read_uevents();
+    if (told || std::chrono::steady_clock::now() >= next_look_) look();
+    if (reads) read_symbols();
+  } while (std::chrono::steady_clock::now() < end);
+}
+
+// "add@/module/brd", "offline@/devices/system/cpu/cpu1", then "KEY=VALUE". Whether modules have changed.
+bool KernelChanges::read_uevents() {
+  bool modules = false;
+  std::array<char, 8192> message;
+  for (;;) {
+    const ssize_t size = ::recv(uevents_.get(), message.data(), message.size(), MSG_DONTWAIT);
+    if (size < 0 && errno == ENOBUFS) {  // some were lost: whatever they were
+      compare_cpus();
+      return true;
+    }
+    if (size <= 0) return modules;
+    const std::string_view text(message.data(), static_cast<std::size_t>(size));
+    const std::string_view what = text.substr(0, text.find('\0'));
+    if (what.find("@/module/") != std::string_view::npos) modules = true;
+    constexpr std::string_view kCpu = "@/devices/system/cpu/cpu";
+    const std::size_t at = what.find(kCpu);
+    if (at == std::string_view::npos) continue;
+    const std::string_view action = what.substr(0, at);
+    unsigned cpu = 0;
+    const std::string_view number = what.substr(at + kCpu.size());
+    if (std::from_chars(number.data(), number.data() + number.size(), cpu).ec != std::errc{}) continue;
+    if (action == "online" || action == "offline") note_cpu(cpu, action == "online");
+  }
+}
+
+void KernelChanges::look() {
+  next_look_ = std::chrono::steady_clock::now() + kLookEvery;
+  if (uevents_) read_uevents();
+  compare_modules();
+  if (!uevents_) compare_cpus();
+}
+
+void KernelChanges::note_cpu(unsigned cpu, bool online) {
+  if (cpu_changes_.size() < kMostBytes)
+    cpu_changes_ += fmt::format("{} {} {}\n", now_(), cpu, online ? "online" : "offline");
+  std::set<unsigned> cpus = cpus_in(online_);
+  if (online)
+    cpus.insert(cpu);
+  else
+    cpus.erase(cpu);
+  online_.clear();
+  for (const unsigned one : cpus) online_ += fmt::format("{}{}", online_.empty() ? "" : ",", one);
+}
+
+void KernelChanges::compare_cpus() {
+  const std::set<unsigned> before = cpus_in(online_);
+  const std::set<unsigned> now = cpus_in(online_cpus());
+  for (const unsigned cpu : before)
+    if (!now.contains(cpu)) note_cpu(cpu, false);
+  for (const unsigned cpu : now)
+    if (!before.contains(cpu)) note_cpu(cpu, true);
+}
+
+void KernelChanges::compare_modules() {
+  Modules now = loaded_modules();
+  if (now != modules_ && changes_.size() < kMostChanges) {
+    for (const auto& [name, module] : modules_)
+      if (const auto still = now.find(name); still == now.end() || still->second != module) {
+        // Its symbols, if they are being read, may be those of another one.
+        const auto is_gone = [&name = name, this](std::size_t change) { return changes_[change].name == name; };
+        std::erase_if(wanted_, is_gone);
+        if (reading_) std::erase_if(reading_->wanted, is_gone);
+        changes_.push_back({false, now_(), looked_at_, name});
+      }
+    for (const auto& [name, module] : now)
+      if (const auto before = modules_.find(name); before == modules_.end() || before->second != module)
+        note_load(name, module);
+  }
+  modules_ = std::move(now);
+  looked_at_ = now_();
+}
+
+void KernelChanges::note_load(const std::string& name, const Module& module) {
+  if (module.begin == 0) return;  // we may not see addresses
+  ModuleChange change{true, now_(), looked_at_, name};
+  change.build_id = build_id_of(name);
+  change.build = fmt::format("{} {} {}", name, change.build_id, module.bytes);
+  change.module = module;
+  const std::uint64_t text = section(name, ".text");
+  change.text = text == 0 ? module.begin : text;
+  change.init = section(name, ".init.text");
+  if (!builds_.contains(change.build)) wanted_.push_back(changes_.size());
+  changes_.push_back(std::move(change));
+}
+
+void KernelChanges::read_symbols() {
+  if (!reading_) {
+    reading_.emplace();
+    reading_->wanted = std::exchange(wanted_, {});
+    reading_->file = FileDescriptor(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
+  }
+  std::array<char, 65536> bytes;
+  for (unsigned pieces = 0; pieces < kPieces; ++pieces) {
+    const ssize_t size = reading_->file ? ::read(reading_->file.get(), bytes.data(), bytes.size()) : 0;
+    if (size <= 0) return keep_symbols();
+    reading_->rest.append(bytes.data(), static_cast<std::size_t>(size));
+    const std::size_t whole = reading_->rest.rfind('\n') + 1;  // npos + 1 is 0
+    for (const std::string_view line : split(std::string_view(reading_->rest).substr(0, whole), '\n'))
+      if (line.ends_with(']')) reading_->lines += fmt::format("{}\n", line);
+    reading_->rest.erase(0, whole);
+  }
+}
+
+void KernelChanges::keep_symbols() {
+  compare_modules();  // what was removed meanwhile is not wanted any more
+  for (const std::size_t number : reading_->wanted) {
+    const ModuleChange& change = changes_[number];
+    if (std::string lines = code_lines(reading_->lines, change.name); !lines.empty())
+      builds_[change.build] = {change.text, std::move(lines)};
+  }
+  reading_.reset();
+}
+
+std::map<std::string, std::string> KernelChanges::notes() const {
+  std::map<std::string, std::string> notes;
+  std::string text;
+  for (const ModuleChange& change : changes_) {
+    text += fmt::format("{} {} {} {}", change.loaded ? '+' : '-', change.noticed, change.before, change.name);
+    if (change.loaded) text += fmt::format(" {:x} {} {}", change.module.begin, change.module.bytes, change.build_id);
+    text += '\n';
+    // One that was too short there for its symbols may have come again.
+    if (const auto build = builds_.find(change.build); change.loaded && build != builds_.end())
+      text += moved(build->second.lines, change.text - build->second.text);
+    // What a module does once, when it is loaded, lies elsewhere, and has no symbols any more.
+    if (change.init != 0) text += fmt::format("{:016x} i .init.text\t[{}]\n", change.init, change.name);
+  }
+  if (!text.empty()) notes["module_changes"] = std::move(text);
+  if (!cpu_changes_.empty()) notes["cpu_changes"] = cpu_changes_;
+  const std::int64_t suspended = suspended_ns() - suspended_at_begin_ns_;
+  if (suspended > 1'000'000) notes["suspended_ns"] = fmt::format("{}", suspended);
+  return notes;
+}
+
+}  // namespace kmt

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/sideband/process_facts.hpp"
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// "812 (name) S 1 …": a name may hold anything.
+std::string_view parent_in(std::string_view stat) {
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return "0";
+  const auto words = split(stat.substr(name_end + 1), ' ');
+  return words.size() > 2 ? words[2] : "0";
+}
+
+// The line "0::PATH", which version 2 has.
+std::string_view cgroup_in(std::string_view text) {
+  for (const std::string_view line : split(text, '\n'))
+    if (line.starts_with("0::")) return line.substr(3);
+  return {};
+}
+
+// "pid:[4026531836]"
+std::string pid_space_of(const std::string& process) {
+  std::array<char, 64> target;
+  const ssize_t size = ::readlink((process + "/ns/pid").c_str(), target.data(), target.size());
+  if (size <= 6) return "0";
+  std::string number(target.data() + 5, static_cast<std::size_t>(size) - 6);
+  return is_number(number) ? number : "0";
+}
+
+}  // namespace
+
+std::string describe_processes(const std::string& proc) {
+  std::string lines;
+  for (const std::string& pid : names_in(proc)) {
+    if (!is_number(pid)) continue;
+    const std::string process = fmt::format("{}/{}", proc, pid);
+    const auto stat = try_read_file(process + "/stat");
+    if (!stat) continue;  // it has gone
+    const std::string cgroup = try_read_file(process + "/cgroup").value_or("");
+    lines += fmt::format("{} {} {} {}\n", pid, parent_in(*stat), pid_space_of(process), cgroup_in(cgroup));
+    for (const std::string& tid : names_in(process + "/task"))
+      if (tid != pid && is_number(tid)) lines += fmt::format("{} {}\n", tid, pid);
+  }
+  return lines;
+}
+
+}  // namespace kmt

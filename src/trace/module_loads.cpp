@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/module_loads.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kMostChanges = 4096;
+// Not canonical on any 64-bit machine, and not there on 32-bit ones.
+constexpr std::uint64_t kStandIns = 0x0100'0000'0000'0000;
+constexpr unsigned kLoadShift = 30;
+constexpr unsigned kPartShift = 28;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << kPartShift;
+constexpr std::uint64_t kMostInitBytes = 1 << 20;
+
+template <typename T>
+bool number(std::string_view text, T& value, int base = 10) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return code == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+// "+ NOTICED BEFORE NAME BEGIN BYTES BUILD-ID", then its symbols; "- NOTICED BEFORE NAME".
+std::vector<ModuleChange> parse_module_changes(std::string_view text, const ClockScale& scale) {
+  std::vector<ModuleChange> changes;
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.starts_with("+ ") && !line.starts_with("- ")) {
+      if (changes.empty() || !changes.back().loaded) continue;
+      ModuleChange& load = changes.back();
+      const std::size_t blank = line.find(' ');
+      if (blank != std::string_view::npos && line.substr(blank).starts_with(" i "))
+        number(line.substr(0, blank), load.init, 16);
+      else
+        load.symbols += fmt::format("{}\n", line);
+      continue;
+    }
+    if (changes.size() == kMostChanges) break;
+    const auto words = split(line, ' ');
+    ModuleChange change;
+    change.loaded = line.front() == '+';
+    if (words.size() < 4 || !number(words[1], change.noticed_ns) || !number(words[2], change.before_ns)) continue;
+    change.noticed_ns = scale.to_ns(change.noticed_ns);
+    change.before_ns = scale.to_ns(change.before_ns);
+    change.name = words[3];
+    if (change.loaded && (words.size() < 6 || !number(words[4], change.begin, 16) || !number(words[5], change.bytes) ||
+                          change.bytes >= kMostBytes || change.begin == 0 || change.begin >= ~kMostBytes))
+      continue;
+    changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view modules, const ModuleEvents& events) {
+  if (changes.empty()) return;
+  // The last such event from one time to another.
+  const auto event_between = [&](const std::string& name, bool loaded, std::uint64_t from,
+                                 std::uint64_t to) -> std::optional<std::uint64_t> {
+    const auto of_module = events.find(name);
+    if (of_module == events.end()) return std::nullopt;
+    for (auto event = of_module->second.upper_bound(to); event != of_module->second.begin();) {
+      --event;
+      if (event->first < from) break;
+      if (event->second == loaded) return event->first;
+    }
+    return std::nullopt;
+  };
+  const auto end_load = [&](Load& load, const std::string& name, std::uint64_t noticed_ns) {
+    if (load.to_ns != ~std::uint64_t{0}) return;
+    load.to_ns = event_between(name, false, load.from_ns, noticed_ns).value_or(noticed_ns);
+  };
+  std::map<std::string, std::size_t, std::less<>> last;  // load of a module
+
+  // Loads of the changes come first: their numbers do not depend on anything else.
+  for (const ModuleChange& change : changes)
+    if (change.loaded) loads_.push_back({&change, change.begin, change.begin + change.bytes});
+  for (const std::string_view line : split(modules, '\n')) {
+    const auto words = split(line, ' ');
+    Load load;
+    std::uint64_t bytes = 0;
+    if (words.size() < 6 || !number(words[1], bytes) || bytes >= kMostBytes ||
+        !number(words[5].substr(words[5].starts_with("0x") ? 2 : 0), load.begin, 16) || load.begin == 0)
+      continue;
+    load.end = load.begin + bytes;
+    last.insert_or_assign(std::string(words[0]), loads_.size());
+    loads_.push_back(load);
+  }
+  std::size_t next = 0;
+  for (const ModuleChange& change : changes) {
+    if (const auto before = last.find(change.name); before != last.end())
+      end_load(loads_[before->second], change.name, change.noticed_ns);
+    if (!change.loaded) continue;
+    Load& load = loads_[next];
+    // One that had come and gone unnoticed is not that which was there when somebody looked.
+    load.from_ns = event_between(change.name, true, 0, change.noticed_ns).value_or(change.before_ns);
+    last.insert_or_assign(change.name, next++);
+  }
+  // What events tell, and nobody noticed.
+  for (const auto& [name, at] : last) {
+    const auto of_module = events.find(name);
+    if (of_module == events.end() || loads_[at].to_ns != ~std::uint64_t{0}) continue;
+    for (auto event = of_module->second.upper_bound(loads_[at].from_ns); event != of_module->second.end(); ++event)
+      if (!event->second) {
+        loads_[at].to_ns = event->first;
+        break;
+      }
+  }
+  for (const Load& load : loads_) {
+    times_.push_back(load.from_ns);
+    times_.push_back(load.to_ns);
+    if (load.change != nullptr) times_.push_back(load.change->noticed_ns + 1);
+    lowest_ = std::min(lowest_, load.begin);
+    highest_ = std::max(highest_, load.end);
+    if (load.change != nullptr && load.change->init != 0) {
+      lowest_ = std::min(lowest_, load.change->init);
+      highest_ = std::max(highest_, load.change->init + kMostInitBytes);
+    }
+  }
+  std::ranges::sort(times_);
+  times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
+}
+
+bool ModuleLoads::covers(std::uint64_t address) const { return lowest_ <= address && address < highest_; }
+
+std::uint32_t ModuleLoads::epoch(std::uint64_t time_ns) const {
+  return static_cast<std::uint32_t>(std::ranges::upper_bound(times_, time_ns) - times_.begin());
+}
+
+std::uint64_t ModuleLoads::stand_in(std::size_t load, Part part, std::uint64_t offset) {
+  return kStandIns + (std::uint64_t{load} << kLoadShift) + (static_cast<std::uint64_t>(part) << kPartShift) + offset;
+}
+
+// Sizes are those of all parts of a module, which may lie apart (Linux 6.4 and later): of those that reach there, code
+// belongs to what begins last.
+std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_ns) const {
+  if (!covers(address)) return address;
+  struct Found {
+    const Load* load = nullptr;
+    std::uint64_t begin = 0;
+    Part part = Part::code;
+  };
+  Found live;
+  Found gone;
+  Found later;
+  const auto take = [address](Found& found, const Load& load, std::uint64_t begin, std::uint64_t end, Part part) {
+    if (begin <= address && address < end && (found.load == nullptr || begin >= found.begin))
+      found = {&load, begin, part};
+  };
+  for (const Load& load : loads_) {
+    if (load.from_ns > time_ns)
+      take(later, load, load.begin, load.end, Part::code);
+    else if (load.to_ns <= time_ns)
+      take(gone, load, load.begin, load.end, Part::gone);
+    else
+      take(live, load, load.begin, load.end, Part::code);
+    if (load.change != nullptr && load.change->init != 0 && load.from_ns <= time_ns &&
+        time_ns <= load.change->noticed_ns)
+      take(live, load, load.change->init, load.change->init + kMostInitBytes, Part::init);
+  }
+  // Code runs only while it is loaded: where nothing was, the time of the next load is not exact.
+  const Found& found = live.load != nullptr ? live : gone.load != nullptr ? gone : later;
+  if (found.load == nullptr || (found.part == Part::code && found.load->change == nullptr)) return address;
+  return stand_in(static_cast<std::size_t>(found.load - loads_.data()), found.part, address - found.begin);
+}
+
+std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
+  const std::uint64_t load = (address - kStandIns) >> kLoadShift;
+  if (address < kStandIns || load >= loads_.size()) return address;
+  const std::uint64_t offset = address & (kMostBytes - 1);
+  const bool init = (address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::init);
+  return offset + (init ? loads_[load].change->init : loads_[load].begin);
+}
+
+std::string ModuleLoads::symbols() const {
+  std::string lines;
+  const auto add = [&lines](std::uint64_t address, std::string_view rest) {
+    fmt::format_to(std::back_inserter(lines), "{:016x}{}\n", address, rest);
+  };
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    const Load& load = loads_[i];
+    if (load.change != nullptr) {
+      for (const std::string_view line : split(load.change->symbols, '\n')) {
+        std::uint64_t address = 0;
+        const std::size_t blank = line.find(' ');
+        if (blank == std::string_view::npos || !number(line.substr(0, blank), address, 16)) continue;
+        if (address >= load.begin && address < load.end)
+          add(stand_in(i, Part::code, address - load.begin), line.substr(blank));
+      }
+      add(stand_in(i, Part::code, 0), fmt::format(" t .text\t[{}]", load.change->name));
+      add(stand_in(i, Part::init, 0), fmt::format(" t .init.text\t[{}]", load.change->name));
+    }
+    add(stand_in(i, Part::gone, 0), " t unknown\t[removed]");
+  }
+  return lines;
+}
+
+}  // namespace kmt

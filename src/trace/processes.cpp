@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/processes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+// A trace that was tampered with may lead in a circle, or on for ever.
+constexpr unsigned kMostAncestors = 1024;
+constexpr std::int32_t kKthreadd = 2;
+constexpr std::uint64_t kFirstPidSpace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, include/linux/proc_ns.h
+
+const KnownProcess* known(const TraceInfo& info, Process process) {
+  if (process.life == nullptr && info.lives.told_at_begin()) {
+    if (const KnownProcess* const then = info.lives.known_at_begin(process.pid)) return then;
+  }
+  // Of several lives nobody knows which one it was.
+  return info.lives.is_used_again(process.pid) ? nullptr : info.lives.known_later(process.pid);
+}
+
+std::uint64_t born_ns(Process process) { return process.life == nullptr ? 0 : process.life->born_ns; }
+
+// No pid: none is known.
+Process parent_of(const TraceInfo& info, Process process) {
+  if (process.life != nullptr) return process_at(info, process.life->creator, process.life->born_ns);
+  const KnownProcess* const then = known(info, process);
+  return then == nullptr ? Process{} : Process{then->parent, nullptr};
+}
+
+bool is_id(std::string_view text) {
+  return text.size() >= 12 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+}  // namespace
+
+Process process_at(const TraceInfo& info, std::int32_t tid, std::uint64_t time_ns) {
+  Process process{tid, info.lives.life_at(tid, time_ns)};
+  for (unsigned steps = 0; steps < kMostAncestors && process.life != nullptr && process.life->is_thread; ++steps) {
+    const std::int32_t creator = process.life->creator;
+    process = {creator, info.lives.life_at(creator, process.life->born_ns)};
+  }
+  if (process.life != nullptr && process.life->knows_kind) return process;
+  // Files tell it of those that live. Of an id with several lives they may mean another one.
+  if (process.life != nullptr && info.lives.is_used_again(process.pid)) return process;
+  // Who lived at the begin is not who had the id later.
+  const KnownProcess* const then = process.life == nullptr ? info.lives.known_at_begin(process.pid) : nullptr;
+  if (then != nullptr) return {then->group, nullptr};
+  const std::int32_t group = thread_group(info, process.pid).value_or(process.pid);
+  return group == process.pid ? process : Process{group, info.lives.life_at(group, time_ns)};
+}
+
+Process oldest_ancestor(const TraceInfo& info, Process process) {
+  for (unsigned steps = 0; steps < kMostAncestors && process.life != nullptr; ++steps) {
+    const Process parent = parent_of(info, process);
+    if (parent.pid == 0) break;
+    process = parent;
+  }
+  return process;
+}
+
+std::string cgroup_of(const TraceInfo& info, Process process, std::uint64_t time_ns) {
+  // A child begins where its parent is.
+  for (unsigned steps = 0; steps < kMostAncestors && process.pid != 0; ++steps) {
+    if (const auto path = info.lives.moved_to(process.pid, born_ns(process), time_ns); !path.empty())
+      return std::string(path);
+    if (const KnownProcess* const then = known(info, process); then != nullptr && !then->cgroup.empty())
+      return then->cgroup;
+    if (process.life == nullptr) break;
+    time_ns = process.life->born_ns;
+    process = parent_of(info, process);
+  }
+  return {};
+}
+
+std::string container_of_cgroup(std::string_view path) {
+  struct Pattern {
+    std::string_view prefix, suffix, name;
+  };
+  // "docker-0123….scope" of systemd's folders, "docker/0123…" of others'.
+  constexpr std::array kPatterns = {Pattern{"docker-", ".scope", "docker"}, Pattern{"libpod-", ".scope", "podman"},
+                                    Pattern{"cri-containerd-", ".scope", "containerd"},
+                                    Pattern{"crio-", ".scope", "cri-o"}};
+  std::string_view before;
+  std::string found;
+  for (const std::string_view name : split(path, '/')) {
+    for (const Pattern& pattern : kPatterns) {
+      if (!name.starts_with(pattern.prefix) || !name.ends_with(pattern.suffix)) continue;
+      const std::string_view id =
+          name.substr(pattern.prefix.size(), name.size() - pattern.prefix.size() - pattern.suffix.size());
+      if (is_id(id)) found = fmt::format("{} {}", pattern.name, id.substr(0, 12));
+    }
+    if (before == "docker" && is_id(name)) found = fmt::format("docker {}", name.substr(0, 12));
+    if (before == "lxc" && !name.empty()) found = fmt::format("lxc {}", name);
+    if (name.starts_with("lxc.payload.")) found = fmt::format("lxc {}", name.substr(12));
+    if (name.starts_with("machine-") && name.ends_with(".scope"))
+      found = fmt::format("machine {}", name.substr(8, name.size() - 14));
+    if (name.starts_with("systemd-nspawn@") && name.ends_with(".service"))
+      found = fmt::format("machine {}", name.substr(15, name.size() - 23));
+    // Of Kubernetes without systemd: a pod's folder, then the container's.
+    if (before.starts_with("pod") && path.find("kubepods") != std::string_view::npos && is_id(name))
+      found = fmt::format("kubernetes {}", name.substr(0, 12));
+    before = name;
+  }
+  return found;
+}
+
+std::string container_of(const TraceInfo& info, Process process, std::uint64_t time_ns) {
+  const std::string path = cgroup_of(info, process, time_ns);
+  if (std::string container = container_of_cgroup(path); !container.empty()) return container;
+  for (unsigned steps = 0; steps < kMostAncestors && process.pid != 0; ++steps) {
+    if (process.life != nullptr && process.life->begins_pid_space) return fmt::format("[pid space of {}]", process.pid);
+    if (const KnownProcess* const then = known(info, process); then != nullptr && then->pid_space != 0)
+      return then->pid_space == kFirstPidSpace ? "[host]" : fmt::format("[pid space {}]", then->pid_space);
+    if (process.life == nullptr) break;
+    process = parent_of(info, process);
+  }
+  return path.empty() ? std::string() : "[host]";
+}
+
+bool is_kernel_thread(const TraceInfo& info, Process process) {
+  if (process.pid == kKthreadd) return true;
+  return parent_of(info, process).pid == kKthreadd;
+}
+
+}  // namespace kmt

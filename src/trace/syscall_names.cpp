@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/syscall_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "trace/syscall_tables.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Kind = KernelEntry::Kind;
+using Names = std::vector<std::string_view>;  // by number; empty: none
+
+Names parse(std::string_view table) {
+  Names names;
+  for (const std::string_view line : split(table, '\n')) {
+    std::size_t number = 0;
+    const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), number);
+    if (code != std::errc{} || number > 0xFFFF) continue;
+    if (names.size() <= number) names.resize(number + 1);
+    names[number] = line.substr(static_cast<std::size_t>(end - line.data()) + 1);
+  }
+  return names;
+}
+
+const Names* names_of(std::string_view arch, bool compat) {
+  static const Names kX86 = parse(kSyscallsX86);
+  static const Names kI386 = parse(kSyscallsI386);
+  static const Names kArm = parse(kSyscallsArm);
+  static const Names kS390 = parse(kSyscallsS390);
+  static const Names kGeneric = parse(kSyscallsGeneric);
+  const bool is_i386 = arch.size() == 4 && arch.front() == 'i' && arch.ends_with("86");
+  if (is_i386 || (arch == "x86_64" && compat)) return &kI386;
+  if (arch == "x86_64") return &kX86;
+  if (arch == "aarch64") return compat ? &kArm : &kGeneric;
+  if (arch.starts_with("arm")) return &kArm;
+  if (arch == "s390x" && !compat) return &kS390;
+  if ((arch.starts_with("riscv") || arch.starts_with("loongarch")) && !compat) return &kGeneric;
+  return nullptr;
+}
+
+// The wrappers that SYSCALL_DEFINE makes: arch/*/include/asm/syscall_wrapper.h and include/linux/syscalls.h, back to
+// Linux 3.4. A prefix of another one comes behind it.
+constexpr std::array<std::string_view, 22> kPrefixes = {"__x64_compat_sys_",
+                                                        "__ia32_compat_sys_",
+                                                        "__arm64_compat_sys_",
+                                                        "__s390_compat_sys_",
+                                                        "__riscv_compat_sys_",
+                                                        "__x32_compat_sys_",
+                                                        "__do_compat_sys_",
+                                                        "__se_compat_sys_",
+                                                        "__x64_sys_",
+                                                        "__ia32_sys_",
+                                                        "__arm64_sys_",
+                                                        "__s390x_sys_",
+                                                        "__s390_sys_",
+                                                        "__riscv_sys_",
+                                                        "__do_sys_",
+                                                        "__se_sys_",
+                                                        "__powerpc_sys_",
+                                                        "compat_sys_",
+                                                        "compat_SyS_",
+                                                        "C_SYSC_",
+                                                        "SyS_",
+                                                        "sys_"};
+
+// Functions that are called otherwise than what they do.
+constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
+    {"newstat", "stat"},   {"newlstat", "lstat"}, {"newfstat", "fstat"},
+    {"newuname", "uname"}, {"umount", "umount2"}, {"sendfile64", "sendfile"}};
+
+constexpr std::pair<std::string_view, Kind> kFunctions[] = {
+    {"asm_exc_page_fault", Kind::page_fault},
+    {"exc_page_fault", Kind::page_fault},
+    {"page_fault", Kind::page_fault},
+    {"async_page_fault", Kind::page_fault},
+    {"do_page_fault", Kind::page_fault},
+    {"__do_page_fault", Kind::page_fault},
+    {"do_user_addr_fault", Kind::page_fault},
+    {"do_mem_abort", Kind::page_fault},      // arm64
+    {"do_dat_exception", Kind::page_fault},  // s390x
+    {"do_protection_exception", Kind::page_fault},
+    {"do_exception", Kind::page_fault},
+    {"handle_mm_fault", Kind::page_fault},
+    {"do_exit", Kind::exit},
+    {"do_group_exit", Kind::exit},
+    {"kthread", Kind::kernel_thread},
+    {"ret_from_fork", Kind::kernel_thread},
+    {"ret_from_fork_asm", Kind::kernel_thread},
+    {"__ret_from_fork", Kind::kernel_thread},
+    {"kernel_init", Kind::kernel_thread},
+    {"cpu_startup_entry", Kind::kernel_thread},  // idle
+    {"do_int80_syscall_32", Kind::compat},
+    {"do_int80_emulation", Kind::compat},
+    {"int80_emulation", Kind::compat},
+    {"do_fast_syscall_32", Kind::compat},
+    {"__do_fast_syscall_32", Kind::compat},
+    {"do_el0_svc_compat", Kind::compat},
+    {"el0_svc_compat", Kind::compat},
+};
+
+}  // namespace
+
+std::string syscall_name(std::string_view arch, std::uint64_t number, bool compat) {
+  constexpr std::uint64_t kX32 = 0x40000000;  // __X32_SYSCALL_BIT
+  if (arch == "x86_64" && number < kX32 * 2) number &= ~kX32;
+  const Names* const names = names_of(arch, compat);
+  if (names != nullptr && number < names->size() && !(*names)[number].empty()) return std::string((*names)[number]);
+  return fmt::format("system call {}", static_cast<std::int64_t>(number));
+}
+
+KernelEntry kernel_entry(std::string_view function) {
+  const auto* const prefix =
+      std::ranges::find_if(kPrefixes, [function](std::string_view one) { return function.starts_with(one); });
+  if (prefix != kPrefixes.end() && function.size() > prefix->size()) {
+    std::string_view name = function.substr(prefix->size());
+    if (name.starts_with("ia32_")) name.remove_prefix(5);
+    for (const std::string_view suffix : {"_time32", "_time64"})
+      if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+    for (const auto& [called, does] : kAliases)
+      if (name == called) name = does;
+    return {Kind::syscall, name};
+  }
+  const auto* const known = std::ranges::find(kFunctions, function, [](const auto& one) { return one.first; });
+  return known == std::end(kFunctions) ? KernelEntry{} : KernelEntry{known->second};
+}
+
+}  // namespace kmt

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Names of system calls, by the numbers of an architecture (include/uapi/asm/unistd*.h of Linux 6.18, in syscalls/) and
+// by the functions of the kernel that do them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kmt {
+
+// `arch` as uname -m; with `compat` of a 32-bit task on a 64-bit kernel. "system call 600" where no name is known.
+std::string syscall_name(std::string_view arch, std::uint64_t number, bool compat);
+
+// What a function in a kernel stack says about why the kernel runs.
+struct KernelEntry {
+  enum class Kind : std::uint8_t {
+    none,     // nothing
+    syscall,  // it does the system call `name`
+    page_fault,
+    exit,  // the end of a task
+    kernel_thread,
+    compat,  // the way into the kernel of a 32-bit task's system call
+  };
+  Kind kind = Kind::none;
+  std::string_view name = {};
+};
+// "__x64_sys_openat" does "openat". The name is a part of the function's, which it borrows, or lasts for ever.
+KernelEntry kernel_entry(std::string_view function);
+
+}  // namespace kmt

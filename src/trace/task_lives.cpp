@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/task_lives.hpp"
+
+#include <utility>
+
+namespace kmt {
+
+namespace {
+
+// Between task_newtask and the sched_process_fork of the same task; no id comes back as soon.
+constexpr std::uint64_t kSameBirthNs = 1'000'000;
+
+template <typename Value>
+const Value* find(const std::unordered_map<std::int32_t, Value>& map, std::int32_t key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+// The last one at or before the time.
+template <typename Value>
+auto last_until(const std::map<std::uint64_t, Value>& map, std::uint64_t time_ns) {
+  const auto later = map.upper_bound(time_ns);
+  return later == map.begin() ? map.end() : std::prev(later);
+}
+
+}  // namespace
+
+void TaskLives::born(const TaskLife& life) {
+  auto& lives = lives_[life.tid];
+  if (!life.knows_kind) {
+    const auto told = last_until(lives, life.born_ns);
+    if (told != lives.end() && told->second.creator == life.creator && life.born_ns - told->first < kSameBirthNs)
+      return;
+  }
+  lives.insert_or_assign(life.born_ns, life);
+}
+
+void TaskLives::moved(std::int32_t tid, std::uint64_t time_ns, std::string_view cgroup) {
+  moves_[tid].insert_or_assign(time_ns, std::string(cgroup));
+}
+
+void TaskLives::known(std::int32_t pid, KnownProcess process, bool at_begin) {
+  (at_begin ? at_begin_ : later_).insert_or_assign(pid, std::move(process));
+}
+
+const TaskLife* TaskLives::life_at(std::int32_t tid, std::uint64_t time_ns) const {
+  const auto* const lives = find(lives_, tid);
+  if (lives == nullptr) return nullptr;
+  const auto life = last_until(*lives, time_ns);
+  return life == lives->end() ? nullptr : &life->second;
+}
+
+bool TaskLives::is_used_again(std::int32_t tid) const {
+  const auto* const lives = find(lives_, tid);
+  return lives != nullptr && lives->size() + at_begin_.count(tid) > 1;
+}
+
+const KnownProcess* TaskLives::known_at_begin(std::int32_t pid) const { return find(at_begin_, pid); }
+const KnownProcess* TaskLives::known_later(std::int32_t pid) const { return find(later_, pid); }
+
+std::string_view TaskLives::moved_to(std::int32_t tid, std::uint64_t born_ns, std::uint64_t time_ns) const {
+  const auto* const moves = find(moves_, tid);
+  if (moves == nullptr) return {};
+  const auto move = last_until(*moves, time_ns);
+  return move == moves->end() || move->first < born_ns ? std::string_view() : std::string_view(move->second);
+}
+
+}  // namespace kmt

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which task an id means at which time. The kernel uses ids again: a task is its id and its birth. What is told is
+// kept by the time that it is told for, in any order: CPUs are read one after the other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace kmt {
+
+// What the kernel's files told of a task that lived when they were read. Of a thread that is no process itself only
+// the group.
+struct KnownProcess {
+  std::int32_t group = 0;       // the process
+  std::int32_t parent = 0;      // its id; 0: none, or not told
+  std::uint64_t pid_space = 0;  // the inode of its PID namespace; 0: not told
+  std::string cgroup;           // of version 2: "/system.slice/db.service"; empty: not told
+};
+
+// From a birth that events tell until the next one with its id.
+struct TaskLife {
+  std::int32_t tid = 0;
+  std::uint64_t born_ns = 0;
+  std::int32_t creator = 0;       // the task that made it, in its own life then
+  bool knows_kind = false;        // of sched_process_fork, which does not tell threads, not
+  bool is_thread = false;         // of its creator's process
+  bool begins_pid_space = false;  // it is the first one of a new PID namespace
+};
+
+class TaskLives {
+ public:
+  void born(const TaskLife& life);
+  void moved(std::int32_t tid, std::uint64_t time_ns, std::string_view cgroup);
+  // `at_begin`: of the recording, or else later, where a process may be another than the one that had its id first.
+  void known(std::int32_t pid, KnownProcess process, bool at_begin);
+
+  // Null: the task was born before the trace, or unseen.
+  const TaskLife* life_at(std::int32_t tid, std::uint64_t time_ns) const;
+  bool is_used_again(std::int32_t tid) const;  // whether the id has meant several tasks
+  bool told_at_begin() const { return !at_begin_.empty(); }
+  const KnownProcess* known_at_begin(std::int32_t pid) const;
+  const KnownProcess* known_later(std::int32_t pid) const;
+  // The cgroup that the task was moved to last, from `born_ns` until the time; empty: none.
+  std::string_view moved_to(std::int32_t tid, std::uint64_t born_ns, std::uint64_t time_ns) const;
+
+ private:
+  template <typename Value>
+  using ByTask = std::unordered_map<std::int32_t, Value>;
+
+  ByTask<std::map<std::uint64_t, TaskLife>> lives_;     // by birth
+  ByTask<std::map<std::uint64_t, std::string>> moves_;  // by time
+  ByTask<KnownProcess> at_begin_;
+  ByTask<KnownProcess> later_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `check` finds about clocks.
+#include <gtest/gtest.h>
+
+#include "analysis/check.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+struct Moment {
+  std::uint64_t time_ns;
+  std::uint16_t cpu = 0;
+  std::uint8_t context = 0;
+  std::int32_t tid = 7;
+};
+
+std::uint64_t found(Imperfection kind, TraceInfo info, const std::vector<Moment>& moments) {
+  info.event_types = {{"sched", "sched_switch"}};
+  CheckAnalysis check(info);
+  EventBatch batch;
+  for (const Moment& moment : moments) {
+    Event& event = batch.emplace_back();
+    event.time_ns = moment.time_ns;
+    event.cpu = moment.cpu;
+    event.context = moment.context;
+    event.tid = moment.tid;
+  }
+  check.add(batch);
+  return check.finish().findings.count_of(kind);
+}
+
+TraceInfo of_kernel(const std::string& release) {
+  TraceInfo info;
+  info.kernel = release;
+  info.format = "trace.dat version 6";
+  return info;
+}
+
+TEST(CheckClocks, NestedEventsWithoutATimeOfTheirOwn) {
+  const std::vector<Moment> nested = {{100}, {100, 0, Context::kHardIrq}, {100, 0, Context::kNmi}, {200}};
+  EXPECT_EQ(found(Imperfection::nested_times, of_kernel("4.19.0-27-amd64"), nested), 2u);
+  EXPECT_EQ(found(Imperfection::nested_times, of_kernel("5.8.0"), nested), 2u);
+  EXPECT_EQ(found(Imperfection::nested_times, of_kernel("5.9.0"), nested), 0u);
+  EXPECT_EQ(found(Imperfection::nested_times, of_kernel("4.19.0"), {{100}, {100}, {101, 0, Context::kHardIrq}}), 0u);
+  EXPECT_EQ(found(Imperfection::nested_times, of_kernel("4.19.0"), {{100}, {100, 1, Context::kHardIrq}}), 0u)
+      << "on another CPU";
+}
+
+TEST(CheckClocks, AnEventAfterTheEndOfTheRecording) {
+  TraceInfo info;
+  info.buffer_statistics.resize(1);
+  info.buffer_statistics[0].counted_ns = 100 * kSecond;
+  EXPECT_EQ(found(Imperfection::clock_jumps, info, {{99 * kSecond}, {105 * kSecond}}), 0u);
+  EXPECT_EQ(found(Imperfection::clock_jumps, info, {{99 * kSecond}, {900 * kSecond}}), 1u);
+  EXPECT_EQ(found(Imperfection::clock_jumps, info, {{900 * kSecond, 1}}), 0u) << "of that CPU it is not told";
+}
+
+TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
+  TraceInfo info;
+  info.lives.known(10, {10, 1, 0, ""}, true);
+  info.lives.born({300, 5 * kSecond, 10, true});
+  const auto at = [](std::uint64_t time_ns) { return std::vector<Moment>{{time_ns, 1, 0, 300}}; };
+  EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond + 1)), 0u);
+  EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 1u);
+  EXPECT_EQ(found(Imperfection::clocks_apart, info, at(4 * kSecond)), 0u) << "another task had the id";
+  EXPECT_EQ(found(Imperfection::clocks_apart, info, {{5 * kSecond - 1000, 1, Context::kSoftIrq, 300}}), 0u);
+  info.lives.known(300, {300, 1, 0, ""}, true);
+  EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 0u);
+}
+
+}  // namespace
+}  // namespace kmt

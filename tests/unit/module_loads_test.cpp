@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Modules that lie at one address one after the other have names of their own.
+#include <gtest/gtest.h>
+
+#include "symbols/kallsyms.hpp"
+#include "trace/module_loads.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr const char* kChanges =
+    "- 1000 900 old\n"
+    "+ 2000 1900 brd c0481000 8192 -\n"
+    "00000000c0481000 t brd_alloc\t[brd]\n"
+    "00000000c0481800 t brd_free\t[brd]\n"
+    "00000000c0490000 i .init.text\t[brd]\n"
+    "- 3000 2900 brd\n"
+    "+ 4000 3900 nbd c0481000 4096 0123\n"
+    "00000000c0481000 t nbd_add\t[nbd]\n";
+constexpr const char* kModules = "old 4096 0 - Live 0xc0481000\nother 4096 0 - Live 0xc0500000\n";
+
+class Loads : public testing::Test {
+ protected:
+  std::string name(const ModuleLoads& loads, std::uint64_t address, std::uint64_t time_ns) const {
+    const std::string text = "00000000c0481000 t old_code\t[old]\n00000000c0500000 t other_code\t[other]\n" +
+                             std::string("00000000c0600000 t end\n") + loads.symbols();
+    return Kallsyms(text).name(loads.address_at(address, time_ns));
+  }
+  std::vector<ModuleChange> changes_ = parse_module_changes(kChanges, {});
+};
+
+TEST_F(Loads, EachHasItsNameInItsTime) {
+  const ModuleEvents events = {
+      {"old", {{950, false}}}, {"brd", {{1950, true}, {2950, false}}}, {"nbd", {{3950, true}}}};
+  const ModuleLoads loads(changes_, kModules, events);
+  EXPECT_EQ(name(loads, 0xc0481010, 500), "old_code+0x10 [old]");
+  EXPECT_EQ(name(loads, 0xc0481010, 949), "old_code+0x10 [old]");
+  EXPECT_EQ(name(loads, 0xc0481010, 960), "unknown+0x10 [removed]");
+  EXPECT_EQ(name(loads, 0xc0481010, 1950), "brd_alloc+0x10 [brd]");
+  EXPECT_EQ(name(loads, 0xc0481804, 2949), "brd_free+0x4 [brd]");
+  EXPECT_EQ(name(loads, 0xc0481010, 2960), "unknown+0x10 [removed]");
+  EXPECT_EQ(name(loads, 0xc0481010, 3950), "nbd_add+0x10 [nbd]");
+  EXPECT_EQ(name(loads, 0xc0500004, 3950), "other_code+0x4 [other]");
+  EXPECT_EQ(name(loads, 0xc0490020, 1990), ".init.text+0x20 [brd]");
+}
+
+TEST_F(Loads, WithoutEventsTheTimesAreThoseOfLooking) {
+  const ModuleLoads loads(changes_, kModules, {});
+  EXPECT_EQ(name(loads, 0xc0481010, 999), "old_code+0x10 [old]");
+  EXPECT_EQ(name(loads, 0xc0481010, 1900), "brd_alloc+0x10 [brd]");
+  EXPECT_EQ(name(loads, 0xc0481010, 9000), "nbd_add+0x10 [nbd]");
+}
+
+TEST_F(Loads, WhatStandsForAnAddressIsUndone) {
+  const ModuleLoads loads(changes_, kModules, {});
+  for (const std::uint64_t time : {500u, 1500u, 2500u, 3500u, 9000u})
+    EXPECT_EQ(loads.real_address(loads.address_at(0xc0481010, time)), 0xc0481010u) << time;
+  EXPECT_NE(loads.address_at(0xc0481010, 2500), loads.address_at(0xc0481010, 9000));
+  EXPECT_EQ(loads.address_at(0xc0500004, 2500), 0xc0500004u);
+  EXPECT_EQ(loads.epoch(2500), loads.epoch(2600));
+  EXPECT_NE(loads.epoch(2500), loads.epoch(9000));
+}
+
+TEST_F(Loads, OneThatNobodyNoticedIsNotNamedAsAnother) {
+  // brd was removed, and something else was there before nbd came.
+  const ModuleLoads loads(changes_, kModules, {{"brd", {{1950, true}, {2100, false}}}});
+  EXPECT_EQ(name(loads, 0xc0481010, 2050), "brd_alloc+0x10 [brd]");
+  EXPECT_EQ(name(loads, 0xc0481010, 2500), "unknown+0x10 [removed]");
+}
+
+TEST_F(Loads, NonsenseIsSkipped) {
+  EXPECT_TRUE(parse_module_changes("+\n+ x y z\n+ 1 2 brd ffffffffffffffff 99999999999 -\n- 1\n\nabc", {}).empty());
+  std::string many;
+  for (unsigned i = 0; i < 20'000; ++i) many += "- 1 1 x\n";
+  EXPECT_EQ(parse_module_changes(many, {}).size(), 4096u);
+  EXPECT_TRUE(ModuleLoads({}, kModules, {}).empty());
+  EXPECT_EQ(ModuleLoads({}, kModules, {}).address_at(0xc0481010, 5), 0xc0481010u);
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which process an id means at which time, who started it, and where it runs.
+#include <gtest/gtest.h>
+
+#include "trace/processes.hpp"
+
+namespace kmt {
+namespace {
+
+TaskLife birth(std::int32_t tid, std::uint64_t born_ns, std::int32_t creator) { return {tid, born_ns, creator, true}; }
+
+TaskLife thread(std::int32_t tid, std::uint64_t born_ns, std::int32_t creator) {
+  return {tid, born_ns, creator, true, true};
+}
+
+TEST(TaskLives, AnIdIsAnotherTaskFromEachBirthOn) {
+  TraceInfo info;
+  info.lives.born(birth(300, 2000, 10));
+  info.lives.born(birth(300, 1000, 11));  // CPUs are read one after the other
+  EXPECT_EQ(process_at(info, 300, 999).life, nullptr);
+  EXPECT_EQ(process_at(info, 300, 1000).life->creator, 11);
+  EXPECT_EQ(process_at(info, 300, 1999).life->creator, 11);
+  EXPECT_EQ(process_at(info, 300, 2000).life->creator, 10);
+  EXPECT_TRUE(info.lives.is_used_again(300));
+  EXPECT_FALSE(info.lives.is_used_again(10));
+}
+
+TEST(TaskLives, OneThatLivedAtTheBeginIsAnotherToo) {
+  TraceInfo info;
+  info.lives.born(birth(300, 1000, 10));
+  EXPECT_FALSE(info.lives.is_used_again(300));
+  info.lives.known(300, {300, 1, 0, "/old"}, true);
+  EXPECT_TRUE(info.lives.is_used_again(300));
+  info.lives.known(300, {300, 10, 0, "/new"}, false);
+  EXPECT_EQ(cgroup_of(info, process_at(info, 300, 999), 999), "/old");
+  EXPECT_EQ(cgroup_of(info, process_at(info, 300, 1001), 1001), "") << "which of the two the end told of is not known";
+}
+
+TEST(TaskLives, BothEventsOfOneBirthAreOne) {
+  TraceInfo info;
+  info.lives.born(thread(301, 1000, 300));
+  info.lives.born({301, 1200, 300});  // sched_process_fork
+  EXPECT_FALSE(info.lives.is_used_again(301));
+  EXPECT_EQ(process_at(info, 301, 5000).pid, 300);
+  info.lives.born({301, 900'000'000, 300});
+  EXPECT_TRUE(info.lives.is_used_again(301));
+}
+
+TEST(TaskLives, AThreadBelongsToTheProcessOfItsTime) {
+  TraceInfo info;
+  info.lives.born(birth(300, 1000, 10));
+  info.lives.born(thread(301, 1500, 300));
+  info.lives.born(thread(302, 1600, 301));
+  info.lives.born(birth(300, 5000, 20));
+  const Process process = process_at(info, 302, 6000);
+  EXPECT_EQ(process.pid, 300);
+  ASSERT_NE(process.life, nullptr);
+  EXPECT_EQ(process.life->born_ns, 1000u) << "not the later one of that id";
+}
+
+TEST(TaskLives, ThreadsOfTheBeginAreTold) {
+  TraceInfo info;
+  info.lives.known(300, {300, 1, 0, "/a"}, true);
+  info.lives.known(301, {300, 0, 0, ""}, true);
+  info.thread_groups = {{300, 300}, {301, 301}};  // what it was at the end
+  EXPECT_EQ(process_at(info, 301, 5).pid, 300);
+}
+
+TEST(TaskLives, ChildrenAreOfWhoLivedAtTheBegin) {
+  TraceInfo info;
+  info.lives.known(10, {10, 1, 0, "/make"}, true);
+  info.lives.born(birth(300, 1000, 10));
+  info.lives.born(birth(301, 1500, 300));
+  info.lives.born(birth(300, 2000, 99));  // 301's parent has gone
+  EXPECT_EQ(oldest_ancestor(info, process_at(info, 301, 3000)).pid, 10);
+  EXPECT_EQ(oldest_ancestor(info, process_at(info, 300, 3000)).pid, 99);
+  EXPECT_EQ(oldest_ancestor(info, {10, nullptr}).pid, 10);
+}
+
+TEST(TaskLives, ChildrenBeginInTheCgroupOfTheirParentThen) {
+  TraceInfo info;
+  info.lives.known(10, {10, 1, 0, "/a"}, true);
+  info.lives.born(birth(300, 1000, 10));
+  info.lives.moved(10, 1500, "/b");
+  info.lives.born(birth(301, 2000, 10));
+  info.lives.moved(301, 2500, "/c");
+  const auto cgroup = [&](std::int32_t tid, std::uint64_t time) {
+    return cgroup_of(info, process_at(info, tid, time), time);
+  };
+  EXPECT_EQ(cgroup(300, 9000), "/a");
+  EXPECT_EQ(cgroup(301, 2400), "/b");
+  EXPECT_EQ(cgroup(301, 2500), "/c");
+  EXPECT_EQ(cgroup(10, 1499), "/a");
+  EXPECT_EQ(cgroup(10, 9000), "/b");
+  info.lives.born(birth(301, 3000, 300));
+  EXPECT_EQ(cgroup(301, 3500), "/a") << "what had the id before was moved, not this";
+}
+
+TEST(TaskLives, CirclesEnd) {
+  TraceInfo info;
+  info.lives.born(thread(300, 1000, 301));
+  info.lives.born(thread(301, 1000, 300));
+  info.lives.born(birth(400, 1000, 401));
+  info.lives.born(birth(401, 1000, 400));
+  process_at(info, 300, 2000);
+  oldest_ancestor(info, process_at(info, 400, 2000));
+  EXPECT_EQ(cgroup_of(info, process_at(info, 400, 2000), 2000), "");
+  EXPECT_EQ(container_of(info, process_at(info, 400, 2000), 2000), "");
+}
+
+TEST(TaskLives, ContainersHaveTheNamesOfTheirCgroups) {
+  const std::string id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+  EXPECT_EQ(container_of_cgroup("/system.slice/docker-" + id + ".scope"), "docker 0123456789ab");
+  EXPECT_EQ(container_of_cgroup("/docker/" + id), "docker 0123456789ab");
+  EXPECT_EQ(container_of_cgroup("/machine.slice/libpod-" + id + ".scope/container"), "podman 0123456789ab");
+  EXPECT_EQ(container_of_cgroup("/kubepods.slice/kubepods-pod1.slice/cri-containerd-" + id + ".scope"),
+            "containerd 0123456789ab");
+  EXPECT_EQ(container_of_cgroup("/kubepods/besteffort/pod12ab/" + id), "kubernetes 0123456789ab");
+  EXPECT_EQ(container_of_cgroup("/lxc.payload.web/init.scope"), "lxc web");
+  EXPECT_EQ(container_of_cgroup("/machine.slice/machine-web.scope"), "machine web");
+  EXPECT_EQ(container_of_cgroup("/system.slice/docker.service"), "");
+  EXPECT_EQ(container_of_cgroup(""), "");
+}
+
+TEST(TaskLives, ContainersAreToldByPidSpacesToo) {
+  TraceInfo info;
+  info.lives.known(10, {10, 1, 4026531836, "/a"}, true);
+  info.lives.known(11, {11, 1, 4026532999, "/a"}, true);
+  EXPECT_EQ(container_of(info, {10, nullptr}, 5), "[host]");
+  EXPECT_EQ(container_of(info, {11, nullptr}, 5), "[pid space 4026532999]");
+  info.lives.born({300, 1000, 10, true, false, true});
+  info.lives.born(birth(301, 1500, 300));
+  EXPECT_EQ(container_of(info, process_at(info, 301, 2000), 2000), "[pid space of 300]");
+}
+
+}  // namespace
+}  // namespace kmt

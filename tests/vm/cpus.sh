@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# CPU 1 goes off and on line again and again under load while everything is recorded. It is off line at the begin, too:
+# a ring buffer has no part for a CPU that was not there when it was made.
+set -eu
+cpu=/sys/devices/system/cpu/cpu1/online
+echo 0 >$cpu
+cat >/tmp/changes <<'END'
+for load in 1 2; do
+  while [ ! -e /tmp/done ]; do find /sys/kernel/mm | sort >/tmp/list$load; done &
+done
+for cycle in $(seq 200); do
+  echo 1 >/sys/devices/system/cpu/cpu1/online
+  echo 0 >/sys/devices/system/cpu/cpu1/online
+done
+echo 1 >/sys/devices/system/cpu/cpu1/online
+touch /tmp/done
+wait
+END
+kmemtrace record --no-progress -b 16M -o cpus.kmt -- sh /tmp/changes
+kmemtrace check --json cpus.kmt >check.out || echo "check: $?"
