@@ -18,8 +18,9 @@ LAYERS = {
     'snapshot': 'trace base',
     'analysis': 'results trace base',
     'views': 'results trace base',
+    'fleet': 'views results trace base',
     'library': 'base trace results symbols formats analysis views',
-    'cli': 'base trace results symbols formats capture snapshot analysis views',
+    'cli': 'base trace results symbols formats capture snapshot analysis views fleet',
 }
 
 # Third-party headers, by the start of their name, and the folders that may include them ('' is all of them).
@@ -27,7 +28,8 @@ THIRD_PARTY = {
     'fmt/': [''],
     'kmemtrace/': ['library'],
     'CLI/': ['cli'],
-    'nlohmann/': ['views', 'cli'],
+    'nlohmann/': ['views', 'fleet', 'cli'],
+    'curl/': ['fleet'],
     'prometheus/': ['views', 'cli'],
     'protozero/': ['views'],
     'sqlite3.h': ['views'],
@@ -42,7 +44,7 @@ THIRD_PARTY = {
     'gelf.h': ['symbols'],
     'zlib.h': ['base', 'formats/tracedat'],
     'zstd.h': ['formats'],
-    'xxhash.h': ['formats'],
+    'xxhash.h': ['formats', 'fleet'],
 }
 
 # Headers of the system; those of C++ have no suffix. Anything else has to enter the table above.

@@ -14,6 +14,7 @@
 
 namespace kmt {
 
+CLI::App* add_fleet_command(CLI::App& app, int& exit_code);
 CLI::App* add_list_command(CLI::App& app, int& exit_code);
 CLI::App* add_record_command(CLI::App& app, int& exit_code);
 CLI::App* add_stat_command(CLI::App& app, int& exit_code);

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/call_graph.hpp"
 #include "analysis/event_stream.hpp"
@@ -15,6 +16,7 @@
 #include "cli/analyse.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_note.hpp"
+#include "cli/export_clickhouse.hpp"
 #include "cli/filter_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/parse.hpp"
@@ -40,6 +42,7 @@ struct Options {
   std::size_t top = 10;
   std::size_t events = 100'000;
   std::size_t calls = 100'000;
+  ClickHouseOptions clickhouse;
 };
 
 constexpr const char* kFooter = R"(Examples:
@@ -51,6 +54,7 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace export big.kmt --to csv --time +1,+2 | head
   kmemtrace export big.kmt --to jsonl | jq -r 'select(.outcome == "failed") | .symbol'
   kmemtrace export big.kmt --to sqlite -o big.db && sqlite3 big.db 'SELECT * FROM leaks LIMIT 10'
+  kmemtrace export big.kmt --to clickhouse http://db1:8123 && kmemtrace fleet leaks --server http://db1:8123
 
 docs/formats/export.md describes columns, tables and views.
 
@@ -151,6 +155,29 @@ bool export_sqlite(const Options& options, ResultFile& file) {
   return complete;
 }
 
+// What else than its bytes makes of a trace what is loaded.
+std::string selection_of(const Options& options) {
+  const FilterOptions& filter = options.filter;
+  const TraceOptions& trace = options.analyse.trace;
+  const SymbolOptions& symbols = options.analyse.symbols;
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", filter.time, filter.cpus, filter.pids, filter.size,
+                     filter.comms, filter.contexts, filter.call_sites, filter.caches, trace.buffer.value_or("\n"),
+                     trace.abi, symbols.kallsyms, symbols.vmlinux, options.analyse.call_paths);
+}
+
+bool export_clickhouse(const Options& options, ResultFile&) {
+  ReportRequest request = stream_request(options);
+  OpenedTrace trace(options.analyse, {&request, 1});
+  ClickHouseExport loading(options.clickhouse, options.analyse.trace.files, selection_of(options), trace.info());
+  if (loading.is_there_already()) return true;
+  const bool complete = stream(trace, request, true, [&](const TraceInfo& info, const SymbolNames& symbols) {
+    return loading.sink(info, symbols);
+  });
+  say_what_was_read(trace);
+  loading.say_what_was_loaded(complete);
+  return complete;
+}
+
 AllocationSlices largest(OpenedTrace& trace, const Options& options, const ReportRequest& request) {
   LargestAllocations largest(trace.info(), options.events);
   stream(trace, request, true, [&](const TraceInfo&, const SymbolNames&) { return &largest; });
@@ -214,14 +241,19 @@ bool export_perfetto(const Options& options, ResultFile& file) { return export_t
 bool export_chrome(const Options& options, ResultFile& file) { return export_tracks(options, file, chrome_export); }
 
 // Options that some formats have no use for.
-enum class OwnOptions { none, of_stacks, of_tracks };
+enum class OwnOptions { none, of_stacks, of_tracks, of_clickhouse };
 struct OwnOption {
   const char* name;
   OwnOptions of;
 };
 constexpr std::array kOwnOptions = {OwnOption{"--metric", OwnOptions::of_stacks},
-                                    OwnOption{"--by", OwnOptions::of_tracks}, OwnOption{"--top", OwnOptions::of_tracks},
-                                    OwnOption{"--events", OwnOptions::of_tracks}};
+                                    OwnOption{"--by", OwnOptions::of_tracks},
+                                    OwnOption{"--top", OwnOptions::of_tracks},
+                                    OwnOption{"--events", OwnOptions::of_tracks},
+                                    OwnOption{"--level", OwnOptions::of_clickhouse},
+                                    OwnOption{"--host", OwnOptions::of_clickhouse},
+                                    OwnOption{"--recorded-at", OwnOptions::of_clickhouse},
+                                    OwnOption{"--retry", OwnOptions::of_clickhouse}};
 
 struct Format {
   std::string_view name;
@@ -240,7 +272,9 @@ constexpr std::array kFormats = {
     Format{"chrome", "the same as JSON, for chrome://tracing and others", export_chrome, OwnOptions::of_tracks},
     Format{"csv", "every event, a line each", export_csv},
     Format{"jsonl", "every event, a JSON object a line", export_jsonl},
-    Format{"sqlite", "database of every event and every allocation, with a view for each report", export_sqlite}};
+    Format{"sqlite", "database of every event and every allocation, with a view for each report", export_sqlite},
+    Format{"clickhouse", "into a ClickHouse server at URL, beside traces of other machines: see `kmemtrace fleet`",
+           export_clickhouse, OwnOptions::of_clickhouse}};
 
 void check_options(const CLI::App& command, const Format& format) {
   for (const OwnOption& option : kOwnOptions) {
@@ -268,9 +302,13 @@ std::string format_help() {
   return text;
 }
 
-int run(const CLI::App& command, const Options& options) {
+int run(const CLI::App& command, Options& options) {
   const Format& format = format_named(options.format);
   check_options(command, format);
+  if (format.options == OwnOptions::of_clickhouse) {
+    if (!options.output.empty()) throw Error("clickhouse writes no file").hint("Leave out -o, and name a server");
+    options.clickhouse.url = take_url(options.analyse.trace.files);
+  }
   const std::vector<std::string>& files = options.analyse.trace.files;
   ResultFile file(options.output, files.empty() ? std::vector{default_trace()} : files);
   const bool complete = format.run(options, file);
@@ -311,6 +349,7 @@ CLI::App* add_export_command(CLI::App& app, int& exit_code) {
                    "chrome; 0 means none. Of them --time and --pid select.")
       ->option_text("N")
       ->check(count_range());
+  add_clickhouse_options(*command, options->clickhouse);
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);
   command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));

@@ -154,6 +154,7 @@ void add_commands(CLI::App& app, int& exit_code, const std::vector<std::string>&
   add_flamegraph_command(app, exit_code);
   add_graph_command(app, exit_code, command_words);
   add_export_command(app, exit_code);
+  add_fleet_command(app, exit_code);
   add_convert_command(app, exit_code);
   add_repair_command(app, exit_code);
   add_completion_command(app, exit_code);

@@ -272,6 +272,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());
   read_cpu_stats(description.cpu_stats, kernel.clock_scale, info);
   info.notes = std::move(kernel.notes);
+  if (!known(kernel.node_name).empty()) info.notes["host"] = kernel.node_name;
   for (const auto& [name, kind] :
        {std::pair{"some_tasks", Imperfection::some_tasks}, std::pair{"some_cpus", Imperfection::some_cpus}})
     if (const auto note = info.notes.find(name); note != info.notes.end())

@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- `kmemtrace fleet leaks`: what was live when traces ended, and how it grew while they lasted. The slope of the line
+-- that least squares lay through live bytes L over the seconds t from 0 to T is 12 / T^3 * integral of (t - T/2) L(t).
+-- A change d of L at the time t is worth d * t (T - t) / 2 in that integral, so the slope is 6 / T^3 * (T * sum of d t -
+-- sum of d t^2): the two moments that rows have, which add up. {keys_as}, {keys}, {rows}, {traces} are as in report.sql.
+SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0), countIf(slope > 0), sum(live_n),
+  sum(live_b), avg(slope), stddevSamp(slope)
+FROM (
+  SELECT allocator{keys}, of_host, live_n, live_b,
+    if(seconds > 0, 6 * (seconds * moment_1 - moment_2) / pow(seconds, 3), 0) AS slope
+  FROM (
+    SELECT trace, any(host) AS of_host, allocator{keys_as}, sum(live_allocations) AS live_n, sum(live_bytes) AS live_b,
+      sum(live_moment_1) AS moment_1, sum(live_moment_2) AS moment_2
+    FROM {database}.sums
+    WHERE {rows} AND trace GLOBAL IN (SELECT trace FROM {database}.traces WHERE {traces})
+    GROUP BY trace, allocator{keys}
+  ) AS of_traces GLOBAL ANY LEFT JOIN (
+    SELECT trace, (max(end_ns) - min(first_ns)) / 1e9 AS seconds FROM {database}.traces WHERE {traces} GROUP BY trace
+  ) AS lengths USING trace
+)
+GROUP BY allocator{keys}

@@ -1,0 +1,7 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- `kmemtrace fleet traces`: what is loaded, the newest first. {traces} selects.
+SELECT trace, host, kernel, arch, level, path, format, toUInt32(began), recorded_ns, events, lost_events
+FROM {database}.traces
+WHERE {traces}
+ORDER BY began DESC, host, trace, loaded DESC, level DESC
+LIMIT 1 BY trace

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fleet/clickhouse.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "fleet/sql_text.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// Codes of ClickHouse's exceptions (dbms/src/Common/ErrorCodes.cpp) that time may cure.
+constexpr std::array kPassing = {
+    32,   // ATTEMPT_TO_READ_AFTER_EOF: a shard went away
+    159,  // TIMEOUT_EXCEEDED
+    198,  // DNS_ERROR
+    202,  // TOO_MANY_SIMULTANEOUS_QUERIES
+    203,  // NO_FREE_CONNECTION
+    209,  // SOCKET_TIMEOUT
+    210,  // NETWORK_ERROR
+    216,  // QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING
+    236,  // ABORTED: the server stops
+    241,  // MEMORY_LIMIT_EXCEEDED, of all queries
+    252,  // TOO_MANY_PARTS
+    279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not there
+    473,  // DEADLOCK_AVOIDED
+};
+constexpr int kUnknownTable = 60;
+constexpr int kUnknownDatabase = 81;
+
+// "Code: 47, e.displayText() = …"; 0: it says none.
+int code_of(std::string_view text) {
+  constexpr std::string_view kMark = "Code: ";
+  const std::size_t at = text.find(kMark);
+  int code = 0;
+  if (at != std::string_view::npos) std::from_chars(text.data() + at + kMark.size(), text.data() + text.size(), code);
+  return code;
+}
+
+std::string first_line(std::string_view text) {
+  return printable(text.substr(0, std::min<std::size_t>(text.find('\n'), 600)));
+}
+
+const char* environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+ServerAddress parse_server(const std::string& url) {
+  ServerAddress address{parse_http_url(url)};
+  if (address.http.user.empty()) address.http.user = environment("CLICKHOUSE_USER");
+  if (address.http.password.empty()) address.http.password = environment("CLICKHOUSE_PASSWORD");
+  std::string_view path = address.http.path;
+  while (path.starts_with('/')) path.remove_prefix(1);
+  while (path.ends_with('/')) path.remove_suffix(1);
+  if (!path.empty()) address.database = path;
+  return address;
+}
+
+ClickHouse::ClickHouse(ServerAddress address) : address_(std::move(address)), client_(address_.http) {}
+
+std::string ClickHouse::attempt(const Parameters& parameters, std::string_view body, std::string& answer) {
+  const HttpReply reply = client_.post(parameters, body);
+  if (!reply.failure.empty()) return reply.failure;
+  const int code = code_of(reply.body);
+  if (reply.status == 200) {
+    answer = reply.body;
+    return {};
+  }
+  const std::string said = reply.body.empty() ? fmt::format("HTTP status {}", reply.status) : first_line(reply.body);
+  if (std::ranges::find(kPassing, code) != kPassing.end()) return said;
+  if (code == 0 && reply.status >= 500) return said;
+  Error error(fmt::format("The server at {} refuses: {}", address_.http.base, said));
+  if (code == kUnknownTable || code == kUnknownDatabase)
+    error.hint("Nothing was loaded there yet: `kmemtrace export FILE --to clickhouse URL` does");
+  throw error;
+}
+
+std::string ClickHouse::tried(const Parameters& parameters, std::string_view body) {
+  const Clock::time_point end = Clock::now() + address_.patience;
+  std::string answer;
+  for (milliseconds pause{100};; pause = std::min(pause * 2, milliseconds{5000})) {
+    const std::string failure = attempt(parameters, body, answer);
+    if (failure.empty()) return answer;
+    if (Clock::now() + pause > end) {
+      Error error(fmt::format("Cannot get through to the server at {}: {}", address_.http.base, failure));
+      throw error.hint("--retry tries for longer; what was loaded so far stays and is not sent again");
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+// Settings differ from version to version, and one that a server does not know is an error.
+const ClickHouse::Parameters& ClickHouse::settings() {
+  if (!settings_.empty()) return settings_;
+  const Parameters wanted = {{"allow_experimental_low_cardinality_type", "1"},  // 18.16 asks for it
+                             {"insert_distributed_sync", "1"},                  // stored when the server says so
+                             {"output_format_json_quote_64bit_integers", "0"},
+                             {"async_insert", "0"},
+                             {"wait_end_of_query", "1"}};  // an error is the status, not a part of the answer
+  std::string names;
+  for (const auto& [name, value] : wanted) names += (names.empty() ? "" : ", ") + sql_string(name);
+  const std::string known =
+      tried({}, "SELECT name FROM system.settings WHERE name IN (" + names + ") FORMAT TabSeparated");
+  for (const auto& setting : wanted)
+    if (setting.first == "wait_end_of_query" || ("\n" + known).find("\n" + setting.first + "\n") != std::string::npos)
+      settings_.push_back(setting);
+  return settings_;
+}
+
+void ClickHouse::run(const std::string& sql) { tried(settings(), sql); }
+
+std::vector<nlohmann::json> ClickHouse::query(const std::string& sql) {
+  const std::string text = tried(settings(), sql + "\nFORMAT JSONCompact");
+  const nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
+  if (answer.is_discarded() || !answer.contains("data"))
+    throw Error(fmt::format("The server at {} answers with something else than JSON: {}", address_.http.base,
+                            first_line(text)));
+  return answer["data"].get<std::vector<nlohmann::json>>();
+}
+
+bool ClickHouse::insert(const std::string& table, std::string_view columns, std::string_view rows,
+                        const std::string& query_id, const std::function<bool()>& is_there) {
+  Parameters parameters = settings();
+  parameters.emplace_back("query_id", query_id);
+  parameters.emplace_back(
+      "query", fmt::format("INSERT INTO {}.{} ({}) FORMAT RowBinary", sql_name(address_.database), table, columns));
+  const Clock::time_point end = Clock::now() + address_.patience;
+  std::string answer;
+  for (milliseconds pause{100};; pause = std::min(pause * 2, milliseconds{5000})) {
+    const std::string failure = attempt(parameters, rows, answer);
+    if (failure.empty()) return pause != milliseconds{100};
+    if (Clock::now() + pause > end) {
+      Error error(fmt::format("Cannot load into the server at {}: {}", address_.http.base, failure));
+      throw error.hint(
+          "What was loaded so far stays and is not sent again: run the same command when the server is there");
+    }
+    do std::this_thread::sleep_for(pause);
+    while (Clock::now() < end &&
+           !query("SELECT 1 FROM system.processes WHERE query_id = " + sql_string(query_id)).empty());
+    if (is_there()) return true;
+  }
+}
+
+}  // namespace kmt

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A ClickHouse server over HTTP. What is only for now in the way (no connection, a restart, too much load) is tried
+// again for a while; everything else throws Error with the server's own words.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "fleet/http.hpp"
+
+namespace kmt {
+
+struct ServerAddress {
+  HttpAddress http;
+  std::string database = "kmemtrace";
+  std::chrono::milliseconds patience = std::chrono::minutes(2);  // how long one request is tried again
+};
+// http://[USER:PASSWORD@]HOST:PORT/[DATABASE]; a user and password may be in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD
+// instead. Throws Error.
+ServerAddress parse_server(const std::string& url);
+
+class ClickHouse {
+ public:
+  explicit ClickHouse(ServerAddress address);
+
+  // Runs a statement that gives no rows, and that may be run twice.
+  void run(const std::string& sql);
+  // The rows of a SELECT without FORMAT.
+  std::vector<nlohmann::json> query(const std::string& sql);
+  // Inserts rows in RowBinary, all or none. Whether they are there after a failure nobody knows: before they are sent
+  // again it waits until the server has no such query any more, and asks `is_there`. Returns whether they were sent
+  // more than once.
+  bool insert(const std::string& table, std::string_view columns, std::string_view rows, const std::string& query_id,
+              const std::function<bool()>& is_there);
+
+  const std::string& database() const { return address_.database; }
+  const ServerAddress& address() const { return address_; }
+
+ private:
+  using Parameters = std::vector<std::pair<std::string, std::string>>;
+  // One attempt; empty: it went well; else why not. Throws Error where trying again would not help.
+  std::string attempt(const Parameters& parameters, std::string_view body, std::string& answer);
+  std::string tried(const Parameters& parameters, std::string_view body);
+  const Parameters& settings();
+
+  ServerAddress address_;
+  HttpClient client_;
+  Parameters settings_;  // that the server knows; empty: not asked yet
+};
+
+}  // namespace kmt

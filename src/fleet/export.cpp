@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fleet/export.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "fleet/sql_text.hpp"
+#include "results/group.hpp"
+#include "trace/function_name.hpp"
+#include "views/event_fields.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::string_view kSumColumns =
+    "day, host, kernel, trace, began, block, at, allocator, function, call_site, cache, page_order, comm, context, "
+    "allocations, failed_allocations, bytes_requested, bytes_allocated, matched_frees, bytes_freed, live_allocations, "
+    "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2";
+constexpr std::string_view kEventColumns =
+    "day, host, kernel, trace, began, block, id, time_ns, cpu, tid, task, context, event, outcome, allocator, address, "
+    "bytes_requested, bytes_allocated, call_site, symbol, function, cache, page_order, migrate_type, gfp_flags, node, "
+    "allocation, lifetime_ns, stack";
+constexpr std::string_view kTraceColumns =
+    "day, host, kernel, trace, began, level, path, format, arch, cpus, page_size, clock, first_ns, end_ns, "
+    "recorded_ns, "
+    "events, lost_events, sum_rows, event_rows, loaded";
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint32_t kDay = 86'400;
+
+std::uint16_t day_of(std::uint32_t at) { return static_cast<std::uint16_t>(at / kDay); }
+
+// Texts as numbers, in the order in which they come.
+class Texts {
+ public:
+  std::uint32_t id(std::string_view text) {
+    const auto found = ids_.find(std::string(text));
+    if (found != ids_.end()) return found->second;
+    const auto id = static_cast<std::uint32_t>(texts_.size());
+    texts_.emplace_back(text);
+    return ids_[std::string(text)] = id;
+  }
+  const std::string& operator[](std::uint32_t id) const { return texts_[id]; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::vector<std::string> texts_;
+};
+
+struct GroupName {
+  Allocator allocator;
+  std::uint32_t call_site;
+  std::uint32_t cache;
+  std::int8_t page_order;
+  std::uint32_t comm;
+  std::uint32_t context;
+
+  bool operator==(const GroupName&) const = default;
+};
+struct HashOfName {
+  std::size_t operator()(const GroupName& name) const {
+    std::uint64_t hash = static_cast<std::uint64_t>(name.allocator) + (std::uint64_t{name.context} << 32);
+    for (const std::uint64_t part : {std::uint64_t{name.call_site}, std::uint64_t{name.cache}, std::uint64_t{name.comm},
+                                     static_cast<std::uint64_t>(name.page_order)})
+      hash = (hash ^ part) * 0x9E3779B97F4A7C15ull;
+    return hash ^ hash >> 32;
+  }
+};
+
+// Of one second: what began and what ended in it, of the allocations of one group.
+struct Sums {
+  std::int64_t allocations = 0;
+  std::int64_t failed_allocations = 0;
+  std::int64_t bytes_requested = 0;
+  std::int64_t bytes_allocated = 0;
+  std::int64_t matched_frees = 0;
+  std::int64_t bytes_freed = 0;
+  std::int64_t live_allocations = 0;
+  std::int64_t live_bytes = 0;
+  std::int64_t cross_cpu_frees = 0;
+  std::uint64_t lifetime_ns = 0;
+  double live_moment_1 = 0;  // sum of the changes of live bytes times the seconds since the trace's first event
+  double live_moment_2 = 0;  // times their square
+
+  void grow(std::int64_t bytes, double seconds) {
+    live_bytes += bytes;
+    live_moment_1 += static_cast<double>(bytes) * seconds;
+    live_moment_2 += static_cast<double>(bytes) * seconds * seconds;
+  }
+};
+
+struct Live {
+  std::uint32_t group = 0;
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes = 0;     // what is left of it
+  bool first_is_gone = false;  // of pages the first one, with which the allocation ended
+};
+
+}  // namespace
+
+struct FleetExport::State {
+  State(const ServerAddress& address, const TraceInfo& trace_info, const SymbolNames& symbols, const FleetTrace& of)
+      : server(address),
+        info(trace_info),
+        names(trace_info, symbols),
+        trace(of),
+        sums_loader(address, "sums", kSumColumns, of.id) {
+    if (of.with_events) events_loader.emplace(address, "events", kEventColumns, of.id);
+  }
+
+  std::uint32_t wall_second(std::uint64_t time_ns) const {
+    const std::uint64_t passed = time_ns > first_ns ? time_ns - first_ns : 0;
+    return trace.began + (info.clock_in_ns ? static_cast<std::uint32_t>(passed / kSecond) : 0);
+  }
+  RowBinary& begin_row(BlockLoader& loader, std::uint16_t day);
+  std::uint32_t group_of(const StreamedEvent& streamed, const EventFields& fields);
+  Sums& sums_of(std::uint32_t group);
+  void send_sums();
+  void end_allocation(const StreamedEvent& streamed, const EndedPart& part);
+  void begin_allocation(const StreamedEvent& streamed, const EventFields& fields);
+  void add_event(const StreamedEvent& streamed, const EventFields& fields);
+  void send_trace(const StreamEnd& end);
+
+  ClickHouse server;
+  const TraceInfo& info;
+  EventNames names;
+  const FleetTrace& trace;
+  BlockLoader sums_loader;
+  std::optional<BlockLoader> events_loader;
+  LoadCounts sum_counts;
+  LoadCounts event_counts;
+  std::uint64_t events = 0;
+  std::uint64_t first_ns = 0;
+  std::uint32_t second = 0;  // that `sums` are of
+  double seconds = 0;        // of the event, since the first
+  Texts texts;
+  std::unordered_map<GroupName, std::uint32_t, HashOfName> groups;
+  std::vector<GroupName> group_names;
+  std::vector<std::uint32_t> place;      // of a group in `sums`, from 1; 0: nothing happened in this second
+  std::vector<std::uint32_t> in_second;  // groups, in the order in which something happened
+  std::vector<Sums> sums;
+  std::unordered_map<std::uint32_t, Live> live;
+};
+
+FleetExport::FleetExport(const ServerAddress& server, const TraceInfo& info, const SymbolNames& symbols,
+                         const FleetTrace& trace)
+    : state_(std::make_unique<State>(server, info, symbols, trace)) {}
+FleetExport::~FleetExport() = default;
+
+const LoadCounts& FleetExport::sums() const { return state_->sum_counts; }
+const LoadCounts& FleetExport::events() const { return state_->event_counts; }
+
+RowBinary& FleetExport::State::begin_row(BlockLoader& loader, std::uint16_t day) {
+  RowBinary& row = loader.row(day);
+  return row.number(day)
+      .text(trace.host)
+      .text(printable(info.kernel))
+      .text(trace.id)
+      .number(trace.began)
+      .number(loader.block());
+}
+
+std::uint32_t FleetExport::State::group_of(const StreamedEvent& streamed, const EventFields& fields) {
+  const bool in_task = streamed.context == "task";
+  const GroupName name = {allocator_of(streamed.event->kind),
+                          texts.id(fields.symbol),
+                          texts.id(fields.cache),
+                          static_cast<std::int8_t>(fields.order ? static_cast<int>(*fields.order) : -1),
+                          in_task ? texts.id(fields.task) : texts.id(fmt::format("[{}]", streamed.context)),
+                          texts.id(streamed.context)};
+  const auto [known, is_new] = groups.try_emplace(name, static_cast<std::uint32_t>(group_names.size()));
+  if (is_new) {
+    group_names.push_back(name);
+    place.push_back(0);
+  }
+  return known->second;
+}
+
+Sums& FleetExport::State::sums_of(std::uint32_t group) {
+  if (place[group] == 0) {
+    in_second.push_back(group);
+    sums.emplace_back();
+    place[group] = static_cast<std::uint32_t>(sums.size());
+  }
+  return sums[place[group] - 1];
+}
+
+void FleetExport::State::send_sums() {
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const GroupName& name = group_names[in_second[i]];
+    const Sums& of = sums[i];
+    place[in_second[i]] = 0;
+    const std::string& symbol = texts[name.call_site];
+    RowBinary& row = begin_row(sums_loader, day_of(second)).number(second);
+    row.text(name_of(name.allocator)).text(function_of(symbol)).text(symbol).text(texts[name.cache]);
+    row.number(name.page_order).text(texts[name.comm]).text(texts[name.context]);
+    for (const std::int64_t sum :
+         {of.allocations, of.failed_allocations, of.bytes_requested, of.bytes_allocated, of.matched_frees,
+          of.bytes_freed, of.live_allocations, of.live_bytes, of.cross_cpu_frees})
+      row.number(sum);
+    row.number(of.lifetime_ns).number(of.live_moment_1).number(of.live_moment_2);
+  }
+  in_second.clear();
+  sums.clear();
+}
+
+void FleetExport::State::begin_allocation(const StreamedEvent& streamed, const EventFields& fields) {
+  const std::uint32_t group = group_of(streamed, fields);
+  Sums& of = sums_of(group);
+  if (streamed.outcome == Outcome::failed) {
+    ++of.failed_allocations;
+    return;
+  }
+  const std::uint64_t requested = fields.bytes_requested.value_or(0);
+  const std::uint64_t bytes = fields.bytes_allocated.value_or(0);
+  ++of.allocations;
+  ++of.live_allocations;
+  of.bytes_requested += static_cast<std::int64_t>(requested);
+  of.bytes_allocated += static_cast<std::int64_t>(bytes);
+  of.grow(static_cast<std::int64_t>(bytes), seconds);
+  live[streamed.allocation] = {group, requested, bytes};
+}
+
+void FleetExport::State::end_allocation(const StreamedEvent& streamed, const EndedPart& part) {
+  const auto found = live.find(part.allocation);
+  if (found == live.end()) return;
+  Live& of = found->second;
+  Sums& sum = sums_of(of.group);
+  const std::uint64_t bytes = std::min(of.bytes, part.bytes.value_or(of.bytes));
+  const bool freed = streamed.outcome == Outcome::freed;
+  sum.grow(-static_cast<std::int64_t>(bytes), seconds);
+  of.bytes -= bytes;
+  if (freed) sum.bytes_freed += static_cast<std::int64_t>(bytes);
+  if (!part.whole) {
+    if (of.first_is_gone && of.bytes == 0) live.erase(found);
+    return;
+  }
+  --sum.live_allocations;
+  if (freed) {
+    ++sum.matched_frees;
+    if (part.began_cpu != streamed.event->cpu) ++sum.cross_cpu_frees;
+    if (streamed.event->time_ns > part.began_ns) sum.lifetime_ns += streamed.event->time_ns - part.began_ns;
+  }
+  if (streamed.outcome == Outcome::told_twice) {  // what was told first is taken back
+    --sum.allocations;
+    sum.bytes_requested -= static_cast<std::int64_t>(of.bytes_requested);
+    sum.bytes_allocated -= static_cast<std::int64_t>(bytes);
+  }
+  of.first_is_gone = true;
+  if (of.bytes == 0) live.erase(found);
+}
+
+void FleetExport::State::add_event(const StreamedEvent& streamed, const EventFields& fields) {
+  const Event& event = *streamed.event;
+  RowBinary& row = begin_row(*events_loader, day_of(second)).number(events).number(event.time_ns);
+  row.number(std::uint32_t{event.cpu}).number(event.tid).text(fields.task).text(streamed.context).text(fields.name);
+  row.text(outcome_text(streamed.outcome)).text(fields.allocator).maybe<std::uint64_t>(fields.address);
+  row.maybe<std::uint64_t>(fields.bytes_requested).maybe<std::uint64_t>(fields.bytes_allocated);
+  row.maybe<std::uint64_t>(fields.call_site).text(fields.symbol).text(function_of(fields.symbol)).text(fields.cache);
+  row.maybe<std::uint8_t>(fields.order).text(fields.migrate_type).text(fields.gfp_flags);
+  row.maybe<std::int32_t>(fields.node).number(fields.allocation).maybe<std::uint64_t>(fields.lifetime_ns);
+  row.length(event.stack.value == 0 ? 0 : info.stacks[event.stack].size());
+  if (event.stack.value != 0) names.stack(event.stack, [&](const std::string& symbol) { row.text(symbol); });
+}
+
+void FleetExport::add(const StreamedEvent& streamed) {
+  State& state = *state_;
+  const std::uint64_t time_ns = streamed.event->time_ns;
+  if (state.events++ == 0) {
+    state.first_ns = time_ns;
+    state.second = state.wall_second(time_ns);
+  }
+  // Where a trace is damaged time may go back: what is earlier counts for the second that is open.
+  const std::uint32_t second = state.wall_second(time_ns);
+  if (second > state.second) {
+    state.send_sums();
+    state.second = second;
+  }
+  state.seconds = time_ns > state.first_ns ? static_cast<double>(time_ns - state.first_ns) / 1e9 : 0;
+  const EventFields fields = state.names.fields_of(streamed);
+  if (state.events_loader) state.add_event(streamed, fields);
+  for (const EndedPart& part : streamed.ended) state.end_allocation(streamed, part);
+  if (streamed.allocation != 0) state.begin_allocation(streamed, fields);
+}
+
+void FleetExport::State::send_trace(const StreamEnd& end) {
+  RowBinary row;
+  row.number(day_of(trace.began)).text(trace.host).text(printable(info.kernel)).text(trace.id).number(trace.began);
+  row.text(trace.with_events ? "events" : "aggregates").text(printable(info.path)).text(printable(info.format));
+  row.text(printable(info.arch)).number(std::uint32_t{info.cpus}).number(static_cast<std::uint32_t>(info.page_size));
+  row.text(printable(info.clock)).number(end.first_ns).number(end.end_ns);
+  row.number(end.end_ns > end.first_ns ? end.end_ns - end.first_ns : std::uint64_t{0});
+  row.number(end.events).number(total_lost_events(info)).number(sum_counts.rows).number(event_counts.rows);
+  row.number(static_cast<std::uint32_t>(std::time(nullptr)));
+  server.insert("traces", kTraceColumns, row.bytes(), fmt::format("kmemtrace-{}-traces", trace.id),
+                [&] { return is_loaded(server.address(), trace); });
+}
+
+void FleetExport::end(const StreamEnd& end) {
+  State& state = *state_;
+  if (!end.complete) return;
+  state.send_sums();
+  state.sum_counts = state.sums_loader.finish();
+  if (state.events_loader) state.event_counts = state.events_loader->finish();
+  state.send_trace(end);
+}
+
+bool is_loaded(const ServerAddress& address, const FleetTrace& trace) {
+  ClickHouse server(address);
+  return !server
+              .query(fmt::format("SELECT 1 FROM {}.traces WHERE trace = {}{} LIMIT 1", sql_name(server.database()),
+                                 sql_string(trace.id), trace.with_events ? " AND level = 'events'" : ""))
+              .empty();
+}
+
+}  // namespace kmt

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fleet/http.hpp"
+
+#include <mutex>
+
+#include <curl/curl.h>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr long kConnectSeconds = 10;
+constexpr long kSeconds = 3600;  // of one request, the longest query
+
+struct FreeText {
+  void operator()(char* text) const { curl_free(text); }
+};
+using Text = std::unique_ptr<char, FreeText>;
+
+std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, flags) != CURLUE_OK) return {};
+  return Text(text).get();
+}
+
+std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {
+  static_cast<std::string*>(into)->append(bytes, size * count);
+  return size * count;
+}
+
+}  // namespace
+
+HttpAddress parse_http_url(const std::string& text) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), curl_url_cleanup);
+  const bool is_url = url && curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
+  const std::string scheme = is_url ? part_of(url.get(), CURLUPART_SCHEME) : "";
+  if (scheme != "http" && scheme != "https") {
+    Error error("This is no address of a server");
+    throw error.hint(
+        "Write http://HOST:8123/ or https://HOST:8443/, with a database behind it: http://HOST:8123/DATABASE");
+  }
+  HttpAddress address;
+  const std::string port = part_of(url.get(), CURLUPART_PORT);
+  address.base = fmt::format("{}://{}{}{}", scheme, part_of(url.get(), CURLUPART_HOST), port.empty() ? "" : ":", port);
+  address.path = part_of(url.get(), CURLUPART_PATH, CURLU_URLDECODE);
+  address.user = part_of(url.get(), CURLUPART_USER, CURLU_URLDECODE);
+  address.password = part_of(url.get(), CURLUPART_PASSWORD, CURLU_URLDECODE);
+  return address;
+}
+
+struct HttpClient::Handle {
+  CURL* curl = curl_easy_init();
+  Handle() = default;
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { curl_easy_cleanup(curl); }
+};
+
+HttpClient::HttpClient(HttpAddress address) : address_(std::move(address)) {
+  static std::once_flag once;
+  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+  handle_ = std::make_unique<Handle>();
+  CURL* const curl = handle_->curl;
+  if (curl == nullptr) throw Error("Cannot set up libcurl: out of memory");
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, kSeconds);
+  curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(curl, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
+  if (!address_.user.empty()) {
+    curl_easy_setopt(curl, CURLOPT_USERNAME, address_.user.c_str());
+    curl_easy_setopt(curl, CURLOPT_PASSWORD, address_.password.c_str());
+  }
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+}
+
+HttpClient::~HttpClient() = default;
+
+HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>>& parameters, std::string_view body) {
+  CURL* const curl = handle_->curl;
+  std::string url = address_.base + "/";
+  for (const auto& [name, value] : parameters) {
+    const Text escaped(curl_easy_escape(curl, value.data(), static_cast<int>(value.size())));
+    url += fmt::format("{}{}={}", url.ends_with('/') ? "?" : "&", name, escaped.get());
+  }
+  // A large body is sent without asking first whether it is welcome, and without a type that nobody reads.
+  using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+  Headers headers(curl_slist_append(nullptr, "Expect:"), curl_slist_free_all);
+  headers.reset(curl_slist_append(headers.release(), "Content-Type: application/octet-stream"));
+  HttpReply reply;
+  char reason[CURL_ERROR_SIZE] = "";
+  curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+  curl_easy_setopt(curl, CURLOPT_POST, 1L);
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply.body);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
+  const CURLcode code = curl_easy_perform(curl);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, nullptr);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+  if (code != CURLE_OK)
+    reply.failure = reason[0] != '\0' ? reason : curl_easy_strerror(code);
+  else
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);
+  return reply;
+}
+
+}  // namespace kmt

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fleet/load.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "fleet/sql_text.hpp"
+
+namespace kmt {
+
+BlockLoader::BlockLoader(const ServerAddress& address, std::string table, std::string_view columns, std::string trace)
+    : server_(address), table_(std::move(table)), columns_(columns), trace_(std::move(trace)), there_(stored("")) {}
+
+BlockLoader::~BlockLoader() {
+  if (sending_.valid()) sending_.wait();
+}
+
+std::map<std::uint32_t, std::uint64_t> BlockLoader::stored(const std::string& condition) {
+  std::map<std::uint32_t, std::uint64_t> blocks;
+  for (const auto& row :
+       server_.query(fmt::format("SELECT block, count() FROM {}.{} WHERE trace = {}{} GROUP BY block",
+                                 sql_name(server_.database()), table_, sql_string(trace_), condition)))
+    blocks[row.at(0).get<std::uint32_t>()] = row.at(1).get<std::uint64_t>();
+  return blocks;
+}
+
+RowBinary& BlockLoader::row(std::uint16_t day) {
+  if (rows_ > 0 && (rows_ == kBlockRows || block_.bytes().size() >= kBlockBytes || day != day_)) send();
+  day_ = day;
+  ++rows_;
+  return block_;
+}
+
+void BlockLoader::wait() {
+  if (sending_.valid() && sending_.get()) ++counts_.retried;
+}
+
+void BlockLoader::send() {
+  wait();
+  const std::uint32_t number = number_++;
+  const std::uint64_t rows = std::exchange(rows_, 0);
+  on_its_way_ = block_.take();
+  ours_[number] = rows;
+  ++counts_.blocks;
+  counts_.rows += rows;
+  if (there_.count(number) > 0) {
+    ++counts_.found;
+    return;
+  }
+  counts_.bytes += on_its_way_.size();
+  sending_ = std::async(std::launch::async, [this, number, rows] {
+    return server_.insert(table_, columns_, on_its_way_, fmt::format("kmemtrace-{}-{}-{}", trace_, table_, number),
+                          [&] { return stored(fmt::format(" AND block = {}", number))[number] == rows; });
+  });
+}
+
+LoadCounts BlockLoader::finish() {
+  if (rows_ > 0) send();
+  wait();
+  if (stored("") == ours_) return counts_;
+  Error error(
+      fmt::format("The server at {} does not hold {} of the trace {} as they were sent: somebody else loads the "
+                  "same trace, or changed it",
+                  server_.address().http.base, table_, trace_));
+  throw error.hint(fmt::format("On its server: OPTIMIZE TABLE {}.{} FINAL (of a cluster {}_local), and load it again",
+                               server_.database(), table_, table_));
+}
+
+}  // namespace kmt

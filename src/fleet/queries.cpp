@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fleet/queries.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "fleet/sql_files.hpp"
+#include "fleet/sql_text.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Json = nlohmann::json;
+using Keys = std::vector<const FleetKeyInfo*>;
+
+// Values of a row, from left to right.
+class Cells {
+ public:
+  explicit Cells(const Json& row) : row_(row) {}
+  const Json& next() { return row_.at(at_++); }
+  std::string text() { return next().get<std::string>(); }
+  std::uint64_t count() {  // a sum over a part of the time may be below nothing: more was freed than allocated in it
+    const Json& value = next();
+    return value.is_number_integer() && !value.is_number_unsigned() ? 0 : value.get<std::uint64_t>();
+  }
+  std::int64_t number() { return next().get<std::int64_t>(); }
+  std::uint32_t seconds() { return next().get<std::uint32_t>(); }
+  std::optional<double> decimal() {
+    const Json& value = next();
+    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+  }
+  Allocator allocator() {
+    const std::string name = text();
+    for (const Allocator known : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap})
+      if (name_of(known) == name) return known;
+    throw Error(fmt::format("The server knows an allocator \"{}\", which this kmemtrace does not", name));
+  }
+  std::vector<std::string> keys(const Keys& by) {
+    std::vector<std::string> keys;
+    while (keys.size() < by.size()) keys.push_back(text());
+    return keys;
+  }
+
+ private:
+  const Json& row_;
+  std::size_t at_ = 0;
+};
+
+std::string any_of(std::string_view column, const std::vector<std::string>& globs) {
+  std::string out;
+  for (const std::string& glob : globs) out += (out.empty() ? "" : " OR ") + sql_like(column, glob);
+  return out.empty() ? "1" : "(" + out + ")";
+}
+
+// `time`: the column that the times select by.
+std::string condition(const FleetSelection& selection, std::string_view time) {
+  std::string out = any_of("host", selection.hosts) + " AND " + any_of("kernel", selection.kernels);
+  if (selection.since) out += fmt::format(" AND {} >= toDateTime({})", time, *selection.since);
+  if (selection.until) out += fmt::format(" AND {} < toDateTime({})", time, *selection.until);
+  return out;
+}
+
+// Rows of sums by when it happened; by the day too, by which they are kept apart.
+std::string rows_in_time(const FleetSelection& selection) {
+  std::string out = condition(selection, "at");
+  if (selection.since) out += fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", *selection.since);
+  if (selection.until) out += fmt::format(" AND day <= toDate(toDateTime({}, 'UTC'))", *selection.until);
+  return out;
+}
+
+// Traces of which a part lies in the times.
+std::string traces_in_time(FleetSelection selection) {
+  const std::optional<std::uint32_t> since = std::exchange(selection.since, {});
+  std::string out = condition(selection, "began");
+  if (since) out += fmt::format(" AND toUInt32(began) + intDiv(end_ns - first_ns, 1000000000) >= {}", *since);
+  return out;
+}
+
+SqlPlaces places_of(const ClickHouse& server, const Keys& by, std::string rows, std::string traces) {
+  std::string keys_as;
+  std::string keys;
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    keys_as += fmt::format(", {} AS k{}", by[i]->sql, i + 1);
+    keys += fmt::format(", k{}", i + 1);
+  }
+  return {{"database", sql_name(server.database())},
+          {"keys_as", keys_as},
+          {"keys", keys},
+          {"rows", std::move(rows)},
+          {"traces", std::move(traces)}};
+}
+
+std::string words_of(const FleetSelection& selection) {
+  std::string out;
+  const auto add = [&](std::string_view what, std::string_view value) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, value);
+  };
+  for (const std::string& host : selection.hosts) add("host", host);
+  for (const std::string& kernel : selection.kernels) add("kernel", kernel);
+  if (selection.since) add("since", utc_text(*selection.since));
+  if (selection.until) add("until", utc_text(*selection.until));
+  return out;
+}
+
+FleetSummary summary(ClickHouse& server, const FleetSelection& selection, const std::string& traces) {
+  const std::vector<Json> rows = server.query(fill_sql(sql::summary, places_of(server, {}, "1", traces)));
+  if (rows.empty() || rows.front().at(0).get<std::uint64_t>() == 0) {
+    const std::string words = words_of(selection);
+    Error error(words.empty() ? "The server holds no trace" : "The server holds no trace of " + words);
+    throw error.hint("`kmemtrace fleet traces` lists what there is; `kmemtrace export FILE --to clickhouse URL` loads");
+  }
+  Cells cells(rows.front());
+  FleetSummary of;
+  of.selection = words_of(selection);
+  of.traces = cells.count();
+  of.hosts = cells.count();
+  of.kernels = cells.next().get<std::vector<std::string>>();
+  of.recorded_ns = cells.count();
+  of.events = cells.count();
+  of.lost_events = cells.count();
+  of.first_began = cells.seconds();
+  of.last_began = cells.seconds();
+  return of;
+}
+
+std::string name_of_keys(const std::vector<std::string>& keys) {
+  std::string name;
+  for (const std::string& key : keys) name += fmt::format("{}{}", name.empty() ? "" : ", ", key.empty() ? "-" : key);
+  return name;
+}
+
+GroupRow sums_of(Allocator allocator, Cells& cells) {
+  GroupRow row;
+  row.allocator = allocator;
+  row.allocations = cells.count();
+  row.failed_allocations = cells.count();
+  row.bytes_requested = cells.count();
+  row.bytes_allocated = cells.count();
+  row.frees = cells.count();
+  row.bytes_freed = cells.count();
+  row.live_allocations = cells.count();
+  row.live_bytes = cells.count();
+  row.cross_cpu_frees = cells.count();
+  return row;
+}
+
+// The table of an allocator, in the order of its first row; tables keep the order of allocators.
+template <typename Table>
+Table& table_of(std::vector<Table>& tables, Allocator allocator) {
+  const auto found = std::ranges::find(tables, allocator, &Table::allocator);
+  if (found != tables.end()) return *found;
+  const auto next = std::ranges::find_if(tables, [&](const Table& table) { return table.allocator > allocator; });
+  return *tables.insert(next, Table{allocator, {}});
+}
+
+}  // namespace
+
+FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Keys by) {
+  const std::string traces = traces_in_time(selection);
+  FleetReport report{summary(server, selection, traces), std::move(by), {}};
+  for (const Json& row :
+       server.query(fill_sql(sql::report, places_of(server, report.by, rows_in_time(selection), traces)))) {
+    Cells cells(row);
+    const Allocator allocator = cells.allocator();
+    FleetRow group;
+    group.keys = cells.keys(report.by);
+    group.name = name_of_keys(group.keys);
+    group.hosts = cells.count();
+    group.traces = cells.count();
+    group.sums = sums_of(allocator, cells);
+    group.lifetime_ns = cells.count();
+    table_of(report.tables, allocator).rows.push_back(std::move(group));
+  }
+  return report;
+}
+
+FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys by) {
+  const std::string traces = condition(selection, "began");
+  FleetLeaks leaks{summary(server, selection, traces), std::move(by), {}};
+  for (const Json& row : server.query(fill_sql(sql::leaks, places_of(server, leaks.by, traces, traces)))) {
+    Cells cells(row);
+    const Allocator allocator = cells.allocator();
+    FleetLeakRow group;
+    group.keys = cells.keys(leaks.by);
+    group.name = name_of_keys(group.keys);
+    group.hosts = cells.count();
+    group.traces = cells.count();
+    group.growing_hosts = cells.count();
+    group.growing_traces = cells.count();
+    group.live_allocations = cells.number();
+    group.live_bytes = cells.number();
+    group.growth = cells.decimal().value_or(0);
+    group.deviation = cells.decimal();
+    table_of(leaks.tables, allocator).rows.push_back(std::move(group));
+  }
+  return leaks;
+}
+
+FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& a, const FleetSelection& b, Keys by) {
+  const std::string of_a = condition(a, "began");
+  const std::string of_b = condition(b, "began");
+  FleetDiff diff{summary(server, a, of_a), summary(server, b, of_b), {}, std::move(by), {}};
+  const bool timed = diff.a.recorded_ns > 0 && diff.b.recorded_ns > 0;
+  diff.basis = {timed ? DiffPer::second : DiffPer::trace, "", timed ? static_cast<double>(diff.a.recorded_ns) / 1e9 : 1,
+                timed ? static_cast<double>(diff.b.recorded_ns) / 1e9 : 1,
+                timed ? "seconds of all traces together" : "a side's traces have no duration"};
+  SqlPlaces places = places_of(server, diff.by, "1", fmt::format("({}) OR ({})", of_a, of_b));
+  places.emplace_back("a", of_a);
+  places.emplace_back("b", of_b);
+  for (const Json& row : server.query(fill_sql(sql::diff, places))) {
+    Cells cells(row);
+    const Allocator allocator = cells.allocator();
+    DiffRow joined;
+    for (std::string& key : cells.keys(diff.by)) joined.keys.emplace_back(std::move(key));
+    for (const KeyValue& key : joined.keys) joined.name += (joined.name.empty() ? "" : ", ") + plain_text(key);
+    const auto side = [&](std::optional<GroupRow>& sums) {
+      cells.count();  // hosts
+      const bool is_there = cells.count() > 0;
+      sums = sums_of(allocator, cells);
+      cells.count();  // lifetimes
+      return is_there;
+    };
+    joined.in_a = side(joined.a);
+    joined.in_b = side(joined.b);
+    table_of(diff.tables, allocator).rows.push_back(std::move(joined));
+  }
+  return diff;
+}
+
+FleetTraces fleet_traces(ClickHouse& server, const FleetSelection& selection) {
+  const std::string traces = condition(selection, "began");
+  FleetTraces found{summary(server, selection, traces), {}};
+  for (const Json& row : server.query(fill_sql(sql::traces, places_of(server, {}, "1", traces)))) {
+    Cells cells(row);
+    FleetTraceRow trace;
+    for (std::string* text :
+         {&trace.trace, &trace.host, &trace.kernel, &trace.arch, &trace.level, &trace.path, &trace.format})
+      *text = cells.text();
+    trace.began = cells.seconds();
+    trace.recorded_ns = cells.count();
+    trace.events = cells.count();
+    trace.lost_events = cells.count();
+    found.rows.push_back(std::move(trace));
+  }
+  return found;
+}
+
+}  // namespace kmt

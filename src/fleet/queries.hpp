@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is asked of a fleet's server: each report is one text of sql/, and who reads it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/clickhouse.hpp"
+#include "results/fleet.hpp"
+
+namespace kmt {
+
+// Of the traces of a fleet; what is empty selects all.
+struct FleetSelection {
+  std::vector<std::string> hosts;      // globs with * and ?, any of which
+  std::vector<std::string> kernels;    // likewise
+  std::optional<std::uint32_t> since;  // seconds since 1970
+  std::optional<std::uint32_t> until;  // exclusive
+};
+
+// All throw Error. Groups are by as many keys as are given; of a report times select what happened in them, of all
+// others the traces that began in them.
+FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, std::vector<const FleetKeyInfo*> by);
+FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, std::vector<const FleetKeyInfo*> by);
+// Counts are divided by the seconds that each side's traces lasted together.
+FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& a, const FleetSelection& b,
+                     std::vector<const FleetKeyInfo*> by);
+FleetTraces fleet_traces(ClickHouse& server, const FleetSelection& selection);
+
+}  // namespace kmt

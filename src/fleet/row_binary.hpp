@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rows as ClickHouse's format RowBinary has them: values one after the other, little-endian, texts with their length as
+// a varint in front, and in front of a Nullable a byte that is 1 where it is null. No text can be taken for SQL.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kmt {
+
+class RowBinary {
+ public:
+  template <typename Number>
+  requires std::integral<Number> || std::floating_point<Number> RowBinary& number(Number value) {
+    store(&value, sizeof value);
+    return *this;
+  }
+  RowBinary& text(std::string_view text);
+  RowBinary& length(std::uint64_t elements);  // in front of an array's
+  template <typename Stored, typename Value>
+  RowBinary& maybe(const std::optional<Value>& value) {
+    number(static_cast<std::uint8_t>(value ? 0 : 1));
+    return value ? number(static_cast<Stored>(*value)) : *this;
+  }
+  RowBinary& rows(const std::string& encoded) {  // what another one encoded
+    bytes_ += encoded;
+    return *this;
+  }
+
+  const std::string& bytes() const { return bytes_; }
+  std::string take() { return std::exchange(bytes_, {}); }
+
+ private:
+  void store(const void* value, std::size_t size);
+
+  std::string bytes_;
+};
+
+}  // namespace kmt

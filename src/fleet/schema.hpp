@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The tables on a server, and what brings those of an older version up to date.
+#pragma once
+
+#include <string>
+
+#include "fleet/clickhouse.hpp"
+
+namespace kmt {
+
+// Makes the database and its tables, as far as they are not there. With a cluster, which the server's configuration
+// has to name, tables of all of its shards are put on top; each of its servers needs this once. Throws Error, also
+// where a newer version made the tables.
+void prepare_schema(ClickHouse& server, const std::string& cluster);
+
+}  // namespace kmt

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is found in the traces of many machines: groups of allocations, summed up over hosts and traces.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/columns.hpp"
+#include "results/diff.hpp"
+
+namespace kmt {
+
+struct FleetKeyInfo {
+  std::string_view name;    // what --by takes
+  std::string_view header;  // of tables
+  std::string_view sql;     // its value, a text, of a row of sums
+  std::string_view meaning;
+};
+std::span<const FleetKeyInfo> fleet_keys();
+
+// The traces that a selection takes.
+struct FleetSummary {
+  std::string selection;  // in words; empty: all
+  std::uint64_t traces = 0;
+  std::uint64_t hosts = 0;
+  std::vector<std::string> kernels;
+  std::uint64_t recorded_ns = 0;  // of all traces together
+  std::uint64_t events = 0;
+  std::uint64_t lost_events = 0;
+  std::uint32_t first_began = 0;  // seconds since 1970
+  std::uint32_t last_began = 0;
+};
+
+// Sums of a group. Of GroupRow peaks, first and last times, cross-node frees and lifetimes' spread are not known.
+struct FleetRow {
+  std::vector<std::string> keys;  // as many as are grouped by; empty: not known, or the allocator has none
+  std::string name;
+  std::uint64_t hosts = 0;
+  std::uint64_t traces = 0;
+  GroupRow sums;
+  std::uint64_t lifetime_ns = 0;  // of the matched frees together
+};
+struct FleetReport {
+  FleetSummary of;
+  std::vector<const FleetKeyInfo*> by;
+  struct Table {
+    Allocator allocator = Allocator::slab;
+    std::vector<FleetRow> rows;  // unsorted
+  };
+  std::vector<Table> tables;
+};
+
+// What lives when traces end.
+struct FleetLeakRow {
+  std::vector<std::string> keys;
+  std::string name;
+  std::uint64_t hosts = 0;
+  std::uint64_t growing_hosts = 0;  // of at least one trace in which it grew
+  std::uint64_t traces = 0;
+  std::uint64_t growing_traces = 0;
+  std::int64_t live_allocations = 0;
+  std::int64_t live_bytes = 0;
+  double growth = 0;                // bytes a second, the mean of the traces: slope of the line of least squares
+  std::optional<double> deviation;  // of that, between traces; empty: of one trace
+};
+struct FleetLeaks {
+  FleetSummary of;
+  std::vector<const FleetKeyInfo*> by;
+  struct Table {
+    Allocator allocator = Allocator::slab;
+    std::vector<FleetLeakRow> rows;
+  };
+  std::vector<Table> tables;
+};
+
+struct FleetDiff {
+  FleetSummary a;
+  FleetSummary b;
+  DiffBasis basis;
+  std::vector<const FleetKeyInfo*> by;
+  std::vector<DiffTable> tables;  // keys of rows are texts
+};
+
+struct FleetTraceRow {
+  std::string trace, host, kernel, arch, level, path, format;
+  std::uint32_t began = 0;  // seconds since 1970
+  std::uint64_t recorded_ns = 0;
+  std::uint64_t events = 0;
+  std::uint64_t lost_events = 0;
+};
+struct FleetTraces {
+  FleetSummary of;
+  std::vector<FleetTraceRow> rows;  // the newest first
+};
+
+std::span<const Column<FleetRow>> fleet_columns();
+std::span<const Column<FleetLeakRow>> fleet_leak_columns();
+// Those of diff_columns() that sums of a fleet tell.
+std::vector<const Column<GroupRow>*> fleet_diff_columns();
+std::string utc_text(std::uint32_t seconds);  // "2026-11-21T12:13:00Z"
+
+}  // namespace kmt

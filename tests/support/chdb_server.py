@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A current ClickHouse engine (chDB, a library) behind as much of the server's HTTP as kmemtrace uses: `query` in the
+address, the body behind it. Prints its port; ends with its standard input.
+  chdb_server.py LIBCHDB.SO FOLDER"""
+import ctypes
+import http.server
+import os
+import sys
+import threading
+import urllib.parse
+
+
+class Engine:
+    def __init__(self, library, folder):
+        self.chdb = ctypes.CDLL(library)
+        self.chdb.chdb_connect.restype = ctypes.POINTER(ctypes.c_void_p)
+        self.chdb.chdb_query_n.restype = ctypes.c_void_p
+        self.chdb.chdb_query_n.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
+                                           ctypes.c_size_t]
+        for name, result in (('buffer', ctypes.c_void_p), ('length', ctypes.c_size_t), ('error', ctypes.c_char_p)):
+            function = getattr(self.chdb, f'chdb_result_{name}')
+            function.restype, function.argtypes = result, [ctypes.c_void_p]
+        self.chdb.chdb_destroy_query_result.argtypes = [ctypes.c_void_p]
+        words = [b'clickhouse', f'--path={folder}/data'.encode()]
+        self.connection = self.chdb.chdb_connect(len(words), (ctypes.c_char_p * len(words))(*words))
+        self.folder = folder
+        self.lock = threading.Lock()
+
+    def query(self, sql):
+        """(whether it went well, what it said)"""
+        text, _, format = sql.rpartition('\nFORMAT ') if '\nFORMAT ' in sql else (sql, '', 'TabSeparated')
+        if text.endswith(' FORMAT TabSeparated'):
+            text = text.removesuffix(' FORMAT TabSeparated')
+        code, name = text.encode(), format.encode()
+        with self.lock:
+            result = self.chdb.chdb_query_n(self.connection[0], code, len(code), name, len(name))
+            error = self.chdb.chdb_result_error(result)
+            answer = error if error else ctypes.string_at(self.chdb.chdb_result_buffer(result),
+                                                          self.chdb.chdb_result_length(result))
+            self.chdb.chdb_destroy_query_result(result)
+        return not error, answer
+
+    def insert(self, sql, rows):
+        """`INSERT INTO … FORMAT RowBinary`, with the rows in a file."""
+        path = os.path.join(self.folder, 'rows')
+        with open(path, 'wb') as file:
+            file.write(rows)
+        target = sql.removesuffix(' FORMAT RowBinary')
+        return self.query(f"{target} FROM INFILE '{path}' FORMAT RowBinary\nFORMAT Null")
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    engine = None
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers['Content-Length']))
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query).get('query')
+        good, answer = self.engine.insert(query[0], body) if query else self.engine.query(body.decode())
+        self.send_response(200 if good else 500)
+        self.send_header('Content-Length', str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+def main():
+    library, folder = sys.argv[1:]
+    Handler.engine = Engine(library, folder)
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+    print(server.server_address[1], flush=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdin.read()
+    os._exit(0)  # without what the library does at exit
+
+
+main()

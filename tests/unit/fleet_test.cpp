@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rows and SQL for a fleet's server, byte by byte.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "cli/parse_time.hpp"
+#include "fleet/clickhouse.hpp"
+#include "fleet/row_binary.hpp"
+#include "fleet/sql_text.hpp"
+#include "fleet/trace_id.hpp"
+#include "results/fleet.hpp"
+
+namespace kmt {
+namespace {
+
+using namespace std::string_literals;
+
+TEST(SqlText, QuotesWhateverItIsGiven) {
+  EXPECT_EQ(sql_string("kmalloc-96"), "'kmalloc-96'");
+  EXPECT_EQ(sql_string("it's"), R"('it\'s')");
+  EXPECT_EQ(sql_string(R"(\' OR 1=1 --)"), R"('\\\' OR 1=1 --')");
+  EXPECT_EQ(sql_string("a\0b"s), R"('a\0b')");
+  EXPECT_EQ(sql_string("line\n\"`"), "'line\n\"`'");
+  EXPECT_EQ(sql_name("a`b\\"), R"(`a\`b\\`)");
+}
+
+TEST(SqlText, GlobsBecomeLike) {
+  EXPECT_EQ(sql_like("host", "web*"), "host LIKE 'web%'");
+  EXPECT_EQ(sql_like("host", "web?"), "host LIKE 'web_'");
+  // What LIKE would take for something is itself: once escaped for LIKE, then for the string.
+  EXPECT_EQ(sql_like("host", "100%_"), R"(host LIKE '100\\%\\_')");
+  EXPECT_EQ(sql_like("host", R"(a\*)"), R"(host LIKE 'a\\\\%')");
+  EXPECT_EQ(sql_like("host", "x' OR '1'='1"), R"(host LIKE 'x\' OR \'1\'=\'1')");
+}
+
+TEST(SqlText, FillsPlacesOnce) {
+  EXPECT_EQ(fill_sql("-- {a comment}\nSELECT {a}, {b}\n", {{"a", "{b}"}, {"b", "2"}}), "SELECT {b}, 2\n\n");
+  EXPECT_THROW(fill_sql("SELECT {c}", {{"a", "1"}}), Error);
+  EXPECT_EQ(statements_of("CREATE x (\n a Int8\n);\n\nCREATE y;\n"),
+            (std::vector<std::string>{"CREATE x (\n a Int8\n)", "CREATE y"}));
+}
+
+TEST(RowBinary, IsLittleEndianWithLengthsInFront) {
+  RowBinary row;
+  row.number(std::uint16_t{0x0102}).number(std::int32_t{-2}).text("ab").text("").number(1.0);
+  EXPECT_EQ(row.bytes(),
+            "\x02\x01\xfe\xff\xff\xff\x02"
+            "ab\0\0\0\0\0\0\0\xf0\x3f"s);
+}
+
+TEST(RowBinary, NullsHaveAMarkAndNoValue) {
+  RowBinary row;
+  row.maybe<std::uint8_t>(std::optional<unsigned>(3)).maybe<std::uint64_t>(std::optional<std::uint64_t>());
+  EXPECT_EQ(row.bytes(), "\x00\x03\x01"s);
+}
+
+TEST(RowBinary, LengthsAreVarints) {
+  RowBinary row;
+  row.text(std::string(300, 'x'));
+  EXPECT_EQ(row.bytes().substr(0, 3), "\xac\x02x");
+  EXPECT_EQ(row.take().size(), 302u);
+  EXPECT_TRUE(row.bytes().empty());
+}
+
+TEST(TraceId, TellsPartsApart) {
+  const auto id_of = [](std::initializer_list<std::string_view> parts) {
+    TraceId id;
+    for (const std::string_view part : parts) id.add(part);
+    return id.text();
+  };
+  EXPECT_EQ(id_of({"ab", "c"}).size(), 32u);
+  EXPECT_EQ(id_of({"ab", "c"}), id_of({"ab", "c"}));
+  EXPECT_NE(id_of({"ab", "c"}), id_of({"a", "bc"}));
+  EXPECT_NE(id_of({}), id_of({""}));
+}
+
+TEST(ServerAddress, ComesFromAUrl) {
+  const ServerAddress plain = parse_server("http://db1:8123");
+  EXPECT_EQ(plain.http.base, "http://db1:8123");
+  EXPECT_EQ(plain.database, "kmemtrace");
+  const ServerAddress full = parse_server("https://me:p%40ss@[::1]:8443/other/");
+  EXPECT_EQ(full.http.base, "https://[::1]:8443");
+  EXPECT_EQ(full.http.user, "me");
+  EXPECT_EQ(full.http.password, "p@ss");
+  EXPECT_EQ(full.database, "other");
+  for (const char* const bad : {"", "db1:8123", "file:///etc/passwd", "ftp://db1/", "http://"})
+    EXPECT_THROW(parse_server(bad), Error) << bad;
+}
+
+TEST(ParseUtc, TakesDaysAndTimes) {
+  EXPECT_EQ(parse_utc("1970-01-02"), 86'400u);
+  EXPECT_EQ(parse_utc("2026-11-21T12:13:14Z"), 1'795'263'194u);
+  EXPECT_EQ(parse_utc("2026-11-21T12:13"), parse_utc("2026-11-21T12:13:00Z"));
+  for (const char* const bad : {"", "yesterday", "2026-13-01", "2026-11-21 x", "1969-01-01", "2300-01-01"})
+    EXPECT_THROW(parse_utc(bad), Error) << bad;
+}
+
+TEST(Docs, ManualNamesEveryKeyOfAFleet) {
+  const std::string text = read_file(std::string(KMEMTRACE_DOCS) + "/man/kmemtrace-fleet.1.scd");
+  for (const FleetKeyInfo& key : fleet_keys())
+    EXPECT_NE(text.find(fmt::format("*{}*", key.name)), std::string::npos) << key.name;
+}
+
+}  // namespace
+}  // namespace kmt
