@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,12 +56,15 @@ class CacheNames {
   KmallocKind kind_of(std::uint32_t gfp_flags) const;
   std::string name_of(const Source& source) const;
   std::string kmalloc_name(std::uint64_t bytes, KmallocKind kind) const;
+  std::uint64_t kmalloc_size(const Event& event) const;
 
   const TraceInfo& info_;
   std::uint32_t account_flag_ = 0;  // __GFP_ACCOUNT, where the kernel has caches for it; likewise
   std::uint32_t reclaimable_flag_ = 0;
   std::uint32_t dma_flag_ = 0;
   bool short_sizes_ = true;  // "kmalloc-1k", not "kmalloc-1024"
+  // What objects of kmalloc's caches take, by the cache's size. Empty unless debugging makes some of them larger.
+  std::map<std::uint64_t, std::set<std::uint64_t>> kmalloc_sizes_;
   bool named_by_allocations_ = false;
   SlabMatcher objects_;  // while learning; live objects are called by ids of requests_
   InternTable<Request> requests_;

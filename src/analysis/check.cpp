@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "analysis/freed_by.hpp"
+#include "analysis/older_objects.hpp"
 #include "analysis/page_matcher.hpp"
 #include "analysis/slab_matcher.hpp"
 #include "analysis/trace_summary.hpp"
@@ -82,6 +83,7 @@ struct CheckAnalysis::State {
   bool cache_object_may_be_kfreed;
   EventSpan span;
   std::array<SlabMatcher, kPointerAllocators> objects;
+  std::vector<std::uint64_t> older_frees;  // of slab objects from before the trace, by CacheId
   Findings findings;
 };
 
@@ -141,7 +143,13 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
 void CheckAnalysis::State::check_free(const Event& event) {
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
   const auto [outcome, object] = objects_of(event.kind).release(event);
-  if (outcome == FreeOutcome::allocated_before_trace) found(Imperfection::allocated_before_trace, event, pointer);
+  if (outcome == FreeOutcome::allocated_before_trace) {
+    found(Imperfection::allocated_before_trace, event, pointer);
+    if (is_slab_free(event.kind)) {
+      if (older_frees.size() <= event.cache.value) older_frees.resize(event.cache.value + std::size_t{1});
+      ++older_frees[event.cache.value];
+    }
+  }
   if (outcome == FreeOutcome::double_or_untraced)
     found(Imperfection::double_free_or_untraced_allocation, event, pointer);
   if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
@@ -172,6 +180,7 @@ CheckResult CheckAnalysis::finish() {
   state_->find_clocks_apart();
   result.findings = findings_of(state_->info);
   result.findings.merge(state_->findings);
+  add_findings(older_objects(state_->info, state_->older_frees, state_->span.first_ns), result.findings);
   if (state_->info.clock == "local" && state_->info.cpus > 1)
     result.findings.add({Imperfection::clock_not_ordered, "local", {}, {}, {}});
   for (std::size_t kind = 0; kind < kImperfections.size(); ++kind)

@@ -294,6 +294,9 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
                                                const std::vector<std::uint32_t>& followed, Histories& common) {
   std::vector<SharedHistory> shared(groups);
   const History& history = sources.history;
+  common.memory = memory_series_of(sources.info.samples, sources.info.page_size);
+  if (!sources.info.clock_in_ns)
+    std::erase_if(common.memory, [](const MemorySeries& series) { return series.source == MemorySource::vmstat_rate; });
   if (!history.clock()) return shared;
   HistoryMaker maker(sources, common);
   std::vector<std::shared_ptr<GroupHistory>> of_group(groups);
@@ -307,9 +310,6 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
   common.reclaimable_slab = history.reclaimable_slab().points(*history.clock());
   common.page_backed_slab = history.page_backed_slab().points(*history.clock());
   common.page_frames = (zones != nullptr ? *zones : history.page_frames()).points(*history.clock());
-  common.memory = memory_series_of(sources.info.samples, sources.info.page_size);
-  if (!sources.info.clock_in_ns)
-    std::erase_if(common.memory, [](const MemorySeries& series) { return series.source == MemorySource::vmstat_rate; });
 
   for (std::uint32_t number = 1; number < sources.origins.size(); ++number) {
     const Origin& origin = sources.origins[number];

@@ -105,6 +105,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   result.bytes_not_followed = report.histories->bytes_not_followed;
   result.lost_until_ns = report.histories->lost_until_ns;
   result.incomplete = report.histories->incomplete;
+  result.older_lived = report.older.lived;
   result.anomalies = report.anomalies;
   result.findings = report.findings;
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "analysis/memory_state.hpp"
+#include "analysis/slabinfo_line.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
 
@@ -52,63 +53,19 @@ MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& sam
   return series;
 }
 
-struct CacheLine {
-  std::string_view name;
-  double objects = 0;  // bytes
-  double pages = 0;    // number of them
-};
-
-// The last `count` numbers of a text, in its order; empty optional when they are none. `text` keeps what is before
-// them.
-template <std::size_t count>
-std::optional<std::array<double, count>> last_numbers(std::string_view& text) {
-  std::array<double, count> numbers{};
-  for (std::size_t i = count; i-- > 0;) {
-    text = trim(text);
-    const std::size_t begin = text.find_last_of(" \t") + 1;  // 0 where there is none
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, code] = std::from_chars(text.data() + begin, end, number);
-    if (code != std::errc{} || stop != end) return std::nullopt;
-    numbers[i] = static_cast<double>(number);
-    text.remove_suffix(text.size() - begin);
-  }
-  text = trim(text);
-  return numbers;
-}
-
-// "name active_objs num_objs objsize objperslab pagesperslab : tunables 3 numbers : slabdata active_slabs num_slabs
-// sharedavail", version 2.1; a name may have blanks.
-std::optional<CacheLine> parse_cache_line(std::string_view line) {
-  const std::size_t tunables = line.find(" : tunables ");
-  const std::size_t slabdata = line.rfind(" : slabdata ");
-  if (line.starts_with('#') || tunables == std::string_view::npos || slabdata == std::string_view::npos ||
-      slabdata < tunables)
-    return std::nullopt;
-  CacheLine cache;
-  cache.name = line.substr(0, tunables);
-  std::string_view slabs = line.substr(slabdata + 3);
-  const auto objects = last_numbers<5>(cache.name);
-  const auto numbers = last_numbers<3>(slabs);
-  if (!objects || !numbers || cache.name.empty()) return std::nullopt;
-  cache.objects = (*objects)[0] * (*objects)[2];
-  cache.pages = (*numbers)[1] * (*objects)[4];
-  return cache;
-}
-
 // The two series of a cache are beside each other, at its index.
 struct Caches {
   std::unordered_map<std::string_view, std::size_t> index;  // names are the samples'
   std::vector<MemorySeries> objects;
   std::vector<MemorySeries> pages;
 
-  void add(const CacheLine& cache, std::uint64_t time_ns, double page_size) {
+  void add(const SlabinfoLine& cache, std::uint64_t time_ns, double page_size) {
     const auto [place, is_new] = index.try_emplace(cache.name, objects.size());
     if (is_new) {
       objects.push_back({MemorySource::slabinfo_objects, std::string(cache.name), {}});
       pages.push_back({MemorySource::slabinfo_pages, std::string(cache.name), {}});
     }
-    objects[place->second].points.push_back({time_ns, cache.objects});
+    objects[place->second].points.push_back({time_ns, cache.active * cache.object_bytes});
     pages[place->second].points.push_back({time_ns, cache.pages * page_size});
   }
 };
@@ -127,7 +84,7 @@ std::vector<MemorySeries> memory_series_of(const std::vector<StateSample>& sampl
   Caches caches;
   for (const StateSample& sample : samples)
     for (const std::string_view line : split(text_of(sample, "slabinfo"), '\n'))
-      if (const auto cache = parse_cache_line(line)) caches.add(*cache, sample.ticks, page);
+      if (const auto cache = parse_slabinfo_line(line)) caches.add(*cache, sample.ticks, page);
   std::move(caches.objects.begin(), caches.objects.end(), std::back_inserter(all));
   std::move(caches.pages.begin(), caches.pages.end(), std::back_inserter(all));
   return all;

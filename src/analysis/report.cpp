@@ -12,6 +12,7 @@
 #include "analysis/history.hpp"
 #include "analysis/ledger.hpp"
 #include "analysis/memory_state.hpp"
+#include "analysis/older_objects.hpp"
 #include "analysis/trace_summary.hpp"
 
 namespace kmt {
@@ -105,6 +106,7 @@ struct ReportAnalysis::State {
   std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
   Activity activity(const EventCounts& seen) const;
   std::vector<AnomalyRow> anomaly_rows() const;
+  OlderObjectsOfTrace older() const;
   CodeAddress code_address(std::uint32_t call_site) const;
   void find_missing_frees(const EventCounts& seen, ReportResult& result) const;
   std::vector<std::uint32_t> groups_to_follow(Histories& common) const;
@@ -275,6 +277,17 @@ std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
   return rows;
 }
 
+OlderObjectsOfTrace ReportAnalysis::State::older() const {
+  std::vector<std::uint64_t> frees(info.cache_names.size());
+  for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair) {
+    const AnomalyKey& key = ledger.anomaly_key(pair);
+    if (static_cast<Imperfection>(key.kind) == Imperfection::allocated_before_trace &&
+        static_cast<Allocator>(key.allocator) == Allocator::slab)
+      frees[key.cache] += ledger.anomaly_count(pair).count;
+  }
+  return older_objects(info, frees, ledger.selected_events().span.first_ns);
+}
+
 std::vector<std::uint32_t> ReportAnalysis::State::groups_to_follow(Histories& common) const {
   std::vector<std::uint32_t> groups;
   for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group)
@@ -378,6 +391,8 @@ ReportResult ReportAnalysis::finish(bool complete) {
       result.anomalies.emplace_back(kImperfections[kind].id, state.ledger.anomalies()[kind]);
   result.anomaly_sites = state.anomaly_rows();
   result.findings = findings_of(state.info);
+  result.older = state.older();
+  add_findings(result.older, result.findings);
   state.find_missing_frees(seen, result);
   return result;
 }

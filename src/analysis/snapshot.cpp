@@ -2,13 +2,13 @@
 #include "analysis/snapshot.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "analysis/balance_sheet.hpp"
+#include "analysis/snapshot_amounts.hpp"
 #include "base/error.hpp"
 
 namespace kmt {
@@ -48,9 +48,7 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
   return caches;
 }
 
-using Amounts = std::map<std::string, std::int64_t>;
-
-std::vector<SnapshotChange> changes(const Amounts& a, const Amounts& b) {
+std::vector<SnapshotChange> changes(const SnapshotAmounts& a, const SnapshotAmounts& b) {
   std::map<std::string, SnapshotChange> joined;
   for (const auto& [name, amount] : a) joined[name].a = amount;
   for (const auto& [name, amount] : b) joined[name].b = amount;
@@ -63,48 +61,6 @@ std::vector<SnapshotChange> changes(const Amounts& a, const Amounts& b) {
   };
   std::ranges::stable_sort(changed, [&](const auto& x, const auto& y) { return size(x) > size(y); });
   return changed;
-}
-
-template <typename Row, typename Name, typename Amount>
-Amounts amounts_of(const std::vector<Row>& rows, Name&& name, Amount&& amount) {
-  std::map<std::string, std::uint64_t> sums;
-  for (const Row& row : rows) sums[name(row)] += amount(row);
-  Amounts amounts;
-  for (const auto& [of, sum] : sums) amounts[of] = static_cast<std::int64_t>(sum);
-  return amounts;
-}
-
-// Functions keep their names from boot to boot, not their addresses: whole stacks tell sites apart.
-std::string site_name(const AllocationSite& site) {
-  std::string name = site.of.empty() ? site.name : fmt::format("{}: {}", site.of, site.name);
-  for (const std::string& frame : site.stack)
-    if (frame != site.name) name += " < " + frame;
-  return name;
-}
-
-struct AllAmounts {
-  Amounts caches;
-  Amounts vmalloc;
-  Amounts allocinfo;
-  Amounts cgroups;
-  Amounts slab_allocations;
-  Amounts page_owners;
-};
-
-AllAmounts all_amounts(const SnapshotResult& result) {
-  const KernelMemory& memory = result.memory;
-  const auto bytes = [](const AllocationSite& site) { return site.bytes; };
-  return {
-      amounts_of(result.caches, std::mem_fn(&SlabCacheUse::name), std::mem_fn(&SlabCacheUse::bytes)),
-      amounts_of(memory.vmalloc, std::mem_fn(&VmallocCaller::function),
-                 [&](const VmallocCaller& caller) { return caller.pages * memory.page_size; }),
-      amounts_of(memory.allocinfo, site_name, bytes),
-      amounts_of(
-          memory.cgroups, std::mem_fn(&CgroupMemory::path),
-          [](const CgroupMemory& cgroup) { return kernel_bytes(cgroup).value_or(0) + user_bytes(cgroup).value_or(0); }),
-      amounts_of(memory.slab_allocations, site_name, std::mem_fn(&AllocationSite::count)),
-      amounts_of(memory.page_owners, site_name, bytes),
-  };
 }
 
 std::string kernel_of(const KernelMemory& memory) {
@@ -154,14 +110,20 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   result.b_sheet = b.sheet;
   align(result.a_sheet, b.sheet);
   align(result.b_sheet, result.a_sheet);
-  const AllAmounts before = all_amounts(a);
-  const AllAmounts after = all_amounts(b);
-  result.caches = changes(before.caches, after.caches);
-  result.vmalloc = changes(before.vmalloc, after.vmalloc);
-  result.allocinfo = changes(before.allocinfo, after.allocinfo);
-  result.cgroups = changes(before.cgroups, after.cgroups);
-  result.slab_allocations = changes(before.slab_allocations, after.slab_allocations);
-  result.page_owners = changes(before.page_owners, after.page_owners);
+  // What only one of them tells, or not all of, would look like a change.
+  const auto of = [&](SnapshotPart part) -> std::vector<SnapshotChange> {
+    const SnapshotAmounts before = amounts_of(part, a);
+    const SnapshotAmounts after = amounts_of(part, b);
+    if (is_told(part, a) && is_told(part, b)) return changes(before, after);
+    if (!before.empty() || !after.empty()) result.not_compared.push_back(part);
+    return {};
+  };
+  result.caches = of(SnapshotPart::slab_caches);
+  result.vmalloc = of(SnapshotPart::vmalloc);
+  result.allocinfo = of(SnapshotPart::allocinfo);
+  result.cgroups = of(SnapshotPart::cgroups);
+  result.slab_allocations = of(SnapshotPart::slab_allocations);
+  result.page_owners = of(SnapshotPart::page_owners);
   return result;
 }
 

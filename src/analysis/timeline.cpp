@@ -47,6 +47,19 @@ void clip(std::vector<MemorySeries>& memory, const TimeAxis& axis) {
   std::erase_if(memory, [](const MemorySeries& series) { return series.points.empty(); });
 }
 
+// The time of the samples alone, a bucket each: of a trace without events.
+TimeAxis axis_of(const std::vector<MemorySeries>& memory) {
+  TimeAxis axis{~std::uint64_t{0}, 0, 1, 0};
+  for (const MemorySeries& series : memory) {
+    axis.start_ns = std::min(axis.start_ns, series.points.front().time_ns);
+    axis.end_ns = std::max(axis.end_ns, series.points.back().time_ns);
+    axis.buckets = std::max(axis.buckets, std::min<std::size_t>(series.points.size(), TimelineRequest{}.buckets));
+  }
+  if (axis.buckets == 0 || axis.end_ns < axis.start_ns) return {};
+  axis.width_ns = std::max<std::uint64_t>((axis.end_ns - axis.start_ns) / axis.buckets, 1);
+  return axis;
+}
+
 void add_groups(TimelineResult& result, std::size_t top, std::size_t by) {
   for (const GroupTable& table : result.report.groups) {
     std::vector<const GroupRow*> rows;
@@ -161,7 +174,9 @@ void add_balances(TimelineResult& result) {
 TimelineResult timeline_of(ReportResult report, const TimelineRequest& request) {
   TimelineResult result;
   result.report = std::move(report);
-  result.axis = result.report.histories->axis;
+  TimeAxis& whole = result.report.histories->axis;
+  if (whole.buckets == 0) whole = axis_of(result.report.histories->memory);
+  result.axis = whole;
   const std::size_t by = joined(result.axis, request.buckets);
   result.axis.buckets = (result.axis.buckets + by - 1) / by;
   result.axis.width_ns *= by;

@@ -48,6 +48,8 @@ constexpr const char* kFooter = R"(Examples:
                                                  what each new process costs
   kmemtrace diff a.kmt b.kmt --by cache --sort live-bytes --limit 0 --json
   kmemtrace diff morning.kmt evening.kmt         two snapshots (`kmemtrace snapshot -o`): what grew
+  kmemtrace diff hour.kmt                        first and last of a series (`kmemtrace snapshot --every`)
+  kmemtrace diff trace.kmt                       the kernel's memory when recording began and when it ended
 
 Of two snapshots the balance sheets are compared, and what their lines are made of; only --limit and those options
 count that say how the result looks.
@@ -100,14 +102,25 @@ DiffRequest diff_request(const Options& options) {
 int diff_snapshots(const Options& options) {
   SnapshotOptions view;
   view.limit = options.view.limit;
-  const SnapshotDiff result = diff(read_snapshot(options.a), read_snapshot(options.b));
+  const bool one_file = options.b.empty();
+  const SnapshotDiff result = diff(one_file ? SnapshotFile(options.a).at(0) : read_snapshot(options.a),
+                                   read_snapshot(one_file ? options.a : options.b));
   print_result(options.result.json ? json_snapshot_diff(result, view)
                                    : text_snapshot_diff(result, view, stdout_style(options.result.style)));
   return 0;
 }
 
 int run_diff(const Options& options) {
-  if (is_snapshot_file(options.a) && is_snapshot_file(options.b)) return diff_snapshots(options);
+  if (is_snapshot_file(options.a) && (options.b.empty() || is_snapshot_file(options.b))) return diff_snapshots(options);
+  if (options.b.empty() && has_snapshots(options.a)) return diff_snapshots(options);
+  if (options.b.empty()) {
+    Error error("There is nothing to compare the trace with");
+    error.hint(
+        "Name two: kmemtrace diff A B. Of one file the snapshots at its begin and end are compared, where it has some: "
+        "what "
+        "`snapshot --every` wrote, or a .kmt that `record` wrote");
+    throw error;
+  }
   ReportRequest request;
   request.filter = filter_of(options.filter);
   if (!options.by.empty()) request.by = parse_group_keys(options.by);
@@ -140,7 +153,10 @@ CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
                    "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, of any machine; - is "
                    "standard input.")
       ->required();
-  command->add_option("B", options->b, "The trace that is compared")->required();
+  command->add_option("B", options->b,
+                      "The trace that is compared\nWithout it, what A tells of the kernel's memory at its begin and at "
+                      "its end: a series of "
+                      "snapshots, or a recording.");
   command
       ->add_option("--by", options->by,
                    "Compare groups by KEYS, of which several nest: cache,call-site (default: call-site)\n"

@@ -11,8 +11,10 @@
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
+#include "cli/series.hpp"
 #include "views/json_leaks.hpp"
 #include "views/text_leaks.hpp"
+#include "views/text_series.hpp"
 
 namespace kmt {
 
@@ -35,6 +37,8 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace leaks big.kmt --threshold 1M/h         look for slower leaks
   kmemtrace leaks big.kmt --sort live-bytes        what holds most, whether it grows or not
   kmemtrace leaks big.kmt --json && echo no leak   for scripts
+  kmemtrace snapshot --every 10s --for 1h -o hour.kmt && kmemtrace leaks hour.kmt
+                                                   what grows as a whole, without tracing
 
 Over time: live bytes from the begin to the end of the recording. Ages: how many of what is live are how old, the
 youngest on the left, what is as old as the recording on the right; each bar is of ages four times those of the one
@@ -51,6 +55,10 @@ Verdicts:{}
 Uncertain is what may have been freed unseen: events were lost after it, the trace has holes, or the kernel frees such
 objects where it has no tracepoint, which docs/untraced-paths.md lists and which shows where an address is given again
 that looks live. What lives longer than the trace grows as a leak does: record longer than your objects live.
+
+Of a series of snapshots, what the kernel has is judged alike: lines of the balance sheet, slab caches, callers of
+vmalloc, cgroups, and call sites where the kernel tells of them. It takes 16 snapshots. Only --threshold, --limit and
+those options count that say how the result looks.
 
 {}
 
@@ -85,11 +93,18 @@ ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest reque
   return analyse(options, std::move(request));
 }
 
-int leaks(const Options& options) {
+int leaks_of_series(const CLI::App& command, const Options& options, double threshold) {
+  const SeriesOptions view{SeriesOrder::growth, options.limit};
+  const bool found = print_series(command, options.analyse.trace, threshold, view, options.result, text_series_leaks);
+  return static_cast<int>(found ? ExitCode::found : ExitCode::good);
+}
+
+int leaks(const CLI::App& command, const Options& options) {
+  const double threshold = options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
+  if (names_series(options.analyse.trace)) return leaks_of_series(command, options, threshold);
   LeaksOptions view;
   view.limit = options.limit;
   if (!options.sort.empty()) view.sort = &column_named(pointers_to(leak_columns()), options.sort);
-  const double threshold = options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
   ReportRequest request;
   request.filter = filter_of(options.filter);
   request.history = request.history_of_live = true;
@@ -130,7 +145,7 @@ CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
   add_analyse_options(*command, options->analyse);
   add_result_options(*command, options->result, "kmemtrace.leaks/1", "plain digits, full names and every column");
   command->footer(fmt::format(fmt::runtime(kFooter), verdicts_help(), kWhichEventsCount));
-  command->callback([options, &exit_code] { exit_code = leaks(*options); });
+  command->callback([options, command, &exit_code] { exit_code = leaks(*command, *options); });
   return command;
 }
 

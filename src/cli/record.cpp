@@ -163,6 +163,9 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
       ->add_option("--sample-interval", options->sample_interval,
                    "Note meminfo, vmstat, slabinfo and buddyinfo that often, not only at start and end")
       ->type_name("T");
+  command->add_flag("--page-owner", options->page_owner,
+                    "Keep page_owner at start and end too, which takes long on a large machine\nWhat else tells which "
+                    "objects live is kept in any case: `kmemtrace snapshot` and `diff` show it.");
   command
       ->add_option("-b,--buffer", options->buffer,
                    "Ring buffer of SIZE for each CPU: 512k, 64M\nThe default comes from the rate of events that is "

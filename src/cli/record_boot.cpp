@@ -27,7 +27,7 @@ constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // a CPU; a boot of some s
 constexpr std::size_t kLongestLine = 1024;            // COMMAND_LINE_SIZE of the strictest architectures
 
 void check_options(const RecordOptions& options) {
-  const std::array<std::pair<const char*, bool>, 12> senseless = {{
+  const std::array<std::pair<const char*, bool>, 13> senseless = {{
       {"a command", !options.command.empty()},
       {"-F", options.only_command},
       {"-p", !options.pids.empty()},
@@ -39,6 +39,7 @@ void check_options(const RecordOptions& options) {
       {"--rotate", !options.rotate.empty()},
       {"--keep", options.keep > 0},
       {"--sample-interval", !options.sample_interval.empty()},
+      {"--page-owner", options.page_owner},
       {"--remove-stale", options.remove_stale},
   }};
   for (const auto& [name, given] : senseless) {

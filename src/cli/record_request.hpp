@@ -31,6 +31,7 @@ struct RecordOptions {
   bool version_given = false;
   bool stacks = false;
   bool syscalls = false;
+  bool page_owner = false;
   bool only_command = false;
   bool boot = false;
   bool remove_stale = false;

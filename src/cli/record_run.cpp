@@ -13,6 +13,7 @@
 
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"
+#include "snapshot/collect.hpp"
 
 namespace kmt {
 
@@ -59,7 +60,10 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
     output.turn(now, recording);
     progress.update(now, output.bytes(now));
   };
-  if (!writes_trace_dat(options)) hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
+  if (!writes_trace_dat(options)) {
+    hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
+    hooks.completed = [&](StateSample& sample) { complete_sample(sample, options.page_owner); };
+  }
   const OpenSink open = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
     if (!has_addresses(kernel.kallsyms))
       say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "

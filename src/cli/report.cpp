@@ -2,6 +2,7 @@
 // kmemtrace report
 #include <fmt/format.h>
 
+#include "analysis/leaks.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/analyse.hpp"
@@ -13,8 +14,10 @@
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/perf_kmem_options.hpp"
+#include "cli/series.hpp"
 #include "views/json_report.hpp"
 #include "views/text_report.hpp"
+#include "views/text_series.hpp"
 
 namespace kmt {
 
@@ -63,6 +66,9 @@ constexpr const char* kFooter = R"(Examples:
 
 {}
 
+A series of snapshots (`kmemtrace snapshot --every`) is reported by what changed in it; only --limit and those options
+count that say how the result looks.
+
 Percpu memory is asked for in bytes for one CPU and taken for each. Vmalloc areas are addresses, not always memory.
 Pages are counted by frame; an allocation of pages ends when its first frame is freed.
 
@@ -84,6 +90,11 @@ int report_as_html(const Options& options) {
 }
 
 int report(const CLI::App& command, const Options& options) {
+  if (names_series(options.analyse.trace)) {
+    print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.limit}, options.result,
+                 text_series_report);
+    return 0;
+  }
   ReportRequest request;
   request.filter = filter_of(options.filter);
   if (!options.by.empty())

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace snapshot
+#include <chrono>
 #include <memory>
+#include <thread>
+
+#include <fmt/format.h>
 
 #include "analysis/snapshot.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/snapshot_files.hpp"
 #include "cli/trace_options.hpp"
+#include "formats/kmt/snapshot.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
 #include "views/json_snapshot.hpp"
@@ -23,6 +32,8 @@ struct Options {
   std::string from;
   std::string output;
   std::string sort;
+  std::string every;
+  std::string lasting;
   SnapshotOptions view;
   ResultOptions result;
 };
@@ -32,6 +43,8 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
   kmemtrace snapshot after.kmt --sort free       which slab caches hold memory that nobody uses
   kmemtrace snapshot --from copied/ --json       of files that were copied from another machine
+  kmemtrace snapshot --every 10s --for 1h -o hour.kmt; kmemtrace leaks hour.kmt
+                                                 what grows in an hour; also report, timeline and diff
 
 Nothing is traced: a snapshot is what the kernel keeps anyway, read once. The lines of the balance sheet that are not
 indented add up to MemTotal. "What nobody accounts for" are pages that were taken straight from the page allocator and
@@ -74,7 +87,54 @@ SnapshotResult take(const Options& options) {
   return result;
 }
 
+Error wrong_series(const char* what, const char* hint) {
+  Error error(what);
+  error.hint(hint);
+  return error;
+}
+
+// At even distances; one that takes longer than its distance makes the next ones late, but not all of them.
+void take_series(const Options& options) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::uint64_t kShortest = 100'000'000;  // ns
+  constexpr std::chrono::milliseconds kTurn(50);    // so soon Ctrl+C is heeded
+  if (options.output.empty()) throw wrong_series("--every needs a file for the snapshots", "Name it: -o FILE.kmt");
+  if (options.result.json)
+    throw wrong_series("--every shows nothing: it writes a file",
+                       "Leave --json out; later: kmemtrace leaks FILE --json");
+  const std::uint64_t every = parse_duration(options.every);
+  if (every < kShortest) throw wrong_series("--every of less than 100ms would watch itself", "Name a longer one: 10s");
+  const std::uint64_t most = options.lasting.empty() ? 0 : parse_duration(options.lasting);
+
+  KernelDescription kernel = describe_running_kernel();
+  kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
+  kmt_format::SnapshotWriter file(options.output, kernel);
+  const InterruptGuard guard;
+  const Clock::time_point start = Clock::now();
+  const auto elapsed = [start] {
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
+  };
+  std::uint64_t taken = 0;
+  for (std::uint64_t next = 0; !guard.interrupted() && (options.lasting.empty() || next <= most);) {
+    if (elapsed() < next) {
+      std::this_thread::sleep_for(kTurn);
+      continue;
+    }
+    const std::uint64_t now = elapsed();
+    StateSample sample = collect_snapshot();
+    sample.ticks = now;
+    file.add(sample);
+    ++taken;
+    next = std::max(next + every, elapsed());
+  }
+  file.finish();
+  fmt::print(stderr, "{}: {} snapshots in {}, {}\n", printable(options.output), humane_count(taken),
+             humane_duration(elapsed()), humane_bytes(file.bytes()));
+}
+
 void run_snapshot(Options& options) {
+  if (!options.every.empty()) return take_series(options);
+  if (!options.lasting.empty()) throw wrong_series("--for says how long a series is", "Say how often: --every 10s");
   if (!options.sort.empty()) options.view.sort = &column_named(pointers_to(slab_cache_columns()), options.sort);
   const SnapshotResult result = options.file.empty() ? take(options) : read_snapshot(options.file);
   if (!options.output.empty() && !options.result.json) return;
@@ -103,6 +163,15 @@ CLI::App* add_snapshot_command(CLI::App& app, int& exit_code) {
                        "Write the snapshot to FILE.kmt instead of showing it\nWith --json, do both.")
           ->type_name("FILE");
   file->excludes(from)->excludes(output);
+  command
+      ->add_option("--every", options->every,
+                   "Take one each INTERVAL, as 10s or 1m, and write them to the file of -o\nUntil Ctrl+C, or as long "
+                   "as --for says. The file grows by what changed, and a kill loses nothing that was taken.")
+      ->option_text("INTERVAL")
+      ->excludes(file)
+      ->excludes(from);
+  command->add_option("--for", options->lasting, "End the series of --every after DURATION, as 1h")
+      ->option_text("DURATION");
   command
       ->add_option(
           "--sort", options->sort,

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/snapshot_files.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "analysis/snapshot.hpp"
+#include "analysis/snapshot_series.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/result_file.hpp"
 #include "formats/kmt/snapshot.hpp"
 #include "snapshot/parse.hpp"
@@ -23,22 +28,70 @@ TraceFile open(const std::string& path) {
 
 bool is_snapshot_file(const std::string& path) {
   try {
-    return kmt_format::holds_snapshots_only(open(path).bytes);
+    std::error_code none;  // what comes through a pipe comes once
+    return std::filesystem::is_regular_file(path, none) && kmt_format::holds_snapshots_only(open(path).bytes);
   } catch (const Error&) {
     return false;
   }
 }
 
-SnapshotResult read_snapshot(const std::string& path) {
-  kmt_format::StoredSnapshots stored = kmt_format::read_snapshots(open(path));
-  KernelMemory memory = parse_snapshot(stored.samples.back(), stored.kernel.page_size);
-  if (memory.release.empty()) memory.release = stored.kernel.release;
-  if (memory.machine.empty()) memory.machine = stored.kernel.machine;
+bool has_snapshots(const std::string& path) {
   try {
+    return SnapshotFile(path).size() > 1;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+SnapshotFile::SnapshotFile(const std::string& path) : file_(open(path)), reader_(file_) {}
+
+SnapshotResult SnapshotFile::at(std::size_t index, std::uint64_t* elapsed_ns) {
+  try {
+    const StateSample sample = reader_.at(index);
+    if (elapsed_ns != nullptr) *elapsed_ns = sample.ticks;
+    KernelMemory memory = parse_snapshot(sample, reader_.kernel().page_size);
+    if (memory.release.empty()) memory.release = reader_.kernel().release;
+    if (memory.machine.empty()) memory.machine = reader_.kernel().machine;
     return take_stock(std::move(memory));
   } catch (Error& error) {
-    throw error.at({path, {}, {}});
+    throw error.at({file_.path, {}, {}});
   }
+}
+
+SnapshotResult read_snapshot(const std::string& path) {
+  SnapshotFile file(path);
+  return file.at(file.size() - 1);
+}
+
+SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s) {
+  constexpr std::size_t kEnough = 512;
+  SnapshotFile file(path);
+  InterruptGuard guard;
+  SnapshotSeriesAnalysis analysis;
+  std::optional<Error> damage;
+  std::size_t damaged = file.reader().without_base();
+  std::size_t read = 0;
+  const std::size_t looked_at = std::min(file.size(), kEnough);
+  for (std::size_t i = 0; i < looked_at; ++i) {
+    if (guard.interrupted()) throw Error("Interrupted before all snapshots were read");
+    try {
+      std::uint64_t elapsed_ns = 0;
+      const SnapshotResult snapshot =
+          file.at(i * (file.size() - 1) / std::max<std::size_t>(looked_at - 1, 1), &elapsed_ns);
+      analysis.add(snapshot, elapsed_ns);
+      ++read;
+    } catch (const Error& error) {
+      damage = error;
+      ++damaged;
+    }
+  }
+  if (read == 0) throw *damage;
+  SnapshotSeries series = analysis.finish(threshold_bytes_per_s);
+  series.path = path;
+  series.stored = file.size() + file.reader().without_base();
+  series.damaged = damaged;
+  series.finished = file.reader().finished();
+  return series;
 }
 
 void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel) {

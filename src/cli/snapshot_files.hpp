@@ -4,16 +4,38 @@
 
 #include <string>
 
+#include "formats/kmt/snapshot.hpp"
+#include "formats/trace_file.hpp"
 #include "results/snapshot.hpp"
+#include "results/snapshot_series.hpp"
 #include "trace/kernel_description.hpp"
 #include "trace/state_sample.hpp"
 
 namespace kmt {
 
-// Whether it is a snapshot, and no trace. False for what cannot be opened.
+// Whether it is a snapshot, and no trace. False for what cannot be opened and what is no regular file.
 bool is_snapshot_file(const std::string& path);
-// The last snapshot of a file, or the last sample of a trace. Throws Error.
+// Whether there is a first and a last one: in a series, or in a trace.
+bool has_snapshots(const std::string& path);
+
+// The snapshots of a file, or the samples of a trace.
+class SnapshotFile {
+ public:
+  explicit SnapshotFile(const std::string& path);      // throws Error, as at() does
+  std::size_t size() const { return reader_.size(); }  // at least 1
+  const kmt_format::SnapshotReader& reader() const { return reader_; }
+  // `elapsed_ns`: what the snapshot says of the time since the first one.
+  SnapshotResult at(std::size_t index, std::uint64_t* elapsed_ns = nullptr);
+
+ private:
+  TraceFile file_;
+  kmt_format::SnapshotReader reader_;
+};
+
+// The last one. Throws Error.
 SnapshotResult read_snapshot(const std::string& path);
+// All of them, or as many as say how they went. Throws Error where none can be read.
+SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s);
 // It is written beside its place first, so that nobody sees half of it. Throws Error.
 void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel);
 

@@ -4,13 +4,16 @@
 
 #include <fmt/format.h>
 
+#include "analysis/leaks.hpp"
 #include "cli/analyse.hpp"
 #include "cli/commands.hpp"
 #include "cli/filter_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
+#include "cli/series.hpp"
 #include "views/json_timeline.hpp"
+#include "views/text_series.hpp"
 #include "views/text_timeline.hpp"
 
 namespace kmt {
@@ -37,6 +40,9 @@ The balance compares what the kernel says of its memory, in the first and the la
 what the events between them explain. The two do not count the same: what each line explains is said below it. Caches
 have lines of their own with --by cache, where the samples hold slabinfo. There is no balance of a part of a trace.
 
+Of a series of snapshots (`kmemtrace snapshot --every`) the lines of the balance sheet that changed are drawn, and what
+changed most in them; only --top and those options count that say how the result looks.
+
 {}
 
 Exit status:
@@ -45,7 +51,12 @@ Exit status:
   3    not permitted to read the file
   130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
 
-int timeline(const Options& options) {
+int timeline(const CLI::App& command, const Options& options) {
+  if (names_series(options.analyse.trace)) {
+    print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.timeline.top},
+                 options.result, text_series_timeline);
+    return 0;
+  }
   ReportRequest request;
   request.filter = filter_of(options.filter);
   request.by = parse_keys_of_live(options.by);
@@ -83,7 +94,7 @@ CLI::App* add_timeline_command(CLI::App& app, int& exit_code) {
   add_analyse_options(*command, options->analyse);
   add_result_options(*command, options->result, "kmemtrace.timeline/1", "plain digits and full names");
   command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
-  command->callback([options, &exit_code] { exit_code = timeline(*options); });
+  command->callback([options, command, &exit_code] { exit_code = timeline(*command, *options); });
   return command;
 }
 

@@ -66,6 +66,7 @@ struct LeaksResult {
   std::uint64_t lost_until_ns = 0;
   std::vector<Imperfection> incomplete;
   std::vector<LeakTable> tables;
+  std::optional<std::uint64_t> older_lived;  // slab objects when the trace began, as far as its samples tell
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;
   Findings findings;
 

@@ -13,6 +13,7 @@
 #include "results/group.hpp"
 #include "results/history.hpp"
 #include "results/memory_state.hpp"
+#include "results/older_objects.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -114,6 +115,7 @@ struct ReportResult {
   std::vector<GroupTable> groups;                                // of allocators with events that a key applies to
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // kind → count, only what occurred
   std::vector<AnomalyRow> anomaly_sites;                         // the same by call sites, most frequent first
+  OlderObjectsOfTrace older;                                     // slab objects from before the trace
   Findings findings;                                             // what the source found: damage, loss
   std::optional<Histories> histories;                            // where ReportRequest::history asks for them
   std::optional<TrafficOverTime> traffic;                        // likewise, ReportRequest::traffic

@@ -42,7 +42,19 @@ constexpr std::array<Column<Row>, 13> kColumns = {{
 constexpr std::array<std::string_view, 6> kKernelParts = {"kernel_stack", "pagetables", "sec_pagetables",
                                                           "percpu",       "slab",       "vmalloc"};
 
+constexpr std::array<SnapshotPartText, kSnapshotParts.size()> kParts = {{
+    {"balance", "Balance sheet", "Line"},
+    {"slab_caches", "Slab caches", "Cache"},
+    {"vmalloc", "vmalloc by caller", "Function"},
+    {"allocinfo", "Call sites (allocinfo)", "Site"},
+    {"cgroups", "Cgroups", "Cgroup, with those in it"},
+    {"slab_allocations", "Slab objects by who allocated them (alloc_traces)", "Site"},
+    {"page_owners", "Pages by who allocated them (page_owner)", "Site"},
+}};
+
 }  // namespace
+
+const SnapshotPartText& describe(SnapshotPart part) { return kParts[static_cast<std::size_t>(part)]; }
 
 std::span<const Column<SlabCacheUse>> slab_cache_columns() { return kColumns; }
 

@@ -2,6 +2,7 @@
 // Where the kernel's memory is: a balance sheet, and what its largest lines are made of.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,6 +60,26 @@ std::span<const Column<SlabCacheUse>> slab_cache_columns();
 std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup);
 std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup);
 
+// What can be compared from snapshot to snapshot.
+enum class SnapshotPart : std::uint8_t {
+  balance_sheet,
+  slab_caches,
+  vmalloc,           // callers
+  allocinfo,         // lines
+  cgroups,           // with those in them
+  slab_allocations,  // call sites of SLUB's alloc_traces
+  page_owners,       // stacks
+};
+inline constexpr std::array kSnapshotParts = {
+    SnapshotPart::balance_sheet, SnapshotPart::slab_caches,      SnapshotPart::vmalloc,    SnapshotPart::allocinfo,
+    SnapshotPart::cgroups,       SnapshotPart::slab_allocations, SnapshotPart::page_owners};
+struct SnapshotPartText {
+  std::string_view id;       // of JSON
+  std::string_view heading;  // "Slab caches"
+  std::string_view one;      // "Cache"
+};
+const SnapshotPartText& describe(SnapshotPart part);
+
 // One name's amounts in two snapshots.
 struct SnapshotChange {
   std::string name;
@@ -80,6 +101,7 @@ struct SnapshotDiff {
   std::vector<SnapshotChange> cgroups;
   std::vector<SnapshotChange> slab_allocations;  // counts of objects
   std::vector<SnapshotChange> page_owners;
+  std::vector<SnapshotPart> not_compared;  // what only one has, or one not all of
 };
 
 }  // namespace kmt

@@ -52,6 +52,13 @@ void each_record(std::string_view text, Take&& take) {
   if (!lines.empty()) take(lines);
 }
 
+// "[<ffffffff81164e9a>] do_one+0x12/0x40", as older kernels say it, or without the address.
+std::string_view frame_in(std::string_view line) {
+  const std::string_view said = trim(line);
+  const std::size_t end = said.starts_with("[<") ? said.find(">] ") : std::string_view::npos;
+  return end == std::string_view::npos ? said : said.substr(end + 3);
+}
+
 }  // namespace
 
 // "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …".
@@ -125,7 +132,7 @@ void parse_page_owner(std::string_view text, KernelMemory& memory) {
     if (!order || *order > kMostOrder) return keep_unknown("page_owner", lines.front(), memory);
     std::vector<std::string_view> stack;
     for (const std::string_view line : lines)
-      if (line.starts_with(' ')) stack.push_back(trim(line));
+      if (line.starts_with(' ')) stack.push_back(frame_in(line));
     const std::uint64_t pages = std::uint64_t{1} << *order;
     sites.add(stack, pages, pages * memory.page_size);
   });
@@ -142,7 +149,7 @@ void parse_page_owner_stacks(std::string_view text, KernelMemory& memory) {
       if (!line.starts_with(' ') && colon != std::string_view::npos)
         pages = whole_number(trim(line.substr(colon + 2)));
       else
-        stack.push_back(trim(line));
+        stack.push_back(frame_in(line));
     }
     if (!pages) return keep_unknown("page_owner_stacks", lines.front(), memory);
     sites.add(stack, *pages, *pages * memory.page_size);
@@ -174,8 +181,7 @@ void parse_kmemleak(std::string_view text, KernelMemory& memory) {
     if (said.starts_with("backtrace")) {
       in_stack = true;
     } else if (in_stack && !said.empty()) {
-      const std::size_t address = said.starts_with("[<") ? said.find(">] ") : std::string_view::npos;
-      stack.push_back(address == std::string_view::npos ? said : said.substr(address + 3));
+      stack.push_back(frame_in(said));
     }
   });
   end_object();

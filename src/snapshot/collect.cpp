@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <fcntl.h>
@@ -32,9 +34,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostBytes = 60u << 20;
 constexpr std::size_t kMostOfAFile = 16u << 20;
 constexpr std::size_t kMostOfAnAttribute = 4096;
-constexpr std::size_t kMostFiles = 100'000;  // of a folder
-constexpr std::size_t kMostDepth = 64;       // of cgroups
-constexpr std::chrono::milliseconds kMostTime(500);
+constexpr std::size_t kMostFiles = 100'000;   // of a folder
+constexpr std::size_t kMostDepth = 64;        // of cgroups
+constexpr std::chrono::seconds kMostTime(3);  // of a source; a part of it would mislead who compares
 
 // Files of /sys/kernel/slab/CACHE that only do something when they are written to, that configure the cache and say
 // nothing of its memory; and lists of call sites, which are another source.
@@ -293,27 +295,48 @@ Reading read_copy(const SnapshotSource& source, const std::string& folder, const
   return reading;
 }
 
+void take_live(const SnapshotSource& source, Collector& collector) {
+  if (source.name == "page_owner")
+    if (Reading stacks = read_live(kOwnerStacks, collector.limits()); stacks.error == 0)
+      return collector.take(kOwnerStacks, std::move(stacks), "", "");
+  Reading reading = read_live(source, collector.limits());
+  const bool forbidden = reading.error == EACCES || reading.error == EPERM;
+  const std::string why = forbidden                 ? "not permitted"
+                          : reading.error == ENOENT ? fmt::format("this kernel has no {}", source.path)
+                                                    : fmt::format("cannot be read (errno {})", reading.error);
+  collector.take(source, std::move(reading), why, forbidden ? "run as root" : source.how);
+}
+
+// They tell nothing of a trace's objects, and can be large.
+constexpr std::string_view kNotWhileRecording[] = {"pagetypeinfo", "cgroups", "free_traces", "kmemleak"};
+
+bool is_in(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 }  // namespace
 
 StateSample collect_snapshot() {
   Collector collector;
   const std::uint64_t time = wall_clock_ns();
-  for (const SnapshotSource& source : snapshot_sources()) {
-    if (source.name == "page_owner")
-      if (Reading stacks = read_live(kOwnerStacks, collector.limits()); stacks.error == 0) {
-        collector.take(kOwnerStacks, std::move(stacks), "", "");
-        continue;
-      }
-    Reading reading = read_live(source, collector.limits());
-    const bool forbidden = reading.error == EACCES || reading.error == EPERM;
-    const std::string why = forbidden                 ? "not permitted"
-                            : reading.error == ENOENT ? fmt::format("this kernel has no {}", source.path)
-                                                      : fmt::format("cannot be read (errno {})", reading.error);
-    collector.take(source, std::move(reading), why, forbidden ? "run as root" : source.how);
-  }
+  for (const SnapshotSource& source : snapshot_sources()) take_live(source, collector);
   StateSample sample = collector.finish();
   sample.unix_ns = time;
   return sample;
+}
+
+void complete_sample(StateSample& sample, bool with_page_owner) {
+  Collector collector;
+  for (const SnapshotSource& source : snapshot_sources()) {
+    if (!text_of(sample, source.name).empty()) continue;
+    if (source.name == "page_owner" ? with_page_owner : !is_in(kNotWhileRecording, source.name))
+      take_live(source, collector);
+    else
+      collector.add_missing(source.name, "not taken while recording",
+                            source.name == "page_owner" ? "kmemtrace record --page-owner" : "kmemtrace snapshot");
+  }
+  StateSample more = collector.finish();
+  std::ranges::move(more.texts, std::back_inserter(sample.texts));
 }
 
 StateSample collect_snapshot_from(const std::string& folder) {

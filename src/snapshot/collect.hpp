@@ -9,8 +9,11 @@
 namespace kmt {
 
 // Of the running kernel. What cannot be read, and why, is said in the text "missing". Reads at most 60 MiB, and of what
-// takes long no more than a part of a second.
+// takes long no more than three seconds.
 StateSample collect_snapshot();
+// Adds what of it the sample does not have yet, as a trace's begin and end have it: what tells which objects live, but
+// nothing that may take long on a large machine. page_owner only if asked for.
+void complete_sample(StateSample& sample, bool with_page_owner);
 // The same of copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, …
 // The text "uname" is that of `uname -a`, if it is there. Throws Error where there is no meminfo.
 StateSample collect_snapshot_from(const std::string& folder);

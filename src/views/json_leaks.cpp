@@ -99,6 +99,7 @@ std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
   json["groups"] = Json::object();
   for (const LeakTable& table : result.tables)
     json["groups"][std::string(name_of(table.allocator))] = to_json(table, result, options);
+  json["older_objects_lived"] = number_or_null(result.older_lived);
   json["anomalies"] = to_json(result.anomalies);
   json["findings"] = to_json(result.findings);
   return dump(json);

@@ -126,6 +126,19 @@ void add_call_sites(const ReportResult& result, Allocator allocator, const std::
   for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) json[name].push_back(to_json_site(*sorted[i]));
 }
 
+Json to_json(const std::vector<OlderObjects>& caches) {
+  Json list = Json::array();
+  for (const OlderObjects& row : caches) {
+    Json json = Json::object();
+    json["cache"] = text_or_null(row.cache);
+    json["frees"] = row.frees;
+    json["lived"] = number_or_null(row.lived);
+    json["exact"] = row.exact;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json to_json(const std::vector<AnomalyRow>& anomalies) {
   Json list = Json::array();
   for (const AnomalyRow& row : anomalies) {
@@ -175,6 +188,8 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["by"] = Json::array();
   for (const GroupKey key : result.by) json["by"].push_back(info_of(key).name);
   json["groups"] = groups_to_json(result, options);
+  json["older_objects_lived"] = number_or_null(result.older.lived);
+  json["older_objects"] = to_json(result.older.caches);
   json["anomalies"] = to_json(result.anomalies);
   json["anomaly_sites"] = to_json(result.anomaly_sites);
   json["findings"] = to_json(result.findings);

@@ -253,6 +253,8 @@ std::string json_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
     json[std::string(key) + "_total"] = changes->size();
     json[key] = to_json(*changes, options);
   }
+  json["not_compared"] = Json::array();
+  for (const SnapshotPart part : diff.not_compared) json["not_compared"].push_back(describe(part).id);
   return dump(json);
 }
 

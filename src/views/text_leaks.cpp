@@ -108,11 +108,16 @@ std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const 
       "\n" + heading(title_of(leaks, options, rows.size(), style), style) +
       to_text(table_of(leaks, rows, result.by, options, style, result.trace.clock_in_ns, result.axis), style);
   if (leaks.allocator == Allocator::pages) out += hanging("  ", "Slab pages and user memory are among them.", style);
-  if (leaks.older_frees > 0)
+  if (leaks.older_frees > 0) {
+    const std::string of =
+        leaks.allocator == Allocator::slab && result.older_lived
+            ? fmt::format(", of the {} at most that lived when the trace began", say_count(*result.older_lived, style))
+            : "";
     out += hanging("  ",
-                   fmt::format("{} of older objects besides: what lives longer than the trace looks like growth.",
-                               say_number_of(leaks.older_frees, "free", style)),
+                   fmt::format("{} of older objects besides{}: what lives longer than the trace looks like growth.",
+                               say_number_of(leaks.older_frees, "free", style), of),
                    style);
+  }
   std::vector<const GroupRow*> groups;
   for (const LeakRow* row : rows) groups.push_back(&row->group);
   return leaks.whole ? out : out + stack_lines(result.by, groups, style);

@@ -209,6 +209,23 @@ std::string anomaly_sites(const ReportResult& result, const ReportOptions& optio
   return "\n" + heading("Anomalies by call sites" + part, style) + to_text(table, style);
 }
 
+// What is known of the objects that were there before: how many of them are freed.
+std::string older_objects(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  const std::vector<OlderObjects>& caches = result.older.caches;
+  if (caches.empty() || !result.older.lived) return {};
+  Table table{{{"Cache", true}, {"Freed"}, {"Lived at the start"}}, {}};
+  const std::size_t shown = shown_rows(options, caches.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OlderObjects& row = caches[i];
+    table.rows.push_back({{row.cache.empty() ? "kmalloc" : ascii(row.cache), say_count(row.frees, style),
+                           !row.lived  ? "unknown"
+                           : row.exact ? say_count(*row.lived, style)
+                                       : "<= " + say_count(*row.lived, style)}});
+  }
+  const std::string part = shown < caches.size() ? fmt::format(", {} of {}", shown, caches.size()) : "";
+  return "\n" + heading("Objects from before the trace" + part, style) + to_text(table, style);
+}
+
 std::string nothing_to_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const TraceSummary& trace = result.trace;
   if (options.filtered && trace.events == 0) return "\n" + hanging("", kNothingSelected, style);
@@ -239,6 +256,7 @@ std::string text_report(const ReportResult& result, const ReportOptions& options
   out += churn_lines(result, style);
   out += page_orders(result, style);
   out += anomaly_sites(result, options, style);
+  out += older_objects(result, options, style);
   return out + memory_lines(result.memory, style);
 }
 

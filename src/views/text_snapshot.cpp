@@ -242,6 +242,10 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   out += changes_text("Slab objects by who allocated them (alloc_traces)", "Site", diff.slab_allocations, false,
                       options, style);
   out += changes_text("Pages by who allocated them (page_owner)", "Site", diff.page_owners, true, options, style);
+  for (const SnapshotPart part : diff.not_compared)
+    out += "\n" +
+           hanging("", fmt::format("Not compared: {}. Only one has it, or one not all of it.", describe(part).heading),
+                   style);
   return out;
 }
 

@@ -159,7 +159,12 @@ std::string balance_lines(const TimelineResult& result, const TextStyle& style) 
 std::string text_timeline(const TimelineResult& result, const TextStyle& style) {
   const TraceSummary& trace = result.report.trace;
   std::string out = trace_lines(trace, say_count(trace.events, style), style);
-  if (result.allocators.empty()) return out + "\n" + hanging("", "Nothing to show: no allocation passes.", style);
+  if (result.allocators.empty()) {
+    const std::string samples = memory_lines(result, style);
+    out +=
+        "\n" + hanging("", samples.empty() ? "Nothing to show: no allocation passes." : "No allocation passes.", style);
+    return out + samples;
+  }
   for (const Timeline& timeline : result.allocators) {
     out += allocator_plots(timeline, result, style);
     out += group_lines(timeline.allocator, result, style);

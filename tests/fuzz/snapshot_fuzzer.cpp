@@ -6,10 +6,13 @@
 #include <cstdlib>
 
 #include "analysis/snapshot.hpp"
+#include "analysis/snapshot_series.hpp"
 #include "base/error.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/words.hpp"
+#include "views/json_series.hpp"
 #include "views/json_snapshot.hpp"
+#include "views/text_series.hpp"
 #include "views/text_snapshot.hpp"
 
 namespace {
@@ -51,6 +54,25 @@ void expect_to_add_up(const kmt::SnapshotResult& result) {
   if (sum != result.total) std::abort();
 }
 
+// The snapshot, of which every other time the last text is missing.
+void show_as_series(kmt::StateSample sample, const kmt::SnapshotResult& whole) {
+  sample.texts.pop_back();
+  kmt::SnapshotSeriesAnalysis analysis;
+  analysis.add(whole, 0);
+  for (std::uint64_t i = 1; i < 18; ++i) {
+    try {
+      analysis.add(i % 2 == 0 ? kmt::take_stock(kmt::parse_snapshot(sample, 0)) : kmt::SnapshotResult(), i << 30);
+    } catch (const kmt::Error&) {
+      // the text was meminfo
+    }
+  }
+  const kmt::SnapshotSeries series = analysis.finish(1);
+  kmt::json_series(series, {});
+  kmt::text_series_leaks(series, {}, {});
+  kmt::text_series_report(series, {kmt::SeriesOrder::change, 0}, {});
+  kmt::text_series_timeline(series, {kmt::SeriesOrder::change, 0}, {});
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -66,6 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!none.caches.empty() || !none.vmalloc.empty()) std::abort();
     kmt::json_snapshot_diff(none, options);
     kmt::text_snapshot_diff(none, options, {});
+    show_as_series(sample, result);
   } catch (const kmt::Error&) {
     // says that there is no MemTotal
   }

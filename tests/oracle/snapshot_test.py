@@ -188,6 +188,69 @@ class Copies(Case):
                                  {one['name']: (one['a'], one['b']) for one in result['slab_caches']})
 
 
+def frames(lines):
+    return [re.sub(r'^\[<\w+>\] ', '', line.strip()) for line in lines]
+
+
+class Debugging(Case):
+    """Files of kernels with debugging, as such kernels wrote them."""
+
+    def of(self, kernel):
+        folder = self.copied('amd64', 'after')
+        self.debugging = data(f'snapshot/debugging/{kernel}')
+        shutil.copytree(self.debugging, folder, dirs_exist_ok=True)
+        result = snapshot('--from', folder)
+        self.assertEqual([], result['unknown_lines'])
+        return result
+
+    def records(self, name):
+        return [record.splitlines() for record in text(self.debugging, name).split('\n\n') if record.strip()]
+
+    def test_slub(self):
+        result = self.of('slub-6.12')
+        for name, key in (('alloc_traces', 'slab_allocations'), ('free_traces', 'slab_frees')):
+            want = []
+            for cache in ('kmalloc-1k', 'kmalloc-512'):
+                lines = text(self.debugging, f'sys/kernel/debug/slab/{cache}/{name}').splitlines()
+                for line in filter(None, lines):  # one without a stack has no empty line behind it
+                    if line.startswith('\t') or line.startswith(' ' * 8):
+                        want[-1][-1].append(line.strip())
+                    else:
+                        count, site, more = line.split(maxsplit=2)
+                        want.append((cache, site, int(count), more, []))
+            self.assertGreater(len(want), 8)
+            self.assertCountEqual(want, [(site['of'], site['site'], site['count'], site['more'], site['stack'])
+                                         for site in result[key]])
+
+    def test_page_owner(self):
+        result = self.of('published-6.6')
+        want = [(1, 4096, frames(line for line in lines if line.startswith(' '))) for lines in self.records('page_owner')]
+        self.assertEqual(3, len(want))
+        self.assertCountEqual(want, [(site['count'], site['bytes'], site['stack']) for site in result['page_owners']])
+
+    def test_page_owner_stacks(self):
+        result = self.of('published-6.12')
+        want = [(int(lines[-1].split(': ')[1]), frames(lines[:-1])) for lines in self.records('page_owner_stacks')]
+        self.assertEqual([16, 20824, 9643], [pages for pages, _ in want])
+        self.assertCountEqual(want, [(site['count'], site['stack']) for site in result['page_owners']])
+
+    def test_kmemleak(self):
+        for kernel, want in (('published-6.6', [(8, 3), (96, 4)]), ('published-6.12', [(64, 4)])):
+            found = self.of(kernel)['kmemleak']
+            self.assertCountEqual(want, [(site['bytes'], len(site['stack'])) for site in found])
+            for site in found:
+                self.assertIn(f'] {site["site"]}\n', text(self.debugging, 'kmemleak'))
+
+    def test_allocinfo(self):
+        result = self.of('published-6.12')
+        want = []
+        for line in text(self.debugging, 'allocinfo').splitlines():
+            size, count, place, *module, function = line.split()
+            want.append((int(size), int(count), f'{place} {function[5:]}', module[0][1:-1] if module else None))
+        self.assertCountEqual(want, [(site['bytes'], site['count'], site['site'], site['of'])
+                                     for site in result['allocinfo']])
+
+
 class Made(Case):
     """What the real ones do not have."""
 

@@ -25,7 +25,8 @@ TEST(JsonReport, HasTheDocumentedKeysInTheirOrder) {
   };
   EXPECT_EQ(keys(json),
             "schema complete trace events slab pages memory page_orders call_sites_total call_sites percpu "
-            "percpu_call_sites_total percpu_call_sites vmalloc by groups anomalies anomaly_sites findings ");
+            "percpu_call_sites_total percpu_call_sites vmalloc by groups older_objects_lived older_objects anomalies "
+            "anomaly_sites findings ");
   EXPECT_EQ(keys(json["trace"]),
             "path format kernel arch byte_order word_bits page_size cpus clock recorded_at recorder_arguments "
             "first_ns duration_ns recorded_ns events stacks lost_events lost_per_cpu loss_known ");

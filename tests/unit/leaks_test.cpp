@@ -421,6 +421,18 @@ TEST_F(TimelineTest, ComparesSamplesWithWhatTheTraceExplains) {
   EXPECT_EQ(result.groups[0].points.back().live_bytes, 1000 * 128);
 }
 
+TEST_F(TimelineTest, ATraceWithoutEventsHasItsSamples) {
+  for (std::uint64_t i = 1; i < 10; ++i)
+    info.samples.push_back({i * kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}});
+  const TimelineResult result = timeline_of(report(), {});
+  ASSERT_EQ(result.report.histories->memory.size(), 1u);
+  EXPECT_EQ(result.report.histories->memory[0].points.size(), 9u);
+  EXPECT_EQ(result.axis.buckets, 9u);
+  EXPECT_EQ(result.axis.start_ns, kSecond);
+  EXPECT_EQ(result.axis.end_ns, 9 * kSecond);
+  EXPECT_TRUE(result.allocators.empty());
+}
+
 TEST_F(TimelineTest, APartOfATraceHasSamplesOfThatPartAndNoBalance) {
   leak(1);
   churn(2);

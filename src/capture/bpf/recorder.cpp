@@ -129,10 +129,11 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     const std::uint64_t now = programs.missed() + (calls ? calls->programs.missed() - missed_before : 0);
     missed = std::max(missed, now);
   };
-  const auto take_sample = [&] {
+  const auto take_sample = [&](bool at_edge) {
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
     sample.ticks = now_ns();
+    if (at_edge && hooks.completed) hooks.completed(sample);
     hooks.sampled(sample);
   };
   const auto statistics = [&](std::size_t index) { return statistics_of(readers.counts(index)); };
@@ -149,7 +150,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   };
 
   const SteadyClock::time_point start = SteadyClock::now();
-  take_sample();
+  take_sample(true);
   programs.attach();
   if (calls) {
     calls->programs.begin();
@@ -160,7 +161,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   LoopHooks loop;
   loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
   loop.failed = [&readers] { return readers.failed(); };
-  if (hooks.sampled) loop.sample = take_sample;
+  if (hooks.sampled) loop.sample = [&] { take_sample(false); };
   loop.progress = [&] {
     note_missed();
     RecordProgress progress;
@@ -181,7 +182,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   programs.detach();
   outcome.seconds = seconds_since(start);
   note_missed();
-  take_sample();
+  take_sample(true);
 
   readers.finish(outcome.write_error);
   outcome.cost.fullest_buffer = readers.fullest();

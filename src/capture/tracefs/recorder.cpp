@@ -137,10 +137,11 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   if (graph) graph->leave_out(own);
   if (probes) probes->enable(own);
 
-  const auto take_sample = [&] {
+  const auto take_sample = [&](bool at_edge) {
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
     sample.ticks = now_ticks();
+    if (at_edge && hooks.completed) hooks.completed(sample);
     hooks.sampled(sample);
   };
   const auto recording_now = [&] {
@@ -156,14 +157,14 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
 
   const SteadyClock::time_point start = SteadyClock::now();
   readers.start();
-  take_sample();
+  take_sample(true);
   instance.set("tracing_on", "1");
   if (hooks.started) hooks.started();
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
   loop.failed = [&readers] { return readers.failed(); };
-  if (hooks.sampled) loop.sample = take_sample;
+  if (hooks.sampled) loop.sample = [&] { take_sample(false); };
   loop.progress = [&] {
     if (processes) processes->update();
     const BufferCounters counters = sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
@@ -177,7 +178,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   instance.set("tracing_on", "0");
   outcome.seconds = seconds_since(start);
   sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
-  take_sample();
+  take_sample(true);
 
   outcome.recording.cpus = readers.finish(outcome.write_error);
   for (RawCpu& cpu : outcome.recording.cpus) {

@@ -86,6 +86,8 @@ struct RecordHooks {
   // Before tracing starts; may throw to give up. Returns who takes the pages, or nullptr: they go into files.
   std::function<PageSink*(const KernelDescription&, const std::vector<unsigned>& cpus)> described = nullptr;
   std::function<void(const StateSample&)> sampled = nullptr;
+  // Of the first and the last sample, while nothing is recorded: may add what takes longer to read.
+  std::function<void(StateSample&)> completed = nullptr;
   std::function<void()> started = nullptr;  // what happens from now on is recorded
 };
 

@@ -2,6 +2,8 @@
 #include "formats/kmt/chunk.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <memory>
 
 #include <fmt/format.h>
 #define XXH_INLINE_ALL
@@ -14,14 +16,44 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr int kLevelOfEvents = 1;  // their columns are packed already, and there are many
-constexpr int kLevelOfTexts = 9;   // once a file
+constexpr int kLevelOfEvents = 1;   // their columns are packed already, and there are many
+constexpr int kLevelOfTexts = 9;    // once a file
+constexpr int kLevelOfPatches = 6;  // every few seconds
+constexpr int kLeastWindow = 10;    // bits: what zstd takes
+constexpr int kMostWindow = 27;     // and what every reader is ready for; two chunks
 
-bool is_proportionate(std::uint64_t plain, std::uint64_t stored) {
-  return plain <= kMostPlainBytes && plain <= stored * kMostRatio;
+bool is_proportionate(std::uint64_t plain, std::uint64_t stored, std::uint64_t most = kMostRatio) {
+  return plain <= kMostPlainBytes && plain <= stored * most;
 }
 
 std::uint64_t checksum_of(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+// `out` has room for the header before the stored bytes.
+std::vector<std::uint8_t> with_header(std::vector<std::uint8_t>&& out, ChunkType type, std::uint8_t flags,
+                                      std::uint16_t stream, std::size_t plain) {
+  std::uint8_t* const header = out.data();
+  const std::size_t stored = out.size() - kChunkHeaderBytes;
+  store<std::uint32_t>(header, kChunkMagic, ByteOrder::little);
+  header[4] = type;
+  header[5] = flags;
+  store<std::uint16_t>(header + 6, stream, ByteOrder::little);
+  store<std::uint32_t>(header + 8, static_cast<std::uint32_t>(stored), ByteOrder::little);
+  store<std::uint32_t>(header + 12, static_cast<std::uint32_t>(plain), ByteOrder::little);
+  store<std::uint64_t>(header + 16, checksum_of(Bytes(out).subspan(kChunkHeaderBytes)), ByteOrder::little);
+  store<std::uint64_t>(header + 24, checksum_of(Bytes(out).first(kChunkHeaderBytes - 8)), ByteOrder::little);
+  out.shrink_to_fit();  // packed blocks may be kept for long
+  return std::move(out);
+}
+
+void check_size(const std::vector<std::uint8_t>& plain) {
+  if (plain.size() > kMostPlainBytes)
+    throw Error(fmt::format("A chunk of {} bytes is more than a .kmt file can hold", plain.size()));
+}
+
+struct FreeZstd {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
 
 Error damaged(const Chunk& chunk, const char* what) {
   Error error(what);
@@ -80,9 +112,23 @@ std::vector<std::uint8_t> unpack(const Chunk& chunk) {
   return plain;
 }
 
+std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base) {
+  if (!is_intact(chunk)) throw damaged(chunk, "The chunk's checksum is wrong");
+  if (chunk.flags != kPatch) throw damaged(chunk, "The chunk is packed in a way that is not known");
+  if (ZSTD_getFrameContentSize(chunk.stored.data(), chunk.stored.size()) != chunk.plain_bytes ||
+      !is_proportionate(chunk.plain_bytes, chunk.stored.size(), kMostPatchRatio))
+    throw damaged(chunk, "The chunk's sizes contradict each other");
+  const std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
+  ZSTD_DCtx_refPrefix(context.get(), base.data(), base.size());
+  std::vector<std::uint8_t> plain(chunk.plain_bytes);
+  const std::size_t size =
+      ZSTD_decompressDCtx(context.get(), plain.data(), plain.size(), chunk.stored.data(), chunk.stored.size());
+  if (ZSTD_isError(size) != 0 || size != plain.size()) throw damaged(chunk, "The chunk cannot be unpacked");
+  return plain;
+}
+
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
-  if (plain.size() > kMostPlainBytes)
-    throw Error(fmt::format("A chunk of {} bytes is more than a .kmt file can hold", plain.size()));
+  check_size(plain);
   std::vector<std::uint8_t> out(kChunkHeaderBytes + ZSTD_compressBound(plain.size()));
   std::size_t stored = ZSTD_compress(out.data() + kChunkHeaderBytes, out.size() - kChunkHeaderBytes, plain.data(),
                                      plain.size(), type == kEvents ? kLevelOfEvents : kLevelOfTexts);
@@ -92,17 +138,24 @@ std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const
     stored = plain.size();
   }
   out.resize(kChunkHeaderBytes + stored);
-  std::uint8_t* const header = out.data();
-  store<std::uint32_t>(header, kChunkMagic, ByteOrder::little);
-  header[4] = type;
-  header[5] = compressed ? kCompressed : 0;
-  store<std::uint16_t>(header + 6, stream, ByteOrder::little);
-  store<std::uint32_t>(header + 8, static_cast<std::uint32_t>(stored), ByteOrder::little);
-  store<std::uint32_t>(header + 12, static_cast<std::uint32_t>(plain.size()), ByteOrder::little);
-  store<std::uint64_t>(header + 16, checksum_of(Bytes(out).subspan(kChunkHeaderBytes)), ByteOrder::little);
-  store<std::uint64_t>(header + 24, checksum_of(Bytes(out).first(kChunkHeaderBytes - 8)), ByteOrder::little);
-  out.shrink_to_fit();  // packed blocks may be kept for long
-  return out;
+  return with_header(std::move(out), type, compressed ? kCompressed : 0, stream, plain.size());
+}
+
+std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes base,
+                                     const std::vector<std::uint8_t>& plain) {
+  check_size(plain);
+  const std::unique_ptr<ZSTD_CCtx, FreeZstd> context(ZSTD_createCCtx());
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevelOfPatches);
+  // All of the base has to be within reach.
+  const int reach = static_cast<int>(std::bit_width(base.size() + plain.size()));
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, std::clamp(reach, kLeastWindow, kMostWindow));
+  ZSTD_CCtx_refPrefix(context.get(), base.data(), base.size());
+  std::vector<std::uint8_t> out(kChunkHeaderBytes + ZSTD_compressBound(plain.size()));
+  const std::size_t stored = ZSTD_compress2(context.get(), out.data() + kChunkHeaderBytes,
+                                            out.size() - kChunkHeaderBytes, plain.data(), plain.size());
+  if (ZSTD_isError(stored) != 0 || !is_proportionate(plain.size(), stored, kMostPatchRatio)) return {};
+  out.resize(kChunkHeaderBytes + stored);
+  return with_header(std::move(out), type, kPatch, stream, plain.size());
 }
 
 }  // namespace kmt::kmt_format

@@ -33,7 +33,13 @@ bool is_intact(const Chunk& chunk);
 // The payload as it was written. Throws Error when the checksum or the compressed data is wrong.
 std::vector<std::uint8_t> unpack(const Chunk& chunk);
 
+// The same of one that make_patch() made of the same base.
+std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base);
+
 // Header and payload, compressed where that makes it smaller. Throws Error when it is larger than a chunk may be.
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
+// The same as what differs from `base`, which the reader has to have. Empty: it would be out of proportion.
+std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes base,
+                                     const std::vector<std::uint8_t>& plain);
 
 }  // namespace kmt::kmt_format

@@ -13,19 +13,6 @@ namespace kmt::kmt_format {
 
 namespace {
 
-void check_header(Bytes file) {
-  ByteReader in(file, ByteOrder::little);
-  in.skip(kFileMagic.size());
-  const std::uint16_t version = in.u16();
-  in.skip(2);  // features that a reader may pass over
-  const std::uint32_t features = in.u32();
-  if (version == kVersion && features == 0) return;
-  Error error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
-                          version, features, kVersion));
-  error.hint("A newer kmemtrace wrote the file: use that one, or let it convert the trace");
-  throw error;
-}
-
 struct End {
   bool finished;         // there is a trailer
   bool indexed;          // the last chunk is an index; with a trailer: the one that it names
@@ -60,6 +47,19 @@ void report_end(FileContents& contents, const End& end, Findings& findings) {
 }
 
 }  // namespace
+
+void check_header(Bytes file) {
+  ByteReader in(file, ByteOrder::little);
+  in.skip(kFileMagic.size());
+  const std::uint16_t version = in.u16();
+  in.skip(2);  // features that a reader may pass over
+  const std::uint32_t features = in.u32();
+  if (version == kVersion && features == 0) return;
+  Error error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
+                          version, features, kVersion));
+  error.hint("A newer kmemtrace wrote the file: use that one, or let it convert the trace");
+  throw error;
+}
 
 bool is_kmt(Bytes file) {
   return file.size() >= kFileMagic.size() &&
@@ -115,6 +115,9 @@ FileContents parse_file(Bytes file, Findings& findings) {
           described.insert(chunk->stream);
           break;
         case kState: contents.description.samples.push_back(decode_sample(unpack_text(*chunk))); break;
+        case kStatePatch:  // of a series of snapshots, which is read one by one: formats/kmt/snapshot
+          if (!is_intact(*chunk)) throw Error("The chunk's checksum is wrong");
+          break;
         case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;
         case kProfile: contents.profile.push_back(unpack_text(*chunk)); break;
         case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
@@ -145,7 +148,9 @@ FileContents parse_trace(Bytes file, Findings& findings) {
   FileContents contents = parse_file(file, findings);
   if (is_snapshot(contents)) {
     Error error("The file is a snapshot of the kernel's memory, not a trace");
-    error.hint("Show it: kmemtrace snapshot FILE");
+    error.hint(
+        "Show it: kmemtrace snapshot FILE; leaks, report and timeline take a series: kmemtrace snapshot --every 10s -o "
+        "FILE");
     throw error;
   }
   if (contents.profile.empty()) return contents;

@@ -25,6 +25,8 @@ struct FileContents {
 };
 
 bool is_kmt(Bytes file);
+// Throws Error when the file, which is one, is of a version this build cannot read.
+void check_header(Bytes file);
 // Whether the file ends in a trailer, be it right or wrong.
 bool has_trailer(Bytes file);
 

@@ -8,17 +8,47 @@
 
 #include "base/error.hpp"
 #include "formats/kmt/file.hpp"
-#include "formats/kmt/file_writer.hpp"
 
 namespace kmt::kmt_format {
 
-void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel) {
+namespace {
+
+// Damage of a whole one costs no more than these; they become larger the older it is.
+constexpr std::size_t kMostPatches = 64;
+
+bool is_trace_part(std::uint8_t type) { return type == kFormats || type == kStream || type == kEvents; }
+
+}  // namespace
+
+SnapshotWriter::SnapshotWriter(const std::string& path, const KernelDescription& kernel) : file_(path) {
   TraceDescription description;
   description.kernel = kernel;
   description.uname = uname_of(kernel);
-  FileWriter file(path);
-  file.append(pack(kFacts, 0, encode_facts(description)));
-  file.append_sample(sample);
+  file_.append(pack(kFacts, 0, encode_facts(description)));
+}
+
+void SnapshotWriter::add(const StateSample& sample) {
+  std::vector<std::uint8_t> plain = encode_sample(sample);
+  if (!base_.empty() && patches_ < kMostPatches) {
+    PackedChunk patch{kStatePatch, number_, make_patch(kStatePatch, number_, base_, plain)};
+    if (!patch.bytes.empty() && patch.bytes.size() < base_stored_ / 2) {
+      file_.append(patch);
+      ++patches_;
+      return;
+    }
+  }
+  const PackedChunk whole = pack(kState, ++number_, plain);
+  file_.append(whole);
+  base_ = std::move(plain);
+  base_stored_ = whole.bytes.size();
+  patches_ = 0;
+}
+
+void SnapshotWriter::finish() { file_.finish(); }
+
+void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel) {
+  SnapshotWriter file(path, kernel);
+  file.add(sample);
   file.finish();
 }
 
@@ -28,29 +58,52 @@ bool holds_snapshots_only(Bytes file) {
   std::uint64_t offset = kFileHeaderBytes;
   while (const std::optional<Chunk> chunk = find_chunk(file, offset)) {
     offset = chunk->end();
-    if (chunk->type == kFormats || chunk->type == kStream || chunk->type == kEvents) return false;
+    if (is_trace_part(chunk->type)) return false;
     has_sample = has_sample || chunk->type == kState;
   }
   return has_sample;
 }
 
-StoredSnapshots read_snapshots(const TraceFile& file) {
+SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
   Error none("The file has no snapshot of the kernel's memory");
-  none.at({file.path, {}, {}})
+  none.at({path_, {}, {}})
       .hint("Snapshots are what `kmemtrace snapshot -o FILE.kmt` writes, and what `record` keeps in a .kmt");
   if (!is_kmt(file.bytes)) throw none;
   try {
-    Findings findings;
-    FileContents contents = parse_file(file.bytes, findings);
-    for (const Finding& finding : findings.kept())
-      if (finding.kind == Imperfection::damaged_section)
-        throw Error(fmt::format("The file is damaged: {}", finding.detail)).at({{}, {}, finding.offset});
-    StoredSnapshots stored{std::move(contents.description.kernel), std::move(contents.description.samples)};
-    if (stored.samples.empty()) throw none;
-    name_machine(contents.description.uname, stored.kernel);
-    return stored;
+    check_header(file.bytes);
+    TraceDescription description;
+    std::uint64_t offset = kFileHeaderBytes;
+    while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {
+      offset = chunk->end();
+      if (chunk->type == kFacts) decode_facts(unpack(*chunk), description);
+      if (chunk->type == kState) bases_.push_back(*chunk);
+      const bool has_base = !bases_.empty() && bases_.back().stream == chunk->stream;
+      if (chunk->type == kState || (chunk->type == kStatePatch && has_base))
+        entries_.push_back({*chunk, bases_.size() - 1});
+      else if (chunk->type == kStatePatch)
+        ++without_base_;
+    }
+    if (entries_.empty()) throw none;
+    kernel_ = std::move(description.kernel);
+    name_machine(description.uname, kernel_);
+    finished_ = has_trailer(file.bytes);
+    unpacked_ = bases_.size();
   } catch (Error& error) {
-    throw error.at({file.path, {}, {}});
+    throw error.at({path_, {}, {}});
+  }
+}
+
+StateSample SnapshotReader::at(std::size_t index) {
+  const Entry& entry = entries_[index];
+  try {
+    if (unpacked_ != entry.base) {
+      unpacked_ = bases_.size();
+      base_ = unpack(bases_[entry.base]);
+      unpacked_ = entry.base;
+    }
+    return decode_sample(entry.chunk.type == kState ? base_ : unpack_patch(entry.chunk, base_));
+  } catch (Error& error) {
+    throw error.at({path_, {}, entry.chunk.offset});
   }
 }
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is known of objects that were allocated before a trace: its first sample, where that was taken before the first
+// event, says how many there were.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "results/older_objects.hpp"
+#include "trace/imperfections.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// `frees` of older slab objects, by the ids of TraceInfo::cache_names; `first_ns`: of the first event.
+OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::uint64_t>& frees,
+                                  std::uint64_t first_ns);
+
+// That of a cache more were freed than lived.
+void add_findings(const OlderObjectsOfTrace& older, Findings& findings);
+
+}  // namespace kmt

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot_series.hpp"
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/snapshot_amounts.hpp"
+#include "analysis/trend.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kLeastNs = 1'000'000'000;  // a row is followed at least
+
+// By all names that a cache has: alloc_traces names merged ones as their folder is called.
+std::unordered_map<std::string_view, std::uint64_t> sizes_of_objects(const SnapshotResult& snapshot) {
+  std::unordered_map<std::string_view, std::uint64_t> sizes;
+  for (const SlabCacheUse& cache : snapshot.caches) {
+    sizes.emplace(cache.name, cache.object_bytes);
+    for (const std::string& alias : cache.aliases) sizes.emplace(alias, cache.object_bytes);
+    if (cache.attributes != nullptr) sizes.emplace(cache.attributes->name, cache.object_bytes);
+  }
+  return sizes;
+}
+
+// As bytes that the kernel has for it: objects with their padding, of cgroups without their users' memory.
+SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot) {
+  SnapshotAmounts amounts;
+  if (part == SnapshotPart::cgroups) {
+    for (const CgroupMemory& cgroup : snapshot.memory.cgroups)
+      if (const auto bytes = kernel_bytes(cgroup)) amounts[cgroup.path] = static_cast<std::int64_t>(*bytes);
+    return amounts;
+  }
+  amounts = amounts_of(part, snapshot);
+  if (part != SnapshotPart::slab_allocations) return amounts;
+  const auto sizes = sizes_of_objects(snapshot);
+  for (auto& [name, count] : amounts) {  // "CACHE: SITE < …"
+    const auto size = sizes.find(std::string_view(name).substr(0, name.find(": ")));
+    count = static_cast<std::int64_t>(static_cast<std::uint64_t>(count) * (size == sizes.end() ? 0 : size->second));
+  }
+  return amounts;
+}
+
+// Free and user memory come and go with what runs.
+bool is_kernels(const std::string& line) {
+  return !line.starts_with("free") && !line.starts_with("user") && !line.starts_with("hugetlb");
+}
+
+Trend trend_of_row(const SnapshotRow& row, const std::vector<std::uint64_t>& times) {
+  const auto begin = std::ranges::find_if(row.values, [](double value) { return value != 0; });
+  const auto skipped = static_cast<std::size_t>(begin - row.values.begin());
+  const std::span<const double> values = std::span(row.values).subspan(skipped);
+  if (values.size() < 2) return {};
+  const std::uint64_t first = times[row.first + skipped];
+  if (times.back() < first + kLeastNs) return {};
+  return trend_of(values, static_cast<double>(times.back() - first) / 1e9 / static_cast<double>(values.size() - 1));
+}
+
+LeakVerdict verdict_of(const Trend& trend, const SnapshotSeries& series) {
+  switch (trend.growth) {
+    case Growth::too_few_points: return LeakVerdict::too_short;
+    case Growth::none: return LeakVerdict::no_growth;
+    case Growth::past: return LeakVerdict::past;
+    case Growth::steady: break;
+  }
+  if (trend.low <= series.threshold_bytes_per_s || trend.late_bytes_per_s <= series.threshold_bytes_per_s)
+    return LeakVerdict::unsure;
+  return trend.evenness >= series.confidence_needed ? LeakVerdict::certain : LeakVerdict::uneven;
+}
+
+bool is_constant(const SnapshotRow& row) {
+  return std::ranges::all_of(row.values, [&](double value) { return value == row.values.front(); });
+}
+
+}  // namespace
+
+void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot) {
+  Part& part = parts_[static_cast<std::size_t>(id)];
+  const std::size_t index = series_.elapsed_ns.size() - 1;
+  if (!is_told(id, snapshot)) {  // as it was, for all that is known
+    for (auto& [name, row] : part.rows) row.values.push_back(row.values.back());
+    return;
+  }
+  if (!std::exchange(part.told, true)) part.told_since = index;
+  for (auto& [name, row] : part.rows) row.values.push_back(0);
+  for (const auto& [name, amount] : kernel_amounts(id, snapshot)) {
+    SnapshotRow& row = part.rows[name];
+    if (row.values.empty()) {
+      row.part = id;
+      row.name = row.label = name;
+      row.first = part.told_since;
+      row.values.resize(index - part.told_since + 1);
+    }
+    row.values.back() = static_cast<double>(amount);
+  }
+}
+
+void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t elapsed_ns) {
+  if (series_.elapsed_ns.empty()) series_.first_unix_ns = snapshot.memory.unix_ns;
+  series_.last_unix_ns = snapshot.memory.unix_ns;
+  series_.total = snapshot.total;
+  series_.release = snapshot.memory.release;
+  series_.machine = snapshot.memory.machine;
+  // A clock that was damaged does not go back.
+  const std::uint64_t before = series_.elapsed_ns.empty() ? 0 : series_.elapsed_ns.back();
+  series_.elapsed_ns.push_back(std::max(before, elapsed_ns));
+  for (const SnapshotPart part : kSnapshotParts) add(part, snapshot);
+  auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
+  std::size_t at = 0;
+  for (const BalanceLine& line : snapshot.sheet) {
+    SnapshotRow& row = lines.at(line.id);
+    row.label = line.label;
+    row.depth = line.depth;
+    row.counted = line.counted;
+    const auto known = std::ranges::find(order_, line.id);
+    if (known == order_.end())
+      order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(at), line.id);
+    else
+      at = static_cast<std::size_t>(known - order_.begin());
+    ++at;
+  }
+}
+
+SnapshotSeries SnapshotSeriesAnalysis::finish(double threshold_bytes_per_s) {
+  series_.threshold_bytes_per_s = threshold_bytes_per_s;
+  auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
+  for (const std::string& id : order_) {
+    SnapshotRow& row = lines.at(id);
+    row.judged = row.counted && is_kernels(id);
+    series_.rows.push_back(std::move(row));
+  }
+  lines.clear();
+  for (Part& part : parts_)
+    for (auto& [name, row] : part.rows)
+      if (!is_constant(row)) series_.rows.push_back(std::move(row));
+  for (SnapshotRow& row : series_.rows) {
+    if (!row.judged) continue;
+    row.trend = trend_of_row(row, series_.elapsed_ns);
+    if (row.trend.growth != Growth::too_few_points && !is_constant(row)) ++series_.judged;
+  }
+  series_.confidence_needed =
+      1 - (1 - kGrowthConfidence) / static_cast<double>(std::max<std::size_t>(series_.judged, 1));
+  for (SnapshotRow& row : series_.rows)
+    if (row.judged) row.verdict = verdict_of(row.trend, series_);
+  return std::move(series_);
+}
+
+}  // namespace kmt

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which part of a series of snapshots is shown, in which order; the same for text and JSON.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "results/snapshot_series.hpp"
+
+namespace kmt {
+
+enum class SeriesOrder : std::uint8_t {
+  growth,  // the fastest first: of what is judged
+  change,  // from the first snapshot to the last, the largest first
+};
+
+struct SeriesOptions {
+  SeriesOrder order = SeriesOrder::growth;
+  std::size_t limit = 10;  // rows of each part; 0: all
+
+  std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
+};
+
+// All rows of a part in that order; the balance sheet's stay in theirs unless they are ordered by growth. By growth
+// only those that grow.
+inline std::vector<const SnapshotRow*> sorted_rows(const SnapshotSeries& series, SnapshotPart part, SeriesOrder order) {
+  const bool by_growth = order == SeriesOrder::growth;
+  std::vector<const SnapshotRow*> rows;
+  for (const SnapshotRow& row : series.rows)
+    if (row.part == part && (!by_growth || (row.judged && row.trend.bytes_per_s > 0))) rows.push_back(&row);
+  if (!by_growth && part == SnapshotPart::balance_sheet) return rows;
+  const auto size = [&](const SnapshotRow* row) {
+    return by_growth ? row->trend.bytes_per_s : std::abs(row->change());
+  };
+  std::ranges::stable_sort(rows, [&](const auto* a, const auto* b) { return size(a) > size(b); });
+  return rows;
+}
+
+}  // namespace kmt

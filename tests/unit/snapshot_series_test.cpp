@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Series of snapshots: how they are stored, what damage costs, and what is said to grow.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/leaks.hpp"
+#include "analysis/older_objects.hpp"
+#include "analysis/snapshot.hpp"
+#include "analysis/snapshot_series.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "formats/kmt/snapshot.hpp"
+#include "snapshot/parse.hpp"
+#include "views/json_series.hpp"
+#include "views/text_series.hpp"
+
+namespace kmt {
+namespace {
+
+using kmt_format::SnapshotReader;
+using kmt_format::SnapshotWriter;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// A text as the kernel's are: most of it stays, some numbers change.
+StateSample sample_at(unsigned time) {
+  std::mt19937 random(time);
+  std::string text;
+  for (unsigned line = 0; line < 2000; ++line)
+    text += fmt::format("name_of_line_{} {}\n", line, line % 50 == 0 ? random() : line * 1000);
+  return {time * kSecond, 1'700'000'000 * kSecond + time * kSecond, {{"vmstat", std::move(text)}}};
+}
+
+class SnapshotSeriesFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    SnapshotWriter writer(path, KernelDescription{});
+    for (unsigned i = 0; i < kSamples; ++i) writer.add(sample_at(i));
+    writer.finish();
+    const std::string text = read_file(path);
+    bytes.assign(text.begin(), text.end());
+  }
+  void TearDown() override { std::filesystem::remove(path); }
+  TraceFile file() const { return {path, bytes, nullptr}; }
+
+  static constexpr unsigned kSamples = 150;
+  std::string path = ::testing::TempDir() + fmt::format("series{}.kmt", ::getpid());
+  std::vector<std::uint8_t> bytes;
+};
+
+TEST_F(SnapshotSeriesFile, GivesBackWhatWasWrittenAndGrowsByLittle) {
+  SnapshotReader reader(file());
+  ASSERT_EQ(reader.size(), kSamples);
+  EXPECT_TRUE(reader.finished());
+  for (const unsigned i : {0u, 1u, 63u, 64u, 65u, 66u, 149u, 3u}) {
+    const StateSample sample = reader.at(i);
+    EXPECT_EQ(sample.ticks, i * kSecond);
+    EXPECT_EQ(sample.texts, sample_at(i).texts) << i;
+  }
+  SnapshotWriter alone(path, KernelDescription{});
+  alone.add(sample_at(0));
+  EXPECT_LT(bytes.size(), alone.bytes() * kSamples / 5);
+}
+
+TEST_F(SnapshotSeriesFile, OfAKilledWriterHasAllThatWasTaken) {
+  bytes.resize(bytes.size() / 2);
+  SnapshotReader reader(file());
+  EXPECT_FALSE(reader.finished());
+  ASSERT_GT(reader.size(), kSamples / 3);
+  for (std::size_t i = 0; i < reader.size(); ++i)
+    EXPECT_EQ(reader.at(i).texts, sample_at(static_cast<unsigned>(i)).texts);
+}
+
+TEST_F(SnapshotSeriesFile, DamageOfAWholeOneCostsThoseThatBuildOnItAndNoMore) {
+  std::uint64_t offset = kmt_format::kFileHeaderBytes;
+  std::optional<kmt_format::Chunk> first;
+  while (!first) {
+    const auto chunk = kmt_format::find_chunk(bytes, offset);
+    ASSERT_TRUE(chunk);
+    if (chunk->type == kmt_format::kState) first = chunk;
+    offset = chunk->end();
+  }
+  bytes[first->offset + kmt_format::kChunkHeaderBytes + 5] ^= 1;  // its payload
+  SnapshotReader damaged(file());
+  ASSERT_EQ(damaged.size(), kSamples);
+  EXPECT_THROW(damaged.at(0), Error);
+  EXPECT_THROW(damaged.at(10), Error);
+  EXPECT_EQ(damaged.at(140).texts, sample_at(140).texts);
+  bytes[first->offset] ^= 1;  // and its header
+  SnapshotReader without(file());
+  EXPECT_GT(without.without_base(), 50u);
+  EXPECT_EQ(without.size() + without.without_base() + 1, kSamples);
+  EXPECT_EQ(without.at(without.size() - 1).texts, sample_at(kSamples - 1).texts);
+}
+
+std::string meminfo(unsigned slab_kb) {
+  return fmt::format("MemTotal: 1000000 kB\nMemFree: {} kB\nAnonPages: 3000 kB\nSlab: {} kB\n", 500000 - slab_kb,
+                     slab_kb);
+}
+std::string slab_line(std::string_view name, unsigned slabs) {
+  return fmt::format("{} {} {} 4096 1 1 : tunables 0 0 0 : slabdata {} {} 0\n", name, slabs, slabs, slabs, slabs);
+}
+const char* const kSlabHeader =
+    "slabinfo - version: 2.1\n# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> "
+    "<batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n";
+
+class SnapshotSeriesGrowth : public ::testing::Test {
+ protected:
+  // 40 snapshots, 10 s apart: "leaky" grows by a page a second, "noisy" comes and goes, "full" grew before.
+  SnapshotSeries series(bool lacks_some = false) {
+    SnapshotSeriesAnalysis analysis;
+    std::mt19937 random(1);
+    for (unsigned i = 0; i < 40; ++i) {
+      const unsigned leaky = 100 + 10 * i;
+      const unsigned noisy = 1000 + static_cast<unsigned>(random() % 20);
+      StateSample sample;
+      sample.unix_ns = kSecond * (1'000'000 + 10 * i);
+      sample.texts.emplace_back("meminfo", meminfo(4 * (leaky + noisy + 500)));
+      if (!lacks_some || i % 7 != 3)
+        sample.texts.emplace_back("slabinfo", kSlabHeader + slab_line("leaky", leaky) + slab_line("noisy", noisy) +
+                                                  slab_line("steady", 500) +
+                                                  (i < 20 ? "" : slab_line("late", 100 * (i - 19))));
+      sample.texts.emplace_back("allocinfo",
+                                fmt::format("{} {} a.c:1 func:one\n4096 1 b.c:2 func:two\n", 4096 * leaky, leaky));
+      analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
+    }
+    return analysis.finish(kUsualThreshold);
+  }
+  static const SnapshotRow* row(const SnapshotSeries& series, SnapshotPart part, std::string_view name) {
+    for (const SnapshotRow& one : series.rows)
+      if (one.part == part && one.name == name) return &one;
+    return nullptr;
+  }
+};
+
+TEST_F(SnapshotSeriesGrowth, IsFoundInEveryPartAndNotWhereThereIsNone) {
+  for (const bool lacks_some : {false, true}) {
+    const SnapshotSeries found = series(lacks_some);
+    EXPECT_TRUE(found.found());
+    const SnapshotRow* leaky = row(found, SnapshotPart::slab_caches, "leaky");
+    ASSERT_TRUE(leaky);
+    EXPECT_EQ(leaky->verdict, LeakVerdict::certain);
+    EXPECT_NEAR(leaky->trend.bytes_per_s, 4096, 50);
+    EXPECT_EQ(row(found, SnapshotPart::allocinfo, "a.c:1 one")->verdict, LeakVerdict::certain);
+    EXPECT_EQ(row(found, SnapshotPart::balance_sheet, "slab")->verdict, LeakVerdict::certain);
+    EXPECT_NE(row(found, SnapshotPart::slab_caches, "noisy")->verdict, LeakVerdict::certain);
+    EXPECT_FALSE(row(found, SnapshotPart::slab_caches, "steady"));
+    EXPECT_FALSE(row(found, SnapshotPart::allocinfo, "b.c:2 two"));
+    EXPECT_FALSE(row(found, SnapshotPart::balance_sheet, "free")->judged);
+    EXPECT_EQ(row(found, SnapshotPart::slab_caches, "late")->verdict, LeakVerdict::certain);
+    EXPECT_EQ(row(found, SnapshotPart::slab_caches, "late")->values.size(), 40u);
+  }
+}
+
+TEST_F(SnapshotSeriesGrowth, IsShownWithTheFastestFirst) {
+  const SnapshotSeries found = series();
+  const std::string text = text_series_leaks(found, {}, {});
+  EXPECT_NE(text.find("Growth: for certain"), std::string::npos) << text;
+  EXPECT_LT(text.find("late "), text.find("leaky "));
+  EXPECT_NE(text_series_report(found, {SeriesOrder::change}, {}).find("noisy"), std::string::npos);
+  EXPECT_NE(text_series_timeline(found, {SeriesOrder::change}, {}).find("leaky"), std::string::npos);
+}
+
+TEST_F(SnapshotSeriesGrowth, IsDocumented) {
+  const auto json = nlohmann::json::parse(json_series(series(), {}));
+  const std::string document = read_file(std::string(KMEMTRACE_DOCS) + "/formats/series-json.md");
+  const auto expect_documented = [&](const nlohmann::json& object) {
+    for (const auto& [key, value] : object.items())
+      if (!key.ends_with("_total")) {
+        EXPECT_NE(document.find('`' + key + '`'), std::string::npos) << key;
+      }
+  };
+  expect_documented(json);
+  expect_documented(json["balance"][0]);
+}
+
+TEST(SnapshotsDiff, WhatOnlyOneHasIsNoChange) {
+  const auto of = [](const char* more) {
+    StateSample sample{0, 0, {{"meminfo", meminfo(100)}, {"slabinfo", kSlabHeader + slab_line("a", 10)}}};
+    if (*more != '\0') sample.texts.emplace_back("allocinfo", more);
+    return take_stock(parse_snapshot(sample, 4096));
+  };
+  const SnapshotDiff one_lacks = diff(of("4096 1 a.c:1 func:one\n"), of(""));
+  EXPECT_TRUE(one_lacks.allocinfo.empty());
+  EXPECT_EQ(one_lacks.not_compared, std::vector{SnapshotPart::allocinfo});
+  const SnapshotDiff both = diff(of("4096 1 a.c:1 func:one\n"), of("8192 2 a.c:1 func:one\n"));
+  EXPECT_EQ(both.allocinfo.size(), 1u);
+  EXPECT_TRUE(both.not_compared.empty());
+}
+
+TEST(OlderObjectsOfATrace, AreCountedAgainstWhatLivedThen) {
+  TraceInfo info;
+  info.cache_names = {"", "dentry", "traced", "gone"};
+  info.samples.push_back({5 * kSecond,
+                          0,
+                          {{"slabinfo", kSlabHeader + slab_line("dentry", 10) + slab_line("traced", 30) +
+                                            slab_line("kmalloc-64", 7) + slab_line("dma-kmalloc-64", 1)},
+                           {"alloc_traces",
+                            "traced/alloc_traces:     20 one+0x1/0x2 age=1 pid=1\ntraced/alloc_traces:        "
+                            "one+0x1/0x2\ntraced/alloc_traces:      3 two+0x1/0x2 age=1 pid=1\n"}}});
+  const auto older = older_objects(info, {4, 11, 2, 1}, 5 * kSecond);
+  ASSERT_EQ(older.caches.size(), 4u);
+  EXPECT_EQ(older.lived, 10u + 23 + 7 + 1);
+  EXPECT_EQ(older.caches[0].cache, "dentry");
+  EXPECT_EQ(older.caches[0].lived, 10u);
+  EXPECT_FALSE(older.caches[0].exact);
+  EXPECT_EQ(older.caches[1].lived, 8u);  // of kmalloc
+  EXPECT_EQ(older.caches[2].lived, 23u);
+  EXPECT_TRUE(older.caches[2].exact);
+  EXPECT_FALSE(older.caches[3].lived);
+  Findings findings;
+  add_findings(older, findings);
+  EXPECT_EQ(findings.count_of(Imperfection::more_frees_than_lived), 1u);
+  // A sample that was taken later says nothing of the begin.
+  EXPECT_FALSE(older_objects(info, {4, 11, 2, 1}, kSecond).lived);
+}
+
+}  // namespace
+}  // namespace kmt

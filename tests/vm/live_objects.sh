@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Records what makes and keeps objects of kmalloc-512 and kmalloc-1k, and some of other caches: network namespaces,
+# control groups and mounts, of which some go again.
+set -eu
+cat >work.sh <<'WORK'
+for i in 1 2 3 4 5 6; do
+  unshare -n sh -c "echo \$\$ >namespace$i; exec sleep 1000" &
+  mkdir /sys/fs/cgroup/kept$i /tmp/mount$i
+  mount -t tmpfs none /tmp/mount$i
+done
+until [ -s namespace6 ]; do sleep 0.1; done
+sleep 1
+kill $(cat namespace5 namespace6)
+umount /tmp/mount5 /tmp/mount6
+rmdir /sys/fs/cgroup/kept5 /sys/fs/cgroup/kept6
+sleep 3 # what is freed by RCU and by workers
+WORK
+kmemtrace record -o trace.kmt -b 8M -- sh work.sh >record.out 2>&1 || { cat record.out; exit 1; }
+kmemtrace report trace.kmt --json --limit 0 --by cache,call-site >report.json
+kmemtrace diff trace.kmt --json --limit 0 >diff.json
+kmemtrace snapshot trace.kmt --json --limit 0 >snapshot.json
