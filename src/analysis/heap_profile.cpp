@@ -8,57 +8,21 @@
 #include <utility>
 
 #include "analysis/heap_names.hpp"
+#include "analysis/sample_stacks.hpp"
 
 namespace kmt {
 
 namespace {
 
-// The frames of the tracing itself lie in front: that of the program, which may have any name or none, and behind it
-// those of what calls it and of the tracepoint.
-bool is_tracing(std::string_view function) {
-  return function.starts_with("bpf_") || function.starts_with("__bpf_") || function.starts_with("__traceiter_") ||
-         function.starts_with("trace_call_bpf") || function.starts_with("0x");
-}
-
-// From the call site on, where that is known; else from the function that has the tracepoint.
-std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, const SymbolNames& symbols) {
-  const std::span<const std::uint64_t> stack = sample.stack;
-  if (sample.call_site != 0) {
-    const auto caller = std::ranges::find(stack, sample.call_site);
-    if (caller != stack.end()) return stack.subspan(static_cast<std::size_t>(caller - stack.begin()));
-  }
-  std::size_t own = std::min<std::size_t>(stack.size(), 1);
-  while (own < stack.size() && is_tracing(symbols.name(stack[own]))) ++own;
-  return stack.subspan(own);
-}
-
-template <typename Number>
-void append(std::string& key, Number number) {
-  key.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
-// The bytes of all that tells groups apart, as the kernel gave it: names are made once a group.
-std::string identity_of(const HeapSample& sample) {
-  std::string key;
-  for (const std::uint64_t address : sample.stack) append(key, address);
-  append(key, sample.call_site);
-  append(key, sample.context);
-  append(key, sample.context == AllocationContext::task ? sample.process : 0);
-  append(key, sample.cgroup);
-  append(key, sample.pages);
-  if (sample.cache.empty()) append(key, sample.allocated);
-  return key.append(sample.context == AllocationContext::task ? sample.comm : "").append(1, '\0').append(sample.cache);
-}
-
-// Likewise of what folding keeps.
+// Of what folding keeps, as identity_of() a sample.
 std::string identity_of(const DrawnGroup& group) {
   std::string key;
-  for (const std::uint64_t address : group.stack) append(key, address);
-  append(key, group.call_site);
-  append(key, group.context);
-  append(key, group.cgroup);
-  append(key, group.pages);
-  if (group.cache.empty()) append(key, group.sizes.front().allocated);
+  for (const std::uint64_t address : group.stack) append_bytes(key, address);
+  append_bytes(key, group.call_site);
+  append_bytes(key, group.context);
+  append_bytes(key, group.cgroup);
+  append_bytes(key, group.pages);
+  if (group.cache.empty()) append_bytes(key, group.sizes.front().allocated);
   return key.append(group.cache);
 }
 

@@ -132,14 +132,6 @@ bool is_taken_back(int migrate_type, const std::string& kernel) {
   return name == "Movable" || name == "Reclaimable";
 }
 
-// What the kernel takes back, and what hangs on that.
-bool is_shrinkable(const std::string& cache, const std::string& symbol) {
-  constexpr std::array kWithInodes = {"security_inode_alloc", "lsm_inode_alloc"};
-  const std::string function(function_of(symbol));
-  return is_reclaimable_cache(cache, function) || cache == "lsm_inode_cache" || cache == "kernfs_node_cache" ||
-         std::find(kWithInodes.begin(), kWithInodes.end(), function) != kWithInodes.end();
-}
-
 // What all objects of a call site and size have in common.
 struct Kind {
   Allocator allocator;
@@ -274,7 +266,7 @@ class HistoryMaker {
     if (const UntracedPath* const path = untraced_free_of(cache, site, version_)) {
       facts.doubt = Doubt::untraced_path;
       facts.untraced_path = path->sentence;
-    } else if (is_shrinkable(cache, site)) {
+    } else if (is_shrinkable(cache, std::string(function_of(site)))) {
       facts.doubt = Doubt::reclaimable;
     }
     return facts;

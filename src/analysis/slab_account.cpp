@@ -25,4 +25,9 @@ bool is_reclaimable_cache(const std::string& cache, const std::string& function)
          std::any_of(kFunctions.begin(), kFunctions.end(), matches(function));
 }
 
+bool is_shrinkable(const std::string& cache, const std::string& function) {
+  return is_reclaimable_cache(cache, function) || cache == "lsm_inode_cache" || cache == "kernfs_node_cache" ||
+         function == "security_inode_alloc" || function == "lsm_inode_alloc";
+}
+
 }  // namespace kmt

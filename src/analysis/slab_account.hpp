@@ -22,5 +22,7 @@ constexpr bool is_large_kmalloc(EventKind kind, std::uint64_t bytes_allocated, s
 
 // Of a cache, whose name may not be known, by that or by the function that allocates from it (Linux 6.18).
 bool is_reclaimable_cache(const std::string& cache, const std::string& function);
+// What the kernel takes back, and what hangs on that.
+bool is_shrinkable(const std::string& cache, const std::string& function);
 
 }  // namespace kmt

@@ -138,10 +138,10 @@ HtmlTrace documents_of(Answers& answers, bool filtered) {
 }  // namespace
 
 bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, const AnalyseOptions& options,
-                const ReportFilter& filter) {
+                const ReportFilter& filter, const std::string& investigation) {
   std::vector<std::string> inputs;
   for (const TraceFiles& files : traces) inputs.insert(inputs.end(), files.begin(), files.end());
-  if (inputs.empty()) inputs = {default_trace()};
+  if (inputs.empty() && !traces.empty()) inputs = {default_trace()};
   ResultFile file(path, inputs);
   std::vector<Reading> readings;
   for (const TraceFiles& files : traces) {
@@ -149,7 +149,8 @@ bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, 
     reading.options.trace.files = files;
     reading.with_calls = begins_with_calls(reading.options);
   }
-  std::vector<Answers> answers = ask(readings, filter);
+  std::vector<Answers> answers;
+  if (!readings.empty()) answers = ask(readings, filter);
   std::vector<HtmlTrace> documents;
   bool complete = true;
   for (Answers& of_trace : answers) {
@@ -163,7 +164,7 @@ bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, 
     view.limit = kMostRows;
     diff_document = json_diff(diff(answers[0].by_site, answers[1].by_site, {}), view);
   }
-  const std::string html = html_report(documents, diff_document);
+  const std::string html = html_report(documents, diff_document, investigation);
   file.write(html);
   file.finish();
   say("Wrote {} to {}\n", humane_bytes(html.size()), file.name());

@@ -14,6 +14,7 @@
 #include "cli/confined.hpp"
 #include "cli/errors.hpp"
 #include "cli/help.hpp"
+#include "cli/investigate.hpp"
 #include "cli/output.hpp"
 #include "cli/suggest.hpp"
 
@@ -150,6 +151,7 @@ void add_commands(CLI::App& app, int& exit_code, const std::vector<std::string>&
   add_timeline_command(app, exit_code);
   add_simulate_command(app, exit_code);
   add_snapshot_command(app, exit_code);
+  add_investigate_command(app, exit_code);
   add_diff_command(app, exit_code);
   add_flamegraph_command(app, exit_code);
   add_graph_command(app, exit_code, command_words);

@@ -14,17 +14,27 @@ export class App {
     readonly document: PageDocument,
     private readonly draw: (app: App) => void,
   ) {
-    this.state = fromHash(location.hash, document.traces.length);
+    this.state = this.stateOf(location.hash);
     window.addEventListener('hashchange', () => {
-      const state = fromHash(location.hash, document.traces.length);
+      const state = this.stateOf(location.hash);
       if (toHash(state) === toHash(this.state)) return;
       this.state = state;
       this.redraw();
     });
   }
 
+  private stateOf(hash: string): State {
+    const { traces, investigation } = this.document;
+    return investigation ? fromHash(hash, traces.length, 'findings') : fromHash(hash, traces.length);
+  }
+
   model(side = this.state.side): Model {
     return (this.models[side] ??= makeModel(this.document.traces[side]));
+  }
+
+  // Only what `investigate` found can be without one.
+  get hasTrace(): boolean {
+    return this.document.traces.length > 0;
   }
 
   get trace(): TraceDocument {
@@ -33,6 +43,12 @@ export class App {
 
   // Pages that have something to show.
   get pages(): Page[] {
+    if (!this.hasTrace) return ['findings'];
+    const pages = this.pagesOfTrace;
+    return this.document.investigation ? ['findings', ...pages] : pages;
+  }
+
+  private get pagesOfTrace(): Page[] {
     const { traces } = this.document;
     const hasCalls = this.trace.calls !== null;
     if (!hasMemory(this.trace))
@@ -43,11 +59,13 @@ export class App {
           (page === 'timeline' && (this.trace.timeline?.samples.length ?? 0) > 0) ||
           (page === 'compare' && traces.some(hasMemory)),
       );
-    return kPages.filter((page) => (page !== 'compare' || traces.length > 1) && (page !== 'calls' || hasCalls));
+    return kPages.filter(
+      (page) => page !== 'findings' && (page !== 'compare' || traces.length > 1) && (page !== 'calls' || hasCalls),
+    );
   }
 
   get page(): Page {
-    return this.pages.includes(this.state.page) ? this.state.page : 'overview';
+    return this.pages.includes(this.state.page) ? this.state.page : this.pages[0];
   }
 
   get isFiltered(): boolean {

@@ -13,6 +13,7 @@ import { callsPage } from './views/calls';
 import { presentAllocators } from './views/common';
 import { comparePage } from './views/compare';
 import { cpusPage } from './views/cpus';
+import { findingsPage } from './views/findings';
 import { flamePage } from './views/flame';
 import { leaksPage } from './views/leaks';
 import { lifetimesPage } from './views/lifetimes';
@@ -24,6 +25,7 @@ import { empty, segmented } from './widgets/controls';
 import { el } from './widgets/dom';
 
 const kViews: Record<Page, { title: string; draw: (app: App) => HTMLElement }> = {
+  findings: { title: 'Findings', draw: findingsPage },
   overview: { title: 'Overview', draw: overviewPage },
   timeline: { title: 'Timeline', draw: timelinePage },
   flame: { title: 'Flame graph', draw: flamePage },
@@ -45,7 +47,36 @@ function fact(name: string, value: string, exact?: number | null): HTMLElement {
   return el('div', {}, el('dt', {}, name), el('dd', { 'data-value': exact }, value));
 }
 
+function tools(app: App): HTMLElement {
+  return el(
+    'div',
+    { class: 'tools' },
+    el(
+      'button',
+      { type: 'button', 'data-focus': 'theme', 'aria-label': 'Dark or light', click: () => switchTheme(app) },
+      theme() === 'dark' ? 'Light' : 'Dark',
+    ),
+    el('button', { type: 'button', 'data-focus': 'keys', 'aria-label': 'Show keys', click: showKeys }, '?'),
+  );
+}
+
+function headerWithoutTrace(app: App): HTMLElement {
+  const { investigation } = app.document;
+  return el(
+    'header',
+    {},
+    el(
+      'div',
+      { class: 'top' },
+      el('div', { class: 'who' }, el('span', { class: 'brand' }, 'kmemtrace'), el('h1', {}, 'Investigation')),
+      tools(app),
+    ),
+    el('dl', { class: 'facts' }, fact('Kernel', printable(investigation?.kernel ?? 'not known'))),
+  );
+}
+
 function header(app: App): HTMLElement {
+  if (!app.hasTrace) return headerWithoutTrace(app);
   const { report } = app.trace;
   const trace = report.trace;
   const names = traceNames(app);
@@ -64,16 +95,7 @@ function header(app: App): HTMLElement {
           ? segmented('side', 'Trace', sides, String(app.state.side), (side) => app.set({ side: Number(side) }))
           : el('h1', { title: printable(trace.path) }, names[0]),
       ),
-      el(
-        'div',
-        { class: 'tools' },
-        el(
-          'button',
-          { type: 'button', 'data-focus': 'theme', 'aria-label': 'Dark or light', click: () => switchTheme(app) },
-          theme() === 'dark' ? 'Light' : 'Dark',
-        ),
-        el('button', { type: 'button', 'data-focus': 'keys', 'aria-label': 'Show keys', click: showKeys }, '?'),
-      ),
+      tools(app),
     ),
     el(
       'dl',
@@ -180,7 +202,8 @@ function content(app: App): HTMLElement {
 export function drawPage(app: App): void {
   const view = kViews[app.page];
   const scrolled = document.querySelector('[role=tablist]')?.scrollLeft ?? 0;
-  document.title = `${view.title} – ${traceNames(app)[app.state.side]} – kmemtrace`;
+  const name = app.hasTrace ? traceNames(app)[app.state.side] : 'Investigation';
+  document.title = `${view.title} – ${name} – kmemtrace`;
   const tabs = navigation(app);
   const shown = chips(app);
   document.body.replaceChildren(

@@ -326,4 +326,94 @@ export interface PageDocument {
   version: string;
   traces: TraceDocument[];
   diff: Diff | null;
+  investigation: Investigation | null;
+}
+
+// docs/formats/investigate-json.md, what the page shows of it.
+export interface InvestigationTrend {
+  bytes_per_s: number;
+  low: number;
+  high: number;
+}
+
+export interface FindingSite {
+  call_site: string;
+  cache: string | null;
+  objects: number;
+  bytes: number;
+  stack: string[];
+}
+
+export interface FindingProcess {
+  task: string;
+  process: number | null;
+  cgroup: string | null;
+  objects: number;
+  bytes: number;
+}
+
+export interface FindingCache {
+  name: string;
+  bytes_per_s: number;
+  kernel_bytes_per_s: number | null;
+}
+
+export interface GrowthFinding {
+  certainty: 'sure' | 'likely' | 'weak';
+  function: string;
+  call_site: string;
+  entry: string;
+  task: string;
+  source: 'recording' | 'samples';
+  growth: InvestigationTrend | null;
+  seconds: number;
+  bytes: number;
+  objects: number;
+  reasons: string[];
+  call_sites: FindingSite[];
+  processes: FindingProcess[];
+  caches: FindingCache[];
+  step_seconds: number;
+  series: number[];
+}
+
+export interface StateGrowth {
+  name: string;
+  source: string;
+  first: number;
+  last: number;
+  growth: InvestigationTrend | null;
+  sure: boolean;
+  reclaimable: boolean;
+  explained_bytes_per_s: number;
+  step_seconds: number;
+  series: number[];
+}
+
+export interface BalanceChange {
+  id: string;
+  label: string;
+  depth: number;
+  counted: boolean;
+  before: number;
+  after: number;
+}
+
+export interface Investigation {
+  kernel: string | null;
+  machine: string | null;
+  seconds: number;
+  complete: boolean;
+  cut_short: string | null;
+  found: boolean;
+  findings: GrowthFinding[];
+  states: StateGrowth[];
+  judged: number;
+  left_out_bytes: number;
+  balance: BalanceChange[] | null;
+  unseen: { what: string; why: string; how: string | null }[];
+  cost: { cpu_seconds: number; kernel_cpu_seconds: number; cpus: number; share: number | null } | null;
+  folder: string | null;
+  files: { name: string; what: string }[];
+  next: string[];
 }

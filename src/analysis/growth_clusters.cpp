@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/growth_clusters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "trace/function_name.hpp"
+
+namespace kmt {
+
+namespace {
+
+// What lies around everything: entries of system calls, faults and interrupts, kernel threads, work queues.
+bool is_everywhere(std::string_view function) {
+  constexpr std::array<std::string_view, 18> kFunctions = {"do_syscall_64",
+                                                           "x64_sys_call",
+                                                           "el0t_64_sync",
+                                                           "el0t_64_sync_handler",
+                                                           "el0_svc",
+                                                           "do_el0_svc",
+                                                           "el0_svc_common",
+                                                           "invoke_syscall",
+                                                           "system_call",
+                                                           "__do_syscall",
+                                                           "ret_from_fork",
+                                                           "ret_from_fork_asm",
+                                                           "kthread",
+                                                           "worker_thread",
+                                                           "process_one_work",
+                                                           "__do_fast_syscall_32",
+                                                           "do_fast_syscall_32",
+                                                           "do_int80_syscall_32"};
+  return function.starts_with("entry_") || function.starts_with("asm_") || function.starts_with("0x") ||
+         std::ranges::find(kFunctions, function) != kFunctions.end();
+}
+
+// The stacks that samples have of a call site: of that process, or else of its task's name, or of any. Where there are
+// several, that of most live bytes.
+class KnownStacks {
+ public:
+  explicit KnownStacks(const GrowthSeen& samples) {
+    for (const GrowthGroup& group : samples.groups)
+      for (const Key& key : keys_of(group)) {
+        const GrowthGroup*& place = stacks_[key];
+        if (place == nullptr || group.bytes > place->bytes) place = &group;
+      }
+  }
+  void give_to(GrowthGroup& group) const {
+    for (const Key& key : keys_of(group)) {
+      const auto known = stacks_.find(key);
+      if (known == stacks_.end()) continue;
+      group.stack = known->second->stack;
+      if (group.cgroup.empty() && known->second->process == group.process) group.cgroup = known->second->cgroup;
+      return;
+    }
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::uint32_t>;  // call site, task, process
+
+  // The best first.
+  static std::array<Key, 3> keys_of(const GrowthGroup& group) {
+    const std::string& site = group.stack.front();
+    return {{{site, group.task, group.process}, {site, group.task, 0}, {site, {}, 0}}};
+  }
+  std::map<Key, const GrowthGroup*> stacks_;
+};
+
+ClusterKey key_of(const GrowthGroup& group) { return {group.task, std::string(functions_of(group.stack).back())}; }
+
+}  // namespace
+
+std::vector<std::string_view> functions_of(const std::vector<std::string>& stack) {
+  std::vector<std::string_view> functions;
+  for (const std::string& frame : stack) functions.push_back(function_of(frame));
+  while (functions.size() > 1 && is_everywhere(functions.back())) functions.pop_back();
+  return functions;
+}
+
+std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace) {
+  std::map<ClusterKey, GrowthCluster> clusters;
+  if (samples != nullptr)
+    for (const GrowthGroup& group : samples->groups)
+      if (group.left_out.empty()) clusters[key_of(group)].samples.push_back(&group);
+  if (trace == nullptr) return clusters;
+  if (samples != nullptr) {
+    const KnownStacks known(*samples);
+    for (GrowthGroup& group : trace->groups)
+      if (group.stack.size() == 1) known.give_to(group);
+  }
+  for (const GrowthGroup& group : trace->groups)
+    if (group.left_out.empty()) clusters[key_of(group)].trace.push_back(&group);
+  return clusters;
+}
+
+std::string common_function(const std::vector<const GrowthGroup*>& groups) {
+  constexpr double kMost = 0.9;
+  double all = 0;
+  std::vector<std::pair<std::vector<std::string_view>, double>> paths;  // the outermost first
+  for (const GrowthGroup* const group : groups) {
+    std::vector<std::string_view> path = functions_of(group->stack);
+    std::ranges::reverse(path);
+    paths.emplace_back(std::move(path), std::max(group->bytes, 0.0));
+    all += paths.back().second;
+  }
+  std::string common;
+  for (std::size_t depth = 0;; ++depth) {
+    std::map<std::string_view, double> bytes;
+    for (const auto& [path, weight] : paths)
+      if (depth < path.size()) bytes[path[depth]] += weight;
+    const auto most = std::ranges::max_element(bytes, {}, [](const auto& one) { return one.second; });
+    if (most == bytes.end() || most->second < kMost * all) return common;
+    common = most->first;
+    std::erase_if(paths, [&](const auto& path) { return depth >= path.first.size() || path.first[depth] != common; });
+  }
+}
+
+}  // namespace kmt

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Puts together what one task does at one entry into the kernel: a pipe is five allocations at as many call sites.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/investigation.hpp"
+
+namespace kmt {
+
+// The entry is the outermost function that not every stack has: "__x64_sys_pipe2", a kernel thread's work.
+struct ClusterKey {
+  std::string task;
+  std::string entry;
+  auto operator<=>(const ClusterKey&) const = default;
+};
+
+// Groups that are judged, of either source.
+struct GrowthCluster {
+  std::vector<const GrowthGroup*> samples;
+  std::vector<const GrowthGroup*> trace;
+};
+
+// Functions of a stack, the innermost first, without those that every entry into the kernel passes through.
+std::vector<std::string_view> functions_of(const std::vector<std::string>& stack);
+
+// A call site that a recording has without its stack is given the stack that samples have of it, which is why `trace`
+// is changed. All is borrowed.
+std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace);
+
+// The innermost function that nine tenths of the bytes pass through.
+std::string common_function(const std::vector<const GrowthGroup*>& groups);
+
+}  // namespace kmt

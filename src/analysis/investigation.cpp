@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/investigation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/growth_clusters.hpp"
+#include "analysis/slab_account.hpp"
+#include "analysis/trend.hpp"
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "trace/function_name.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr double kLeastRise = 16 << 10;       // bytes: less is nobody's leak, in whatever time
+constexpr double kShareOfCause = 0.1;         // of a finding's bytes: caches and sites of less are left out
+constexpr std::size_t kMostClusters = 10;     // that a recording is narrowed to
+constexpr std::size_t kMostFilterTerms = 16;  // names, and sizes, in one filter
+constexpr std::size_t kMostRows = 12;         // of a finding
+
+// ---- one series
+
+struct Rise {
+  Trend trend;
+  double bytes = 0;    // from the first to the last value
+  bool above = false;  // the threshold, steadily
+  bool sure = false;   // and as evenly as hardly one of `judged` random walks
+};
+
+Rise rise_of(std::span<const double> values, double seconds_between, double threshold, std::size_t judged) {
+  Rise rise;
+  if (values.size() < 2) return rise;
+  rise.trend = trend_of(values, seconds_between);
+  rise.bytes = values.back() - values.front();
+  const Trend& trend = rise.trend;
+  rise.above = trend.growth == Growth::steady && trend.low > threshold && trend.late_bytes_per_s > threshold &&
+               rise.bytes >= kLeastRise;
+  const double needed = 1 - (1 - kGrowthConfidence) / static_cast<double>(std::max<std::size_t>(judged, 1));
+  rise.sure = rise.above && trend.evenness >= needed;
+  return rise;
+}
+
+std::vector<double> sum_of(const std::vector<const GrowthGroup*>& groups, std::size_t steps) {
+  std::vector<double> sum(steps);
+  for (const GrowthGroup* const group : groups)
+    for (std::size_t i = 0; i < std::min(steps, group->live.size()); ++i) sum[i] += group->live[i];
+  return sum;
+}
+
+// ---- the kernel's own account
+
+// The name that all kinds of a kmalloc size share; reclaimable ones and those for DMA stay what they are.
+std::string class_of(const std::string& cache) {
+  if (!cache.starts_with("kmalloc-") || cache.starts_with("kmalloc-rcl-") || cache.find("dma") != std::string::npos)
+    return cache;
+  try {
+    return kmalloc_name(parse_size(cache.substr(cache.rfind('-') + 1)));
+  } catch (const Error&) {
+    return cache;
+  }
+}
+
+struct StateSeries {
+  std::string name;
+  bool cache = false;
+  bool reclaimable = false;
+  double seconds_between = 0;
+  std::vector<double> values;
+};
+
+double seconds_between(const std::vector<MemorySeriesPoint>& points) {
+  if (points.size() < 2) return 1;
+  const double all = static_cast<double>(points.back().time_ns - points.front().time_ns) / 1e9;
+  return std::max(all / static_cast<double>(points.size() - 1), 1e-9);
+}
+
+// Lines of meminfo that tell of the kernel's own memory. Others are sums of these, or users'.
+bool is_kernels_line(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kLines = {"SUnreclaim",  "KernelStack", "PageTables",
+                                                      "VmallocUsed", "Percpu",      kUnaccounted};
+  return std::ranges::find(kLines, name) != kLines.end();
+}
+
+// Caches by their classes, and lines.
+std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
+  std::vector<StateSeries> all;
+  std::map<std::string, std::size_t> caches;
+  for (const MemorySeries& series : states) {
+    const bool is_cache = series.source == MemorySource::slabinfo_objects;
+    if (series.points.size() < 2 ||
+        !(is_cache || (series.source == MemorySource::meminfo && is_kernels_line(series.name))))
+      continue;
+    const std::string name = is_cache ? class_of(series.name) : series.name;
+    std::vector<double> values;
+    for (const MemorySeriesPoint& point : series.points) values.push_back(point.value);
+    const auto known = is_cache ? caches.find(name) : caches.end();
+    if (known != caches.end() && all[known->second].values.size() == values.size()) {
+      for (std::size_t i = 0; i < values.size(); ++i) all[known->second].values[i] += values[i];
+      continue;
+    }
+    if (is_cache) caches[name] = all.size();
+    all.push_back({name, is_cache, is_cache && is_shrinkable(name, {}), seconds_between(series.points), values});
+  }
+  return all;
+}
+
+// What follows the processes that run: no finding by itself.
+bool follows_processes(const StateSeries& series) {
+  return series.name == "PageTables" || series.name == "KernelStack";
+}
+
+std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold) {
+  std::vector<StateGrowth> grown;
+  for (const StateSeries& series : states) {
+    if (series.values.front() == series.values.back()) continue;
+    const Rise rise = rise_of(series.values, series.seconds_between, threshold, states.size());
+    const bool counts = !series.reclaimable && !follows_processes(series);
+    grown.push_back({series.name, series.cache, series.values.front(), series.values.back(), rise.trend,
+                     counts && rise.sure, series.reclaimable, 0, series.values, series.seconds_between});
+  }
+  std::ranges::stable_sort(grown, std::greater(), [](const StateGrowth& one) { return one.last - one.first; });
+  return grown;
+}
+
+// ---- narrowing
+
+void add_cache(const std::string& cache, Narrowing& narrowing) {
+  if (narrowing.has(cache)) return;
+  if (cache.starts_with("pages")) {
+    narrowing.pages = true;
+  } else if (class_of(cache) == cache && cache.starts_with("kmalloc-") && !cache.starts_with("kmalloc-rcl-")) {
+    if (narrowing.sizes.size() < kMostFilterTerms)
+      narrowing.sizes.push_back(parse_size(cache.substr(cache.rfind('-') + 1)));
+  } else if (narrowing.caches.size() < kMostFilterTerms) {
+    narrowing.caches.push_back(cache);
+  }
+}
+
+std::map<std::string, double> bytes_by_cache(const std::vector<const GrowthGroup*>& groups) {
+  std::map<std::string, double> bytes;
+  for (const GrowthGroup* const group : groups) bytes[group->cache] += group->bytes;
+  return bytes;
+}
+
+double sum_of_bytes(const std::vector<const GrowthGroup*>& groups) {
+  double sum = 0;
+  for (const GrowthGroup* const group : groups) sum += group->bytes;
+  return sum;
+}
+
+void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
+  constexpr std::uint64_t kFewest = 3;    // samples
+  constexpr double kLeastOfAHalf = 0.15;  // of the rise
+  struct Candidate {
+    const GrowthCluster* cluster;
+    double score;
+  };
+  const auto clusters = clusters_of(&samples, nullptr);
+  std::vector<Candidate> candidates;
+  for (const auto& [key, cluster] : clusters) {
+    std::uint64_t seen = 0;
+    for (const GrowthGroup* const group : cluster.samples) seen += group->seen;
+    const std::vector<double> live = sum_of(cluster.samples, samples.steps);
+    const double first_half = live[live.size() / 2];
+    const double rise = live.back();
+    if (seen < kFewest || rise < kLeastRise || first_half < kLeastOfAHalf * rise ||
+        rise - first_half < kLeastOfAHalf * rise)
+      continue;
+    const Trend trend = trend_of(live, samples.step_seconds);
+    candidates.push_back({&cluster, trend.evenness * rise});
+  }
+  std::ranges::stable_sort(candidates, std::greater(), &Candidate::score);
+  for (std::size_t i = 0; i < std::min(candidates.size(), kMostClusters); ++i) {
+    const auto& groups = candidates[i].cluster->samples;
+    for (const auto& [cache, bytes] : bytes_by_cache(groups))
+      if (bytes >= kShareOfCause * sum_of_bytes(groups)) add_cache(cache, narrowing);
+  }
+}
+
+void narrow_by_states(const std::vector<StateSeries>& states, bool only_lines, Narrowing& narrowing) {
+  constexpr double kConfidence = 0.9;
+  constexpr std::size_t kMost = 6;
+  std::vector<std::pair<double, const StateSeries*>> rising;
+  for (const StateSeries& series : states) {
+    if (series.reclaimable || follows_processes(series) || (only_lines && series.cache)) continue;
+    const Trend trend = trend_of(series.values, series.seconds_between);
+    const double rise = series.values.back() - series.values.front();
+    if (rise >= kLeastRise && trend.growth != Growth::past && trend.confidence >= kConfidence)
+      rising.emplace_back(rise, &series);
+  }
+  std::ranges::stable_sort(rising, std::greater(), &std::pair<double, const StateSeries*>::first);
+  for (std::size_t i = 0; i < std::min(rising.size(), kMost); ++i) {
+    if (rising[i].second->cache) add_cache(rising[i].second->name, narrowing);
+    if (rising[i].second->name == kUnaccounted) narrowing.pages = true;
+  }
+}
+
+// ---- findings
+
+class Judge {
+ public:
+  explicit Judge(const InvestigationEvidence& evidence) : evidence_(evidence), trace_(evidence.trace) {
+    states_ = state_series(evidence.states);
+    for (const StateSeries& series : states_)
+      if (series.cache || series.name == kUnaccounted)
+        cache_rises_[series.name] =
+            rise_of(series.values, series.seconds_between, evidence.threshold_bytes_per_s, states_.size());
+  }
+
+  Judgement judgement() {
+    Judgement judgement;
+    const auto clusters = clusters_of(evidence_.samples ? &*evidence_.samples : nullptr, trace_ ? &*trace_ : nullptr);
+    judgement.judged = clusters.size();
+    for (const auto& [key, cluster] : clusters)
+      if (auto finding = finding_of(key, cluster, clusters.size())) judgement.findings.push_back(std::move(*finding));
+    std::ranges::stable_sort(judgement.findings, [](const GrowthFinding& a, const GrowthFinding& b) {
+      return a.certainty != b.certainty ? a.certainty < b.certainty : a.trend.bytes_per_s > b.trend.bytes_per_s;
+    });
+    judgement.states = state_growth(states_, evidence_.threshold_bytes_per_s);
+    for (const GrowthFinding& finding : judgement.findings) explain(finding, judgement.states);
+    judgement.left_out_bytes = left_out_bytes();
+    return judgement;
+  }
+
+ private:
+  std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster, std::size_t judged);
+  Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, GrowthFinding& finding);
+  // Of caches that the recording was not narrowed to, as much as falls to `seconds`.
+  std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
+  // Whether samples of the time before the recording bear out a rate; empty: too few to be expected.
+  std::optional<bool> began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const;
+  // Whether the kernel's account of the caches does; empty: it does not tell.
+  std::optional<bool> is_borne_out(const std::vector<FindingCache>& caches) const;
+  // Whether a cache of a good part of it surely grows by that account, and not mostly by others.
+  bool surely_borne_out(const std::vector<FindingCache>& caches) const;
+  std::vector<FindingCache> caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const;
+  static void explain(const GrowthFinding& finding, std::vector<StateGrowth>& states);
+  double left_out_bytes() const;
+
+  const InvestigationEvidence& evidence_;
+  std::optional<GrowthSeen> trace_;  // with stacks of samples
+  std::vector<StateSeries> states_;
+  std::map<std::string, Rise> cache_rises_;
+};
+
+std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
+  std::vector<GrowthGroup> groups;
+  if (evidence_.narrowing.empty()) return groups;
+  for (const GrowthGroup* const group : cluster.samples) {
+    if (evidence_.narrowing.has(group->cache)) continue;
+    const double part = seconds / std::max(evidence_.samples->seconds(), seconds);
+    GrowthGroup& copy = groups.emplace_back(*group);
+    copy.bytes *= part;
+    copy.objects *= part;
+  }
+  return groups;
+}
+
+std::optional<bool> Judge::began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const {
+  constexpr double kFewestExpected = 8;  // samples: of so many a Poisson count is 0.3 times as large in 0.5 %
+  constexpr double kLeastShare = 0.3;
+  if (!evidence_.samples || !trace_) return std::nullopt;
+  const GrowthSeen& samples = *evidence_.samples;
+  const auto steps =
+      std::min(static_cast<std::size_t>(evidence_.trace_begin_seconds / samples.step_seconds), samples.steps);
+  if (steps == 0) return std::nullopt;
+  const double expected = bytes_per_s * static_cast<double>(steps) * samples.step_seconds;
+  if (expected < kFewestExpected * static_cast<double>(std::max<std::uint64_t>(samples.mean_bytes, 1)))
+    return std::nullopt;
+  const std::vector<double> live = sum_of(cluster.samples, samples.steps);
+  return live[steps - 1] >= kLeastShare * expected;
+}
+
+constexpr double kEnoughOfRate = 0.4;  // that a cache grows by
+
+// What keeps account of a cache of a finding.
+std::string account_of(const std::string& cache) {
+  return cache.starts_with("pages") ? std::string(kUnaccounted) : cache;
+}
+
+bool Judge::surely_borne_out(const std::vector<FindingCache>& caches) const {
+  constexpr double kGoodPart = 0.3;
+  double all = 0;
+  for (const FindingCache& cache : caches) all += cache.bytes_per_s;
+  return std::ranges::any_of(caches, [&](const FindingCache& cache) {
+    const auto rise = cache_rises_.find(account_of(cache.name));
+    return rise != cache_rises_.end() && rise->second.sure && cache.bytes_per_s >= kGoodPart * all &&
+           cache.bytes_per_s >= kGoodPart * rise->second.trend.bytes_per_s &&
+           rise->second.trend.bytes_per_s >= kEnoughOfRate * cache.bytes_per_s;
+  });
+}
+
+std::optional<bool> Judge::is_borne_out(const std::vector<FindingCache>& caches) const {
+  constexpr double kAtMost = 0.8;  // a whole interval below that: the cache does not grow so
+  std::optional<bool> borne_out;
+  for (const FindingCache& cache : caches) {
+    const auto rise = cache_rises_.find(account_of(cache.name));
+    if (rise == cache_rises_.end() || rise->second.trend.growth == Growth::too_few_points) continue;
+    const Trend& trend = rise->second.trend;
+    if (trend.bytes_per_s >= kEnoughOfRate * cache.bytes_per_s) return true;
+    if (trend.high < kAtMost * cache.bytes_per_s) borne_out = false;
+  }
+  return borne_out;
+}
+
+std::vector<FindingCache> Judge::caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const {
+  const double all = std::max(sum_of_bytes(groups), 1.0);
+  std::vector<FindingCache> caches;
+  for (const auto& [name, bytes] : bytes_by_cache(groups)) {
+    if (bytes < kShareOfCause * all) continue;
+    FindingCache& cache = caches.emplace_back(FindingCache{name, bytes_per_s * bytes / all, std::nullopt});
+    const auto rise = cache_rises_.find(account_of(name));
+    if (rise != cache_rises_.end() && rise->second.trend.growth != Growth::too_few_points)
+      cache.kernel_bytes_per_s = rise->second.trend.bytes_per_s;
+  }
+  std::ranges::stable_sort(caches, std::greater(), &FindingCache::bytes_per_s);
+  return caches;
+}
+
+Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples,
+                              GrowthFinding& finding) {
+  const auto say = [&finding](std::string reason) { finding.reasons.push_back(std::move(reason)); };
+  const bool recorded = !cluster.trace.empty();
+  const bool sure_alone = recorded ? trace.sure : samples.sure;
+  if (sure_alone)
+    say(recorded ? "In the recording it rises as evenly as hardly any of so many random walks does"
+                 : "By samples it rises as evenly as hardly any of so many random walks does");
+  else
+    say("It rises, but what comes and goes at random may rise as evenly");
+  Certainty certainty = sure_alone ? Certainty::sure : Certainty::weak;
+  const auto not_above = [&certainty](Certainty most) { certainty = std::max(certainty, most); };
+  const auto before = recorded ? began_before_trace(cluster, finding.trend.bytes_per_s) : std::nullopt;
+  const bool samples_agree = before.value_or(false) && samples.trend.growth == Growth::steady;
+  if (samples_agree) say("Samples of the time before the recording show it too");
+  if (before && !*before) {
+    say("Samples of the time before the recording show far less of it: it began lately, or these objects live longer "
+        "than the recording");
+    not_above(Certainty::weak);
+  }
+  const auto borne_out = is_borne_out(finding.caches);
+  const bool account_agrees = surely_borne_out(finding.caches);
+  if (account_agrees) say("By the kernel's own account (slabinfo) these caches surely grow with it");
+  if (!account_agrees && borne_out && *borne_out)
+    say("By the kernel's own account (slabinfo) these caches grow with it, though not more evenly than by chance");
+  if (borne_out && !*borne_out) {
+    say("By the kernel's own account (slabinfo) these caches do not grow with it: others free as much");
+    not_above(Certainty::likely);
+  }
+  if (!samples_agree && !account_agrees) {
+    say("It is too slow, or too short, for another source to bear it out: watch longer");
+    not_above(Certainty::likely);
+  }
+  return certainty;
+}
+
+template <typename Row, typename Key>
+std::vector<Row> rows_of(std::map<Key, Row>&& rows) {
+  std::vector<Row> sorted;
+  for (auto& [key, row] : rows) sorted.push_back(std::move(row));
+  std::ranges::stable_sort(sorted, std::greater(), &Row::bytes);
+  if (sorted.size() > kMostRows) sorted.resize(kMostRows);
+  return sorted;
+}
+
+std::vector<FindingSite> sites_of(const std::vector<const GrowthGroup*>& groups) {
+  std::map<std::pair<std::vector<std::string>, std::string>, FindingSite> sites;
+  for (const GrowthGroup* const group : groups) {
+    FindingSite& site = sites[{group->stack, group->cache}];
+    site.call_site = group->stack.front();
+    site.stack = group->stack;
+    site.cache = group->cache;
+    site.objects += group->objects;
+    site.bytes += group->bytes;
+  }
+  return rows_of(std::move(sites));
+}
+
+std::vector<FindingProcess> processes_of(const std::vector<const GrowthGroup*>& groups) {
+  std::map<std::pair<std::string, std::uint32_t>, FindingProcess> processes;
+  for (const GrowthGroup* const group : groups) {
+    FindingProcess& process = processes[{group->task, group->process}];
+    process.task = group->task;
+    process.process = group->process;
+    if (process.cgroup.empty()) process.cgroup = group->cgroup;
+    process.objects += group->objects;
+    process.bytes += group->bytes;
+  }
+  return rows_of(std::move(processes));
+}
+
+// The largest; of those that are half as large or more the one that lies nearest to where all of it passes through: the
+// structure that was asked for, not the file that stands for it.
+std::string telling_site(const std::vector<FindingSite>& sites, const std::string& function) {
+  const auto distance = [&](const FindingSite& site) {
+    const std::vector<std::string_view> functions = functions_of(site.stack);
+    const auto at = std::ranges::find(functions, function);
+    return at - functions.begin();
+  };
+  const FindingSite* best = &sites.front();
+  for (const FindingSite& site : sites)
+    if (site.bytes * 2 >= sites.front().bytes && distance(site) < distance(*best)) best = &site;
+  return best->call_site;
+}
+
+std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const GrowthCluster& cluster,
+                                               std::size_t judged) {
+  const double threshold = evidence_.threshold_bytes_per_s;
+  Rise samples;
+  Rise trace;
+  std::vector<double> sample_series;
+  std::vector<double> trace_series;
+  if (!cluster.samples.empty()) {
+    sample_series = sum_of(cluster.samples, evidence_.samples->steps);
+    samples = rise_of(sample_series, evidence_.samples->step_seconds, threshold, judged);
+  }
+  if (!cluster.trace.empty()) {
+    trace_series = sum_of(cluster.trace, trace_->steps);
+    trace = rise_of(trace_series, trace_->step_seconds, threshold, judged);
+  }
+  const bool exact = !cluster.trace.empty();
+  // What was recorded and does not rise there has ended, or was chance.
+  if (exact ? !trace.above : !samples.above) return std::nullopt;
+  GrowthFinding finding;
+  finding.entry = key.entry;
+  finding.task = key.task;
+  finding.exact = exact;
+  const std::vector<const GrowthGroup*>& groups = exact ? cluster.trace : cluster.samples;
+  finding.trend = (exact ? trace : samples).trend;
+  finding.bytes = (exact ? trace : samples).bytes;
+  finding.series = exact ? std::move(trace_series) : std::move(sample_series);
+  finding.step_seconds = exact ? trace_->step_seconds : evidence_.samples->step_seconds;
+  finding.seconds = exact ? trace_->seconds() : evidence_.samples->seconds();
+  for (const GrowthGroup* const group : groups) finding.objects += group->objects;
+  // What was not recorded belongs to it all the same: of it there are estimates.
+  const std::vector<GrowthGroup> others = exact ? not_recorded(cluster, finding.seconds) : std::vector<GrowthGroup>();
+  std::vector<const GrowthGroup*> with_others = groups;
+  for (const GrowthGroup& other : others) with_others.push_back(&other);
+  finding.sites = sites_of(with_others);
+  finding.processes = processes_of(groups);
+  finding.function = common_function(with_others);
+  finding.call_site = telling_site(finding.sites, finding.function);
+  finding.caches = caches_of(groups, finding.trend.bytes_per_s);
+  finding.certainty = certainty_of(cluster, trace, samples, finding);
+  if (!others.empty())
+    finding.reasons.emplace_back(
+        "Not all of its caches were recorded: what samples say of the others is among its call sites");
+  return finding;
+}
+
+void Judge::explain(const GrowthFinding& finding, std::vector<StateGrowth>& states) {
+  if (finding.certainty == Certainty::weak) return;
+  for (const FindingCache& cache : finding.caches)
+    for (StateGrowth& state : states)
+      if (state.name == cache.name || (state.name == "SUnreclaim" && !cache.name.starts_with("pages")) ||
+          (state.name == kUnaccounted && cache.name.starts_with("pages")))
+        state.explained_bytes_per_s += cache.bytes_per_s;
+}
+
+double Judge::left_out_bytes() const {
+  double bytes = 0;
+  const GrowthSeen* const seen = evidence_.samples ? &*evidence_.samples : trace_ ? &*trace_ : nullptr;
+  if (seen == nullptr) return 0;
+  for (const GrowthGroup& group : seen->groups)
+    if (!group.left_out.empty()) bytes += group.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+Narrowing narrow(const InvestigationEvidence& evidence) {
+  Narrowing narrowing;
+  if (evidence.samples) narrow_by_samples(*evidence.samples, narrowing);
+  // Samples see all slab objects; nothing but the account sees pages that were taken straight from the page allocator.
+  narrow_by_states(state_series(evidence.states), evidence.samples.has_value(), narrowing);
+  return narrowing;
+}
+
+Judgement judge(const InvestigationEvidence& evidence) { return Judge(evidence).judgement(); }
+
+std::vector<std::string> next_commands(const InvestigationResult& result) {
+  std::vector<std::string> commands;
+  for (const GrowthFinding& finding : result.judgement.findings) {
+    if (finding.certainty == Certainty::weak || commands.size() >= 4) continue;
+    const FindingProcess& process = finding.processes.front();
+    if (process.process != 0) commands.push_back(fmt::format("ls -l /proc/{}/fd | tail", process.process));
+    commands.push_back(fmt::format("kmemtrace graph {} -d 5s --stacks", finding.function));
+  }
+  if (!result.judgement.found() && result.seconds > 0 && result.cost)
+    commands.push_back(fmt::format("kmemtrace investigate --for {:.0f}m", std::max(result.seconds / 60 * 5, 5.0)));
+  if (result.trace_seconds > 0 && !result.folder.empty())
+    commands.push_back(fmt::format("kmemtrace leaks {}/trace.kmt", result.folder));
+  if (result.diff && !result.folder.empty())
+    commands.push_back(fmt::format("kmemtrace diff {0}/before.kmt {0}/after.kmt", result.folder));
+  return commands;
+}
+
+}  // namespace kmt

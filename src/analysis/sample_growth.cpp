@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/sample_growth.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "analysis/estimate.hpp"
+#include "analysis/heap_names.hpp"
+#include "analysis/sample_stacks.hpp"
+#include "analysis/slab_account.hpp"
+#include "analysis/untraced_paths.hpp"
+#include "trace/function_name.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kSmallestPage = 4096;
+
+std::string cache_of(const HeapSample& sample) {
+  if (sample.pages)
+    return fmt::format("pages of order {}",
+                       std::bit_width(std::max<std::uint64_t>(sample.allocated / kSmallestPage, 1)) - 1);
+  return sample.cache.empty() ? kmalloc_name(sample.allocated) : std::string(sample.cache);
+}
+
+// Why it cannot be judged; the texts live for ever.
+std::string_view reason_to_leave_out(const std::string& cache, const std::string& call_site,
+                                     const std::optional<KernelVersion>& version) {
+  if (cache.starts_with("kmalloc-")) return {};
+  if (is_shrinkable(cache, std::string(function_of(call_site)))) return "the kernel takes it back when memory is short";
+  if (untraced_free_of(cache, call_site, version) != nullptr) return "it may be freed on a path without tracepoint";
+  return {};
+}
+
+}  // namespace
+
+SampleGrowth::SampleGrowth(std::uint64_t mean_bytes, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
+                           std::uint32_t own_process)
+    : mean_bytes_(mean_bytes),
+      symbols_(symbols),
+      begin_ns_(begin_ns),
+      step_ns_(std::max<std::uint64_t>(static_cast<std::uint64_t>(seconds * 1e9 / kSteps), 1)),
+      own_process_(own_process) {}
+
+std::uint32_t SampleGrowth::step_of(std::uint64_t time_ns) const {
+  const std::uint64_t since = time_ns > begin_ns_ ? time_ns - begin_ns_ : 0;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(since / step_ns_, kSteps - 1));
+}
+
+void SampleGrowth::change(Group& group, std::uint32_t step, double bytes) {
+  if (!group.changes.empty() && group.changes.back().step == step)
+    group.changes.back().bytes += bytes;
+  else
+    group.changes.push_back({step, bytes});
+}
+
+void SampleGrowth::forget(const Live& object, std::uint64_t time_ns) {
+  Group& group = groups_[object.group];
+  --group.live;
+  group.objects -= object.objects;
+  group.bytes -= object.bytes;
+  change(group, step_of(time_ns), -object.bytes);
+}
+
+void SampleGrowth::add(const HeapSample& sample) {
+  const bool is_task = sample.context == AllocationContext::task;
+  if (is_task && sample.process == own_process_) return;
+  ++samples_;
+  if (!sample.followed) return;
+  const auto [at, is_new] = ids_.try_emplace(identity_of(sample), static_cast<std::uint32_t>(groups_.size()));
+  if (is_new && groups_.size() >= kMostGroups) {
+    ids_.erase(at);
+    ++not_kept_;
+    return;
+  }
+  if (is_new) {
+    const std::span<const std::uint64_t> stack = stack_of_allocation(sample, symbols_);
+    Group& group = groups_.emplace_back();
+    group.stack.assign(stack.begin(), stack.end());
+    if (group.stack.empty() && sample.call_site != 0) group.stack.push_back(sample.call_site);
+    group.cgroup = is_task ? sample.cgroup : 0;
+    group.process = is_task ? sample.process : 0;
+    group.task = task_text(sample.context, sample.comm);
+    group.cache = cache_of(sample);
+  }
+  Group& group = groups_[at->second];
+  const double objects = 1 / probability_of(sample.allocated, mean_bytes_);
+  const Live live{at->second, objects, objects * static_cast<double>(sample.allocated)};
+  const auto [known, is_first] = live_.try_emplace(sample.pointer, live);
+  if (!is_first) {
+    forget(known->second, sample.time_ns);
+    known->second = live;
+  }
+  ++group.live;
+  group.objects += live.objects;
+  group.bytes += live.bytes;
+  change(group, step_of(sample.time_ns), live.bytes);
+}
+
+void SampleGrowth::end(const HeapSampleEnd& end) {
+  const auto at = live_.find(end.pointer);
+  if (at == live_.end()) return;
+  forget(at->second, end.time_ns);
+  live_.erase(at);
+}
+
+void SampleGrowth::reconcile(std::uint64_t now_ns, const std::function<bool(std::uint64_t)>& lives) {
+  std::erase_if(live_, [&](const auto& object) {
+    const bool is_gone = !lives(object.first);
+    if (is_gone) forget(object.second, now_ns);
+    return is_gone;
+  });
+}
+
+GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
+                              const std::function<std::string(std::uint64_t)>& cgroup_name) const {
+  GrowthSeen seen;
+  seen.step_seconds = static_cast<double>(step_ns_) / 1e9;
+  seen.steps = std::max<std::size_t>(step_of(end_ns), 1);  // those that are over
+  seen.mean_bytes = mean_bytes_;
+  const auto version = version_of(release);
+  for (const Group& from : groups_) {
+    if (from.live == 0) continue;
+    GrowthGroup& group = seen.groups.emplace_back();
+    for (const std::uint64_t address : from.stack) group.stack.push_back(symbols_.name(address));
+    if (group.stack.empty()) group.stack.emplace_back("unknown");
+    group.cache = from.cache;
+    group.task = from.task;
+    group.process = from.process;
+    if (from.cgroup != 0) group.cgroup = cgroup_name(from.cgroup);
+    group.left_out = reason_to_leave_out(group.cache, group.stack.front(), version);
+    group.seen = from.live;
+    group.objects = from.objects;
+    group.bytes = from.bytes;
+    // Samples of several CPUs may come a little out of order.
+    std::vector<double> changes(seen.steps);
+    for (const Change& one : from.changes) changes[std::min<std::size_t>(one.step, seen.steps - 1)] += one.bytes;
+    double live = 0;
+    for (const double one : changes) group.live.push_back(live += one);
+  }
+  return seen;
+}
+
+}  // namespace kmt

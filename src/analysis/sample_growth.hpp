@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How what samples stand for lives and ends over time, by stack and process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "results/investigation.hpp"
+#include "trace/heap_sample.hpp"
+#include "trace/symbol_names.hpp"
+
+namespace kmt {
+
+class SampleGrowth {
+ public:
+  static constexpr std::size_t kSteps = 64;
+  static constexpr std::size_t kMostGroups = 200'000;  // what comes then is counted, and not kept
+
+  // Of `seconds` from `begin_ns` on (CLOCK_MONOTONIC). What `own_process` allocates does not count. The symbols are
+  // borrowed.
+  SampleGrowth(std::uint64_t mean_bytes, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
+               std::uint32_t own_process);
+
+  void add(const HeapSample& sample);
+  void end(const HeapSampleEnd& end);
+  // Ends live samples of which `lives` does not know: for when ends were lost.
+  void reconcile(std::uint64_t now_ns, const std::function<bool(std::uint64_t)>& lives);
+
+  // Until `end_ns`; `release` is the kernel's, by which paths without tracepoints are known.
+  GrowthSeen seen(std::uint64_t end_ns, const std::string& release,
+                  const std::function<std::string(std::uint64_t)>& cgroup_name) const;
+  std::uint64_t not_kept() const { return not_kept_; }
+  std::uint64_t samples() const { return samples_; }
+
+ private:
+  struct Change {
+    std::uint32_t step;
+    double bytes;
+  };
+  struct Group {
+    std::vector<std::uint64_t> stack;
+    std::uint64_t cgroup;
+    std::uint32_t process;  // 0: of an interrupt
+    std::string task;
+    std::string cache;  // empty: kmalloc
+    std::uint64_t live = 0;
+    double objects = 0;
+    double bytes = 0;
+    std::vector<Change> changes;  // by step
+  };
+  struct Live {
+    std::uint32_t group;
+    double objects;
+    double bytes;
+  };
+  std::uint32_t step_of(std::uint64_t time_ns) const;
+  void forget(const Live& object, std::uint64_t time_ns);
+  static void change(Group& group, std::uint32_t step, double bytes);
+
+  std::uint64_t mean_bytes_;
+  const SymbolNames& symbols_;
+  std::uint64_t begin_ns_;
+  std::uint64_t step_ns_;
+  std::uint32_t own_process_;
+  std::uint64_t samples_ = 0;
+  std::uint64_t not_kept_ = 0;
+  std::vector<Group> groups_;
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::unordered_map<std::uint64_t, Live> live_;  // by pointer
+};
+
+}  // namespace kmt

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/trace_growth.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "trace/function_name.hpp"
+
+namespace kmt {
+
+namespace {
+
+// In the order of keys_of_growth().
+enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder };
+
+// Page tables grow with what a process maps. Functions of mm/ and arch/ that allocate them.
+bool is_of_page_table(std::string_view call_site) {
+  constexpr std::array<std::string_view, 8> kFunctions = {"pte_alloc_one", "__pte_alloc",      "__pmd_alloc",
+                                                          "__pud_alloc",   "__p4d_alloc",      "pgd_alloc",
+                                                          "_pgd_alloc",    "do_anonymous_page"};
+  return std::ranges::find(kFunctions, function_of(call_site)) != kFunctions.end();
+}
+
+std::vector<std::string> stack_of(const KeyValue& where) {
+  std::vector<std::string> names;
+  if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&where)) {
+    for (const CodeAddress& code : telling_frames(*stack)) names.push_back(code.symbol);
+  } else if (const auto* const site = std::get_if<CodeAddress>(&where)) {
+    names.push_back(site->symbol);
+  }
+  if (names.empty()) names.emplace_back("unknown");
+  return names;
+}
+
+std::string cache_of(const GroupRow& row) {
+  if (row.allocator == Allocator::pages) return "pages of order " + plain_text(row.keys[kOrder]);
+  if (row.allocator == Allocator::percpu) return "percpu memory";
+  if (row.allocator == Allocator::vmap) return "vmalloc areas";
+  const std::string name = plain_text(row.keys[kCache]);
+  const auto* const size = std::get_if<std::uint64_t>(&row.keys[kSize]);
+  const bool is_named = std::holds_alternative<std::string>(row.keys[kCache]);
+  if (is_named && (!name.starts_with("kmalloc-") || name.starts_with("kmalloc-rcl-"))) return name;
+  return size != nullptr ? kmalloc_name(*size) : name;
+}
+
+std::string_view reason_to_leave_out(const GroupRow& row, const std::vector<std::string>& stack) {
+  const GroupHistory& history = *row.history;
+  if (row.allocator == Allocator::pages && std::ranges::any_of(stack, is_of_page_table))
+    return "page tables of processes";
+  if (history.doubtful_in_all().bytes * 2 <= row.live_bytes) return {};
+  const auto most = std::ranges::max_element(history.doubtful, {}, &LiveCount::bytes);
+  return describe(static_cast<Doubt>(most - history.doubtful.begin())).sentence;
+}
+
+}  // namespace
+
+std::vector<GroupKey> keys_of_growth(bool by_stack) {
+  return {by_stack ? GroupKey::stack : GroupKey::call_site, GroupKey::process, GroupKey::cache, GroupKey::size,
+          GroupKey::order};
+}
+
+GrowthSeen trace_growth(const ReportResult& report) {
+  GrowthSeen seen;
+  const TimeAxis& axis = report.histories->axis;
+  seen.step_seconds = static_cast<double>(axis.width_ns) / 1e9;
+  seen.steps = axis.buckets;
+  for (const GroupTable& table : report.groups)
+    for (const GroupRow& row : table.rows) {
+      if (!row.history || row.live_bytes == 0 || !row.knows_bytes) continue;
+      GrowthGroup& group = seen.groups.emplace_back();
+      group.stack = stack_of(row.keys[kWhere]);
+      group.cache = cache_of(row);
+      if (const auto* const task = std::get_if<TaskName>(&row.keys[kProcess])) {
+        group.task = task->comm;
+        group.process = static_cast<std::uint32_t>(task->id.value_or(0));
+      }
+      group.left_out = reason_to_leave_out(row, group.stack);
+      group.seen = row.live_allocations;
+      group.objects = static_cast<double>(row.live_allocations);
+      group.bytes = static_cast<double>(row.live_bytes);
+      const GroupHistory& history = *row.history;
+      for (std::size_t i = 0; i < history.series.size(); ++i)
+        group.live.push_back(static_cast<double>(history.series[i].live_bytes) -
+                             static_cast<double>(history.doubtful_bytes[i]));
+    }
+  return seen;
+}
+
+}  // namespace kmt

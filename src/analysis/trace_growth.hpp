@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a recording tells of growth, by stack (or call site) and process.
+#pragma once
+
+#include <vector>
+
+#include "results/investigation.hpp"
+#include "results/report.hpp"
+
+namespace kmt {
+
+// What trace_growth() asks a report to group by.
+std::vector<GroupKey> keys_of_growth(bool by_stack);
+// Of a report with histories by those keys. Bytes that may be freed without the trace telling it are taken out; groups
+// of which that is most are left out.
+GrowthSeen trace_growth(const ReportResult& report);
+
+}  // namespace kmt

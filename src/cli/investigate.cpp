@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace investigate
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "analysis/investigation.hpp"
+#include "analysis/leaks.hpp"
+#include "analysis/snapshot.hpp"
+#include "analysis/trace_growth.hpp"
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "cli/analyse.hpp"
+#include "cli/html.hpp"
+#include "cli/investigate.hpp"
+#include "cli/investigate_copies.hpp"
+#include "cli/investigate_live.hpp"
+#include "cli/investigate_states.hpp"
+#include "cli/output.hpp"
+#include "cli/parse.hpp"
+#include "cli/record_messages.hpp"
+#include "cli/result_file.hpp"
+#include "cli/snapshot_files.hpp"
+#include "cli/trace_options.hpp"
+#include "snapshot/parse.hpp"
+#include "views/json_investigation.hpp"
+#include "views/text_investigation.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kShortest = 5;  // seconds: of less nothing can be judged
+
+struct Options {
+  std::string duration = "2m";
+  std::string output;
+  std::string from;
+  std::string threshold;
+  double cpu = 1;
+  bool dry_run = false;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace investigate                     two minutes; the page is index.html in a new folder
+  kmemtrace investigate --dry-run           what it would do here, what it costs, and what it could not see
+  kmemtrace investigate --for 10m -o leak.html
+                                            a slower leak; only the page is kept
+  kmemtrace investigate --from copied/      of files that were copied from another machine, and a trace
+
+It takes a snapshot of the kernel's files about its memory, draws samples of slab allocations in the kernel and follows
+them until they are freed, and reads meminfo and slabinfo all the while. Where that shows growth it records, exactly and
+filtered in the kernel, the allocations of the caches and sizes that grow. A second snapshot ends it. Then it says what
+grew, how fast, how sure that is, by which call sites and processes, which share that explains, and what it cannot know.
+
+Growth is sure where it is steadier than what comes and goes at random, and where samples of the time before the
+recording or the kernel's own account bear it out, and neither speaks against it. What the kernel takes back (dentries,
+inodes, page cache), users' memory and page tables are not judged.
+
+It works with what is permitted: without BPF it has no samples and records what the kernel's account says to grow;
+without tracefs it has samples alone; without both it tells which caches grow, and not by whom.
+
+Exit status:
+  0  nothing surely grows
+  1  something surely grows
+  2  wrong usage, or a file cannot be read or written
+  3  not permitted to read the file)";
+
+std::string name_by_time() {
+  return fmt::format("kmemtrace-investigation-{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+// Where what is found goes. A page alone needs a folder as well while it works, which goes with the object.
+class Place {
+ public:
+  explicit Place(const std::string& output) {
+    const std::string asked = output.empty() ? name_by_time() : output;
+    if (!asked.ends_with(".html")) {
+      folder_ = asked;
+      page_ = folder_ + "/index.html";
+      std::error_code code;
+      fs::create_directories(folder_, code);
+      if (code) throw Error(fmt::format("Cannot make the folder: {}", code.message())).at({folder_, {}, {}});
+      return;
+    }
+    page_ = asked;
+    folder_ = asked + ".XXXXXX";
+    if (::mkdtemp(folder_.data()) == nullptr) throw system_error("Cannot make a folder", folder_);
+    is_temporary_ = true;
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place() {
+    std::error_code code;
+    if (is_temporary_) fs::remove_all(folder_, code);
+  }
+  const std::string& folder() const { return folder_; }
+  const std::string& page() const { return page_; }
+  bool keeps_files() const { return !is_temporary_; }
+
+ private:
+  std::string folder_;
+  std::string page_;
+  bool is_temporary_ = false;
+};
+
+double threshold_of(const Options& options) {
+  return options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
+}
+
+void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& evidence, InvestigationResult& result) {
+  AnalyseOptions options;
+  options.trace.files = {path};
+  options.trace.progress = false;
+  ReportRequest request;
+  request.by = keys_of_growth(by_stack);
+  request.history = request.history_of_live = true;
+  const ReportResult report = analyse(options, request);
+  result.lost_events = report.trace.lost_events;
+  if (report.histories->axis.buckets == 0) return;  // nothing happened
+  evidence.trace = trace_growth(report);
+  if (evidence.states.empty()) evidence.states = report.histories->memory;
+  if (result.kernel.empty()) result.kernel = report.trace.kernel;
+  if (result.machine.empty()) result.machine = report.trace.arch;
+  if (evidence.seconds == 0) evidence.seconds = static_cast<double>(report.trace.recorded_ns) / 1e9;
+}
+
+void add_files(const Place& place, InvestigationResult& result) {
+  constexpr std::pair<const char*, const char*> kFiles[] = {
+      {"before.kmt", "snapshot at the begin: `kmemtrace snapshot`"},
+      {"after.kmt", "snapshot at the end"},
+      {"profile.kmt", "samples: `kmemtrace profile --show`"},
+      {"trace.kmt", "the recording: `kmemtrace report`, `kmemtrace leaks`"}};
+  std::error_code code;
+  for (const auto& [name, what] : kFiles)
+    if (fs::exists(place.folder() + "/" + name, code)) result.files.push_back({name, what});
+  result.files.push_back({"summary.json", "all of this, with every series"});
+  result.files.push_back({"index.html", "all of this as a page"});
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  ResultFile file(path, {}, 0600);
+  file.write(text);
+  file.finish();
+}
+
+int give(const Options& options, const Place& place, const std::string& trace, InvestigationResult& result) {
+  if (place.keeps_files()) {
+    result.folder = place.folder();
+    if (options.from.empty()) add_files(place, result);
+  }
+  result.next = next_commands(result);
+  const std::string json = json_investigation(result);
+  if (place.keeps_files()) write_text(place.folder() + "/summary.json", json);
+  AnalyseOptions analysing;
+  analysing.trace.progress = false;
+  write_html(place.page(), trace.empty() ? std::vector<TraceFiles>() : std::vector<TraceFiles>{{trace}}, analysing, {},
+             json);
+  print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
+  return static_cast<int>(result.judgement.found() ? ExitCode::found : ExitCode::good);
+}
+
+int investigate_live(const Options& options) {
+  LiveInvestigation request;
+  request.seconds = static_cast<double>(parse_duration(options.duration)) / 1e9;
+  if (request.seconds < kShortest)
+    throw Error(fmt::format("--for takes {:.0f}s or more: of less nothing can be judged", kShortest));
+  request.cpu_share = options.cpu / 100;
+  request.threshold_bytes_per_s = threshold_of(options);
+  const InvestigationPlan plan = plan_investigation(request);
+  if (options.dry_run) {
+    print_result(options.result.json ? json_investigation_plan(plan)
+                                     : text_investigation_plan(plan, stdout_style(options.result.style)));
+    return static_cast<int>(ExitCode::good);
+  }
+  const Place place(options.output);
+  request.folder = place.folder();
+  if (::isatty(STDERR_FILENO) == 1) say("Watching for {}; Ctrl+C ends it with what it has\n", options.duration);
+  WatchedKernel watched = watch_kernel(request, plan);
+  InvestigationResult result;
+  result.kernel = watched.kernel.release;
+  result.machine = watched.kernel.machine;
+  result.start_unix_ns = watched.start_unix_ns;
+  result.seconds = watched.evidence.seconds;
+  result.complete = watched.cut_short.empty();
+  result.cut_short = watched.cut_short;
+  result.narrowing = watched.evidence.narrowing;
+  result.trace_seconds = watched.recorded_seconds;
+  result.unseen = plan.unseen;
+  result.unseen.insert(result.unseen.end(), watched.unseen.begin(), watched.unseen.end());
+  result.cost = watched.cost;
+  const std::string trace = watched.recorded_seconds > 0 ? place.folder() + "/trace.kmt" : "";
+  if (!trace.empty()) read_trace(trace, watched.trace_has_stacks, watched.evidence, result);
+  const auto stock_of = [&](const StateSample& sample) {
+    return take_stock(parse_snapshot(sample, watched.kernel.page_size));
+  };
+  result.diff = diff(stock_of(watched.before), stock_of(watched.after));
+  result.judgement = judge(watched.evidence);
+  return give(options, place, trace, result);
+}
+
+int investigate_copies(const Options& options) {
+  if (options.dry_run) throw Error("--dry-run tells of this machine, --from reads copies: choose one");
+  const CopiedKernel copied = read_copies(options.from);
+  InvestigationResult result;
+  InvestigationEvidence evidence;
+  evidence.threshold_bytes_per_s = threshold_of(options);
+  if (copied.states.size() > 1) {
+    evidence.states = states_over_time(copied.states, copied.page_size);
+    evidence.seconds = static_cast<double>(copied.states.back().ticks - copied.states.front().ticks) / 1e9;
+  }
+  if (copied.after) {
+    result.kernel = copied.after->memory.release;
+    result.machine = copied.after->memory.machine;
+  }
+  if (!copied.trace.empty()) {
+    AnalyseOptions analysing;
+    analysing.trace.files = {copied.trace};
+    analysing.trace.progress = false;
+    read_trace(copied.trace, begins_with_stacks(analysing), evidence, result);
+    result.trace_seconds = evidence.trace ? evidence.trace->seconds() : 0;
+  } else {
+    result.unseen.push_back({"who allocates", "there is no trace among the copies", "kmemtrace record --stacks -d 1m"});
+  }
+  if (copied.states.size() < Trend::kFewestValues && evidence.states.empty())
+    result.unseen.push_back({"whether what changed goes on",
+                             fmt::format("of {} states nothing is known but their difference",
+                                         std::max<std::size_t>(copied.states.size(), 2)),
+                             fmt::format("copies of {} times or more", Trend::kFewestValues)});
+  if (copied.before && copied.after) result.diff = diff(*copied.before, *copied.after);
+  result.seconds = evidence.seconds;
+  result.judgement = judge(evidence);
+  const Place place(options.output);
+  return give(options, place, copied.trace, result);
+}
+
+}  // namespace
+
+CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command =
+      app.add_subcommand("investigate", "Find what grows in the kernel's memory, and who makes it grow, in one go.");
+  const auto options = std::make_shared<Options>();
+  CLI::Option* const duration =
+      command->add_option("--for", options->duration, "Watch for that time: 30s, 2m, 1h (default: 2m)")->type_name("T");
+  command
+      ->add_option(
+          "-o,--output", options->output,
+          "Write the page, snapshots, samples, recording and summary.json into the folder DIR, or the page alone "
+          "to FILE.html\nWithout it, into a new folder that is named by the time.")
+      ->type_name("DIR|FILE.html");
+  CLI::Option* const dry_run = command->add_flag("--dry-run", options->dry_run,
+                                                 "Only say what would be done, what it takes, and what cannot be seen");
+  CLI::Option* const from =
+      command
+          ->add_option(
+              "--from", options->from,
+              "Investigate copies in FOLDER instead of this machine\nFOLDER/before and FOLDER/after, or a "
+              "folder for each of more times, with copies of the kernel's files as `kmemtrace snapshot --from` "
+              "takes them; and trace.kmt, trace.dat or perf.data, where there is one.")
+          ->type_name("FOLDER");
+  command
+      ->add_option("--threshold", options->threshold,
+                   "Call growth what is faster than SIZE in a time: 64K/m, 1M/h (default: 64K/m)")
+      ->type_name("RATE");
+  command
+      ->add_option("--cpu", options->cpu,
+                   "End before it takes more than PERCENT of this machine's CPU time (default: 1)\nWhat beginning and "
+                   "ending cost, about a second, cannot be made less.")
+      ->option_text("PERCENT")
+      ->check(CLI::Range(0.01, 100.0));
+  from->excludes(duration)->excludes(dry_run);
+  add_result_options(*command, options->result, "kmemtrace.investigate/1", "plain digits and full names");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    exit_code = options->from.empty() ? investigate_live(*options) : investigate_copies(*options);
+  });
+  return command;
+}
+
+}  // namespace kmt

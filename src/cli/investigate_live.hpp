@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `investigate` does on the running kernel: watches it with what is permitted, within what it may take.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/profile_files.hpp"
+#include "results/investigation.hpp"
+#include "trace/kernel_description.hpp"
+#include "trace/state_sample.hpp"
+
+namespace kmt {
+
+struct LiveInvestigation {
+  double seconds = 0;    // to watch
+  double cpu_share = 0;  // of the machine, at most
+  double threshold_bytes_per_s = 0;
+  std::string folder;  // for what is written
+};
+
+// By looking at what is permitted here.
+InvestigationPlan plan_investigation(const LiveInvestigation& request);
+
+struct WatchedKernel {
+  InvestigationEvidence evidence;  // the trace is not read yet
+  KernelDescription kernel;
+  StateSample before;
+  StateSample after;
+  std::uint64_t start_unix_ns = 0;
+  double recorded_seconds = 0;  // 0: there is no trace
+  bool trace_has_stacks = false;
+  std::string cut_short;             // why it ended early; empty: it did not
+  std::vector<UnseenSource> unseen;  // beside what the plan knew
+  InvestigationCost cost;
+};
+
+// Until the time is over, Ctrl+C, or what it may take is used up. Writes before.kmt, profile.kmt, trace.kmt and
+// after.kmt into the folder. Throws Error where a file cannot be written.
+WatchedKernel watch_kernel(const LiveInvestigation& request, const InvestigationPlan& plan);
+
+}  // namespace kmt

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "results/investigation.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace kmt {
+
+std::string_view name_of(Certainty certainty) {
+  constexpr std::array<std::string_view, 3> kNames = {"sure", "likely", "weak"};
+  return kNames[static_cast<std::size_t>(certainty)];
+}
+
+bool Narrowing::has(std::string_view cache) const {
+  if (cache.starts_with("pages")) return pages;
+  if (std::ranges::find(caches, cache) != caches.end()) return true;
+  return std::ranges::any_of(sizes, [&](std::uint64_t bytes) { return kmalloc_name(bytes) == cache; });
+}
+
+std::string kmalloc_name(std::uint64_t bytes) {
+  constexpr std::uint64_t kKiB = 1024;
+  if (bytes >= kKiB * kKiB && bytes % (kKiB * kKiB) == 0) return fmt::format("kmalloc-{}M", bytes / kKiB / kKiB);
+  if (bytes >= kKiB && bytes % kKiB == 0) return fmt::format("kmalloc-{}k", bytes / kKiB);
+  return fmt::format("kmalloc-{}", bytes);
+}
+
+bool Judgement::found() const {
+  return std::ranges::any_of(findings,
+                             [](const GrowthFinding& finding) { return finding.certainty == Certainty::sure; });
+}
+
+}  // namespace kmt

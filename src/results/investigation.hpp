@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `investigate` saw and concludes: what grows in the kernel's memory, how fast, how sure, and at whose request.
+// The definitions are those of docs/formats/investigate-json.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/memory_series.hpp"
+#include "results/snapshot.hpp"
+#include "results/trend.hpp"
+
+namespace kmt {
+
+// What one stack of one process took from one cache, and what of it was still there step by step.
+struct GrowthGroup {
+  std::vector<std::string> stack;  // "alloc_pipe_info+0x52", the call site first; where no stack is known it alone
+  std::string cache;               // "filp", "kmalloc-1k", "pages of order 2"; all kinds of a kmalloc size are one
+  std::string task;                // "bash", "[softirq]"
+  std::uint32_t process = 0;       // 0: none, or not known
+  std::string cgroup;              // empty: not known
+  std::string_view left_out;       // why it cannot be judged, or is no kernel memory; empty: it is judged
+  std::uint64_t seen = 0;          // live objects that were seen: samples, or all of them
+  double objects = 0;              // live at the end, of what was allocated in the time; estimates of samples
+  double bytes = 0;
+  std::vector<double> live;  // bytes at the end of each step
+};
+
+struct GrowthSeen {
+  double step_seconds = 0;
+  std::size_t steps = 0;
+  std::uint64_t mean_bytes = 0;  // between samples; 0: everything was seen
+  std::vector<GrowthGroup> groups;
+
+  double seconds() const { return step_seconds * static_cast<double>(steps); }
+};
+
+// What balance sheets have last; in MemorySeries it is a line like those of meminfo.
+inline constexpr std::string_view kUnaccounted = "unaccounted";
+
+// What the kernel calls the cache of that size: "kmalloc-1k".
+std::string kmalloc_name(std::uint64_t bytes);
+
+// What an exact recording is narrowed to, in the kernel.
+struct Narrowing {
+  std::vector<std::string> caches;   // of kmem_cache_alloc
+  std::vector<std::uint64_t> sizes;  // of kmalloc, bytes given
+  bool pages = false;                // those that no user has: not movable
+
+  bool empty() const { return caches.empty() && sizes.empty() && !pages; }
+  bool has(std::string_view cache) const;  // as GrowthGroup has it
+};
+
+struct InvestigationEvidence {
+  double seconds = 0;                 // of watching
+  std::vector<MemorySeries> states;   // times in ns
+  std::optional<GrowthSeen> samples;  // from the begin to the end
+  std::optional<GrowthSeen> trace;    // of the last part
+  Narrowing narrowing;                // of the trace
+  double trace_begin_seconds = 0;     // since the begin of the samples
+  double threshold_bytes_per_s = 0;
+};
+
+// By the kernel's own account: a slab cache, or a line of meminfo.
+struct StateGrowth {
+  std::string name;
+  bool cache = false;
+  double first = 0;  // bytes
+  double last = 0;
+  Trend trend;
+  bool sure = false;                 // it surely grows
+  bool reclaimable = false;          // the kernel takes it back
+  double explained_bytes_per_s = 0;  // by findings
+  std::vector<double> values;        // bytes, at equal distances
+  double step_seconds = 0;
+};
+
+enum class Certainty : std::uint8_t {
+  sure,
+  likely,  // it grows, but one of the sources does not bear it out
+  weak,    // it may be chance, or the begin of something that ends
+};
+std::string_view name_of(Certainty certainty);
+
+struct FindingSite {
+  std::string call_site;
+  std::vector<std::string> stack;
+  std::string cache;
+  double objects = 0;
+  double bytes = 0;
+};
+
+struct FindingProcess {
+  std::string task;
+  std::uint32_t process = 0;
+  std::string cgroup;
+  double objects = 0;
+  double bytes = 0;
+};
+
+struct FindingCache {
+  std::string name;
+  double bytes_per_s = 0;                    // of this finding
+  std::optional<double> kernel_bytes_per_s;  // of the whole cache, by slabinfo
+};
+
+struct GrowthFinding {
+  Certainty certainty = Certainty::weak;
+  std::string function;   // the innermost one that all of it passes through
+  std::string entry;      // where it enters the kernel: "__x64_sys_pipe2"
+  std::string call_site;  // the one that tells most
+  std::string task;
+  bool exact = false;  // rates are of the recording, else of samples
+  Trend trend;
+  double bytes = 0;  // grown in the time of that
+  double objects = 0;
+  double seconds = 0;
+  std::vector<FindingSite> sites;         // the largest first
+  std::vector<FindingProcess> processes;  // likewise
+  std::vector<FindingCache> caches;       // likewise
+  std::vector<std::string> reasons;       // for and against, in words
+  std::vector<double> series;             // live bytes
+  double step_seconds = 0;
+};
+
+struct Judgement {
+  std::vector<GrowthFinding> findings;  // the surest first, then the fastest
+  std::vector<StateGrowth> states;      // what grew most first
+  std::size_t judged = 0;               // groups of one task and entry
+  double left_out_bytes = 0;            // of groups that are not judged
+
+  bool found() const;  // something surely grows
+};
+
+struct UnseenSource {
+  std::string what;  // that was not seen
+  std::string why;
+  std::string how;  // to see it; may be empty
+};
+
+// What is going to be done, and what it takes.
+struct InvestigationPlan {
+  double seconds = 0;
+  bool samples = false;
+  bool trace = false;
+  bool trace_stacks = false;
+  double state_interval = 0;    // seconds
+  double cpu_seconds = 0;       // about, of this machine
+  double most_cpu_seconds = 0;  // it ends before it takes more
+  std::uint64_t kernel_bytes = 0;
+  std::vector<UnseenSource> unseen;
+};
+
+struct InvestigationCost {
+  double cpu_seconds = 0;         // of this program
+  double kernel_cpu_seconds = 0;  // in the kernel, estimated from numbers of events
+  unsigned cpus = 1;
+};
+
+struct InvestigationFile {
+  std::string name;  // in the folder
+  std::string what;
+};
+
+struct InvestigationResult {
+  std::string kernel;
+  std::string machine;
+  std::uint64_t start_unix_ns = 0;
+  double seconds = 0;
+  bool complete = true;   // false: Ctrl+C, or what it may take was used up
+  std::string cut_short;  // why
+  Judgement judgement;
+  std::optional<SnapshotDiff> diff;
+  Narrowing narrowing;
+  double trace_seconds = 0;  // 0: nothing was recorded
+  std::uint64_t lost_events = 0;
+  std::vector<UnseenSource> unseen;
+  std::optional<InvestigationCost> cost;  // empty: of copies
+  std::vector<InvestigationFile> files;   // that the numbers are in
+  std::string folder;                     // of them; empty: none is kept
+  std::vector<std::string> next;          // commands to run
+};
+
+}  // namespace kmt

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <string>
+
+#include "results/investigation.hpp"
+
+namespace kmt {
+
+// docs/formats/investigate-json.md
+std::string json_investigation(const InvestigationResult& result);
+std::string json_investigation_plan(const InvestigationPlan& plan);
+
+}  // namespace kmt

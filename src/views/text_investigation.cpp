@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text_investigation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/units.hpp"
+#include "views/lines.hpp"
+#include "views/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kMostFindings = 5;
+constexpr std::size_t kMostRows = 5;  // of a finding
+constexpr std::size_t kMostFrames = 12;
+constexpr std::size_t kMostStates = 8;
+
+std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0))); }
+std::string size_text(double bytes, const TextStyle& style) { return say_bytes(whole(bytes), style); }
+std::string seconds_text(double seconds) { return humane_duration(whole(seconds * 1e9)); }
+
+std::string change_text(double bytes, const TextStyle& style) {
+  return (bytes < 0 ? "-" : "+") + size_text(std::abs(bytes), style);
+}
+
+std::string rate_text(const Trend& trend) {
+  return fmt::format("{} ({} to {})", say_growth(trend.bytes_per_s), say_growth(trend.low), say_growth(trend.high));
+}
+
+std::string process_text(const FindingProcess& process) {
+  return process.process == 0 ? ascii(process.task) : fmt::format("{} (pid {})", ascii(process.task), process.process);
+}
+
+std::string percent(double part, double whole_of) { return fmt::format("{:.0f}%", 100 * part / whole_of); }
+
+std::string verdict_text(const InvestigationResult& result) {
+  const auto& findings = result.judgement.findings;
+  const auto count = [&](Certainty certainty) {
+    return std::ranges::count(findings, certainty, &GrowthFinding::certainty);
+  };
+  if (const auto sure = count(Certainty::sure); sure > 0)
+    return fmt::format("{} in the kernel's memory surely {}.", sure == 1 ? "One thing" : fmt::format("{} things", sure),
+                       sure == 1 ? "grows" : "grow");
+  if (std::ranges::any_of(result.judgement.states, &StateGrowth::sure))
+    return "No growth that a call site is surely to blame for. But by the kernel's own account something grows: see "
+           "below.";
+  if (count(Certainty::likely) > 0) return "No growth for sure. What may grow is below.";
+  return "No growth: nothing rose more than what comes and goes at random may do.";
+}
+
+std::string sites_text(const GrowthFinding& finding, const TextStyle& style) {
+  Table table{{{"Call site", true}, {"Cache", true, 1}, {"Live"}, {"Objects", false, 2}, {"Share"}}, {}};
+  for (std::size_t i = 0; i < std::min(finding.sites.size(), kMostRows); ++i) {
+    const FindingSite& site = finding.sites[i];
+    table.rows.push_back({{ascii(site.call_site), ascii(site.cache), size_text(site.bytes, style),
+                           say_count(whole(site.objects), style), percent(site.bytes, std::max(finding.bytes, 1.0))}});
+  }
+  return to_text(table, style);
+}
+
+std::string stack_text(const GrowthFinding& finding, const TextStyle& style) {
+  const auto site = std::ranges::find(finding.sites, finding.call_site, &FindingSite::call_site);
+  if (site == finding.sites.end() || site->stack.size() < 2) return {};
+  std::string path;
+  for (std::size_t i = 0; i < std::min(site->stack.size(), kMostFrames); ++i)
+    path += (path.empty() ? "" : " < ") + ascii(site->stack[i]);
+  return labelled("stack", path, style);
+}
+
+std::string finding_text(std::size_t number, const GrowthFinding& finding, const TextStyle& style) {
+  const FindingProcess& first = finding.processes.front();
+  std::string out = "\n" + heading(fmt::format("{}. {} in {}, by {}", number, say_growth(finding.trend.bytes_per_s),
+                                               ascii(finding.function), process_text(first)),
+                                   style);
+  out +=
+      labelled("how sure", fmt::format("{}. {}.", name_of(finding.certainty), fmt::join(finding.reasons, ". ")), style);
+  out += labelled("how fast",
+                  fmt::format("{}, with a confidence of 95%; {} in {} objects in {}, {}", rate_text(finding.trend),
+                              size_text(finding.bytes, style), say_count(whole(finding.objects), style),
+                              seconds_text(finding.seconds), finding.exact ? "all recorded" : "estimated from samples"),
+                  style);
+  out += labelled("call site", ascii(finding.call_site), style);
+  out += stack_text(finding, style);
+  if (finding.entry != finding.function) out += labelled("entry", ascii(finding.entry), style);
+  for (std::size_t i = 0; i < std::min(finding.processes.size(), kMostRows); ++i) {
+    const FindingProcess& process = finding.processes[i];
+    out += labelled(i == 0 ? "process" : "",
+                    fmt::format("{}{}, {} of it", process_text(process),
+                                process.cgroup.empty() ? "" : ", cgroup " + ascii(process.cgroup),
+                                percent(process.bytes, std::max(finding.bytes, 1.0))),
+                    style);
+  }
+  bool is_first = true;
+  for (const FindingCache& cache : finding.caches) {
+    const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
+    const std::string of_all = !cache.kernel_bytes_per_s ? "of which the kernel keeps no account"
+                               : grows ? fmt::format("{} of the {} that the kernel counts for the whole cache",
+                                                     percent(cache.bytes_per_s, *cache.kernel_bytes_per_s),
+                                                     say_growth(*cache.kernel_bytes_per_s))
+                                       : "while the whole cache does not grow by the kernel's account";
+    out += labelled(is_first ? "explains" : "",
+                    fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s), ascii(cache.name), of_all), style);
+    is_first = false;
+  }
+  return out + sites_text(finding, style);
+}
+
+std::string states_text(const Judgement& judgement, const TextStyle& style) {
+  Table table{{{"Grew", true},
+               {"From", false, 2},
+               {"To", false, 2},
+               {"Change"},
+               {"Rate", false, 1},
+               {"Explained"},
+               {"", true, 1}},
+              {}};
+  for (const StateGrowth& state : judgement.states) {
+    if (table.rows.size() >= kMostStates || state.last <= state.first) break;
+    const double rate = state.trend.bytes_per_s;
+    table.rows.push_back(
+        {{state.name == kUnaccounted ? "what nobody accounts for" : ascii(state.name), size_text(state.first, style),
+          size_text(state.last, style), change_text(state.last - state.first, style),
+          state.trend.growth == Growth::too_few_points ? "-" : say_growth(rate),
+          state.explained_bytes_per_s > 0 && rate > 0 ? percent(state.explained_bytes_per_s, rate) : "-",
+          state.sure          ? "surely"
+          : state.reclaimable ? "the kernel takes it back"
+                              : ""}});
+  }
+  if (table.rows.empty()) return {};
+  return "\n" + heading("By the kernel's own account", style) + to_text(table, style);
+}
+
+std::string recording_text(const InvestigationResult& result, const TextStyle& style) {
+  if (result.trace_seconds == 0) return {};
+  std::vector<std::string> of;
+  for (const std::string& cache : result.narrowing.caches) of.push_back(ascii(cache));
+  for (const std::uint64_t size : result.narrowing.sizes) of.push_back(kmalloc_name(size));
+  if (result.narrowing.pages) of.emplace_back("pages that are no user's");
+  std::string text = fmt::format("{} of {}", seconds_text(result.trace_seconds),
+                                 of.empty() ? "everything" : fmt::format("{}", fmt::join(of, ", ")));
+  if (result.lost_events > 0) text += fmt::format("; {} events were lost", say_count(result.lost_events, style));
+  return labelled("recorded", text, style);
+}
+
+std::string unseen_text(const std::vector<UnseenSource>& unseen, const TextStyle& style) {
+  std::string out;
+  for (const UnseenSource& one : unseen)
+    out += hanging(
+        "  - ", fmt::format("{}: {}{}", ascii(one.what), ascii(one.why), one.how.empty() ? "" : "; " + ascii(one.how)),
+        style);
+  return out;
+}
+
+}  // namespace
+
+std::string text_investigation(const InvestigationResult& result, const TextStyle& style) {
+  const Judgement& judgement = result.judgement;
+  std::string of = result.kernel.empty() ? "" : ", Linux " + ascii(result.kernel);
+  if (!result.machine.empty()) of += ' ' + ascii(result.machine);
+  std::string out = heading(fmt::format("What grows in the kernel's memory{}{}", of,
+                                        result.seconds > 0 ? ", watched for " + seconds_text(result.seconds) : ""),
+                            style);
+  out += hanging("  ", verdict_text(result), style);
+  if (!result.complete) out += hanging("  ", fmt::format("It ended early: {}.", result.cut_short), style);
+  for (std::size_t i = 0; i < std::min(judgement.findings.size(), kMostFindings); ++i)
+    out += finding_text(i + 1, judgement.findings[i], style);
+  if (judgement.findings.size() > kMostFindings)
+    out += fmt::format("\n  {} more in summary.json\n", judgement.findings.size() - kMostFindings);
+  out += states_text(judgement, style);
+  out += "\n" + heading("What remains unknown", style);
+  out += unseen_text(result.unseen, style);
+  if (judgement.left_out_bytes > 0)
+    out += hanging("  - ",
+                   fmt::format("{} that still live are not judged: the kernel takes them back, or may free them on "
+                               "paths without tracepoint",
+                               size_text(judgement.left_out_bytes, style)),
+                   style);
+  out +=
+      hanging("  - ",
+              fmt::format("What was there before is known by its sum alone; judged was {} of one task and entry into "
+                          "the kernel",
+                          say_number_of(judgement.judged, "group", style)),
+              style);
+  out += "\n" + heading("Numbers", style);
+  out += recording_text(result, style);
+  if (result.cost) {
+    const double share = (result.cost->cpu_seconds + result.cost->kernel_cpu_seconds) /
+                         std::max(result.seconds * result.cost->cpus, 1e-9);
+    out += labelled("cost",
+                    fmt::format("{} of CPU time of this program and about {} in the kernel: {:.2f}% of {} CPUs",
+                                seconds_text(result.cost->cpu_seconds), seconds_text(result.cost->kernel_cpu_seconds),
+                                100 * share, result.cost->cpus),
+                    style);
+  }
+  for (std::size_t i = 0; i < result.files.size(); ++i)
+    out += labelled(i == 0 ? "files" : "",
+                    fmt::format("{}{}{}: {}", ascii(result.folder), result.folder.empty() ? "" : "/",
+                                ascii(result.files[i].name), result.files[i].what),
+                    style);
+  for (std::size_t i = 0; i < result.next.size(); ++i)
+    out += labelled(i == 0 ? "next" : "", ascii(result.next[i]), style);
+  return out;
+}
+
+std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style) {
+  std::string out = heading(fmt::format("What `investigate` would do here, in {}", seconds_text(plan.seconds)), style);
+  out += labelled("snapshots", "of the kernel's files about its memory, at begin and end", style);
+  out += labelled(
+      "states",
+      fmt::format("meminfo, vmstat, slabinfo, buddyinfo and zoneinfo every {}", seconds_text(plan.state_interval)),
+      style);
+  out += labelled("samples",
+                  plan.samples ? "slab allocations, drawn by BPF programs and followed until they are freed" : "none",
+                  style);
+  out += labelled("recording",
+                  !plan.trace
+                      ? "none"
+                      : fmt::format("where something grows: the growing caches and sizes alone, in the last half{}",
+                                    plan.trace_stacks ? ", with stacks" : ""),
+                  style);
+  out +=
+      labelled("cost",
+               fmt::format("about {} of CPU time, {:.2f} s at most in what can be bounded; {} of kernel memory",
+                           seconds_text(plan.cpu_seconds), plan.most_cpu_seconds, say_bytes(plan.kernel_bytes, style)),
+               style);
+  if (!plan.unseen.empty()) out += "\n" + heading("What it could not see", style) + unseen_text(plan.unseen, style);
+  return out;
+}
+
+}  // namespace kmt

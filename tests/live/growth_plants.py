@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs whose kernel memory grows, for the tests of `investigate`: each holds what it opens, some a second.
+
+growth_plants.py KIND [PER_SECOND]   KIND is pipes, sockets, epoll, keys or none
+Prints "growing" when it has begun."""
+import ctypes
+import os
+import platform
+import resource
+import select
+import socket
+import sys
+import time
+
+# What a finding has to name: functions of the kernel that are asked for such an object, or allocate it.
+CALL_SITES = {
+    'pipes': r'alloc_pipe_info|create_pipe_files|do_pipe2|__do_pipe_flags',
+    'sockets': r'sk_prot_alloc|sk_alloc|sock_alloc|__sock_create|__sys_socket|unix_create|inet_create',
+    'epoll': r'ep_alloc|do_epoll_create|epoll_create',
+    'keys': r'key_alloc|key_create|user_preparse|add_key',
+}
+ADD_KEY = {'x86_64': 248, 'aarch64': 217, 's390x': 278, 'i686': 286}
+
+
+def hold_pipe(_):
+    return os.pipe()
+
+
+def hold_socket(_):
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+
+def hold_epoll(_):
+    return select.epoll()
+
+
+def make_key_holder():
+    libc = ctypes.CDLL(None, use_errno=True)
+    process_keyring = -2
+
+    def hold_key(number):
+        text = f'kmemtrace-plant-{os.getpid()}-{number}'.encode()
+        if libc.syscall(ADD_KEY[platform.machine()], b'user', text, b'x' * 64, ctypes.c_size_t(64), process_keyring) < 0:
+            raise OSError(ctypes.get_errno(), 'add_key')
+        return number
+
+    return hold_key
+
+
+def main():
+    kind = sys.argv[1]
+    per_second = float(sys.argv[2]) if len(sys.argv) > 2 else 200
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    hold = {'pipes': hold_pipe, 'sockets': hold_socket, 'epoll': hold_epoll,
+            'none': lambda _: os.close(os.dup(1))}.get(kind) or make_key_holder()
+    held = []
+    print('growing', flush=True)
+    begin = time.monotonic()
+    while True:
+        # What a busy machine kept it from is not made up for at once: that would be steps.
+        time.sleep(1 / per_second)
+        try:
+            held.append(hold(len(held)))
+        except OSError:
+            print(f'{len(held)} are held, after {time.monotonic() - begin:.1f} s', file=sys.stderr)
+            time.sleep(3600)
+
+
+if __name__ == '__main__':
+    main()

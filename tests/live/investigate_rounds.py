@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does `investigate` find what was planted, and nothing where nothing was?
+
+investigate_rounds.py KMEMTRACE [ROUNDS] [SECONDS]
+For each kind of plant so many rounds (default 20, of 15 seconds), with what else runs on the machine and a small
+workload of its own beside it, and as many without a plant. Prints a line a round and a table; exit status 1 where less
+than 19 of 20 plants were named first, or something was found without one."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import growth_plants
+
+PLANTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'growth_plants.py')
+# Processes, files and compilers that come and go: nobody's leak.
+BUILD = ('while :; do for i in 1 2 3; do printf "#include <stdio.h>\\n#include <stdlib.h>\\nint f%d(int a){return a*%d;}\\n" '
+         '$i $i > f$i.c; cc -O2 -c f$i.c -o f$i.o 2>/dev/null || cat f$i.c > f$i.o; done; cat f*.o > all.o; '
+         'find /usr/include -name "*.h" | head -200 | xargs cat | sort | tail -1 > out.txt; rm -f f*.o; done')
+
+
+class Plant:
+    """A plant, or none, and a build beside it."""
+
+    def __init__(self, kind, per_second=200):
+        self.folder = tempfile.TemporaryDirectory()
+        self.build = subprocess.Popen(['sh', '-c', BUILD], cwd=self.folder.name, stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL, start_new_session=True)
+        self.process = None
+        if kind != 'none':
+            self.process = subprocess.Popen([sys.executable, PLANTS, kind, str(per_second)], stdout=subprocess.PIPE,
+                                            encoding='utf-8')
+            self.process.stdout.readline()
+
+    def end(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+        os.killpg(self.build.pid, 9)
+        self.build.wait()
+        self.folder.cleanup()
+
+
+def investigate(program, output, seconds, *options):
+    done = subprocess.run([program, 'investigate', '--for', f'{seconds}s', '-o', output, '--json', *options],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
+    if done.returncode not in (0, 1):
+        raise AssertionError(f'exit {done.returncode}: {done.stderr}')
+    found = json.loads(done.stdout)
+    if found['found'] != (done.returncode == 1):
+        raise AssertionError(f'exit {done.returncode}, found: {found["found"]}')
+    return found
+
+
+def is_named_first(found, kind, pid):
+    """Whether the first finding is sure, and names the plant's call site and process."""
+    if not found['found']:
+        return False
+    first = found['findings'][0]
+    named = ' '.join([first['call_site'], first['function']])
+    return (re.search(growth_plants.CALL_SITES[kind], named) is not None and first['processes'][0]['process'] == pid)
+
+
+def describe(found):
+    return '; '.join(f'{one["certainty"]} {one["function"]} ({one["call_site"]}) by {one["task"]} '
+                     f'{one["processes"][0]["process"]} {one["growth"]["bytes_per_s"]:.0f} B/s'
+                     for one in found['findings'][:3]) or 'nothing'
+
+
+def one_round(program, kind, seconds):
+    plant = Plant(kind)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            found = investigate(program, os.path.join(folder, 'out'), seconds)
+        good = is_named_first(found, kind, plant.process.pid) if plant.process else not found['found']
+        cost = found['cost']
+        return good, f'{describe(found)}; {cost["cpu_seconds"]:.2f} s + {cost["kernel_cpu_seconds"]:.2f} s of CPU time'
+    finally:
+        plant.end()
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 15
+    kinds = sys.argv[4].split(',') if len(sys.argv) > 4 else [*growth_plants.CALL_SITES, 'none']
+    good = dict.fromkeys(kinds, 0)
+    for number in range(rounds):
+        for kind in kinds:
+            right, words = one_round(program, kind, seconds)
+            good[kind] += right
+            print(f'{number + 1:3} {kind:8} {"right" if right else "WRONG"}  {words}', flush=True)
+    bad = False
+    for kind, count in good.items():
+        print(f'{kind:8} {count} of {rounds}')
+        bad = bad or count < (rounds if kind == 'none' else rounds - (rounds + 19) // 20)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == '__main__':
+    main()

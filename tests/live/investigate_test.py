@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`investigate` names who makes the kernel's memory grow, says nothing where nothing does, works without BPF and without
+tracefs, and ends at once with what it has. investigate_rounds.py counts how often it is right."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from investigate_rounds import Plant, describe, investigate, is_named_first
+from recording import PROGRAM, LiveTest, wait_until
+
+SECONDS = 14
+
+
+class Investigate(LiveTest):
+    def plant(self, kind, **options):
+        plant = Plant(kind, **options)
+        self.addCleanup(plant.end)
+        return plant
+
+    def assert_named_first(self, found, kind, plant):
+        self.assertTrue(is_named_first(found, kind, plant.process.pid), describe(found))
+
+    def test_finds_held_pipes(self):
+        plant = self.plant('pipes')
+        folder = self.path('out')
+        found = investigate(PROGRAM, folder, SECONDS)
+        self.assert_named_first(found, 'pipes', plant)
+        first = found['findings'][0]
+        self.assertEqual(first['source'], 'recording')
+        self.assertTrue(any('do_pipe2' in frame for frame in first['call_sites'][0]['stack']), first['call_sites'][0])
+        self.assertTrue(any(cache['name'] == 'kmalloc-1k' for cache in first['caches']), first['caches'])
+        # What it says is in the folder, each file readable by the command that it names.
+        names = {file['name'] for file in found['files']}
+        self.assertEqual(names, {'before.kmt', 'after.kmt', 'profile.kmt', 'trace.kmt', 'summary.json', 'index.html'})
+        for name in names:
+            self.assertTrue(os.path.getsize(os.path.join(folder, name)) > 0, name)
+        with open(os.path.join(folder, 'summary.json'), encoding='utf-8') as file:
+            self.assertEqual(json.load(file)['findings'], found['findings'])
+        for command in (['snapshot', 'before.kmt'], ['profile', '--show', 'profile.kmt'], ['check', 'trace.kmt'],
+                        ['diff', 'before.kmt', 'after.kmt']):
+            done = subprocess.run([PROGRAM, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                  encoding='utf-8', check=False)
+            self.assertEqual(done.returncode, 0, f'{command}: {done.stderr}')
+        # The same of the copies, offline: without samples.
+        offline = subprocess.run([PROGRAM, 'investigate', '--from', folder, '-o', self.path('again.html'), '--json'],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
+        self.assertIn(offline.returncode, (0, 1), offline.stderr)
+        again = json.loads(offline.stdout)
+        self.assertTrue(any(row['task'] == first['task'] for row in again['findings']), again['findings'])
+        with open(self.path('again.html'), encoding='utf-8') as file:
+            self.assertIn('kmemtrace-data', file.read())
+
+    def test_finds_held_epoll_instances(self):
+        plant = self.plant('epoll')
+        self.assert_named_first(investigate(PROGRAM, self.path('out'), SECONDS), 'epoll', plant)
+
+    def test_says_no_growth_without_any(self):
+        self.plant('none')
+        found = investigate(PROGRAM, self.path('out'), SECONDS)
+        self.assertFalse(found['found'], describe(found))
+
+    def test_says_what_it_would_do(self):
+        done = subprocess.run([PROGRAM, 'investigate', '--dry-run', '--json'], stdout=subprocess.PIPE, check=True)
+        plan = json.loads(done.stdout)['plan']
+        self.assertEqual(plan['seconds'], 120)
+        self.assertTrue(plan['recording'])
+        self.assertLess(plan['cpu_seconds'], plan['most_cpu_seconds'] + 1)
+
+    def test_ends_at_once_with_what_it_has(self):
+        folder = self.path('out')
+        process = subprocess.Popen([PROGRAM, 'investigate', '--for', '10m', '-o', folder, '--json'],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8')
+        self.assertTrue(wait_until(lambda: os.path.exists(os.path.join(folder, 'before.kmt')), 60))
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        output, messages = process.communicate(timeout=120)
+        self.assertIn(process.returncode, (0, 1), messages)
+        found = json.loads(output)
+        self.assertFalse(found['complete'])
+        self.assertLess(found['seconds'], 60)
+        self.assertTrue(os.path.exists(os.path.join(folder, 'after.kmt')))
+        self.assert_nothing_left(process.pid, 10)
+
+    def test_works_without_bpf(self):
+        """CAP_BPF and CAP_SYS_ADMIN are dropped; tracefs can still be written by root."""
+        plant = self.plant('sockets', per_second=400)
+        folder = self.path('out')
+        done = subprocess.run(['setpriv', '--bounding-set', '-sys_admin,-bpf', PROGRAM, 'investigate', '--for',
+                               f'{SECONDS}s', '-o', folder, '--json'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              encoding='utf-8', check=False)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        found = json.loads(done.stdout)
+        self.assertIn('samples of all slab allocations', [one['what'] for one in found['unseen']])
+        # The kernel's account says what is recorded; among all that comes and goes that takes longer than this.
+        self.assertIsNotNone(found['balance'])
+        self.assertTrue(plant.process.poll() is None)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is judged to grow, of made sources: steady growth beside noise, noise alone, and sources that contradict.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "analysis/growth_clusters.hpp"
+#include "analysis/investigation.hpp"
+#include "analysis/leaks.hpp"
+#include "analysis/sample_growth.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr std::size_t kSteps = 64;
+constexpr double kStepSeconds = 0.25;
+constexpr double kSeconds = kSteps * kStepSeconds;
+constexpr double kRate = 200'000;  // bytes a second, of what is planted
+
+using Course = std::function<double(double seconds)>;
+
+double steady(double seconds) { return kRate * seconds; }
+
+GrowthGroup group_of(std::vector<std::string> stack, const std::string& cache, const std::string& task,
+                     std::uint32_t process, const Course& course, double begin = 0) {
+  GrowthGroup group;
+  group.stack = std::move(stack);
+  group.cache = cache;
+  group.task = task;
+  group.process = process;
+  for (std::size_t i = 1; i <= kSteps; ++i) group.live.push_back(course(begin + static_cast<double>(i) * kStepSeconds));
+  group.bytes = group.live.back();
+  group.objects = group.bytes / 1024;
+  group.seen = static_cast<std::uint64_t>(std::max(group.objects, 1.0));
+  return group;
+}
+
+const std::vector<std::string> kPipe = {"alloc_pipe_info+0x52", "create_pipe_files+0x44",
+                                        "do_pipe2+0x3c",        "__x64_sys_pipe2+0x14",
+                                        "do_syscall_64+0x82",   "entry_SYSCALL_64_after_hwframe+0x76"};
+const std::vector<std::string> kPipeFile = {"alloc_empty_file+0x41",
+                                            "alloc_file+0x2a",
+                                            "create_pipe_files+0x91",
+                                            "do_pipe2+0x3c",
+                                            "__x64_sys_pipe2+0x14",
+                                            "do_syscall_64+0x82",
+                                            "entry_SYSCALL_64_after_hwframe+0x76"};
+
+// What comes and goes at random, of many tasks.
+class Noise {
+ public:
+  explicit Noise(unsigned seed) : random_(seed) {}
+  Course walk(double step_bytes) {
+    std::vector<double> values;
+    double value = 500'000;
+    for (std::size_t i = 0; i <= 2 * kSteps; ++i)
+      values.push_back(value = std::max(0.0, value + step_bytes * normal_(random_)));
+    return [values](double seconds) {
+      return values[std::min(static_cast<std::size_t>(seconds / kStepSeconds), values.size() - 1)];
+    };
+  }
+  void fill(GrowthSeen& seen, std::size_t groups) {
+    for (std::size_t i = 0; i < groups; ++i)
+      seen.groups.push_back(group_of({"noise+0x1", "__x64_sys_" + std::to_string(i)}, "filp", "cc1plus",
+                                     static_cast<std::uint32_t>(100 + i), walk(40'000)));
+  }
+
+ private:
+  std::mt19937 random_;
+  std::normal_distribution<double> normal_;
+};
+
+GrowthSeen empty_seen(std::uint64_t mean_bytes) {
+  GrowthSeen seen;
+  seen.step_seconds = kStepSeconds;
+  seen.steps = kSteps;
+  seen.mean_bytes = mean_bytes;
+  return seen;
+}
+
+MemorySeries cache_series(const std::string& name, const Course& course) {
+  MemorySeries series{MemorySource::slabinfo_objects, name, {}};
+  for (std::size_t i = 0; i < kSteps; ++i) {
+    const double seconds = static_cast<double>(i) * kStepSeconds;
+    series.points.push_back({static_cast<std::uint64_t>(seconds * 1e9), 4'000'000 + course(seconds)});
+  }
+  return series;
+}
+
+// A sampled watch with a recording of as long behind it.
+InvestigationEvidence evidence_with_noise(unsigned seed) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 2 * kSeconds;
+  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.samples = empty_seen(16 << 10);
+  evidence.trace = empty_seen(0);
+  evidence.trace_begin_seconds = kSeconds;
+  Noise noise(seed);
+  noise.fill(*evidence.samples, 60);
+  noise.fill(*evidence.trace, 60);
+  evidence.states.push_back(cache_series("filp", noise.walk(100'000)));
+  evidence.states.push_back(cache_series("kmalloc-cg-1k", noise.walk(5'000)));
+  return evidence;
+}
+
+void plant(InvestigationEvidence& evidence) {
+  for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace}) {
+    seen->groups.push_back(group_of(kPipe, "kmalloc-1k", "leaky", 4321, steady));
+    seen->groups.push_back(group_of(kPipeFile, "filp", "leaky", 4321, [](double s) { return steady(s) / 3; }));
+  }
+  evidence.states[1] = cache_series("kmalloc-cg-1k", steady);
+}
+
+TEST(Investigation, NamesWhatWasPlanted) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  plant(evidence);
+  const Judgement judgement = judge(evidence);
+  ASSERT_TRUE(judgement.found());
+  const GrowthFinding& first = judgement.findings.front();
+  EXPECT_EQ(first.certainty, Certainty::sure);
+  EXPECT_EQ(first.function, "create_pipe_files");
+  EXPECT_EQ(first.entry, "__x64_sys_pipe2");
+  EXPECT_EQ(first.call_site, "alloc_pipe_info+0x52");
+  EXPECT_EQ(first.processes.front().process, 4321u);
+  EXPECT_TRUE(first.exact);
+  EXPECT_NEAR(first.trend.bytes_per_s, kRate * 4 / 3, kRate / 20);
+  ASSERT_EQ(first.caches.size(), 2u);
+  EXPECT_EQ(first.caches[0].name, "kmalloc-1k");
+  EXPECT_NEAR(*first.caches[0].kernel_bytes_per_s, kRate, kRate / 20);  // of kmalloc-cg-1k
+}
+
+TEST(Investigation, NoiseIsNoGrowth) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const Judgement judgement = judge(evidence_with_noise(seed));
+    EXPECT_FALSE(judgement.found()) << "seed " << seed << ": " << judgement.findings.front().function;
+  }
+}
+
+TEST(Investigation, SamplesAloneNeedTheKernelsAccount) {
+  InvestigationEvidence evidence = evidence_with_noise(2);
+  plant(evidence);
+  evidence.trace.reset();
+  EXPECT_TRUE(judge(evidence).found());
+  evidence.states.clear();
+  const Judgement judgement = judge(evidence);
+  EXPECT_FALSE(judgement.found());
+  ASSERT_FALSE(judgement.findings.empty());
+  EXPECT_EQ(judgement.findings.front().certainty, Certainty::likely);
+}
+
+// Objects that live longer than the recording look like growth in it, and only there.
+TEST(Investigation, LongLivesAreNoGrowth) {
+  InvestigationEvidence evidence = evidence_with_noise(3);
+  evidence.trace->groups.push_back(group_of(kPipe, "kmalloc-1k", "server", 77, steady));
+  EXPECT_FALSE(judge(evidence).found());  // no samples of the time before
+  evidence = evidence_with_noise(3);
+  plant(evidence);
+  evidence.states[1] = cache_series("kmalloc-cg-1k", [](double) { return 0; });
+  evidence.states[0] = cache_series("filp", [](double) { return 0; });
+  EXPECT_FALSE(judge(evidence).found());  // others free as much
+}
+
+TEST(Investigation, WhatIsLeftOutIsNotJudged) {
+  InvestigationEvidence evidence = evidence_with_noise(4);
+  plant(evidence);
+  for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
+    for (GrowthGroup& group : seen->groups)
+      if (group.task == "leaky") group.left_out = "the kernel takes it back";
+  const Judgement judgement = judge(evidence);
+  EXPECT_FALSE(judgement.found());
+  EXPECT_GT(judgement.left_out_bytes, kRate * kSeconds);
+}
+
+TEST(Investigation, NarrowsToWhatGrows) {
+  InvestigationEvidence evidence = evidence_with_noise(5);
+  evidence.samples->groups.clear();
+  evidence.trace.reset();
+  EXPECT_TRUE(narrow(evidence).caches.empty());
+  evidence.samples->groups.push_back(group_of(kPipe, "kmalloc-1k", "leaky", 4321, steady));
+  evidence.samples->groups.push_back(group_of(kPipeFile, "filp", "leaky", 4321, steady));
+  const Narrowing narrowing = narrow(evidence);
+  EXPECT_EQ(narrowing.caches, std::vector<std::string>{"filp"});
+  EXPECT_EQ(narrowing.sizes, std::vector<std::uint64_t>{1024});
+  EXPECT_FALSE(narrowing.pages);
+  EXPECT_TRUE(narrowing.has("kmalloc-1k"));
+}
+
+TEST(Investigation, TheAccountAloneNarrowsToo) {
+  InvestigationEvidence evidence;
+  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.states.push_back(cache_series("kmalloc-rnd-03-512", steady));
+  evidence.states.push_back(cache_series("dentry", steady));
+  MemorySeries unaccounted = cache_series(std::string(kUnaccounted), steady);
+  unaccounted.source = MemorySource::meminfo;
+  evidence.states.push_back(unaccounted);
+  const Narrowing narrowing = narrow(evidence);
+  EXPECT_EQ(narrowing.sizes, std::vector<std::uint64_t>{512});
+  EXPECT_TRUE(narrowing.caches.empty());
+  EXPECT_TRUE(narrowing.pages);
+  const Judgement judgement = judge(evidence);
+  EXPECT_TRUE(judgement.findings.empty());
+  EXPECT_TRUE(std::ranges::any_of(judgement.states,
+                                  [](const StateGrowth& one) { return one.name == "kmalloc-512" && one.sure; }));
+  EXPECT_TRUE(
+      std::ranges::any_of(judgement.states, [](const StateGrowth& one) { return one.name == "dentry" && !one.sure; }));
+}
+
+TEST(Investigation, RecordingsWithoutStacksBorrowThoseOfSamples) {
+  InvestigationEvidence evidence = evidence_with_noise(6);
+  plant(evidence);
+  // Another process of the same name opens files and closes them.
+  std::vector<std::string> open = {kPipeFile.front(), "path_openat+0x40", "__x64_sys_openat+0x5d"};
+  evidence.samples->groups.push_back(group_of(open, "filp", "leaky", 99, [](double) { return 10 * kRate * kSeconds; }));
+  for (GrowthGroup& group : evidence.trace->groups) group.stack.resize(1);
+  const Judgement judgement = judge(evidence);
+  ASSERT_TRUE(judgement.found());
+  EXPECT_EQ(judgement.findings.front().function, "create_pipe_files");
+  EXPECT_EQ(judgement.findings.front().sites.front().stack, kPipe);
+}
+
+class Names : public SymbolNames {
+ public:
+  std::string name(std::uint64_t address) const override { return "function_" + std::to_string(address) + "+0x1"; }
+};
+
+TEST(SampleGrowth, FollowsSamplesOverTime) {
+  const Names names;
+  constexpr std::uint64_t kMean = 1024;
+  SampleGrowth growth(kMean, names, 1'000'000'000, 64, 99);  // a second each step
+  const std::vector<std::uint64_t> stack = {1, 2};
+  HeapSample sample;
+  sample.call_site = 1;
+  sample.stack = stack;
+  sample.requested = sample.allocated = 64 << 10;  // always drawn
+  sample.followed = true;
+  sample.process = 5;
+  sample.comm = "held";
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    sample.pointer = 0x1000 + i;
+    sample.time_ns = (1 + i) * 1'000'000'000 + 1;
+    growth.add(sample);
+  }
+  sample.process = 99;  // our own
+  sample.pointer = 1;
+  growth.add(sample);
+  growth.end({0x1000, 3'500'000'000, false, false});
+  const GrowthSeen seen = growth.seen(5'100'000'000, "6.18.0", [](std::uint64_t) { return std::string("/a"); });
+  ASSERT_EQ(seen.groups.size(), 1u);
+  const GrowthGroup& group = seen.groups.front();
+  EXPECT_EQ(group.cache, "kmalloc-64k");
+  EXPECT_EQ(group.stack, (std::vector<std::string>{"function_1+0x1", "function_2+0x1"}));
+  EXPECT_EQ(group.seen, 3u);
+  ASSERT_EQ(group.live.size(), 4u);
+  const std::vector<double> expected = {1, 2, 2, 3};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(group.live[i], expected[i] * (64 << 10), 1) << i;
+}
+
+}  // namespace
+}  // namespace kmt

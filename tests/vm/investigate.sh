@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A module of the kernel that leaks: brd makes a RAM disk for whoever opens its number, and none is ever removed.
+set -u
+insmod /kmod/brd.ko rd_nr=0 || exit
+
+make_disks() {
+  i=1
+  while [ $i -lt 4000 ]; do
+    mknod "/dev/r$i" b 1 $i
+    : 2>/dev/null <"/dev/r$i"
+    sleep 0.03
+    i=$((i + 1))
+  done
+}
+
+# Processes and files that come and go.
+work() {
+  while :; do find /sys/kernel/mm | sort >/tmp/list; done
+}
+
+work &
+work=$!
+kmemtrace investigate --for 30s -o none --cpu 50 --json >none.json 2>none.err
+echo $? >none.code
+make_disks &
+disks=$!
+kmemtrace investigate --for 30s -o leak --cpu 50 --json >leak.json 2>leak.err
+echo $? >leak.code
+kill $work $disks
+rm -f leak/trace.kmt none/trace.kmt
+exit 0

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `investigate` found: what grows, how fast, how sure, by whom; each claim with the numbers under it.
+import type { App } from '../app';
+import type { BalanceChange, FindingSite, GrowthFinding, Investigation, StateGrowth } from '../data/document';
+import { bytes, count, duration, percent, printable, signed } from '../text';
+import { css } from '../widgets/colors';
+import { empty, note, section } from '../widgets/controls';
+import { el } from '../widgets/dom';
+import { plot } from '../widgets/plot';
+import { sparkline } from '../widgets/spark';
+import { table } from '../widgets/table';
+
+const kCertainty: Record<GrowthFinding['certainty'], string> = {
+  sure: 'It surely grows',
+  likely: 'It likely grows',
+  weak: 'It may grow',
+};
+
+function rate(value: number): string {
+  return `${signed(value, bytes)}/s`;
+}
+
+function verdict(found: Investigation): string {
+  const sure = found.findings.filter((finding) => finding.certainty === 'sure').length;
+  if (sure > 0) return sure === 1 ? 'One thing surely grows.' : `${count(sure)} things surely grow.`;
+  if (found.states.some((state) => state.sure))
+    return 'No growth that a call site is surely to blame for; but by the kernel’s own account something grows.';
+  return found.findings.length > 0 ? 'No growth for sure. What may grow is below.' : 'No growth.';
+}
+
+function sites(finding: GrowthFinding, at: number): HTMLElement {
+  return table<FindingSite>({
+    name: `finding-sites-${at}`,
+    label: `Call sites of finding ${at + 1}`,
+    short: true,
+    rows: finding.call_sites,
+    columns: [
+      {
+        key: 'site',
+        title: 'Call site',
+        isText: true,
+        isCode: true,
+        value: (row) => row.call_site,
+        text: (row) => printable(row.call_site),
+      },
+      {
+        key: 'cache',
+        title: 'Cache',
+        isText: true,
+        isCode: true,
+        value: (row) => row.cache,
+        text: (row) => printable(row.cache ?? '–'),
+      },
+      { key: 'bytes', title: 'Live', value: (row) => row.bytes, text: (row) => bytes(row.bytes) },
+      { key: 'objects', title: 'Objects', value: (row) => row.objects, text: (row) => count(row.objects) },
+    ],
+    sort: '-bytes',
+    empty: 'None.',
+  });
+}
+
+function stack(finding: GrowthFinding): HTMLElement | null {
+  const site = finding.call_sites.find((one) => one.call_site === finding.call_site);
+  if (!site || site.stack.length < 2) return null;
+  return el('pre', { class: 'stack' }, site.stack.map(printable).join('\n'));
+}
+
+function processes(finding: GrowthFinding): HTMLElement {
+  return el(
+    'ul',
+    {},
+    ...finding.processes.map((process) => {
+      const name = process.process === null ? process.task : `${process.task} (pid ${process.process})`;
+      const cgroup = process.cgroup === null ? '' : `, cgroup ${process.cgroup}`;
+      return el('li', {}, `${printable(name + cgroup)}: ${bytes(process.bytes)} in ${count(process.objects)} objects`);
+    }),
+  );
+}
+
+function explained(finding: GrowthFinding): HTMLElement {
+  return el(
+    'ul',
+    {},
+    ...finding.caches.map((cache) => {
+      const whole = cache.kernel_bytes_per_s;
+      const share =
+        whole !== null && whole > 0
+          ? `${percent((100 * cache.bytes_per_s) / whole)} of the ${rate(whole)} that the kernel counts for the whole cache`
+          : whole !== null
+            ? 'the whole cache does not grow by the kernel’s account'
+            : 'the kernel keeps no account of it';
+      return el('li', {}, `${rate(cache.bytes_per_s)} in ${printable(cache.name)}: ${share}`);
+    }),
+  );
+}
+
+function findingSection(finding: GrowthFinding, at: number): HTMLElement {
+  const growth = finding.growth;
+  const first = finding.processes[0];
+  const who = first?.process ? `${first.task} (pid ${first.process})` : finding.task;
+  return section(
+    `${at + 1}. ${growth ? rate(growth.bytes_per_s) : ''} in ${printable(finding.function)}, by ${printable(who)}`,
+    el('p', { class: 'lead' }, `${kCertainty[finding.certainty]}. ${finding.reasons.map(printable).join('. ')}.`),
+    growth &&
+      note(
+        `From ${rate(growth.low)} to ${rate(growth.high)} with 95 % confidence; ${bytes(finding.bytes)} in ${count(finding.objects)} objects in ${duration(finding.seconds * 1e9)}, ${finding.source === 'recording' ? 'all of them recorded' : 'estimated from samples'}.`,
+      ),
+    plot({
+      label: `Live bytes of finding ${at + 1}`,
+      times: finding.series.map((_, step) => (step + 1) * finding.step_seconds),
+      lines: [{ name: 'live', color: css('--slab'), values: finding.series }],
+      stacked: true,
+      from: 0,
+      to: finding.series.length * finding.step_seconds,
+      format: bytes,
+      isBytes: true,
+      brush: () => undefined,
+      height: 150,
+    }),
+    el('h3', {}, 'Call sites'),
+    sites(finding, at),
+    stack(finding),
+    el('h3', {}, 'Processes'),
+    processes(finding),
+    el('h3', {}, 'Share that it explains'),
+    explained(finding),
+  );
+}
+
+function states(found: Investigation): HTMLElement {
+  return table<StateGrowth>({
+    name: 'finding-states',
+    label: 'What changed by the kernel’s own account',
+    rows: found.states,
+    columns: [
+      {
+        key: 'name',
+        title: 'Cache or line',
+        isText: true,
+        isCode: true,
+        value: (row) => row.name,
+        text: (row) => (row.name === 'unaccounted' ? 'what nobody accounts for' : printable(row.name)),
+      },
+      { key: 'source', title: 'Said by', isText: true, value: (row) => row.source, text: (row) => row.source },
+      { key: 'first', title: 'From', value: (row) => row.first, text: (row) => bytes(row.first) },
+      { key: 'last', title: 'To', value: (row) => row.last, text: (row) => bytes(row.last) },
+      {
+        key: 'change',
+        title: 'Change',
+        value: (row) => row.last - row.first,
+        text: (row) => signed(row.last - row.first, bytes),
+      },
+      {
+        key: 'rate',
+        title: 'Rate',
+        value: (row) => row.growth?.bytes_per_s ?? null,
+        text: (row) => (row.growth ? rate(row.growth.bytes_per_s) : '–'),
+      },
+      {
+        key: 'explained',
+        title: 'Explained',
+        help: 'by the findings above',
+        value: (row) => row.explained_bytes_per_s,
+        text: (row) => (row.explained_bytes_per_s > 0 ? rate(row.explained_bytes_per_s) : '–'),
+      },
+      {
+        key: 'judged',
+        title: 'Grows',
+        isText: true,
+        width: 12,
+        value: (row) => (row.sure ? 'surely' : row.reclaimable ? 'taken back' : ''),
+        text: (row) => (row.sure ? 'surely' : row.reclaimable ? 'taken back' : ''),
+      },
+      {
+        key: 'course',
+        title: 'Course',
+        width: 12,
+        value: () => null,
+        text: () => '',
+        node: (row) => {
+          const least = Math.min(...row.series);
+          return sparkline(
+            row.series.map((value) => value - least),
+            `Course of ${printable(row.name)}`,
+          );
+        },
+      },
+    ],
+    sort: '-change',
+    filterText: (row) => printable(row.name),
+    empty: 'Nothing changed.',
+  });
+}
+
+function balance(rows: BalanceChange[]): HTMLElement {
+  return table<BalanceChange>({
+    name: 'finding-balance',
+    label: 'Where memory was at begin and end',
+    rows: rows.filter((row) => row.before !== 0 || row.after !== 0),
+    columns: [
+      {
+        key: 'label',
+        title: 'Where it is',
+        isText: true,
+        value: (row) => row.label,
+        text: (row) => `${'  '.repeat(row.depth)}${row.label}`,
+      },
+      {
+        key: 'before',
+        title: 'Before',
+        value: (row) => row.before,
+        text: (row) => signed(row.before, bytes).replace('+', ''),
+      },
+      {
+        key: 'after',
+        title: 'After',
+        value: (row) => row.after,
+        text: (row) => signed(row.after, bytes).replace('+', ''),
+      },
+      {
+        key: 'change',
+        title: 'Change',
+        value: (row) => row.after - row.before,
+        text: (row) => signed(row.after - row.before, bytes),
+      },
+    ],
+    empty: 'No snapshot.',
+  });
+}
+
+function unknowns(found: Investigation): HTMLElement {
+  return el(
+    'ul',
+    {},
+    ...found.unseen.map((one) =>
+      el('li', {}, printable(`${one.what}: ${one.why}${one.how === null ? '' : `; ${one.how}`}`)),
+    ),
+    found.left_out_bytes > 0 &&
+      el(
+        'li',
+        {},
+        `${bytes(found.left_out_bytes)} that still live are not judged: the kernel takes them back, or may free them on paths without tracepoint.`,
+      ),
+    el('li', {}, 'What was there before is known by its sum alone.'),
+  );
+}
+
+export function findingsPage(app: App): HTMLElement {
+  const found = app.document.investigation;
+  if (!found) return empty('This page holds no investigation.');
+  const { cost } = found;
+  return el(
+    'div',
+    {},
+    section(
+      'What grows',
+      el('p', { class: 'lead', 'data-found': String(found.found) }, verdict(found)),
+      note(
+        `Watched for ${duration(found.seconds * 1e9)}; ${count(found.judged)} groups of one task and entry into the kernel.`,
+      ),
+      !found.complete && note(`It ended early: ${found.cut_short ?? ''}.`),
+    ),
+    ...found.findings.map(findingSection),
+    section('By the kernel’s own account', states(found)),
+    found.balance && section('Balance sheet', balance(found.balance)),
+    section('What remains unknown', unknowns(found)),
+    section(
+      'Numbers',
+      cost &&
+        note(
+          `It took ${duration(cost.cpu_seconds * 1e9)} of CPU time, and about ${duration(cost.kernel_cpu_seconds * 1e9)} in the kernel: ${percent(cost.share === null ? null : 100 * cost.share)} of ${cost.cpus} CPUs.`,
+        ),
+      el(
+        'ul',
+        {},
+        ...found.files.map((file) =>
+          el('li', {}, el('a', { href: file.name }, printable(file.name)), `: ${printable(file.what)}`),
+        ),
+      ),
+      found.next.length > 0 && el('h3', {}, 'Next'),
+      el('pre', { class: 'stack' }, found.next.map(printable).join('\n')),
+    ),
+  );
+}
