@@ -31,6 +31,12 @@ std::optional<CallValues> CallDecoder::arguments(const CallSignature* signature,
   return call_values(*signature, abi_, record.registers, record.values);
 }
 
+void CallDecoder::add_late_values(const CallSignature* signature, const Event& exit,
+                                  std::optional<CallValues>& arguments) const {
+  if (!info_.call_records || late_record(exit) == 0 || signature == nullptr || !arguments) return;
+  kmt::add_late_values(*arguments, *signature, abi_, info_.call_records->at(late_record(exit)).values);
+}
+
 std::optional<CallValue> CallDecoder::result(const CallSignature* signature, const Event& exit) const {
   if (signature == nullptr || (exit.page_flags & CallFlags::kReturnValue) == 0) return std::nullopt;
   return result_value(signature->result, abi_, return_value(exit));
@@ -58,8 +64,10 @@ void CallDecoder::check_names(const std::vector<CallCondition>& conditions, bool
           .hint(fmt::format("There are: {}", fmt::join(names, ", ")));
 }
 
-void CallDecoder::give_back(const Event& entry) const {
-  if (call_record(entry) != 0) info_.call_records->give_back(call_record(entry));
+void CallDecoder::give_back(const Event& event) const {
+  if (!info_.call_records) return;
+  const std::uint64_t number = event.kind == EventKind::call_entry ? call_record(event) : late_record(event);
+  if (number != 0) info_.call_records->give_back(number);
 }
 
 }  // namespace kmt

@@ -24,14 +24,16 @@ class CallDecoder {
 
   // Of an event call_entry; empty where nothing was recorded, or the types are not known.
   std::optional<CallValues> arguments(const CallSignature* signature, const Event& entry) const;
+  // Of an event call_exit: what was read only then is put among the arguments.
+  void add_late_values(const CallSignature* signature, const Event& exit, std::optional<CallValues>& arguments) const;
   // Of an event call_exit with a return value; empty as well where the function returns nothing.
   std::optional<CallValue> result(const CallSignature* signature, const Event& exit) const;
   // Whether all conditions hold.
   static bool meet(const std::vector<CallCondition>& conditions, const std::optional<CallValues>& arguments);
   // Throws Error where a condition is of an argument that none of the functions has which were asked for.
   void check_names(const std::vector<CallCondition>& conditions, bool has_arguments) const;
-  // The event will not be asked for again.
-  void give_back(const Event& entry) const;
+  // The event, call_entry or call_exit, will not be asked for again.
+  void give_back(const Event& event) const;
 
  private:
   const TraceInfo& info_;

@@ -135,6 +135,7 @@ bool CallGraph::State::meets_conditions(std::uint32_t function, const Event& ent
 }
 
 void CallGraph::State::tell_result(TracedCall& call, const Event& end) {
+  decoder.add_late_values(signature_of(call.function), end, call.arguments);
   if ((end.page_flags & CallFlags::kReturnValue) == 0) return;
   const CallSignature* const signature = signature_of(call.function);
   call.return_value = return_value(end);
@@ -240,6 +241,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
     sums.cut_off += end == nullptr ? 1 : 0;
     sums.lost_events += call.lost_before_ns ? 1 : 0;
     if (duration) {
+      ++sums.timed;
       if (!call.runs_in_itself) sums.total_ns += *duration;
       sums.self_ns += *duration - std::min(*duration, call.inner_ns);
       sums.longest_ns = std::max(sums.longest_ns, *duration);
@@ -368,6 +370,7 @@ void CallGraph::add(const StreamedEvent& streamed) {
   }
   if (event.kind != EventKind::call_exit) return state.account_memory(streamed);
   state.leave(streamed);
+  state.decoder.give_back(event);
   if ((event.page_flags & CallFlags::kReturnValue) != 0) state.result.has_return_values = true;
 }
 
@@ -381,6 +384,8 @@ void CallGraph::end(const StreamEnd& end) {
   state.seen.store_in(result.trace);
   result.trace.complete = end.complete;
   result.findings = findings_of(state.info);
+  result.gaps = state.info.lost;
+  std::ranges::stable_sort(result.gaps, {}, &LostEvents::before_ns);
   for (State::Function& function : state.functions) result.functions.push_back(std::move(function.sums));
   state.shown.take(result);
 }

@@ -186,13 +186,16 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
   }
 }
 
-void narrow_by_states(const std::vector<StateSeries>& states, bool only_lines, Narrowing& narrowing) {
+// Where samples tell of caches, only those that rise evenly are added: samples may be too few to see them.
+void narrow_by_states(const std::vector<StateSeries>& states, bool has_samples, Narrowing& narrowing) {
   constexpr double kConfidence = 0.9;
+  constexpr double kEvenness = 0.999;
   constexpr std::size_t kMost = 6;
   std::vector<std::pair<double, const StateSeries*>> rising;
   for (const StateSeries& series : states) {
-    if (series.reclaimable || follows_processes(series) || (only_lines && series.cache)) continue;
+    if (series.reclaimable || follows_processes(series)) continue;
     const Trend trend = trend_of(series.values, series.seconds_between);
+    if (has_samples && series.cache && trend.evenness < kEvenness) continue;
     const double rise = series.values.back() - series.values.front();
     if (rise >= kLeastRise && trend.growth != Growth::past && trend.confidence >= kConfidence)
       rising.emplace_back(rise, &series);
@@ -329,7 +332,7 @@ std::vector<FindingCache> Judge::caches_of(const std::vector<const GrowthGroup*>
 Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples,
                               GrowthFinding& finding) {
   const auto say = [&finding](std::string reason) { finding.reasons.push_back(std::move(reason)); };
-  const bool recorded = !cluster.trace.empty();
+  const bool recorded = finding.exact;
   const bool sure_alone = recorded ? trace.sure : samples.sure;
   if (sure_alone)
     say(recorded ? "In the recording it rises as evenly as hardly any of so many random walks does"
@@ -426,8 +429,8 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
     trace_series = sum_of(cluster.trace, trace_->steps);
     trace = rise_of(trace_series, trace_->step_seconds, threshold, judged);
   }
-  const bool exact = !cluster.trace.empty();
-  // What was recorded and does not rise there has ended, or was chance.
+  // What was recorded and does not rise there has ended, or was chance; but a recording may be short.
+  const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure);
   if (exact ? !trace.above : !samples.above) return std::nullopt;
   GrowthFinding finding;
   finding.entry = key.entry;
@@ -479,7 +482,7 @@ double Judge::left_out_bytes() const {
 Narrowing narrow(const InvestigationEvidence& evidence) {
   Narrowing narrowing;
   if (evidence.samples) narrow_by_samples(*evidence.samples, narrowing);
-  // Samples see all slab objects; nothing but the account sees pages that were taken straight from the page allocator.
+  // Nothing but the account sees pages that were taken straight from the page allocator.
   narrow_by_states(state_series(evidence.states), evidence.samples.has_value(), narrowing);
   return narrowing;
 }

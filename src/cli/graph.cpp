@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace graph
+#include <algorithm>
+#include <iterator>
+#include <set>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +14,7 @@
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/graph_record.hpp"
+#include "cli/html.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
@@ -36,6 +41,7 @@ struct Options {
   std::size_t top = GraphOptions{}.top;
   std::vector<std::string> where;
   std::string btf;
+  std::string html;
   bool arguments = false;
   bool return_values = false;
   bool errors_only = false;
@@ -55,6 +61,9 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace graph trace.dat -p 812 --limit 0 | less
   kmemtrace graph trace.dat -F vfs_read --where 'count>=65536' --args --ret
   kmemtrace graph trace.dat --sort slab-live --top 10                 which functions leave most behind
+  kmemtrace graph reads.kmt --html reads.html                         a page for a browser
+  kmemtrace flamegraph reads.kmt --call-paths -o reads.svg            bytes allocated by path of calls
+  kmemtrace export reads.kmt --to perfetto -o reads.pftrace           calls on a time line, for ui.perfetto.dev
   kmemtrace graph trace.dat --json | jq '.functions[] | select(.inside.pages.failed > 0)'
 
 Lines are those of ftrace: CPU, how long the call took, and the function, in the order of time; a rule tells that a CPU runs
@@ -68,9 +77,15 @@ what it allocates is no part of the call, its time is. "events were lost": while
 allocated in it.
 
 With --args and --ret the trace's types (or --btf) say what the numbers are: signed integers in decimal, unsigned ones in
-hex from 10 on, sizes in decimal, errors with their name, "?" what is not known, "..." arguments in no register:
+hex from 10 on, sizes in decimal, file modes in octal, flags and errors with their names, structures that are passed in
+registers by their members, "?" what is not known, "..." arguments in no register. An error is a result from -4095 to -1
+of a signed integer, a pointer or an unsigned long. A string ends at its NUL, or where a count behind it says:
 
   1)   1.204 us    |  vfs_read(file=0xffff888103a5c000, buf=0x7f12a4c01000, count=4096, pos=0x0) = -11 (EAGAIN);
+
+A program's string may be on a page that is not in memory yet when the call begins: then it is read when the call
+returns, and marked with (read at exit). A condition of --where does not hold of what could not be read at the begin.
+CPU:1 [LOST 12 EVENTS] stands where events of a CPU were lost.
 
 Calls are followed task by task. The durations are those that the kernel measured, with what the tracing itself took for
 the calls inside.
@@ -113,6 +128,17 @@ Shown shown_of(const Options& options, bool is_recorded) {
   return shown;
 }
 
+// Of what was recorded.
+std::vector<std::string> never_called(const std::vector<std::string>& recorded,
+                                      const std::vector<GraphFunction>& called) {
+  std::set<std::string> names;
+  for (const GraphFunction& function : called) names.insert(function.name.substr(0, function.name.find(" [")));
+  std::vector<std::string> never;
+  std::ranges::copy_if(recorded, std::back_inserter(never),
+                       [&names](const std::string& function) { return !names.contains(function); });
+  return never;
+}
+
 CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, CallGraphRequest wanted) {
   ReportRequest request;  // all events: what one task frees another allocated
   AnalyseOptions analyse;
@@ -128,6 +154,7 @@ CallGraphResult graph_of(const Options& options, const TraceOptions& trace_optio
   CallGraphResult result = graph.take();
   result.findings.merge(trace.symbols().findings());
   result.findings.merge(types.findings());
+  result.not_called = never_called(types.recorded_functions(), result.functions);
   return result;
 }
 
@@ -141,8 +168,21 @@ int graph(const Options& options) {
     CallRecordOptions recording = options.recording;
     recording.functions = split_commas(options.words);
     recording.pids = options.processes;
+    for (const CallCondition& condition : shown.request.where) {
+      recording.conditions.push_back(condition.name);
+      const bool leads_on = condition.name.find_first_of(".>[") != std::string::npos;
+      if (leads_on && std::ranges::find(recording.shown, condition.name) == recording.shown.end())
+        recording.shown.push_back(condition.name);
+    }
     recording.progress = trace.progress;
     trace.files = {recorded.emplace(recording).path()};
+  }
+  if (!options.html.empty()) {
+    AnalyseOptions analyse;
+    analyse.trace = trace;
+    analyse.symbols = options.symbols;
+    analyse.btf = options.btf;
+    return write_html(options.html, {trace.files}, analyse, {}, {}, &shown.request) ? 0 : kInterruptedExitCode;
   }
   CallGraphResult result = graph_of(options, trace, shown.request);
   if (recorded && !recorded->is_kept()) result.trace.path = "(not kept: -o keeps it)";
@@ -228,6 +268,12 @@ CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std
       ->option_text("N")
       ->check(count_range());
   add_call_record_options(*command, options->recording);
+  command
+      ->add_option(
+          "--html", options->html,
+          "Write a page to look at to OUT.html, with the calls in front\nThe page of `kmemtrace report --html`, "
+          "of the calls that the options select, and of all allocations.")
+      ->type_name("OUT.html");
   add_kallsyms_option(*command, options->symbols);
   add_trace_options(*command, options->trace);
   add_result_options(*command, options->result, "kmemtrace.graph/1", "plain digits, full names and every column");

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,9 +24,11 @@
 #include "cli/parse.hpp"
 #include "cli/record_run.hpp"
 #include "cli/suggest.hpp"
+#include "symbols/call_signatures.hpp"
 #include "symbols/call_types.hpp"
 #include "symbols/kallsyms_lines.hpp"
 #include "symbols/traceable_functions.hpp"
+#include "views/lines.hpp"
 
 namespace kmt {
 
@@ -70,19 +73,6 @@ RecordOptions record_options(const CallRecordOptions& options, const std::string
   return record;
 }
 
-Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms) {
-  const bool is_glob = pattern.find_first_of("*?[") != std::string::npos;
-  Error error(
-      fmt::format("This kernel can trace no function {} \"{}\"", is_glob ? "like" : "called", printable(pattern)));
-  if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == pattern; }).rest.empty())
-    return error.hint("It is in the kernel, but tracing of it is not allowed (notrace)");
-  const std::string nearest = nearest_name(pattern, names_of_traceable(traceable));
-  return error.hint(
-      fmt::format("{}Functions that the compiler has inlined cannot be traced, and those of a module only "
-                  "when it is loaded; available_filter_functions of tracefs lists all that can",
-                  nearest.empty() ? "" : fmt::format("Did you mean \"{}\"? ", printable(nearest))));
-}
-
 void say_namesakes(const std::vector<Namesakes>& namesakes) {
   std::vector<std::string> all;
   std::vector<std::string> some;
@@ -96,19 +86,6 @@ void say_namesakes(const std::vector<Namesakes>& namesakes) {
   if (!some.empty())
     say("note: functions that are left out since this kernel does not tell which ones of a name can be traced: {}\n",
         first_of(some));
-}
-
-// The types of a trace go by the name alone.
-void check_modules(const std::vector<TraceableFunction>& functions) {
-  std::map<std::string_view, std::string_view> modules;
-  for (const TraceableFunction& function : functions)
-    if (const auto [at, is_new] = modules.try_emplace(function.name, function.module);
-        !is_new && at->second != function.module)
-      throw Error(fmt::format("{} is in {} and in {}: calls of both cannot be told apart in one recording",
-                              printable(function.name), at->second.empty() ? "the kernel" : at->second,
-                              function.module.empty() ? "the kernel" : function.module))
-          .hint(fmt::format("Name one of them: {}:{}", function.module.empty() ? at->second : function.module,
-                            function.name));
 }
 
 std::string count_of(const std::vector<TracedFunction>& functions) {
@@ -159,6 +136,66 @@ RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<Trace
 }
 
 }  // namespace
+
+Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms) {
+  const bool is_glob = pattern.find_first_of("*?[") != std::string::npos;
+  Error error(
+      fmt::format("This kernel can trace no function {} \"{}\"", is_glob ? "like" : "called", printable(pattern)));
+  if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == pattern; }).rest.empty())
+    return error.hint("It is in the kernel, but tracing of it is not allowed (notrace)");
+  const std::vector<std::string> names = names_of_traceable(traceable);
+  std::string twins;
+  for (const std::string& name : names)
+    if (!is_glob && name.starts_with(pattern + '.'))
+      twins += fmt::format("{}{}", twins.empty() ? "" : ", ", printable(name));
+  if (!twins.empty())
+    return error.hint(
+        fmt::format("The compiler has made {} of it: name that. What it changed so has other arguments, "
+                    "of which the types are not known, and calls that it has inlined are not seen",
+                    twins));
+  const std::string nearest = nearest_name(pattern, names);
+  return error.hint(
+      fmt::format("{}Functions that the compiler has inlined cannot be traced, and those of a module only "
+                  "when it is loaded; available_filter_functions of tracefs lists all that can",
+                  nearest.empty() ? "" : fmt::format("Did you mean \"{}\"? ", printable(nearest))));
+}
+
+void check_modules(const std::vector<TraceableFunction>& functions) {
+  std::map<std::string_view, std::string_view> modules;
+  for (const TraceableFunction& function : functions)
+    if (const auto [at, is_new] = modules.try_emplace(function.name, function.module);
+        !is_new && at->second != function.module)
+      throw Error(fmt::format("{} is in {} and in {}: calls of both cannot be told apart in one recording",
+                              printable(function.name), at->second.empty() ? "the kernel" : at->second,
+                              function.module.empty() ? "the kernel" : function.module))
+          .hint(fmt::format("Name one of them: {}:{}", function.module.empty() ? at->second : function.module,
+                            function.name));
+}
+
+void check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
+                      const std::vector<std::string>& names) {
+  constexpr std::size_t kMostSaid = 3;
+  if (names.empty() || types.btf.empty()) return;
+  const Btf btf(types.btf);
+  const BtfSignatures signatures(btf, types.functions, 8 * sizeof(long));
+  std::set<std::string> known;
+  std::vector<std::string> said;
+  for (const TraceableFunction& function : functions) {
+    const auto signature = signatures.signature(function.name);
+    if (!signature) continue;
+    std::vector<std::string> own;
+    for (const Parameter& parameter : signature->parameters) own.push_back(printable(parameter.name));
+    if (said.size() < kMostSaid) said.push_back(fmt::format("{}({})", function.name, fmt::join(own, ", ")));
+    known.insert(own.begin(), own.end());
+    for (const RecordedValueType& value : signature->recorded) known.insert(printable(value.text));
+  }
+  for (const std::string& name : names)
+    if (!known.contains(printable(name)))
+      throw Error(fmt::format("--where: none of the functions has an argument \"{}\"", printable(name)))
+          .hint(said.empty()
+                    ? "The kernel's types do not have them"
+                    : fmt::format("They are {}{}", fmt::join(said, ", "), functions.size() > said.size() ? ", …" : ""));
+}
 
 TemporaryFolder::TemporaryFolder() {
   std::error_code code;
@@ -240,6 +277,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   CallBackend backend = choose_call_backend(tracefs, options.backend, reads_memory);
   const std::vector<TraceableFunction> functions = functions_of(options, traceable);
   RecordedCalls calls = calls_of(options, functions);
+  check_conditions(calls.types, functions, options.conditions);
 
   if (options.output.empty()) {
     folder_.emplace();
@@ -278,8 +316,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   print_summary(record_as, outcome, written, "Fewer functions, fewer tasks (-p, --cgroup) or --no-allocs");
   print_notes(outcome);
   if (!backend.why.empty()) outcome.call_backend_reason = backend.why;
-  say("Calls of {} were recorded by {}{}\n", count_of(request.calls.functions), outcome.call_backend,
-      outcome.call_backend_reason.empty() ? "" : fmt::format(" ({})", outcome.call_backend_reason));
+  say("Calls of {} were recorded by {}\n", count_of(request.calls.functions), outcome.call_backend);
+  if (!outcome.call_backend_reason.empty()) say("{}", hanging("  ", outcome.call_backend_reason, {}));
   if (outcome.end == RecordEnd::cannot_write)
     throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
         .hint(folder_ ? "-o FILE.kmt records into another place" : "What had been recorded until then is in the trace");

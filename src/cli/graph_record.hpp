@@ -8,6 +8,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/error.hpp"
+#include "symbols/traceable_functions.hpp"
+#include "trace/call_types.hpp"
+
 namespace kmt {
 
 struct CallRecordOptions {
@@ -15,6 +19,8 @@ struct CallRecordOptions {
   std::string output;                  // empty: a file that goes when it has been shown
   std::string backend = "auto";
   std::vector<std::string> shown;  // as resolve_value() takes them
+  std::vector<std::string>
+      conditions;  // what calls will be chosen by: names of arguments, or as resolve_value() takes them
   bool no_allocations = false;
   bool all = false;
   std::vector<std::string> pids;
@@ -34,6 +40,14 @@ std::string asks_for_recording(const CallRecordOptions& options);
 // (with a slash, or ending as traces do) is too. `asked` is what asks_for_recording() says: then they are functions.
 // Throws Error where they cannot be.
 bool name_functions(const std::vector<std::string>& words, const std::string& asked);
+
+// Throws Error where functions of several modules have one name: the types of a trace go by the name alone.
+void check_modules(const std::vector<TraceableFunction>& functions);
+// Throws Error where none of the functions, by their types, has such an argument or recorded value.
+void check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
+                      const std::vector<std::string>& names);
+// Why a pattern names no function, by the texts that choose_functions() takes.
+Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms);
 
 // A new one below that for temporary files, gone with all in it when the object goes.
 class TemporaryFolder {

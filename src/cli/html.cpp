@@ -47,6 +47,7 @@ struct Answers {
 // A trace, and what is known of it before it is read.
 struct Reading {
   AnalyseOptions options;
+  CallGraphRequest calls;  // which ones
   bool with_calls = false;
 };
 
@@ -69,6 +70,7 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
   options.trace.call_records = reading.with_calls;
   CallsQuestion calls;
   calls.wanted = reading.with_calls;
+  calls.request = reading.calls;
   calls.request.arguments = true;
   calls.request.limit = kFirstCalls;
   calls.request.slowest = kSlowestCalls;
@@ -105,17 +107,24 @@ std::vector<Answers> ask(std::vector<Reading> readings, const ReportFilter& filt
   return has_stacks != by_stack || has_more_calls ? ask_all(has_stacks) : std::move(answers);
 }
 
-std::string calls_document(const CallsQuestion& calls) {
+std::string calls_document(const CallsQuestion& calls, bool unfiltered) {
   if (!calls.wanted) return "null";
   GraphOptions view;
   view.sort = &column_named(pointers_to(graph_function_columns()), "total-time");
   view.most_functions = kMostRows;
-  view.arguments = view.return_values = true;
-  return fmt::format(R"({{"first":{},"slowest":{},"graph":{}}})", kFirstCalls, kSlowestCalls,
-                     json_graph(calls.result, view));
+  view.arguments = view.return_values = view.texts = true;
+  return fmt::format(R"({{"first":{},"slowest":{},"unfiltered":{},"graph":{}}})", kFirstCalls, kSlowestCalls,
+                     unfiltered, json_graph(calls.result, view));
 }
 
-HtmlTrace documents_of(Answers& answers, bool filtered) {
+// Whether options select events by what calls are not chosen by.
+bool leaves_calls(ReportFilter filter) {
+  filter.pids.clear();
+  return !filter.selects_all();
+}
+
+HtmlTrace documents_of(Answers& answers, const ReportFilter& filter) {
+  const bool filtered = !filter.selects_all();
   ReportOptions view;
   view.limit = kMostRows;
   view.filtered = filtered;
@@ -131,21 +140,23 @@ HtmlTrace documents_of(Answers& answers, bool filtered) {
   html.timeline = json_timeline(timeline_of(std::move(answers.by_cache), timeline));
   html.leaks = json_leaks(leaks_of(answers.growing, kUsualThreshold), leaks_view);
   html.explore = json_explore(answers.traffic, answers.has_stacks);
-  html.calls = calls_document(answers.calls);
+  html.calls = calls_document(answers.calls, leaves_calls(filter));
   return html;
 }
 
 }  // namespace
 
 bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, const AnalyseOptions& options,
-                const ReportFilter& filter, const std::string& investigation) {
+                const ReportFilter& filter, const std::string& investigation, const CallGraphRequest* calls) {
   std::vector<std::string> inputs;
   for (const TraceFiles& files : traces) inputs.insert(inputs.end(), files.begin(), files.end());
   if (inputs.empty() && !traces.empty()) inputs = {default_trace()};
   ResultFile file(path, inputs);
   std::vector<Reading> readings;
   for (const TraceFiles& files : traces) {
-    Reading& reading = readings.emplace_back(Reading{options});
+    Reading& reading = readings.emplace_back(Reading{options, {}});
+    reading.calls.pids = filter.pids;
+    if (calls != nullptr) reading.calls = *calls;
     reading.options.trace.files = files;
     reading.with_calls = begins_with_calls(reading.options);
   }
@@ -155,7 +166,7 @@ bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, 
   bool complete = true;
   for (Answers& of_trace : answers) {
     say_damage(of_trace.by_site.findings);
-    documents.push_back(documents_of(of_trace, !filter.selects_all()));
+    documents.push_back(documents_of(of_trace, filter));
     complete = complete && of_trace.complete();
   }
   std::string diff_document;
@@ -164,7 +175,8 @@ bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, 
     view.limit = kMostRows;
     diff_document = json_diff(diff(answers[0].by_site, answers[1].by_site, {}), view);
   }
-  const std::string html = html_report(documents, diff_document, investigation);
+  const char* const front = !investigation.empty() ? "findings" : calls != nullptr ? "calls" : "";
+  const std::string html = html_report(documents, diff_document, investigation, front);
   file.write(html);
   file.finish();
   say("Wrote {} to {}\n", humane_bytes(html.size()), file.name());

@@ -11,9 +11,11 @@ namespace kmt {
 
 using TraceFiles = std::vector<std::string>;  // of one trace; empty: the usual one
 
-// Reads each of the traces, of which there are one or two; with an investigation's document, none or one. False where
-// Ctrl+C ended a reading: the page is of what was read. Throws Error.
+// Reads each of the traces, of which there are one or two; with an investigation's document, none or one. `calls`,
+// where given: which calls the page has, and that they are in front. False where Ctrl+C ended a reading: the page is of
+// what was read. Throws Error.
 bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, const AnalyseOptions& options,
-                const ReportFilter& filter, const std::string& investigation = {});
+                const ReportFilter& filter, const std::string& investigation = {},
+                const CallGraphRequest* calls = nullptr);
 
 }  // namespace kmt

@@ -41,19 +41,22 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPause{100};
 constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
 constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
-constexpr double kProbeSeconds = 0.5;  // until the rate of samples is known
-constexpr std::size_t kStates = 60;    // samples of the kernel's account
-constexpr double kFirstLook = 0.45;    // part of the time until it is decided what is recorded
+constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not blind it
+constexpr double kProbeSeconds = 1;                   // until the rate of samples is known
+constexpr std::size_t kStates = 60;                   // samples of the kernel's account
+constexpr double kFirstLook = 0.45;                   // part of the time until it is decided what is recorded
 constexpr double kLastLook = 0.75;
 constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
 
-// What is taken in the kernel, of CPU time; measured with `perf stat` on x86-64 as upper ends.
+// What is taken in the kernel, of CPU time: upper ends of what bench/watching and bench/overhead show on x86-64.
 constexpr double kSecondsOfASample = 4e-6;
 constexpr double kSecondsOfAnEvent = 0.4e-6;
 constexpr double kSecondsOfAStack = 1.6e-6;
 // What beginning and ending cost at any rate: loading programs, two snapshots, names.
 constexpr double kFixedSeconds = 0.8;
 constexpr double kSecondsOfAState = 3e-3;
+constexpr double kSecondsAtTheEnd = 0.2;
+constexpr double kPartForSamples = 0.25;  // of what may be taken
 
 std::uint64_t now_ns() {
   timespec now{};
@@ -144,6 +147,7 @@ class Watch {
     write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
     begin_ = Clock::now();
     begin_samples();
+    cpu_at_begin_ns_ = own_cpu_ns();
     double look = kFirstLook * request_.seconds;
     while (!is_over()) {
       std::this_thread::sleep_for(kPause);
@@ -172,10 +176,20 @@ class Watch {
     return static_cast<double>(samples) * kSecondsOfASample + static_cast<double>(events_) * of_an_event;
   }
 
+  // What beginning took counts as what it usually does: it cannot be made less.
+  double used_cpu() const {
+    return kFixedSeconds + static_cast<double>(own_cpu_ns() - cpu_at_begin_ns_) / 1e9 + kernel_seconds();
+  }
+  // Samples go on without the recording, and have their part of what may be taken.
+  bool recording_is_over() const {
+    const double left = std::max(1 - seconds() / request_.seconds, 0.0);
+    return used_cpu() > most_cpu_ * (1 - kPartForSamples * left) - kSecondsAtTheEnd;
+  }
+
   bool is_over() {
     if (!watched_.cut_short.empty() || seconds() >= request_.seconds) return true;
     if (interrupt_.interrupted()) watched_.cut_short = "it was interrupted";
-    if (static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds() > most_cpu_)
+    if (used_cpu() > most_cpu_)
       watched_.cut_short = fmt::format("it had used the {:.1f} s of CPU time that it may take", most_cpu_);
     return !watched_.cut_short.empty();
   }
@@ -207,13 +221,12 @@ class Watch {
   void tune() {
     if (tuned_ || seconds() < kProbeSeconds) return;
     tuned_ = true;
-    constexpr double kPartForSamples = 0.25;
     const double allowed =
         kPartForSamples * std::max(most_cpu_ - kFixedSeconds, most_cpu_ / 4) / request_.seconds / kSecondsOfASample;
     const double rate = static_cast<double>(sampler_->samples()) / seconds();
     const double wanted = static_cast<double>(kFirstMeanBytes) * rate / allowed;
     const auto mean = static_cast<std::uint64_t>(
-        std::clamp(wanted, static_cast<double>(kFewestMeanBytes), static_cast<double>(kMostMeanBytes)));
+        std::clamp(wanted, static_cast<double>(kFewestMeanBytes), static_cast<double>(kMostBytesApart)));
     if (mean > kFirstMeanBytes / 2 && mean < kFirstMeanBytes * 3 / 2) return;
     earlier_samples_ = sampler_->samples();
     sampler_.reset();
@@ -246,6 +259,7 @@ class Watch {
   std::unique_ptr<Sampler> sampler_;
   std::uint64_t earlier_samples_ = 0;
   bool tuned_ = false;
+  std::uint64_t cpu_at_begin_ns_ = 0;
   std::vector<StateSample> states_;
   double next_state_ = 0;
   bool recorded_ = false;
@@ -334,7 +348,7 @@ void Watch::record_narrowed() {
     RecordSteps steps;
     steps.ended = [this] {
       turn();
-      return is_over();
+      return is_over() || recording_is_over();
     };
     steps.started = [this] { trace_begin_ns_ = now_ns(); };
     steps.record = [&](const RecordHooks& hooks, const OpenSink&) {

@@ -86,7 +86,7 @@ void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, st
         "bytes, and frees of NULL\n",
         humane_count(writer.left_out()));
   if (writer.damaged_pages() > 0) say("warning: {} pages of the ring buffer were damaged\n", writer.damaged_pages());
-  if (lost > 0) say("{} events were lost: see total_overruns\n", humane_count(lost));
+  if (lost > 0) say("{} {} lost: see total_overruns\n", humane_count(lost), lost == 1 ? "event was" : "events were");
   if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
 }
 

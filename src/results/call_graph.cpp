@@ -22,6 +22,11 @@ Cell sum(const Row& row) {
   return of.any() ? Cell{of.*member} : Cell{};
 }
 
+template <std::uint64_t Row::*member>
+Cell time(const Row& row) {
+  return row.timed > 0 ? Cell{row.*member} : Cell{};
+}
+
 std::uint64_t failed(const Row& row) {
   std::uint64_t all = 0;
   for (const InsideSum& of : row.inside) all += of.failed;
@@ -34,12 +39,11 @@ constexpr std::array kColumns = {
     Column<Row>{"calls", "Calls", Unit::count, 1, [](const Row& row) { return Cell{row.calls}; },
                 "how often, where the begin is in the trace"},
     Column<Row>{
-        "total-time", "Time", Unit::duration, 0, [](const Row& row) { return Cell{row.total_ns}; },
+        "total-time", "Time", Unit::duration, 0, time<&Row::total_ns>,
         "how long its calls took, from the first to the last instruction; sleep counts unless ftrace left it out"},
-    Column<Row>{"self-time", "Self", Unit::duration, 2, [](const Row& row) { return Cell{row.self_ns}; },
+    Column<Row>{"self-time", "Self", Unit::duration, 2, time<&Row::self_ns>,
                 "of that, outside of the traced calls that it made and of interrupts on top"},
-    Column<Row>{"longest", "Longest", Unit::duration, 7, [](const Row& row) { return Cell{row.longest_ns}; },
-                "how long the longest call took"},
+    Column<Row>{"longest", "Longest", Unit::duration, 7, time<&Row::longest_ns>, "how long the longest call took"},
     Column<Row>{"slab", "Slab", Unit::bytes, 1, sum<Allocator::slab, &InsideSum::bytes>,
                 "bytes of slab objects allocated inside, in the calls that it made too"},
     Column<Row>{"slab-hits", "Hits", Unit::count, 5, sum<Allocator::slab, &InsideSum::allocations>, "how many objects"},

@@ -72,6 +72,7 @@ struct GraphFunction {
   std::uint64_t calls = 0;        // of which the begin is in the trace
   std::uint64_t cut_off = 0;      // of which begin or end is not in the trace: they have no time
   std::uint64_t lost_events = 0;  // calls during which events were lost
+  std::uint64_t timed = 0;        // calls of which the time is known: 0: nothing is known of the next three
   std::uint64_t total_ns = 0;
   std::uint64_t self_ns = 0;  // without traced calls inside, and without interrupts on top
   std::uint64_t longest_ns = 0;
@@ -87,6 +88,8 @@ struct CallGraphResult {
   std::uint64_t calls_traced = 0;        // by the whole trace
   std::vector<GraphFunction> functions;  // unsorted
   InsideSums outside;                    // allocated in no traced call; live: at the end of the trace
+  std::vector<LostEvents> gaps;          // where events were lost, by `before_ns`
+  std::vector<std::string> not_called;   // functions that were recorded, where that is known, and not called
   bool has_return_values = false;
   bool has_arguments = false;
   bool has_types = false;

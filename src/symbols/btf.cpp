@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/btf.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -70,6 +71,13 @@ const btf_type* Btf::prototype(std::string_view function) const {
   return prototype != nullptr && btf_is_func_proto(prototype) ? prototype : nullptr;
 }
 
+std::vector<std::string> Btf::functions() const {
+  std::vector<std::string> names;
+  for (const auto& [name, prototype] : functions_) names.emplace_back(name);
+  std::ranges::sort(names);
+  return names;
+}
+
 Btf::Stripped Btf::strip(std::uint32_t id) const {
   Stripped stripped;
   for (unsigned step = 0; step < kMostSteps; ++step) {
@@ -81,10 +89,14 @@ Btf::Stripped Btf::strip(std::uint32_t id) const {
     switch (btf_kind(here)) {
       case BTF_KIND_CONST: stripped.is_const = true; break;
       case BTF_KIND_TYPE_TAG: stripped.is_user = stripped.is_user || name_of(*here) == "user"; break;
-      case BTF_KIND_TYPEDEF:
-        stripped.is_size = stripped.is_size || name_of(*here) == "size_t";
-        stripped.is_gfp = stripped.is_gfp || name_of(*here) == "gfp_t";
+      case BTF_KIND_TYPEDEF: {
+        const std::string_view name = name_of(*here);
+        stripped.is_size = stripped.is_size || name == "size_t";
+        stripped.is_gfp = stripped.is_gfp || name == "gfp_t";
+        stripped.is_mode = stripped.is_mode || name == "umode_t" || name == "mode_t";
+        stripped.is_fault_result = stripped.is_fault_result || name == "vm_fault_t";
         break;
+      }
       case BTF_KIND_VOLATILE:
       case BTF_KIND_RESTRICT: break;
       default: return stripped;

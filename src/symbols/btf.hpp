@@ -33,14 +33,19 @@ class Btf {
   // The prototype of a function; null: not known.
   const btf_type* prototype(std::string_view function) const;
 
+  std::size_t function_count() const { return functions_.size(); }
+  std::vector<std::string> functions() const;  // names, sorted
+
   // What a type is without typedef, const, volatile, restrict and type tags, and which of them there were.
   struct Stripped {
     std::uint32_t id = 0;
     const btf_type* type = nullptr;  // null: void, or `is_broken`
     bool is_const = false;
-    bool is_user = false;  // type tag "user"
-    bool is_size = false;  // size_t
-    bool is_gfp = false;   // gfp_t
+    bool is_user = false;          // type tag "user"
+    bool is_size = false;          // size_t
+    bool is_gfp = false;           // gfp_t
+    bool is_mode = false;          // umode_t, mode_t
+    bool is_fault_result = false;  // vm_fault_t
     bool is_broken = false;
   };
   Stripped strip(std::uint32_t id) const;

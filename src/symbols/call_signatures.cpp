@@ -6,6 +6,9 @@ namespace kmt {
 namespace {
 
 constexpr unsigned kMostParameters = 64;  // more than registers
+constexpr std::size_t kMostMembers = 16;
+
+bool is_big_endian(const Btf& btf) { return btf__endianness(btf.handle()) == BTF_BIG_ENDIAN; }
 
 bool has_sign(const btf_type& type) {
   if (btf_kflag(&type)) return true;
@@ -19,8 +22,9 @@ bool has_sign(const btf_type& type) {
 
 }  // namespace
 
-BtfSignatures::BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits)
-    : btf_(btf), word_bytes_(word_bits / 8) {
+BtfSignatures::BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits,
+                             std::string arch)
+    : btf_(btf), word_bytes_(word_bits / 8), arch_(std::move(arch)) {
   for (const RecordedFunction& function : functions) recorded_.emplace(function.name, &function);
 }
 
@@ -61,6 +65,7 @@ ValueType BtfSignatures::value_type(std::uint32_t id) const {
       value.is_signed = (btf_int_encoding(&type) & BTF_INT_SIGNED) != 0;
       value.is_size = stripped.is_size;
       value.is_gfp = stripped.is_gfp;
+      value.is_long = btf_.name_of(type) == "long unsigned int";
       break;
     }
     case BTF_KIND_ENUM:
@@ -69,6 +74,7 @@ ValueType BtfSignatures::value_type(std::uint32_t id) const {
       value.kind = ValueKind::enumeration;
       value.is_signed = has_sign(type);
       value.enumerators = enumerators(stripped.id, type, value.is_signed);
+      if (!value.is_signed) value.flags = named_flags(*value.enumerators);
       break;
     case BTF_KIND_PTR: {
       value.bytes = word_bytes_;
@@ -78,10 +84,54 @@ ValueType BtfSignatures::value_type(std::uint32_t id) const {
       break;
     }
     case BTF_KIND_STRUCT:
-    case BTF_KIND_UNION: value.kind = ValueKind::structure; break;
+    case BTF_KIND_UNION:
+      value.kind = ValueKind::structure;
+      if (type.size <= 2 * word_bytes_) {
+        std::vector<StructureMember> members;
+        add_members(type, {}, 0, 0, members);
+        if (!members.empty()) value.members = std::make_shared<const std::vector<StructureMember>>(std::move(members));
+      }
+      break;
     default: value.bytes = 0;
   }
   return value;
+}
+
+// What is no number is left out.
+void BtfSignatures::add_members(const btf_type& type, const std::string& prefix, std::uint32_t bit_offset,
+                                unsigned nesting, std::vector<StructureMember>& to) const {
+  constexpr unsigned kMostNesting = 8;
+  const btf_member* const members = btf_members(&type);
+  for (unsigned i = 0; i < btf_vlen(&type) && to.size() < kMostMembers; ++i) {
+    const std::uint32_t bit = bit_offset + btf_member_bit_offset(&type, i);
+    std::string name = prefix + std::string(btf_.name(members[i].name_off));
+    const btf_type* const inner = btf_.strip(members[i].type).type;
+    if (inner != nullptr && btf_is_composite(inner)) {
+      if (nesting < kMostNesting) add_members(*inner, name.empty() ? name : name + '.', bit, nesting + 1, to);
+      continue;
+    }
+    StructureMember member{std::move(name), value_type(members[i].type), 0, 0, 0};
+    if (member.type.kind == ValueKind::string) member.type.kind = ValueKind::pointer;
+    const std::uint32_t bytes = member.type.bytes;
+    if (member.name.empty() || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)) continue;
+    member.bits = static_cast<std::uint8_t>(btf_member_bitfield_size(&type, i));
+    member.offset = bit / 8 / bytes * bytes;
+    const std::uint32_t from = bit - 8 * member.offset;
+    if (from + member.bits > 8 * bytes) continue;
+    if (member.bits != 0)
+      member.bit_shift = static_cast<std::uint8_t>(is_big_endian(btf_) ? 8 * bytes - from - member.bits : from);
+    else
+      member.offset = bit / 8;
+    to.push_back(std::move(member));
+  }
+}
+
+void BtfSignatures::name_flags(ValueType& type, FlagMeaning meaning) const {
+  if (meaning == FlagMeaning::none) return;
+  type.is_octal = meaning == FlagMeaning::mode;
+  const auto [known, is_new] = flags_.try_emplace(meaning);
+  if (is_new) known->second = named_flags(btf_, meaning, arch_);
+  type.flags = known->second;
 }
 
 std::optional<CallSignature> BtfSignatures::signature(const std::string& function) const {
@@ -89,13 +139,16 @@ std::optional<CallSignature> BtfSignatures::signature(const std::string& functio
   if (prototype == nullptr) return std::nullopt;
   CallSignature signature;
   signature.result = value_type(prototype->type);
+  name_flags(signature.result, flag_meaning_of_result(btf_.strip(prototype->type)));
   const btf_param* const parameters = btf_params(prototype);
   for (unsigned i = 0; i < btf_vlen(prototype) && i < kMostParameters; ++i) {
     if (parameters[i].type == 0) {
       signature.more = true;  // "..."
       break;
     }
-    signature.parameters.push_back({std::string(btf_.name(parameters[i].name_off)), value_type(parameters[i].type)});
+    Parameter parameter{std::string(btf_.name(parameters[i].name_off)), value_type(parameters[i].type)};
+    name_flags(parameter.type, flag_meaning(function, parameter.name, btf_.strip(parameters[i].type)));
+    signature.parameters.push_back(std::move(parameter));
   }
   if (const auto found = recorded_.find(function); found != recorded_.end())
     for (const RecordedValue& value : found->second->values) {
@@ -104,6 +157,7 @@ std::optional<CallSignature> BtfSignatures::signature(const std::string& functio
         type.kind = ValueKind::string;
       else
         type = value_type(value.type);
+      if (!value.is_string) name_flags(type, flag_meaning(function, value.text, btf_.strip(value.type)));
       if (!value.is_string && type.kind == ValueKind::string) type.kind = ValueKind::pointer;
       signature.recorded.push_back({value.text, std::move(type), value.bit_shift, value.bits});
     }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <unordered_map>
 
 #include "symbols/btf.hpp"
+#include "symbols/call_flags.hpp"
 #include "trace/call_signature.hpp"
 #include "trace/call_types.hpp"
 
@@ -13,20 +15,26 @@ namespace kmt {
 
 class BtfSignatures : public CallSignatures {
  public:
-  // Both are borrowed. `functions`: of which values were recorded.
-  BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits);
+  // Both are borrowed. `functions`: of which values were recorded. `arch` as uname -m tells what flags mean.
+  BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits,
+                std::string arch = {});
 
   std::optional<CallSignature> signature(const std::string& function) const override;
   // Of an argument, a result or a member.
   ValueType value_type(std::uint32_t id) const;
 
  private:
+  void name_flags(ValueType& type, FlagMeaning meaning) const;
+  void add_members(const btf_type& type, const std::string& prefix, std::uint32_t bit_offset, unsigned nesting,
+                   std::vector<StructureMember>& to) const;
   std::shared_ptr<const Enumerators> enumerators(std::uint32_t id, const btf_type& type, bool is_signed) const;
 
   const Btf& btf_;
   std::unordered_map<std::string_view, const RecordedFunction*> recorded_;
   unsigned word_bytes_;
+  std::string arch_;
   mutable std::map<std::uint32_t, std::shared_ptr<const Enumerators>> enumerators_;  // by id
+  mutable std::map<FlagMeaning, std::shared_ptr<const NamedFlags>> flags_;           // null: not known
 };
 
 }  // namespace kmt

@@ -5,6 +5,12 @@
 
 namespace kmt {
 
+namespace {
+
+constexpr std::size_t kMostRecordedFunctions = 4000;  // that kmemtrace records at once; kernels have tens of thousands
+
+}  // namespace
+
 CallTypeSource::CallTypeSource(const TraceInfo& info, const std::string& file) {
   const CallTypes& types = info.call_types;
   if (!file.empty()) {
@@ -17,9 +23,10 @@ CallTypeSource::CallTypeSource(const TraceInfo& info, const std::string& file) {
     }
   }
   if (!btf_) return;
+  if (file.empty() && btf_->function_count() <= kMostRecordedFunctions) recorded_functions_ = btf_->functions();
   // The numbers of recorded values' types are those of the trace's own.
   static const std::vector<RecordedFunction> kNone;
-  signatures_.emplace(*btf_, file.empty() ? types.functions : kNone, info.word_bits);
+  signatures_.emplace(*btf_, file.empty() ? types.functions : kNone, info.word_bits, info.arch);
 }
 
 }  // namespace kmt

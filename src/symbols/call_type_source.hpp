@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "symbols/call_signatures.hpp"
 #include "trace/trace_info.hpp"
@@ -19,11 +20,14 @@ class CallTypeSource {
   const CallSignatures* signatures() const {
     return signatures_ ? &*signatures_ : nullptr;
   }  // null: there are no types
+  // Those that were recorded, where the trace tells: it holds the types of these alone. Sorted.
+  const std::vector<std::string>& recorded_functions() const { return recorded_functions_; }
   const Findings& findings() const { return findings_; }
 
  private:
   std::optional<Btf> btf_;
   std::optional<BtfSignatures> signatures_;
+  std::vector<std::string> recorded_functions_;
   Findings findings_;
 };
 

@@ -4,6 +4,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <new>
 #include <optional>
@@ -12,6 +14,7 @@
 
 #include "base/endian.hpp"
 #include "base/error.hpp"
+#include "symbols/call_flags.hpp"
 #include "symbols/call_signatures.hpp"
 #include "symbols/value_paths.hpp"
 
@@ -21,8 +24,9 @@ namespace {
 
 constexpr unsigned kMostDepth = 64;
 
-// Copies types into BTF of their own. Of structures only name and size are kept, and of what pointers point to what
-// tells strings from others: so nothing names itself, and the copy is small.
+// Copies types into BTF of their own. Of structures that may be in registers the members are kept, of others name and
+// size only, and of what pointers point to what tells strings from others: so nothing names itself, and the copy is
+// small.
 class TypeCopier {
  public:
   TypeCopier() : out_(btf__new_empty(), &btf__free) {
@@ -31,10 +35,15 @@ class TypeCopier {
 
   void add_function(const Btf& from, const std::string& name) {
     const btf_type* const prototype = from.prototype(name);
+    add_flags(from, flag_meaning_of_result(from.strip(prototype->type)));
     const int result = copy(from, prototype->type, 0);
     const btf_param* const parameters = btf_params(prototype);
     std::vector<int> types;
-    for (unsigned i = 0; i < btf_vlen(prototype); ++i) types.push_back(copy(from, parameters[i].type, 0));
+    for (unsigned i = 0; i < btf_vlen(prototype); ++i) {
+      const std::uint32_t type = parameters[i].type;
+      add_flags(from, flag_meaning(name, from.name(parameters[i].name_off), from.strip(type)));
+      types.push_back(copy(from, type, 0));
+    }
     const int copied = done(btf__add_func_proto(out_.get(), result));
     for (unsigned i = 0; i < types.size(); ++i)
       done(btf__add_func_param(out_.get(), text(from, parameters[i].name_off).c_str(), types[i]));
@@ -49,6 +58,11 @@ class TypeCopier {
     const int copied = done(add(from, *type, depth));
     ids_.emplace(std::pair{&from, id}, copied);
     return copied;
+  }
+
+  // The names of flags travel as the kernel's enumeration of them.
+  void add_flags(const Btf& from, FlagMeaning meaning) {
+    if (const auto id = flag_enumeration(from, meaning)) copy(from, *id, 0);
   }
 
   std::vector<std::uint8_t> bytes() const {
@@ -80,13 +94,35 @@ class TypeCopier {
       case BTF_KIND_VOLATILE: return btf__add_volatile(out, inner());
       case BTF_KIND_RESTRICT: return btf__add_restrict(out, inner());
       case BTF_KIND_TYPE_TAG: return btf__add_type_tag(out, name.c_str(), inner());
-      case BTF_KIND_STRUCT: return btf__add_struct(out, name.c_str(), type.size);
-      case BTF_KIND_UNION: return btf__add_union(out, name.c_str(), type.size);
+      case BTF_KIND_STRUCT:
+      case BTF_KIND_UNION: return add_composite(from, type, name, depth);
       case BTF_KIND_FWD: return btf__add_fwd(out, name.c_str(), btf_kflag(&type) ? BTF_FWD_UNION : BTF_FWD_STRUCT);
       case BTF_KIND_ENUM: return add_enumeration(from, type, name);
       case BTF_KIND_ENUM64: return add_enumeration64(from, type, name);
       default: return 0;  // functions, arrays: what they are does not change how a pointer to them is shown
     }
+  }
+
+  int add_composite(const Btf& from, const btf_type& type, const std::string& name, unsigned depth) {
+    constexpr std::uint32_t kMostBytes = 2 * sizeof(long);  // of what is passed in registers
+    const btf_member* const members = btf_members(&type);
+    std::vector<int> types;
+    for (unsigned i = 0; type.size <= kMostBytes && i < btf_vlen(&type); ++i)
+      types.push_back(member(from, members[i].type, depth + 1));
+    const int id = btf_kind(&type) == BTF_KIND_UNION ? btf__add_union(out_.get(), name.c_str(), type.size)
+                                                     : btf__add_struct(out_.get(), name.c_str(), type.size);
+    for (unsigned i = 0; id > 0 && i < types.size(); ++i)
+      if (types[i] != 0)
+        done(btf__add_field(out_.get(), text(from, members[i].name_off).c_str(), types[i],
+                            btf_member_bit_offset(&type, i), btf_member_bitfield_size(&type, i)));
+    return id;
+  }
+
+  // Pointers lead nowhere, else types might name themselves; 0: of what is not shown.
+  int member(const Btf& from, std::uint32_t id, unsigned depth) {
+    const btf_type* const type = from.strip(id).type;
+    if (type == nullptr || btf_is_array(type)) return 0;
+    return btf_is_ptr(type) ? done(btf__add_ptr(out_.get(), 0)) : copy(from, id, depth);
   }
 
   int add_enumeration(const Btf& from, const btf_type& type, const std::string& name) {
@@ -129,6 +165,13 @@ class TypeCopier {
   std::map<Place, int> declarations_;
 };
 
+// How many bytes the string in front of it has: of what write() is given, which need not end with a NUL.
+bool is_count(const Parameter& parameter) {
+  constexpr std::array<std::string_view, 6> kNames = {"count", "len", "length", "size", "n", "nbytes"};
+  return parameter.type.kind == ValueKind::integer &&
+         (parameter.type.is_size || std::ranges::find(kNames, parameter.name) != kNames.end());
+}
+
 CallAbi running_abi() {
   utsname names{};
   ::uname(&names);
@@ -169,8 +212,11 @@ PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std:
     copier.add_function(*types, request.function);
     for (std::size_t i = 0; i < signature->parameters.size(); ++i) {
       const Parameter& parameter = signature->parameters[i];
-      if (parameter.type.kind == ValueKind::string && !parameter.name.empty() && register_of(*signature, abi, i))
-        record(parameter.name);
+      if (parameter.type.kind != ValueKind::string || parameter.name.empty() || !register_of(*signature, abi, i))
+        continue;
+      record(parameter.name);
+      if (i + 1 < signature->parameters.size() && is_count(signature->parameters[i + 1]))
+        function.values.back().counted_by = register_of(*signature, abi, i + 1);
     }
     for (std::size_t i = 0; i < shown.size(); ++i) {
       try {

@@ -19,6 +19,13 @@ constexpr unsigned kMostNesting = 16;    // of structures without a name
 constexpr std::size_t kMostNames = 200;  // in a message
 constexpr std::uint64_t kMostOffset = 1u << 30;
 
+// System calls and what they hand their pointers on to.
+bool takes_user_strings(const std::string& function) {
+  constexpr const char* kGlobs[] = {"ksys_*",     "do_sys_*",      "__do_sys_*", "__se_sys_*",         "getname",
+                                    "do_getname", "getname_flags", "user_path*", "strncpy_from_user*", "vfs_write"};
+  return std::ranges::any_of(kGlobs, [&](const char* glob) { return glob_match(glob, function); });
+}
+
 bool is_composite(const btf_type* type) { return type != nullptr && btf_is_composite(type); }
 
 void list_members(const Btf& btf, const btf_type& type, unsigned nesting, std::vector<std::string>& names) {
@@ -243,6 +250,8 @@ class Resolver {
 
   ResolvedValue string(std::uint32_t most) {
     value_.path.is_string = true;
+    // What the first argument pointer leads to; kernels that gcc builds have no type tags that tell.
+    if (value_.path.offsets.empty() && takes_user_strings(function_)) value_.path.in_user_memory = true;
     value_.path.size = most;
     value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
     return value_;

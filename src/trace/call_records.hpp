@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/byte_reader.hpp"
+#include "trace/event.hpp"
 
 namespace kmt {
 
@@ -34,5 +35,15 @@ class CallRecords {
   };
   std::vector<Block> blocks_;  // empty ones keep their place
 };
+
+// Of an event call_exit: the number of what was read only then, a record without registers; 0: nothing, or nobody asked
+// for it. 48 bits, in two fields that calls have no use for.
+constexpr std::uint64_t late_record(const Event& exit) {
+  return std::uint64_t{static_cast<std::uint16_t>(exit.node + 1)} << 32 | exit.gfp_flags;
+}
+constexpr void set_late_record(Event& exit, std::uint64_t number) {
+  exit.node = static_cast<std::int16_t>((number >> 32) - 1);
+  exit.gfp_flags = static_cast<std::uint32_t>(number);
+}
 
 }  // namespace kmt

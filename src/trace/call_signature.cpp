@@ -2,6 +2,7 @@
 #include "trace/call_signature.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -12,6 +13,27 @@ namespace {
 
 constexpr std::uint16_t kNotRead = 0xFFFF;
 
+std::string ascii(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte > 0x7E)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += ascii({&c, 1});
+  }
+  return out + '"';
+}
+
 std::uint64_t extended(std::uint64_t value, unsigned bits, bool is_signed) {
   if (bits == 0 || bits >= 64) return value;
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
@@ -19,21 +41,46 @@ std::uint64_t extended(std::uint64_t value, unsigned bits, bool is_signed) {
   return is_signed && (value >> (bits - 1)) != 0 ? value | ~mask : value;
 }
 
+std::string flags_text(const NamedFlags& flags, std::uint64_t value) {
+  const std::uint64_t rest = (value & flags.number_mask) == 0 ? value & ~flags.number_mask : value;
+  const bool is_zero = !flags.zero.empty() && (value & flags.number_mask) == 0;
+  std::string text = is_zero ? flags.zero : "";
+  if (rest == 0) return text;
+  return text + (is_zero ? "|" : "") + gfp_text(flags.names, rest);
+}
+
 void set_number(CallValue& value, const ValueType& type, std::uint64_t raw, unsigned bits) {
   value.kind = type.kind;
   value.is_signed = type.is_signed;
   value.is_size = type.is_size;
+  value.is_octal = type.is_octal;
   value.bits = extended(raw, bits, type.is_signed);
   if (type.kind == ValueKind::boolean) value.bits = value.bits != 0 ? 1 : 0;
-  if (type.kind != ValueKind::enumeration || !type.enumerators) return;
-  const auto named =
-      std::ranges::find(*type.enumerators, value.bits, [](const auto& enumerator) { return enumerator.first; });
-  if (named != type.enumerators->end()) value.text = named->second;
+  if (type.kind == ValueKind::enumeration && type.enumerators) {
+    const auto named =
+        std::ranges::find(*type.enumerators, value.bits, [](const auto& enumerator) { return enumerator.first; });
+    if (named != type.enumerators->end()) value.text = named->second;
+  }
+  if (type.flags && value.text.empty()) value.flags = flags_text(*type.flags, value.bits);
 }
 
 void set_number(CallValue& value, const ValueType& type, const CallAbi& abi, std::uint64_t raw, unsigned bits) {
   set_number(value, type, raw, bits);
-  if (type.is_gfp && abi.gfp_flags != nullptr && value.bits != 0) value.text = gfp_text(*abi.gfp_flags, value.bits);
+  if (type.is_gfp && abi.gfp_flags != nullptr && value.bits != 0) value.flags = gfp_text(*abi.gfp_flags, value.bits);
+}
+
+// "{kernel=0x7ffe…, is_kernel=false}": of a structure as it lies in memory.
+std::string members_text(const std::vector<StructureMember>& members, const CallAbi& abi, Bytes bytes) {
+  std::string text;
+  for (const StructureMember& member : members) {
+    if (member.offset + std::size_t{member.type.bytes} > bytes.size()) continue;
+    const std::uint64_t raw = load_sized(bytes.data() + member.offset, member.type.bytes, abi.byte_order);
+    CallValue value;
+    set_number(value, member.type, abi, raw >> member.bit_shift,
+               member.bits != 0 ? member.bits : 8 * member.type.bytes);
+    text += fmt::format("{}{}={}", text.empty() ? "{" : ", ", ascii(member.name), value_text(value, false));
+  }
+  return text.empty() ? "{}" : text + '}';
 }
 
 // The argument registers in their order, as the ABI fills them.
@@ -51,10 +98,9 @@ class Registers {
     last_.reset();
     const ValueType& type = parameter.type;
     if (type.kind == ValueKind::structure) {
-      take_structure(type.bytes, value);
+      take_structure(type, value);
     } else if (type.kind == ValueKind::string) {
-      set_number(value, {ValueKind::pointer, false, false, false, word_bytes(), nullptr}, take_words(1),
-                 abi_.word_bits);
+      set_number(value, {.kind = ValueKind::pointer}, take_words(1), abi_.word_bits);
     } else if (type.kind != ValueKind::unknown) {
       const unsigned words = type.bytes > word_bytes() ? 2 : 1;
       if (words == 2 && abi_.arch.starts_with("arm")) next_ += next_ % 2;  // of AAPCS32, pairs begin at even ones
@@ -80,7 +126,8 @@ class Registers {
 
   // Psabi of x86-64: in up to two registers, both or none, else on the stack. AAPCS64: likewise, but larger ones by
   // reference. s390x: of 1, 2, 4 and 8 bytes in a register, else by reference. Elsewhere as the kernel shows them.
-  void take_structure(std::uint32_t bytes, CallValue& value) {
+  void take_structure(const ValueType& type, CallValue& value) {
+    const std::uint32_t bytes = type.bytes;
     if (bytes == 0) return;
     const std::size_t words = (bytes + word_bytes() - 1) / word_bytes();
     const std::size_t left = registers_.size() - next_;
@@ -90,14 +137,31 @@ class Registers {
                               : abi_.arch == "s390x" ? bytes > 8 || (bytes & (bytes - 1)) != 0
                                                      : false;
     value.kind = ValueKind::structure;
+    const bool is_known = x86 || abi_.arch == "aarch64" || abi_.arch == "s390x";
+    if (type.members && is_known && !by_reference && words <= std::min(left, std::size_t{2})) {
+      value.text = members_text(*type.members, abi_, bytes_of_structure(bytes, words));
+      return;
+    }
     value.text = by_reference ? "(STRUCT *)[" : "(STRUCT)[";
     const std::size_t shown = std::min(by_reference ? 1 : words, left);
     for (std::size_t i = 0; i < shown; ++i) value.text += fmt::format("{}{:#x}", i > 0 ? ":" : "", registers_[next_++]);
     value.text += shown < words && !by_reference ? "...]" : "]";
   }
 
+  // Of up to two words that it takes. On big-endian machines what is shorter than one fills its lower end.
+  Bytes bytes_of_structure(std::uint32_t bytes, std::size_t words) {
+    const bool is_big = abi_.byte_order == ByteOrder::big;
+    for (std::size_t i = 0; i < words; ++i) {
+      const std::uint64_t word = registers_[next_++];
+      for (std::size_t byte = 0; byte < 8; ++byte)
+        memory_[8 * i + byte] = static_cast<std::uint8_t>(word >> 8 * (is_big ? 7 - byte : byte));
+    }
+    return Bytes(memory_).subspan(is_big && bytes < 8 ? 8 - bytes : 0, bytes);
+  }
+
   const CallAbi& abi_;
   std::span<const std::uint64_t> registers_;
+  std::array<std::uint8_t, 16> memory_{};
   std::size_t next_ = 0;
   std::optional<unsigned> last_;
 };
@@ -143,27 +207,6 @@ CallValue recorded_value(const RecordedValueType& recorded, Bytes bytes, const C
   return value;
 }
 
-std::string ascii(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte > 0x7E)
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += ascii({&c, 1});
-  }
-  return out + '"';
-}
-
 }  // namespace
 
 CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
@@ -192,6 +235,22 @@ CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::
   return result;
 }
 
+void add_late_values(CallValues& values, const CallSignature& signature, const CallAbi& abi, Bytes late) {
+  while (late.size() >= 4) {
+    const auto number = load<std::uint16_t>(late.data(), abi.byte_order);
+    const auto length = load<std::uint16_t>(late.data() + 2, abi.byte_order);
+    late = late.subspan(4);
+    if (number >= signature.recorded.size() || length > late.size()) return;
+    const RecordedValueType& type = signature.recorded[number];
+    const auto found = std::ranges::find(values.values, type.text, &CallValue::name);
+    if (found != values.values.end()) {
+      *found = recorded_value(type, late.first(length), abi);
+      found->is_late = true;
+    }
+    late = late.subspan(length);
+  }
+}
+
 std::optional<unsigned> register_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter) {
   constexpr std::uint64_t kNone[kArgumentRegisters] = {};
   Registers in(abi, kNone);
@@ -207,18 +266,19 @@ std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi,
     return std::nullopt;
   CallValue result;
   if (type.kind == ValueKind::string)
-    set_number(result, {ValueKind::pointer, false, false, false, abi.word_bits / 8, nullptr}, value, abi.word_bits);
+    set_number(result, {.kind = ValueKind::pointer}, value, abi.word_bits);
   else if (type.bytes > abi.word_bits / 8)
     return std::nullopt;  // in two registers, of which one was recorded
   else
     set_number(result, type, value, 8 * type.bytes);
-  if (result.kind == ValueKind::pointer && abi.word_bits < 64 && result.bits > 0xFFFFFFFF - kMostErrno)
+  const bool may_be_error = result.kind == ValueKind::pointer || type.is_long;
+  if (may_be_error && abi.word_bits < 64 && result.bits > 0xFFFFFFFF - kMostErrno)
     result.bits |= 0xFFFFFFFF00000000;  // ERR_PTR of a short word
   return result;
 }
 
 std::optional<int> error_of(const CallValue& value) {
-  const bool may_be = value.kind == ValueKind::pointer || (value.kind == ValueKind::integer && value.is_signed);
+  const bool may_be = value.kind == ValueKind::pointer || value.kind == ValueKind::integer;
   const auto number = static_cast<std::int64_t>(value.bits);
   if (!may_be || number >= 0 || number < -kMostErrno) return std::nullopt;
   return static_cast<int>(number);
@@ -271,8 +331,8 @@ std::string value_text(const CallValue& value, bool as_result) {
       const std::string name = error_name(*error);
       return name.empty() ? fmt::format("{}", *error) : fmt::format("{} ({})", *error, name);
     }
-  if (value.kind == ValueKind::integer && !value.text.empty())
-    return fmt::format("{:#x} ({})", value.bits, ascii(value.text));
+  if (!value.flags.empty()) return fmt::format("{:#x} ({})", value.bits, ascii(value.flags));
+  if (value.is_octal) return fmt::format("{:#o}", value.bits);
   if (value.kind == ValueKind::pointer) return fmt::format("{:#x}", value.bits);
   if (value.is_signed || value.kind == ValueKind::enumeration)
     return fmt::format("{}", static_cast<std::int64_t>(value.bits));
@@ -288,6 +348,7 @@ std::string values_text(const CallValues& values) {
     if (!text.empty()) text += ", ";
     if (!value.name.empty()) text += ascii(value.name) + '=';
     text += value_text(value, false);
+    if (value.is_late) text += " (read at exit)";
   }
   return text;
 }

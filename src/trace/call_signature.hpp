@@ -33,13 +33,35 @@ enum class ValueKind : std::uint8_t {
 // Values, sign-extended, in their order; the names live as long as what the signature comes from.
 using Enumerators = std::vector<std::pair<std::uint64_t, std::string_view>>;
 
+// What the bits of a number are called.
+struct NamedFlags {
+  std::vector<FlagName> names;    // in the order in which they are told, each taking its bits away
+  std::uint64_t number_mask = 0;  // these bits are a number, of which 0 has a name too
+  std::string zero;
+};
+
+struct StructureMember;
+
 struct ValueType {
   ValueKind kind = ValueKind::unknown;
   bool is_signed = false;
   bool is_size = false;     // declared as size_t
   bool is_gfp = false;      // declared as gfp_t
+  bool is_long = false;     // declared as unsigned long, which may be an error as IS_ERR_VALUE() tells one
+  bool is_octal = false;    // a file's mode
   std::uint32_t bytes = 0;  // of no string
   std::shared_ptr<const Enumerators> enumerators;
+  std::shared_ptr<const NamedFlags> flags;                      // of integers and enumerations that are sets of bits
+  std::shared_ptr<const std::vector<StructureMember>> members;  // of structures that may be in registers; null: unknown
+};
+
+// Of nested structures without a name their members.
+struct StructureMember {
+  std::string name;            // "kernel", "val.uid"
+  ValueType type;              // of 1, 2, 4 or 8 bytes
+  std::uint32_t offset = 0;    // in bytes, of the integer that is read
+  std::uint8_t bit_shift = 0;  // as in RecordedValue
+  std::uint8_t bits = 0;
 };
 
 struct Parameter {
@@ -74,8 +96,11 @@ struct CallValue {
   ValueKind kind = ValueKind::unknown;
   bool is_signed = false;
   bool is_size = false;
+  bool is_octal = false;
+  bool is_late = false;    // read when the call returned: when it began it could not be
   std::uint64_t bits = 0;  // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
-  std::string text;        // a string; the name of an enumeration's value, those of gfp flags; a structure as shown
+  std::string text;        // a string; the name of an enumeration's value; a structure as shown
+  std::string flags;       // of integers and enumerations: the names of their bits
 };
 
 struct CallValues {
@@ -99,13 +124,17 @@ struct CallAbi {
 // behind the arguments. Any bytes may be given.
 CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
                        Bytes recorded);
+// What was read when the call returned, into those: of each value its number among what was recorded and its size, a
+// u16 each, and its bytes. Any bytes may be given.
+void add_late_values(CallValues& values, const CallSignature& signature, const CallAbi& abi, Bytes late);
 // The register that an argument, which is no structure, begins in, of those that are recorded; empty: none.
 std::optional<unsigned> register_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter);
 // What it returned; empty: it returns nothing, or its type is not known.
 std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi, std::uint64_t value);
 
 constexpr std::int64_t kMostErrno = 4095;  // MAX_ERRNO, include/linux/err.h
-// -22 where a value tells of an error: of signed integers, and of pointers as ERR_PTR() makes them.
+// -22 where a value tells of an error: of signed integers, of pointers as ERR_PTR() makes them, and of unsigned ones of
+// 64 bits, and any unsigned long, that are among the last 4095 (IS_ERR_VALUE()).
 std::optional<int> error_of(const CallValue& value);
 // "EINVAL"; empty: no such error.
 std::string error_name(int error);

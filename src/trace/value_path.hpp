@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct ValuePath {
   std::vector<std::uint32_t> offsets;  // in bytes
   std::uint32_t size = 0;              // in bytes; of what is no string 1, 2, 4 or 8
   bool is_string = false;
-  bool in_user_memory = false;  // by the type; kernels that gcc builds do not tell (type tag "user"), so try both
+  bool in_user_memory = false;         // by the type, or the function's name; where nothing tells, the address does
+  std::optional<unsigned> counted_by;  // of a string that need not end: the argument register that bounds it
 };
 
 // What is to be recorded of the calls of one function, its values in the order of the record's field `values`.

@@ -35,14 +35,35 @@ Json value_json(const CallValue& value) {
   return nullptr;
 }
 
-Json arguments_json(const CallValues& arguments) {
+namespace {
+
+// Each by its name, or by its number where it has none.
+template <typename Shown>
+Json by_names(const CallValues& arguments, Shown shown) {
   Json json = Json::object();
   std::size_t number = 0;
   for (const CallValue& value : arguments.values) {
     ++number;
-    json[value.name.empty() ? fmt::format("#{}", number) : printable(value.name)] = value_json(value);
+    json[value.name.empty() ? fmt::format("#{}", number) : printable(value.name)] = shown(value);
   }
   return json;
+}
+
+}  // namespace
+
+Json arguments_json(const CallValues& arguments) { return by_names(arguments, value_json); }
+
+Json argument_texts_json(const CallValues& arguments) {
+  return by_names(arguments, [](const CallValue& value) -> Json {
+    return value_text(value, false) + (value.is_late ? " (read at exit)" : "");
+  });
+}
+
+Json late_names_json(const CallValues& arguments) {
+  Json names = Json::array();
+  for (const CallValue& value : arguments.values)
+    if (value.is_late) names.push_back(printable(value.name));
+  return names;
 }
 
 }  // namespace kmt

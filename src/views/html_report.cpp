@@ -66,13 +66,14 @@ std::string document(const HtmlTrace& trace) {
 
 }  // namespace
 
-std::string html_report(const std::vector<HtmlTrace>& traces, const std::string& diff,
-                        const std::string& investigation) {
+std::string html_report(const std::vector<HtmlTrace>& traces, const std::string& diff, const std::string& investigation,
+                        const std::string& front) {
   std::string documents;
   for (const HtmlTrace& trace : traces) documents += (documents.empty() ? "" : ",") + document(trace);
   const std::string data = fmt::format(
-      R"({{"schema":"kmemtrace.html/1","version":"{}","traces":[{}],"diff":{},"investigation":{}}})", KMEMTRACE_VERSION,
-      documents, diff.empty() ? "null" : diff, investigation.empty() ? "null" : investigation);
+      R"({{"schema":"kmemtrace.html/1","version":"{}","front":{},"traces":[{}],"diff":{},"investigation":{}}})",
+      KMEMTRACE_VERSION, front.empty() ? "null" : fmt::format("\"{}\"", front), documents, diff.empty() ? "null" : diff,
+      investigation.empty() ? "null" : investigation);
   const std::string_view page(kmemtrace_html_begin,
                               static_cast<std::size_t>(kmemtrace_html_end - kmemtrace_html_begin));
   const std::size_t at = page.find(kMarker);

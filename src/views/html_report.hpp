@@ -18,9 +18,9 @@ struct HtmlTrace {
   std::string calls;  // "null": the trace holds none
 };
 
-// Of one trace, or of two and their diff's JSON document. `investigation`: a document of `investigate`, which is shown
-// in front, of no trace too; empty: there is none.
+// Of one trace, or of two and their diff's JSON document. `investigation`: a document of `investigate`, of no trace
+// too; empty: there is none. `front`: the part that is seen first ("calls", "findings"); empty: as usual.
 std::string html_report(const std::vector<HtmlTrace>& traces, const std::string& diff,
-                        const std::string& investigation = {});
+                        const std::string& investigation = {}, const std::string& front = {});
 
 }  // namespace kmt

@@ -43,13 +43,27 @@ Json to_json(const TracedCall& call, const CallGraphResult& result, const GraphO
   json["duration_ns"] = number_or_null(call.duration_ns);
   json["lost_events"] = call.lost_events;
   json["inside_hidden"] = call.inside_hidden;
-  if (options.arguments) json["arguments"] = call.arguments ? arguments_json(*call.arguments) : Json(nullptr);
+  if (options.arguments) {
+    json["arguments"] = call.arguments ? arguments_json(*call.arguments) : Json(nullptr);
+    json["read_late"] = call.arguments ? late_names_json(*call.arguments) : Json::array();
+    if (options.texts) json["argument_texts"] = call.arguments ? argument_texts_json(*call.arguments) : Json(nullptr);
+  }
   if (options.return_values) {
     json["return_value"] = call.return_value ? Json(address_text(*call.return_value)) : Json(nullptr);
     json["result"] = call.result ? value_json(*call.result) : Json(nullptr);
     json["error"] = number_or_null(returned_error(call, result.trace.word_bits));
+    if (options.texts) json["result_text"] = call.result ? Json(value_text(*call.result, true)) : Json(nullptr);
   }
   json["inside"] = to_json(call.inside);
+  return json;
+}
+
+Json to_json(const LostEvents& gap) {
+  Json json = Json::object();
+  json["cpu"] = gap.cpu;
+  json["after_ns"] = gap.before_ns;
+  json["before_ns"] = gap.after_ns != 0 ? Json(gap.after_ns) : Json(nullptr);
+  json["events"] = number_or_null(gap.count);
   return json;
 }
 
@@ -60,9 +74,10 @@ Json to_json(const GraphFunction& function) {
   json["calls"] = function.calls;
   json["cut_off"] = function.cut_off;
   json["lost_events"] = function.lost_events;
-  json["total_ns"] = function.total_ns;
-  json["self_ns"] = function.self_ns;
-  json["longest_ns"] = function.longest_ns;
+  const auto time = [&function](std::uint64_t ns) { return function.timed > 0 ? Json(ns) : Json(nullptr); };
+  json["total_ns"] = time(function.total_ns);
+  json["self_ns"] = time(function.self_ns);
+  json["longest_ns"] = time(function.longest_ns);
   json["inside"] = to_json(function.inside);
   json["inside_self"] = to_json(function.inside_self);
   return json;
@@ -91,7 +106,11 @@ std::string json_graph(const CallGraphResult& result, const GraphOptions& option
       json["functions"].push_back(to_json(*function));
   }
   json["functions_total"] = functions;
+  json["not_called"] = Json::array();
+  for (const std::string& function : result.not_called) json["not_called"].push_back(printable(function));
   json["outside"] = to_json(result.outside);
+  json["gaps"] = Json::array();
+  for (const LostEvents& gap : result.gaps) json["gaps"].push_back(to_json(gap));
   json["findings"] = to_json(result.findings);
   return dump(json);
 }

@@ -2,7 +2,6 @@
 #include "views/text_graph.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <vector>
 
@@ -57,8 +56,8 @@ std::string inside_text(Allocator allocator, const InsideSum& sum, const TextSty
 std::string return_text(std::uint64_t value, unsigned word_bits) {
   const auto error = returned_error(value, word_bits);
   if (!error) return fmt::format("= {:#x}", value);
-  const char* const name = strerrorname_np(-*error);
-  return name != nullptr ? fmt::format("= {} (-{})", *error, name) : fmt::format("= {}", *error);
+  const std::string name = error_name(*error);
+  return name.empty() ? fmt::format("= {}", *error) : fmt::format("= {} (-{})", *error, name);
 }
 
 class GraphText {
@@ -75,11 +74,13 @@ class GraphText {
     for (std::size_t i = 0; i < result_.steps.size(); ++i) {
       const GraphStep step = result_.steps[i];
       const TracedCall& call = result_.calls[step.call];
+      tell_gaps(step.is_end ? call.ended_ns : call.began_ns);
       if (step.is_end)
         end(step.call, call);
       else
         begin(step.call, call);
     }
+    if (result_.calls.size() == result_.calls_selected) tell_gaps(~std::uint64_t{0});
     return std::move(out_);
   }
 
@@ -105,6 +106,19 @@ class GraphText {
 
   void line(unsigned cpu, const std::optional<std::uint64_t>& duration_ns, unsigned level, std::string_view text) {
     out_ += fmt::format(" {:>{}}) {}|  {:{}}{}\n", cpu, cpu_width_, duration_text(duration_ns), "", 2 * level, text);
+  }
+
+  // What was lost until then, one line for each CPU, in the words of ftrace (print_trace_line(), kernel/trace/trace.c).
+  void tell_gaps(std::uint64_t time_ns) {
+    std::map<unsigned, std::optional<std::uint64_t>> lost;  // empty: nobody knows how many
+    for (; next_gap_ < result_.gaps.size() && result_.gaps[next_gap_].before_ns < time_ns; ++next_gap_) {
+      const LostEvents& gap = result_.gaps[next_gap_];
+      std::optional<std::uint64_t>& sum = lost.try_emplace(gap.cpu, 0).first->second;
+      sum = sum && gap.count ? std::optional(*sum + *gap.count) : std::nullopt;
+    }
+    for (const auto& [cpu, count] : lost)
+      out_ +=
+          count ? fmt::format("CPU:{} [LOST {} EVENTS]\n", cpu, *count) : fmt::format("CPU:{} [LOST EVENTS]\n", cpu);
   }
 
   // As ftrace tells that a CPU runs another task.
@@ -173,6 +187,7 @@ class GraphText {
   const GraphOptions& options_;
   const TextStyle& style_;
   unsigned cpu_width_ = 1;
+  std::size_t next_gap_ = 0;
   std::vector<bool> leaf_;                   // by call
   std::map<unsigned, std::string> running_;  // by CPU
   std::string out_;
@@ -191,13 +206,27 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
     };
     return column.usual ? column.importance < 8 || std::ranges::any_of(rows, says) : std::ranges::any_of(rows, says);
   };
-  std::string out = "\n" + heading(fmt::format("Functions, by {}", options.sort->key), style) +
-                    to_text(make_table(graph_function_columns(), rows, style.raw, shown), style);
+  Table table = make_table(graph_function_columns(), rows, style.raw, shown);
+  // What tells that figures lack something is the last that a narrow table leaves out.
+  for (TableColumn& column : table.columns)
+    if (column.header == "Cut off" || column.header == "Lossy" || column.header == "Failed")
+      column.importance = std::min<unsigned>(column.importance, 1);
+  std::string out = "\n" + heading(fmt::format("Functions, by {}", options.sort->key), style) + to_text(table, style);
   if (rows.size() < all)
     out += hanging("  ",
                    fmt::format("and {} more; --top 0 shows all", say_number_of(all - rows.size(), "function", style)),
                    style);
   return out;
+}
+
+// "vfs_read was", "vfs_read, vfs_write and 3 more functions were"
+std::string said_functions(const std::vector<std::string>& functions) {
+  constexpr std::size_t kMostNamed = 10;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(functions.size(), kMostNamed); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", ascii(functions[i]));
+  if (functions.size() > kMostNamed) text += fmt::format(" and {} more functions", functions.size() - kMostNamed);
+  return text + (functions.size() == 1 ? " was" : " were");
 }
 
 // Of what options ask for.
@@ -210,10 +239,29 @@ std::string what_lacks(const CallGraphResult& result, const GraphOptions& option
   else if (options.arguments && !result.has_types)
     say("The trace does not hold the types of the arguments. The kernel that was traced has them in "
         "/sys/kernel/btf/vmlinux: name a copy of that with --btf.");
-  if (options.return_values && !result.has_return_values)
+  if (options.return_values && !result.has_return_values && result.calls_traced > 0)
     say("The trace holds no return values: ftrace records them from Linux 6.5 on where its option funcgraph-retval is "
         "there and set.");
   return out;
+}
+
+std::string calls_text(const CallGraphResult& result, const GraphOptions& options, const TextStyle& style) {
+  const auto say = [&](const std::string& text) { return "\n" + hanging("", text, style); };
+  if (result.calls_traced == 0 && !result.not_called.empty())
+    return say(fmt::format("{} not called while recording.", said_functions(result.not_called)));
+  if (result.calls_traced == 0)
+    return say(
+        "This trace holds no calls. kmemtrace graph FUNCTION -- COMMAND records them, and ftrace's function_graph: "
+        "trace-cmd record -p function_graph -g FUNCTION -e kmem COMMAND");
+  const std::string not_called =
+      result.not_called.empty() ? ""
+                                : say(fmt::format("{} not called while recording.", said_functions(result.not_called)));
+  if (result.calls.empty()) return say(kNothingSelected) + what_lacks(result, options, style) + not_called;
+  std::string out = "\n" + GraphText(result, options, style).text();
+  if (result.calls.size() < result.calls_selected)
+    out += say(fmt::format("{} more; --limit 0 shows all",
+                           say_number_of(result.calls_selected - result.calls.size(), "call", style)));
+  return out + what_lacks(result, options, style) + not_called + function_table(result, options, style);
 }
 
 }  // namespace
@@ -229,24 +277,7 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
   for (std::size_t i = 0; i < kAllocators; ++i)
     if (result.outside[i].any()) outside.push_back(inside_text(static_cast<Allocator>(i), result.outside[i], style));
   if (!outside.empty()) out += labelled("outside", fmt::format("{}", fmt::join(outside, "; ")), style);
-  if (result.calls_traced == 0)
-    return out + "\n" +
-           hanging(
-               "",
-               "This trace holds no calls. ftrace's function_graph records them: trace-cmd record -p function_graph -g "
-               "FUNCTION -e kmem COMMAND",
-               style);
-  if (result.calls.empty())
-    return out + "\n" + hanging("", kNothingSelected, style) + what_lacks(result, options, style);
-  out += "\n" + GraphText(result, options, style).text();
-  if (result.calls.size() < result.calls_selected)
-    out += fmt::format("\n{}",
-                       hanging("",
-                               fmt::format("{} more; --limit 0 shows all",
-                                           say_number_of(result.calls_selected - result.calls.size(), "call", style)),
-                               style));
-  out += what_lacks(result, options, style);
-  return out + function_table(result, options, style);
+  return out + calls_text(result, options, style) + anomaly_section({}, result.findings, false, style);
 }
 
 }  // namespace kmt

@@ -87,10 +87,10 @@ def block(trace, count):
     return varint(len(records)) + varint(records[0].time) + varint(4) + bytes(2) + b''.join(text(c) for c in columns)
 
 
-def literals(records, tid_at=4):
+def literals(records, tid_at=4, tid=0):
     """The payload of a block of records that are kept as they are, a tick apart."""
     count = len(records)
-    times, shapes, tasks = varint(1) * count, varint(0) * count, varint(count) + svarint(0)
+    times, shapes, tasks = varint(1) * count, varint(0) * count, varint(count) + svarint(tid)
     columns = times, shapes, b'', tasks, b'', b'', b''.join(text(record) for record in records), b''
     return varint(count) + varint(1000) + varint(tid_at) + bytes(2) + b''.join(text(column) for column in columns)
 

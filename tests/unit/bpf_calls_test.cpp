@@ -70,6 +70,26 @@ TEST(BpfCalls, AreReadAsTheyWereTaken) {
   EXPECT_EQ(call_depth(exit), 3u);
   EXPECT_EQ(call_duration_ns(exit), 5000u);
   EXPECT_EQ(return_value(exit), ~0ull - 1);
+  EXPECT_EQ(late_record(exit), 0u);
+
+  const std::string late("\x00\x00\x03\x00usr", 7);
+  std::vector<std::uint64_t> with_late = {KMT_CALL_WHAT(1, 3, late.size()), 4000, 5, 0};
+  std::memcpy(&with_late[KMT_RETURN_WORDS], late.data(), late.size());
+  const Event ended = decode(layout, entry_of(KMT_ENTRY_RETURN, with_late.size(), 9000), with_late, info);
+  EXPECT_EQ(return_value(ended), 5u);
+  ASSERT_NE(late_record(ended), 0u);
+  const CallRecord read = info.call_records->at(late_record(ended));
+  EXPECT_EQ(std::string(read.values.begin(), read.values.end()), late);
+}
+
+TEST(BpfCalls, LateRecordsHaveLargeNumbers) {
+  Event exit{};
+  exit.node = kNoNode;
+  EXPECT_EQ(late_record(exit), 0u);
+  for (const std::uint64_t number : {1ull, 0xFFFFFFFFull, 0x123456789ull, 0xFFFFFFFFFFFFull}) {
+    set_late_record(exit, number);
+    EXPECT_EQ(late_record(exit), number);
+  }
 }
 
 TEST(BpfCalls, HaveNumbersThatNoOtherEventHas) {
@@ -100,11 +120,13 @@ TEST(BpfCalls, AreRefusedWhereNoProgramWritesThem) {
 }
 
 TEST(BpfCalls, ReachValuesOnlySoFar) {
-  ValuePath path{"file->f_path.dentry->d_name.name", 0, {16, 40, 0}, 0, true, false};
+  ValuePath path{"file->f_path.dentry->d_name.name", 0, {16, 40, 0}, 0, true, false, 2};
   const kmt_value value = table_entry_of(kFunctions[0], path);
   EXPECT_EQ(value.steps, 3);
   EXPECT_EQ(value.offsets[1], 40u);
   EXPECT_EQ(value.is_string, 1);
+  EXPECT_EQ(value.is_user, 0);
+  EXPECT_EQ(value.counted_by, 3u);
   path.offsets.resize(KMT_MOST_STEPS + 1);
   EXPECT_THROW(table_entry_of(kFunctions[0], path), Error);
   path.offsets.resize(1);

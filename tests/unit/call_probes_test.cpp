@@ -82,7 +82,7 @@ TEST(ProbeDefinitions, ReadValuesThroughPointers) {
   EXPECT_EQ(values("s390x", kName), "v0=+0(%r3):ustring") << "an address does not tell whose memory it is in";
   EXPECT_EQ(values("s390x", {"name", 0, {24, 16}, 0, true}), "v0=+16(+24(%r2)):string");
   EXPECT_THROW(entry_of("i686", {{"late", 3, {}, 4}}), Error) << "on the stack";
-  EXPECT_THROW(entry_of("x86_64", {{"far", 0, {100000, 100000, 100000, 100000, 100000}, 4}}), Error);
+  EXPECT_THROW(entry_of("x86_64", {{"far", 0, {100000, 100000, 100000, 100000, 100000, 100000}, 4}}), Error);
 }
 
 constexpr const char* kEvents =
@@ -182,6 +182,10 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
       return made;
     };
     EventFormat entry{7, "kmemtrace", "probe_entry_0", {}, ""};
+    FormatField task;
+    task.name = "common_pid";
+    task.offset = task.size = 4;
+    entry.fields.push_back(task);
     for (const char* const name : {"__probe_ip", "func", "sp", "arg1", "arg2"})
       entry.fields.push_back(field(name, word));
     entry.fields.push_back(field("v0", 4, true));

@@ -142,8 +142,9 @@ TEST(CallTypes, WideArgumentsTakeTwoRegisters) {
     const Btf btf(MadeFiles(machine).bytes);
     return arguments(BtfSignatures(btf, {}, 8 * machine.long_bytes), "forget", abi_of(machine, arch), registers);
   };
+  EXPECT_EQ(forget({ByteOrder::big, 8}, "s390x", {1000, 2, 3, 4}), "id={val=1000}, offset=2, level=3, call=0x4, ...");
   EXPECT_EQ(forget({ByteOrder::little, 8}, "x86_64", {1000, ~std::uint64_t{4}, 0x80, 0xFFFF}),
-            "id=(STRUCT)[0x3e8], offset=-5, level=-128, call=0xffff, ...");
+            "id={val=1000}, offset=-5, level=-128, call=0xffff, ...");
   EXPECT_EQ(forget({ByteOrder::little, 4}, "i686", {1000, 0xFFFFFFFB, 0xFFFFFFFF, 1, 2}),
             "id=(STRUCT)[0x3e8], offset=-5, level=1, call=0x2, ...");
   EXPECT_EQ(forget({ByteOrder::big, 4}, "ppc", {1000, 0xFFFFFFFF, 0xFFFFFFFB, 1, 2}),
@@ -169,13 +170,101 @@ TEST(CallTypes, StructuresFollowTheAbi) {
   const BtfSignatures signatures(btf, {}, 64);
   const std::vector<std::uint64_t> registers = {10, 11, 12, 13, 14, 15};
   EXPECT_EQ(arguments(signatures, "all", abi_of(machine, "x86_64"), registers),
-            "none=?, two=(STRUCT)[0xa:0xb], three=?, last=0xc");
+            "none=?, two={m0=0xa, m1=0xb}, three=?, last=0xc");
   EXPECT_EQ(arguments(signatures, "all", abi_of(machine, "aarch64"), registers),
-            "none=?, two=(STRUCT)[0xa:0xb], three=(STRUCT *)[0xc], last=0xd");
+            "none=?, two={m0=0xa, m1=0xb}, three=(STRUCT *)[0xc], last=0xd");
   EXPECT_EQ(arguments(signatures, "all", abi_of(machine, "s390x"), registers),
             "none=?, two=(STRUCT *)[0xa], three=(STRUCT *)[0xb], last=0xc");
   EXPECT_EQ(arguments(signatures, "all", abi_of(machine, "riscv64"), registers),
             "none=?, two=(STRUCT)[0xa:0xb], three=(STRUCT)[0xc:0xd:0xe], last=0xf");
+}
+
+// sockptr_t of include/linux/sockptr.h.
+TEST(CallTypes, StructuresInRegistersShowTheirMembers) {
+  const Machine machine;
+  MadeTypes types(machine);
+  const int pointer = types.pointer(0);
+  const int boolean = types.integer("_Bool", 1, BTF_INT_BOOL);
+  const int either = btf__add_union(types.get(), "", 8);
+  btf__add_field(types.get(), "kernel", pointer, 0, 0);
+  btf__add_field(types.get(), "user", pointer, 0, 0);
+  const int structure = btf__add_struct(types.get(), "", 16);
+  btf__add_field(types.get(), "", either, 0, 0);
+  btf__add_field(types.get(), "is_kernel", boolean, 64, 1);
+  btf__add_field(types.get(), "rest", boolean, 65, 1);
+  const int named = btf__add_typedef(types.get(), "sockptr_t", structure);
+  types.function("set_option", 0, {{"level", boolean}, {"value", named}, {"last", pointer}});
+  const Btf btf(types.bytes());
+  EXPECT_EQ(arguments(BtfSignatures(btf, {}, 64), "set_option", abi_of(machine, "x86_64"), {1, 0x7FFE0010, 0xFE, 7}),
+            "level=true, value={kernel=0x7ffe0010, user=0x7ffe0010, is_kernel=false, rest=true}, last=0x7");
+}
+
+TEST(CallTypes, FlagsAreNamed) {
+  const Machine machine;
+  MadeTypes types(machine);
+  const int whole = types.integer("unsigned int", 4);
+  const int word = types.integer("long unsigned int", 8);
+  const auto enumeration = [&](const char* name, const std::vector<std::pair<const char*, int>>& values) {
+    const int id = btf__add_enum(types.get(), name, 4);
+    for (const auto& [value_name, value] : values) btf__add_enum_value(types.get(), value_name, value);
+    return id;
+  };
+  const int faults = enumeration("fault_flag", {{"FAULT_FLAG_WRITE", 1},
+                                                {"FAULT_FLAG_ALLOW_RETRY", 4},
+                                                {"FAULT_FLAG_KILLABLE", 0x10},
+                                                {"FAULT_FLAG_USER", 0x40},
+                                                {"FAULT_FLAG_INTERRUPTIBLE", 0x200}});
+  enumeration("vm_fault_reason",
+              {{"VM_FAULT_OOM", 1}, {"VM_FAULT_SIGBUS", 2}, {"VM_FAULT_MAJOR", 4}, {"VM_FAULT_HINDEX_MASK", 0xF0000}});
+  const int few = enumeration("few", {{"A", 0}, {"B", 1}, {"C", 2}});
+  const int fault = btf__add_typedef(types.get(), "vm_fault_t", whole);
+  const int mode = btf__add_typedef(types.get(), "umode_t", types.integer("short unsigned int", 2));
+  types.function("handle_mm_fault", fault, {{"address", word}, {"flags", whole}});
+  types.function("kernel_wait", whole, {{"flags", whole}, {"faults", faults}, {"few", few}});
+  types.function("vm_mmap_pgoff", word, {{"prot", word}, {"flag", word}});
+  types.function("filp_open", word, {{"flags", whole}, {"mode", mode}});
+  types.function("copy_process", whole, {{"clone_flags", word}});
+  const Btf btf(types.bytes());
+  const BtfSignatures signatures(btf, {}, 64, "x86_64");
+  const auto shown = [&](const char* function, const std::vector<std::uint64_t>& registers) {
+    return arguments(signatures, function, abi_of(machine, "x86_64"), registers);
+  };
+  EXPECT_EQ(shown("handle_mm_fault", {0x7F1234, 0x255}),
+            "address=0x7f1234, flags=0x255 (WRITE|ALLOW_RETRY|KILLABLE|USER|INTERRUPTIBLE)");
+  EXPECT_EQ(result(signatures, "handle_mm_fault", abi_of(machine), 0), "0");
+  EXPECT_EQ(result(signatures, "handle_mm_fault", abi_of(machine), 6), "0x6 (SIGBUS|MAJOR)");
+  EXPECT_EQ(shown("kernel_wait", {0x41, 0x41, 3}), "flags=0x41, faults=0x41 (WRITE|USER), few=3");
+  EXPECT_EQ(shown("vm_mmap_pgoff", {3, 0x22}),
+            "prot=0x3 (PROT_READ|PROT_WRITE), flag=0x22 (MAP_PRIVATE|MAP_ANONYMOUS)");
+  EXPECT_EQ(shown("vm_mmap_pgoff", {0, 0x10003}),
+            "prot=0x0 (PROT_NONE), flag=0x10003 (MAP_SHARED_VALIDATE|MAP_NONBLOCK)");
+  EXPECT_EQ(shown("filp_open", {0x88241, 0644}),
+            "flags=0x88241 (O_WRONLY|O_CREAT|O_TRUNC|O_CLOEXEC|O_LARGEFILE), mode=0644");
+  EXPECT_EQ(shown("filp_open", {0x8000, 0}), "flags=0x8000 (O_RDONLY|O_LARGEFILE), mode=0");
+  EXPECT_EQ(shown("copy_process", {0x10100}), "clone_flags=0x10100 (CLONE_VM|CLONE_THREAD)");
+  EXPECT_EQ(arguments(BtfSignatures(btf, {}, 64, "aarch64"), "filp_open", abi_of(machine), {0x4000, 0}),
+            "flags=0x4000 (O_RDONLY|O_DIRECTORY), mode=0");
+  EXPECT_EQ(arguments(BtfSignatures(btf, {}, 64, "ppc64le"), "filp_open", abi_of(machine), {0x4000, 0}),
+            "flags=0x4000, mode=0");
+}
+
+TEST(CallTypes, LateValuesTakeTheirPlace) {
+  const Machine machine;
+  const Btf btf(MadeFiles(machine).bytes);
+  const std::vector<RecordedFunction> recorded = {{"read_file", {{"file->comm", true}, {"name", true}}}};
+  const CallSignature signature = *BtfSignatures(btf, recorded, 64).signature("read_file");
+  const std::uint64_t registers[] = {1, 2, 3};
+  const auto with = [&](Bytes late) {
+    CallValues values = call_values(signature, abi_of(machine), registers, {});
+    add_late_values(values, signature, abi_of(machine), late);
+    return values_text(values);
+  };
+  const std::string without = "file=0x1, name=0x2, count=3, ..., file->comm=?";
+  ByteBuilder late(machine);
+  late.u16(1).u16(3).text("etc");
+  EXPECT_EQ(with(late.get()), "file=0x1, name=\"etc\" (read at exit), count=3, ..., file->comm=?");
+  for (std::size_t cut = 0; cut < late.size(); ++cut) EXPECT_EQ(with(Bytes(late.get()).first(cut)), without);
+  EXPECT_EQ(with(ByteBuilder(machine).u16(2).u16(0).get()), without);  // there is no such value
 }
 
 TEST(CallTypes, ResultsNameErrors) {
@@ -195,6 +284,8 @@ TEST(CallTypes, ResultsNameErrors) {
     EXPECT_EQ(result(signatures, "try_it", abi, 0xFFFFFFF4), "-12 (ENOMEM)");
     EXPECT_EQ(result(signatures, "try_it", abi, wide ? 0xABCD00000003 : 3), "3");
     EXPECT_EQ(result(signatures, "count", abi, 0xFFFFFFF4), "0xfffffff4");
+    EXPECT_EQ(result(signatures, "map", abi, word(-12)), "-12 (ENOMEM)");  // as IS_ERR_VALUE() has it
+    EXPECT_EQ(result(signatures, "map", abi, word(-4096)), wide ? "0xfffffffffffff000" : "0xfffff000");
     EXPECT_EQ(result(signatures, "is_ready", abi, 0xFF00), "false");
     EXPECT_EQ(result(signatures, "is_ready", abi, 0xFF01), "true");
     EXPECT_EQ(result(signatures, "find_file", abi, 0xC0001000), "0xc0001000");

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "cli/graph_record.hpp"
+#include "support/made_types.hpp"
 
 namespace kmt {
 namespace {
@@ -47,6 +48,43 @@ TEST_F(GraphWords, WhatAsksForARecording) {
   EXPECT_EQ(asks_for_recording(options), "");
   options.duration = "1s";
   EXPECT_EQ(asks_for_recording(options), "-d");
+}
+
+TEST(GraphFunctions, OfSeveralModulesAreRefused) {
+  EXPECT_NO_THROW(check_modules({{"probe", "loop", 1}, {"probe", "loop", 2}, {"open", "", 3}}));
+  EXPECT_THROW(check_modules({{"probe", "", 1}, {"probe", "loop", 2}}), Error);
+  try {
+    check_modules({{"probe", "loop", 1}, {"probe", "nbd", 2}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "probe is in loop and in nbd: calls of both cannot be told apart in one recording");
+    EXPECT_EQ(error.hint(), "Name one of them: nbd:probe");
+  }
+}
+
+TEST(GraphFunctions, ThatTheCompilerHasChangedAreNamed) {
+  const std::string traceable = "vfs_read\nmark_page.isra.0\nmark_page.part.0\nmark_pages\n";
+  const std::string kallsyms = "ffffffff81000000 t notrace_me\n";
+  EXPECT_NE(no_such_function("mark_page", traceable, kallsyms).hint().find("mark_page.isra.0, mark_page.part.0"),
+            std::string::npos);
+  EXPECT_NE(no_such_function("vfs_raed", traceable, kallsyms).hint().find("Did you mean \"vfs_read\"?"),
+            std::string::npos);
+  EXPECT_NE(no_such_function("notrace_me", traceable, kallsyms).hint().find("notrace"), std::string::npos);
+}
+
+TEST(GraphFunctions, HaveTheArgumentsOfConditions) {
+  const test::MadeFiles files({kHostOrder, sizeof(long)});
+  const CallTypes types{files.bytes, {{"read_file", {{"file->comm", true}}}}};
+  const std::vector<TraceableFunction> functions = {{"read_file", "", 1}, {"untyped", "", 2}};
+  EXPECT_NO_THROW(check_conditions(types, functions, {"count", "file->comm"}));
+  EXPECT_NO_THROW(check_conditions({}, functions, {"anything"}));
+  try {
+    check_conditions(types, functions, {"count", "cuont"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("\"cuont\""), std::string::npos);
+    EXPECT_NE(error.hint().find("read_file(file, name, count, flags, sync, mode)"), std::string::npos) << error.hint();
+  }
 }
 
 TEST(TemporaryFolder, GoesWithAllInIt) {

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
+#include "support/documented_keys.hpp"
 #include "trace/kernel_release.hpp"
 #include "views/json_pages.hpp"
 #include "views/text_pages.hpp"
@@ -295,15 +295,7 @@ TEST_F(Pages, JsonHasTheDocumentedKeysInTheirOrder) {
   add_fallback(1);
   add(EventKind::page_free, 64).context = Context::kNmi;
   const auto json = nlohmann::ordered_json::parse(json_pages(result(), {}));
-  const std::string document = read_file(std::string(KMEMTRACE_DOCS) + "/formats/pages-json.md");
-  const auto keys = [&](const nlohmann::ordered_json& object) {
-    std::string text;
-    for (const auto& [key, value] : object.items()) {
-      text += key + " ";
-      EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
-    }
-    return text;
-  };
+  const test::DocumentedKeys keys("pages-json.md");
   EXPECT_EQ(keys(json),
             "schema complete trace total fragmentation tasks_total tasks types fallback_types failures_total failures "
             "anomalies findings ");

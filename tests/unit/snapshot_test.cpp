@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/sources.hpp"
+#include "support/documented_keys.hpp"
 #include "views/json_snapshot.hpp"
 #include "views/text_snapshot.hpp"
 
@@ -177,23 +178,14 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   set("missing", "kmemleak\tnot there\t\n");
   set("vmstat", "what\n");
   const auto json = nlohmann::ordered_json::parse(json_snapshot(result(), {}));
-  const std::string document = read_file(std::string(KMEMTRACE_DOCS) + "/formats/snapshot-json.md");
-  const auto keys = [&](const nlohmann::ordered_json& object) {
-    std::string text;
-    for (const auto& [key, value] : object.items()) {
-      text += key + " ";
-      EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key;
-    }
-    return text;
-  };
+  const test::DocumentedKeys keys("snapshot-json.md");
   EXPECT_EQ(keys(json),
             "schema taken_unix_ns release machine page_size sources total_bytes balance slab_caches_total slab_caches "
             "vmalloc_total vmalloc allocinfo_total allocinfo cgroups_total cgroups slab_allocations_total "
             "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak zones "
             "free_by_type percpu sockets meminfo vmstat missing unknown_lines_total unknown_lines ");
   EXPECT_EQ(keys(json["balance"][0]), "id label bytes depth counted source ");
-  for (const auto& one : json["balance"])
-    EXPECT_NE(document.find(fmt::format("`{}`", one["id"].get<std::string>())), std::string::npos) << one["id"];
+  for (const auto& one : json["balance"]) keys.expect(one["id"].get<std::string>());
   EXPECT_EQ(keys(json["slab_caches"][0]),
             "name merged held_bytes in_use_bytes empty_bytes padding_bytes tail_bytes active_objects objects "
             "object_bytes slabs asked_object_bytes align order partial_slabs cpu_slabs cpu_partial_slabs attributes ");

@@ -78,7 +78,8 @@ std::vector<std::pair<std::string, std::string>> formats(Machine machine) {
                                      {"unsigned int depth", 8 + word, 4},
                                      {"unsigned long long calltime", 16 + word, 8},
                                      {"unsigned long long rettime", 24 + word, 8},
-                                     {"unsigned long retval", 32 + word, word}})}};
+                                     {"unsigned long retval", 32 + word, word},
+                                     {"__data_loc char[] late", 32 + 2 * word, 4}})}};
 }
 
 class Calls {
@@ -104,9 +105,12 @@ class Calls {
     record.u32(static_cast<std::uint32_t>(values.size()) << 16 | behind).bytes(values);
     page_.record(10, record.align(4).get());
   }
-  void leave_own(std::uint64_t function, std::uint64_t value) {
+  void leave_own(std::uint64_t function, std::uint64_t value, const std::vector<std::uint8_t>& late = {}) {
     ByteBuilder record = common(kOwnExit).word(function).u32(0);
-    page_.record(10, record.pad_to(16 + machine_.long_bytes).u64(5000).u64(5700).word(value).get());
+    record.pad_to(16 + machine_.long_bytes).u64(5000).u64(5700).word(value);
+    const auto behind = static_cast<std::uint32_t>(record.size() + 4);
+    record.u32(static_cast<std::uint32_t>(late.size()) << 16 | behind).bytes(late);
+    page_.record(10, record.align(4).get());
   }
 
   TraceDat trace(bool with_types) const {
@@ -266,7 +270,7 @@ TEST(TypedGraph, OwnEventsThroughAFile) {
     calls.enter_own(kReadFile, {0xC0ABC000, 0xC0DEF000, 4096, 0x255, 1, 7}, values.get());
     calls.leave_own(kReadFile, 4096);
     calls.enter_own(kReadFile, {0xC0ABC000, 0, 1, 2, 0, 7}, {});
-    calls.leave_own(kReadFile, 1);
+    calls.leave_own(kReadFile, 1, ByteBuilder(machine).u16(0).u16(3).text("usr").get());
     const std::vector<std::uint8_t> bytes = calls.trace(true).version_7();
     const Btf btf(MadeFiles(machine).bytes);
     const CallAbi abi{machine.order, 8 * machine.long_bytes, ""};
@@ -291,6 +295,9 @@ TEST(TypedGraph, OwnEventsThroughAFile) {
       EXPECT_EQ(lines[0],
                 "read_file(file=0xc0abc000, name=\"etc\", count=4096, flags=0x255, sync=true, mode=FAST, "
                 "file->level=9, file->comm=?) = 4096;");
+      EXPECT_EQ(lines[1],
+                "read_file(file=0xc0abc000, name=\"usr\" (read at exit), count=1, flags=2, sync=false, mode=FAST, "
+                "file->level=?, file->comm=?) = 1;");
       EXPECT_EQ(lines_of(graph_of(trace, {{"file->level==9", "name==\"etc\""}})), (Lines{lines[0]}));
       const auto json = nlohmann::json::parse(json_graph(graph_of(trace), view()));
       EXPECT_EQ(json["calls"][0]["arguments"], (nlohmann::json{{"file", "0xc0abc000"},
@@ -302,9 +309,66 @@ TEST(TypedGraph, OwnEventsThroughAFile) {
                                                                {"file->level", 9},
                                                                {"file->comm", nullptr}}));
       EXPECT_EQ(json["calls"][0]["result"], 4096);
+      EXPECT_EQ(json["calls"][0]["read_late"], nlohmann::json::array());
+      EXPECT_EQ(json["calls"][1]["read_late"], nlohmann::json({"name"}));
+      EXPECT_EQ(json["calls"][1]["arguments"]["name"], "usr");
     }
   }
   std::filesystem::remove_all(folder);
+}
+
+// Two calls of which the second has no known time, and losses around them.
+CallGraphResult calls_with_gaps() {
+  CallGraphResult result;
+  result.functions.resize(2);
+  result.functions[0].name = "vfs_read";
+  result.functions[0].calls = result.functions[0].timed = 1;
+  result.functions[0].total_ns = result.functions[0].self_ns = result.functions[0].longest_ns = 1000;
+  result.functions[1].name = "vfs_write";
+  result.functions[1].calls = result.functions[1].cut_off = 1;
+  result.calls.resize(2);
+  result.calls[0].began_ns = 1000;
+  result.calls[0].ended_ns = 2000;
+  result.calls[0].end_seen = true;
+  result.calls[0].duration_ns = 1000;
+  result.calls[1].function = 1;
+  result.calls[1].began_ns = 5000;
+  result.steps = {{0, false}, {0, true}, {1, false}};
+  result.calls_traced = result.calls_selected = 2;
+  result.gaps = {{0, 3, 2500, 2600, {}}, {1, 4, 2700, 2800, {}}, {0, 5, 3000, 3500, {}}, {1, {}, 6000, 0, {}}};
+  return result;
+}
+
+TEST(TypedGraph, GapsStandBetweenCalls) {
+  const std::string text = text_graph(calls_with_gaps(), view(), {});
+  const std::string expected =
+      "vfs_read();\nCPU:0 [LOST 8 EVENTS]\nCPU:1 [LOST 4 EVENTS]\n 0)               |  vfs_write() {";
+  EXPECT_NE(text.find(expected), std::string::npos) << text;
+  EXPECT_NE(text.find("\nCPU:1 [LOST EVENTS]\n\n"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(json_graph(calls_with_gaps(), view()));
+  EXPECT_EQ(json["gaps"][3],
+            nlohmann::json({{"cpu", 1}, {"after_ns", 6000}, {"before_ns", nullptr}, {"events", nullptr}}));
+}
+
+TEST(TypedGraph, TimesThatNobodyKnowsAreNotZero) {
+  TextStyle narrow;
+  narrow.width = 80;
+  GraphOptions by_time = view();
+  by_time.sort = &graph_function_columns()[2];
+  const std::string text = text_graph(calls_with_gaps(), by_time, narrow);
+  EXPECT_EQ(text.find("0 ns"), std::string::npos) << text;
+  EXPECT_NE(text.find("Cut off"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(json_graph(calls_with_gaps(), by_time));
+  EXPECT_EQ(json["functions"][1]["total_ns"], nullptr);
+}
+
+TEST(TypedGraph, FunctionsThatWereNotCalledAreNamed) {
+  CallGraphResult result;
+  result.not_called = {"vfs_write"};
+  EXPECT_NE(text_graph(result, view(), {}).find("\nvfs_write was not called while recording.\n"), std::string::npos);
+  result = calls_with_gaps();
+  result.not_called = {"vfs_open", "vfs_truncate"};
+  EXPECT_NE(text_graph(result, view(), {}).find("vfs_open, vfs_truncate were not called"), std::string::npos);
 }
 
 TEST(TypedGraph, DamagedListsOfValuesAreRefused) {

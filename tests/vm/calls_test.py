@@ -139,6 +139,15 @@ class Calls(unittest.TestCase):
             self.assertRegex(line, r'= -(2 \(ENOENT\)|9 \(EBADF\)|36 \(ENAMETOOLONG\))')
             self.assertEqual('"/' in line, '(EBADF)' not in line, line)
 
+    def test_names_on_untouched_pages_are_read_late(self):
+        """That they are the right ones is tested above."""
+        late = [call for call in self.graph['calls'] if call.get('read_late')]
+        self.assertGreater(len(late), 100)
+        of_known = [call for call in late if call['tid'] in self.known]
+        self.assertEqual({('do_sys_openat2', 'filename')},
+                         {(call['function'], name) for call in of_known for name in call['read_late']})
+        self.assertGreater(sum(call['arguments']['filename'].startswith('untouched-') for call in of_known), 100)
+
     def test_condition_selects_one_call(self):
         tid, calls = next(iter(self.recorded.items()))
         wanted = [call for call in calls if call[0] == 'ksys_read' and call[2] == -9][77]

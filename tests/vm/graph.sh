@@ -61,6 +61,18 @@ wait $graph
 echo $? >interrupted.code
 graph all vfs_read -a -d 1s --json --limit 0
 kill $loop
+graph written ksys_write --args -- sh -c 'echo no NUL behind this'
+graph never vfs_truncate,ksys_write --args -- sh -c 'echo written'
+graph nothing vfs_truncate --args -- true
+run where 2 kmemtrace graph --backend "$backend" --where 'cuont==5' vfs_read -- touch /tmp/ran
+if [ "$backend" = bpf ]; then
+  graph maps vm_mmap_pgoff,handle_mm_fault,do_sys_openat2 --args --ret --show 'how->flags' --show 'how->mode' --limit 0 -- \
+    sh -c 'echo >/tmp/made'
+  graph where_shown do_sys_openat2 --where 'how->mode==0666' --json -- sh -c 'echo >/tmp/made'
+fi
+graph page vfs_read --html page.html -- cat /etc/hostname
+run flames 0 kmemtrace flamegraph kept.kmt --call-paths -o flames.svg
+run timeline 0 kmemtrace export kept.kmt --to perfetto -o timeline.pftrace
 run unknown 2 kmemtrace graph --backend "$backend" vfs_raed -- true
 run show 3 kmemtrace graph --backend ftrace --show 'file->f_flags' vfs_read -- touch /tmp/ran
 case $(uname -r) in 5.* | 6.1.*) run refused 3 kmemtrace graph --backend ftrace vfs_read -- touch /tmp/ran ;; esac

@@ -21,11 +21,11 @@ work() {
 
 work &
 work=$!
-kmemtrace investigate --for 30s -o none --cpu 50 --json >none.json 2>none.err
+kmemtrace investigate --for 60s -o none --cpu 100 --json >none.json 2>none.err
 echo $? >none.code
 make_disks &
 disks=$!
-kmemtrace investigate --for 30s -o leak --cpu 50 --json >leak.json 2>leak.err
+kmemtrace investigate --for 60s -o leak --cpu 100 --json >leak.json 2>leak.err
 echo $? >leak.code
 kill $work $disks
 rm -f leak/trace.kmt none/trace.kmt

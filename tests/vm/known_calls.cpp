@@ -22,6 +22,7 @@ namespace {
 
 constexpr long kRoundsOnCpu = 16;
 constexpr long kRoundsWithoutClone = 128;
+constexpr long kRoundsWithoutUntouched = 32;
 constexpr std::uint64_t kPage = 4096;
 
 // As the kernel returns it.
@@ -38,7 +39,7 @@ class Task {
   explicit Task(long number) : number_(number), id_(static_cast<int>(::syscall(SYS_gettid))) {
     zero_ = open("/dev/zero", O_RDONLY);
     file_ = open("/tmp/known-" + std::to_string(number), O_RDWR | O_CREAT);
-    if (zero_ < 0 || file_ < 0) std::abort();
+    if (zero_ < 0 || file_ < 0 || ::ftruncate(file_, kPage) != 0) std::abort();
   }
 
   void run(long rounds, long cpus) {
@@ -49,6 +50,7 @@ class Task {
       read_zeros(round);
       seek(round % 5 == 0 ? -1 - static_cast<long>(unique) : static_cast<long>(unique));
       open_missing(unique);
+      if (round % kRoundsWithoutUntouched == 0) open_untouched(unique);
       map(unique);
       if (round % kRoundsWithoutClone == 0) clone_task(round);
     }
@@ -112,6 +114,16 @@ class Task {
     if (is_absolute) name.insert(0, "/");
     const long result = call(SYS_openat, folder, name.c_str(), O_RDONLY, 0);
     note("openat", folder, name, result);
+  }
+
+  // A name on a page that is not mapped before the kernel reads it.
+  void open_untouched(std::uint64_t unique) {
+    const std::string name = "untouched-" + std::to_string(unique);
+    if (::pwrite(file_, name.c_str(), name.size() + 1, 0) < 0) std::abort();
+    auto* const page = static_cast<const char*>(::mmap(nullptr, kPage, PROT_READ, MAP_SHARED, file_, 0));
+    const long result = call(SYS_openat, AT_FDCWD, page, O_RDONLY, 0);
+    note("openat", AT_FDCWD, name, result);
+    ::munmap(const_cast<char*>(page), kPage);
   }
 
   void map(std::uint64_t unique) {

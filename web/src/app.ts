@@ -14,18 +14,13 @@ export class App {
     readonly document: PageDocument,
     private readonly draw: (app: App) => void,
   ) {
-    this.state = this.stateOf(location.hash);
+    this.state = fromHash(location.hash, document.traces.length, document.front);
     window.addEventListener('hashchange', () => {
-      const state = this.stateOf(location.hash);
+      const state = fromHash(location.hash, document.traces.length, document.front);
       if (toHash(state) === toHash(this.state)) return;
       this.state = state;
       this.redraw();
     });
-  }
-
-  private stateOf(hash: string): State {
-    const { traces, investigation } = this.document;
-    return investigation ? fromHash(hash, traces.length, 'findings') : fromHash(hash, traces.length);
   }
 
   model(side = this.state.side): Model {

@@ -46,15 +46,17 @@ export function toHash(state: State): string {
   return `#${page}${query ? `?${query}` : ''}`;
 }
 
-// `first`: what is shown where the address names nothing.
-export function fromHash(hash: string, traces: number, first: Page = traces > 1 ? 'compare' : 'overview'): State {
+// `front`: what is seen first.
+export function fromHash(hash: string, traces: number, front: Page | null = null): State {
   const [path, query = ''] = hash.replace(/^#/, '').split('?', 2);
   const [page, table] = path.split('/', 2);
   const words = new URLSearchParams(query);
   const range = /^(\d{1,9})-(\d{1,9})$/.exec(words.get('range') ?? '');
   const [from, to] = range ? [Number(range[1]), Number(range[2])] : [0, 0];
   return {
-    page: kPages.find((known) => known === page && (known !== 'compare' || traces > 1)) ?? first,
+    page:
+      kPages.find((known) => known === page && (known !== 'compare' || traces > 1)) ??
+      (traces > 1 ? 'compare' : (front ?? 'overview')),
     table: kTables.find((known) => known === table) ?? 'sites',
     side: traces > 1 && words.get('trace') === 'b' ? 1 : 0,
     filter: {

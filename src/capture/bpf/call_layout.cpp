@@ -22,7 +22,8 @@ constexpr std::uint16_t kEntryBytes = 80;
 constexpr std::uint16_t kCallTime = 24;
 constexpr std::uint16_t kReturnTime = 32;
 constexpr std::uint16_t kResult = 40;
-constexpr std::uint16_t kExitBytes = 48;
+constexpr std::uint16_t kLate = 48;
+constexpr std::uint16_t kExitBytes = 52;
 static_assert(kEntryBytes + KMT_MOST_VALUES_BYTES <= kMostRecordBytes);
 static_assert(KMT_CALL_ARGUMENTS == 6, "the description says so");
 
@@ -55,6 +56,7 @@ std::vector<FormatText> CallLayout::formats() const {
                                     "\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
                                     "\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n"
                                     "\tfield:unsigned long retval;\toffset:40;\tsize:8;\tsigned:0;\n"
+                                    "\tfield:__data_loc char[] late;\toffset:48;\tsize:4;\tsigned:1;\n"
                                     "\nprint fmt: \"func=%ps depth=%u retval=0x%lx\", (void *)REC->func, REC->depth, "
                                     "REC->retval\n",
                                     exit_id_, kCommonFields)}};
@@ -65,9 +67,9 @@ std::size_t CallLayout::build_record(const kmt_entry& entry, const std::uint64_t
   const std::uint64_t what = entry.words > 0 ? words[0] : 0;
   const std::uint64_t function = what & 0xFFFFFFFF;
   const std::uint64_t values_bytes = what >> 48;
-  const std::uint64_t fewest_words =
-      is_entry ? KMT_CALL_WORDS + (values_bytes + 7) / 8 : std::uint64_t{KMT_RETURN_WORDS};
-  if (entry.words < fewest_words || function >= addresses_.size() || values_bytes > KMT_MOST_VALUES_BYTES)
+  const std::uint64_t words_before = is_entry ? KMT_CALL_WORDS : KMT_RETURN_WORDS;
+  const std::uint64_t most_bytes = is_entry ? KMT_MOST_VALUES_BYTES : KMT_LATE_BYTES;
+  if (entry.words < words_before + (values_bytes + 7) / 8 || function >= addresses_.size() || values_bytes > most_bytes)
     throw Error("A ring of a BPF program holds what is no call");
   std::size_t size = is_entry ? kEntryBytes : kExitBytes;
   std::memset(to, 0, size);
@@ -76,15 +78,15 @@ std::size_t CallLayout::build_record(const kmt_entry& entry, const std::uint64_t
   write_field(to + kDepth, what >> 32 & 0xFFFF, 4);
   if (is_entry) {
     std::memcpy(to + kArguments, words + 1, KMT_CALL_ARGUMENTS * sizeof(std::uint64_t));
-    write_field(to + kValues, size | values_bytes << 16, 4);
-    std::memcpy(to + size, words + KMT_CALL_WORDS, values_bytes);
-    size += values_bytes;
-    while (size % 4 != 0) to[size++] = 0;
-    return size;
+  } else {
+    write_field(to + kCallTime, words[1], 8);
+    write_field(to + kReturnTime, entry.time_ns, 8);
+    write_field(to + kResult, words[2], 8);
   }
-  write_field(to + kCallTime, words[1], 8);
-  write_field(to + kReturnTime, entry.time_ns, 8);
-  write_field(to + kResult, words[2], 8);
+  write_field(to + (is_entry ? kValues : kLate), size | values_bytes << 16, 4);
+  std::memcpy(to + size, words + words_before, values_bytes);
+  size += values_bytes;
+  while (size % 4 != 0) to[size++] = 0;
   return size;
 }
 
@@ -102,6 +104,8 @@ kmt_value table_entry_of(const TracedFunction& function, const ValuePath& path) 
   value.argument = static_cast<unsigned char>(path.argument);
   value.steps = static_cast<unsigned char>(path.offsets.size());
   value.is_string = path.is_string;
+  value.is_user = path.in_user_memory;
+  value.counted_by = path.counted_by ? *path.counted_by + 1 : 0;
   value.bytes = path.size;
   std::copy(path.offsets.begin(), path.offsets.end(), value.offsets);
   return value;

@@ -41,7 +41,10 @@ struct open_call {
   u32 frame;  // where its stack begins: of calls that are open at the same time no two are equal but by tail calls
   u32 function;
   u32 level;
+  u32 late;  // 1 + the number, among its function's values, of the first string that could not be read; 0: none
+  u32 late_room;
   u32 unused;
+  u64 late_at;
 };
 
 // The recorded calls of a task that are open, those of interrupts on top of it among them. An interrupt may come at any
@@ -117,6 +120,7 @@ static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, 
   KMT_ONCE(of->depth) = depth + 1;
   KMT_ONCE(call->frame) = frame;
   KMT_ONCE(call->function) = function;
+  KMT_ONCE(call->late) = 0;
   KMT_ONCE(call->level) = level;
   return (s32)depth;
 }
@@ -152,16 +156,36 @@ static __always_inline long read_memory(void* to, u32 bytes, u64 from) {
   return bpf_probe_read_user(to, bytes, (const void*)from);
 }
 
-static __always_inline long read_string(void* to, u32 bytes, u64 from) {
-  if ((s64)from < 0) return bpf_probe_read_kernel_str(to, bytes, (const void*)from);
+static __always_inline long read_string(void* to, u32 bytes, u64 from, bool is_user) {
+  if (!is_user && (s64)from < 0) return bpf_probe_read_kernel_str(to, bytes, (const void*)from);
   return bpf_probe_read_user_str(to, bytes, (const void*)from);
 }
 
 // Read each time: what the verifier knows of it from one place would make more ways of another.
-#define KMT_AGAIN(what) (*(const volatile u8*)&(what))
+#define KMT_AGAIN(what) (*(const volatile __typeof__(what)*)&(what))
 
-// How many bytes it has, at most KMT_STRING_BYTES, or KMT_NOT_READ. There is room for one more, the NUL.
-static __always_inline u32 read_value(const struct kmt_value* value, u64 at, u8* to) {
+// The bytes of a string, or KMT_NOT_READ; `room`: for it and its NUL.
+static __always_inline u32 read_bounded(u8* to, u32 room, u64 at, bool is_user) {
+  asm volatile("" : "+r"(room));  // so that the verifier sees the bound
+  if (room > KMT_STRING_BYTES + 1) room = KMT_STRING_BYTES + 1;
+  const long read = read_string(to, room, at, is_user);
+  return read > 0 && read <= KMT_STRING_BYTES + 1 ? (u32)read - 1 : KMT_NOT_READ;
+}
+
+static __always_inline u32 room_of(const struct kmt_value* value, const u64* words) {
+  u32 counter = KMT_AGAIN(value->counted_by) - 1;
+  asm volatile("" : "+r"(counter));  // what is compared is what is used, or Linux 6.1 does not see the bound
+  if (counter < KMT_CALL_ARGUMENTS) {
+    const u64 count = KMT_ONCE(words[1 + counter]);
+    return count < KMT_STRING_BYTES ? (u32)count + 1 : KMT_STRING_BYTES + 1;
+  }
+  return value->bytes != 0 ? value->bytes + 1 : KMT_STRING_BYTES + 1;
+}
+
+// How many bytes it has, at most KMT_STRING_BYTES, or KMT_NOT_READ. There is room for one more, the NUL. A string of a
+// program may be on a page that is not there yet: the call keeps where the first one is.
+static __always_inline u32 read_value(const struct kmt_value* value, u32 number, const u64* words, u64 at, u8* to,
+                                      struct open_call* call) {
   u32 bytes = value->bytes;
   if (value->steps == 0) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -182,15 +206,18 @@ static __always_inline u32 read_value(const struct kmt_value* value, u64 at, u8*
     bytes &= 15;
     return read_memory(to, bytes, at) == 0 ? bytes : KMT_NOT_READ;
   }
-  u32 most = bytes != 0 ? bytes + 1 : KMT_STRING_BYTES + 1;
-  asm volatile("" : "+r"(most));  // so that the verifier sees the bound
-  if (most > KMT_STRING_BYTES + 1) most = KMT_STRING_BYTES + 1;
-  const long read = read_string(to, most, at);
-  return read > 0 && read <= KMT_STRING_BYTES + 1 ? (u32)read - 1 : KMT_NOT_READ;
+  const u32 room = room_of(value, words);
+  bytes = read_bounded(to, room, at, KMT_AGAIN(value->is_user));
+  if (bytes == KMT_NOT_READ && (s64)at > 0 && KMT_ONCE(call->late) == 0) {
+    KMT_ONCE(call->late_at) = at;
+    KMT_ONCE(call->late_room) = room;
+    KMT_ONCE(call->late) = number + 1;
+  }
+  return bytes;
 }
 
 // The bytes of all values of a function, which are written behind the arguments.
-static __always_inline u32 read_values(const struct kmt_function* function, u64* words) {
+static __always_inline u32 read_values(const struct kmt_function* function, u64* words, struct open_call* call) {
   u8* to = (u8*)(words + KMT_CALL_WORDS);
   KMT_ONCE(words[0]) = 0;  // how many there are so far: there the verifier does not follow it
   for (u32 i = 0; i < KMT_MOST_VALUES && i < function->values; ++i) {
@@ -200,7 +227,7 @@ static __always_inline u32 read_values(const struct kmt_function* function, u64*
     if (!value || at > KMT_VALUES_BYTES) break;
     u32 argument = value->argument;
     if (argument >= KMT_CALL_ARGUMENTS) break;
-    const u32 bytes = read_value(value, words[1 + argument], to + at + 2);
+    const u32 bytes = read_value(value, i, words, words[1 + argument], to + at + 2, call);
     to[at + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)] = (u8)bytes;
     to[at + (__BYTE_ORDER__ != __ORDER_BIG_ENDIAN__)] = (u8)(bytes >> 8);
     KMT_ONCE(words[0]) = at + 2 + (bytes == KMT_NOT_READ ? 0 : bytes);
@@ -229,7 +256,7 @@ static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 f
   u64* words = (u64*)(entry + 1);
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) words[1 + i] = arguments[i];
-  const u32 bytes = with_values ? read_values(function, words) : 0;
+  const u32 bytes = with_values ? read_values(function, words, call_at(calls, (u32)depth)) : 0;
   words[0] = KMT_CALL_WHAT(number, depth, bytes);
   const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
   end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), 0, flags, false);
@@ -274,6 +301,19 @@ static __always_inline s32 depth_of_innermost(struct task_calls* calls, u32 numb
   return -1;
 }
 
+// What could not be read when the call began: the number of the value, its size, a u16 each, and its bytes. How many
+// bytes that is; 0: it cannot be read now either.
+static __always_inline u32 read_late(const struct open_call* call, u8* to) {
+  const u32 late = KMT_ONCE(call->late);
+  if (late == 0) return 0;
+  const u32 bytes = read_bounded(to + 4, KMT_ONCE(call->late_room), KMT_ONCE(call->late_at), true);
+  if (bytes == KMT_NOT_READ) return 0;
+  u16* const head = (u16*)to;
+  head[0] = (u16)(late - 1);
+  head[1] = (u16)bytes;
+  return 4 + bytes;
+}
+
 // An exit is that of a call that was recorded, or of none. Calls inside of it that are open still have ended unseen.
 // `slack`: how far its frame may be above that of its entry; 0: of a trampoline, which has them all right. Where frames
 // are wrong the function alone tells the call: if it calls itself and the inner entry was missed, the inner exit is
@@ -308,13 +348,15 @@ static __always_inline int call_ends(u32 number, u32 frame, u32 stack, u32 slack
   const u64 began_ns = call->began_ns;
   struct kmt_ring* ring = claim_ring(cpu, task, flags, stack);
   struct place place;
-  if (ring && begin_in(&place, ring, KMT_RETURN_WORDS * sizeof(u64))) {
+  if (ring && begin_in(&place, ring, KMT_RETURN_WORDS * sizeof(u64) + KMT_LATE_BYTES + 8)) {
     struct kmt_entry* entry = entry_at(&place);
     u64* words = (u64*)(entry + 1);
-    words[0] = KMT_CALL_WHAT(number, depth, 0);
+    const u32 bytes = read_late(call, (u8*)(words + KMT_RETURN_WORDS));
+    words[0] = KMT_CALL_WHAT(number, depth, bytes);
     words[1] = began_ns;
     words[2] = result;
-    end(&place, entry, KMT_ENTRY_RETURN, KMT_RETURN_WORDS, (s32)bpf_get_current_pid_tgid(), 0, flags, false);
+    const u32 all_words = (KMT_RETURN_WORDS + (bytes + 7) / 8) & 0xff;
+    end(&place, entry, KMT_ENTRY_RETURN, all_words, (s32)bpf_get_current_pid_tgid(), 0, flags, false);
   }
   pop(calls, depth);
   if (ring) release_ring(ring);

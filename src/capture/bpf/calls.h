@@ -12,6 +12,7 @@ enum {
   KMT_MOST_STEPS = 10,                     /* of a value */
   KMT_STRING_BYTES = 255,                  /* that are kept of a string */
   KMT_VALUES_BYTES = 1024,                 /* of a call: what begins behind it is not read */
+  KMT_LATE_BYTES = 4 + KMT_STRING_BYTES,   /* of a string that is read when the call ends */
   KMT_MOST_VALUES_BYTES = KMT_VALUES_BYTES + 2 + KMT_STRING_BYTES,
   KMT_NOT_READ = 0xffff,  /* in place of the size of a value */
   KMT_MOST_OPEN = 64,     /* traced calls of a task */
@@ -19,7 +20,8 @@ enum {
 };
 
 /* The words of KMT_ENTRY_CALL: KMT_CALL_WHAT; argument registers; values as docs/formats/kmt.md has them, filled up to
-   whole words. Of KMT_ENTRY_RETURN: KMT_CALL_WHAT; when the call began; the register of the result. */
+   whole words. Of KMT_ENTRY_RETURN: KMT_CALL_WHAT; when the call began; the register of the result; then as there what
+   was read late. */
 #define KMT_CALL_WHAT(function, depth, values_bytes) \
   ((unsigned long long)(function) | (unsigned long long)(depth) << 32 | (unsigned long long)(values_bytes) << 48)
 
@@ -34,7 +36,8 @@ struct kmt_value {
   unsigned char argument;
   unsigned char steps;
   unsigned char is_string;
-  unsigned char unused;
+  unsigned char is_user; /* of a string: in user memory, whatever the address looks like */
   unsigned int bytes;
+  unsigned int counted_by; /* of a string: 1 + the argument that tells how long it may be at most; 0: none does */
   unsigned int offsets[KMT_MOST_STEPS];
 };

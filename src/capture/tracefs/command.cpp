@@ -81,6 +81,9 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
       if (action.sa_handler != SIG_IGN) ::signal(number, SIG_DFL);
     }
     ::signal(SIGXFSZ, SIG_DFL);
+    // Until the exec it is the command, too: what it calls then is to be counted as the command's.
+    const char* const slash = std::strrchr(argv[0], '/');
+    ::prctl(PR_SET_NAME, slash != nullptr ? slash + 1 : argv[0]);
     go.write_end.reset();
     char byte = 0;
     // One byte lets it go; the end of the pipe means that the recorder gave up.

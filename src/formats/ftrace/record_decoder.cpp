@@ -268,9 +268,10 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
         plan.arguments = args->offset;
         plan.most_arguments = args->size != 0 ? std::min(args->size / word_bytes, kMostArguments) : kMostArguments;
       }
-      if (const FormatField* values = format.field("values");
-          values != nullptr && values->is_dynamic && !values->is_relative && values->size == 4)
-        plan.values = find({"values"}, true);
+      for (const char* const name : {"values", "late"})
+        if (const FormatField* values = format.field(name);
+            values != nullptr && values->is_dynamic && !values->is_relative && values->size == 4)
+          plan.values = find({name}, true);
       break;
     case EventKind::other:
       if (const FormatField* caller = format.field("caller"); caller != nullptr && is_kernel_stack(format)) {
@@ -406,12 +407,24 @@ void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) co
     event.bytes_requested = load_field(record, plan.return_value);
     event.page_flags |= CallFlags::kReturnValue;
   }
+  if (plan.kind == EventKind::call_exit && info_.call_records)
+    if (const Bytes late = values_of(plan, record); !late.empty())
+      set_late_record(event, info_.call_records->add({}, late));
   if (plan.began.size == 0 || plan.ended.size == 0) return;
   const std::uint64_t began = load_field(record, plan.began);
   const std::uint64_t ended = load_field(record, plan.ended);
   if (ended < began) return;
   event.bytes_allocated = ended - began;
   event.page_flags |= CallFlags::kDuration;
+}
+
+// What a recorder has read beside registers.
+Bytes RecordDecoder::values_of(const Plan& plan, Bytes record) const {
+  if (plan.values.size == 0) return {};
+  const std::uint64_t where = load_field(record, plan.values);
+  const std::uint64_t offset = where & 0xFFFF;
+  const std::uint64_t length = where >> 16;
+  return offset + length <= record.size() ? record.subspan(offset, length) : Bytes();
 }
 
 // Of an array without a size there is what the record has room for.
@@ -422,18 +435,9 @@ std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record) co
   for (std::size_t at = plan.arguments; count < plan.most_arguments && at + word_bytes <= record.size();
        at += word_bytes)
     registers[count++] = load_sized(record.data() + at, word_bytes, order_);
-  Bytes values;
-  if (plan.values.size != 0) {
-    const std::uint64_t where = load_field(record, plan.values);
-    const std::uint64_t offset = where & 0xFFFF;
-    const std::uint64_t length = where >> 16;
-    if (offset + length <= record.size()) values = record.subspan(offset, length);
-  }
   std::vector<std::uint8_t> collected;
-  if (plan.probed_values != 0) {
-    collected = collect_values(probed_values_[plan.probed_values], record, order_);
-    values = collected;
-  }
+  if (plan.probed_values != 0) collected = collect_values(probed_values_[plan.probed_values], record, order_);
+  const Bytes values = collected.empty() ? values_of(plan, record) : Bytes(collected);
   return info_.call_records->add(std::span(registers).first(count), values);
 }
 

@@ -111,6 +111,7 @@ class RecordDecoder {
   static Plan compile(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
   void decode_page(const Plan& plan, Bytes record, Event& event) const;
   void decode_call(const Plan& plan, Bytes record, Event& event) const;
+  Bytes values_of(const Plan& plan, Bytes record) const;
   std::uint64_t keep_call_record(const Plan& plan, Bytes record) const;
   StackId decode_stack(const Plan& plan, Bytes record);
   std::uint64_t load_field(Bytes record, Field field) const;

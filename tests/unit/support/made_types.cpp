@@ -11,7 +11,7 @@ MadeFiles::MadeFiles(Machine machine) {
   const int whole = types.integer("int", 4, BTF_INT_SIGNED);
   const int unsigned_whole = types.integer("unsigned int", 4);
   const int long_whole = types.integer("long", word, BTF_INT_SIGNED);
-  const int unsigned_long = types.integer("unsigned long", word);
+  const int unsigned_long = types.integer("long unsigned int", word);
   const int long_long = types.integer("long long", 8, BTF_INT_SIGNED);
   const int character = types.integer("char", 1, BTF_INT_SIGNED);
   const int byte = types.integer("unsigned char", 1);
@@ -65,6 +65,7 @@ MadeFiles::MadeFiles(Machine machine) {
   types.function("is_ready", boolean_name, {});
   types.function("count", unsigned_whole, {});
   types.function("try_it", whole, {});
+  types.function("map", unsigned_long, {});
   const int gfp = btf__add_typedef(btf, "gfp_t", unsigned_whole);
   types.function("allocate", types.pointer(0), {{"size", size}, {"gfp", gfp}});
   bytes = types.bytes();

@@ -42,13 +42,14 @@ function valueText(value: CallValue): string {
 
 // What it returned; empty where that is not known, or nothing.
 export function resultText(call: TracedCall): string {
+  if (call.result_text) return call.result_text;
   if (call.error !== null) return String(call.error);
   if (call.result !== null) return valueText(call.result);
   return call.return_value ?? '';
 }
 
 export function argumentTexts(call: TracedCall): [string, string][] {
-  return Object.entries(call.arguments ?? {}).map(([name, value]) => [name, valueText(value)]);
+  return Object.entries(call.argument_texts ?? call.arguments ?? {}).map(([name, value]) => [name, valueText(value)]);
 }
 
 // "vfs_read(file=0xffff888103a5c000, count=4096) = 4096"

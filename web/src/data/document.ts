@@ -249,6 +249,8 @@ export interface TracedCall {
   lost_events: boolean;
   inside_hidden: boolean;
   arguments: Record<string, CallValue> | null;
+  argument_texts?: Record<string, string> | null;
+  result_text?: string | null;
   return_value: string | null;
   result: CallValue;
   error: number | null;
@@ -261,15 +263,16 @@ export interface CalledFunction {
   calls: number;
   cut_off: number;
   lost_events: number;
-  total_ns: number;
-  self_ns: number;
-  longest_ns: number;
+  total_ns: number | null; // null: of no call the time is known
+  self_ns: number | null;
+  longest_ns: number | null;
   inside: Inside;
 }
 
 export interface Calls {
   first: number; // so many of the first calls are held
   slowest: number; // and so many of the slowest
+  unfiltered?: boolean; // options select events by what calls are not chosen by
   graph: {
     calls_traced: number;
     calls_selected: number;
@@ -326,6 +329,7 @@ export interface PageDocument {
   version: string;
   traces: TraceDocument[];
   diff: Diff | null;
+  front?: 'calls' | 'findings' | null; // the part that is seen first
   investigation: Investigation | null;
 }
 

@@ -66,7 +66,7 @@ function failedColumns<Row extends Measured>(functions: CalledFunction[]): Colum
 }
 
 function functionTable(app: App, { graph }: Calls, allocators: AllocatorName[]): HTMLElement {
-  const times: [string, string, string, (row: Function) => number][] = [
+  const times: [string, string, string, (row: Function) => number | null][] = [
     ['total-time', 'Time', 'how long its calls took, from the first to the last instruction', (row) => row.total_ns],
     ['self-time', 'Self', 'of that, outside of traced calls that it made and of interrupts', (row) => row.self_ns],
     ['longest', 'Longest', 'how long the longest call took', (row) => row.longest_ns],
@@ -262,6 +262,8 @@ export function callsPage(app: App): HTMLElement {
       `${count(graph.calls_traced)} calls of ${count(graph.functions_total)} functions were traced. What was allocated inside a call is what its task allocated while it ran, without interrupts on top.`,
     ),
     notFollowed(app, ['task', 'range']),
+    calls.unfiltered === true &&
+      note('Calls are those of the whole trace: of the options that select events only --pid chooses calls.'),
     report.trace.lost_events > 0 &&
       note('Events were lost: calls that ran then are marked, and may have allocated more inside.'),
     graph.arguments &&

@@ -97,7 +97,7 @@ function explained(finding: GrowthFinding): HTMLElement {
 function findingSection(finding: GrowthFinding, at: number): HTMLElement {
   const growth = finding.growth;
   const first = finding.processes[0];
-  const who = first?.process ? `${first.task} (pid ${first.process})` : finding.task;
+  const who = first.process !== null ? `${first.task} (pid ${first.process})` : finding.task;
   return section(
     `${at + 1}. ${growth ? rate(growth.bytes_per_s) : ''} in ${printable(finding.function)}, by ${printable(who)}`,
     el('p', { class: 'lead' }, `${kCertainty[finding.certainty]}. ${finding.reasons.map(printable).join('. ')}.`),

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which numbers of calls are sets of flags, and what these are called: by the kernel's own enumerations where it has
+// them, else by names that are part of its interface to programs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "symbols/btf.hpp"
+#include "trace/call_signature.hpp"
+
+namespace kmt {
+
+enum class FlagMeaning : std::uint8_t { none, fault_flags, fault_result, protection, mapping, opening, cloning, mode };
+
+// Of an argument, or of a value behind one, by its name ("flags", "how->mode") and the function's. `type`: as
+// Btf::strip() tells it. Of what is no integer none.
+FlagMeaning flag_meaning(std::string_view function, std::string_view value, const Btf::Stripped& type);
+// Of a result.
+FlagMeaning flag_meaning_of_result(const Btf::Stripped& type);
+
+// The enumeration that has the names; empty: none has, or the types lack it.
+std::optional<std::uint32_t> flag_enumeration(const Btf& btf, FlagMeaning meaning);
+// Null: no names are known. `arch` as uname -m, empty: one of those that have the usual numbers.
+std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meaning, std::string_view arch);
+// Of an enumeration whose values are bits, most of all; else null.
+std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators);
+
+}  // namespace kmt

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// That a document of docs/formats names the keys of JSON.
+#pragma once
+
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+
+namespace kmt::test {
+
+class DocumentedKeys {
+ public:
+  // "pages-json.md"
+  explicit DocumentedKeys(const std::string& document)
+      : text_(read_file(std::string(KMEMTRACE_DOCS) + "/formats/" + document)) {}
+
+  // The keys of an object in their order, each with a blank behind it.
+  std::string operator()(const nlohmann::ordered_json& object) const {
+    std::string text;
+    for (const auto& [key, value] : object.items()) {
+      text += key + " ";
+      expect(key);
+    }
+    return text;
+  }
+  void expect(const std::string& word) const { EXPECT_NE(text_.find("`" + word + "`"), std::string::npos) << word; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace kmt::test
