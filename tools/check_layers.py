@@ -39,6 +39,7 @@ THIRD_PARTY = {
     'event-parse.h': ['formats/ftrace'],
     'bpf/': ['capture/bpf', 'symbols'],
     'tbb/': ['analysis'],
+    'cxxabi.h': ['symbols'],
     'elfutils/': ['symbols'],
     'dwarf.h': ['symbols'],
     'gelf.h': ['symbols'],

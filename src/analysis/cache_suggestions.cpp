@@ -118,6 +118,7 @@ class Chooser {
         users[kind.function] +=
             by_traffic_ ? static_cast<double>(kind.allocations) : static_cast<double>(kind.average_live);
     std::vector<std::pair<double, std::string>> sorted;
+    sorted.reserve(users.size());
     for (const auto& [name, weight] : users) sorted.emplace_back(-weight, name);
     std::ranges::sort(sorted);
     std::vector<std::string> names;

@@ -30,9 +30,10 @@ void parse_number(CallCondition& condition) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  const bool octal = !hex && text.size() > 1 && text.starts_with('0');  // as modes are shown
   if (hex) text.remove_prefix(2);
   std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : octal ? 8 : 10);
   if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return;
   condition.bits = negative ? -value : value;
   condition.is_negative = negative;

@@ -80,7 +80,7 @@ CallSiteId CallPaths::site_of(std::uint64_t address) {
 
 void CallPaths::tell_calls(Event& event) {
   const bool lacks_site = is_trampoline(event.call_site);
-  const bool lacks_stack = as_stacks_ && event.stack.value == 0;
+  const bool lacks_stack = as_stacks_ && info().stacks[event.stack].empty();
   if (!lacks_site && !lacks_stack) return;
   path_.clear();
   if (TaskCalls* const task = calls_.at(event); task != nullptr && task->around(interrupt_level(event)) != nullptr) {
@@ -93,7 +93,7 @@ void CallPaths::tell_calls(Event& event) {
   if (lacks_site) event.call_site = caller < path_.size() ? site_of(path_[caller]) : CallSiteId{};
   if (!lacks_stack || path_.empty()) return;
   if (!lacks_site && event.call_site.value != 0) add_call_site(info().call_sites[event.call_site.value], caller);
-  event.stack = stacks_.id_of(path_);
+  event.stack = stacks_.id_of_both(stacks_.id_of(path_), event.stack);
 }
 
 // It is nearer than any traced call that is no allocator's, or in that call, and says where.

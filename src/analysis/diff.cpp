@@ -18,14 +18,15 @@ namespace {
 
 KeyValue joined_by(const KeyValue& value, bool exact) {
   const auto name_of_code = [exact](const CodeAddress& code) {
-    return std::string(exact ? std::string_view(code.symbol) : function_of(code.symbol));
+    const bool whole = exact || !code.object.empty();
+    return std::string(whole ? std::string_view(code.symbol) : function_of(code.symbol));
   };
   if (const auto* code = std::get_if<CodeAddress>(&value)) return name_of_code(*code);
   if (const auto* task = std::get_if<TaskName>(&value)) return task->comm;
   if (const auto* named = std::get_if<NamedNumber>(&value)) return named->name;
   if (const auto* frames = std::get_if<std::vector<CodeAddress>>(&value)) {
     std::vector<CodeAddress> functions;
-    for (const CodeAddress& frame : *frames) functions.push_back({0, name_of_code(frame)});
+    for (const CodeAddress& frame : *frames) functions.push_back({0, name_of_code(frame), {}, false, frame.object});
     return functions;
   }
   return value;

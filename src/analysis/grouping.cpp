@@ -31,15 +31,22 @@ CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
   return {symbols.real_address(address), address == 0 ? "unknown" : symbols.name(address), symbols.frames(address)};
 }
 
+CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const SymbolNames& symbols) {
+  const UserName name = symbols.user_name(frame);
+  CodeAddress code{info.user_code.frames[frame].offset, name.symbol(), {}};
+  code.object = name.object.empty() ? "[unknown]" : name.object;
+  return code;
+}
+
 Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
-                   CacheNames& caches, FindCaller find_caller, bool tree)
+                   CacheNames& caches, FindCaller find_caller, GroupingOptions options)
     : by_(std::move(by)),
       info_(info),
       task_info_(tasks),
       symbols_(symbols),
       caches_(caches),
       find_caller_(std::move(find_caller)),
-      tree_(tree),
+      options_(options),
       by_syscall_(std::ranges::find(by_, GroupKey::syscall) != by_.end()),
       syscalls_(info, tasks, symbols),
       told_by_call_(std::all_of(by_.begin(), by_.end(), is_told_by_call)) {}
@@ -84,16 +91,18 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::call_site: return event.call_site.value;
     case GroupKey::caller: return caller_of(event);
     case GroupKey::stack: return event.stack.value;
+    case GroupKey::dso: return user_code_of(event, true);
+    case GroupKey::user_symbol: return user_code_of(event, false);
     case GroupKey::task: return task_of({event.tid, task_info_.lives.life_at(event.tid, event.time_ns)}, event, true);
     case GroupKey::process: {
       const Process process = process_of(event);
-      return task_of(tree_ ? oldest_ancestor(task_info_, process) : process, event, true);
+      return task_of(options_.tree ? oldest_ancestor(task_info_, process) : process, event, true);
     }
     case GroupKey::comm: return task_of({event.tid, nullptr}, event, false);
     case GroupKey::syscall: return syscalls_.id_of(event);
     case GroupKey::cgroup:
     case GroupKey::container: {
-      if (const char* const interrupt = interrupt_name(event); interrupt != nullptr) return text_id(interrupt);
+      if (const char* const interrupt = interrupt_of(event); interrupt != nullptr) return text_id(interrupt);
       return text_id(key == GroupKey::cgroup ? cgroup_of(task_info_, process_of(event), event.time_ns)
                                              : container_of(task_info_, process_of(event), event.time_ns));
     }
@@ -136,7 +145,7 @@ std::uint32_t Grouping::text_id(std::string text) {
 
 std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) {
   constexpr std::int64_t kNoId = std::int64_t{1} << 32;
-  const char* const interrupt = interrupt_name(event);
+  const char* const interrupt = interrupt_of(event);
   const std::string_view comm = interrupt != nullptr ? interrupt : task_name(task_info_, task.pid, event.time_ns);
   const bool has_id = with_id && interrupt == nullptr;
   const auto [recent, is_first] = known_tasks_[has_id ? 1 : 0].insert(static_cast<std::uint32_t>(task.pid));
@@ -154,8 +163,26 @@ std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) 
   return known->second;
 }
 
+const char* Grouping::interrupt_of(const Event& event) const {
+  return options_.with_interrupted ? nullptr : interrupt_name(event);
+}
+
+std::uint32_t Grouping::user_code_of(const Event& event, bool object) {
+  const char* const interrupt = interrupt_of(event);
+  if (interrupt != nullptr) return text_id(object ? "[kernel]" : interrupt);
+  if (code_of_stack_.size() <= event.stack.value) code_of_stack_.resize(info_.stacks.size());
+  KnownCode& known = code_of_stack_[event.stack.value];
+  if (known.object == 0) {
+    const std::span<const std::uint64_t> frames = info_.stacks.user(event.stack);
+    const CodeAddress code = frames.empty() ? CodeAddress{} : user_code_address(frames.front(), info_, symbols_);
+    known.object = 1 + text_id(frames.empty() ? "[kernel]" : code.object);
+    known.function = text_id(frames.empty() ? "[kernel]" : code.symbol);
+  }
+  return object ? known.object - 1 : known.function;
+}
+
 std::uint32_t Grouping::caller_of(const Event& event) {
-  if (event.stack.value == 0) return numbers_.id_of(info_.call_sites[event.call_site.value]).first;
+  if (info_.stacks[event.stack].empty()) return numbers_.id_of(info_.call_sites[event.call_site.value]).first;
   if (caller_of_stack_.size() <= event.stack.value) caller_of_stack_.resize(info_.stacks.size());
   std::uint32_t& known = caller_of_stack_[event.stack.value];
   if (known == 0) {
@@ -184,10 +211,14 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
       const std::size_t caller = find_caller_ ? find_caller_(stack) : 0;
       for (std::size_t i = 0; i < stack.size(); ++i) {
         frames.push_back(code_address(stack[i], symbols));
-        frames.back().is_wrapper = i < caller;
+        frames.back().is_wrapper = i < caller && caller < stack.size();
       }
+      for (const std::uint64_t frame : info_.stacks.user(StackId{value}))
+        frames.push_back(user_code_address(frame, info_, symbols));
       return frames;
     }
+    case GroupKey::dso:
+    case GroupKey::user_symbol: return texts_[value];
     case GroupKey::task:
     case GroupKey::process: return tasks_[value];
     case GroupKey::comm: return tasks_[value].comm;

@@ -40,17 +40,23 @@ struct Origin {
 
 // "unknown" where the kernel does not say the address.
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols);
+// Of a frame of TraceInfo::user_code.
+CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const SymbolNames& symbols);
 
 // The first frame of a stack that is no part or wrapper of an allocator.
 using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 
+struct GroupingOptions {
+  bool tree = false;  // GroupKey::process gives children to whom lived when the trace began and started them
+  bool with_interrupted = false;  // what interrupts allocate is that of the task and the program that they interrupted
+};
+
 class Grouping {
  public:
   // All that is given must outlive this; `tasks` knows what tasks are called, which `info` may not know yet. Without
-  // find_caller every frame counts as a caller. `tree`: GroupKey::process gives children to the process that lived
-  // when the trace began and started them.
+  // find_caller every frame counts as a caller.
   Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
-           CacheNames& caches, FindCaller find_caller, bool tree = false);
+           CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
 
   // Every event of the trace, in the order of time, before origin_of().
   void see(const Event& event) {
@@ -95,6 +101,8 @@ class Grouping {
   Process process_of(const Event& event) const;
   std::uint32_t text_id(std::string text);
   std::uint32_t caller_of(const Event& event);
+  std::uint32_t user_code_of(const Event& event, bool object);
+  const char* interrupt_of(const Event& event) const;
   KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
 
   std::vector<GroupKey> by_;
@@ -103,7 +111,7 @@ class Grouping {
   const SymbolNames& symbols_;
   CacheNames& caches_;
   FindCaller find_caller_;
-  bool tree_;  // processes are those that lived when the trace began
+  GroupingOptions options_;
   bool by_syscall_;
   Syscalls syscalls_;
   bool told_by_call_;  // the keys' values follow from what is_same_call() compares
@@ -115,7 +123,7 @@ class Grouping {
   // Values that are no ids by themselves.
   InternTable<std::uint64_t> numbers_;
   std::map<std::tuple<std::string, std::int64_t, const TaskLife*>, std::uint32_t> task_ids_;
-  std::map<std::string, std::uint32_t, std::less<>> text_ids_;  // of cgroups and containers
+  std::map<std::string, std::uint32_t, std::less<>> text_ids_;
   std::vector<std::string> texts_;
   std::vector<TaskName> tasks_;
   // The last answer for each task, and the name that it was for: names stay where they are in the tables.
@@ -124,7 +132,12 @@ class Grouping {
     const TaskLife* life;
     std::uint32_t value;
   };
-  FlatMap<KnownTask> known_tasks_[2];           // without and with its id
+  FlatMap<KnownTask> known_tasks_[2];  // without and with its id
+  struct KnownCode {
+    std::uint32_t object = 0;  // 0: not asked for yet, else 1 + number in texts_
+    std::uint32_t function = 0;
+  };
+  std::vector<KnownCode> code_of_stack_;        // of the program's part
   std::vector<std::uint32_t> caller_of_stack_;  // 0: not asked for yet, else 1 + number of the address
 };
 

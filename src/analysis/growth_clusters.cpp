@@ -73,6 +73,7 @@ ClusterKey key_of(const GrowthGroup& group) { return {group.task, std::string(fu
 
 std::vector<std::string_view> functions_of(const std::vector<std::string>& stack) {
   std::vector<std::string_view> functions;
+  functions.reserve(stack.size());
   for (const std::string& frame : stack) functions.push_back(function_of(frame));
   while (functions.size() > 1 && is_everywhere(functions.back())) functions.pop_back();
   return functions;

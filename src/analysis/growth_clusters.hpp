@@ -16,7 +16,7 @@ namespace kmt {
 struct ClusterKey {
   std::string task;
   std::string entry;
-  auto operator<=>(const ClusterKey&) const = default;
+  auto operator<=>(const ClusterKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // Groups that are judged, of either source.

@@ -228,6 +228,8 @@ class Judge {
     std::ranges::stable_sort(judgement.findings, [](const GrowthFinding& a, const GrowthFinding& b) {
       return a.certainty != b.certainty ? a.certainty < b.certainty : a.trend.bytes_per_s > b.trend.bytes_per_s;
     });
+    judgement.followed = static_cast<std::size_t>(std::ranges::count_if(
+        states_, [](const StateSeries& series) { return series.values.size() >= Trend::kFewestValues; }));
     judgement.states = state_growth(states_, evidence_.threshold_bytes_per_s);
     for (const GrowthFinding& finding : judgement.findings) explain(finding, judgement.states);
     judgement.left_out_bytes = left_out_bytes();
@@ -368,6 +370,7 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
 template <typename Row, typename Key>
 std::vector<Row> rows_of(std::map<Key, Row>&& rows) {
   std::vector<Row> sorted;
+  sorted.reserve(rows.size());
   for (auto& [key, row] : rows) sorted.push_back(std::move(row));
   std::ranges::stable_sort(sorted, std::greater(), &Row::bytes);
   if (sorted.size() > kMostRows) sorted.resize(kMostRows);
@@ -459,11 +462,16 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   return finding;
 }
 
+// Caches of slabs; recordings have others by what they are of.
+bool is_slab_cache(const std::string& cache) {
+  return !cache.starts_with("pages") && cache != "percpu memory" && cache != "vmalloc areas";
+}
+
 void Judge::explain(const GrowthFinding& finding, std::vector<StateGrowth>& states) {
   if (finding.certainty == Certainty::weak) return;
   for (const FindingCache& cache : finding.caches)
     for (StateGrowth& state : states)
-      if (state.name == cache.name || (state.name == "SUnreclaim" && !cache.name.starts_with("pages")) ||
+      if (state.name == cache.name || (state.name == "SUnreclaim" && is_slab_cache(cache.name)) ||
           (state.name == kUnaccounted && cache.name.starts_with("pages")))
         state.explained_bytes_per_s += cache.bytes_per_s;
 }
@@ -475,6 +483,24 @@ double Judge::left_out_bytes() const {
   for (const GrowthGroup& group : seen->groups)
     if (!group.left_out.empty()) bytes += group.bytes;
   return bytes;
+}
+
+// ---- commands
+
+bool is_plain(std::string_view text, std::string_view marks) {
+  return !text.empty() && std::ranges::all_of(text, [marks](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           marks.find(c) != std::string_view::npos;
+  });
+}
+
+// As a shell takes it for one word, and no command for an option.
+std::string shell_word(const std::string& path) {
+  std::string name = path.starts_with('-') ? "./" + path : path;
+  if (is_plain(name, "/._-+,:@%=")) return name;
+  std::string quoted = "'";
+  for (const char c : name) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace
@@ -490,19 +516,25 @@ Narrowing narrow(const InvestigationEvidence& evidence) {
 Judgement judge(const InvestigationEvidence& evidence) { return Judge(evidence).judgement(); }
 
 std::vector<std::string> next_commands(const InvestigationResult& result) {
+  const bool is_live = result.cost.has_value();  // else its processes are of another machine, or gone
+  const auto has_file = [&result](const char* name) {
+    return !result.folder.empty() &&
+           std::ranges::find(result.files, name, &InvestigationFile::name) != result.files.end();
+  };
+  const auto file = [&result](const char* name) { return shell_word(result.folder + "/" + name); };
   std::vector<std::string> commands;
   for (const GrowthFinding& finding : result.judgement.findings) {
     if (finding.certainty == Certainty::weak || commands.size() >= 4) continue;
     const FindingProcess& process = finding.processes.front();
-    if (process.process != 0) commands.push_back(fmt::format("ls -l /proc/{}/fd | tail", process.process));
-    commands.push_back(fmt::format("kmemtrace graph {} -d 5s --stacks", finding.function));
+    if (is_live && process.process != 0) commands.push_back(fmt::format("ls -l /proc/{}/fd | tail", process.process));
+    if (is_plain(finding.function, "_."))
+      commands.push_back(fmt::format("kmemtrace graph {} -a -d 5s", finding.function));
   }
-  if (!result.judgement.found() && result.seconds > 0 && result.cost)
+  if (!result.judgement.found() && result.seconds > 0 && is_live)
     commands.push_back(fmt::format("kmemtrace investigate --for {:.0f}m", std::max(result.seconds / 60 * 5, 5.0)));
-  if (result.trace_seconds > 0 && !result.folder.empty())
-    commands.push_back(fmt::format("kmemtrace leaks {}/trace.kmt", result.folder));
-  if (result.diff && !result.folder.empty())
-    commands.push_back(fmt::format("kmemtrace diff {0}/before.kmt {0}/after.kmt", result.folder));
+  if (has_file("trace.kmt")) commands.push_back("kmemtrace leaks " + file("trace.kmt"));
+  if (has_file("before.kmt") && has_file("after.kmt"))
+    commands.push_back(fmt::format("kmemtrace diff {} {}", file("before.kmt"), file("after.kmt")));
   return commands;
 }
 

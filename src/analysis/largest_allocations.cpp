@@ -66,6 +66,9 @@ void LargestAllocations::begin(const StreamedEvent& streamed) {
   slice.bytes_allocated = bytes;
   slice.began_ns = event.time_ns;
   slice.call_site = info_.call_sites[event.call_site.value];
+  const auto words = [](std::span<const std::uint64_t> part) { return std::vector(part.begin(), part.end()); };
+  slice.stack = words(info_.stacks[event.stack]);
+  slice.user_stack = words(info_.stacks.user(event.stack));
   slice.cache = streamed.cache;
   slice.cpu = event.cpu;
   slice.order = event.order;

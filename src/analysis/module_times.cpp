@@ -55,7 +55,9 @@ StackId ModuleTimes::stack_of(StackId stack, std::uint64_t time_ns) {
   if (!is_new) return {*known};
   frames_.clear();
   for (const std::uint64_t frame : info().stacks[stack]) frames_.push_back(loads_->address_at(frame, time_ns));
-  return {*known = stacks_.id_of(frames_).value};
+  if (std::ranges::equal(frames_, info().stacks[stack])) return {*known = stack.value};
+  const StackId kernel = stacks_.id_of(frames_);
+  return {*known = (info().stacks.user(stack).empty() ? kernel : stacks_.id_of_both(kernel, stack)).value};
 }
 
 }  // namespace kmt

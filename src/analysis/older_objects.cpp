@@ -17,6 +17,7 @@ namespace kmt {
 namespace {
 
 constexpr std::uint64_t kSampleClockNs = 1'000'000;  // a sample's time is a little coarser than an event's
+constexpr double kMostObjects = 0x1p63;              // more is damage, and no integer
 
 struct Lived {
   std::uint64_t objects = 0;
@@ -40,12 +41,18 @@ void add_alloc_traces(std::string_view text, LivedByCache& lived) {
   }
 }
 
+// Of a text that was cut off the last call sites are not known: it does not count.
+bool is_cut(const StateSample& sample, std::string_view name) {
+  const auto lines = split(text_of(sample, "missing"), '\n');
+  return std::ranges::any_of(lines, [name](std::string_view line) { return line.substr(0, line.find('\t')) == name; });
+}
+
 LivedByCache lived_at(const StateSample& sample) {
   LivedByCache lived;
   for (const std::string_view line : split(text_of(sample, "slabinfo"), '\n'))
-    if (const auto cache = parse_slabinfo_line(line))
+    if (const auto cache = parse_slabinfo_line(line); cache && cache->active >= 0 && cache->active < kMostObjects)
       lived[std::string(cache->name)].objects = static_cast<std::uint64_t>(cache->active);
-  add_alloc_traces(text_of(sample, "alloc_traces"), lived);
+  if (!is_cut(sample, "alloc_traces")) add_alloc_traces(text_of(sample, "alloc_traces"), lived);
   return lived;
 }
 
@@ -79,7 +86,9 @@ OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::
       row.exact = found->second.exact;
     }
   }
-  std::ranges::stable_sort(result.caches, [](const auto& a, const auto& b) { return a.frees > b.frees; });
+  std::ranges::sort(result.caches, [](const auto& a, const auto& b) {
+    return a.frees != b.frees ? a.frees > b.frees : a.cache < b.cache;
+  });
   return result;
 }
 

@@ -91,7 +91,7 @@ struct ReportAnalysis::State {
         symbols(symbol_names),
         caches(trace_info),
         grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info, symbol_names, caches,
-                 std::move(request.find_caller), request.tree),
+                 std::move(request.find_caller), {request.tree, request.with_interrupted}),
         classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info,
                                symbol_names, caches),
                    grouping),

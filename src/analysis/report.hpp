@@ -21,6 +21,8 @@ struct ReportRequest {
   FindCaller find_caller;  // for GroupKey::caller
   // What tasks are called, and their thread groups, of this trace read to its end; null: as far as it has been read.
   const TraceInfo* tasks = nullptr;
+  // What interrupts allocate counts as that of the task and the program that they interrupted, as perf has it.
+  bool with_interrupted = false;
   bool tree = false;             // GroupKey::process: children belong to whom started them, see Grouping
   bool history = false;          // fill ReportResult::histories; not with GroupKey::lifetime
   bool traffic = false;          // fill ReportResult::traffic; likewise

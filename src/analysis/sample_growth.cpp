@@ -47,7 +47,7 @@ SampleGrowth::SampleGrowth(std::uint64_t mean_bytes, const SymbolNames& symbols,
 
 std::uint32_t SampleGrowth::step_of(std::uint64_t time_ns) const {
   const std::uint64_t since = time_ns > begin_ns_ ? time_ns - begin_ns_ : 0;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(since / step_ns_, kSteps - 1));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(since / step_ns_, kSteps));
 }
 
 void SampleGrowth::change(Group& group, std::uint32_t step, double bytes) {
@@ -137,11 +137,34 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
     group.bytes = from.bytes;
     // Samples of several CPUs may come a little out of order.
     std::vector<double> changes(seen.steps);
-    for (const Change& one : from.changes) changes[std::min<std::size_t>(one.step, seen.steps - 1)] += one.bytes;
+    for (const Change& one : from.changes)
+      if (one.step < seen.steps) changes[one.step] += one.bytes;  // the step that has begun is not one yet
     double live = 0;
     for (const double one : changes) group.live.push_back(live += one);
   }
   return seen;
+}
+
+std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_kept) {
+  const struct {
+    std::uint64_t count;
+    const char* what;
+    const char* why;
+  } kinds[] = {
+      {losses.samples, "samples", "the ring buffer was full: what grows may be more"},
+      {losses.unfollowed, "ends of samples", "too many were live to follow them all: these samples do not count"},
+      {losses.ends, "times of ends of samples", "the ring buffer was full: they count as live until they were missed"},
+      {losses.no_stack, "stacks of samples", "the kernel had no room for them: their call site alone is known"},
+      {losses.missed, "allocations", "they came while another was being looked at on their CPU"},
+      {losses.missed_frees, "frees",
+       "they came while another was being looked at on their CPU: what they freed may "
+       "seem to live"},
+      {not_kept, "samples", "they were of more stacks and processes than are kept: they do not count"},
+  };
+  std::vector<UnseenSource> unseen;
+  for (const auto& [count, what, why] : kinds)
+    if (count > 0) unseen.push_back({fmt::format("{} {}", count, what), why, ""});
+  return unseen;
 }
 
 }  // namespace kmt

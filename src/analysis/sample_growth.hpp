@@ -32,7 +32,7 @@ class SampleGrowth {
   // Until `end_ns`; `release` is the kernel's, by which paths without tracepoints are known.
   GrowthSeen seen(std::uint64_t end_ns, const std::string& release,
                   const std::function<std::string(std::uint64_t)>& cgroup_name) const;
-  std::uint64_t not_kept() const { return not_kept_; }
+  std::uint64_t not_kept() const { return not_kept_; }  // samples
   std::uint64_t samples() const { return samples_; }
 
  private:
@@ -45,7 +45,7 @@ class SampleGrowth {
     std::uint64_t cgroup;
     std::uint32_t process;  // 0: of an interrupt
     std::string task;
-    std::string cache;  // empty: kmalloc
+    std::string cache;  // as GrowthGroup has it
     std::uint64_t live = 0;
     double objects = 0;
     double bytes = 0;
@@ -56,7 +56,7 @@ class SampleGrowth {
     double objects;
     double bytes;
   };
-  std::uint32_t step_of(std::uint64_t time_ns) const;
+  std::uint32_t step_of(std::uint64_t time_ns) const;  // kSteps: after the last
   void forget(const Live& object, std::uint64_t time_ns);
   static void change(Group& group, std::uint32_t step, double bytes);
 
@@ -71,5 +71,8 @@ class SampleGrowth {
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::unordered_map<std::uint64_t, Live> live_;  // by pointer
 };
+
+// What samples do not tell of; an entry for each kind of loss. Nothing where nothing was lost.
+std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_kept);
 
 }  // namespace kmt

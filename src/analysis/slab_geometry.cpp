@@ -43,12 +43,12 @@ unsigned slub_order(std::uint64_t bytes, const SlabMachine& machine) {
   objects = std::min(objects, std::max<std::uint64_t>(most, 1));
   if (page / bytes > kMostObjects) return order_of(bytes * kMostObjects, page) - 1;
   if (machine.version >= KernelVersion{6, 8}) {
-    for (const std::uint64_t fraction : {16, 8, 4, 2})
+    for (const std::uint64_t fraction : {16u, 8u, 4u, 2u})
       if (const auto order = order_between(order_of(objects * bytes, page), bytes, fraction, machine)) return *order;
     return whole;
   }
   for (; objects > 1; --objects)
-    for (const std::uint64_t fraction : {16, 8, 4})
+    for (const std::uint64_t fraction : {16u, 8u, 4u})
       if (const auto order = order_between(order_of(objects * bytes, page), bytes, fraction, machine)) return *order;
   return whole;
 }

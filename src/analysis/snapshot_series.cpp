@@ -111,7 +111,9 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
   std::size_t at = 0;
   for (const BalanceLine& line : snapshot.sheet) {
-    SnapshotRow& row = lines.at(line.id);
+    const auto found = lines.find(line.id);
+    if (found == lines.end()) continue;  // of a meminfo that was cut: what follows from it is not known
+    SnapshotRow& row = found->second;
     row.label = line.label;
     row.depth = line.depth;
     row.counted = line.counted;

@@ -75,7 +75,7 @@ std::uint32_t Syscalls::id_of(const Event& event) {
   if (event.tid == 0) return intern("[kernel thread]");  // idle
   if (state == nullptr && is_kernel_thread(tasks_, process_at(tasks_, event.tid, event.time_ns)))
     return intern("[kernel thread]");
-  return state == nullptr && event.stack.value == 0 ? 0 : intern("[outside of system calls]");
+  return state == nullptr && info_.stacks[event.stack].empty() ? 0 : intern("[outside of system calls]");
 }
 
 }  // namespace kmt

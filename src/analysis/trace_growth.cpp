@@ -26,7 +26,8 @@ bool is_of_page_table(std::string_view call_site) {
 std::vector<std::string> stack_of(const KeyValue& where) {
   std::vector<std::string> names;
   if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&where)) {
-    for (const CodeAddress& code : telling_frames(*stack)) names.push_back(code.symbol);
+    for (const CodeAddress& code : telling_frames(*stack))
+      if (code.object.empty()) names.push_back(code.symbol);
   } else if (const auto* const site = std::get_if<CodeAddress>(&where)) {
     names.push_back(site->symbol);
   }
@@ -38,7 +39,7 @@ std::string cache_of(const GroupRow& row) {
   if (row.allocator == Allocator::pages) return "pages of order " + plain_text(row.keys[kOrder]);
   if (row.allocator == Allocator::percpu) return "percpu memory";
   if (row.allocator == Allocator::vmap) return "vmalloc areas";
-  const std::string name = plain_text(row.keys[kCache]);
+  std::string name = plain_text(row.keys[kCache]);
   const auto* const size = std::get_if<std::uint64_t>(&row.keys[kSize]);
   const bool is_named = std::holds_alternative<std::string>(row.keys[kCache]);
   if (is_named && (!name.starts_with("kmalloc-") || name.starts_with("kmalloc-rcl-"))) return name;

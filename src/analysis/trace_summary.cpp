@@ -39,7 +39,8 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.recorded_at = note("recorded_at");
   summary.recorder_arguments = note("arguments");
   summary.lost_per_cpu = lost_events_per_cpu(info);
-  summary.stacks = info.stacks.size() - 1;
+  summary.stacks = info.stacks.kernel_stacks();
+  summary.user_stacks = info.stacks.user_stacks();
   summary.lost_events = total_lost_events(info);
   summary.lost_at_least = has_uncounted_loss(info);
   for (const Imperfection kind : kHidesEvents)

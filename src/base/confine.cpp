@@ -58,11 +58,11 @@ void allow(int ruleset, const fs::path& path, std::uint64_t rights) {
 
 }  // namespace
 
-bool confine(std::span<const std::string> outputs) {
+bool confine(std::span<const std::string> outputs, Network network) {
   const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return false;
   const std::uint64_t rights = known_to(version);
-  const Ruleset attributes{rights, version >= 4 ? kTcp : 0};
+  const Ruleset attributes{rights, version >= 4 && network == Network::none ? kTcp : 0};
   const std::size_t size = version >= 4 ? sizeof attributes : sizeof attributes.files;
   const FileDescriptor ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size, 0)));
   if (ruleset.get() < 0) throw system_error("Cannot make rules of Landlock", "");
@@ -70,7 +70,8 @@ bool confine(std::span<const std::string> outputs) {
   std::error_code code;
   const std::uint64_t writing = rights & ~kNever;
   for (const std::string& output : outputs) {
-    const fs::path path = fs::weakly_canonical(output, code);  // what a link names is written, beside it first
+    const fs::path path =
+        fs::weakly_canonical(fs::absolute(output), code);  // what a link names is written, beside it first
     if (code) continue;
     allow(ruleset.get(), path, writing);
     if (!fs::exists(path, code) || fs::is_regular_file(path, code) || fs::is_directory(path, code))

@@ -52,7 +52,7 @@ void add_analyse_options(CLI::App& command, AnalyseOptions& options) {
 
 bool begins_with_stacks(const AnalyseOptions& options) {
   return begins_with(options.trace, [&](const EventBatch& batch, const TraceInfo& info) {
-    return info.stacks.size() > 1 || (options.call_paths && has_call(batch));
+    return info.stacks.has_stacks() || (options.call_paths && has_call(batch));
   });
 }
 

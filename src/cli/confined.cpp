@@ -29,12 +29,19 @@ std::vector<std::string> outputs_of(const CLI::App& command) {
   return outputs;
 }
 
+// Of `export --to clickhouse`.
+bool goes_to_a_server(const CLI::App& command) {
+  const CLI::Option* const to = command.get_option_no_throw("--to");
+  return to != nullptr && to->count() > 0 && to->as<std::string>() == "clickhouse";
+}
+
 }  // namespace
 
 void confine_offline_commands(CLI::App& app) {
   app.parse_complete_callback([&app] {
     for (const CLI::App* const command : app.get_subcommands())
-      if (std::ranges::find(kOffline, command->get_name()) != kOffline.end()) confine(outputs_of(*command));
+      if (std::ranges::find(kOffline, command->get_name()) != kOffline.end())
+        confine(outputs_of(*command), goes_to_a_server(*command) ? Network::as_before : Network::none);
   });
 }
 

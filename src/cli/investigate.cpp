@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include <fmt/chrono.h>
@@ -19,6 +20,7 @@
 #include "base/units.hpp"
 #include "cli/analyse.hpp"
 #include "cli/html.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/investigate.hpp"
 #include "cli/investigate_copies.hpp"
 #include "cli/investigate_live.hpp"
@@ -126,6 +128,9 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
   request.by = keys_of_growth(by_stack);
   request.history = request.history_of_live = true;
   const ReportResult report = analyse(options, request);
+  if (!report.trace.complete)
+    result.unseen.push_back(
+        {"the end of the recording", "reading it was interrupted", "kmemtrace leaks reads it again"});
   result.lost_events = report.trace.lost_events;
   if (report.histories->axis.buckets == 0) return;  // nothing happened
   evidence.trace = trace_growth(report);
@@ -135,38 +140,52 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
   if (evidence.seconds == 0) evidence.seconds = static_cast<double>(report.trace.recorded_ns) / 1e9;
 }
 
-void add_files(const Place& place, InvestigationResult& result) {
+// A trace that cannot be read does not take away what was seen otherwise.
+bool could_read_trace(const std::string& path, const std::function<bool()>& by_stack, InvestigationEvidence& evidence,
+                      InvestigationResult& result) {
+  try {
+    read_trace(path, by_stack(), evidence, result);
+    return true;
+  } catch (const Error& error) {
+    result.unseen.push_back({"what was recorded", fmt::format("{}: {}", path, error.what()), error.hint()});
+    return false;
+  }
+}
+
+// Those that this run has written: an older one's may lie beside them.
+void add_files(const std::vector<std::string>& written, InvestigationResult& result) {
   constexpr std::pair<const char*, const char*> kFiles[] = {
       {"before.kmt", "snapshot at the begin: `kmemtrace snapshot`"},
       {"after.kmt", "snapshot at the end"},
       {"profile.kmt", "samples: `kmemtrace profile --show`"},
       {"trace.kmt", "the recording: `kmemtrace report`, `kmemtrace leaks`"}};
-  std::error_code code;
   for (const auto& [name, what] : kFiles)
-    if (fs::exists(place.folder() + "/" + name, code)) result.files.push_back({name, what});
+    if (std::ranges::find(written, name) != written.end()) result.files.push_back({name, what});
   result.files.push_back({"summary.json", "all of this, with every series"});
   result.files.push_back({"index.html", "all of this as a page"});
 }
 
 void write_text(const std::string& path, const std::string& text) {
-  ResultFile file(path, {}, 0600);
+  ResultFile file(path, {});
   file.write(text);
   file.finish();
 }
 
-int give(const Options& options, const Place& place, const std::string& trace, InvestigationResult& result) {
+int give(const Options& options, const Place& place, const std::vector<std::string>& written, const std::string& trace,
+         InvestigationResult& result) {
   if (place.keeps_files()) {
     result.folder = place.folder();
-    if (options.from.empty()) add_files(place, result);
+    add_files(written, result);
   }
   result.next = next_commands(result);
   const std::string json = json_investigation(result);
   if (place.keeps_files()) write_text(place.folder() + "/summary.json", json);
   AnalyseOptions analysing;
   analysing.trace.progress = false;
-  write_html(place.page(), trace.empty() ? std::vector<TraceFiles>() : std::vector<TraceFiles>{{trace}}, analysing, {},
-             json);
+  const bool is_whole = write_html(
+      place.page(), trace.empty() ? std::vector<TraceFiles>() : std::vector<TraceFiles>{{trace}}, analysing, {}, json);
   print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
+  if (!is_whole) return kInterruptedExitCode;
   return static_cast<int>(result.judgement.found() ? ExitCode::found : ExitCode::good);
 }
 
@@ -199,23 +218,27 @@ int investigate_live(const Options& options) {
   result.unseen = plan.unseen;
   result.unseen.insert(result.unseen.end(), watched.unseen.begin(), watched.unseen.end());
   result.cost = watched.cost;
-  const std::string trace = watched.recorded_seconds > 0 ? place.folder() + "/trace.kmt" : "";
-  if (!trace.empty()) read_trace(trace, watched.trace_has_stacks, watched.evidence, result);
+  std::string trace = watched.recorded_seconds > 0 ? place.folder() + "/trace.kmt" : "";
+  if (!trace.empty() && !could_read_trace(
+                            trace, [&] { return watched.trace_has_stacks; }, watched.evidence, result))
+    trace.clear();
   const auto stock_of = [&](const StateSample& sample) {
     return take_stock(parse_snapshot(sample, watched.kernel.page_size));
   };
   result.diff = diff(stock_of(watched.before), stock_of(watched.after));
   result.judgement = judge(watched.evidence);
-  return give(options, place, trace, result);
+  return give(options, place, watched.written, trace, result);
 }
 
 int investigate_copies(const Options& options) {
   if (options.dry_run) throw Error("--dry-run tells of this machine, --from reads copies: choose one");
-  const CopiedKernel copied = read_copies(options.from);
+  CopiedKernel copied = read_copies(options.from);
   InvestigationResult result;
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = threshold_of(options);
-  if (copied.states.size() > 1) {
+  if (!copied.no_times.empty()) {
+    result.unseen.push_back({"how fast it changed", copied.no_times, "copy /proc/uptime with the other files"});
+  } else if (copied.states.size() > 1) {
     evidence.states = states_over_time(copied.states, copied.page_size);
     evidence.seconds = static_cast<double>(copied.states.back().ticks - copied.states.front().ticks) / 1e9;
   }
@@ -227,21 +250,26 @@ int investigate_copies(const Options& options) {
     AnalyseOptions analysing;
     analysing.trace.files = {copied.trace};
     analysing.trace.progress = false;
-    read_trace(copied.trace, begins_with_stacks(analysing), evidence, result);
+    const auto has_stacks = [&] { return begins_with_stacks(analysing); };
+    if (!copied.before || !copied.after)
+      read_trace(copied.trace, has_stacks(), evidence, result);  // there is nothing else
+    else if (!could_read_trace(copied.trace, has_stacks, evidence, result))
+      copied.trace.clear();
     result.trace_seconds = evidence.trace ? evidence.trace->seconds() : 0;
   } else {
     result.unseen.push_back({"who allocates", "there is no trace among the copies", "kmemtrace record --stacks -d 1m"});
   }
-  if (copied.states.size() < Trend::kFewestValues && evidence.states.empty())
-    result.unseen.push_back({"whether what changed goes on",
-                             fmt::format("of {} states nothing is known but their difference",
-                                         std::max<std::size_t>(copied.states.size(), 2)),
-                             fmt::format("copies of {} times or more", Trend::kFewestValues)});
   if (copied.before && copied.after) result.diff = diff(*copied.before, *copied.after);
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
+  if (result.judgement.followed == 0 && result.diff)
+    result.unseen.push_back({"whether what changed goes on",
+                             copied.no_times.empty() ? fmt::format("of {} states nothing is known but their difference",
+                                                                   std::max<std::size_t>(copied.states.size(), 2))
+                                                     : "without times there are no rates",
+                             fmt::format("copies of {} times or more", Trend::kFewestValues)});
   const Place place(options.output);
-  return give(options, place, copied.trace, result);
+  return give(options, place, {}, copied.trace, result);
 }
 
 }  // namespace

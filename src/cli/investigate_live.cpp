@@ -91,6 +91,7 @@ class Sampler {
 
   void drain() { watcher_.drain(); }
   std::uint64_t samples() const { return growth_.samples(); }
+  std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
   std::uint64_t begin_ns() const { return begin_ns_; }
   GrowthSeen seen() {
     watcher_.drain();
@@ -145,8 +146,9 @@ class Watch {
     watched_.before = collect_snapshot();
     watched_.start_unix_ns = watched_.before.unix_ns;
     write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
+    watched_.written.emplace_back("before.kmt");
     begin_ = Clock::now();
-    begin_samples();
+    if (plan_.samples) begin_samples(kFirstMeanBytes);
     cpu_at_begin_ns_ = own_cpu_ns();
     double look = kFirstLook * request_.seconds;
     while (!is_over()) {
@@ -161,9 +163,15 @@ class Watch {
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
     watched_.evidence = std::move(last);
-    if (sampler_) write_profile(request_.folder + "/profile.kmt", sampler_->forms(), kernel_.symbols());
+    if (sampler_) {
+      write_profile(request_.folder + "/profile.kmt", sampler_->forms(), kernel_.symbols());
+      watched_.written.emplace_back("profile.kmt");
+      const std::vector<UnseenSource> lost = sampler_->unseen();
+      watched_.unseen.insert(watched_.unseen.end(), lost.begin(), lost.end());
+    }
     watched_.after = collect_snapshot();
     write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
+    watched_.written.emplace_back("after.kmt");
     watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9, kernel_seconds(), cpus_online()};
     return std::move(watched_);
   }
@@ -194,10 +202,10 @@ class Watch {
     return !watched_.cut_short.empty();
   }
 
-  void begin_samples() {
-    if (!plan_.samples) return;
+  void begin_samples(std::uint64_t mean_bytes) {
+    sampler_.reset();
     try {
-      sampler_ = std::make_unique<Sampler>(kFirstMeanBytes, kernel_, request_.seconds);
+      sampler_ = std::make_unique<Sampler>(mean_bytes, kernel_, request_.seconds - seconds());
     } catch (const Error& error) {
       watched_.unseen.push_back({"samples of all slab allocations", error.what(), error.hint()});
     }
@@ -229,8 +237,7 @@ class Watch {
         std::clamp(wanted, static_cast<double>(kFewestMeanBytes), static_cast<double>(kMostBytesApart)));
     if (mean > kFirstMeanBytes / 2 && mean < kFirstMeanBytes * 3 / 2) return;
     earlier_samples_ = sampler_->samples();
-    sampler_.reset();
-    sampler_ = std::make_unique<Sampler>(mean, kernel_, request_.seconds - seconds());
+    begin_samples(mean);
   }
 
   InvestigationEvidence evidence() {
@@ -269,6 +276,7 @@ class Watch {
 
 std::string any_of(const char* field, const std::vector<std::string>& values) {
   std::vector<std::string> terms;
+  terms.reserve(values.size());
   for (const std::string& value : values) terms.push_back(fmt::format("{} == {}", field, value));
   return fmt::format("{}", fmt::join(terms, " || "));
 }
@@ -336,10 +344,10 @@ void Watch::record_narrowed() {
   RecordOptions options;
   options.output = request_.folder + "/trace.kmt";
   options.no_progress = true;
-  options.stacks = !sampler_ || watched_.evidence.narrowing.pages;
+  options.stacks = !sampler_ || watched_.evidence.narrowing.pages ? "kernel" : "";
   options.duration = fmt::format("{:.3f}s", std::max(request_.seconds - seconds(), 1.0));
   options.max_memory = fmt::format("{}", kMostTraceBuffer);
-  watched_.trace_has_stacks = options.stacks;
+  watched_.trace_has_stacks = !options.stacks.empty();
   try {
     const std::string tracefs = usable_tracefs();
     select_events(watched_.evidence.narrowing, tracefs, watched_.before, options);
@@ -361,6 +369,7 @@ void Watch::record_narrowed() {
     };
     const auto [outcome, written] = run_recording(options, output, steps);
     watched_.recorded_seconds = outcome.seconds;
+    watched_.written.emplace_back("trace.kmt");
     if (!outcome.write_error.empty()) watched_.unseen.push_back({"the end of the recording", outcome.write_error, ""});
     print_notes(outcome);
   } catch (const Error& error) {  // what was seen otherwise is worth telling

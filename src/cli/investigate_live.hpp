@@ -31,6 +31,7 @@ struct WatchedKernel {
   std::uint64_t start_unix_ns = 0;
   double recorded_seconds = 0;  // 0: there is no trace
   bool trace_has_stacks = false;
+  std::vector<std::string> written;  // names of files in the folder
   std::string cut_short;             // why it ended early; empty: it did not
   std::vector<UnseenSource> unseen;  // beside what the plan knew
   InvestigationCost cost;

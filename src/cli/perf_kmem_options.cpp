@@ -12,6 +12,8 @@ namespace kmt {
 
 namespace {
 
+constexpr std::string_view kPerfKmem = "perf-kmem";
+
 // An option of perf's, and what does the same elsewhere.
 struct Peer {
   const char* option;
@@ -43,9 +45,14 @@ void take_lines(const CLI::App& command, const PerfKmemFlags& options, std::size
 
 void add_perf_kmem_options(CLI::App& command, PerfKmemFlags& options) {
   command
-      .add_option("--style", options.style, "Print the tables of another tool, for scripts that read them: perf-kmem")
+      .add_option(
+          "--style", options.style,
+          "Print the tables of another tool, for scripts that read them\nperf-kmem: those of perf kmem stat; "
+          "perf-report: of "
+          "each group of --by (default: comm,dso,user-symbol) its share of the events, or of the column of --sort, "
+          "as perf report prints it. What interrupts allocate is that of whom they interrupted there.")
       ->option_text("STYLE")
-      ->check(CLI::IsMember({"perf-kmem"}));
+      ->check(CLI::IsMember({"perf-kmem", "perf-report"}));
   command.add_flag("--caller", options.caller, "With --style: a table of call sites");
   command.add_flag("--alloc", options.alloc, "With --style: a table of addresses, of pages by frame");
   command.add_flag("--slab", options.slab, "With --style: the slab allocator (the default)");
@@ -64,7 +71,7 @@ void add_perf_kmem_options(CLI::App& command, PerfKmemFlags& options) {
 
 std::optional<PerfKmemOptions> perf_kmem_options(const CLI::App& command, const PerfKmemFlags& options,
                                                  std::size_t limit) {
-  if (options.style.empty()) {
+  if (options.style != kPerfKmem) {
     for (const Peer& peer : kPeers)
       if (command.count(peer.option) > 0)
         throw Error(fmt::format("{} goes with --style perf-kmem only", peer.option))

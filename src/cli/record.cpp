@@ -28,6 +28,7 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace record -F -- ls                     only ls and what it starts
   kmemtrace record -p 812 -p 813 --duration 5s  two tasks and what they fork
   kmemtrace record --cgroup system.slice/db.service --stacks
+  kmemtrace record --stacks=user -- make        which programs and libraries make the kernel allocate
   kmemtrace record -e kmem:kmalloc,kmem:kfree -e 'sched:sched_process_*'
   kmemtrace record --filter 'kmem:kmalloc:bytes_req > 4096'
   kmemtrace record --flight 30s --trigger 'SUnreclaim+500M'
@@ -122,7 +123,12 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
                               "Several may be given, with commas or with several -e. `kmemtrace list events` shows "
                               "them")
                  ->type_name("EVENT"));
-  command->add_flag("--stacks", options->stacks, "Record the kernel's stack with every event");
+  command
+      ->add_flag("--stacks{kernel}", options->stacks,
+                 "Record with every event the kernel's stack, --stacks=user the stack of the program that made the "
+                 "system call, --stacks=both the two\nOf a program there are 8 frames (with bpf 60), the first one at "
+                 "least: the others need frame pointers.")
+      ->check(CLI::IsMember({"kernel", "user", "both"}));
   command->add_flag("--syscalls", options->syscalls,
                     "Record where each system call begins and ends, for `report --by syscall` without stacks");
   repeatable(command

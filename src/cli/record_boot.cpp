@@ -76,7 +76,7 @@ BootPlan plan_boot(const RecordOptions& options, const std::string& tracefs) {
   const std::uint64_t share = std::max(request.most_buffer_bytes / plan.cpus / kMiB * kMiB, kMiB);
   plan.buffer_bytes = request.buffer_bytes.value_or(std::min(kPreferredBytes, share));
   plan.clock = clock_of(options, request, tracefs);
-  plan.stacks = options.stacks;
+  plan.stacks = wants_kernel_stacks(options);
   // Functions that the kernel calls through a table, so they have a symbol wherever they exist.
   const std::string symbols = try_read_file("/proc/kallsyms").value_or("");
   plan.has_trace_instance = symbols.find(" boot_instance\n") != std::string::npos;
@@ -158,7 +158,7 @@ std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options) {
   if (buffer) {
     say("This boot was traced: collecting {}\n",
         buffer->top_level ? "the top-level ring buffer, which this boot's parameters ask for" : buffer->path);
-    if (!options.events.empty() || !options.buffer.empty() || !options.clock.empty() || options.stacks)
+    if (!options.events.empty() || !options.buffer.empty() || !options.clock.empty() || !options.stacks.empty())
       say("note: -e, -b, --clock and --stacks choose the parameters of another boot; this one's are in "
           "/proc/cmdline\n");
     return buffer;

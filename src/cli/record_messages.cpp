@@ -84,7 +84,9 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   if (outcome.missed_events > 0)
     lost_by_cpu += fmt::format("  of any cpu: {} missed\n", humane_count(outcome.missed_events));
   const std::uint64_t lost = sum.lost + sum.unread + outcome.missed_events;
-  if (lost == 0) return say("Nothing was lost\n");
+  if (!outcome.missed_calls_are_known)
+    say("How many calls the kprobe events missed is not known: the kernel's files about them do not agree\n");
+  if (lost == 0) return say("Nothing{} was lost\n", outcome.missed_calls_are_known ? "" : " else");
   say("{} {} lost:\n{}", humane_count(lost), lost == 1 ? "event was" : "events were", lost_by_cpu);
   if (outcome.missed_events > 0 && outcome.missed_calls.empty())
     say("{} of these came in interrupts while the BPF program of the same event was at work\n",

@@ -56,6 +56,7 @@ TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   end.kernel.saved_cmdlines = recording.kernel.saved_cmdlines;
   end.kernel.thread_groups = recording.kernel.thread_groups;
   end.kernel.late_notes = recording.kernel.late_notes;
+  end.kernel.user_memory = recording.kernel.user_memory;
   for (const RawCpu& cpu : recording.cpus)
     end.cpu_stats.push_back(
         cpu_stats_of(recording.kernel, cpu.cpu, whole ? cpu.statistics : counts_of_part(cpu.statistics)));

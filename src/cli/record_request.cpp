@@ -88,6 +88,12 @@ Amount parse_amount(const char* option, const std::string& text) {
 bool writes_trace_dat(const RecordOptions& options) { return options.output.ends_with(".dat"); }
 bool uses_bpf(const RecordOptions& options) { return options.backend == "bpf"; }
 
+bool wants_kernel_stacks(const RecordOptions& options) {
+  return options.stacks == "kernel" || options.stacks == "both";
+}
+
+bool wants_user_stacks(const RecordOptions& options) { return options.stacks == "user" || options.stacks == "both"; }
+
 // Fails before anything is recorded, not after.
 void check_output(const std::string& path) {
   std::error_code code;
@@ -148,7 +154,8 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   if (!options.cgroup.empty()) request.cgroup = find_cgroup(options.cgroup);
   request.command = options.command;
   request.only_command = options.only_command;
-  request.stacks = options.stacks;
+  request.stacks = wants_kernel_stacks(options);
+  request.user_stacks = wants_user_stacks(options);
   if (options.syscalls)
     for (const EventName& event : {EventName{"raw_syscalls", "sys_enter"}, EventName{"raw_syscalls", "sys_exit"}}) {
       if (std::find(available.begin(), available.end(), event) == available.end())

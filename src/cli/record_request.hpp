@@ -29,7 +29,7 @@ struct RecordOptions {
   unsigned keep = 0;
   unsigned version = 7;
   bool version_given = false;
-  bool stacks = false;
+  std::string stacks;  // "kernel", "user", "both"; empty: none
   bool syscalls = false;
   bool page_owner = false;
   bool only_command = false;
@@ -41,6 +41,8 @@ struct RecordOptions {
 
 bool writes_trace_dat(const RecordOptions& options);  // else .kmt
 bool uses_bpf(const RecordOptions& options);          // else tracefs
+bool wants_kernel_stacks(const RecordOptions& options);
+bool wants_user_stacks(const RecordOptions& options);
 
 // All throw Error.
 void check_output(const std::string& path);

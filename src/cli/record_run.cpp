@@ -92,6 +92,12 @@ void print_notes(const RecordOutcome& outcome) {
   if (outcome.own_events_recorded)
     say("note: the recorder's own events are in the trace: in a PID namespace (a container) it cannot tell the kernel "
         "which they are. Record on the host to leave them out\n");
+  if (!outcome.no_mappings_reason.empty())
+    say("note: the kernel does not tell what programs map ({}): those that began and ended meanwhile have no names\n",
+        outcome.no_mappings_reason);
+  if (outcome.lost_mappings > 0)
+    say("warning: {} records of what programs mapped were lost: some of their functions may have no names\n",
+        outcome.lost_mappings);
   if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
 }
 

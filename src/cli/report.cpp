@@ -16,6 +16,7 @@
 #include "cli/perf_kmem_options.hpp"
 #include "cli/series.hpp"
 #include "views/json_report.hpp"
+#include "views/text_perf_report.hpp"
 #include "views/text_report.hpp"
 #include "views/text_series.hpp"
 
@@ -89,6 +90,14 @@ int report_as_html(const Options& options) {
   return write_html(options.html, traces, options.analyse, filter_of(options.filter)) ? 0 : kInterruptedExitCode;
 }
 
+// Options that go with no style of perf's.
+void refuse_with_perf_report(const CLI::App& command) {
+  for (const char* const option : {"--columns", "--json", "--over-time"})
+    if (command.count(option) > 0)
+      throw Error(fmt::format("{} does not go with --style perf-report", option))
+          .hint("Its columns are those of perf report. Leave one of the two out");
+}
+
 int report(const CLI::App& command, const Options& options) {
   if (names_series(options.analyse.trace)) {
     print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.limit}, options.result,
@@ -110,6 +119,12 @@ int report(const CLI::App& command, const Options& options) {
   request.tree = options.tree;
   if (options.tree && std::ranges::find(request.by, GroupKey::process) == request.by.end())
     throw Error("--tree needs the key process: --by process");
+  const bool as_perf_report = options.perf_kmem.style == "perf-report";
+  if (as_perf_report) {
+    refuse_with_perf_report(command);
+    request.with_interrupted = true;
+    if (options.by.empty()) request.by = {GroupKey::comm, GroupKey::dso, GroupKey::user_symbol};
+  }
   std::optional<PerfKmemOptions> perf_kmem = perf_kmem_options(command, options.perf_kmem, options.limit);
   if (perf_kmem) {
     perf_kmem->sort = view.sort;
@@ -119,6 +134,11 @@ int report(const CLI::App& command, const Options& options) {
   AnalyseOptions analysing = options.analyse;
   analysing.names = !perf_kmem || shows_code(*perf_kmem);
   const ReportResult result = analyse(analysing, request);
+  if (as_perf_report) {
+    const std::size_t limit = command.count("--limit") > 0 ? options.limit : 0;
+    print_result(text_perf_report(result, {options.sort.empty() ? nullptr : view.sort, limit}));
+    return result.trace.complete ? 0 : kInterruptedExitCode;
+  }
   if (perf_kmem) {
     fmt::print(stderr, "{}", perf_kmem_warnings(result));
     print_result(text_perf_kmem(result, *perf_kmem));

@@ -23,6 +23,16 @@ void add_symbol_options(CLI::App& command, SymbolOptions& options) {
                   "Take the kernel's debug info from FILE\nIt has to be of the very build that was traced.")
       ->option_text("FILE");
   add_kallsyms_option(command, options);
+  command
+      .add_option("--symfs", options.symfs,
+                  "Look for the programs and libraries of user stacks below DIR\nDIR is a copy of the root of the "
+                  "traced machine. Without it they are those of this machine; what is of another build than the traced "
+                  "one is passed over, and said. Debug info of programs is looked for by build-id, in --debug-dir and "
+                  "in /usr/lib/debug.")
+      ->option_text("DIR");
+  command.add_flag("--debuginfod", options.debuginfod,
+                   "Fetch debug info of programs from the servers of $DEBUGINFOD_URLS\nBy debuginfod-find. Nothing is "
+                   "asked of a network without this option.");
 }
 
 void add_kallsyms_option(CLI::App& command, SymbolOptions& options) {

@@ -269,8 +269,8 @@ void FleetExport::State::add_event(const StreamedEvent& streamed, const EventFie
   row.maybe<std::uint64_t>(fields.call_site).text(fields.symbol).text(function_of(fields.symbol)).text(fields.cache);
   row.maybe<std::uint8_t>(fields.order).text(fields.migrate_type).text(fields.gfp_flags);
   row.maybe<std::int32_t>(fields.node).number(fields.allocation).maybe<std::uint64_t>(fields.lifetime_ns);
-  row.length(event.stack.value == 0 ? 0 : info.stacks[event.stack].size());
-  if (event.stack.value != 0) names.stack(event.stack, [&](const std::string& symbol) { row.text(symbol); });
+  row.length(info.stacks[event.stack].size() + info.stacks.user(event.stack).size());
+  names.stack(event.stack, [&](const std::string& symbol) { row.text(symbol); });
 }
 
 void FleetExport::add(const StreamedEvent& streamed) {
@@ -315,12 +315,14 @@ void FleetExport::end(const StreamEnd& end) {
   state.send_trace(end);
 }
 
+// The level is compared here: 18.16 loses the column of a comparison of LowCardinality behind a constant SELECT.
 bool is_loaded(const ServerAddress& address, const FleetTrace& trace) {
   ClickHouse server(address);
-  return !server
-              .query(fmt::format("SELECT 1 FROM {}.traces WHERE trace = {}{} LIMIT 1", sql_name(server.database()),
-                                 sql_string(trace.id), trace.with_events ? " AND level = 'events'" : ""))
-              .empty();
+  const auto levels = server.query(fmt::format("SELECT DISTINCT level FROM {}.traces WHERE trace = {}",
+                                               sql_name(server.database()), sql_string(trace.id)));
+  return std::ranges::any_of(levels, [&](const nlohmann::json& row) {
+    return !trace.with_events || row.at(0).get<std::string>() == "events";
+  });
 }
 
 }  // namespace kmt

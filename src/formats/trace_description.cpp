@@ -213,6 +213,14 @@ void find_cpu_changes(const ClockScale& scale, TraceInfo& info) {
 
 }  // namespace
 
+void take_user_memory(UserMemory memory, TraceInfo& info) {
+  for (CodeObject& object : memory.objects) info.user_code.objects.push_back(std::move(object));
+  for (SpaceChange& change : memory.changes) {
+    change.object += UserCode::kFirstObject;
+    info.address_spaces.add(change);
+  }
+}
+
 std::string uname_of(const KernelDescription& kernel) {
   return fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release, kernel.machine);
 }
@@ -262,6 +270,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   if (!info.clock_in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
   info.kallsyms = std::move(kernel.kallsyms);
   info.call_types = std::move(kernel.call_types);
+  take_user_memory(std::move(kernel.user_memory), info);
   name_machine(description.uname, kernel);
   // As readers name in `uname`, which is of words, what a trace does not say.
   const auto known = [](const std::string& word) { return word == "unknown" ? std::string() : word; };
@@ -274,7 +283,8 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   info.notes = std::move(kernel.notes);
   if (!known(kernel.node_name).empty()) info.notes["host"] = kernel.node_name;
   for (const auto& [name, kind] :
-       {std::pair{"some_tasks", Imperfection::some_tasks}, std::pair{"some_cpus", Imperfection::some_cpus}})
+       {std::pair{"some_tasks", Imperfection::some_tasks}, std::pair{"some_cpus", Imperfection::some_cpus},
+        std::pair{"lost_mappings", Imperfection::lost_mappings}})
     if (const auto note = info.notes.find(name); note != info.notes.end())
       info.findings.add({kind, printable(note->second), {}, {}, {}});
   for (const bool at_begin : {true, false})

@@ -38,6 +38,8 @@ std::string inherited_findings(const Findings& findings);
 // description of the ring buffer's pages, which the word size comes from, cannot be parsed. Takes kallsyms and
 // large, away.
 void describe_machine(TraceDescription& description, TraceInfo& info);
+// Adds to what the info knows of processes' code; a part of a trace after the other.
+void take_user_memory(UserMemory memory, TraceInfo& info);
 // The same of a trace that consists of such pages: throws Error, too, when their description is missing.
 void describe_trace(TraceDescription& description, TraceInfo& info);
 

@@ -14,7 +14,7 @@ namespace {
 // Both lists are the same; one that grows in the project has to grow in the header.
 static_assert(static_cast<int>(EventKind::page_free_batched) == static_cast<int>(kmt::EventKind::page_free_batched) &&
               static_cast<int>(EventKind::vmap_free) == static_cast<int>(kmt::EventKind::vmap_free) &&
-              static_cast<int>(EventKind::call_exit) == static_cast<int>(kmt::EventKind::call_exit));
+              static_cast<int>(EventKind::syscall_exit) == static_cast<int>(kmt::EventKind::syscall_exit));
 
 constexpr std::array kContexts = {Context::task, Context::softirq, Context::hardirq, Context::nmi};
 

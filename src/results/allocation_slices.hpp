@@ -20,8 +20,10 @@ struct AllocationSlice {
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
   std::uint64_t began_ns = 0;
-  std::uint64_t call_site = 0;  // address; 0: the event does not say
-  std::string cache;            // empty: not known
+  std::uint64_t call_site = 0;            // address; 0: the event does not say
+  std::vector<std::uint64_t> stack;       // the kernel's part, addresses, innermost first; empty: not known
+  std::vector<std::uint64_t> user_stack;  // the program's: numbers of UserCode::frames
+  std::string cache;                      // empty: not known
   unsigned cpu = 0;
   unsigned order = 0;  // of pages
 

@@ -22,7 +22,12 @@ constexpr std::array kKeys = {
                  "the address that the allocation returns to"},
     GroupKeyInfo{GroupKey::caller, "caller", "Caller", kEach,
                  "the first address of the stack that is no wrapper of an allocator; the call site without a stack"},
-    GroupKeyInfo{GroupKey::stack, "stack", "Stack", kEach, "the kernel's stack (record --stacks)"},
+    GroupKeyInfo{GroupKey::stack, "stack", "Stack", kEach,
+                 "the stack (record --stacks), the kernel's part and the program's"},
+    GroupKeyInfo{
+        GroupKey::dso, "dso", "Object", kEach,
+        "the program or library that made the kernel allocate, [kernel] where none did (record --stacks=user)"},
+    GroupKeyInfo{GroupKey::user_symbol, "user-symbol", "Symbol", kEach, "the function there"},
     GroupKeyInfo{GroupKey::task, "task", "Task", kEach,
                  "the thread, by name and id; what interrupts allocate is theirs: [softirq], [hardirq], [nmi]"},
     GroupKeyInfo{GroupKey::process, "process", "Process", kEach,
@@ -61,6 +66,7 @@ std::string_view name_of(Allocator allocator) {
 }
 
 std::string plain_text(const CodeAddress& code) {
+  if (!code.object.empty()) return fmt::format("{} ({})", code.symbol, code.object);
   const std::string source = source_text(code.source);
   return source.empty() ? code.symbol : fmt::format("{} ({})", code.symbol, source);
 }

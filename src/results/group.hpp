@@ -22,6 +22,8 @@ enum class GroupKey : std::uint8_t {
   call_site,
   caller,
   stack,
+  dso,
+  user_symbol,
   task,
   process,
   comm,
@@ -64,6 +66,7 @@ struct CodeAddress {
   std::string symbol;
   std::vector<SourceFrame> source;  // as SymbolNames::frames() gives it
   bool is_wrapper = false;          // in a stack: in front of the caller, part or wrapper of an allocator
+  std::string object = {};          // of a user program's code, whose address is an offset in it: "libc.so.6"
 };
 // The frames of a stack that tell who allocates: from the caller on; all where every one is a wrapper.
 std::span<const CodeAddress> telling_frames(const std::vector<CodeAddress>& stack);

@@ -130,9 +130,11 @@ struct Judgement {
   std::vector<GrowthFinding> findings;  // the surest first, then the fastest
   std::vector<StateGrowth> states;      // what grew most first
   std::size_t judged = 0;               // groups of one task and entry
+  std::size_t followed = 0;             // lines of the kernel's own account, of values enough to judge them
   double left_out_bytes = 0;            // of groups that are not judged
 
-  bool found() const;  // something surely grows
+  bool found() const;                                     // something surely grows
+  bool is_told() const { return judged + followed > 0; }  // else nothing is known but a difference
 };
 
 struct UnseenSource {

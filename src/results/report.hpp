@@ -35,6 +35,7 @@ struct TraceSummary {
   std::uint64_t recorded_ns = 0;     // how long was recorded, within --time: rates are of this
   std::uint64_t events = 0;
   std::uint64_t stacks = 0;       // different kernel stacks, of the whole trace
+  std::uint64_t user_stacks = 0;  // different stacks of user programs, likewise
   std::uint64_t lost_events = 0;  // of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
   bool lost_at_least = false;      // of some losses nobody knows how many events they were: each counts as one

@@ -11,8 +11,9 @@ namespace kmt {
 // Of the running kernel. What cannot be read, and why, is said in the text "missing". Reads at most 60 MiB, and of what
 // takes long no more than three seconds.
 StateSample collect_snapshot();
-// Adds what of it the sample does not have yet, as a trace's begin and end have it: what tells which objects live, but
-// nothing that may take long on a large machine. page_owner only if asked for.
+// Adds what of it the sample does not have yet, as a trace's begin and end have it: not what tells nothing of the
+// objects that live, and page_owner, which is the largest, only if asked for. It reads no more, and no longer, than
+// collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
 // The same of copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, …
 // The text "uname" is that of `uname -a`, if it is there. Throws Error where there is no meminfo.

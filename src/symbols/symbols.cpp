@@ -181,7 +181,10 @@ const std::vector<SourceFrame>& Symbols::Sources::frames(std::uint64_t address, 
 }
 
 Symbols::Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers)
-    : info_(info), options_(std::move(options)), loads_(info.module_changes, note(info, "modules"), {}) {
+    : info_(info),
+      options_(std::move(options)),
+      loads_(info.module_changes, note(info, "modules"), {}),
+      user_(info.user_code, {options_.symfs, options_.debug_dirs, options_.debuginfod}) {
   if (!options_.kallsyms.empty()) kernel();
   if (options_.want_debug_info()) sources_ = std::make_unique<Sources>(info, kernel().text, options_, wrappers);
 }
@@ -208,9 +211,22 @@ std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
   return module ? sources_->frames(address - 1, *module) : std::vector<SourceFrame>();
 }
 
+UserName Symbols::user_name(std::uint64_t frame) const {
+  const UserFrame& of = info_.user_code.frames[frame];
+  if (of.object != UserCode::kKernel) return user_.name(static_cast<std::uint32_t>(frame));
+  // As perf names them: modules are objects of their own.
+  const std::string name = kallsyms().name(of.offset);
+  const std::size_t module = name.find(" [");
+  const std::size_t offset = name.find('+');
+  UserName user{module == std::string::npos ? "[kernel.kallsyms]" : name.substr(module + 1), "", of.offset, true};
+  if (offset != std::string::npos) user.function = name.substr(0, offset);
+  return user;
+}
+
 Findings Symbols::findings() const {
   Findings findings = kernel_.findings;
   if (sources_) findings.merge(sources_->findings);
+  findings.merge(user_.findings());
   return findings;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "symbols/kallsyms.hpp"
+#include "symbols/user_symbols.hpp"
 #include "trace/trace_info.hpp"
 #include "trace/wrappers.hpp"
 
@@ -20,6 +21,8 @@ struct SymbolOptions {
   std::string vmlinux;                  // the kernel's debug info; empty: it is searched for
   std::vector<std::string> debug_dirs;  // searched for the kernel's and the modules'
   bool lines = false;                   // search in /usr/lib/debug, by build-id
+  std::string symfs;                    // the root of the traced machine's programs; empty: this machine's
+  bool debuginfod = false;              // programs' debug info from the servers of DEBUGINFOD_URLS
 
   bool want_debug_info() const { return lines || !vmlinux.empty() || !debug_dirs.empty(); }
 };
@@ -38,6 +41,7 @@ class Symbols : public SymbolNames {
   // Debug info of a module is opened when one of its addresses is asked for. What was asked for once is kept. Not for
   // several threads.
   std::vector<SourceFrame> frames(std::uint64_t address) const override;
+  UserName user_name(std::uint64_t frame) const override;
 
   // Where symbols came from if not from the trace, and what debug info was not there or could not be checked, so far.
   Findings findings() const;
@@ -62,6 +66,7 @@ class Symbols : public SymbolNames {
   ModuleLoads loads_;
   mutable std::once_flag kernel_read_;
   mutable KernelSymbols kernel_;
+  mutable UserSymbols user_;
   std::unique_ptr<Sources> sources_;  // null when no debug info is wanted
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/byte_reader.hpp"
+#include "trace/call_frame.hpp"
 #include "trace/event.hpp"
 
 namespace kmt {
@@ -37,8 +38,10 @@ class CallRecords {
 };
 
 // Of an event call_exit: the number of what was read only then, a record without registers; 0: nothing, or nobody asked
-// for it. 48 bits, in two fields that calls have no use for.
+// for it. 48 bits, in two fields that calls have no use for but where they have a frame: who records those reads
+// nothing late.
 constexpr std::uint64_t late_record(const Event& exit) {
+  if (has_call_frame(exit)) return 0;
   return std::uint64_t{static_cast<std::uint16_t>(exit.node + 1)} << 32 | exit.gfp_flags;
 }
 constexpr void set_late_record(Event& exit, std::uint64_t number) {

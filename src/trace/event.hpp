@@ -54,6 +54,10 @@ struct CallFlags {
   static constexpr std::uint8_t kDuration = 0x01;
   static constexpr std::uint8_t kReturnValue = 0x02;
 };
+// In Event::page_flags of the record of a user stack, whose address is what UserStacks::keep() gave.
+struct StackFlags {
+  static constexpr std::uint8_t kUser = 0x01;
+};
 // The depth of a call that is this deep or deeper. Kernels keep at most 50 of a task (FTRACE_RETFUNC_DEPTH, Linux 6.1).
 constexpr std::uint8_t kMostCallDepth = 255;
 // The numa_node of an event that asks for none (NUMA_NO_NODE) or whose format has no such field.
@@ -82,7 +86,7 @@ struct Event {
   std::int8_t migrate_type;     // page events that have one, page_alloc_extfrag: asked for; -1: none there can be
   std::uint8_t fallback_order;  // page_alloc_extfrag: of the free block of another migrate type that is taken from
   std::uint8_t page_flags;      // PageFlags
-  StackId stack;                // of the kernel; of a kernel_stack record the one that fits no event
+  StackId stack;                // TraceInfo::stacks; of the record of a stack the one that fits no event
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 

@@ -11,6 +11,7 @@
 #include "base/endian.hpp"
 #include "trace/call_types.hpp"
 #include "trace/clock_scale.hpp"
+#include "trace/user_memory.hpp"
 
 namespace kmt {
 
@@ -42,6 +43,7 @@ struct KernelDescription {
   std::string clock;           // the one in brackets
   ClockScale clock_scale;      // where its ticks are no nanoseconds
   CallTypes call_types;        // where calls are recorded
+  UserMemory user_memory;      // where user stacks are
   // What else is worth knowing of the machine and the recording, by name: docs/formats/kmt.md, "Notes".
   std::map<std::string, std::string> notes;
   std::map<std::string, std::string> late_notes;  // those that become known while recording

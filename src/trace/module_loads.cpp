@@ -19,6 +19,7 @@ constexpr unsigned kLoadShift = 30;
 constexpr unsigned kPartShift = 28;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << kPartShift;
 constexpr std::uint64_t kMostInitBytes = 1 << 20;
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 template <typename T>
 bool number(std::string_view text, T& value, int base = 10) {
@@ -60,21 +61,29 @@ std::vector<ModuleChange> parse_module_changes(std::string_view text, const Cloc
 
 ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view modules, const ModuleEvents& events) {
   if (changes.empty()) return;
-  // The last such event from one time to another.
-  const auto event_between = [&](const std::string& name, bool loaded, std::uint64_t from,
-                                 std::uint64_t to) -> std::optional<std::uint64_t> {
+  const auto events_of = [&events](const std::string& name) -> const ModuleEvents::mapped_type* {
     const auto of_module = events.find(name);
-    if (of_module == events.end()) return std::nullopt;
-    for (auto event = of_module->second.upper_bound(to); event != of_module->second.begin();) {
-      --event;
-      if (event->first < from) break;
-      if (event->second == loaded) return event->first;
-    }
+    return of_module == events.end() ? nullptr : &of_module->second;
+  };
+  // The last load that is told of until then.
+  const auto loaded_at = [&](const std::string& name, std::uint64_t until) -> std::optional<std::uint64_t> {
+    const auto* const told = events_of(name);
+    if (told == nullptr) return std::nullopt;
+    for (auto event = told->upper_bound(until); event != told->begin();)
+      if ((--event)->second) return event->first;
     return std::nullopt;
   };
+  // It is told before or after it is noticed: what a module does at its end comes between.
   const auto end_load = [&](Load& load, const std::string& name, std::uint64_t noticed_ns) {
-    if (load.to_ns != ~std::uint64_t{0}) return;
-    load.to_ns = event_between(name, false, load.from_ns, noticed_ns).value_or(noticed_ns);
+    if (load.to_ns != kNever) return;
+    load.to_ns = noticed_ns;
+    const auto* const told = events_of(name);
+    if (told == nullptr) return;
+    for (auto event = told->upper_bound(load.from_ns); event != told->end(); ++event)
+      if (!event->second) {
+        load.to_ns = event->first;
+        return;
+      }
   };
   std::map<std::string, std::size_t, std::less<>> last;  // load of a module
 
@@ -99,19 +108,11 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
     if (!change.loaded) continue;
     Load& load = loads_[next];
     // One that had come and gone unnoticed is not that which was there when somebody looked.
-    load.from_ns = event_between(change.name, true, 0, change.noticed_ns).value_or(change.before_ns);
+    load.from_ns = loaded_at(change.name, change.noticed_ns).value_or(change.before_ns);
     last.insert_or_assign(change.name, next++);
   }
   // What events tell, and nobody noticed.
-  for (const auto& [name, at] : last) {
-    const auto of_module = events.find(name);
-    if (of_module == events.end() || loads_[at].to_ns != ~std::uint64_t{0}) continue;
-    for (auto event = of_module->second.upper_bound(loads_[at].from_ns); event != of_module->second.end(); ++event)
-      if (!event->second) {
-        loads_[at].to_ns = event->first;
-        break;
-      }
-  }
+  for (const auto& [name, at] : last) end_load(loads_[at], name, kNever);
   for (const Load& load : loads_) {
     times_.push_back(load.from_ns);
     times_.push_back(load.to_ns);

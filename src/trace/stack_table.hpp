@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The distinct stacks of a trace: return addresses, innermost first, all in one array.
+// The distinct stacks of a trace, innermost frame first: of the kernel, of the user program below it, or both.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,57 @@ namespace kmt {
 
 class StackTable {
  public:
-  std::size_t size() const { return ends_.size(); }  // the stack 0, "none", counts
-  std::span<const std::uint64_t> operator[](StackId id) const {
-    const std::size_t start = id.value == 0 ? 0 : ends_[id.value - 1];
-    return std::span(addresses_).subspan(start, ends_[id.value] - start);
-  }
+  std::size_t size() const { return stacks_.size(); }  // the stack 0, "none", counts
+  // The kernel's part: return addresses.
+  std::span<const std::uint64_t> operator[](StackId id) const { return part(stacks_[id.value].kernel); }
+  // The user's: numbers of UserCode::frames.
+  std::span<const std::uint64_t> user(StackId id) const { return part(stacks_[id.value].user); }
+
   // Whoever adds sees to it that no stack is there twice.
   StackId add(std::span<const std::uint64_t> addresses) {
-    addresses_.insert(addresses_.end(), addresses.begin(), addresses.end());
-    ends_.push_back(addresses_.size());
-    return {static_cast<std::uint32_t>(ends_.size() - 1)};
+    ++kernel_stacks_;
+    return push({append(addresses), {}});
+  }
+  StackId add_user(std::span<const std::uint64_t> frames) {
+    ++user_stacks_;
+    return push({{}, append(frames)});
+  }
+  // No stack, only where the program was; see kernel_stacks().
+  StackId add_place(std::uint64_t frame) { return push({{}, append({&frame, 1})}); }
+  StackId add_both(StackId kernel, StackId user) {
+    return push({stacks_[kernel.value].kernel, stacks_[user.value].user});
   }
 
+  // How many different ones there are.
+  std::size_t kernel_stacks() const { return kernel_stacks_; }
+  std::size_t user_stacks() const { return user_stacks_; }
+  bool has_stacks() const { return kernel_stacks_ + user_stacks_ > 0; }
+
  private:
-  std::vector<std::uint64_t> addresses_;
-  std::vector<std::uint64_t> ends_ = {0};  // of each stack, in addresses_
+  struct Part {
+    std::uint64_t begin = 0;
+    std::uint64_t count = 0;
+  };
+  struct Stack {
+    Part kernel;
+    Part user;
+  };
+
+  std::span<const std::uint64_t> part(Part part) const { return std::span(words_).subspan(part.begin, part.count); }
+  Part append(std::span<const std::uint64_t> words) {
+    const Part part{words_.size(), words.size()};
+    words_.insert(words_.end(), words.begin(), words.end());
+    return part;
+  }
+  StackId push(Stack stack) {
+    stacks_.push_back(stack);
+    return {static_cast<std::uint32_t>(stacks_.size() - 1)};
+  }
+
+  std::vector<std::uint64_t> words_;
+  std::vector<Stack> stacks_ = {{}};
+  std::size_t kernel_stacks_ = 0;
+  std::size_t user_stacks_ = 0;
 };
 
 }  // namespace kmt

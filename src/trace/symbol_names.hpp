@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/user_code.hpp"
+
 namespace kmt {
 
 // A place in the kernel's source.
@@ -29,6 +31,8 @@ class SymbolNames {
   // Where the call is that returns to this address: the innermost of the functions inlined there first, the one that
   // was compiled last. Empty where there is no debug info.
   virtual std::vector<SourceFrame> frames(std::uint64_t) const { return {}; }
+  // Of TraceInfo::user_code's frames.
+  virtual UserName user_name(std::uint64_t) const { return {}; }
 };
 
 // The frame that is of interest, in short: of the first function that is no wrapper, else of the last.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "trace/address_spaces.hpp"
 #include "trace/call_types.hpp"
 #include "trace/event.hpp"
 #include "trace/gfp_flags.hpp"
@@ -22,6 +23,7 @@
 #include "trace/state_sample.hpp"
 #include "trace/task_lives.hpp"
 #include "trace/task_name_history.hpp"
+#include "trace/user_code.hpp"
 
 namespace kmt {
 
@@ -91,6 +93,8 @@ struct TraceInfo {
   std::vector<std::uint64_t> call_sites = {0};  // addresses
   std::vector<std::string> cache_names = {""};
   StackTable stacks;
+  UserCode user_code;                         // of the users' part of stacks
+  AddressSpaces address_spaces;               // where it lay
   std::shared_ptr<CallRecords> call_records;  // null: OpenOptions did not ask for them
   std::vector<FlagName> gfp_flags;            // of this kernel, in the order in which it prints them; empty: not told
 

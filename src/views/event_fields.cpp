@@ -35,6 +35,15 @@ bool says_gfp_flags(EventKind kind) {
 
 }  // namespace
 
+const std::string& EventNames::user_symbol(std::uint64_t frame) {
+  const auto [known, is_new] = user_symbols_.try_emplace(frame);
+  if (is_new) {
+    const UserName name = symbols_.user_name(frame);
+    known->second = printable(fmt::format("{} ({})", name.symbol(), name.object));
+  }
+  return known->second;
+}
+
 const std::string& EventNames::symbol(std::uint64_t address) {
   const auto [at, is_new] = symbol_names_.try_emplace(address);
   if (is_new) at->second = printable(symbols_.name(address));

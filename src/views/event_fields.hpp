@@ -42,12 +42,14 @@ class EventNames {
   EventNames(const TraceInfo& info, const SymbolNames& symbols) : info_(info), symbols_(symbols) {}
 
   EventFields fields_of(const StreamedEvent& event);
-  // Gives the symbols of its frames, innermost first.
+  // Gives the symbols of its frames, innermost first; of a program's with the object: "main (make)".
   template <typename Give>
   void stack(StackId id, Give&& give) {
     for (const std::uint64_t address : info_.stacks[id]) give(symbol(address));
+    for (const std::uint64_t frame : info_.stacks.user(id)) give(user_symbol(frame));
   }
   const std::string& symbol(std::uint64_t address);
+  const std::string& user_symbol(std::uint64_t frame);  // of TraceInfo::user_code
   std::uint64_t real_address(std::uint64_t address) const { return symbols_.real_address(address); }
   const std::string& printable_text(std::string_view text);  // looked up by where it lies, so for texts that stay
 
@@ -57,6 +59,7 @@ class EventNames {
   const TraceInfo& info_;
   const SymbolNames& symbols_;
   std::unordered_map<std::uint64_t, std::string> symbol_names_;
+  std::unordered_map<std::uint64_t, std::string> user_symbols_;
   std::unordered_map<std::uint32_t, std::string> gfp_texts_;
   std::unordered_map<int, std::string> migrate_types_;
   std::unordered_map<const char*, std::pair<std::string, std::string>> texts_;  // as they are, and as they are shown

@@ -155,12 +155,19 @@ void SqliteExport::know_stack(StackId id) {
   if (known_stacks_[id.value]) return;
   known_stacks_[id.value] = true;
   const std::span<const std::uint64_t> frames = info_.stacks[id];
-  stack_.number(id.value).number(std::uint64_t{frames.size()}).run();
+  const std::span<const std::uint64_t> user = info_.stacks.user(id);
+  stack_.number(id.value).number(std::uint64_t{frames.size() + user.size()}).run();
   for (std::size_t depth = 0; depth < frames.size(); ++depth)
     frame_.number(id.value)
         .number(std::uint64_t{depth})
         .number(names_.real_address(frames[depth]))
         .text(names_.symbol(frames[depth]))
+        .run();
+  for (std::size_t i = 0; i < user.size(); ++i)
+    frame_.number(id.value)
+        .number(std::uint64_t{frames.size() + i})
+        .number(info_.user_code.frames[user[i]].offset)
+        .text(names_.user_symbol(user[i]))
         .run();
 }
 

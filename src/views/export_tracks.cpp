@@ -74,6 +74,22 @@ std::vector<CounterTrack> counter_tracks(const TimelineResult& result) {
   return tracks;
 }
 
+namespace {
+
+// From the allocator to `main`, a frame a line; those of the program have its name behind them.
+std::string stack_text(const AllocationSlice& slice, const SymbolNames& symbols) {
+  std::string text;
+  for (const std::uint64_t address : slice.stack) text += printable(symbols.name(address)) + "\n";
+  for (const std::uint64_t frame : slice.user_stack) {
+    const UserName name = symbols.user_name(frame);
+    text += printable(fmt::format("{} ({})", name.symbol(), name.object)) + "\n";
+  }
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
 SliceText slice_text(const AllocationSlice& slice, const SymbolNames& symbols) {
   SliceText text;
   const std::string cache = printable(slice.cache);
@@ -87,6 +103,7 @@ SliceText slice_text(const AllocationSlice& slice, const SymbolNames& symbols) {
   } else {
     text.name = cache.empty() ? name_of(slice.allocator) : cache;
   }
+  if (const std::string stack = stack_text(slice, symbols); !stack.empty()) text.texts.emplace_back("stack", stack);
   text.texts.emplace_back("allocator", name_of(slice.allocator));
   text.texts.emplace_back(of_pages ? "page frame" : "address", fmt::format("{:#x}", slice.address));
   if (!cache.empty()) text.texts.emplace_back("cache", cache);

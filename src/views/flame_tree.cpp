@@ -19,6 +19,7 @@ void add_to_tree(FlameNode& root, const StackProfile& profile, StackMetric metri
     const auto enter = [&](std::uint32_t frame) {
       node = &node->children[profile.frames[frame].function];
       node->allocator = sample.allocator;
+      node->of_user = profile.frames[frame].of_user;
       add(*node);
     };
     add(root);

@@ -17,8 +17,9 @@ struct FlameSum {
 
 struct FlameNode {
   Allocator allocator = Allocator::slab;
-  FlameSum own;   // of all that is below, too
-  FlameSum base;  // the same, of the trace that is compared with
+  bool of_user = false;  // a program's function, not the kernel's
+  FlameSum own;          // of all that is below, too
+  FlameSum base;         // the same, of the trace that is compared with
   // By name: stacks of two traces lie at the same places.
   std::map<std::string, FlameNode> children;
 };

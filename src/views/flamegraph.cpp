@@ -60,12 +60,13 @@ struct Colour {
   int blue;
 };
 
-// Warm ones, a family for each allocator; a function always has the same.
-Colour colour_of(std::string_view function, Allocator allocator) {
+// Warm ones for the kernel, a family for each allocator, blue for programs; a function always has the same.
+Colour colour_of(std::string_view function, Allocator allocator, bool of_user) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
   for (const char c : function) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   const int a = static_cast<int>(hash % 40);
   const int b = static_cast<int>(hash / 64 % 30);
+  if (of_user) return {110 + 2 * b, 165 + a, 215 + b};
   switch (allocator) {
     case Allocator::slab: return {215 + a, 110 + 2 * b, 60 + b};
     case Allocator::pages: return {225 + b, 175 + a, 55 + b};
@@ -198,7 +199,8 @@ void Drawing::draw_frame(const std::string& name, const FlameNode& node, std::ui
   const double width = pixels(node.own.value);
   const double x = kMargin + pixels(before);
   const double y = options_.callers_first ? kTop + level * kRow : height_ - kBottom - (level + 1) * kRow;
-  const Colour colour = compares_ ? colour_of_change(node.own.value, node.base.value) : colour_of(name, node.allocator);
+  const Colour colour =
+      compares_ ? colour_of_change(node.own.value, node.base.value) : colour_of(name, node.allocator, node.of_user);
   // Shares of what is found are of allocators whose frames say so.
   const std::string of =
       metric_.adds_up && level == 1 ? fmt::format(" data-allocator=\"{}\"", name_of(node.allocator)) : std::string();

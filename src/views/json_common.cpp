@@ -49,6 +49,7 @@ Json to_json(const TraceSummary& trace) {
   json["recorded_ns"] = trace.recorded_ns;
   json["events"] = trace.events;
   json["stacks"] = trace.stacks;
+  json["user_stacks"] = trace.user_stacks;
   json["lost_events"] = trace.lost_events;
   json["lost_per_cpu"] = trace.lost_per_cpu;
   json["loss_known"] = trace.loss_known;

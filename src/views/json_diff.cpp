@@ -50,7 +50,7 @@ Json joined_key_to_json(GroupKey key, const KeyValue& value) {
   const auto* const frames = std::get_if<std::vector<CodeAddress>>(&value);
   if (frames == nullptr) return key_to_json(key, value);
   Json json = Json::array();
-  for (const CodeAddress& frame : *frames) json.push_back(printable(frame.symbol));
+  for (const CodeAddress& frame : *frames) json.push_back(printable(plain_text(frame)));
   return json;
 }
 

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "trace/function_name.hpp"
+#include "views/frame_label.hpp"
 #include "views/json_common.hpp"
 
 namespace kmt {
@@ -56,10 +56,10 @@ class Stacks {
  public:
   explicit Stacks(Strings& strings) : strings_(strings) {}
 
-  std::uint32_t id_of(const std::vector<std::string_view>& functions) {
+  std::uint32_t id_of(const std::vector<std::string>& functions) {
     std::vector<std::uint32_t> stack;
     stack.reserve(functions.size());
-    for (const std::string_view function : functions) stack.push_back(frame(strings_.id_of(function)));
+    for (const std::string& function : functions) stack.push_back(frame(strings_.id_of(function)));
     const auto [at, is_new] = ids_.try_emplace(std::move(stack), static_cast<std::uint32_t>(ids_.size()));
     if (is_new) stacks_.push_back(at->first);
     return at->second;
@@ -240,9 +240,10 @@ class Explorer {
     std::string site = call_site != nullptr ? call_site->symbol : frames.empty() ? kUnknown : frames.front().symbol;
     const std::string pages = order != nullptr ? fmt::format("pages of order {}", *order) : std::string();
     if (row.allocator == Allocator::pages && frames.empty()) site = pages;
-    std::vector<std::string_view> functions;
-    for (const CodeAddress& frame : frames) functions.insert(functions.begin(), function_of(frame.symbol));
-    if (functions.empty()) functions.push_back(call_site != nullptr ? function_of(site) : site);
+    std::vector<std::string> functions;
+    for (const CodeAddress& frame : frames) functions.insert(functions.begin(), frame_label(frame));
+    if (frames.empty() || !frames.front().object.empty())  // none of the kernel
+      functions.emplace_back(call_site != nullptr ? function_of(site) : site);
     groups_.add(static_cast<unsigned>(row.allocator), stacks_.id_of(functions), strings_.id_of(site),
                 strings_.id_of(cache_of(row)), strings_.id_of(plain_text(*value_of(GroupKey::comm, row))),
                 order != nullptr ? static_cast<std::int64_t>(*order) : -1);

@@ -54,6 +54,7 @@ Json to_json(const CodeAddress& code) {
   Json json = Json::object();
   json["address"] = address_text(code.address);
   json["symbol"] = printable(code.symbol);
+  if (!code.object.empty()) json["object"] = printable(code.object);
   if (!code.source.empty()) json["source"] = to_json(code.source);
   return json;
 }

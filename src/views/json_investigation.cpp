@@ -170,6 +170,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["seconds"] = rounded_to_tenths(result.seconds);
   json["complete"] = result.complete;
   json["cut_short"] = text_or_null(result.cut_short);
+  json["told"] = result.judgement.is_told();
   json["found"] = result.judgement.found();
   json["findings"] = rows(result.judgement.findings);
   json["states"] = rows(result.judgement.states);

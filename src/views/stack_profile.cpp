@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "trace/function_name.hpp"
+#include "views/frame_label.hpp"
 
 namespace kmt {
 
@@ -55,21 +55,26 @@ class Maker {
   }
 
   void add_frames(const GroupRow& row, std::vector<std::uint32_t>& frames) {
-    if (const auto* const stack = key_of<std::vector<CodeAddress>>(row, GroupKey::stack); stack && !stack->empty()) {
-      for (const CodeAddress& code : telling_frames(*stack)) add_code(code, frames);
-    } else if (const auto* const site = key_of<CodeAddress>(row, GroupKey::call_site); site && site->address != 0) {
+    static const std::vector<CodeAddress> kNone;
+    const auto* const stack = key_of<std::vector<CodeAddress>>(row, GroupKey::stack);
+    const std::vector<CodeAddress>& all = stack == nullptr ? kNone : *stack;
+    if (all.empty() || !all.front().object.empty()) add_site(row, frames);  // none of the kernel
+    for (const CodeAddress& code : telling_frames(all)) add_code(code, frames);
+  }
+
+  void add_site(const GroupRow& row, std::vector<std::uint32_t>& frames) {
+    if (const auto* const site = key_of<CodeAddress>(row, GroupKey::call_site); site && site->address != 0)
       add_code(*site, frames);
-    } else if (const auto* const order = key_of<std::uint64_t>(row, GroupKey::order)) {
+    else if (const auto* const order = key_of<std::uint64_t>(row, GroupKey::order))
       frames.push_back(frame({fmt::format("pages of order {}", *order), {}, 0, 0}));
-    } else {
+    else
       frames.push_back(frame({"unknown", {}, 0, 0}));
-    }
   }
 
   // A frame for each function that is inlined there, where debug info tells.
   void add_code(const CodeAddress& code, std::vector<std::uint32_t>& frames) {
-    const std::string compiled = printable(function_of(code.symbol));
-    if (code.source.empty()) return frames.push_back(frame({compiled, {}, 0, code.address}));
+    const std::string compiled = printable(frame_label(code));
+    if (code.source.empty()) return frames.push_back(frame({compiled, {}, 0, code.address, !code.object.empty()}));
     for (const SourceFrame& source : code.source)
       frames.push_back(frame({source.function.empty() ? compiled : printable(source.function), printable(source.file),
                               source.line, code.address}));

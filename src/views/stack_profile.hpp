@@ -33,6 +33,7 @@ struct ProfileFrame {
   std::string file;      // empty: not known
   std::uint32_t line = 0;
   std::uint64_t address = 0;  // 0: none
+  bool of_user = false;       // of a program: its function has the program or library behind it
 };
 
 struct StackSample {
@@ -56,9 +57,9 @@ struct StackProfile {
 // `by_stack` each call site is a stack of one frame, as in a trace that has no stacks.
 enum class StackLabels { none, cache_and_task };
 std::vector<GroupKey> stack_profile_keys(StackLabels labels, bool by_stack = true);
-// Frames of the allocators and their wrappers are left out. Without a stack it is the call site; of pages "pages of
-// order N"; else "unknown". The outermost frame is "[slab]", "[pages]", "[percpu]" or "[vmalloc]": their bytes are
-// never to be added.
+// Frames of the allocators and their wrappers are left out. Without a stack of the kernel it is the call site; of pages
+// "pages of order N"; else "unknown". The outermost frame is "[slab]", "[pages]", "[percpu]" or "[vmalloc]": their
+// bytes are never to be added.
 StackProfile stack_profile_of(const ReportResult& report);
 
 // The same stacks whatever cache and task they are of: equal frames are one sample, in the order of their first.

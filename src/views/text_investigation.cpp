@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "views/lines.hpp"
 #include "views/table.hpp"
+#include "views/text_snapshot.hpp"
 
 namespace kmt {
 
@@ -36,9 +37,16 @@ std::string process_text(const FindingProcess& process) {
   return process.process == 0 ? ascii(process.task) : fmt::format("{} (pid {})", ascii(process.task), process.process);
 }
 
-std::string percent(double part, double whole_of) { return fmt::format("{:.0f}%", 100 * part / whole_of); }
+// Two sources never agree to the last byte: more than all of it is all of it.
+std::string percent(double part, double whole_of) {
+  return fmt::format("{:.0f}%", 100 * std::clamp(part / whole_of, 0.0, 1.0));
+}
 
 std::string verdict_text(const InvestigationResult& result) {
+  if (!result.judgement.is_told())
+    return fmt::format(
+        "It cannot be told whether anything grows: that takes {} states of the kernel's memory or more, or a trace.",
+        Trend::kFewestValues);
   const auto& findings = result.judgement.findings;
   const auto count = [&](Certainty certainty) {
     return std::ranges::count(findings, certainty, &GrowthFinding::certainty);
@@ -171,7 +179,13 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
     out += finding_text(i + 1, judgement.findings[i], style);
   if (judgement.findings.size() > kMostFindings)
     out += fmt::format("\n  {} more in summary.json\n", judgement.findings.size() - kMostFindings);
-  out += states_text(judgement, style);
+  if (judgement.is_told() || !result.diff) {
+    out += states_text(judgement, style);
+  } else {
+    SnapshotOptions most;
+    most.limit = kMostStates;
+    out += "\n" + text_snapshot_diff(*result.diff, most, style);
+  }
   out += "\n" + heading("What remains unknown", style);
   out += unseen_text(result.unseen, style);
   if (judgement.left_out_bytes > 0)

@@ -41,6 +41,8 @@ std::string summary(const ReportResult& result, const ReportOptions& options, co
   out += labelled("events", events, style);
   if (trace.stacks > 0)
     out += labelled("stacks", say_count(trace.stacks, style) + " different ones of the kernel", style);
+  if (trace.user_stacks > 0)
+    out += labelled("user stacks", say_count(trace.user_stacks, style) + " different ones of programs", style);
   return out + lost_line(trace, style);
 }
 

@@ -30,7 +30,6 @@ class Investigate(LiveTest):
         found = investigate(PROGRAM, folder, SECONDS)
         self.assert_named_first(found, 'pipes', plant)
         first = found['findings'][0]
-        self.assertEqual(first['source'], 'recording')
         self.assertTrue(any('do_pipe2' in frame for frame in first['call_sites'][0]['stack']), first['call_sites'][0])
         self.assertTrue(any(cache['name'] == 'kmalloc-1k' for cache in first['caches']), first['caches'])
         # What it says is in the folder, each file readable by the command that it names.

@@ -201,6 +201,10 @@ class Html(unittest.TestCase):
             inside = {calls[at]['parent'] for at in range(len(calls)) if at not in place}
             for at, call in zip(held, wanted):
                 call['inside_hidden'] = at in inside
+            for call in found['graph']['calls']:
+                texts, result = call.pop('argument_texts'), call.pop('result_text')
+                self.assertEqual(texts and list(texts), call['arguments'] and list(call['arguments']))
+                self.assertTrue(result or call['result'] is None)
             self.assertEqual(found['graph']['calls'], wanted, name)
             if options:
                 self.assertTrue(any(call['arguments'] for call in wanted))

@@ -348,9 +348,13 @@ class OtherForms(Case):
                 with self.subTest(name, to=extension):
                     path = os.path.join(self.folder, f'{name.replace("/", "-")}.{extension}')
                     done = run('convert', self.original(name), path)
-                    self.assertEqual(0, done.returncode, done.stderr)
+                    # A trace.dat has no place for what code lay where in the memory of processes, which s390x does not tell.
+                    left_out = '.g.' in name and extension == 'dat' and 's390x' not in name
+                    self.assertEqual(1 if left_out else 0, done.returncode, done.stderr)
+                    self.assertEqual(left_out, 'what code lay where' in done.stderr)
                     got = report(path)
                     stacks = got['events'].pop('kernel_stack', 0)
+                    got['events'].pop('user_stack', 0)
                     self.assertEqual(sum(want['events'].values()) if '.g.' in name else 0, stacks)
                     self.compare(want, got)
 

@@ -39,8 +39,9 @@ class Confine : public ::testing::Test {
   int confined(Attempt&& attempt) {
     const pid_t child = ::fork();
     if (child == 0) {
+      ::setenv("TMPDIR", (folder_ / "out").c_str(), 1);  // this folder may lie in the usual one
       const std::string outputs[] = {folder_ / "out" / "result"};
-      if (!confine(outputs)) ::_exit(kNoLandlock);
+      if (!confine(outputs, Network::none)) ::_exit(kNoLandlock);
       ::_exit(attempt());
     }
     int status = 0;
@@ -65,6 +66,20 @@ TEST_F(Confine, LeavesTheFolderOfTheOutput) {
   if (result == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock";
   EXPECT_EQ(result, 0);
   EXPECT_TRUE(fs::exists(folder_ / "out" / "result"));
+}
+
+TEST_F(Confine, KnowsAnOutputInTheWorkingDirectory) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    fs::current_path(folder_ / "out");
+    const std::string outputs[] = {"here"};
+    if (!confine(outputs, Network::none)) ::_exit(kNoLandlock);
+    ::_exit(open_errno("here", O_CREAT | O_WRONLY));
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == kNoLandlock) GTEST_SKIP() << "this kernel has no Landlock";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(Confine, KeepsReading) {

@@ -163,6 +163,22 @@ TEST(Investigation, LongLivesAreNoGrowth) {
   EXPECT_FALSE(judge(evidence).found());  // others free as much
 }
 
+TEST(Investigation, WhatIsNoSlabExplainsNoSlabs) {
+  for (const std::string cache : {"percpu memory", "vmalloc areas", "kmalloc-1k"}) {
+    InvestigationEvidence evidence = evidence_with_noise(1);
+    for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
+      seen->groups.push_back(group_of(kPipe, cache, "leaky", 4321, steady));
+    evidence.states.push_back(cache_series("SUnreclaim", steady));
+    evidence.states.back().source = MemorySource::meminfo;
+    const Judgement judgement = judge(evidence);
+    ASSERT_FALSE(judgement.findings.empty());
+    ASSERT_NE(judgement.findings.front().certainty, Certainty::weak);
+    const auto slabs = std::ranges::find(judgement.states, "SUnreclaim", &StateGrowth::name);
+    ASSERT_NE(slabs, judgement.states.end());
+    EXPECT_EQ(slabs->explained_bytes_per_s > 0, cache == "kmalloc-1k") << cache;
+  }
+}
+
 TEST(Investigation, WhatIsLeftOutIsNotJudged) {
   InvestigationEvidence evidence = evidence_with_noise(4);
   plant(evidence);
@@ -221,6 +237,31 @@ TEST(Investigation, RecordingsWithoutStacksBorrowThoseOfSamples) {
   EXPECT_EQ(judgement.findings.front().sites.front().stack, kPipe);
 }
 
+TEST(Investigation, AdvisesOnlyCommandsThatCanBeRun) {
+  InvestigationResult result;
+  GrowthFinding& finding = result.judgement.findings.emplace_back();
+  finding.certainty = Certainty::sure;
+  finding.function = "do_pipe2.isra.0";
+  finding.processes.push_back({"leaky", 4321, "", 1, 1});
+  GrowthFinding second = finding;
+  second.function = "x;reboot";
+  result.judgement.findings.push_back(second);
+  result.cost.emplace();
+  result.folder = "it's here";
+  result.files = {{"before.kmt", ""}, {"after.kmt", ""}};
+  result.trace_seconds = 5;
+  result.diff.emplace();
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{
+                                       "ls -l /proc/4321/fd | tail",
+                                       "kmemtrace graph do_pipe2.isra.0 -a -d 5s",
+                                       "ls -l /proc/4321/fd | tail",
+                                       "kmemtrace diff 'it'\\''s here/before.kmt' 'it'\\''s here/after.kmt'",
+                                   }));
+  result.cost.reset();  // copies
+  result.files = {{"summary.json", ""}};
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"kmemtrace graph do_pipe2.isra.0 -a -d 5s"}));
+}
+
 class Names : public SymbolNames {
  public:
   std::string name(std::uint64_t address) const override { return "function_" + std::to_string(address) + "+0x1"; }
@@ -256,6 +297,48 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
   ASSERT_EQ(group.live.size(), 4u);
   const std::vector<double> expected = {1, 2, 2, 3};
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(group.live[i], expected[i] * (64 << 10), 1) << i;
+}
+
+// A second each step, with one object each that stays.
+GrowthSeen grown_until(std::uint64_t end_ns) {
+  static const Names names;
+  SampleGrowth growth(1024, names, 0, SampleGrowth::kSteps, 99);
+  HeapSample sample;
+  sample.call_site = 1;
+  sample.requested = sample.allocated = 64 << 10;
+  sample.followed = true;
+  sample.process = 5;
+  sample.comm = "held";
+  for (std::uint64_t i = 0; i <= SampleGrowth::kSteps; ++i) {
+    sample.pointer = 0x1000 + i;
+    sample.time_ns = i * 1'000'000'000 + 500'000'000;
+    if (sample.time_ns <= end_ns) growth.add(sample);
+  }
+  return growth.seen(end_ns, "6.18.0", [](std::uint64_t) { return std::string("/a"); });
+}
+
+TEST(SampleGrowth, CountsWholeStepsAndAllOfThem) {
+  for (const std::uint64_t end_ns : {64'000'000'000u, 64'600'000'000u}) {
+    const GrowthSeen seen = grown_until(end_ns);
+    ASSERT_EQ(seen.steps, SampleGrowth::kSteps);
+    const std::vector<double>& live = seen.groups.front().live;
+    for (std::size_t i = 0; i < live.size(); ++i) EXPECT_NEAR(live[i], static_cast<double>(i + 1) * (64 << 10), 1) << i;
+  }
+  const GrowthSeen begun = grown_until(10'700'000'000);
+  EXPECT_EQ(begun.steps, 10u);
+  EXPECT_NEAR(begun.groups.front().live.back(), 10 * (64 << 10), 1);
+}
+
+TEST(SampleGrowth, TellsWhatWasLost) {
+  EXPECT_TRUE(unseen_of({}, 0).empty());
+  HeapLosses losses;
+  losses.samples = 7;
+  losses.unfollowed = 3;
+  const auto unseen = unseen_of(losses, 2);
+  ASSERT_EQ(unseen.size(), 3u);
+  EXPECT_EQ(unseen[0].what, "7 samples");
+  EXPECT_EQ(unseen[1].what, "3 ends of samples");
+  EXPECT_EQ(unseen[2].what, "2 samples");
 }
 
 }  // namespace

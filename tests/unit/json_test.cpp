@@ -29,7 +29,7 @@ TEST(JsonReport, HasTheDocumentedKeysInTheirOrder) {
             "anomaly_sites findings ");
   EXPECT_EQ(keys(json["trace"]),
             "path format kernel arch byte_order word_bits page_size cpus clock recorded_at recorder_arguments "
-            "first_ns duration_ns recorded_ns events stacks lost_events lost_per_cpu loss_known ");
+            "first_ns duration_ns recorded_ns events stacks user_stacks lost_events lost_per_cpu loss_known ");
   EXPECT_EQ(keys(json["slab"]),
             "allocations frees failed_allocations bytes_requested bytes_allocated bytes_freed "
             "live_allocations live_bytes matched_frees unmatched_frees null_frees cross_cpu_frees "

@@ -157,6 +157,28 @@ TEST_F(SnapshotSeriesGrowth, IsFoundInEveryPartAndNotWhereThereIsNone) {
   }
 }
 
+TEST_F(SnapshotSeriesGrowth, OfAMeminfoThatWasCutNothingIsSaid) {
+  const auto cut = [](SnapshotSeriesAnalysis& analysis, unsigned i, bool is_cut) {
+    StateSample sample{0, kSecond * (1'000'000 + 10 * i), {{"meminfo", meminfo(4 * (500 + 10 * i))}}};
+    if (is_cut) sample.texts.emplace_back("missing", "meminfo\tonly the first 4 KiB were read\t\n");
+    analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
+  };
+  SnapshotSeriesAnalysis all;
+  for (unsigned i = 0; i < 40; ++i) cut(all, i, true);
+  const SnapshotSeries nothing = all.finish(kUsualThreshold);
+  EXPECT_TRUE(nothing.rows.empty());
+  EXPECT_FALSE(text_series_leaks(nothing, {}, {}).empty());
+  EXPECT_FALSE(text_series_report(nothing, {SeriesOrder::change}, {}).empty());
+  EXPECT_FALSE(text_series_timeline(nothing, {SeriesOrder::change}, {}).empty());
+  SnapshotSeriesAnalysis first;
+  for (unsigned i = 0; i < 40; ++i) cut(first, i, i == 0);
+  const SnapshotSeries later = first.finish(kUsualThreshold);
+  const SnapshotRow* slab = row(later, SnapshotPart::balance_sheet, "slab");
+  ASSERT_TRUE(slab);
+  EXPECT_EQ(slab->values.size(), 39u);
+  EXPECT_EQ(slab->verdict, LeakVerdict::certain);
+}
+
 TEST_F(SnapshotSeriesGrowth, IsShownWithTheFastestFirst) {
   const SnapshotSeries found = series();
   const std::string text = text_series_leaks(found, {}, {});
@@ -218,6 +240,14 @@ TEST(OlderObjectsOfATrace, AreCountedAgainstWhatLivedThen) {
   EXPECT_EQ(findings.count_of(Imperfection::more_frees_than_lived), 1u);
   // A sample that was taken later says nothing of the begin.
   EXPECT_FALSE(older_objects(info, {4, 11, 2, 1}, kSecond).lived);
+  // Of call sites that were cut off, the caches' numbers are what is known.
+  info.samples[0].texts.emplace_back("missing", "alloc_traces\tonly the first 4 KiB were read\t\n");
+  const auto cut = older_objects(info, {4, 11, 2, 1}, 5 * kSecond);
+  EXPECT_EQ(cut.caches[2].lived, 30u);
+  EXPECT_FALSE(cut.caches[2].exact);
+  info.samples[0].texts[0].second =
+      std::string(kSlabHeader) + "dentry 18446744073709551615 1 4096 1 1 : tunables 0 0 0 : slabdata 1 1 0\n";
+  EXPECT_FALSE(older_objects(info, {4, 11, 2, 1}, 5 * kSecond).lived);
 }
 
 }  // namespace

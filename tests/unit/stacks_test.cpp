@@ -90,7 +90,7 @@ Read read_all(const std::vector<std::uint8_t>& file) {
       read.records += info.event_types[event.type.value].name == "kernel_stack" ? 1 : 0;
     }
   }
-  read.stacks = info.stacks.size() - 1;
+  read.stacks = info.stacks.kernel_stacks();
   read.unmatched = info.findings.count_of(Imperfection::unmatched_stack);
   return read;
 }

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 
+#include <array>
 #include <map>
 
 #include "analysis/syscalls.hpp"
@@ -138,6 +139,13 @@ TEST_F(SyscallsOf, EventsTellWhereThereIsNoStack) {
   EXPECT_EQ(name_at(8, 11), "") << "another task";
   tell(7, 20, EventKind::syscall_exit, 257);
   EXPECT_EQ(name_at(7, 21), "[outside of system calls]");
+}
+
+TEST_F(SyscallsOf, StacksOfProgramsDoNotTell) {
+  Event event{};
+  event.tid = 7;
+  event.stack = stacks_.user_id_of(std::array<std::uint64_t, 1>{0});
+  EXPECT_EQ(name(event), "");
 }
 
 TEST_F(SyscallsOf, AStackSaysThatTheTaskIsOne32BitWide) {

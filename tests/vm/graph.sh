@@ -79,15 +79,19 @@ case $(uname -r) in 5.* | 6.1.*) run refused 3 kmemtrace graph --backend ftrace 
 [ ! -e /tmp/ran ] || echo 'the command of a refused recording ran' >ran
 
 # Recorder and watcher are killed: what they leave goes when the next one comes.
-if [ $backend = kprobe ]; then
+if [ "$backend" = kprobe ]; then
   kmemtrace graph --backend kprobe vfs_read -a >killed.out 2>killed.err &
   graph=$!
   for _ in $(seq 600); do
     [ "$(cat $tracing/instances/kmemtrace-*/tracing_on 2>/dev/null)" = 1 ] && break
     sleep 0.1
   done
-  kill -9 $(pidof kmemtrace-watch) $graph
+  # pidof takes a name of 15 letters for one that is cut off.
+  watchers=$(grep -lx kmemtrace-watch /proc/[0-9]*/comm 2>/dev/null | cut -d/ -f3)
+  # shellcheck disable=SC2086  # a word for each watcher
+  kill -9 $watchers $graph
   wait $graph
+  rm -r /tmp/kmemtrace-*  # the trace that nobody was going to keep
   grep -c "probe_entry_0" $tracing/kprobe_events >killed.probes
   graph after_kill vfs_read -d 1s -a --json --limit 0
   cp $tracing/kprobe_events probes.left

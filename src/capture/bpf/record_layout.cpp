@@ -137,16 +137,43 @@ EventLayout layout_of(const EventName& event, const std::string& format, const s
   return layout;
 }
 
-StackLayout stack_layout_of(const std::string& format) {
+namespace {
+
+StackLayout stack_layout(const std::string& format, std::string_view in_front) {
   StackLayout layout;
   layout.id = id_of_format(format);
   for (const KernelField& field : fields_of(format)) {
-    if (field.name == "size") layout.count_offset = field.offset;
+    if (field.name == in_front) layout.count_offset = field.offset;
     if (field.name == "caller") layout.frames_offset = field.offset;
   }
   if (layout.count_offset == 0 || layout.frames_offset == 0 || layout.frames_offset > 64)
     throw Error("This kernel describes stacks in a way that is not known", ExitCode::unsupported);
   return layout;
+}
+
+}  // namespace
+
+StackLayout stack_layout_of(const std::string& format) { return stack_layout(format, "size"); }
+
+StackLayout user_stack_layout_of(const std::string& format) { return stack_layout(format, "tgid"); }
+
+std::string longer_user_stack(const std::string& format) {
+  std::string text;
+  for (const std::string_view line : split(format, '\n')) {
+    const std::size_t size = line.find("size:");
+    const std::size_t array = line.find(" caller[");
+    if (array == std::string_view::npos || size == std::string_view::npos) {
+      text += line;
+    } else {
+      const std::size_t behind = line.find(';', size);
+      text += fmt::format("{} caller[{}]{}size:{}{}", line.substr(0, array), int{KMT_USER_FRAMES},
+                          line.substr(line.find(']') + 1, size - line.find(']') - 1), KMT_USER_FRAMES * sizeof(long),
+                          line.substr(behind));
+    }
+    text += '\n';
+  }
+  if (!format.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 std::size_t build_record(const EventLayout& layout, const KernelTraits& kernel, const kmt_entry& entry,
@@ -194,15 +221,29 @@ std::size_t build_record(const EventLayout& layout, const KernelTraits& kernel, 
   return size;
 }
 
-std::size_t build_stack(const StackLayout& layout, const kmt_entry& entry, const std::uint64_t* frames,
-                        std::size_t count, std::uint8_t* to) {
-  count = std::min<std::size_t>(count, KMT_RECORD_FRAMES);
+namespace {
+
+std::size_t build_frames(const StackLayout& layout, const kmt_entry& entry, std::uint32_t in_front,
+                         const std::uint64_t* frames, std::size_t count, std::uint8_t* to) {
   std::memset(to, 0, layout.frames_offset);
   write_common_fields(to, layout.id, entry);
-  write_field(to + layout.count_offset, count, 4);
+  write_field(to + layout.count_offset, in_front, 4);
   for (std::size_t i = 0; i < count; ++i)
     write_field(to + layout.frames_offset + i * sizeof(long), frames[i], sizeof(long));
   return layout.frames_offset + count * sizeof(long);
+}
+
+}  // namespace
+
+std::size_t build_stack(const StackLayout& layout, const kmt_entry& entry, const std::uint64_t* frames,
+                        std::size_t count, std::uint8_t* to) {
+  count = std::min<std::size_t>(count, KMT_RECORD_FRAMES);
+  return build_frames(layout, entry, static_cast<std::uint32_t>(count), frames, count, to);
+}
+
+std::size_t build_user_stack(const StackLayout& layout, const kmt_entry& entry, std::uint32_t process,
+                             const std::uint64_t* frames, std::size_t count, std::uint8_t* to) {
+  return build_frames(layout, entry, process, frames, std::min<std::size_t>(count, KMT_USER_FRAMES), to);
 }
 
 }  // namespace kmt

@@ -67,6 +67,10 @@ struct StackLayout {
 };
 // From events/ftrace/kernel_stack/format. Throws Error.
 StackLayout stack_layout_of(const std::string& format);
+// The same of user_stack, which has the process where the other has the number of frames.
+StackLayout user_stack_layout_of(const std::string& format);
+// That format for as many frames as programs take.
+std::string longer_user_stack(const std::string& format);
 
 constexpr std::size_t kMostRecordBytes = 2048;
 
@@ -76,5 +80,7 @@ std::size_t build_record(const EventLayout& layout, const KernelTraits& kernel, 
                          const std::uint64_t* words, const kmt_cache* caches, std::uint8_t* to);
 std::size_t build_stack(const StackLayout& layout, const kmt_entry& entry, const std::uint64_t* frames,
                         std::size_t count, std::uint8_t* to);
+std::size_t build_user_stack(const StackLayout& layout, const kmt_entry& entry, std::uint32_t process,
+                             const std::uint64_t* frames, std::size_t count, std::uint8_t* to);
 
 }  // namespace kmt

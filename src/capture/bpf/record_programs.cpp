@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t kFewestRingBytes = 4096;
 constexpr std::uint64_t kMostRingBytes = 16 << 20;
-constexpr std::uint64_t kLargestEntry = (KMT_MOST_KERNEL_WORDS + KMT_RECORD_FRAMES) * sizeof(std::uint64_t);
+constexpr std::uint64_t kLargestEntry = (KMT_MOST_KERNEL_WORDS + KMT_STACK_WORDS) * sizeof(std::uint64_t);
 
 using Object = BpfSkeleton<records_bpf, records_bpf__open, records_bpf__load, records_bpf__destroy>;
 
@@ -180,6 +180,7 @@ void RecordPrograms::State::fill_constants() {
   fill_ring_constants(constants, request, rings_of_cpu, sizes);
   constants.tables_of_cpu = tables_of_cpu;
   constants.wants_stacks = request.stacks;
+  constants.wants_user_stacks = request.user_stacks;
 }
 
 RecordPrograms::RecordPrograms(const std::string& tracefs, const ProgramsRequest& request)

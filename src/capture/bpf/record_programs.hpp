@@ -18,7 +18,8 @@ namespace kmt {
 struct ProgramsRequest {
   std::vector<EventName> events;
   BpfSelection selection;
-  bool stacks = false;
+  bool stacks = false;  // of the kernel
+  bool user_stacks = false;
   bool nested = false;                  // what interrupts its own program is taken by a second one
   bool without_own_events = false;      // of this process
   unsigned cpus = 1;                    // numbered from 0 on

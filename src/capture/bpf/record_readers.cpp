@@ -106,7 +106,7 @@ void RecordReaders::add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* w
     cpu.records.push_back({entry.time_ns, {}, words[0]});
     return;
   }
-  if (cpu.used + 2 * kMostRecordBytes > cpu.bytes.size()) flush(cpu);
+  if (cpu.used + 3 * kMostRecordBytes > cpu.bytes.size()) flush(cpu);
   const auto append = [&](std::size_t size) {
     cpu.records.push_back({entry.time_ns, {cpu.bytes.data() + cpu.used, size}});
     cpu.used += (size + 7) / 8 * 8;
@@ -118,10 +118,22 @@ void RecordReaders::add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* w
   append(build_record(layout, programs_.kernel(), entry, words, programs_.caches_of(cpu.number, entry),
                       cpu.bytes.data() + cpu.used));
   if (!stacks_) return;
-  const std::size_t frames = entry.words - layout.words;
-  const std::size_t skipped = stacks_->tracing.leading({words + layout.words, frames});
-  append(build_stack(stacks_->layout, entry, words + layout.words + skipped, frames - skipped,
-                     cpu.bytes.data() + cpu.used));
+  const std::uint64_t* stack = words + layout.words;
+  std::size_t frames = entry.words - layout.words;
+  std::span<const std::uint64_t> user;
+  std::uint32_t process = 0;
+  if (stacks_->user && frames > 0) {
+    process = static_cast<std::uint32_t>(*stack);
+    const std::size_t of_kernel = std::min<std::size_t>(*stack++ >> 32, --frames);
+    user = {stack + of_kernel, frames - of_kernel};
+    frames = of_kernel;
+  }
+  if (stacks_->kernel) {
+    const std::size_t skipped = stacks_->tracing.leading({stack, frames});
+    append(build_stack(*stacks_->kernel, entry, stack + skipped, frames - skipped, cpu.bytes.data() + cpu.used));
+  }
+  if (!user.empty())
+    append(build_user_stack(*stacks_->user, entry, process, user.data(), user.size(), cpu.bytes.data() + cpu.used));
 }
 
 void RecordReaders::flush(Cpu& cpu) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,7 +22,8 @@
 namespace kmt {
 
 struct StackRecords {
-  StackLayout layout;
+  std::optional<StackLayout> kernel;  // empty: none of the kind are recorded
+  std::optional<StackLayout> user;
   TracingFrames tracing;
 };
 

@@ -18,6 +18,7 @@
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "capture/sideband/process_facts.hpp"
+#include "capture/sideband/user_memory.hpp"
 #include "capture/tracefs/command.hpp"
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/record_loop.hpp"
@@ -86,11 +87,13 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   wanted.selection = {request.pids, request.cgroup};
   if (request.only_command && command) wanted.selection.processes.push_back(command->pid());
   wanted.stacks = request.stacks;
+  wanted.user_stacks = request.user_stacks;
   wanted.without_own_events = !outcome.own_events_recorded;
   wanted.cpus = cpus.back() + 1;
   wanted.ring_bytes_of_cpu = ring_bytes_of_cpu(request, cpus.size());
   const bool wants_calls = !request.calls.functions.empty();
-  wanted.nested = request.stacks || wants_calls;  // a lost event leaves the calls around it in doubt
+  wanted.nested =
+      request.stacks || request.user_stacks || wants_calls;  // a lost event leaves the calls around it in doubt
   if (wants_calls) wanted.ring_bytes_of_cpu /= kPartForCalls;
   require_bpf();
   std::shared_ptr<btf> types;  // held while several look into it
@@ -117,9 +120,20 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   kernel.notes["tasks"] = describe_processes();
   KernelChanges changes(now_ns);
   std::optional<StackRecords> stacks;
-  if (request.stacks)
-    stacks = {stack_layout_of(read_file(tracefs + "/events/ftrace/kernel_stack/format")),
-              TracingFrames(kernel.kallsyms)};
+  const auto format_of = [&](const char* name) {
+    return read_file(fmt::format("{}/events/ftrace/{}/format", tracefs, name));
+  };
+  if (request.stacks || request.user_stacks) {
+    stacks.emplace(StackRecords{{}, {}, TracingFrames(kernel.kallsyms)});
+    if (request.stacks) stacks->kernel = stack_layout_of(format_of("kernel_stack"));
+    if (request.user_stacks) stacks->user = user_stack_layout_of(format_of("user_stack"));
+  }
+  std::optional<UserMemoryWatch> user_memory;
+  if (request.user_stacks) {
+    for (FormatText& format : kernel.formats)
+      if (format.text.starts_with("name: user_stack\n")) format.text = longer_user_stack(format.text);
+    user_memory.emplace(cpus, kClock, ClockScale{});
+  }
   RecordingSink* const sink = open(kernel, cpus);
   RecordReaders readers(programs, calls ? &*calls : nullptr, cpus, std::move(stacks), *sink);
 
@@ -144,6 +158,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     tasks.describe(now.kernel);
     now.kernel.late_notes = changes.notes();
     now.kernel.late_notes["tasks_later"] = describe_processes();
+    if (user_memory) now.kernel.user_memory = user_memory->memory();
     for (std::size_t i = 0; i < cpus.size(); ++i) now.cpus.push_back({cpus[i], {}, 0, statistics(i)});
     if (missed > 0) now.more_statistics.push_back(lost_somewhere_text(missed));
     return now;
@@ -164,6 +179,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (hooks.sampled) loop.sample = [&] { take_sample(false); };
   loop.progress = [&] {
     note_missed();
+    if (user_memory) user_memory->poll();
     RecordProgress progress;
     progress.seconds = seconds_since(start);
     progress.lost = missed;
@@ -204,6 +220,13 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   tasks.describe(kernel);
   kernel.late_notes = changes.notes();
   kernel.late_notes["tasks_later"] = describe_processes();
+  if (user_memory) {
+    kernel.user_memory = user_memory->memory();
+    outcome.no_mappings_reason = user_memory->reason();
+    outcome.lost_mappings = user_memory->lost();
+    if (outcome.lost_mappings > 0)
+      kernel.late_notes["lost_mappings"] = fmt::format("{} records", outcome.lost_mappings);
+  }
   add_own_cost(outcome.cost);
   return outcome;
 }

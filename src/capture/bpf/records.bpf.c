@@ -12,6 +12,7 @@ const volatile struct kmt_taken taken[KMT_EVENT_COUNT] = {};
 const volatile __u32 kernel_ring = 0;  // number of the ring of the kernel's own records
 const volatile __u32 tables_of_cpu = 0;
 const volatile __u8 wants_stacks = 0;
+const volatile __u8 wants_user_stacks = 0;
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -37,6 +38,24 @@ KMT_INTERRUPT(irq_work_exit, 0, -1)
 static __always_inline u32 take_stack(void* context, u64* to) {
   const long bytes = bpf_get_stack(context, to, KMT_RECORD_FRAMES * sizeof(u64), 0);
   return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
+}
+
+#define USER_STACK (1ull << 8)  // BPF_F_USER_STACK of include/uapi/linux/bpf.h
+
+// What an interrupt does is not done for the program below it.
+static __always_inline u32 take_user_stack(void* context, u64* to, u8 flags) {
+  if (flags != 0) return 0;
+  const long bytes = bpf_get_stack(context, to, KMT_USER_FRAMES * sizeof(u64), USER_STACK);
+  return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
+}
+
+// The words that it took, at most KMT_STACK_WORDS.
+static __always_inline u32 take_stacks(void* context, u64* to, u32 process, u8 flags) {
+  if (!wants_user_stacks) return wants_stacks ? take_stack(context, to) : 0;
+  u32 kernel = wants_stacks ? take_stack(context, to + 1) : 0;
+  if (kernel > KMT_RECORD_FRAMES) kernel = KMT_RECORD_FRAMES;
+  to[0] = (u64)kernel << 32 | process;
+  return 1 + kernel + take_user_stack(context, to + 1 + kernel, flags);
 }
 
 // "kmem_cac" and "he": the one whose objects are caches.
@@ -126,7 +145,7 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
   if (!is_wanted(ids.process, flags, what->is_free)) return 0;
   struct place place;
   u32 words = what->arguments;
-  if (!begin(&place, cpu, ring, (words + (wants_stacks ? KMT_RECORD_FRAMES : 0)) * sizeof(u64))) return 0;
+  if (!begin(&place, cpu, ring, (words + (wants_stacks || wants_user_stacks ? KMT_STACK_WORDS : 0)) * sizeof(u64))) return 0;
   if (cache < 0) {
     lose(&place);
     return 0;
@@ -136,7 +155,7 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
 #pragma unroll
   for (s32 i = 0; i < KMT_MOST_TAKEN; ++i)
     if (i < what->arguments) to[i] = i == what->cache ? (u64)cache : argument(context, (s8)i);
-  if (wants_stacks) words += take_stack(context, to + words);
+  words += take_stacks(context, to + words, ids.process, flags);
   end(&place, entry, event, words, (s32)ids.thread, ids.cgroup, flags, is_nested);
   return 0;
 }
@@ -164,12 +183,12 @@ int take_kernel_record(void* context) {
   const u8 flags = current_flags(cpu);
   if (!is_wanted(ids.process, flags, cookie >> 16 & 1)) return 0;
   struct place place;
-  if (!begin(&place, cpu, kernel_ring, (KMT_MOST_KERNEL_WORDS + KMT_RECORD_FRAMES) * sizeof(u64))) return 0;
+  if (!begin(&place, cpu, kernel_ring, (KMT_MOST_KERNEL_WORDS + KMT_STACK_WORDS) * sizeof(u64))) return 0;
   struct kmt_entry* entry = entry_at(&place);
   u64* to = (u64*)(entry + 1);
   u32 words = cookie >> 8 & KMT_MOST_KERNEL_WORDS;
   bpf_probe_read_kernel(to, words * sizeof(u64), (const u8*)context + sizeof(u64));
-  if (wants_stacks) words += take_stack(context, to + words);
+  words += take_stacks(context, to + words, ids.process, flags);
   end(&place, entry, cookie & 0xff, words, (s32)ids.thread, ids.cgroup, flags, false);
   return 0;
 }

@@ -9,7 +9,9 @@
 enum {
   KMT_MOST_TAKEN = 10,        /* arguments of a tracepoint; percpu_alloc_percpu has as many */
   KMT_MOST_KERNEL_WORDS = 63, /* of a record that the kernel made */
-  KMT_RECORD_FRAMES = 127,    /* of a stack */
+  KMT_RECORD_FRAMES = 127,    /* of a kernel stack */
+  KMT_USER_FRAMES = 60,       /* of a user stack: an entry has 255 words at most */
+  KMT_STACK_WORDS = 1 + KMT_RECORD_FRAMES + KMT_USER_FRAMES,
   KMT_ENTRY_LOST = 255,       /* kmt_entry.event: its one word says how many were lost here */
   KMT_ENTRY_CALL = 254,       /* a function was entered, see calls.h */
   KMT_ENTRY_RETURN = 253,
@@ -20,7 +22,8 @@ enum {
 };
 
 /* An event, and behind it its words of 8 bytes: arguments of the tracepoint, or the kernel's own record without its
-   first 8 bytes; then the addresses of the stack, innermost first. */
+   first 8 bytes; then the addresses of the kernel stack, innermost first. Where user stacks are recorded, in front of
+   those a word, the process and the number of addresses of the kernel << 32, and behind them the user's. */
 struct kmt_entry {
   unsigned long long time_ns; /* CLOCK_MONOTONIC */
   int task;                   /* thread id */

@@ -125,7 +125,7 @@ KernelChanges::Modules KernelChanges::loaded_modules() {
   for (const std::string_view line : split(text, '\n')) {
     const auto words = split(line, ' ');
     // One that begins is noticed when it has run what it does once.
-    if (words.size() < 6 || words[4] != "Live") continue;
+    if (words.size() < 6 || words[4] == "Loading") continue;
     Module module;
     std::from_chars(words[1].data(), words[1].data() + words[1].size(), module.bytes);
     const std::string_view address = words[5].substr(words[5].starts_with("0x") ? 2 : 0);
@@ -210,7 +210,7 @@ void KernelChanges::compare_modules() {
     for (const auto& [name, module] : modules_)
       if (const auto still = now.find(name); still == now.end() || still->second != module) {
         // Its symbols, if they are being read, may be those of another one.
-        const auto is_gone = [&name = name, this](std::size_t change) { return changes_[change].name == name; };
+        const auto is_gone = [&gone = name, this](std::size_t change) { return changes_[change].name == gone; };
         std::erase_if(wanted_, is_gone);
         if (reading_) std::erase_if(reading_->wanted, is_gone);
         changes_.push_back({false, now_(), looked_at_, name});

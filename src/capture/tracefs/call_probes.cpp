@@ -87,12 +87,12 @@ std::string CallProbes::name() const {
 
 // A probe that is missed is so for both, entry and exit. Linux 5.10 does not show exits that are missed for want of
 // room.
-std::vector<MissedCalls> CallProbes::missed() const {
+std::optional<std::vector<MissedCalls>> CallProbes::missed() const {
   const std::vector<ProbeCounts> counts =
       parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),
                          try_read_file(tracefs_ + "/kprobe_profile").value_or(""), group_);
+  if (counts.size() != 2 * functions_.size()) return std::nullopt;
   std::vector<MissedCalls> missed;
-  if (counts.size() != 2 * functions_.size()) return missed;
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     const std::uint64_t exits = counts[2 * i].missed;
     const std::uint64_t entries = counts[2 * i + 1].missed;

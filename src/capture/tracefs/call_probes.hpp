@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace kmt {
 // Probes are enabled one by one.
 constexpr std::size_t kMostProbedFunctions = 256;
 
-// Of a function, in all tasks, recorded or not: the kernel says no more.
+// Of a function, in all tasks, recorded or not: the kernel says no more, and Linux 5.10 less (call_probes.cpp).
 struct MissedCalls {
   std::string function;
   std::uint64_t entries = 0;  // and with them the exits: another probe was at work on that CPU
@@ -33,8 +34,8 @@ class CallProbes {
 
   // From now on calls are recorded, but for those of these threads. Throws Error.
   void enable(const std::vector<pid_t>& left_out) const;
-  std::string name() const;  // "kprobe events (two functions are left out: …)"
-  std::vector<MissedCalls> missed() const;
+  std::string name() const;  // "kprobe events, but not of …, where the kernel allows none"
+  std::optional<std::vector<MissedCalls>> missed() const;  // empty: the kernel's texts do not tell
 
  private:
   const std::string tracefs_;

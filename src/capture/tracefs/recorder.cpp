@@ -15,6 +15,7 @@
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "capture/sideband/process_facts.hpp"
+#include "capture/sideband/user_memory.hpp"
 #include "capture/tracefs/buffer_size.hpp"
 #include "capture/tracefs/command.hpp"
 #include "capture/tracefs/function_graph.hpp"
@@ -91,6 +92,12 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   // A new instance has the options of the top-level buffer, which somebody may have changed.
   if (instance.has("options/overwrite")) instance.set("options/overwrite", "1");
   instance.set("options/stacktrace", request.stacks ? "1" : "0");
+  if (request.user_stacks && !instance.has("options/userstacktrace")) {
+    Error error("This kernel records no user stacks", ExitCode::unsupported);
+    error.hint("It is built without CONFIG_USER_STACKTRACE_SUPPORT: --backend bpf may have them");
+    throw error;
+  }
+  if (instance.has("options/userstacktrace")) instance.set("options/userstacktrace", request.user_stacks ? "1" : "0");
   size_buffers(instance,
                request.buffer_bytes
                    ? *request.buffer_bytes
@@ -122,6 +129,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     return parse_buffer_counters(read_buffer_statistics(instance.path(), cpus.front())).now_ticks;
   };
   KernelChanges changes(now_ticks);
+  std::optional<UserMemoryWatch> user_memory;
+  if (request.user_stacks) user_memory.emplace(cpus, request.clock, kernel.clock_scale);
   PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
 
   RingReaders readers(instance.path(), kernel.sub_buffer_bytes, request.scratch_directory, sink);
@@ -151,6 +160,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     tasks.describe(now.kernel);
     now.kernel.late_notes = changes.notes();
     now.kernel.late_notes["tasks_later"] = describe_processes();
+    if (user_memory) now.kernel.user_memory = user_memory->memory();
     for (const unsigned cpu : cpus) now.cpus.push_back({cpu, {}, 0, read_buffer_statistics(instance.path(), cpu)});
     return now;
   };
@@ -167,6 +177,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   if (hooks.sampled) loop.sample = [&] { take_sample(false); };
   loop.progress = [&] {
     if (processes) processes->update();
+    if (user_memory) user_memory->poll();
     const BufferCounters counters = sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
     if (hooks.progress)
       hooks.progress({seconds_since(start), counters.read + counters.unread, readers.bytes(), counters.lost,
@@ -196,8 +207,18 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   tasks.describe(kernel);
   kernel.late_notes = changes.notes();
   kernel.late_notes["tasks_later"] = describe_processes();
+  if (user_memory) {
+    kernel.user_memory = user_memory->memory();
+    outcome.no_mappings_reason = user_memory->reason();
+    outcome.lost_mappings = user_memory->lost();
+    if (outcome.lost_mappings > 0)
+      kernel.late_notes["lost_mappings"] = fmt::format("{} records", outcome.lost_mappings);
+  }
   if (probes) {
-    outcome.missed_calls = probes->missed();
+    if (auto missed = probes->missed())
+      outcome.missed_calls = std::move(*missed);
+    else
+      outcome.missed_calls_are_known = false;
     add_missed(outcome);
   }
   graph.reset();

@@ -29,6 +29,7 @@ struct RecordRequest {
   std::vector<std::string> command;   // empty: none
   bool only_command = false;          // only the command and what it forks
   bool stacks = false;                // the kernel's stack with every event
+  bool user_stacks = false;           // the program's, with every event that a task makes
   RecordedCalls calls;                // of no function: none
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> buffer_bytes;        // a CPU; empty: from the measured rate
@@ -74,6 +75,9 @@ struct RecordOutcome {
   std::string call_backend;                  // how calls were recorded: "BPF trampolines (fentry, fexit)"
   std::string call_backend_reason;           // why so
   std::vector<MissedCalls> missed_calls;     // by kprobe events
+  bool missed_calls_are_known = true;        // likewise
+  std::string no_mappings_reason;            // of user stacks: why the kernel does not tell what is mapped meanwhile
+  std::uint64_t lost_mappings = 0;           // records of those; what was mapped then has no names
   bool filtered_by_pid_list = false;         // too many threads for an event filter: see own_threads.hpp
 };
 

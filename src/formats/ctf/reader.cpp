@@ -39,7 +39,12 @@ class TaskLearner {
 class CtfStream : public StackedStream {
  public:
   CtfStream(unsigned cpu, CpuEvents& events, RecordDecoder& decoder, TraceInfo& info)
-      : StackedStream(info), cpu_(cpu), events_(events), decoder_(decoder), info_(info), tasks_(info) {}
+      : StackedStream(info, decoder.user_stacks()),
+        cpu_(cpu),
+        events_(events),
+        decoder_(decoder),
+        info_(info),
+        tasks_(info) {}
 
  private:
   bool append(EventBatch& batch) override {

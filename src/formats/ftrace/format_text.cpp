@@ -73,14 +73,27 @@ std::string format_text(const std::string& name, unsigned id, const std::vector<
   return fmt::format("{}\nprint fmt: \"{}\"{}\n", text, print, values);
 }
 
-FormatText describe_kernel_stack(unsigned id, unsigned long_bytes) {
-  constexpr unsigned kDescribedCallers = 8;
-  return {"ftrace", fmt::format("name: kernel_stack\nID: {}\nformat:\n{}"
-                                "\tfield:int size;\toffset:{};\tsize:4;\tsigned:1;\n"
+namespace {
+
+FormatText describe_stack(const char* name, const char* in_front, unsigned callers, unsigned id, unsigned long_bytes) {
+  return {"ftrace", fmt::format("name: {}\nID: {}\nformat:\n{}"
+                                "\tfield:{};\toffset:{};\tsize:4;\tsigned:1;\n"
                                 "\tfield:unsigned long caller[{}];\toffset:{};\tsize:{};\tsigned:0;\n\n"
-                                "print fmt: \"%d\", REC->size\n",
-                                id, kCommonFields, kCommonBytes, kDescribedCallers, kCommonBytes + long_bytes,
-                                kDescribedCallers * long_bytes)};
+                                "print fmt: \"%d\", REC->{}\n",
+                                name, id, kCommonFields, in_front, kCommonBytes, callers, kCommonBytes + long_bytes,
+                                callers * long_bytes,
+                                std::string_view(in_front).substr(std::string_view(in_front).rfind(' ') + 1))};
+}
+
+}  // namespace
+
+FormatText describe_kernel_stack(unsigned id, unsigned long_bytes) {
+  return describe_stack("kernel_stack", "int size", 8, id, long_bytes);
+}
+
+FormatText describe_user_stack(unsigned id, unsigned long_bytes) {
+  constexpr unsigned kMostCallers = 256;
+  return describe_stack("user_stack", "unsigned int tgid", kMostCallers, id, long_bytes);
 }
 
 std::string header_page_text(unsigned long_bytes, unsigned page_bytes) {

@@ -31,6 +31,8 @@ std::string format_text(const std::string& name, unsigned id, const std::vector<
                         const std::vector<FlagName>& gfp_flags);
 // events/ftrace/kernel_stack/format: how many addresses, a `long`, and the addresses up to the end of the record.
 FormatText describe_kernel_stack(unsigned id, unsigned long_bytes);
+// The same of user_stack, with a process in front, and addresses up to the first 0 or the end of the record.
+FormatText describe_user_stack(unsigned id, unsigned long_bytes);
 // events/header_page and events/header_event.
 std::string header_page_text(unsigned long_bytes, unsigned page_bytes);
 std::string header_event_text();

@@ -74,7 +74,10 @@ constexpr std::pair<std::string_view, EventKind> kSyscallEvents[] = {
 constexpr std::uint32_t kMostStackDepth = 256;
 constexpr std::uint32_t kMostArguments = 16;
 
-bool is_kernel_stack(const EventFormat& format) { return format.system == "ftrace" && format.name == "kernel_stack"; }
+bool is_user_stack(const EventFormat& format) { return format.system == "ftrace" && format.name == "user_stack"; }
+bool is_stack(const EventFormat& format) {
+  return is_user_stack(format) || (format.system == "ftrace" && format.name == "kernel_stack");
+}
 
 }  // namespace
 
@@ -150,7 +153,8 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
       thread_groups_(info),
       call_sites_(info.call_sites),
       cache_names_(info.cache_names),
-      stacks_(info.stacks) {
+      stacks_(info.stacks),
+      user_stacks_(info) {
   for (const EventFormat& format : formats) {
     const EventTypeId type{static_cast<std::uint16_t>(info.event_types.size())};
     Plan plan = compile(format, type, info.word_bits / 8, info.page_identity);
@@ -274,9 +278,11 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
           plan.values = find({name}, true);
       break;
     case EventKind::other:
-      if (const FormatField* caller = format.field("caller"); caller != nullptr && is_kernel_stack(format)) {
+      if (const FormatField* caller = format.field("caller"); caller != nullptr && is_stack(format)) {
         plan.depth = find({"size"});
         plan.is_stack = true;
+        plan.is_user_stack = is_user_stack(format);
+        if (plan.is_user_stack) plan.process = find({"tgid"});
         plan.callers = caller->offset;
         plan.least_bytes = std::max(plan.least_bytes, plan.callers);
         // The array's size counts only before there was a field that tells how many (Linux 3.1).
@@ -360,7 +366,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::syscall_enter:
     case EventKind::syscall_exit: event.address = load_field(record, plan->address); break;
     case EventKind::other:
-      if (plan->is_stack) event.stack = decode_stack(*plan, record);
+      if (plan->is_stack) decode_stack(*plan, record, event);
       if (plan->creates_task) thread_groups_.learn(task_creation_, record, order_, time_ns);
       if (plan->life != 0) learn_life(life_events_[plan->life], record, order_, time_ns, info_);
       if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.task_names);
@@ -442,7 +448,7 @@ std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record) co
 }
 
 // Old kernels end a stack that has fewer addresses than the array with -1.
-StackId RecordDecoder::decode_stack(const Plan& plan, Bytes record) {
+void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
   const unsigned word_bytes = info_.word_bits / 8;
   std::uint64_t depth = std::min<std::uint64_t>((record.size() - plan.callers) / word_bytes, plan.most_depth);
   if (plan.depth.size != 0) depth = std::min(depth, load_field(record, plan.depth));
@@ -451,8 +457,15 @@ StackId RecordDecoder::decode_stack(const Plan& plan, Bytes record) {
   for (; count < depth; ++count) {
     addresses[count] = load_sized(record.data() + plan.callers + count * word_bytes, word_bytes, order_);
     if (addresses[count] == (word_bytes == 4 ? 0xFFFFFFFFu : ~std::uint64_t{0})) break;
+    if (plan.is_user_stack && addresses[count] == 0) break;  // all of its array is written
   }
-  return stacks_.id_of(std::span(addresses).first(count));
+  const auto found = std::span(addresses).first(count);
+  if (!plan.is_user_stack) {
+    event.stack = stacks_.id_of(found);
+    return;
+  }
+  event.page_flags = StackFlags::kUser;
+  event.address = user_stacks_.keep(static_cast<std::int32_t>(load_field(record, plan.process)), found).value;
 }
 
 void RecordDecoder::report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,

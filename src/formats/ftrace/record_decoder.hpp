@@ -17,6 +17,7 @@
 #include "formats/ftrace/probed_values.hpp"
 #include "formats/ftrace/task_creation.hpp"
 #include "formats/ftrace/task_naming.hpp"
+#include "formats/user_stacks.hpp"
 #include "trace/stack_ids.hpp"
 #include "trace/trace_info.hpp"
 
@@ -75,6 +76,9 @@ class RecordDecoder {
   // Whether all records that differ in nothing but time, task and address are decoded alike but for these.
   bool is_decoded_by_shape(Bytes record) const;
 
+  // What user stacks in decoded records are numbers of.
+  UserStacks& user_stacks() { return user_stacks_; }
+
   // Appends the event of a record to the batch; what cannot be decoded becomes a finding at `file_offset`.
   void decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset, EventBatch& batch);
 
@@ -90,11 +94,13 @@ class RecordDecoder {
     EventTypeId type;
     std::uint32_t least_bytes = 0;  // all fields below lie within
     Field flags, pid;
-    Field address;                 // ptr, pfn or page, addr or va_start
-    std::uint16_t namings = 0;     // which of namings_; 0: it names no task
-    bool creates_task = false;     // as task_creation_ says
-    std::uint8_t life = 0;         // which of life_events_; 0: none
-    bool is_stack = false;         // ftrace:kernel_stack
+    Field address;              // ptr, pfn or page, addr or va_start
+    std::uint16_t namings = 0;  // which of namings_; 0: it names no task
+    bool creates_task = false;  // as task_creation_ says
+    std::uint8_t life = 0;      // which of life_events_; 0: none
+    bool is_stack = false;      // ftrace:kernel_stack or user_stack
+    bool is_user_stack = false;
+    Field process;                 // of a user stack
     std::uint32_t callers = 0;     // its return addresses: where they begin
     std::uint32_t most_depth = 0;  // and how many of them there can be
     Field depth;                   // its `size`, how many there are; a call's depth
@@ -113,7 +119,7 @@ class RecordDecoder {
   void decode_call(const Plan& plan, Bytes record, Event& event) const;
   Bytes values_of(const Plan& plan, Bytes record) const;
   std::uint64_t keep_call_record(const Plan& plan, Bytes record) const;
-  StackId decode_stack(const Plan& plan, Bytes record);
+  void decode_stack(const Plan& plan, Bytes record, Event& event);
   std::uint64_t load_field(Bytes record, Field field) const;
   void report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,
                           std::uint64_t file_offset);
@@ -129,6 +135,7 @@ class RecordDecoder {
   CallSiteTable call_sites_;
   CacheNameTable cache_names_;
   StackIds stacks_;
+  UserStacks user_stacks_;
 };
 
 }  // namespace kmt

@@ -21,10 +21,14 @@ bool same_context(const Event& a, const Event& b) {
   return a.tid == b.tid && (a.context & kInterrupts) == (b.context & kInterrupts);
 }
 
+bool is_user_stack(const Event& event) {
+  return event.kind == EventKind::other && (event.page_flags & StackFlags::kUser) != 0;
+}
+
 }  // namespace
 
 void StackMatcher::match(EventBatch& batch) {
-  if (info_.stacks.size() == 1) {  // none yet in the whole trace
+  if (has_no_stacks()) {  // none yet in the whole trace
     if (!losses_.empty()) next_ = losses_.back();
     losses_.clear();
     return;
@@ -37,7 +41,9 @@ void StackMatcher::match(EventBatch& batch) {
   };
   for (; next_ < batch.size(); ++next_) {
     pass_loss();
-    if (batch[next_].stack == StackId{})
+    if (is_user_stack(batch[next_]))
+      give_user_stack(batch, batch[next_]);
+    else if (batch[next_].stack == StackId{})
       add_waiting(batch, next_);
     else
       give_stack(batch, batch[next_]);
@@ -51,6 +57,10 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   const unsigned level = interrupt_level(event);
   std::size_t nested = 0;
   while (!waiting_.empty() && interrupt_level(batch[waiting_.back()]) > level) waiting_.pop_back();
+  // What waited for a user stack only has none.
+  while (!users_.any() && !waiting_.empty() && interrupt_level(batch[waiting_.back()]) == level &&
+         batch[waiting_.back()].stack != StackId{})
+    waiting_.pop_back();
   for (auto other = waiting_.rbegin(); other != waiting_.rend() && interrupt_level(batch[*other]) == level; ++other)
     ++nested;
   if (nested > 0 && !same_context(batch[waiting_.back()], event)) {
@@ -62,19 +72,35 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
 }
 
 void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
+  const auto found = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](std::size_t index) {
+    return batch[index].stack == StackId{} && same_context(batch[index], stack);
+  });
+  if (found == waiting_.rend()) return report_unmatched(stack);
+  batch[*found].stack = std::exchange(stack.stack, {});
+  waiting_.erase(found.base(), waiting_.end());  // its user stack may come
+}
+
+// The kernel writes one, empty or not, behind every event.
+void StackMatcher::give_user_stack(EventBatch& batch, const Event& stack) {
   const auto found = std::find_if(waiting_.rbegin(), waiting_.rend(),
                                   [&](std::size_t index) { return same_context(batch[index], stack); });
   if (found == waiting_.rend()) {
-    info_.findings.add({Imperfection::unmatched_stack, "", stack.cpu, {}, stack.time_ns});
+    if (stack.address != 0) report_unmatched(stack);
     return;
   }
-  batch[*found].stack = std::exchange(stack.stack, {});
+  Event& event = batch[*found];
+  if (interrupt_level(event) == 0)
+    event.stack = users_.place(event.stack, {static_cast<std::uint32_t>(stack.address)}, event.time_ns);
   waiting_.erase(found.base() - 1, waiting_.end());
+}
+
+void StackMatcher::report_unmatched(const Event& stack) {
+  info_.findings.add({Imperfection::unmatched_stack, "", stack.cpu, {}, stack.time_ns});
 }
 
 void StackMatcher::hold_back(EventBatch& batch, EventBatch& held) {
   std::size_t from = batch.size();
-  if (info_.stacks.size() == 1) {
+  if (has_no_stacks()) {
     from = std::max(from - std::min(from, kHeldWithoutStacks), next_);
     next_ = 0;
   } else {

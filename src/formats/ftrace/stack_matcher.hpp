@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gives kernel stacks to the events they belong to. With the tracer's option `stacktrace` the kernel writes the stack
-// of an event behind it, as a record of its own; an interrupt between the two has its events and their stacks there
-// (kernel/trace/trace.c, __ftrace_trace_stack; Linux 2.6.31 to 6.18):
-//   event A, event B of an interrupt, stack of B, stack of A
+// Gives stacks to the events they belong to. With the tracer's options `stacktrace` and `userstacktrace` the kernel
+// writes the stacks of an event behind it, as records of their own, the user's last; an interrupt between them has its
+// events and their stacks there (kernel/trace/trace.c, trace_buffer_unlock_commit_regs; Linux 2.6.31 to 6.18):
+//   event A, event B of an interrupt, stack of B, stack of A, user stack of A
+// What an interrupt does is not done for the program below it: its events get no user stack.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
+#include "formats/user_stacks.hpp"
 #include "trace/time_merge.hpp"
 #include "trace/trace_info.hpp"
 
@@ -16,7 +18,8 @@ namespace kmt {
 // One CPU's.
 class StackMatcher {
  public:
-  explicit StackMatcher(TraceInfo& info) : info_(info) {}
+  // `users` are those of the decoder that the events come from.
+  StackMatcher(TraceInfo& info, UserStacks& users) : info_(info), users_(users) {}
 
   // Goes on where the last call ended. Events whose stacks may still come stay in the batch: hold_back() takes them.
   void match(EventBatch& batch);
@@ -28,17 +31,21 @@ class StackMatcher {
  private:
   void add_waiting(const EventBatch& batch, std::size_t index);
   void give_stack(EventBatch& batch, Event& stack);
+  void give_user_stack(EventBatch& batch, const Event& stack);
+  void report_unmatched(const Event& stack);
+  bool has_no_stacks() const { return !info_.stacks.has_stacks() && !users_.any(); }
 
   TraceInfo& info_;
+  UserStacks& users_;
   std::size_t next_ = 0;              // index of the first event not looked at
-  std::vector<std::size_t> waiting_;  // indices of events without a stack, few, in order
+  std::vector<std::size_t> waiting_;  // indices of events that lack a stack, few, in order
   std::vector<std::size_t> losses_;   // indices in front of which events were lost
 };
 
 // A CPU's events as a reader decodes them, with their stacks.
 class StackedStream : public CpuStream {
  public:
-  explicit StackedStream(TraceInfo& info) : stacks_(info) {}
+  StackedStream(TraceInfo& info, UserStacks& users) : stacks_(info, users) {}
   bool read(EventBatch& batch) final;
 
  protected:

@@ -49,7 +49,7 @@ RecordLayout layout_of(const EventFormat& format) {
               std::uint8_t{0xFF});
     if (field.is_dynamic && field.size == 4) layout.dynamic_offsets.push_back(static_cast<std::uint16_t>(field.offset));
   }
-  if (format.system == "ftrace" && format.name == "kernel_stack") {
+  if (format.system == "ftrace" && (format.name == "kernel_stack" || format.name == "user_stack")) {
     // Few of the many stacks that follow events are different. A stack is as long as it is, whatever its format says
     // (kernel/trace/trace_entries.h, Linux 6.1: caller[8] is only what is printed).
     layout.shaped = true;

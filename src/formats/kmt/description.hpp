@@ -16,7 +16,7 @@ namespace kmt::kmt_format {
 std::vector<std::uint8_t> encode_facts(const TraceDescription& description);
 // Large, and in a chunk of their own: a file whose symbols are damaged can still be read.
 std::vector<std::uint8_t> encode_symbols(const TraceDescription& description);
-// What becomes known while recording: task names, statistics.
+// What becomes known while recording: task names, late notes, statistics.
 std::vector<std::uint8_t> encode_end_facts(const TraceDescription& description);
 std::vector<std::uint8_t> encode_sample(const StateSample& sample);
 std::vector<std::uint8_t> encode_fact(std::string_view name, std::string_view value);

@@ -8,10 +8,13 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "formats/kmt/user_memory.hpp"
 
 namespace kmt::kmt_format {
 
 namespace {
+
+constexpr std::size_t kMostChanges = 1u << 22;  // of mappings
 
 struct End {
   bool finished;         // there is a trailer
@@ -119,6 +122,11 @@ FileContents parse_file(Bytes file, Findings& findings) {
           if (!is_intact(*chunk)) throw Error("The chunk's checksum is wrong");
           break;
         case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;
+        case kUserMemory:
+          append(contents.description.kernel.user_memory, decode_user_memory(unpack_text(*chunk)));
+          if (contents.description.kernel.user_memory.changes.size() > kMostChanges)
+            throw Error("The file has too many mappings");
+          break;
         case kProfile: contents.profile.push_back(unpack_text(*chunk)); break;
         case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
         case kIndex:

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "formats/kmt/user_memory.hpp"
 
 namespace kmt::kmt_format {
 
@@ -35,6 +36,8 @@ std::vector<PackedChunk> pack_description(const TraceDescription& description) {
   chunks.push_back(pack(kFacts, 0, encode_symbols(description)));
   if (const CallTypes& types = description.kernel.call_types; !types.empty())
     chunks.push_back(pack(kTypes, 0, encode_types(types)));
+  if (const UserMemory& memory = description.kernel.user_memory; !memory.empty())
+    chunks.push_back(pack(kUserMemory, 0, encode_user_memory(memory)));
   return chunks;
 }
 
@@ -50,6 +53,8 @@ void FileWriter::append_description(const TraceDescription& description) {
 
 void FileWriter::append_end(const TraceDescription& description) {
   append(pack(kFacts, 0, encode_end_facts(description)));
+  if (const UserMemory& memory = description.kernel.user_memory; !memory.empty())
+    append(pack(kUserMemory, 0, encode_user_memory(memory)));
 }
 
 void FileWriter::append_sample(const StateSample& sample) { append(pack(kState, 0, encode_sample(sample))); }

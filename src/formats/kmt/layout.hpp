@@ -16,15 +16,16 @@ constexpr std::uint32_t kChunkMagic = 0x63544D4B;  // "KMTc"
 constexpr std::uint64_t kChunkHeaderBytes = 32;    // the last 8 are the checksum of those before
 
 enum ChunkType : std::uint8_t {
-  kFacts = 1,       // names and texts about the machine and the recording
-  kFormats = 2,     // event format descriptions
-  kStream = 3,      // a CPU's ring buffer, whose events follow in chunks of its number
-  kEvents = 4,      // a block of one stream's events
-  kIndex = 5,       // where everything is
-  kState = 6,       // texts of /proc at one time
-  kProfile = 7,     // samples of a profile
-  kTypes = 8,       // of recorded calls
-  kStatePatch = 9,  // texts at a later time, as what differs from those of the last kState
+  kFacts = 1,        // names and texts about the machine and the recording
+  kFormats = 2,      // event format descriptions
+  kStream = 3,       // a CPU's ring buffer, whose events follow in chunks of its number
+  kEvents = 4,       // a block of one stream's events
+  kIndex = 5,        // where everything is
+  kState = 6,        // texts of /proc at one time
+  kProfile = 7,      // samples of a profile
+  kTypes = 8,        // of recorded calls
+  kStatePatch = 9,   // texts at a later time, as what differs from those of the last kState
+  kUserMemory = 10,  // where code lay in the memory of processes
 };
 constexpr std::uint8_t kCompressed = 1;  // chunks' flags: zstd
 constexpr std::uint8_t kPatch = 2;       // the same, with another payload in front of it that is not stored again

@@ -42,7 +42,7 @@ class BlockStream : public StackedStream {
  public:
   BlockStream(StreamBlocks blocks, bool cut_off, const ClockScale& clock, RecordDecoder& decoder, TraceInfo& info,
               std::uint64_t& consumed)
-      : StackedStream(info),
+      : StackedStream(info, decoder.user_stacks()),
         blocks_(std::move(blocks)),
         cut_off_(cut_off),
         clock_(clock),

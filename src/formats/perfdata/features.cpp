@@ -131,11 +131,16 @@ void read_clocks(ByteReader& in, KernelDescription& kernel) {
 
 void read_build_id(std::uint16_t misc, ByteReader in, KernelDescription& kernel) {
   constexpr std::uint64_t kIdFieldBytes = 24;
-  if ((misc & kCpuModeMask) != kCpuModeKernel) return;
+  const std::uint16_t mode = misc & kCpuModeMask;
+  if (mode != kCpuModeKernel && mode != kCpuModeUser) return;
   in.skip(4);  // pid
   const Bytes field = in.bytes(kIdFieldBytes);
   const std::uint64_t bytes = (misc & kBuildIdSized) != 0 ? std::uint64_t{field[kMostIdBytes]} : kMostIdBytes;
-  note_build_id(read_name(in), field.first(std::min(bytes, kMostIdBytes)), kernel);
+  const Bytes id = field.first(std::min(bytes, kMostIdBytes));
+  if (mode == kCpuModeKernel) return note_build_id(read_name(in), id, kernel);
+  CodeObject& object = kernel.user_memory.objects.emplace_back();
+  for (const std::uint8_t byte : id) object.build_id += fmt::format("{:02x}", byte);
+  object.path = read_name(in);
 }
 
 void read_kernel_mapping(const Record& record, KernelDescription& kernel) {

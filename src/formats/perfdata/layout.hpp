@@ -71,12 +71,15 @@ struct ReadBits {
 constexpr std::uint32_t kTypeTracepoint = 2;       // perf_event_attr::type
 constexpr std::uint16_t kCpuModeMask = 7;          // of a record's misc
 constexpr std::uint16_t kCpuModeKernel = 1;        // PERF_RECORD_MISC_KERNEL
+constexpr std::uint16_t kCpuModeUser = 2;          // PERF_RECORD_MISC_USER
+constexpr std::uint16_t kCommExec = 1u << 13;      // PERF_RECORD_MISC_COMM_EXEC
 constexpr std::uint16_t kMmapBuildId = 1u << 14;   // PERF_RECORD_MISC_MMAP_BUILD_ID
 constexpr std::uint16_t kBuildIdSized = 1u << 15;  // PERF_RECORD_MISC_BUILD_ID_SIZE
 
 // Addresses of a call chain from here on are marks: what follows is of the kernel, of user space, …
 constexpr std::uint64_t kFirstMark = ~std::uint64_t{4095} + 1;  // PERF_CONTEXT_MAX
 constexpr std::uint64_t kKernelMark = ~std::uint64_t{128} + 1;  // PERF_CONTEXT_KERNEL
+constexpr std::uint64_t kUserMark = ~std::uint64_t{512} + 1;    // PERF_CONTEXT_USER
 
 // Sections behind the data, and records kHeaderFeature.
 enum Feature : unsigned {

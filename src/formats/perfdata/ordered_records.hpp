@@ -23,7 +23,7 @@ class OrderedRecords {
   // The file's bytes, the contents and `info` must outlive this. `info` gets the findings, and what tasks are called no
   // later than the items of that time are due.
   OrderedRecords(Bytes file, const FileContents& contents, TraceInfo& info)
-      : parser_(file, contents, info.findings), info_(info), most_held_(most_held(file.size())) {}
+      : parser_(file, contents, info.findings), info_(info), objects_(info), most_held_(most_held(file.size())) {}
 
   // Reads one more record; of a sample or a loss an item may be held. Only while nothing is due. At the end all is due.
   RecordParser::Kind next();
@@ -52,6 +52,7 @@ class OrderedRecords {
 
   RecordParser parser_;
   TraceInfo& info_;
+  MappedObjects objects_;
   std::uint64_t most_held_;
   HeldByTime<Item> items_;
   HeldByTime<TaskChange> tasks_;
@@ -81,6 +82,10 @@ void OrderedRecords<Item>::report_late(const Sample& sample) {
 template <typename Item>
 void OrderedRecords<Item>::take_task() {
   TaskChange& change = parser_.task();
+  if (change.mapping) {
+    change.mapping->change.object = objects_.number_of(*change.mapping);
+    change.mapping->change.time_ns = change.time_ns;
+  }
   if (change.time_ns == 0) return learn(change, info_);
   const std::uint64_t time_ns = change.time_ns;
   tasks_.items().push_back(std::move(change));

@@ -23,6 +23,12 @@ namespace kmt::perfdata {
 
 namespace {
 
+// An event, and its user stack as it came: what lies there is known when the event is due.
+struct HeldEvent {
+  Event event;
+  StackId user;
+};
+
 class PerfDataSource : public Source {
  public:
   PerfDataSource(const TraceFile& file, const OpenOptions& options)
@@ -33,7 +39,7 @@ class PerfDataSource : public Source {
     decoder_ = std::make_unique<RecordDecoder>(
         parse_event_formats(contents_.description.kernel.formats, info_.findings), contents_.order(), info_);
     stack_ids_ = std::make_unique<StackIds>(info_.stacks);
-    records_ = std::make_unique<OrderedRecords<Event>>(file.bytes, contents_, info_);
+    records_ = std::make_unique<OrderedRecords<HeldEvent>>(file.bytes, contents_, info_);
     untraced_types_.resize(contents_.attributes.all().size());
   }
 
@@ -44,6 +50,8 @@ class PerfDataSource : public Source {
 
  private:
   void take_sample();
+  void take_stacks(const Sample& sample, HeldEvent& held);
+  void place(const HeldEvent& held, Event& event);
   EventTypeId untraced_type(std::uint32_t attribute);
   void take_loss();
 
@@ -53,7 +61,8 @@ class PerfDataSource : public Source {
   FileContents contents_;
   std::unique_ptr<RecordDecoder> decoder_;
   std::unique_ptr<StackIds> stack_ids_;
-  std::unique_ptr<OrderedRecords<Event>> records_;
+  std::unique_ptr<OrderedRecords<HeldEvent>> records_;
+  EventBatch decoded_;  // of one sample
   EventBatch timeless_;
   bool ended_ = false;
   std::vector<std::uint64_t> last_of_cpu_ns_;               // the last event read
@@ -68,9 +77,10 @@ bool PerfDataSource::read(EventBatch& batch) {
   for (;;) {
     batch.swap(timeless_);
     while (batch.size() < kBatchEvents) {
-      const Event* const event = records_->next_due();
-      if (event == nullptr) break;
-      batch.push_back(*event);
+      const HeldEvent* const held = records_->next_due();
+      if (held == nullptr) break;
+      batch.push_back(held->event);
+      if (held->user != StackId{}) place(*held, batch.back());
     }
     if (!batch.empty()) return true;
     if (ended_) return false;
@@ -88,29 +98,49 @@ void PerfDataSource::take_sample() {
   const RecordParser& parser = records_->parser();
   const Sample& sample = parser.sample();
   const auto cpu = static_cast<std::uint16_t>(*sample.cpu);
-  // What has no time comes at once, behind what came before.
-  EventBatch& to = sample.time_ns == 0 ? timeless_ : records_->items();
-  const std::size_t before = to.size();
+  decoded_.clear();
   const Attribute& attribute = contents_.attributes.all()[parser.attribute()];
   if (sample.raw && attribute.type == kTypeTracepoint) {
-    decoder_->decode(*sample.raw, sample.time_ns, cpu, parser.offset(), to);
+    decoder_->decode(*sample.raw, sample.time_ns, cpu, parser.offset(), decoded_);
   } else {
-    Event& event = to.emplace_back();
+    Event& event = decoded_.emplace_back();
     event.time_ns = sample.time_ns;
     event.cpu = cpu;
     event.node = kNoNode;
     event.type = untraced_type(parser.attribute());
   }
-  if (to.size() == before) return;
-  if (!sample.chain.empty()) {
-    kernel_stack(sample.chain, contents_.order(), stack_);
-    to.back().stack = stack_ids_->id_of(stack_);
-  }
+  if (decoded_.empty()) return;
+  HeldEvent held{decoded_.front(), {}};
+  take_stacks(sample, held);
   if (info_.cpus <= cpu) info_.cpus = cpu + 1u;
-  if (sample.time_ns == 0) return;
+  if (sample.time_ns == 0) {  // it comes at once, behind what came before
+    place(held, held.event);
+    timeless_.push_back(held.event);
+    return;
+  }
+  records_->items().push_back(held);
   if (last_of_cpu_ns_.size() <= cpu) last_of_cpu_ns_.resize(cpu + 1u);
   last_of_cpu_ns_[cpu] = sample.time_ns;
   records_->hold(sample.time_ns, cpu);
+}
+
+// Without a call chain it is known where the CPU was. What an interrupt does is not done for the program below it.
+void PerfDataSource::take_stacks(const Sample& sample, HeldEvent& held) {
+  UserStacks& users = decoder_->user_stacks();
+  if (sample.chain.empty()) {
+    if (sample.mode == kCpuModeKernel && sample.ip != 0) held.event.stack = users.place_of_kernel(sample.ip);
+    if (sample.mode == kCpuModeUser) held.user = users.keep(sample.process, {&sample.ip, 1});
+    return;
+  }
+  kernel_stack(sample.chain, contents_.order(), stack_);
+  held.event.stack = stack_ids_->id_of(stack_);
+  if (interrupt_level(held.event) > 0) return;
+  user_stack(sample.chain, contents_.order(), stack_);
+  held.user = users.keep(sample.process, stack_);
+}
+
+void PerfDataSource::place(const HeldEvent& held, Event& event) {
+  event.stack = decoder_->user_stacks().place(event.stack, held.user, event.time_ns);
 }
 
 // Events of other kinds than tracepoints, and tracepoints recorded without their fields, are counted.

@@ -48,6 +48,13 @@ std::optional<RecordParser::Kind> RecordParser::take_kernel_record() {
         task_ = read_task_change(record_, contents_.order());
         task_.time_ns = is_time(at_end.time_ns) ? at_end.time_ns : 0;
         return Kind::task;
+      case kMmap:
+      case kMmap2:
+        task_ = {};
+        task_.mapping = read_mapping(record_, contents_.order());
+        if (!task_.mapping) break;
+        task_.time_ns = is_time(at_end.time_ns) ? at_end.time_ns : 0;
+        return Kind::task;
       case kLost:
       case kLostSamples:
       case kThrottle: take_loss(at_end); return Kind::loss;
@@ -82,6 +89,7 @@ bool RecordParser::take_sample() {
     return false;
   }
   sample_.cpu = checked_cpu(sample_.cpu);
+  sample_.mode = record_.misc & kCpuModeMask;
   if (is_time(sample_.time_ns))
     limit_.note(sample_.time_ns);
   else

@@ -55,7 +55,31 @@ struct Held {
   std::optional<std::uint64_t> lost;  // of a loss
   std::vector<std::uint8_t> record;
   std::vector<std::uint64_t> stack;
+  std::int32_t process = 0;
+  std::vector<std::uint64_t> user_stack;
 };
+
+// What samples and tasks tell of processes' code.
+UserMemory user_memory_of(Bytes file, const FileContents& contents) {
+  TraceInfo info;  // what is found is found when the file is read
+  for (const CodeObject& object : contents.description.kernel.user_memory.objects)
+    info.user_code.objects.push_back(object);
+  MappedObjects objects(info);
+  UserMemory memory;
+  RecordParser parser(file, contents, info.findings);
+  for (RecordParser::Kind kind{}; (kind = parser.next()) != RecordParser::Kind::end;) {
+    if (kind != RecordParser::Kind::task) continue;
+    TaskChange& task = parser.task();
+    auto change = space_change(task);
+    if (!change) continue;
+    change->time_ns = task.time_ns;
+    if (task.mapping) change->object = objects.number_of(*task.mapping) - UserCode::kFirstObject;
+    memory.changes.push_back(*change);
+  }
+  memory.objects.assign(info.user_code.objects.begin() + UserCode::kFirstObject, info.user_code.objects.end());
+  std::ranges::stable_sort(memory.changes, {}, &SpaceChange::time_ns);
+  return memory;
+}
 
 class Converter {
  public:
@@ -74,7 +98,8 @@ class Converter {
   void take_sample();
   void take_loss();
   void give(const Held& item);
-  void give_stack(const Held& item);
+  void give_stacks(const Held& item);
+  void give_stack(const Held& item, std::uint16_t id, std::uint32_t in_front, const std::vector<std::uint64_t>& stack);
 
   RecordSink& sink_;
   Findings& findings_;
@@ -84,6 +109,7 @@ class Converter {
   std::optional<RecordsByCpu> by_cpu_;
   unsigned long_bytes_ = 8;
   std::optional<std::uint16_t> stack_id_;  // empty: none are written
+  std::optional<std::uint16_t> user_stack_id_;
   std::uint64_t left_out_ = 0;
   std::vector<std::uint8_t> stack_record_;
 };
@@ -117,13 +143,18 @@ void Converter::describe(const TraceFile& file) {
   const std::vector<std::uint64_t> lost = lost_events_per_cpu(info);
   for (unsigned cpu = 0; cpu < lost.size() && info.findings.count_of(Imperfection::truncated_file) == 0; ++cpu)
     description.cpu_stats.push_back(cpu_stats_of(kernel, cpu, fmt::format("overrun: {}\n", lost[cpu])));
-  if (info.stacks.size() > 1) {
-    stack_id_ = unused_id(kernel.formats);
-    if (stack_id_)
-      kernel.formats.push_back(describe_kernel_stack(*stack_id_, long_bytes_));
+  const auto describe_stacks = [&](auto&& describe_as) {
+    const std::optional<std::uint16_t> id = unused_id(kernel.formats);
+    if (id)
+      kernel.formats.push_back(describe_as(*id, long_bytes_));
     else
       findings_.add({Imperfection::left_out, "stacks: no event id is left for their records", {}, {}, {}});
-  }
+    return id;
+  };
+  if (info.stacks.kernel_stacks() > 0) stack_id_ = describe_stacks(describe_kernel_stack);
+  UserMemory memory = info.stacks.user_stacks() > 0 ? user_memory_of(file.bytes, contents_) : UserMemory{};
+  kernel.user_memory = std::move(memory);
+  if (info.stacks.user_stacks() > 0) user_stack_id_ = describe_stacks(describe_user_stack);
   sink_.describe(description);
   by_cpu_.emplace(sink_, kernel.page_size);
 }
@@ -161,6 +192,8 @@ void Converter::take_sample() {
   item.cpu = static_cast<std::uint16_t>(*sample.cpu);
   item.record.assign(sample.raw->begin(), sample.raw->end());
   kernel_stack(sample.chain, contents_.order(), item.stack);
+  user_stack(sample.chain, contents_.order(), item.user_stack);
+  item.process = sample.process;
   records_.hold(item.time_ns, item.cpu);
 }
 
@@ -179,19 +212,27 @@ void Converter::take_loss() {
 void Converter::give(const Held& item) {
   if (item.is_loss) return by_cpu_->lost(item.cpu, item.lost);
   by_cpu_->record(item.cpu, item.time_ns, item.record);
-  give_stack(item);
+  give_stacks(item);
 }
 
-void Converter::give_stack(const Held& item) {
-  if (!stack_id_ || item.stack.empty() || item.record.size() < kCommonBytes) return;
+void Converter::give_stacks(const Held& item) {
+  if (stack_id_ && !item.stack.empty())
+    give_stack(item, *stack_id_, static_cast<std::uint32_t>(item.stack.size()), item.stack);
+  if (user_stack_id_ && !item.user_stack.empty())
+    give_stack(item, *user_stack_id_, static_cast<std::uint32_t>(item.process), item.user_stack);
+}
+
+void Converter::give_stack(const Held& item, std::uint16_t id, std::uint32_t in_front,
+                           const std::vector<std::uint64_t>& stack) {
+  if (item.record.size() < kCommonBytes) return;
   const ByteOrder order = contents_.order();
   const std::size_t callers = kCommonBytes + long_bytes_;
-  stack_record_.assign(callers + item.stack.size() * long_bytes_, 0);
+  stack_record_.assign(callers + stack.size() * long_bytes_, 0);
   std::copy_n(item.record.begin(), kCommonBytes, stack_record_.begin());
-  store(stack_record_.data(), *stack_id_, order);
-  store(stack_record_.data() + kCommonBytes, static_cast<std::uint32_t>(item.stack.size()), order);
+  store(stack_record_.data(), id, order);
+  store(stack_record_.data() + kCommonBytes, in_front, order);
   std::uint8_t* at = stack_record_.data() + callers;
-  for (const std::uint64_t address : item.stack) {
+  for (const std::uint64_t address : stack) {
     if (long_bytes_ == 4)
       store(at, static_cast<std::uint32_t>(address), order);
     else

@@ -32,8 +32,8 @@ SampleLayout::SampleLayout(const Attribute& attribute) : read_format_(attribute.
     return fixed_bytes_ - 8;
   };
   const std::uint32_t identifier = field(Bits::kIdentifier);
-  field(Bits::kIp);
-  field(Bits::kTid);
+  ip_at_ = field(Bits::kIp);
+  process_at_ = field(Bits::kTid);
   time_at_ = field(Bits::kTime);
   field(Bits::kAddr);
   id_at_ = field(Bits::kId);
@@ -49,6 +49,9 @@ SampleLayout::SampleLayout(const Attribute& attribute) : read_format_(attribute.
 bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
   if (payload.size() < fixed_bytes_) return false;
   sample = {};
+  if (ip_at_ != kNone) sample.ip = load<std::uint64_t>(payload.data() + ip_at_, order);
+  if (process_at_ != kNone)
+    sample.process = static_cast<std::int32_t>(load<std::uint32_t>(payload.data() + process_at_, order));
   if (time_at_ != kNone) sample.time_ns = load<std::uint64_t>(payload.data() + time_at_, order);
   if (cpu_at_ != kNone) sample.cpu = load<std::uint32_t>(payload.data() + cpu_at_, order);
   std::uint64_t at = fixed_bytes_;

@@ -13,6 +13,9 @@ namespace kmt::perfdata {
 struct Sample {
   std::uint64_t time_ns = 0;         // 0: the sample does not say
   std::optional<std::uint32_t> cpu;  // empty likewise
+  std::uint64_t ip = 0;              // where the CPU was; 0 likewise
+  std::int32_t process = 0;          // likewise
+  std::uint16_t mode = 0;            // of the CPU at `ip`: kCpuModeKernel, kCpuModeUser, …
   Bytes chain;                       // addresses of the call chain, 8 bytes each
   std::optional<Bytes> raw;          // a tracepoint's record; at its end there may be padding
 };
@@ -40,6 +43,8 @@ class SampleLayout {
   bool has_raw_ = false;
   std::uint64_t read_format_ = 0;
   std::uint32_t id_at_ = kNone;  // in the payload
+  std::uint32_t ip_at_ = kNone;
+  std::uint32_t process_at_ = kNone;
   std::uint32_t time_at_ = kNone;
   std::uint32_t cpu_at_ = kNone;
   std::uint32_t fixed_bytes_ = 0;  // in front of the fields whose size varies

@@ -5,17 +5,29 @@
 
 namespace kmt::perfdata {
 
-void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses) {
+namespace {
+
+void addresses_behind(std::uint64_t mark, Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses) {
   constexpr std::size_t kMostDepth = 256;
   addresses.clear();
-  bool in_kernel = false;
+  bool inside = false;
   for (std::size_t at = 0; at + 8 <= chain.size() && addresses.size() < kMostDepth; at += 8) {
     const auto address = load<std::uint64_t>(chain.data() + at, order);
     if (address >= kFirstMark)
-      in_kernel = address == kKernelMark;
-    else if (in_kernel)
+      inside = address == mark;
+    else if (inside)
       addresses.push_back(address);
   }
+}
+
+}  // namespace
+
+void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses) {
+  addresses_behind(kKernelMark, chain, order, addresses);
+}
+
+void user_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses) {
+  addresses_behind(kUserMark, chain, order, addresses);
 }
 
 }  // namespace kmt::perfdata

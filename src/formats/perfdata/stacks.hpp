@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's part of a call chain.
+// The kernel's and the user's part of a call chain.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +12,7 @@ namespace kmt::perfdata {
 // What stands behind the mark of the kernel up to the next mark, innermost first: at most 256 addresses. What user
 // space or a hypervisor did is left out.
 void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses);
+// The same of user space.
+void user_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses);
 
 }  // namespace kmt::perfdata

@@ -20,19 +20,36 @@ TaskChange read_task_change(const Record& record, ByteOrder order) {
   TaskChange change;
   change.process = id();
   if (record.type == kFork) {
-    in.skip(4);  // the parent's process
+    const std::int32_t parent_process = id();
+    if (parent_process != change.process) change.parent_process = parent_process;
     change.task = id();
     change.parent = id();
     return change;
   }
   change.task = id();
+  change.executed = (record.misc & kCommExec) != 0;
   const std::string_view rest = in.text(in.remaining());
   change.name = rest.substr(0, std::min(rest.find('\0'), kMostNameBytes));
   return change;
 }
 
+std::optional<SpaceChange> space_change(const TaskChange& change) {
+  if (change.mapping) return change.mapping->change;
+  if (change.process <= 0) return std::nullopt;
+  if (change.parent_process > 0)
+    return SpaceChange{.time_ns = change.time_ns,
+                       .process = change.process,
+                       .kind = SpaceChange::Kind::forked,
+                       .parent = change.parent_process};
+  if (change.executed)
+    return SpaceChange{.time_ns = change.time_ns, .process = change.process, .kind = SpaceChange::Kind::executed};
+  return std::nullopt;
+}
+
 // A task outside of the recorder's PID namespace has no id there: -1.
 void learn(const TaskChange& change, TraceInfo& info) {
+  if (const auto of_memory = space_change(change)) info.address_spaces.add(*of_memory);
+  if (change.mapping) return;
   if (change.task <= 0) return;  // every CPU's idle task has the id 0
   if (change.process > 0) info.thread_groups[change.task] = change.process;
   std::string name = change.name;

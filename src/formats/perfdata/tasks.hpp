@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What tasks are called and which process they belong to, from PERF_RECORD_COMM and PERF_RECORD_FORK. perf writes some
+// What tasks are called, which process they belong to and what code that has, from PERF_RECORD_COMM, PERF_RECORD_FORK
+// and the records of mappings. perf writes some
 // of them for what ran before the recording; those have no time.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "base/byte_reader.hpp"
+#include "formats/perfdata/mappings.hpp"
 #include "formats/perfdata/record_cursor.hpp"
 #include "trace/trace_info.hpp"
 
@@ -17,12 +19,18 @@ struct TaskChange {
   std::uint64_t time_ns = 0;
   std::int32_t process = 0;
   std::int32_t task = 0;
-  std::int32_t parent = 0;  // the task that forked
-  std::string name;         // empty: the parent's
+  std::int32_t parent = 0;          // the task that forked
+  std::string name;                 // empty: the parent's
+  std::int32_t parent_process = 0;  // of a new process, 0: of a new thread
+  bool executed = false;
+  std::optional<Mapping> mapping;  // then all but the time is there
 };
 
 // Of a record of one of the two types. Throws Error when it is too short.
 TaskChange read_task_change(const Record& record, ByteOrder order);
+
+// What it does to the memory of its process.
+std::optional<SpaceChange> space_change(const TaskChange& change);
 
 // In the order of time.
 void learn(const TaskChange& change, TraceInfo& info);

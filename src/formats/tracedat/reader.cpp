@@ -24,7 +24,7 @@ class CpuDataStream : public StackedStream {
  public:
   CpuDataStream(const TraceFile& file, const CpuData& data, Pages pages, PageLayout layout, ClockScale clock,
                 RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
-      : StackedStream(info),
+      : StackedStream(info, decoder.user_stacks()),
         data_(file.mapping.get(), file.bytes.subspan(data.offset, data.size)),
         pages_(std::move(pages)),
         layout_(layout),

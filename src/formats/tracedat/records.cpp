@@ -85,6 +85,8 @@ void RecordWriter::describe(const TraceDescription& description) {
   state_->recording.more_statistics = description.cpu_stats;
   if (!description.kernel.call_types.empty())
     state_->findings.add({Imperfection::left_out, "the types of calls' arguments and results", {}, {}, {}});
+  if (!description.kernel.user_memory.empty())
+    state_->findings.add({Imperfection::left_out, "what code lay where in the memory of processes", {}, {}, {}});
   KernelDescription& kernel = state_->recording.kernel;
   kernel = description.kernel;
   name_machine(description.uname, kernel);

@@ -39,6 +39,8 @@ enum class EventKind : std::uint8_t {
   vmap_free,
   call_entry,
   call_exit,
+  syscall_enter,
+  syscall_exit,
 };
 
 enum class Context : std::uint8_t { task, softirq, hardirq, nmi };

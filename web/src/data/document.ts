@@ -413,6 +413,7 @@ export interface Investigation {
   findings: GrowthFinding[];
   states: StateGrowth[];
   judged: number;
+  told?: boolean;
   left_out_bytes: number;
   balance: BalanceChange[] | null;
   unseen: { what: string; why: string; how: string | null }[];

@@ -21,6 +21,7 @@ function rate(value: number): string {
 }
 
 function verdict(found: Investigation): string {
+  if (found.told === false) return 'It cannot be told whether anything grows: there are too few states, and no trace.';
   const sure = found.findings.filter((finding) => finding.certainty === 'sure').length;
   if (sure > 0) return sure === 1 ? 'One thing surely grows.' : `${count(sure)} things surely grow.`;
   if (found.states.some((state) => state.sure))
@@ -85,7 +86,7 @@ function explained(finding: GrowthFinding): HTMLElement {
       const whole = cache.kernel_bytes_per_s;
       const share =
         whole !== null && whole > 0
-          ? `${percent((100 * cache.bytes_per_s) / whole)} of the ${rate(whole)} that the kernel counts for the whole cache`
+          ? `${percent(Math.min((100 * cache.bytes_per_s) / whole, 100))} of the ${rate(whole)} that the kernel counts for the whole cache`
           : whole !== null
             ? 'the whole cache does not grow by the kernel’s account'
             : 'the kernel keeps no account of it';

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which code lies where in the memory of the running processes: from /proc/PID/maps when a recording begins, then from
+// what the kernel tells perf of each mapping, fork and exec (PERF_RECORD_MMAP2, FORK and COMM of an event that counts
+// nothing, on every CPU; include/uapi/linux/perf_event.h, Linux 6.18).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/byte_reader.hpp"
+#include "trace/clock_scale.hpp"
+#include "trace/user_memory.hpp"
+
+namespace kmt {
+
+// A line of /proc/PID/maps (proc(5)) with the right to execute.
+struct MapsLine {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t file_offset = 0;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::string path;  // empty: of no file
+};
+// Those lines of the text; what is no such line is passed over.
+std::vector<MapsLine> code_in_maps(std::string_view text);
+
+// The build-id of an ELF file, in hex; empty where it has none or is no such file.
+std::string build_id_of_file(const std::string& path);
+
+// Symbols of the vDSO of this program, which is that of all of its word size: CodeObject::symbols.
+std::string vdso_symbols();
+std::string vdso_build_id();
+
+class UserMemoryWatch {
+ public:
+  // What happens from now on is noted, and what is there already. Times are those of this trace clock. Where the kernel
+  // gives no such events, reason() says why, and the memory is that of the beginning and the end.
+  UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale);
+  ~UserMemoryWatch();
+  UserMemoryWatch(const UserMemoryWatch&) = delete;
+  UserMemoryWatch& operator=(const UserMemoryWatch&) = delete;
+
+  // Takes what the kernel has told; several times a second, since its buffers are small.
+  void poll();
+  // All that is known, since the beginning; with it the symbols of made code that /tmp/perf-PID.map tells now.
+  UserMemory memory();
+
+  const std::string& reason() const { return reason_; }
+  std::uint64_t lost() const { return lost_; }  // records
+
+ private:
+  struct Ring;
+
+  void open_rings(const std::vector<unsigned>& cpus);
+  void scan_proc(std::uint64_t time_ns, bool only_new);
+  void take_record(Bytes record, std::uint32_t type, std::uint16_t misc);
+  void take_mapping(Bytes record, std::uint16_t misc);
+  void add_mapping(std::int32_t process, std::uint64_t time_ns, const MapsLine& line, std::string build_id);
+  std::uint64_t trace_time(std::uint64_t perf_ns) const { return perf_ns + offset_ns_; }
+  std::string known_build_id(std::int32_t process, const MapsLine& line);
+
+  std::string clock_;
+  ClockScale scale_;
+  std::uint64_t offset_ns_ = 0;  // from the events' clock to the trace's; wraps around
+  std::vector<std::unique_ptr<Ring>> rings_;
+  std::string reason_;
+  std::uint64_t lost_ = 0;
+  UserMemory memory_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;                    // by path and build-id
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::string> build_ids_;  // by device, inode and path
+};
+
+}  // namespace kmt

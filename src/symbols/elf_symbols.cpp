@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/elf_symbols.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <cxxabi.h>
+#include <elfutils/libdwelf.h>
+#include <fmt/format.h>
+#include <gelf.h>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::string hex(const void* bytes, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += fmt::format("{:02x}", static_cast<const unsigned char*>(bytes)[i]);
+  return text;
+}
+
+// Of several names of one place: a function's before a label's, one of known size, the one that others call, and the
+// one that is less underlined.
+std::uint32_t rank_of(const GElf_Sym& symbol, std::string_view name) {
+  const unsigned type = GELF_ST_TYPE(symbol.st_info);
+  const unsigned binding = GELF_ST_BIND(symbol.st_info);
+  const std::size_t underlines = std::min<std::size_t>(name.find_first_not_of('_'), 3);
+  return (type != STT_NOTYPE ? 16u : 0u) + (symbol.st_size != 0 ? 8u : 0u) + (binding != STB_LOCAL ? 4u : 0u) + 3u -
+         static_cast<std::uint32_t>(underlines);
+}
+
+bool is_code(Elf* elf, const GElf_Sym& symbol) {
+  const unsigned type = GELF_ST_TYPE(symbol.st_info);
+  if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) return false;
+  if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE) return false;
+  if (type != STT_NOTYPE) return true;
+  GElf_Shdr section;
+  Elf_Scn* const found = elf_getscn(elf, symbol.st_shndx);
+  return found != nullptr && gelf_getshdr(found, &section) != nullptr && (section.sh_flags & SHF_EXECINSTR) != 0;
+}
+
+}  // namespace
+
+struct ElfSymbols::Handle {
+  explicit Handle(int fd) : elf(elf_begin(fd, ELF_C_READ_MMAP, nullptr)) {}
+  ~Handle() { elf_end(elf); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  Elf* elf;
+};
+
+ElfSymbols::ElfSymbols(FileDescriptor file, std::string path) : path_(std::move(path)), file_(std::move(file)) {
+  elf_version(EV_CURRENT);
+  handle_ = std::make_unique<Handle>(file_.get());
+  if (handle_->elf == nullptr || elf_kind(handle_->elf) != ELF_K_ELF) {
+    Error error("No program or library (ELF)");
+    throw error.at({path_, {}, {}});
+  }
+  const void* id = nullptr;
+  if (const ssize_t bytes = dwelf_elf_gnu_build_id(handle_->elf, &id); bytes > 0 && bytes <= 64)
+    build_id_ = hex(id, static_cast<std::size_t>(bytes));
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(handle_->elf, section)) != nullptr;)
+    if (GElf_Shdr header; gelf_getshdr(section, &header) != nullptr && header.sh_type == SHT_SYMTAB) has_symtab_ = true;
+  read_segments();
+}
+
+ElfSymbols::~ElfSymbols() = default;
+
+void ElfSymbols::read_segments() {
+  std::size_t count = 0;
+  if (elf_getphdrnum(handle_->elf, &count) != 0) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr header;
+    if (gelf_getphdr(handle_->elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
+    if ((header.p_flags & PF_X) != 0) segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr});
+  }
+}
+
+// Mappings are of whole pages: they may begin in front of the segment.
+std::uint64_t ElfSymbols::address_of(std::uint64_t file_offset) const {
+  constexpr std::uint64_t kPage = 0x10000;  // the largest
+  for (const Segment& segment : segments_)
+    if (segment.size != 0 && file_offset - segment.offset < segment.size)
+      return file_offset - segment.offset + segment.address;
+  for (const Segment& segment : segments_)
+    if (segment.size != 0 && file_offset < segment.offset && segment.offset - file_offset < kPage)
+      return file_offset - segment.offset + segment.address;
+  // Of debug info alone: segments have their addresses, and a program that is not moved is linked to some megabytes.
+  const bool fixed = !segments_.empty() && segments_.front().address > file_offset + segments_.front().size;
+  return fixed ? file_offset + (segments_.front().address & ~std::uint64_t{0xFFFFF}) : file_offset;
+}
+
+void ElfSymbols::read_symbols() {
+  symbols_read_ = true;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(handle_->elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) continue;
+    if (header.sh_type != (has_symtab_ ? SHT_SYMTAB : SHT_DYNSYM)) continue;
+    Elf_Data* const data = elf_getdata(section, nullptr);
+    if (data == nullptr) continue;
+    const std::size_t count = std::min<std::size_t>(data->d_size / header.sh_entsize, 1u << 30);
+    for (std::size_t i = 0; i < count; ++i) {
+      GElf_Sym symbol;
+      if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
+      if (!is_code(handle_->elf, symbol)) continue;
+      const char* const name = elf_strptr(handle_->elf, header.sh_link, symbol.st_name);
+      if (name == nullptr || *name == '\0' || *name == '$') continue;
+      symbols_.push_back({symbol.st_value, symbol.st_size, name, rank_of(symbol, name)});
+    }
+  }
+  std::ranges::stable_sort(symbols_, [](const Symbol& a, const Symbol& b) {
+    return a.address != b.address ? a.address < b.address : a.rank > b.rank;
+  });
+  symbols_.erase(std::unique(symbols_.begin(), symbols_.end(),
+                             [](const Symbol& a, const Symbol& b) { return a.address == b.address; }),
+                 symbols_.end());
+}
+
+std::optional<ElfSymbols::Function> ElfSymbols::at(std::uint64_t address) {
+  if (!symbols_read_) read_symbols();
+  const auto behind = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
+  if (behind == symbols_.begin()) return std::nullopt;
+  const Symbol& symbol = *(behind - 1);
+  const std::uint64_t offset = address - symbol.address;
+  // What assembler code does not say the size of ends where the next begins.
+  if (symbol.size != 0 ? offset >= symbol.size : behind == symbols_.end()) return std::nullopt;
+  return Function{symbol.name, offset};
+}
+
+std::string demangled(std::string_view name) {
+  if (!name.starts_with("_Z")) return std::string(name);
+  const std::string mangled(name.substr(0, name.find('@')));
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> whole(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0 || !whole) return std::string(name);
+  std::string text = whole.get();
+  // The parameters: the last group of parentheses that is in no other and no template argument.
+  if (const std::size_t end = text.rfind(')'); end != std::string::npos && text.find('>', end) == std::string::npos) {
+    int depth = 0;
+    std::size_t at = end + 1;
+    while (at-- > 0) {
+      if (text[at] == ')') ++depth;
+      if (text[at] == '(' && --depth == 0) break;
+    }
+    const std::string_view before = std::string_view(text).substr(0, at == std::string::npos ? 0 : at);
+    if (!before.empty() && !before.ends_with("operator") && !before.ends_with(' ') && !before.ends_with(':'))
+      text.resize(before.size());
+  }
+  // Rust's legacy names end in a hash: "core::fmt::write::h0123456789abcdef".
+  constexpr std::size_t kHash = 19;
+  if (text.size() > kHash && text.compare(text.size() - kHash, 3, "::h") == 0 &&
+      text.find_first_not_of("0123456789abcdef", text.size() - kHash + 3) == std::string::npos)
+    text.resize(text.size() - kHash);
+  return text;
+}
+
+}  // namespace kmt

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stacks of programs: which of their functions make the kernel allocate, and the same as perf report counts it."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from recording import PROGRAM, LiveTest
+
+SOURCE = r'''
+#include <unistd.h>
+__attribute__((noinline)) int inner(void) {
+  int ends[2];
+  if (pipe(ends)) return 1;
+  close(ends[0]);
+  close(ends[1]);
+  __asm__ volatile("");
+  return 0;
+}
+__attribute__((noinline)) int outer(void) {
+  int sum = inner();
+  __asm__ volatile("");
+  return sum;
+}
+int main(void) {
+  int sum = 0;
+  for (int i = 0; i < 500; ++i) sum += outer();
+  return sum;
+}
+'''
+# `  38.46%  make  [kernel.kallsyms]  [k] __kmalloc`
+LINE = re.compile(r'^\s+(?P<share>\d+\.\d\d)%\s+(?:(?P<samples>\d+)\s+)?(?P<comm>.{1,16}?)\s{2,}(?P<dso>\S.*?)\s{2,}'
+                  r'(?P<symbol>\[.\] .*?)\s*$')
+
+
+def run(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True, encoding='utf-8',
+                          errors='replace', timeout=600).stdout
+
+
+def report(*arguments):
+    return run(PROGRAM, 'report', *arguments)
+
+
+def lines_of(text):
+    return [match.groupdict() for match in map(LINE.match, text.splitlines()) if match]
+
+
+class UserStacks(LiveTest):
+    def program(self, *flags):
+        source, path = self.path('pipes.c'), self.path('pipes')
+        with open(source, 'w', encoding='utf-8') as file:
+            file.write(SOURCE)
+        run('cc', '-O1', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls', *flags, '-o', path, source)
+        return path
+
+    def check(self, *options):
+        program = self.program()
+        self.record('--stacks=both', *options, '-F', '-e', 'kmem:*', '--', program)
+        groups = json.loads(report(self.trace, '--by', 'dso,user-symbol', '--limit', '0', '--json'))
+        hits = {(row['keys']['dso'], row['keys']['user-symbol']): row['allocations']
+                for row in groups['groups']['slab']['rows']}
+        pipes = sum(count for (dso, symbol), count in hits.items() if dso.startswith('libc') and 'pipe' in symbol)
+        self.assertGreaterEqual(pipes, 2 * 500, hits)  # struct pipe_inode_info and its buffers, and files, inodes
+        by_stack = json.loads(report(self.trace, '--by', 'stack', '--limit', '0', '--json'))
+        rows = by_stack['groups']['slab']['rows']
+        whole = 0
+        for row in rows:
+            frames = row['keys']['stack']
+            users = [frame for frame in frames if 'object' in frame]
+            self.assertEqual(frames[len(frames) - len(users):], users, 'the kernel lies in front of the program')
+            names = [frame['symbol'] for frame in users if frame['object'] == 'pipes']
+            if 'alloc_pipe_info' in ' '.join(frame['symbol'] for frame in frames) and len(frames) > len(users):
+                # libc's pipe() has no frame: its caller's is found where it keeps the frame pointer.
+                whole += row['allocations'] if names[-2:] == ['outer', 'main'] or names[:1] == ['outer'] else 0
+        self.assertGreaterEqual(whole, 2 * 500, rows[:3])
+        flames = run(PROGRAM, 'export', '--to', 'collapsed', '-o', '-', self.trace)
+        self.assertRegex(flames, r'\[slab\];.*main \(pipes\);.*alloc_pipe_info')
+        return program
+
+    def test_by_ftrace(self):
+        program = self.check()
+        # Elsewhere: another build of the program is not taken for it, and a copy of its root is.
+        shutil.move(program, self.path('moved'))
+        self.program('-DOTHER', '-O2')
+        text = report(self.trace, '--by', 'dso,user-symbol', '--comm', 'pipes')
+        self.assertNotIn('outer', text)
+        root = self.path('root')
+        os.makedirs(root + self.directory)
+        shutil.move(self.path('moved'), root + program)
+        stacks = report(self.trace, '--by', 'stack', '--comm', 'pipes', '--symfs', root, '--limit', '0')
+        self.assertIn('outer (pipes)', stacks)
+
+    def test_by_bpf(self):
+        self.check('--backend', 'bpf')
+
+    def test_a_build_by_make(self):
+        folder = self.path('project')
+        os.mkdir(folder)
+        for name in 'abcd':
+            with open(f'{folder}/{name}.c', 'w', encoding='utf-8') as file:
+                file.write(f'#include <stdio.h>\nint {name}(void) {{ return printf("{name}\\n"); }}\n')
+        with open(f'{folder}/Makefile', 'w', encoding='utf-8') as file:
+            file.write('lib.a: a.o b.o c.o d.o\n\tar rc $@ $^\n%.o: %.c\n\tcc -c $<\n')
+        self.record('--stacks=user', '--', 'make', '-C', folder)
+        lines = lines_of(report(self.trace, '--by', 'comm,dso,user-symbol', '--style', 'perf-report'))
+        self.assertGreater(len(lines), 20)
+        shares = [float(line['share']) for line in lines]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertAlmostEqual(sum(shares), 100, delta=0.01 * len(shares))
+        found = {(line['comm'], line['dso']) for line in lines if line['symbol'].startswith('[.]')}
+        for comm in ('make', 'cc1', 'as'):
+            self.assertTrue(any(comm == one and dso.startswith('libc') for one, dso in found), (comm, found))
+            self.assertTrue(any(comm == one and 'ld-linux' in dso for one, dso in found), (comm, found))
+        named = sum(float(line['share']) for line in lines if not re.match(r'\[.\] 0x', line['symbol']))
+        self.assertGreater(named, 70)  # what is stripped has no names
+
+
+@unittest.skipUnless(shutil.which('perf'), 'needs perf')
+class PerfReport(LiveTest):
+    def test_counts_what_perf_report_counts(self):
+        path = self.path('perf.data')
+        run('perf', 'record', '-q', '-a', '-c', '1', '-e', 'kmem:kmalloc', '-o', path, '--', 'sh', '-c',
+            'ls -R /usr/share/doc > /dev/null; for i in 1 2 3 4 5; do ls / > /dev/null; done')
+        counted = run('perf', 'report', '-n', '--sort', 'comm,dso,sym', '--stdio', '-i', path)
+        plain = run('perf', 'report', '--sort', 'comm,dso,sym', '--stdio', '-i', path)
+        ours = report(path, '--by', 'comm,dso,user-symbol', '--style', 'perf-report')
+        # Equal shares stand in any order.
+        strip = lambda text: sorted(line.rstrip() for line in text.splitlines() if LINE.match(line))
+        self.assertGreater(len(strip(ours)), 3)
+        self.assertEqual(strip(ours), strip(plain))
+        self.assertEqual([line['share'] for line in lines_of(ours)], [line['share'] for line in lines_of(plain)])
+        hits = json.loads(report(path, '--by', 'comm,dso,user-symbol', '--context', 'task', '--limit', '0', '--json'))
+        rows = [row for table in hits['groups'].values() for row in table['rows']]
+        of_perf = {(line['comm'], line['dso'], line['symbol'][4:]): int(line['samples']) for line in lines_of(counted)}
+        for row in rows:
+            keys = row['keys']
+            comm = 'swapper' if keys['comm'] == '<idle>' else keys['comm']
+            self.assertLessEqual(row['allocations'], of_perf[comm, keys['dso'], keys['user-symbol']])  # in tasks
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Stacks of programs: what code lay where and when, which frames are kept, how it travels in a .kmt.
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "capture/sideband/user_memory.hpp"
+#include "formats/kmt/user_memory.hpp"
+#include "formats/user_stacks.hpp"
+#include "symbols/elf_symbols.hpp"
+#include "trace/address_spaces.hpp"
+
+namespace kmt {
+namespace {
+
+using Kind = SpaceChange::Kind;
+
+SpaceChange mapped(std::uint64_t time_ns, std::int32_t process, std::uint64_t start, std::uint32_t object,
+                   std::uint64_t file_offset = 0) {
+  return {.time_ns = time_ns,
+          .process = process,
+          .kind = Kind::mapped,
+          .object = object,
+          .start = start,
+          .size = 0x1000,
+          .file_offset = file_offset};
+}
+
+TEST(AddressSpaces, KnowWhatLayWhereAtATime) {
+  AddressSpaces spaces;
+  spaces.add(mapped(0, 7, 0x1000, 2, 0x5000));
+  spaces.add(mapped(10, 7, 0x1000, 3));  // in its place
+  spaces.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7});
+  spaces.add(mapped(30, 7, 0x1000, 4));  // after the fork
+  spaces.add({.time_ns = 40, .process = 8, .kind = Kind::executed});
+  spaces.add(mapped(41, 8, 0x8000, 5));
+
+  const auto object = [&](std::int32_t process, std::uint64_t time_ns, std::uint64_t address) {
+    const auto place = spaces.find(process, time_ns, address);
+    return place ? static_cast<int>(place->object) : -1;
+  };
+  EXPECT_EQ(object(7, 5, 0x1234), 2);
+  EXPECT_EQ(spaces.find(7, 5, 0x1234)->offset, 0x5234u);
+  EXPECT_EQ(object(7, 10, 0x1234), 3);
+  EXPECT_EQ(object(7, 35, 0x1fff), 4);
+  EXPECT_EQ(object(7, 35, 0x2000), -1);
+  EXPECT_EQ(object(8, 35, 0x1234), 3);  // its parent's when it was forked
+  EXPECT_EQ(object(8, 40, 0x1234), 3);  // where execve() was called
+  EXPECT_EQ(object(8, 50, 0x8000), 5);
+  EXPECT_EQ(object(9, 50, 0x8000), -1);
+  EXPECT_EQ(spaces.state(9, 50), 0u);
+  EXPECT_NE(spaces.state(7, 5), spaces.state(7, 10));
+  EXPECT_EQ(spaces.state(7, 10), spaces.state(7, 29));
+}
+
+TEST(AddressSpaces, FollowNoEndlessChainOfForks) {
+  AddressSpaces spaces;
+  spaces.add(mapped(0, 1, 0x1000, 2));
+  for (std::int32_t process = 2; process < 10'000; ++process)
+    spaces.add({.time_ns = 1, .process = process, .kind = Kind::forked, .parent = process - 1});
+  EXPECT_TRUE(spaces.find(3, 5, 0x1000));
+  EXPECT_FALSE(spaces.find(9'999, 5, 0x1000));
+}
+
+struct UserStacksTest : testing::Test {
+  UserStacksTest() {
+    info.user_code.objects.push_back({"/bin/make", "aa", ""});
+    info.user_code.objects.push_back({"/lib/libc.so", "bb", ""});
+  }
+  std::vector<std::uint64_t> offsets(StackId stack) const {
+    std::vector<std::uint64_t> found;
+    for (const std::uint64_t frame : info.stacks.user(stack)) found.push_back(info.user_code.frames[frame].offset);
+    return found;
+  }
+  StackId placed(std::int32_t process, std::vector<std::uint64_t> addresses, std::uint64_t time_ns = 5,
+                 StackId kernel = {}) {
+    return users.place(kernel, users.keep(process, addresses), time_ns);
+  }
+
+  TraceInfo info;
+  UserStacks users{info};
+};
+
+TEST_F(UserStacksTest, TheSameCodeIsOneStackWhereverItLies) {
+  info.address_spaces.add(mapped(0, 1, 0x10000, 3));
+  info.address_spaces.add(mapped(0, 2, 0x70000, 3));
+  const StackId one = placed(1, {0x10010, 0x10020});
+  EXPECT_EQ(one, placed(2, {0x70010, 0x70020}));
+  EXPECT_EQ(offsets(one), (std::vector<std::uint64_t>{0x10, 0x20}));
+  EXPECT_EQ(info.stacks.user_stacks(), 1u);
+  const UserFrame& innermost = info.user_code.frames[info.stacks.user(one)[0]];
+  EXPECT_EQ(innermost.object, 3u);
+  EXPECT_EQ(innermost.is_return_address, 0u);
+  EXPECT_EQ(info.user_code.frames[info.stacks.user(one)[1]].is_return_address, 1u);
+}
+
+TEST_F(UserStacksTest, EndWhereThereIsNoCode) {
+  info.address_spaces.add(mapped(0, 1, 0x10000, 2));
+  EXPECT_EQ(offsets(placed(1, {0x10010, 0x3, 0x10020})), (std::vector<std::uint64_t>{0x10}));
+  EXPECT_EQ(offsets(placed(1, {0x5, 0x10020})), (std::vector<std::uint64_t>{0x5, 0x20}));  // the counter is right
+  EXPECT_EQ(offsets(placed(4, {0x5, 0x6})), (std::vector<std::uint64_t>{0x5, 0x6}));       // nothing is known
+}
+
+TEST_F(UserStacksTest, MeanWhatLayThereAtTheirTime) {
+  info.address_spaces.add(mapped(0, 1, 0x10000, 2));
+  info.address_spaces.add(mapped(10, 1, 0x10000, 3));
+  const StackId before = placed(1, {0x10010}, 9);
+  const StackId behind = placed(1, {0x10010}, 10);
+  EXPECT_NE(before, behind);
+  EXPECT_EQ(before, placed(1, {0x10010}, 0));
+}
+
+TEST_F(UserStacksTest, BelongToTheKernelsStackToo) {
+  StackIds kernel_ids(info.stacks);
+  const std::vector<std::uint64_t> addresses = {0xffffffff81000010};
+  const StackId kernel = kernel_ids.id_of(addresses);
+  const StackId both = placed(1, {0x10010}, 5, kernel);
+  EXPECT_EQ(info.stacks[both].size(), 1u);
+  EXPECT_EQ(info.stacks[both][0], addresses[0]);
+  EXPECT_EQ(info.stacks.user(both).size(), 1u);
+  EXPECT_EQ(both, placed(1, {0x10010}, 5, kernel));
+  EXPECT_EQ(users.place(kernel, users.keep(1, {}), 5), kernel);
+  EXPECT_EQ(info.stacks.kernel_stacks(), 1u);
+  EXPECT_EQ(info.stacks.user_stacks(), 1u);
+}
+
+TEST(UserMemoryChunk, IsReadAsItWasWritten) {
+  UserMemory memory;
+  memory.objects = {{"/bin/a b", "00ff", ""}, {"[vdso]", "", "10 20 clock_gettime\n"}};
+  memory.changes = {mapped(0, 1, 0x10000, 1, 0x3000),
+                    {.time_ns = 5, .process = 2, .kind = Kind::forked, .parent = 1},
+                    {.time_ns = 6, .process = 2, .kind = Kind::executed},
+                    mapped(7, 2, ~std::uint64_t{0} - 0xfff, 0)};
+  const UserMemory read = kmt_format::decode_user_memory(kmt_format::encode_user_memory(memory));
+  ASSERT_EQ(read.objects.size(), 2u);
+  EXPECT_EQ(read.objects[0].path, "/bin/a b");
+  EXPECT_EQ(read.objects[0].build_id, "00ff");
+  EXPECT_EQ(read.objects[1].symbols, "10 20 clock_gettime\n");
+  ASSERT_EQ(read.changes.size(), 4u);
+  EXPECT_EQ(read.changes[0].file_offset, 0x3000u);
+  EXPECT_EQ(read.changes[1].parent, 1);
+  EXPECT_EQ(read.changes[2].kind, Kind::executed);
+  EXPECT_EQ(read.changes[3].start, ~std::uint64_t{0} - 0xfff);
+  EXPECT_EQ(read.changes[3].time_ns, 7u);
+}
+
+TEST(UserMemoryChunk, IsRefusedWhereItIsDamaged) {
+  UserMemory memory;
+  memory.objects = {{"/bin/a", "00ff", ""}};
+  memory.changes = {mapped(0, 1, 0x10000, 0)};
+  const kmt_format::Payload whole = kmt_format::encode_user_memory(memory);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    std::size_t changes = 0;
+    try {
+      changes = kmt_format::decode_user_memory(Bytes(whole).first(size)).changes.size();
+    } catch (const Error&) {
+    }
+    EXPECT_EQ(changes, 0u) << size;
+  }
+  memory.changes[0].object = 1;
+  EXPECT_THROW(kmt_format::decode_user_memory(kmt_format::encode_user_memory(memory)), Error);
+  const kmt_format::Payload many = {0xff, 0xff, 0xff, 0xff, 0x0f};
+  EXPECT_THROW(kmt_format::decode_user_memory(many), Error);
+}
+
+TEST(Maps, CodeIsWhatMayBeExecuted) {
+  const std::vector<MapsLine> lines = code_in_maps(
+      "55d0c0a00000-55d0c0a02000 r--p 00000000 08:01 1234                       /usr/bin/make\n"
+      "55d0c0a02000-55d0c0a07000 r-xp 00002000 08:01 1234                       /usr/bin/make\n"
+      "7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n"
+      "7f0000002000-7f0000003000 r-xp 00000000 08:01 5 /tmp/a b\\012c (deleted)\n"
+      "7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]\n"
+      "7ffd00002000-7ffd00001000 r-xp 00000000 00:00 0 upside down\n"
+      "no line\n7f-8\n");
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0].path, "/usr/bin/make");
+  EXPECT_EQ(lines[0].start, 0x55d0c0a02000u);
+  EXPECT_EQ(lines[0].end, 0x55d0c0a07000u);
+  EXPECT_EQ(lines[0].file_offset, 0x2000u);
+  EXPECT_EQ(lines[0].inode, 1234u);
+  EXPECT_EQ(lines[1].path, "");
+  EXPECT_EQ(lines[2].path, "/tmp/a b\nc");
+  EXPECT_EQ(lines[3].path, "[vdso]");
+}
+
+TEST(BuildIds, OfAFileAreWhatLibelfReads) {
+  ElfSymbols self(open_file("/proc/self/exe", 0), "/proc/self/exe");
+  EXPECT_EQ(build_id_of_file("/proc/self/exe"), self.build_id());
+  EXPECT_EQ(build_id_of_file("/dev/null"), "");
+  EXPECT_EQ(build_id_of_file("/proc/self/maps"), "");
+}
+
+TEST(ElfFunctions, AreFoundByTheirAddresses) {
+  ElfSymbols self(open_file("/proc/self/exe", 0), "/proc/self/exe");
+  const auto here = reinterpret_cast<std::uint64_t>(&code_in_maps);
+  for (const MapsLine& line : code_in_maps(read_file("/proc/self/maps"))) {
+    if (here < line.start || here >= line.end) continue;
+    const std::uint64_t address = self.address_of(here - line.start + line.file_offset);
+    const auto function = self.at(address + 1);
+    ASSERT_TRUE(function);
+    EXPECT_EQ(demangled(function->name), "kmt::code_in_maps");
+    EXPECT_EQ(function->offset, 1u);
+  }
+}
+
+TEST(ElfFunctions, HaveNamesAsPeopleWriteThem) {
+  EXPECT_EQ(demangled("main"), "main");
+  EXPECT_EQ(demangled("_ZN3foo3barEi"), "foo::bar");
+  EXPECT_EQ(demangled("_ZNK3foo3barEPFivE"), "foo::bar");  // "foo::bar(int (*)()) const"
+  EXPECT_EQ(demangled("_ZN12_GLOBAL__N_13barEv"), "(anonymous namespace)::bar");
+  EXPECT_EQ(demangled("_ZN3fooclEi"), "foo::operator()");
+  EXPECT_EQ(demangled("_Znot_a_name"), "_Znot_a_name");
+  EXPECT_EQ(demangled("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
+}
+
+}  // namespace
+}  // namespace kmt
