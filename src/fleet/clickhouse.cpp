@@ -80,7 +80,7 @@ std::string ClickHouse::attempt(const Parameters& parameters, std::string_view b
     answer = reply.body;
     return {};
   }
-  const std::string said = reply.body.empty() ? fmt::format("HTTP status {}", reply.status) : first_line(reply.body);
+  std::string said = reply.body.empty() ? fmt::format("HTTP status {}", reply.status) : first_line(reply.body);
   if (std::ranges::find(kPassing, code) != kPassing.end()) return said;
   if (code == 0 && reply.status >= 500) return said;
   Error error(fmt::format("The server at {} refuses: {}", address_.http.base, said));
