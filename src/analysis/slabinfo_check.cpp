@@ -79,8 +79,8 @@ SlabinfoComparison SlabinfoCheck::compare(std::span<const SlabInfo> after) const
     ++result.geometry_compared;
     if (geometry.objects != slab.objects_per_slab || geometry.slab_bytes != slab.pages_per_slab * machine_.page_bytes)
       result.geometry_differs.push_back(slab.name);
-    const SlabinfoLine line{slab.name, cache.before.slabs * cache.before.pages_per_slab,
-                            slab.slabs * slab.pages_per_slab, cache.heap.slabs() * slab.pages_per_slab};
+    const SlabinfoCache line{slab.name, cache.before.slabs * cache.before.pages_per_slab,
+                             slab.slabs * slab.pages_per_slab, cache.heap.slabs() * slab.pages_per_slab};
     result.caches += line.pages_before + line.pages_after > 0 ? 1 : 0;
     result.pages_before += line.pages_before;
     result.pages_after += line.pages_after;
@@ -90,7 +90,7 @@ SlabinfoComparison SlabinfoCheck::compare(std::span<const SlabInfo> after) const
     if (line.pages_before != line.pages_after || line.pages_before != line.pages_predicted)
       result.lines.push_back(line);
   }
-  std::ranges::stable_sort(result.lines, [](const SlabinfoLine& a, const SlabinfoLine& b) {
+  std::ranges::stable_sort(result.lines, [](const SlabinfoCache& a, const SlabinfoCache& b) {
     return distance(a.pages_after, a.pages_predicted) > distance(b.pages_after, b.pages_predicted);
   });
   return result;

@@ -96,7 +96,7 @@ Json to_json(const SlabinfoComparison& slabinfo) {
   json["unchanged_error_pages"] = slabinfo.unchanged_error;
   json["unknown_frees"] = slabinfo.unknown_frees;
   json["changed"] = Json::array();
-  for (const SlabinfoLine& line : slabinfo.lines)
+  for (const SlabinfoCache& line : slabinfo.lines)
     json["changed"].push_back({{"name", printable(line.name)},
                                {"pages_before", line.pages_before},
                                {"pages_after", line.pages_after},
