@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -140,12 +141,25 @@ class Recorder(Program):
         return self
 
 
-def start_kmemtrace(kmemtrace, path):
-    return Recorder(kmemtrace, 'record', '--no-progress', '-o', path)
+def start_kmemtrace(kmemtrace, path, *options):
+    return Recorder(kmemtrace, 'record', '--no-progress', *options, '-o', path)
 
 
-def start_perf(path, events):
-    return Recorder('perf', 'record', '-a', '-q', '-B', '-e', ','.join(events), '-o', path)
+def start_perf(path, events, *options):
+    return Recorder('perf', 'record', '-a', '-q', '-B', *options, '-e', ','.join(events), '-o', path)
+
+
+def chunk_bytes(path, *types):
+    """All chunks of these types in a .kmt, headers included: docs/formats/kmt.md."""
+    file_header, trailer, chunk_header = 16, 16, 32
+    with open(path, 'rb') as file:
+        data = file.read()
+    total, at = 0, file_header
+    while at < len(data) - trailer:
+        kind, stored = struct.unpack_from('<4xB3xI', data, at)
+        total += chunk_header + stored if kind in types else 0
+        at += chunk_header + stored
+    return total
 
 
 def kernels_count(recorder):
