@@ -109,6 +109,10 @@ RecordingSink* RecordOutput::open(const KernelDescription& kernel, const std::ve
 
 void RecordOutput::add(const StateSample& sample) { recording_->add(sample); }
 
+void RecordOutput::add(UserMemory memory) { recording_->add(std::move(memory)); }
+
+bool RecordOutput::is_one_file() const { return !writes_trace_dat(options_) && !rotation_ && !flight_; }
+
 void RecordOutput::turn(const RecordProgress& progress, const std::function<RawRecording()>& recording) {
   if (!recording_) return;
   if (FileRequestGuard::asked()) recording_->ask_for_file();

@@ -34,6 +34,8 @@ class RecordOutput {
   // Who takes pages or records; nullptr: the recorder shall keep them. Throws Error.
   RecordingSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
   void add(const StateSample& sample);  // of a .kmt that is open
+  void add(UserMemory memory);          // likewise, where is_one_file()
+  bool is_one_file() const;             // a .kmt without rotation that is no flight recorder's
   // Called four times a second: files in rotation, and what a flight recorder was asked for.
   void turn(const RecordProgress& progress, const std::function<RawRecording()>& recording);
   // Everything that is left. Throws Error.

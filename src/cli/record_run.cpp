@@ -64,6 +64,7 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
     hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
     hooks.completed = [&](StateSample& sample) { complete_sample(sample, options.page_owner); };
   }
+  if (output.is_one_file()) hooks.mapped = [&](UserMemory memory) { output.add(std::move(memory)); };
   const OpenSink open = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
     if (!has_addresses(kernel.kallsyms))
       say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "

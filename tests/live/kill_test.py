@@ -8,7 +8,7 @@ import time
 import unittest
 
 from kmt_events import File, count_of
-from recording import LiveTest, instances_of, wait_until
+from recording import PROGRAM, LiveTest, instances_of, wait_until
 
 MOST_LOST = 2.0  # seconds; a block is written after one
 
@@ -63,6 +63,16 @@ class Kill(LiveTest):
         self.assert_readable(file)
         last = max(file.to_ns(stream.blocks[-1].records[-1].ticks) for stream in file.streams.values() if stream.blocks)
         self.assertGreater(last / 1e9, killed_at - MOST_LOST)
+
+    def test_functions_of_programs_that_began_meanwhile(self):
+        process = self.start('--clock', 'mono', '--stacks=user')
+        shell = subprocess.Popen(['sh', '-c', 'while :; do :|:; sleep 0.02; done'])
+        self.addCleanup(self.end, shell)
+        time.sleep(3)
+        self.kill(process)
+        named = subprocess.run([PROGRAM, 'report', self.trace, '--by', 'dso,user-symbol', '--pid', str(shell.pid)],
+                               stdout=subprocess.PIPE, check=False, encoding='utf-8').stdout
+        self.assertRegex(named, r'libc\.so\.6 +pipe')
 
     def test_before_the_first_block(self):
         with open(self.trace, 'w', encoding='ascii') as file:

@@ -143,6 +143,24 @@ TEST(UserMemoryChunk, IsReadAsItWasWritten) {
   EXPECT_EQ(read.changes[3].time_ns, 7u);
 }
 
+TEST(UserMemory, PartsOfATraceBecomeOne) {
+  UserMemory memory;
+  memory.objects = {{"/bin/sh", "ab", ""}, {"/tmp/perf-7.map", "", "old"}};
+  memory.changes = {{.time_ns = 5, .process = 7, .object = 1}};
+  UserMemory more;
+  more.objects = {{"/tmp/perf-7.map", "", "new"}, {"/bin/sh", "cd", ""}, {"/bin/sh", "ab", ""}};
+  more.changes = {{.time_ns = 2, .process = 7, .object = 2}, {.time_ns = 9, .process = 7, .object = 1}};
+  append(memory, std::move(more));
+  sort_by_time(memory);
+  ASSERT_EQ(memory.objects.size(), 3U);
+  EXPECT_EQ(memory.objects[1].symbols, "new");
+  std::vector<std::pair<std::uint64_t, std::string>> found;
+  for (const SpaceChange& change : memory.changes)
+    found.emplace_back(change.time_ns, memory.objects[change.object].path + memory.objects[change.object].build_id);
+  EXPECT_THAT(found, testing::ElementsAre(std::pair(2, "/bin/shab"), std::pair(5, "/tmp/perf-7.map"),
+                                          std::pair(9, "/bin/shcd")));
+}
+
 TEST(UserMemoryChunk, IsRefusedWhereItIsDamaged) {
   UserMemory memory;
   memory.objects = {{"/bin/a", "00ff", ""}};

@@ -179,7 +179,10 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (hooks.sampled) loop.sample = [&] { take_sample(false); };
   loop.progress = [&] {
     note_missed();
-    if (user_memory) user_memory->poll();
+    if (user_memory && hooks.mapped)
+      hooks.mapped(user_memory->news());
+    else if (user_memory)
+      user_memory->poll();
     RecordProgress progress;
     progress.seconds = seconds_since(start);
     progress.lost = missed;

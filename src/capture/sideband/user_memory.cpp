@@ -247,7 +247,7 @@ struct UserMemoryWatch::Ring {
 UserMemoryWatch::UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale)
     : clock_(clock), scale_(scale) {
   open_rings(cpus);
-  scan_proc(0, false);
+  scan_proc(0);
 }
 
 UserMemoryWatch::~UserMemoryWatch() = default;
@@ -406,22 +406,36 @@ std::string UserMemoryWatch::known_build_id(std::int32_t process, const MapsLine
   return known->second;
 }
 
-void UserMemoryWatch::scan_proc(std::uint64_t time_ns, bool only_new) {
-  std::set<std::int32_t> known;
-  if (only_new)
-    for (const SpaceChange& change : memory_.changes) known.insert(change.process);
+void UserMemoryWatch::scan_proc(std::uint64_t time_ns) {
   for (const std::string& name : names_in("/proc")) {
     std::int32_t process = 0;
     const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), process);
-    if (code != std::errc{} || end != name.data() + name.size() || known.contains(process)) continue;
+    if (code != std::errc{} || end != name.data() + name.size() || scanned_.contains(process)) continue;
     const std::string maps = try_read_file(fmt::format("/proc/{}/maps", process)).value_or("");
-    for (const MapsLine& line : code_in_maps(maps)) add_mapping(process, time_ns, line, known_build_id(process, line));
+    const std::vector<MapsLine> lines = code_in_maps(maps);
+    if (!lines.empty()) scanned_.insert(process);
+    for (const MapsLine& line : lines) add_mapping(process, time_ns, line, known_build_id(process, line));
   }
+}
+
+UserMemory UserMemoryWatch::news() {
+  poll();
+  UserMemory news;
+  std::map<std::uint32_t, std::uint32_t> places;  // of the objects that are named
+  for (SpaceChange& change : memory_.changes) {
+    if (change.kind != SpaceChange::Kind::mapped) continue;
+    const auto [place, is_new] = places.try_emplace(change.object, static_cast<std::uint32_t>(news.objects.size()));
+    if (is_new) news.objects.push_back(memory_.objects[change.object]);
+    change.object = place->second;
+  }
+  news.changes = std::exchange(memory_.changes, {});
+  sort_by_time(news);
+  return news;
 }
 
 UserMemory UserMemoryWatch::memory() {
   poll();
-  if (rings_.empty()) scan_proc(0, true);
+  if (rings_.empty()) scan_proc(0);
   for (CodeObject& object : memory_.objects) {
     if (!object.path.starts_with("/tmp/perf-")) continue;
     const FileDescriptor file = open_regular(object.path);
@@ -430,7 +444,7 @@ UserMemory UserMemoryWatch::memory() {
     object.symbols.assign(text.begin(), text.end());
   }
   UserMemory memory = memory_;
-  std::ranges::stable_sort(memory.changes, {}, &SpaceChange::time_ns);
+  sort_by_time(memory);
   return memory;
 }
 

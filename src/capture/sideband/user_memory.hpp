@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -49,7 +50,9 @@ class UserMemoryWatch {
 
   // Takes what the kernel has told; several times a second, since its buffers are small.
   void poll();
-  // All that is known, since the beginning; with it the symbols of made code that /tmp/perf-PID.map tells now.
+  // What it has not given yet: who asks keeps it, and no memory is taken by what happened long ago.
+  UserMemory news();
+  // All that news() has not given; with it the symbols of made code that /tmp/perf-PID.map tells now.
   UserMemory memory();
 
   const std::string& reason() const { return reason_; }
@@ -59,7 +62,7 @@ class UserMemoryWatch {
   struct Ring;
 
   void open_rings(const std::vector<unsigned>& cpus);
-  void scan_proc(std::uint64_t time_ns, bool only_new);
+  void scan_proc(std::uint64_t time_ns);
   void take_record(Bytes record, std::uint32_t type, std::uint16_t misc);
   void take_mapping(Bytes record, std::uint16_t misc);
   void add_mapping(std::int32_t process, std::uint64_t time_ns, const MapsLine& line, std::string build_id);
@@ -72,7 +75,8 @@ class UserMemoryWatch {
   std::vector<std::unique_ptr<Ring>> rings_;
   std::string reason_;
   std::uint64_t lost_ = 0;
-  UserMemory memory_;
+  UserMemory memory_;  // the changes those that were not given away
+  std::set<std::int32_t> scanned_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;                    // by path and build-id
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::string> build_ids_;  // by device, inode and path
 };

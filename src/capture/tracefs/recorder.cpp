@@ -177,7 +177,10 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   if (hooks.sampled) loop.sample = [&] { take_sample(false); };
   loop.progress = [&] {
     if (processes) processes->update();
-    if (user_memory) user_memory->poll();
+    if (user_memory && hooks.mapped)
+      hooks.mapped(user_memory->news());
+    else if (user_memory)
+      user_memory->poll();
     const BufferCounters counters = sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
     if (hooks.progress)
       hooks.progress({seconds_since(start), counters.read + counters.unread, readers.bytes(), counters.lost,

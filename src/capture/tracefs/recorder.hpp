@@ -18,6 +18,7 @@
 #include "trace/page_sink.hpp"
 #include "trace/raw_recording.hpp"
 #include "trace/state_sample.hpp"
+#include "trace/user_memory.hpp"
 
 namespace kmt {
 
@@ -92,6 +93,8 @@ struct RecordHooks {
   std::function<void(const StateSample&)> sampled = nullptr;
   // Of the first and the last sample, while nothing is recorded: may add what takes longer to read.
   std::function<void(StateSample&)> completed = nullptr;
+  // What lay where in programs at the start, then what they mapped since; without it all of it comes at the end.
+  std::function<void(UserMemory)> mapped = nullptr;
   std::function<void()> started = nullptr;  // what happens from now on is recorded
 };
 

@@ -45,6 +45,11 @@ void FileStore::write_waiting() {
     file_->append_sample(samples_.front());
     samples_.erase(samples_.begin());
   }
+  if (!user_memory_.empty()) {
+    sort_by_time(user_memory_);
+    file_->append_user_memory(user_memory_);
+    user_memory_ = {};
+  }
   std::size_t written = 0;
   try {
     for (; written < waiting_.size(); ++written) file_->append(waiting_[written]);
@@ -61,10 +66,15 @@ void FileStore::add(PackedBlock block) {
   write_waiting();
 }
 
-// Written with the next block.
+// Written with the next block, as the memory of programs.
 void FileStore::add(const StateSample& sample) {
   const std::lock_guard lock(mutex_);
   samples_.push_back(sample);
+}
+
+void FileStore::add(UserMemory memory) {
+  const std::lock_guard lock(mutex_);
+  append(user_memory_, std::move(memory));
 }
 
 void FileStore::complete(const TraceDescription& end) {

@@ -31,6 +31,7 @@ class FileStore : public BlockStore {
 
   void add(PackedBlock block) override;
   void add(const StateSample& sample);
+  void add(UserMemory memory);
   // Completes the file so far, if there is one, with what `end` says; what comes next goes into a file of that name.
   void next_file(const std::string& path, const TraceDescription& end);
   void finish(const TraceDescription& end);
@@ -53,6 +54,7 @@ class FileStore : public BlockStore {
   std::uint64_t completed_bytes_ = 0;  // of those before
   std::vector<PackedBlock> waiting_;   // could not be written yet
   std::vector<StateSample> samples_;   // likewise
+  UserMemory user_memory_;             // likewise
 };
 
 // The latest blocks in memory, and samples of the same time.

@@ -49,6 +49,11 @@ void report_end(FileContents& contents, const End& end, Findings& findings) {
   contents.cut_off = !end.indexed || !description.repaired.empty();
 }
 
+void take_user_memory(UserMemory memory, UserMemory& all) {
+  if (memory.changes.size() > kMostChanges - all.changes.size()) throw Error("The file has too many mappings");
+  append(all, std::move(memory));
+}
+
 }  // namespace
 
 void check_header(Bytes file) {
@@ -123,9 +128,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
           break;
         case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;
         case kUserMemory:
-          append(contents.description.kernel.user_memory, decode_user_memory(unpack_text(*chunk)));
-          if (contents.description.kernel.user_memory.changes.size() > kMostChanges)
-            throw Error("The file has too many mappings");
+          take_user_memory(decode_user_memory(unpack_text(*chunk)), contents.description.kernel.user_memory);
           break;
         case kProfile: contents.profile.push_back(unpack_text(*chunk)); break;
         case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
@@ -142,6 +145,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
       findings.add({Imperfection::damaged_section, error.what(), {}, chunk->offset, {}});
     }
   }
+  sort_by_time(contents.description.kernel.user_memory);
   report_end(contents, {finished, indexed, offset, end}, findings);
   // Which CPU's they are is lost: better no events than another CPU's.
   std::erase_if(contents.streams, [&](const auto& stream) {

@@ -53,11 +53,16 @@ void FileWriter::append_description(const TraceDescription& description) {
 
 void FileWriter::append_end(const TraceDescription& description) {
   append(pack(kFacts, 0, encode_end_facts(description)));
-  if (const UserMemory& memory = description.kernel.user_memory; !memory.empty())
-    append(pack(kUserMemory, 0, encode_user_memory(memory)));
+  // Of what was appended before there are the symbols that are known now.
+  if (const UserMemory& memory = description.kernel.user_memory; !memory.objects.empty() || !memory.empty())
+    append_user_memory(memory);
 }
 
 void FileWriter::append_sample(const StateSample& sample) { append(pack(kState, 0, encode_sample(sample))); }
+
+void FileWriter::append_user_memory(const UserMemory& memory) {
+  append(pack(kUserMemory, 0, encode_user_memory(memory)));
+}
 
 std::uint16_t FileWriter::append_stream(const RecordStream& stream) {
   if (streams_ == 0xFFFF) throw Error("A .kmt file holds no more than 65535 streams");

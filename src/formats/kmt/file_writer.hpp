@@ -12,6 +12,7 @@
 #include "formats/kmt/description.hpp"
 #include "formats/kmt/index.hpp"
 #include "formats/kmt/packed_block.hpp"
+#include "trace/user_memory.hpp"
 
 namespace kmt::kmt_format {
 
@@ -28,6 +29,7 @@ class FileWriter {
   // What is known only when the recording ends; what the description said of it before no longer counts.
   void append_end(const TraceDescription& description);
   void append_sample(const StateSample& sample);
+  void append_user_memory(const UserMemory& memory);        // by time
   std::uint16_t append_stream(const RecordStream& stream);  // the stream's number
   void append(const PackedBlock& block);
   void finish();

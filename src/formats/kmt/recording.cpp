@@ -72,6 +72,8 @@ void Recording::add(const StateSample& sample) {
     file_->add(sample);
 }
 
+void Recording::add(UserMemory memory) { file_->add(std::move(memory)); }
+
 std::uint64_t Recording::bytes() const { return flight_ ? flight_->bytes() : file_->all_bytes(); }
 
 void Recording::ask_for_file() {

@@ -42,6 +42,7 @@ class Recording {
   LiveEncoder& encoder() { return encoder_; }  // takes the pages
   const LiveEncoder& encoder() const { return encoder_; }
   void add(const StateSample& sample);
+  void add(UserMemory memory);  // of a recording that is one file: others need all of it in each
   // Now and then while recording: goes on to the next file, or writes what the flight recorder was asked for. `now`
   // describes the machine as it is. Returns the file that has been completed, if one has. Throws Error.
   std::optional<std::string> turn(double seconds, const std::function<TraceDescription()>& now);
