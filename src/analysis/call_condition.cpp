@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -21,22 +21,56 @@ constexpr std::pair<std::string_view, Operator> kOperators[] = {
     {"==", Operator::equal},         {"!=", Operator::different},
     {"<=", Operator::less_or_equal}, {">=", Operator::greater_or_equal},
     {"<", Operator::less},           {">", Operator::greater},
+    {"&", Operator::has_bits},
 };
 
-void parse_number(CallCondition& condition) {
-  std::string_view text = condition.text;
-  if (text == "true") condition.bits = 1;
-  if (text == "false" || text == "NULL") condition.bits = 0;
-  const bool negative = text.starts_with('-');
-  if (negative) text.remove_prefix(1);
+std::optional<std::uint64_t> number_of(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const bool octal = !hex && text.size() > 1 && text.starts_with('0');  // as modes are shown
   if (hex) text.remove_prefix(2);
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : octal ? 8 : 10);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return;
-  condition.bits = negative ? -value : value;
-  condition.is_negative = negative;
+  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+void parse_number(CallCondition& condition) {
+  std::string_view text = condition.text;
+  if (text == "true") condition.bits = 1;
+  if (text == "false" || text == "NULL") condition.bits = 0;
+  condition.is_negative = text.starts_with('-');
+  if (condition.is_negative) text.remove_prefix(1);
+  if (const auto error = condition.is_negative ? error_number(text) : std::nullopt)
+    condition.bits = static_cast<std::uint64_t>(std::int64_t{*error});
+  else if (const auto value = number_of(text))
+    condition.bits = condition.is_negative ? -*value : *value;
+}
+
+// What value_text() made of a string, without its quotes; empty: it is none of that.
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const char c = text.front();
+    text.remove_prefix(1);
+    if (c == '"') return std::nullopt;
+    if (c != '\\') {
+      out += c;
+      continue;
+    }
+    const char escaped = text.empty() ? '\0' : text.front();
+    unsigned byte = static_cast<unsigned char>(escaped);
+    if (escaped == 'x') {
+      const std::string_view digits = text.substr(1, 2);
+      const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+      if (digits.size() < 2 || code != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+      text.remove_prefix(2);
+    } else if (escaped != '"' && escaped != '\\') {
+      return std::nullopt;
+    }
+    out += static_cast<char>(byte);
+    text.remove_prefix(1);
+  }
+  return out;
 }
 
 bool decide(Operator compare, std::strong_ordering order) {
@@ -47,6 +81,7 @@ bool decide(Operator compare, std::strong_ordering order) {
     case Operator::less_or_equal: return std::is_lteq(order);
     case Operator::greater: return std::is_gt(order);
     case Operator::greater_or_equal: return std::is_gteq(order);
+    case Operator::has_bits: break;  // no order tells
   }
   return false;
 }
@@ -54,32 +89,73 @@ bool decide(Operator compare, std::strong_ordering order) {
 std::strong_ordering order_of(const CallValue& value, const CallCondition& condition) {
   const auto number = static_cast<std::int64_t>(value.bits);
   const auto wanted = static_cast<std::int64_t>(*condition.bits);
-  if (value.is_signed) {
+  if (value.is_signed || (condition.of_result() && error_of(value))) {
     const bool too_large = !condition.is_negative && wanted < 0;
     return too_large ? std::strong_ordering::less : number <=> wanted;
   }
-  // -1 of an unsigned argument is none of its values; of a pointer it may be an error.
-  if (condition.is_negative && value.kind != ValueKind::pointer) return std::strong_ordering::greater;
+  // -1 of what is unsigned is none of its values; of a pointer it may be an error.
+  const bool may_be_error = value.kind == ValueKind::pointer && !condition.of_result();
+  if (condition.is_negative && !may_be_error) return std::strong_ordering::greater;
   return value.bits <=> *condition.bits;
 }
 
-bool holds(const CallCondition& condition, const CallValue& value) {
-  switch (value.kind) {
-    case ValueKind::nothing:
-    case ValueKind::unknown:
-    case ValueKind::structure: return false;
-    case ValueKind::string: return decide(condition.compare, value.text <=> condition.text);
-    case ValueKind::enumeration:
-      if (!condition.bits || condition.quoted) {
-        const bool same = value.text == condition.text;
-        return (condition.compare == Operator::equal && same) || (condition.compare == Operator::different && !same);
+// "PROT_READ|PROT_WRITE|0x10": what the names of flags and values say together; empty: something is no name.
+class Words {
+ public:
+  Words(const ValueType& type, const std::vector<FlagName>* gfp_flags) {
+    if (type.enumerators)
+      for (const auto& [value, name] : *type.enumerators) add(name, value);
+    if (type.flags) {
+      for (const FlagName& flag : type.flags->names) {
+        add(flag.name, flag.bits);
+        if (!type.flags->prefix.empty()) add(type.flags->prefix + flag.name, flag.bits);
       }
-      break;
-    case ValueKind::integer:
-    case ValueKind::boolean:
-    case ValueKind::pointer: break;
+      if (!type.flags->zero.empty()) add(type.flags->zero, 0);
+    }
+    if (type.is_gfp && gfp_flags != nullptr)
+      for (const FlagName& flag : *gfp_flags) add(flag.name, flag.bits);
   }
-  return condition.bits && !condition.quoted && decide(condition.compare, order_of(value, condition));
+
+  std::optional<std::uint64_t> value(std::string_view text) const {
+    std::uint64_t bits = 0;
+    for (const std::string_view part : split(text, '|')) {
+      const std::string_view word = trim(part);
+      const auto number = number_of(word);
+      const auto known = std::ranges::find(names_, word, [](const auto& one) { return std::string_view(one.first); });
+      if (!number && known == names_.end()) return std::nullopt;
+      bits |= number ? *number : known->second;
+    }
+    return bits;
+  }
+
+  std::string hint() const {
+    constexpr std::size_t kMostSaid = 40;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : names_)
+      if (names.size() < kMostSaid) names.push_back(name);
+    return names.empty()
+               ? ""
+               : fmt::format("Write a number, or {}{}", fmt::join(names, ", "), names_.size() > kMostSaid ? ", …" : "");
+  }
+
+ private:
+  void add(std::string_view name, std::uint64_t value) { names_.emplace_back(printable(name), value); }
+
+  std::vector<std::pair<std::string, std::uint64_t>> names_;
+};
+
+const char* name_of(const ValueType& type) {
+  switch (type.kind) {
+    case ValueKind::nothing: return "nothing";
+    case ValueKind::unknown: return "of a type that is not known";
+    case ValueKind::integer: return type.flags || type.is_gfp ? "a set of flags" : "a number";
+    case ValueKind::boolean: return "true or false";
+    case ValueKind::enumeration: return "a value of an enumeration";
+    case ValueKind::pointer: return "a pointer";
+    case ValueKind::string: return "a string";
+    case ValueKind::structure: return "a structure";
+  }
+  return "";
 }
 
 }  // namespace
@@ -87,10 +163,13 @@ bool holds(const CallCondition& condition, const CallValue& value) {
 CallCondition parse_call_condition(const std::string& text) {
   const auto bad = [&text](const char* why) {
     return Error(fmt::format("Cannot understand the condition \"{}\": {}", printable(text), why))
-        .hint("Write an argument, one of == != < <= > >= and a value: 'flags>=0x200', 'name==\"etc\"'");
+        .hint(
+            "Write an argument, or ret for the result, one of == != < <= > >= & and a value: 'flags&WRITE', "
+            "'name==\"etc\"', 'ret==-ENOENT'");
   };
   std::size_t at = 0;  // of the comparison; the name may have arrows
-  while ((at = text.find_first_of("=!<>", at)) != std::string::npos && at > 0 && text[at] == '>' && text[at - 1] == '-')
+  while ((at = text.find_first_of("=!<>&", at)) != std::string::npos && at > 0 && text[at] == '>' &&
+         text[at - 1] == '-')
     ++at;
   if (at == std::string::npos) throw bad("it has no comparison");
   const std::string_view rest = std::string_view(text).substr(at);
@@ -100,22 +179,145 @@ CallCondition parse_call_condition(const std::string& text) {
   CallCondition condition;
   condition.name = trim(std::string_view(text).substr(0, at));
   condition.compare = found->second;
-  std::string_view value = trim(rest.substr(found->first.size()));
+  const std::string_view value = trim(rest.substr(found->first.size()));
   if (condition.name.empty()) throw bad("it names no argument");
   if (value.empty()) throw bad("it has no value");
-  if (value.front() == '"') {
-    if (value.size() < 2 || value.back() != '"') throw bad("the text has no closing quote");
-    value = value.substr(1, value.size() - 2);
-    condition.quoted = true;
-  }
   condition.text = value;
-  parse_number(condition);
+  if (value.front() != '"') {
+    parse_number(condition);
+    return condition;
+  }
+  if (value.size() < 2 || value.back() != '"') throw bad("the text has no closing quote");
+  const auto plain = unescaped(value.substr(1, value.size() - 2));
+  if (!plain) throw bad("in quotes \\\" \\\\ and \\xNN stand for what is not written as it is");
+  condition.text = *plain;
+  condition.quoted = true;
   return condition;
 }
 
-bool holds(const CallCondition& condition, const CallValues& values) {
-  const auto found = std::ranges::find(values.values, condition.name, &CallValue::name);
-  return found != values.values.end() && holds(condition, *found);
+CallCondition condition_for(const CallCondition& condition, const ValueType& type,
+                            const std::vector<FlagName>* gfp_flags) {
+  const auto bad = [&](const std::string& why, const std::string& hint = {}) {
+    const std::string name = condition.of_result() ? "the result" : printable(condition.name);
+    Error error(fmt::format("--where: {} is {}{}", name, name_of(type), why));
+    return hint.empty() ? error : error.hint(hint);
+  };
+  const bool is_number = type.kind == ValueKind::integer || type.kind == ValueKind::enumeration;
+  if (type.kind == ValueKind::nothing || type.kind == ValueKind::unknown || type.kind == ValueKind::structure)
+    throw bad(", which no condition can be about");
+  if (condition.compare == Operator::has_bits && !is_number) throw bad(", which has no bits for &");
+  if (type.kind == ValueKind::string) return condition;
+  if (condition.quoted) throw bad(fmt::format(", \"{}\" is a string", printable(condition.text)));
+  CallCondition made = condition;
+  const Words words(type, gfp_flags);
+  if (!made.bits) made.bits = words.value(condition.text);
+  if (!made.bits && type.is_gfp && gfp_flags == nullptr) return made;
+  if (!made.bits) throw bad(fmt::format(", and \"{}\" is none", printable(condition.text)), words.hint());
+  const bool may_be_error = condition.of_result() && type.is_long;
+  if (is_number && made.is_negative && !type.is_signed && !may_be_error)
+    throw bad(", and never negative", "Write what its bits are: 0xffffffff");
+  if (made.compare == Operator::has_bits && *made.bits == 0)
+    throw bad(fmt::format(", and \"{}\" is 0, which has no bits for &", printable(condition.text)), "Write ==");
+  return made;
+}
+
+bool holds(const CallCondition& condition, const CallValue& value) {
+  switch (value.kind) {
+    case ValueKind::nothing:
+    case ValueKind::unknown:
+    case ValueKind::structure: return false;
+    case ValueKind::string: return decide(condition.compare, value.text <=> condition.text);
+    case ValueKind::enumeration:
+    case ValueKind::integer:
+    case ValueKind::boolean:
+    case ValueKind::pointer: break;
+  }
+  if (!condition.bits || condition.quoted) return false;
+  if (condition.compare == Operator::has_bits) return (value.bits & *condition.bits) == *condition.bits;
+  return decide(condition.compare, order_of(value, condition));
+}
+
+CallConditions::CallConditions(std::vector<CallCondition> all, const std::vector<FlagName>* gfp_flags)
+    : all_(std::move(all)), gfp_flags_(gfp_flags), can_hold_(all_.size()), why_(all_.size()) {}
+
+void CallConditions::add(std::uint32_t function, const std::string& name, const CallSignature* signature) {
+  constexpr std::size_t kMostSaid = 3;
+  if (function >= functions_.size()) functions_.resize(function + 1);
+  Function& known = functions_[function].emplace();
+  ++known_;
+  if (signature != nullptr) {
+    std::vector<std::string> own;
+    for (const Parameter& parameter : signature->parameters)
+      own.push_back(parameter.name.empty() ? "?" : printable(parameter.name));
+    if (said_.size() < kMostSaid) said_.push_back(fmt::format("{}({})", printable(name), fmt::join(own, ", ")));
+    names_.insert(own.begin(), own.end());
+    names_.erase("?");
+    for (const RecordedValueType& value : signature->recorded) names_.insert(printable(value.text));
+  }
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const CallCondition& condition = all_[i];
+    const ValueType* type = nullptr;
+    if (signature != nullptr) {
+      const auto parameter = std::ranges::find(signature->parameters, condition.name, &Parameter::name);
+      const auto recorded = std::ranges::find(signature->recorded, condition.name, &RecordedValueType::text);
+      type = condition.of_result()                      ? &signature->result
+             : parameter != signature->parameters.end() ? &parameter->type
+             : recorded != signature->recorded.end()    ? &recorded->type
+                                                        : nullptr;
+    }
+    const bool lacks_text =
+        type != nullptr && type->kind == ValueKind::string && !condition.of_result() && !condition.bits &&
+        std::ranges::find(signature->recorded, condition.name, &RecordedValueType::text) == signature->recorded.end();
+    const bool by_register = signature == nullptr && condition.of_result() && condition.bits;
+    if (type == nullptr && !by_register) {
+      known.can_hold = false;
+      continue;
+    }
+    try {
+      if (lacks_text)
+        throw Error(fmt::format("--where: the text of {} was not recorded", printable(condition.name)))
+            .hint("kmemtrace graph FUNCTION records it by BPF and by kprobe events, not by ftrace");
+      known.conditions.push_back(by_register ? condition : condition_for(condition, *type, gfp_flags_));
+      can_hold_[i] = true;
+    } catch (const Error& error) {
+      known.can_hold = false;
+      if (!why_[i]) why_[i] = error;
+    }
+  }
+}
+
+bool CallConditions::hold(std::uint32_t function, const CallValues& arguments) const {
+  const Function& known = *functions_[function];
+  return known.can_hold && std::ranges::all_of(known.conditions, [&](const CallCondition& condition) {
+           if (condition.of_result()) return true;
+           const auto found = std::ranges::find(arguments.values, condition.name, &CallValue::name);
+           return found != arguments.values.end() && holds(condition, *found);
+         });
+}
+
+bool CallConditions::hold(std::uint32_t function, const CallValue& result) const {
+  const Function& known = *functions_[function];
+  return known.can_hold && std::ranges::all_of(known.conditions, [&](const CallCondition& condition) {
+           return !condition.of_result() || holds(condition, result);
+         });
+}
+
+bool CallConditions::any_of_arguments() const {
+  return std::ranges::any_of(all_, [](const CallCondition& one) { return !one.of_result(); });
+}
+
+bool CallConditions::any_of_results() const { return std::ranges::any_of(all_, &CallCondition::of_result); }
+
+void CallConditions::check() const {
+  if (known_ == 0) return;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (can_hold_[i]) continue;
+    if (why_[i]) throw Error(*why_[i]);
+    if (said_.empty()) throw Error("--where: the types of the functions are not known");
+    const std::string many = fmt::format("There are {}", fmt::join(names_, ", "));
+    throw Error(fmt::format("--where: none of the functions has an argument \"{}\"", printable(all_[i].name)))
+        .hint(known_ > said_.size() ? many : fmt::format("They are {}", fmt::join(said_, ", ")));
+  }
 }
 
 }  // namespace kmt

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/call_decoder.hpp"
 
-#include <algorithm>
-#include <set>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "trace/call_records.hpp"
 
 namespace kmt {
@@ -40,28 +32,6 @@ void CallDecoder::add_late_values(const CallSignature* signature, const Event& e
 std::optional<CallValue> CallDecoder::result(const CallSignature* signature, const Event& exit) const {
   if (signature == nullptr || (exit.page_flags & CallFlags::kReturnValue) == 0) return std::nullopt;
   return result_value(signature->result, abi_, return_value(exit));
-}
-
-bool CallDecoder::meet(const std::vector<CallCondition>& conditions, const std::optional<CallValues>& arguments) {
-  return std::ranges::all_of(conditions,
-                             [&](const CallCondition& condition) { return arguments && holds(condition, *arguments); });
-}
-
-void CallDecoder::check_names(const std::vector<CallCondition>& conditions, bool has_arguments) const {
-  if (conditions.empty()) return;
-  if (!has_arguments) throw Error("Conditions on arguments: the trace holds none");
-  if (signatures_ == nullptr) throw Error("Conditions on arguments: the trace does not hold their types");
-  std::set<std::string> names;
-  for (const auto& known : functions_) {
-    if (!known || !*known) continue;
-    for (const Parameter& parameter : (*known)->parameters) names.insert(printable(parameter.name));
-    for (const RecordedValueType& recorded : (*known)->recorded) names.insert(printable(recorded.text));
-  }
-  names.erase("");
-  for (const CallCondition& condition : conditions)
-    if (!names.contains(printable(condition.name)))
-      throw Error(fmt::format("No traced function that is selected has an argument \"{}\"", printable(condition.name)))
-          .hint(fmt::format("There are: {}", fmt::join(names, ", ")));
 }
 
 void CallDecoder::give_back(const Event& event) const {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/call_condition.hpp"
 #include "trace/call_signature.hpp"
 #include "trace/trace_info.hpp"
 
@@ -28,10 +27,6 @@ class CallDecoder {
   void add_late_values(const CallSignature* signature, const Event& exit, std::optional<CallValues>& arguments) const;
   // Of an event call_exit with a return value; empty as well where the function returns nothing.
   std::optional<CallValue> result(const CallSignature* signature, const Event& exit) const;
-  // Whether all conditions hold.
-  static bool meet(const std::vector<CallCondition>& conditions, const std::optional<CallValues>& arguments);
-  // Throws Error where a condition is of an argument that none of the functions has which were asked for.
-  void check_names(const std::vector<CallCondition>& conditions, bool has_arguments) const;
   // The event, call_entry or call_exit, will not be asked for again.
   void give_back(const Event& event) const;
 

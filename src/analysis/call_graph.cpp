@@ -9,6 +9,7 @@
 #include "analysis/call_stacks.hpp"
 #include "analysis/shown_calls.hpp"
 #include "analysis/trace_summary.hpp"
+#include "base/error.hpp"
 #include "base/flat_map.hpp"
 #include "base/text.hpp"
 
@@ -42,8 +43,11 @@ struct CallGraph::State {
         request(std::move(wanted)),
         stacks(trace_info, [this](TaskCalls& task, const OpenCall& call, const Event* end) { close(task, call, end); }),
         decoder(trace_info, request.signatures),
+        conditions(request.where, &trace_info.gfp_flags),
         shown(request.limit, request.slowest) {
     result.has_types = request.signatures != nullptr;
+    if (const auto note = info.notes.find("missed"); note != info.notes.end())
+      result.missed = parse_missed_events(note->second);
   }
 
   std::uint32_t function_of(std::uint64_t address);
@@ -60,10 +64,13 @@ struct CallGraph::State {
   bool is_selected(const OpenCall* parent, std::uint32_t function, std::int32_t tid, bool interrupt) const;
   bool meets_conditions(std::uint32_t function, const Event& entry);
   void tell_result(TracedCall& call, const Event& end);
-  bool is_error(std::uint32_t function, const Event& end);
+  void check_conditions() const;
+  // Whether it returned what is to be shown; nullptr: nobody saw it return.
+  bool is_wanted(std::uint32_t function, const Event* end);
   const CallSignature* signature_of(std::uint32_t function) {
     return decoder.signature(function, functions[function].sums.name);
   }
+  bool lacks_events(const OpenCall& call, std::uint64_t end_ns) const;
   bool is_long_enough(std::optional<std::uint64_t> duration) const {
     return request.least_ns == 0 || (duration && *duration >= request.least_ns);
   }
@@ -76,6 +83,9 @@ struct CallGraph::State {
   CallGraphRequest request;
   CallStacks stacks;
   CallDecoder decoder;
+  CallConditions conditions;
+  bool chooses_by_arguments = conditions.any_of_arguments();
+  bool chooses_by_results = conditions.any_of_results();
   std::vector<Function> functions;
   FlatMap<std::uint32_t> function_ids;  // by address
   std::vector<Node> nodes = {{}};       // the first is none
@@ -131,7 +141,12 @@ bool CallGraph::State::is_selected(const OpenCall* parent, std::uint32_t functio
 }
 
 bool CallGraph::State::meets_conditions(std::uint32_t function, const Event& entry) {
-  return request.where.empty() || decoder.meet(request.where, decoder.arguments(signature_of(function), entry));
+  if (request.where.empty()) return true;
+  const CallSignature* const signature = signature_of(function);
+  if (!conditions.knows(function)) conditions.add(function, functions[function].sums.name, signature);
+  if (!chooses_by_arguments) return true;
+  const std::optional<CallValues> arguments = decoder.arguments(signature, entry);
+  return arguments && conditions.hold(function, *arguments);
 }
 
 void CallGraph::State::tell_result(TracedCall& call, const Event& end) {
@@ -143,11 +158,26 @@ void CallGraph::State::tell_result(TracedCall& call, const Event& end) {
   call.result = decoder.result(signature, end);
 }
 
-bool CallGraph::State::is_error(std::uint32_t function, const Event& end) {
+bool CallGraph::State::is_wanted(std::uint32_t function, const Event* end) {
+  if (!request.errors_only && !chooses_by_results) return true;
+  if (end == nullptr) return false;
   TracedCall call;
   call.function = function;
-  tell_result(call, end);
-  return returned_error(call, info.word_bits).has_value();
+  tell_result(call, *end);
+  if (request.errors_only && !has_failed(call, info.word_bits)) return false;
+  if (!chooses_by_results) return true;
+  if (!conditions.knows(function)) conditions.add(function, functions[function].sums.name, signature_of(function));
+  const auto returned = known_result(call, info.word_bits);
+  return returned && conditions.hold(function, *returned);
+}
+
+void CallGraph::State::check_conditions() const {
+  if (request.where.empty() || result.calls_traced == 0) return;
+  if (chooses_by_arguments && !result.has_arguments) throw Error("Conditions on arguments: the trace holds none");
+  if (chooses_by_arguments && request.signatures == nullptr)
+    throw Error("Conditions on arguments: the trace does not hold their types");
+  if (chooses_by_results && !result.has_return_values) throw Error("Conditions on results: the trace holds none");
+  conditions.check();
 }
 
 void CallGraph::State::enter(const StreamedEvent& streamed) {
@@ -198,13 +228,13 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
   const OpenCall* const parent = task != nullptr ? task->innermost() : nullptr;
   const std::uint8_t level = std::max(interrupt_level(event), functions[function].level);
   if (!is_selected(parent, function, event.tid, level > 0)) return;
-  if (!request.where.empty() && (parent == nullptr || !parent->selected)) return;
+  if (chooses_by_arguments && (parent == nullptr || !parent->selected)) return;
   ++functions[function].sums.cut_off;
   TracedCall traced;
   traced.duration_ns = measured_duration(event);
   if (parent != nullptr && parent->selected) traced.level = static_cast<std::uint8_t>(parent->shown_level + 1);
   if ((request.depth && traced.level >= *request.depth) || !is_long_enough(traced.duration_ns) ||
-      (request.errors_only && !is_error(function, event))) {
+      !is_wanted(function, &event)) {
     if (parent != nullptr) shown.hide_inside(parent->slot);
     return;
   }
@@ -223,6 +253,13 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
   if (slot == ShownCalls::kNone && parent != nullptr) shown.hide_inside(parent->slot);
 }
 
+// Whether some were lost, or may have been, while it ran.
+bool CallGraph::State::lacks_events(const OpenCall& call, std::uint64_t end_ns) const {
+  if (call.lost_before_ns) return true;
+  const auto missed = std::ranges::lower_bound(result.missed, call.began_ns, {}, &MissedEvents::to_ns);
+  return missed != result.missed.end() && missed->from_ns <= end_ns;
+}
+
 // The innermost call of a task has ended; nullptr: unseen.
 void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event* end) {
   OpenCall* const parent = task.innermost();
@@ -236,10 +273,11 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
   if (parent != nullptr && !call.on_top)
     for (std::size_t i = 0; i < kAllocators; ++i) parent->inside[i] += call.inside[i];
 
+  const bool lacks = lacks_events(call, end != nullptr ? end->time_ns : task.last_ns);
   if (call.selected) {
     GraphFunction& sums = functions[call.function].sums;
     sums.cut_off += end == nullptr ? 1 : 0;
-    sums.lost_events += call.lost_before_ns ? 1 : 0;
+    sums.lost_events += lacks ? 1 : 0;
     if (duration) {
       ++sums.timed;
       if (!call.runs_in_itself) sums.total_ns += *duration;
@@ -256,7 +294,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
 
   const bool passes = call.may_be_shown &&
                       is_long_enough(end == nullptr ? time_between(call.began_ns, task.last_ns) : duration) &&
-                      (!request.errors_only || (end != nullptr && is_error(call.function, *end)));
+                      is_wanted(call.function, end);
   if (passes) ++result.calls_selected;
   if (!passes || call.slot == ShownCalls::kNone) {
     shown.drop(call.slot);
@@ -264,7 +302,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
     return;
   }
   TracedCall& traced = shown.at(call.slot);
-  traced.lost_events = call.lost_before_ns.has_value();
+  traced.lost_events = lacks;
   traced.inside = call.inside;
   traced.duration_ns = duration;
   if (end == nullptr) return shown.show(call.slot, false);
@@ -378,7 +416,7 @@ void CallGraph::end(const StreamEnd& end) {
   State& state = *state_;
   state.stacks.finish();
   state.add_live();
-  if (state.result.calls_traced > 0) state.decoder.check_names(state.request.where, state.result.has_arguments);
+  state.check_conditions();
   CallGraphResult& result = state.result;
   result.trace = summarize(state.info);
   state.seen.store_in(result.trace);

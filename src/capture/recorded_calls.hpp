@@ -2,6 +2,7 @@
 // Calls of kernel functions that are to be recorded beside events.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "trace/value_path.hpp"
 
 namespace kmt {
+
+constexpr std::size_t kMostProbedFunctions = 256;  // by kprobe events, which are enabled one by one
 
 struct TracedFunction {
   std::string name;

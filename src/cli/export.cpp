@@ -23,6 +23,7 @@
 #include "cli/reading.hpp"
 #include "cli/result_file.hpp"
 #include "cli/stack_metric_option.hpp"
+#include "symbols/call_type_source.hpp"
 #include "views/export_lines.hpp"
 #include "views/export_sqlite.hpp"
 #include "views/export_stacks.hpp"
@@ -204,7 +205,12 @@ CallGraphResult calls_of(const Options& options) {
   CallGraphRequest wanted;
   wanted.pids = filter.pids;
   wanted.limit = options.calls;
-  OpenedTrace trace(options.analyse, {&request, 1});
+  wanted.arguments = true;
+  AnalyseOptions analyse = options.analyse;
+  analyse.trace.call_records = true;
+  OpenedTrace trace(analyse, {&request, 1});
+  const CallTypeSource types(trace.info(), options.analyse.btf);
+  wanted.signatures = types.signatures();
   CallGraph graph(trace.info(), trace.symbols(), wanted);
   stream(trace, request, true, [&](const TraceInfo&, const SymbolNames&) { return &graph; });
   CallGraphResult calls = graph.take();
@@ -246,14 +252,12 @@ struct OwnOption {
   const char* name;
   OwnOptions of;
 };
-constexpr std::array kOwnOptions = {OwnOption{"--metric", OwnOptions::of_stacks},
-                                    OwnOption{"--by", OwnOptions::of_tracks},
-                                    OwnOption{"--top", OwnOptions::of_tracks},
-                                    OwnOption{"--events", OwnOptions::of_tracks},
-                                    OwnOption{"--level", OwnOptions::of_clickhouse},
-                                    OwnOption{"--host", OwnOptions::of_clickhouse},
-                                    OwnOption{"--recorded-at", OwnOptions::of_clickhouse},
-                                    OwnOption{"--retry", OwnOptions::of_clickhouse}};
+constexpr std::array kOwnOptions = {
+    OwnOption{"--metric", OwnOptions::of_stacks},   OwnOption{"--by", OwnOptions::of_tracks},
+    OwnOption{"--top", OwnOptions::of_tracks},      OwnOption{"--events", OwnOptions::of_tracks},
+    OwnOption{"--btf", OwnOptions::of_tracks},      OwnOption{"--level", OwnOptions::of_clickhouse},
+    OwnOption{"--host", OwnOptions::of_clickhouse}, OwnOption{"--recorded-at", OwnOptions::of_clickhouse},
+    OwnOption{"--retry", OwnOptions::of_clickhouse}};
 
 struct Format {
   std::string_view name;
@@ -349,6 +353,10 @@ CLI::App* add_export_command(CLI::App& app, int& exit_code) {
                    "chrome; 0 means none. Of them --time and --pid select.")
       ->option_text("N")
       ->check(count_range());
+  command
+      ->add_option("--btf", options->analyse.btf,
+                   "Take types of calls from FILE, as `kmemtrace graph --btf`\nOf perfetto and chrome.")
+      ->option_text("FILE");
   add_clickhouse_options(*command, options->clickhouse);
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);

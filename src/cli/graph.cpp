@@ -9,6 +9,7 @@
 
 #include "analysis/call_graph.hpp"
 #include "analysis/event_stream.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/analyse.hpp"
 #include "cli/column_options.hpp"
@@ -19,6 +20,8 @@
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/reading.hpp"
+#include "cli/suggest.hpp"
+#include "cli/result_file.hpp"
 #include "symbols/call_type_source.hpp"
 #include "views/json_graph.hpp"
 #include "views/text_graph.hpp"
@@ -59,7 +62,7 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace graph trace.dat -F 'kmem_cache_alloc*' --duration-above 50us
   kmemtrace graph trace.dat -F handle_mm_fault --depth 1              one line a call
   kmemtrace graph trace.dat -p 812 --limit 0 | less
-  kmemtrace graph trace.dat -F vfs_read --where 'count>=65536' --args --ret
+  kmemtrace graph trace.dat -F vfs_read --where 'count>=65536' --where 'ret<0' --args
   kmemtrace graph trace.dat --sort slab-live --top 10                 which functions leave most behind
   kmemtrace graph reads.kmt --html reads.html                         a page for a browser
   kmemtrace flamegraph reads.kmt --call-paths -o reads.svg            bytes allocated by path of calls
@@ -76,10 +79,11 @@ Slabs are made of pages, so their bytes are never to be added. Between =========
 what it allocates is no part of the call, its time is. "events were lost": while the call ran, so more may have been
 allocated in it.
 
-With --args and --ret the trace's types (or --btf) say what the numbers are: signed integers in decimal, unsigned ones in
-hex from 10 on, sizes in decimal, file modes in octal, flags and errors with their names, structures that are passed in
-registers by their members, "?" what is not known, "..." arguments in no register. An error is a result from -4095 to -1
-of a signed integer, a pointer or an unsigned long. A string ends at its NUL, or where a count behind it says:
+With --args and --ret the trace's types (or --btf) say what the numbers are: integers in decimal, those that may be
+addresses in hex, file modes in octal, flags and errors with their names, structures that are passed in registers by
+their members, "?" what is not known, "..." arguments in no register. An error is a result from -4095 to -1 of a signed
+integer, a pointer or an unsigned long, or the flags of a page fault that failed. A string ends at its NUL, or where a
+count behind it says, or where it was cut ("abc"…):
 
   1)   1.204 us    |  vfs_read(file=0xffff888103a5c000, buf=0x7f12a4c01000, count=4096, pos=0x0) = -11 (EAGAIN);
 
@@ -122,7 +126,8 @@ Shown shown_of(const Options& options, bool is_recorded) {
   view.sort = &column_named(pointers_to(graph_function_columns()), options.sort);
   view.top = options.top;
   view.arguments = request.arguments;
-  view.return_values = options.return_values || options.errors_only;
+  view.return_values =
+      options.return_values || options.errors_only || std::ranges::any_of(request.where, &CallCondition::of_result);
   view.filtered = !request.functions.empty() || !request.pids.empty() || request.depth || request.least_ns > 0 ||
                   !request.where.empty() || request.errors_only;
   return shown;
@@ -137,6 +142,30 @@ std::vector<std::string> never_called(const std::vector<std::string>& recorded,
   std::ranges::copy_if(recorded, std::back_inserter(never),
                        [&names](const std::string& function) { return !names.contains(function); });
   return never;
+}
+
+// Globs that select nothing, on stderr.
+void say_unmatched(const std::vector<std::string>& functions, const std::vector<GraphFunction>& traced) {
+  std::vector<std::string> names;
+  for (const GraphFunction& function : traced) names.push_back(function.name.substr(0, function.name.find(" [")));
+  for (const std::string& glob : split_commas(functions)) {
+    if (names.empty() || std::ranges::any_of(names, [&](const std::string& name) { return glob_match(glob, name); }))
+      continue;
+    const std::string near = nearest_name(glob, names);
+    fmt::print(stderr, "note: no traced function is like \"{}\"{}\n", printable(glob),
+               near.empty() ? "" : fmt::format(": did you mean \"{}\"?", printable(near)));
+  }
+}
+
+// The note "refused_functions": lines "FUNCTION WHY".
+std::vector<RefusedFunction> refused_functions(const TraceInfo& info) {
+  std::vector<RefusedFunction> refused;
+  const auto note = info.notes.find("refused_functions");
+  if (note == info.notes.end()) return refused;
+  for (const std::string_view line : split(note->second, '\n'))
+    if (const std::size_t blank = line.find(' '); blank != std::string_view::npos)
+      refused.push_back({std::string(line.substr(0, blank)), std::string(line.substr(blank + 1))});
+  return refused;
 }
 
 CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, CallGraphRequest wanted) {
@@ -154,7 +183,12 @@ CallGraphResult graph_of(const Options& options, const TraceOptions& trace_optio
   CallGraphResult result = graph.take();
   result.findings.merge(trace.symbols().findings());
   result.findings.merge(types.findings());
+  result.refused = refused_functions(trace.info());
   result.not_called = never_called(types.recorded_functions(), result.functions);
+  say_unmatched(options.functions, result.functions);
+  std::erase_if(result.not_called, [&](const std::string& function) {
+    return std::ranges::find(result.refused, function, &RefusedFunction::name) != result.refused.end();
+  });
   return result;
 }
 
@@ -165,11 +199,14 @@ int graph(const Options& options) {
   trace.files = options.words;
   std::optional<CallTrace> recorded;
   if (is_recorded) {
+    if (!options.html.empty()) const ResultFile can_be_written(options.html, {});
     CallRecordOptions recording = options.recording;
     recording.functions = split_commas(options.words);
     recording.pids = options.processes;
+    recording.conditions = shown.request.where;
+    recording.needs_results = shown.request.errors_only;
     for (const CallCondition& condition : shown.request.where) {
-      recording.conditions.push_back(condition.name);
+      recording.needs_results = recording.needs_results || condition.of_result();
       const bool leads_on = condition.name.find_first_of(".>[") != std::string::npos;
       if (leads_on && std::ranges::find(recording.shown, condition.name) == recording.shown.end())
         recording.shown.push_back(condition.name);
@@ -232,9 +269,10 @@ CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std
   command
       ->add_option(
           "--where", options->where,
-          "Show calls of which an argument is so, and all inside them: 'flags>=0x200', 'name==\"etc\"'\nOne of == "
-          "!= < <= > >=, and a number, text, true, false, NULL or the name of an enumeration's value. Of "
-          "several all have to hold.")
+          "Show calls of which an argument is so, and all inside them, or calls of which the result (ret) is: "
+          "'flags&WRITE', 'name==\"etc\"', 'ret==-ENOENT'\nOne of == != < <= > >= (the whole value) and & (these bits "
+          "are set), and a number, \"text\", true, false, NULL, an error, or names of flags and of an enumeration's "
+          "values, as they are shown. Of several all have to hold. --errors-only is for any error.")
       ->option_text("CONDITION")
       ->expected(1)
       ->allow_extra_args(false)

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -25,6 +24,7 @@
 #include "cli/record_run.hpp"
 #include "cli/suggest.hpp"
 #include "symbols/call_signatures.hpp"
+#include "symbols/call_type_source.hpp"
 #include "symbols/call_types.hpp"
 #include "symbols/kallsyms_lines.hpp"
 #include "symbols/traceable_functions.hpp"
@@ -34,9 +34,6 @@ namespace kmt {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t kMostFunctions = 4000;
 constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
 
 bool looks_like_file(const std::string& word) {
@@ -52,7 +49,9 @@ void check_options(const CallRecordOptions& options) {
     throw Error("-a records the whole machine, -p and --cgroup only a part of it: choose one");
   if (!options.all && options.pids.empty() && options.cgroup.empty() && options.command.empty())
     throw Error("Whose calls? Neither COMMAND, -p, --cgroup nor -a is given")
-        .hint("-- COMMAND records it and what it forks, -p PID a process, -a the whole machine until Ctrl+C");
+        .hint(fmt::format("-- COMMAND records it and what it forks, -p PID a process, -a the whole machine until "
+                          "Ctrl+C. If \"{}\" was meant as a trace to show: there is no such file",
+                          printable(options.functions.front())));
   if (options.output.ends_with(".dat"))
     throw Error("Calls are recorded into a .kmt: a trace.dat has no place for their types")
         .hint("Name it FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
@@ -63,7 +62,7 @@ RecordOptions record_options(const CallRecordOptions& options, const std::string
   record.output = path;
   if (by_bpf) record.backend = "bpf";
   // Names of tasks are needed in any case.
-  if (options.no_allocations) record.events = {"task:task_newtask", "task:task_rename"};
+  if (!options.allocations) record.events = {"task:task_newtask", "task:task_rename"};
   record.pids = options.pids;
   record.cgroup = options.cgroup;
   record.duration = options.duration;
@@ -99,9 +98,9 @@ std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, co
         .hint("As root: sysctl kernel.kptr_restrict=1");
   FunctionChoice choice = choose_functions(traceable, kallsyms, options.functions);
   if (!choice.not_found.empty()) throw no_such_function(choice.not_found.front(), traceable, kallsyms);
-  if (choice.functions.size() > kMostFunctions)
+  if (choice.functions.size() > kMostRecordedFunctions)
     throw Error(fmt::format("That would be {} functions; at most {} can be recorded at once", choice.functions.size(),
-                            kMostFunctions))
+                            kMostRecordedFunctions))
         .hint("Narrow the names ('vfs_*'), or name a module: 'ext4:*'");
   check_modules(choice.functions);
   say_namesakes(choice.namesakes);
@@ -173,40 +172,17 @@ void check_modules(const std::vector<TraceableFunction>& functions) {
 }
 
 void check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
-                      const std::vector<std::string>& names) {
-  constexpr std::size_t kMostSaid = 3;
-  if (names.empty() || types.btf.empty()) return;
+                      const std::vector<CallCondition>& conditions) {
+  if (conditions.empty() || types.btf.empty()) return;
   const Btf btf(types.btf);
   const BtfSignatures signatures(btf, types.functions, 8 * sizeof(long));
-  std::set<std::string> known;
-  std::vector<std::string> said;
+  CallConditions checked(conditions, nullptr);
+  std::uint32_t number = 0;
   for (const TraceableFunction& function : functions) {
     const auto signature = signatures.signature(function.name);
-    if (!signature) continue;
-    std::vector<std::string> own;
-    for (const Parameter& parameter : signature->parameters) own.push_back(printable(parameter.name));
-    if (said.size() < kMostSaid) said.push_back(fmt::format("{}({})", function.name, fmt::join(own, ", ")));
-    known.insert(own.begin(), own.end());
-    for (const RecordedValueType& value : signature->recorded) known.insert(printable(value.text));
+    checked.add(number++, function.name, signature ? &*signature : nullptr);
   }
-  for (const std::string& name : names)
-    if (!known.contains(printable(name)))
-      throw Error(fmt::format("--where: none of the functions has an argument \"{}\"", printable(name)))
-          .hint(said.empty()
-                    ? "The kernel's types do not have them"
-                    : fmt::format("They are {}{}", fmt::join(said, ", "), functions.size() > said.size() ? ", …" : ""));
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::error_code code;
-  const fs::path place = fs::temp_directory_path(code);
-  path_ = (code ? "/tmp" : place.string()) + "/kmemtrace-XXXXXX";
-  if (::mkdtemp(path_.data()) == nullptr) throw system_error("Cannot make a folder for the recording", path_);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code code;
-  fs::remove_all(path_, code);
+  checked.check();
 }
 
 void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
@@ -230,7 +206,8 @@ void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
       ->type_name("VALUE")
       ->take_all()
       ->allow_extra_args(false);
-  command.add_flag("--no-allocs", options.no_allocations, "Record calls alone, not what is allocated in them");
+  command.add_flag("--allocs,!--no-allocs", options.allocations,
+                   "Record what is allocated in calls, too: the default; --no-allocs records calls alone");
   command
       .add_option(
           "--backend", options.backend,
@@ -247,7 +224,7 @@ std::string asks_for_recording(const CallRecordOptions& options) {
   if (!options.cgroup.empty()) return "--cgroup";
   if (!options.duration.empty()) return "-d";
   if (!options.shown.empty()) return "--show";
-  if (options.no_allocations) return "--no-allocs";
+  if (!options.allocations) return "--no-allocs";
   return options.backend == "auto" ? "" : "--backend";
 }
 
@@ -255,7 +232,7 @@ bool name_functions(const std::vector<std::string>& words, const std::string& as
   std::error_code code;
   if (asked.empty())
     return !words.empty() && std::ranges::none_of(words, [&code](const std::string& word) {
-      return looks_like_file(word) || fs::exists(word, code);
+      return looks_like_file(word) || std::filesystem::exists(word, code);
     });
   for (const std::string& word : words)
     if (looks_like_file(word))
@@ -272,10 +249,11 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   if (!options.output.empty()) check_output(options.output);
   const std::string tracefs = usable_tracefs();
   offer_to_remove_stale(tracefs, false);
-  const std::string traceable = traceable_functions(tracefs);
-  const bool reads_memory = !options.shown.empty();
-  CallBackend backend = choose_call_backend(tracefs, options.backend, reads_memory);
+  const std::string traceable = traceable_functions(tracefs, options.backend);
+  const bool compares_text = std::ranges::any_of(options.conditions, &CallCondition::quoted);
   const std::vector<TraceableFunction> functions = functions_of(options, traceable);
+  const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size()};
+  CallBackend backend = choose_call_backend(tracefs, options.backend, needs);
   RecordedCalls calls = calls_of(options, functions);
   check_conditions(calls.types, functions, options.conditions);
 
@@ -302,7 +280,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
         return record_by_bpf(tracefs, request, hooks, open);
       } catch (const Error& error) {
         if (begun || error.exit_code() != ExitCode::unsupported || options.backend != "auto") throw;
-        backend = choose_call_backend_but_bpf(tracefs, error.what(), reads_memory);
+        backend = choose_call_backend_but_bpf(tracefs, error.what(), needs);
       }
     }
     if (backend.kind == CallBackendKind::kprobe_events) {

@@ -8,7 +8,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analysis/call_condition.hpp"
 #include "base/error.hpp"
+#include "base/temporary_folder.hpp"
 #include "symbols/traceable_functions.hpp"
 #include "trace/call_types.hpp"
 
@@ -18,10 +20,10 @@ struct CallRecordOptions {
   std::vector<std::string> functions;  // as choose_functions() takes them
   std::string output;                  // empty: a file that goes when it has been shown
   std::string backend = "auto";
-  std::vector<std::string> shown;  // as resolve_value() takes them
-  std::vector<std::string>
-      conditions;  // what calls will be chosen by: names of arguments, or as resolve_value() takes them
-  bool no_allocations = false;
+  std::vector<std::string> shown;         // as resolve_value() takes them
+  std::vector<CallCondition> conditions;  // what calls will be chosen by
+  bool needs_results = false;             // calls are chosen by them
+  bool allocations = true;
   bool all = false;
   std::vector<std::string> pids;
   std::string cgroup;
@@ -43,25 +45,11 @@ bool name_functions(const std::vector<std::string>& words, const std::string& as
 
 // Throws Error where functions of several modules have one name: the types of a trace go by the name alone.
 void check_modules(const std::vector<TraceableFunction>& functions);
-// Throws Error where none of the functions, by their types, has such an argument or recorded value.
+// Throws Error where a condition can hold for none of the functions, by their types.
 void check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
-                      const std::vector<std::string>& names);
+                      const std::vector<CallCondition>& conditions);
 // Why a pattern names no function, by the texts that choose_functions() takes.
 Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms);
-
-// A new one below that for temporary files, gone with all in it when the object goes.
-class TemporaryFolder {
- public:
-  TemporaryFolder();  // throws Error
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // A trace of calls that is recorded by the constructor, until COMMAND ends, the time is over or Ctrl+C; says on stderr
 // what was recorded and lost, and by what. Throws Error.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include "analysis/snapshot.hpp"
 #include "analysis/trace_growth.hpp"
 #include "base/error.hpp"
+#include "base/temporary_folder.hpp"
 #include "base/units.hpp"
 #include "cli/analyse.hpp"
 #include "cli/html.hpp"
@@ -96,24 +98,16 @@ class Place {
       return;
     }
     page_ = asked;
-    folder_ = asked + ".XXXXXX";
-    if (::mkdtemp(folder_.data()) == nullptr) throw system_error("Cannot make a folder", folder_);
-    is_temporary_ = true;
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() {
-    std::error_code code;
-    if (is_temporary_) fs::remove_all(folder_, code);
+    folder_ = temporary_.emplace(asked + ".").path();
   }
   const std::string& folder() const { return folder_; }
   const std::string& page() const { return page_; }
-  bool keeps_files() const { return !is_temporary_; }
+  bool keeps_files() const { return !temporary_; }
 
  private:
   std::string folder_;
   std::string page_;
-  bool is_temporary_ = false;
+  std::optional<TemporaryFolder> temporary_;
 };
 
 double threshold_of(const Options& options) {

@@ -88,13 +88,13 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
     say("How many calls the kprobe events missed is not known: the kernel's files about them do not agree\n");
   if (lost == 0) return say("Nothing{} was lost\n", outcome.missed_calls_are_known ? "" : " else");
   say("{} {} lost:\n{}", humane_count(lost), lost == 1 ? "event was" : "events were", lost_by_cpu);
-  if (outcome.missed_events > 0 && outcome.missed_calls.empty())
-    say("{} of these came in interrupts while the BPF program of the same event was at work\n",
-        humane_count(outcome.missed_events));
-  for (const MissedCalls& calls : outcome.missed_calls)
-    say("{}: {} calls were missed while another probe was at work, and the ends of {} since too many were open; of all "
-        "tasks\n",
-        printable(calls.function), humane_count(calls.entries), humane_count(calls.exits));
+  for (const auto& [function, count] : outcome.missed_by_function)
+    say("{} of these {}\n", humane_count(count),
+        function.empty()
+            ? "came in interrupts while the BPF program of the same event was at work"
+            : fmt::format("are begins and ends of {}, in any task: so many the kernel says to have missed, "
+                          "and some may be of tasks that are not recorded",
+                          printable(function)));
   if (sum.lost + sum.unread > 0) say("{} lose less\n", remedy);
 }
 

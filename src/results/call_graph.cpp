@@ -104,4 +104,18 @@ std::optional<int> returned_error(const TracedCall& call, unsigned word_bits) {
   return call.return_value ? returned_error(*call.return_value, word_bits) : std::nullopt;
 }
 
+bool has_failed(const TracedCall& call, unsigned word_bits) {
+  return returned_error(call, word_bits) || (call.result && call.result->is_failure);
+}
+
+std::optional<CallValue> known_result(const TracedCall& call, unsigned word_bits) {
+  if (call.typed || !call.return_value) return call.result;
+  CallValue value;
+  value.kind = ValueKind::integer;
+  const auto error = returned_error(call, word_bits);
+  value.is_signed = error.has_value();
+  value.bits = error ? static_cast<std::uint64_t>(std::int64_t{*error}) : *call.return_value;
+  return value;
+}
+
 }  // namespace kmt

@@ -15,6 +15,7 @@
 #include "results/report.hpp"
 #include "trace/call_signature.hpp"
 #include "trace/event.hpp"
+#include "trace/missed_events.hpp"
 
 namespace kmt {
 
@@ -43,7 +44,7 @@ struct TracedCall {
   bool on_top = false;         // it is the first call of an interrupt
   bool begin_seen = true;
   bool end_seen = false;
-  bool lost_events = false;             // some were lost while it ran
+  bool lost_events = false;             // some were lost, or may have been, while it ran
   bool inside_hidden = false;           // it made calls that are not shown
   std::optional<std::uint32_t> parent;  // the shown call around it, or below: index into calls
   std::uint64_t began_ns = 0;
@@ -80,6 +81,11 @@ struct GraphFunction {
   InsideSums inside_self;  // not inside the calls that it made
 };
 
+struct RefusedFunction {
+  std::string name;
+  std::string why;
+};
+
 struct CallGraphResult {
   TraceSummary trace;
   std::vector<TracedCall> calls;         // that are shown
@@ -89,7 +95,9 @@ struct CallGraphResult {
   std::vector<GraphFunction> functions;  // unsorted
   InsideSums outside;                    // allocated in no traced call; live: at the end of the trace
   std::vector<LostEvents> gaps;          // where events were lost, by `before_ns`
+  std::vector<MissedEvents> missed;      // events of no known CPU that were missed, and about when
   std::vector<std::string> not_called;   // functions that were recorded, where that is known, and not called
+  std::vector<RefusedFunction> refused;  // functions that were to be recorded, but could not be
   bool has_return_values = false;
   bool has_arguments = false;
   bool has_types = false;
@@ -106,5 +114,9 @@ std::vector<const GraphFunction*> sorted_functions(const std::vector<GraphFuncti
 std::optional<int> returned_error(std::uint64_t value, unsigned word_bits);
 // The same of a call: by its type where that is known.
 std::optional<int> returned_error(const TracedCall& call, unsigned word_bits);
+// Whether it returned an error, of which flags may tell, too.
+bool has_failed(const TracedCall& call, unsigned word_bits);
+// What it returned; of a function without types an error, or the register. Empty where nobody knows.
+std::optional<CallValue> known_result(const TracedCall& call, unsigned word_bits);
 
 }  // namespace kmt

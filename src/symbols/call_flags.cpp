@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <set>
 #include <span>
 #include <string>
 
@@ -109,6 +110,10 @@ constexpr Name kFaultFlags[] = {
     {1, "WRITE"},    {2, "MKWRITE"}, {4, "ALLOW_RETRY"}, {8, "RETRY_NOWAIT"},    {0x10, "KILLABLE"},
     {0x20, "TRIED"}, {0x40, "USER"}, {0x80, "REMOTE"},   {0x100, "INSTRUCTION"}, {0x200, "INTERRUPTIBLE"}};
 
+// VM_FAULT_ERROR of include/linux/mm_types.h, Linux 6.18.
+constexpr std::array<std::string_view, 6> kFaultErrors = {"OOM",      "SIGBUS",         "SIGSEGV",
+                                                          "HWPOISON", "HWPOISON_LARGE", "FALLBACK"};
+
 void append(NamedFlags& flags, std::span<const Name> names) {
   for (const auto& [bits, name] : names) flags.names.push_back({bits, name});
 }
@@ -161,7 +166,12 @@ std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meanin
     Enumerators names;
     for (unsigned i = 0; i < btf_vlen(type); ++i)
       names.emplace_back(static_cast<std::uint32_t>(btf_enum(type)[i].val), btf.name(btf_enum(type)[i].name_off));
-    return named_flags(names);
+    const std::shared_ptr<const NamedFlags> named = named_flags(names);
+    if (!named || meaning != fault_result) return named;
+    NamedFlags results = *named;
+    for (const FlagName& flag : results.names)
+      if (std::ranges::find(kFaultErrors, flag.name) != kFaultErrors.end()) results.errors |= flag.bits;
+    return std::make_shared<const NamedFlags>(std::move(results));
   }
   NamedFlags flags;
   switch (meaning) {
@@ -183,7 +193,10 @@ std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meanin
       flags.zero = "O_RDONLY";
       break;
     case cloning: append(flags, kCloning); break;
-    case fault_flags: append(flags, kFaultFlags); break;
+    case fault_flags:
+      append(flags, kFaultFlags);
+      flags.prefix = "FAULT_FLAG_";
+      break;
     case none:
     case fault_result:
     case mode: return nullptr;
@@ -191,14 +204,33 @@ std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meanin
   return std::make_shared<const NamedFlags>(std::move(flags));
 }
 
+bool is_named_like_flags(std::string_view value) {
+  const std::size_t member = value.find_last_of(".>");
+  const std::string name(member == std::string_view::npos ? value : value.substr(member + 1));
+  return glob_match("*flag*", name) || glob_match("*mask*", name);
+}
+
+bool is_named_like_count(std::string_view value) {
+  constexpr std::array kGlobs = {"*count", "*len", "length", "*size", "n", "nr*", "*bytes", "*pages"};
+  const std::size_t member = value.find_last_of(".>");
+  const std::string name(member == std::string_view::npos ? value : value.substr(member + 1));
+  return std::ranges::any_of(kGlobs, [&name](const char* glob) { return glob_match(glob, name); });
+}
+
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators) {
-  constexpr std::ptrdiff_t kFewest = 3;  // less may be chance: 0, 1 and 2 are numbers
-  const auto is_bit = [](const auto& one) { return std::has_single_bit(one.first); };
-  const auto is_more = [](const auto& one) { return std::popcount(one.first) > 1; };
-  const auto bits = std::ranges::count_if(enumerators, is_bit);
-  if (bits < kFewest || std::ranges::count_if(enumerators, is_more) * 2 > bits) return nullptr;
+  // Fewer may be chance: 0, 1 and 2 are numbers, and so are 0 to 8, of which four are bits.
+  constexpr std::size_t kFewest = 3;
+  constexpr std::size_t kFewestBesideMasks = 5;
+  std::set<std::uint64_t> bits;
+  std::set<std::uint64_t> masks;
+  for (const auto& [value, name] : enumerators) {
+    if (std::has_single_bit(value)) bits.insert(value);
+    if (std::popcount(value) > 1) masks.insert(value);
+  }
+  if (bits.size() < (masks.empty() ? kFewest : kFewestBesideMasks) || masks.size() * 2 > bits.size()) return nullptr;
   const std::size_t prefix = common_prefix(enumerators);
   NamedFlags flags;
+  flags.prefix = enumerators.front().second.substr(0, prefix);
   for (const auto& [value, name] : enumerators)
     if (std::has_single_bit(value)) flags.names.push_back({value, std::string(name.substr(prefix))});
   return std::make_shared<const NamedFlags>(std::move(flags));

@@ -20,11 +20,15 @@ FlagMeaning flag_meaning(std::string_view function, std::string_view value, cons
 // Of a result.
 FlagMeaning flag_meaning_of_result(const Btf::Stripped& type);
 
+// Whether a number is called as flags are ("lookup_flags", "args->flags"), or as counts of something ("len").
+bool is_named_like_flags(std::string_view value);
+bool is_named_like_count(std::string_view value);
+
 // The enumeration that has the names; empty: none has, or the types lack it.
 std::optional<std::uint32_t> flag_enumeration(const Btf& btf, FlagMeaning meaning);
 // Null: no names are known. `arch` as uname -m, empty: one of those that have the usual numbers.
 std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meaning, std::string_view arch);
-// Of an enumeration whose values are bits, most of all; else null.
+// Of an enumeration whose values are bits, and some masks of them; else null.
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators);
 
 }  // namespace kmt

@@ -66,6 +66,7 @@ ValueType BtfSignatures::value_type(std::uint32_t id) const {
       value.is_size = stripped.is_size;
       value.is_gfp = stripped.is_gfp;
       value.is_long = btf_.name_of(type) == "long unsigned int";
+      value.is_hex = !value.is_signed && !value.is_size && (value.is_long || type.size == 8);
       break;
     }
     case BTF_KIND_ENUM:
@@ -126,7 +127,9 @@ void BtfSignatures::add_members(const btf_type& type, const std::string& prefix,
   }
 }
 
-void BtfSignatures::name_flags(ValueType& type, FlagMeaning meaning) const {
+void BtfSignatures::name_flags(ValueType& type, std::string_view name, FlagMeaning meaning) const {
+  if (type.kind == ValueKind::integer && !type.is_signed)
+    type.is_hex = type.is_gfp || is_named_like_flags(name) || (type.is_hex && !is_named_like_count(name));
   if (meaning == FlagMeaning::none) return;
   type.is_octal = meaning == FlagMeaning::mode;
   const auto [known, is_new] = flags_.try_emplace(meaning);
@@ -139,7 +142,7 @@ std::optional<CallSignature> BtfSignatures::signature(const std::string& functio
   if (prototype == nullptr) return std::nullopt;
   CallSignature signature;
   signature.result = value_type(prototype->type);
-  name_flags(signature.result, flag_meaning_of_result(btf_.strip(prototype->type)));
+  name_flags(signature.result, {}, flag_meaning_of_result(btf_.strip(prototype->type)));
   const btf_param* const parameters = btf_params(prototype);
   for (unsigned i = 0; i < btf_vlen(prototype) && i < kMostParameters; ++i) {
     if (parameters[i].type == 0) {
@@ -147,7 +150,7 @@ std::optional<CallSignature> BtfSignatures::signature(const std::string& functio
       break;
     }
     Parameter parameter{std::string(btf_.name(parameters[i].name_off)), value_type(parameters[i].type)};
-    name_flags(parameter.type, flag_meaning(function, parameter.name, btf_.strip(parameters[i].type)));
+    name_flags(parameter.type, parameter.name, flag_meaning(function, parameter.name, btf_.strip(parameters[i].type)));
     signature.parameters.push_back(std::move(parameter));
   }
   if (const auto found = recorded_.find(function); found != recorded_.end())
@@ -157,7 +160,7 @@ std::optional<CallSignature> BtfSignatures::signature(const std::string& functio
         type.kind = ValueKind::string;
       else
         type = value_type(value.type);
-      if (!value.is_string) name_flags(type, flag_meaning(function, value.text, btf_.strip(value.type)));
+      if (!value.is_string) name_flags(type, value.text, flag_meaning(function, value.text, btf_.strip(value.type)));
       if (!value.is_string && type.kind == ValueKind::string) type.kind = ValueKind::pointer;
       signature.recorded.push_back({value.text, std::move(type), value.bit_shift, value.bits});
     }

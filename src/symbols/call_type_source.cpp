@@ -5,12 +5,6 @@
 
 namespace kmt {
 
-namespace {
-
-constexpr std::size_t kMostRecordedFunctions = 4000;  // that kmemtrace records at once; kernels have tens of thousands
-
-}  // namespace
-
 CallTypeSource::CallTypeSource(const TraceInfo& info, const std::string& file) {
   const CallTypes& types = info.call_types;
   if (!file.empty()) {

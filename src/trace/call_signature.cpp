@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "trace/value_path.hpp"
+
 namespace kmt {
 
 namespace {
-
-constexpr std::uint16_t kNotRead = 0xFFFF;
 
 std::string ascii(std::string_view text) {
   std::string out;
@@ -52,8 +52,9 @@ std::string flags_text(const NamedFlags& flags, std::uint64_t value) {
 void set_number(CallValue& value, const ValueType& type, std::uint64_t raw, unsigned bits) {
   value.kind = type.kind;
   value.is_signed = type.is_signed;
-  value.is_size = type.is_size;
+  value.is_hex = type.is_hex;
   value.is_octal = type.is_octal;
+  value.is_long = type.is_long;
   value.bits = extended(raw, bits, type.is_signed);
   if (type.kind == ValueKind::boolean) value.bits = value.bits != 0 ? 1 : 0;
   if (type.kind == ValueKind::enumeration && type.enumerators) {
@@ -62,6 +63,7 @@ void set_number(CallValue& value, const ValueType& type, std::uint64_t raw, unsi
     if (named != type.enumerators->end()) value.text = named->second;
   }
   if (type.flags && value.text.empty()) value.flags = flags_text(*type.flags, value.bits);
+  value.is_failure = type.flags && (value.bits & type.flags->errors) != 0;
 }
 
 void set_number(CallValue& value, const ValueType& type, const CallAbi& abi, std::uint64_t raw, unsigned bits) {
@@ -125,7 +127,8 @@ class Registers {
   }
 
   // Psabi of x86-64: in up to two registers, both or none, else on the stack. AAPCS64: likewise, but larger ones by
-  // reference. s390x: of 1, 2, 4 and 8 bytes in a register, else by reference. Elsewhere as the kernel shows them.
+  // reference. s390x: of 1, 2, 4 and 8 bytes in a register, else by reference. Elsewhere as the kernel shows them, but
+  // for what is in one register of a little-endian machine.
   void take_structure(const ValueType& type, CallValue& value) {
     const std::uint32_t bytes = type.bytes;
     if (bytes == 0) return;
@@ -137,7 +140,8 @@ class Registers {
                               : abi_.arch == "s390x" ? bytes > 8 || (bytes & (bytes - 1)) != 0
                                                      : false;
     value.kind = ValueKind::structure;
-    const bool is_known = x86 || abi_.arch == "aarch64" || abi_.arch == "s390x";
+    const bool is_one_word = words == 1 && abi_.byte_order == ByteOrder::little;
+    const bool is_known = x86 || abi_.arch == "aarch64" || abi_.arch == "s390x" || is_one_word;
     if (type.members && is_known && !by_reference && words <= std::min(left, std::size_t{2})) {
       value.text = members_text(*type.members, abi_, bytes_of_structure(bytes, words));
       return;
@@ -175,7 +179,8 @@ class Recorded {
     if (bytes_.size() < 2) return std::nullopt;
     const auto length = load<std::uint16_t>(bytes_.data(), order_);
     bytes_ = bytes_.subspan(2);
-    if (length == kNotRead) return std::nullopt;
+    was_refused_ = length == kValueNotRead;
+    if (was_refused_) return std::nullopt;
     if (length > bytes_.size()) {
       bytes_ = {};
       return std::nullopt;
@@ -184,10 +189,13 @@ class Recorded {
     bytes_ = bytes_.subspan(length);
     return value;
   }
+  // What next() did not find could not be read; else it was not tried.
+  bool was_refused() const { return was_refused_; }
 
  private:
   Bytes bytes_;
   ByteOrder order_;
+  bool was_refused_ = false;
 };
 
 CallValue recorded_value(const RecordedValueType& recorded, Bytes bytes, const CallAbi& abi) {
@@ -197,6 +205,7 @@ CallValue recorded_value(const RecordedValueType& recorded, Bytes bytes, const C
     value.kind = ValueKind::string;
     value.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (const std::size_t end = value.text.find('\0'); end != std::string::npos) value.text.resize(end);
+    value.is_cut = value.text.size() >= kMostStringBytes;
     return value;
   }
   const std::size_t size = bytes.size();
@@ -228,6 +237,7 @@ CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::
         std::find_if(result.values.begin(), end, [&](const CallValue& value) { return value.name == type.text; });
     if (argument == end) {
       result.values.push_back(bytes ? recorded_value(type, *bytes, abi) : CallValue{type.text});
+      if (!bytes && recorded.was_refused()) result.values.back().text = "unreadable";
     } else if (bytes) {
       *argument = recorded_value(type, *bytes, abi);  // what could not be read stays a pointer
     }
@@ -278,7 +288,8 @@ std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi,
 }
 
 std::optional<int> error_of(const CallValue& value) {
-  const bool may_be = value.kind == ValueKind::pointer || value.kind == ValueKind::integer;
+  const bool may_be =
+      value.kind == ValueKind::pointer || (value.kind == ValueKind::integer && (value.is_signed || value.is_long));
   const auto number = static_cast<std::int64_t>(value.bits);
   if (!may_be || number >= 0 || number < -kMostErrno) return std::nullopt;
   return static_cast<int>(number);
@@ -313,12 +324,18 @@ std::string error_name(int error) {
   return name != nullptr ? name : "";
 }
 
+std::optional<int> error_number(std::string_view name) {
+  for (int error = -1; error >= -kMostErrno && !name.empty(); --error)
+    if (error_name(error) == name) return error;
+  return std::nullopt;
+}
+
 std::string value_text(const CallValue& value, bool as_result) {
   switch (value.kind) {
     case ValueKind::nothing: return {};
-    case ValueKind::unknown: return "?";
+    case ValueKind::unknown: return value.text.empty() ? "?" : fmt::format("? ({})", value.text);
     case ValueKind::boolean: return value.bits != 0 ? "true" : "false";
-    case ValueKind::string: return quoted(value.text);
+    case ValueKind::string: return quoted(value.text) + (value.is_cut ? "…" : "");
     case ValueKind::structure: return value.text;
     case ValueKind::enumeration:
       if (!value.text.empty()) return ascii(value.text);
@@ -333,11 +350,24 @@ std::string value_text(const CallValue& value, bool as_result) {
     }
   if (!value.flags.empty()) return fmt::format("{:#x} ({})", value.bits, ascii(value.flags));
   if (value.is_octal) return fmt::format("{:#o}", value.bits);
-  if (value.kind == ValueKind::pointer) return fmt::format("{:#x}", value.bits);
+  if (value.kind == ValueKind::pointer) return value.bits == 0 ? "NULL" : fmt::format("{:#x}", value.bits);
   if (value.is_signed || value.kind == ValueKind::enumeration)
     return fmt::format("{}", static_cast<std::int64_t>(value.bits));
-  return value.is_size || value.bits < 10 ? fmt::format("{}", value.bits) : fmt::format("{:#x}", value.bits);
+  return value.is_hex && value.bits >= 10 ? fmt::format("{:#x}", value.bits) : fmt::format("{}", value.bits);
 }
+
+namespace {
+
+// `file->f_flags` of a file that is NULL.
+bool is_behind_null(const CallValue& value, const CallValues& values) {
+  if (value.kind != ValueKind::unknown) return false;
+  const std::string base = value.name.substr(0, value.name.find_first_of("-.["));
+  const auto end = values.values.begin() + static_cast<std::ptrdiff_t>(values.arguments);
+  const auto found = std::find_if(values.values.begin(), end, [&](const CallValue& one) { return one.name == base; });
+  return found != end && found->kind == ValueKind::pointer && found->bits == 0;
+}
+
+}  // namespace
 
 std::string values_text(const CallValues& values) {
   std::string text;
@@ -345,6 +375,7 @@ std::string values_text(const CallValues& values) {
     if (i == values.arguments && values.more) text += text.empty() ? "..." : ", ...";
     if (i == values.values.size()) break;
     const CallValue& value = values.values[i];
+    if (i >= values.arguments && is_behind_null(value, values)) continue;
     if (!text.empty()) text += ", ";
     if (!value.name.empty()) text += ascii(value.name) + '=';
     text += value_text(value, false);

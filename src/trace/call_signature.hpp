@@ -2,7 +2,8 @@
 // What a function's arguments, its result and what was recorded beside them are: from its prototype, for showing the
 // registers and bytes of a call. Shown as ftrace's funcgraph-args shows arguments (print_function_args() of
 // kernel/trace/trace_output.c, Linux 6.18), but for: bool, enumerations and strings, which it does not know; sizes
-// (size_t), which are decimal; and what is narrower than a register, which is cut to its width.
+// unsigned numbers that are neither flags nor as wide as addresses, which are decimal; NULL; and what is narrower than
+// a register, which is cut to its width.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,8 @@ struct NamedFlags {
   std::vector<FlagName> names;    // in the order in which they are told, each taking its bits away
   std::uint64_t number_mask = 0;  // these bits are a number, of which 0 has a name too
   std::string zero;
+  std::string prefix;        // of all names, where they lack it: "FAULT_FLAG_"
+  std::uint64_t errors = 0;  // of a result: bits that tell of an error
 };
 
 struct StructureMember;
@@ -46,6 +49,7 @@ struct ValueType {
   ValueKind kind = ValueKind::unknown;
   bool is_signed = false;
   bool is_size = false;     // declared as size_t
+  bool is_hex = false;      // shown in hex: flags, and what may be an address
   bool is_gfp = false;      // declared as gfp_t
   bool is_long = false;     // declared as unsigned long, which may be an error as IS_ERR_VALUE() tells one
   bool is_octal = false;    // a file's mode
@@ -95,12 +99,15 @@ struct CallValue {
   std::string name;  // empty: of an argument without one, of a result
   ValueKind kind = ValueKind::unknown;
   bool is_signed = false;
-  bool is_size = false;
+  bool is_hex = false;
   bool is_octal = false;
-  bool is_late = false;    // read when the call returned: when it began it could not be
-  std::uint64_t bits = 0;  // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
-  std::string text;        // a string; the name of an enumeration's value; a structure as shown
-  std::string flags;       // of integers and enumerations: the names of their bits
+  bool is_long = false;     // as of its type
+  bool is_late = false;     // read when the call returned: when it began it could not be
+  bool is_cut = false;      // a string that is as long as what is kept of one: there may be more of it
+  bool is_failure = false;  // a result whose flags tell of an error
+  std::uint64_t bits = 0;   // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
+  std::string text;         // a string; the name of an enumeration's value; a structure as shown; why it is unknown
+  std::string flags;        // of integers and enumerations: the names of their bits
 };
 
 struct CallValues {
@@ -133,15 +140,19 @@ std::optional<unsigned> register_of(const CallSignature& signature, const CallAb
 std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi, std::uint64_t value);
 
 constexpr std::int64_t kMostErrno = 4095;  // MAX_ERRNO, include/linux/err.h
-// -22 where a value tells of an error: of signed integers, of pointers as ERR_PTR() makes them, and of unsigned ones of
-// 64 bits, and any unsigned long, that are among the last 4095 (IS_ERR_VALUE()).
+// -22 where a value tells of an error: of signed integers, of pointers as ERR_PTR() makes them, and of unsigned longs
+// that are among the last 4095 (IS_ERR_VALUE()).
 std::optional<int> error_of(const CallValue& value);
 // "EINVAL"; empty: no such error.
 std::string error_name(int error);
+// -22 of "EINVAL"; empty: no such name.
+std::optional<int> error_number(std::string_view name);
 
-// "-22 (EINVAL)", "0x255", "true", "\"etc\"": ASCII, safe to show. Arguments do not name errors: `as_result`.
+// "-22 (EINVAL)", "0x255", "true", "\"etc\"", "\"et\"…" of a string that was cut: safe to show. Arguments do not name
+// errors: `as_result`.
 std::string value_text(const CallValue& value, bool as_result);
-// "fd=3, count=4096", with "..." for arguments that are not known; as safe.
+// "fd=3, count=4096", with "..." for arguments that are not known, without what lies behind arguments that are NULL; as
+// safe.
 std::string values_text(const CallValues& values);
 
 }  // namespace kmt

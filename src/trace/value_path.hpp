@@ -2,12 +2,16 @@
 // Where a value lies that an argument of a call leads to: what `file->f_path.dentry->d_name.name` means in one kernel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace kmt {
+
+constexpr std::uint16_t kValueNotRead = 0xFFFF;  // in place of the size of a recorded value
+constexpr std::size_t kMostStringBytes = 255;    // that are kept of a recorded string
 
 // To be read so, `at` being the argument's register when the function is entered:
 //   no offsets: `at` is the value, its low `size` bytes;

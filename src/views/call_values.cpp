@@ -19,6 +19,13 @@ Json number_json(const CallValue& value) {
   return address_text(value.bits);
 }
 
+// As printable(), but so that it can be undone.
+std::string escaped(std::string_view text) {
+  std::string doubled;
+  for (const char c : text) doubled.append(c == '\\' ? 2 : 1, c);
+  return printable(doubled);
+}
+
 }  // namespace
 
 Json value_json(const CallValue& value) {
@@ -29,7 +36,7 @@ Json value_json(const CallValue& value) {
     case ValueKind::boolean: return value.bits != 0;
     case ValueKind::enumeration: return value.text.empty() ? number_json(value) : Json(printable(value.text));
     case ValueKind::pointer: return address_text(value.bits);
-    case ValueKind::string:
+    case ValueKind::string: return escaped(value.text);
     case ValueKind::structure: return printable(value.text);
   }
   return nullptr;
@@ -37,32 +44,38 @@ Json value_json(const CallValue& value) {
 
 namespace {
 
-// Each by its name, or by its number where it has none.
-template <typename Shown>
-Json by_names(const CallValues& arguments, Shown shown) {
-  Json json = Json::object();
-  std::size_t number = 0;
-  for (const CallValue& value : arguments.values) {
-    ++number;
-    json[value.name.empty() ? fmt::format("#{}", number) : printable(value.name)] = shown(value);
-  }
-  return json;
+// Its number where it has no name.
+std::string name_of(const CallValue& value, std::size_t number) {
+  return value.name.empty() ? fmt::format("#{}", number) : printable(value.name);
 }
 
 }  // namespace
 
-Json arguments_json(const CallValues& arguments) { return by_names(arguments, value_json); }
-
-Json argument_texts_json(const CallValues& arguments) {
-  return by_names(arguments, [](const CallValue& value) -> Json {
-    return value_text(value, false) + (value.is_late ? " (read at exit)" : "");
-  });
+Json arguments_json(const CallValues& arguments) {
+  Json json = Json::object();
+  std::size_t number = 0;
+  for (const CallValue& value : arguments.values) json[name_of(value, ++number)] = value_json(value);
+  return json;
 }
 
-Json late_names_json(const CallValues& arguments) {
+Json argument_texts_json(const CallValues& arguments) {
+  Json json = Json::object();
+  for (auto& [name, text] : named_texts(arguments)) json[name] = std::move(text);
+  return json;
+}
+
+std::vector<std::pair<std::string, std::string>> named_texts(const CallValues& arguments) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const CallValue& value : arguments.values)
+    texts.emplace_back(name_of(value, texts.size() + 1),
+                       value_text(value, false) + (value.is_late ? " (read at exit)" : ""));
+  return texts;
+}
+
+Json names_json(const CallValues& arguments, bool CallValue::*which) {
   Json names = Json::array();
   for (const CallValue& value : arguments.values)
-    if (value.is_late) names.push_back(printable(value.name));
+    if (value.*which) names.push_back(printable(value.name));
   return names;
 }
 

@@ -2,6 +2,10 @@
 // Arguments and results of calls as JSON (docs/formats/graph-json.md).
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "trace/call_signature.hpp"
 #include "views/json_common.hpp"
 
@@ -10,8 +14,9 @@ namespace kmt {
 Json arguments_json(const CallValues& arguments);
 // The same as the text has it.
 Json argument_texts_json(const CallValues& arguments);
-// The names of those that were read when the call returned.
-Json late_names_json(const CallValues& arguments);
+std::vector<std::pair<std::string, std::string>> named_texts(const CallValues& arguments);
+// The names of those that are so: CallValue::is_late, is_cut.
+Json names_json(const CallValues& arguments, bool CallValue::*which);
 Json value_json(const CallValue& value);
 
 }  // namespace kmt

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "trace/function_name.hpp"
+#include "views/call_values.hpp"
 
 namespace kmt {
 
@@ -157,11 +158,12 @@ SliceText call_text(const TracedCall& call, const CallGraphResult& result) {
   if (!call.begin_seen) text.texts.emplace_back("begin", "not in the trace");
   if (!call.end_seen) text.texts.emplace_back("end", "not in the trace");
   if (call.lost_events) text.texts.emplace_back("lost events", "while it ran");
-  if (call.return_value) {
-    text.texts.emplace_back("return value", fmt::format("{:#x}", *call.return_value));
-    if (const auto error = returned_error(*call.return_value, result.trace.word_bits))
-      text.texts.emplace_back("error", fmt::format("{}", *error));
-  }
+  if (call.arguments)
+    for (const auto& [name, shown] : named_texts(*call.arguments)) text.texts.emplace_back("args." + name, shown);
+  if (call.result) text.texts.emplace_back("result", value_text(*call.result, true));
+  if (call.return_value) text.texts.emplace_back("return value", fmt::format("{:#x}", *call.return_value));
+  if (const auto error = returned_error(call, result.trace.word_bits))
+    text.texts.emplace_back("error", fmt::format("{}", *error));
   text.numbers.emplace_back("cpu", call.cpu);
   if (call.end_cpu != call.cpu) text.numbers.emplace_back("ended on cpu", call.end_cpu);
   if (call.duration_ns) text.numbers.emplace_back("duration ns", *call.duration_ns);

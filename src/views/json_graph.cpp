@@ -45,13 +45,15 @@ Json to_json(const TracedCall& call, const CallGraphResult& result, const GraphO
   json["inside_hidden"] = call.inside_hidden;
   if (options.arguments) {
     json["arguments"] = call.arguments ? arguments_json(*call.arguments) : Json(nullptr);
-    json["read_late"] = call.arguments ? late_names_json(*call.arguments) : Json::array();
+    json["read_late"] = call.arguments ? names_json(*call.arguments, &CallValue::is_late) : Json::array();
+    json["cut"] = call.arguments ? names_json(*call.arguments, &CallValue::is_cut) : Json::array();
     if (options.texts) json["argument_texts"] = call.arguments ? argument_texts_json(*call.arguments) : Json(nullptr);
   }
   if (options.return_values) {
     json["return_value"] = call.return_value ? Json(address_text(*call.return_value)) : Json(nullptr);
     json["result"] = call.result ? value_json(*call.result) : Json(nullptr);
     json["error"] = number_or_null(returned_error(call, result.trace.word_bits));
+    json["failed"] = has_failed(call, result.trace.word_bits);
     if (options.texts) json["result_text"] = call.result ? Json(value_text(*call.result, true)) : Json(nullptr);
   }
   json["inside"] = to_json(call.inside);
@@ -108,9 +110,19 @@ std::string json_graph(const CallGraphResult& result, const GraphOptions& option
   json["functions_total"] = functions;
   json["not_called"] = Json::array();
   for (const std::string& function : result.not_called) json["not_called"].push_back(printable(function));
+  json["refused"] = Json::array();
+  for (const RefusedFunction& refused : result.refused)
+    json["refused"].push_back({{"function", printable(refused.name)}, {"reason", printable(refused.why)}});
   json["outside"] = to_json(result.outside);
   json["gaps"] = Json::array();
   for (const LostEvents& gap : result.gaps) json["gaps"].push_back(to_json(gap));
+  json["missed"] = Json::array();
+  for (const MissedEvents& missed : result.missed)
+    json["missed"].push_back(
+        {{"from_ns", missed.from_ns},
+         {"to_ns", missed.to_ns},
+         {"events", missed.count},
+         {"function", missed.function.empty() ? Json(nullptr) : Json(printable(missed.function))}});
   json["findings"] = to_json(result.findings);
   return dump(json);
 }

@@ -140,6 +140,10 @@ class GraphText {
     if (options_.arguments && call.arguments) text += values_text(*call.arguments);
     text += ')';
     if (options_.return_values && call.typed && call.result) text += " = " + value_text(*call.result, true);
+    // The only character beyond ASCII: strings that were cut.
+    constexpr std::string_view kCut = "…";
+    for (std::size_t at = 0; !style_.unicode && (at = text.find(kCut, at)) != std::string::npos;)
+      text.replace(at, kCut.size(), "...");
     return text;
   }
 
@@ -240,8 +244,9 @@ std::string what_lacks(const CallGraphResult& result, const GraphOptions& option
     say("The trace does not hold the types of the arguments. The kernel that was traced has them in "
         "/sys/kernel/btf/vmlinux: name a copy of that with --btf.");
   if (options.return_values && !result.has_return_values && result.calls_traced > 0)
-    say("The trace holds no return values: ftrace records them from Linux 6.5 on where its option funcgraph-retval is "
-        "there and set.");
+    say("The trace holds no return values: ftrace records them where the kernel was built with "
+        "CONFIG_FUNCTION_GRAPH_RETVAL, which there is from Linux 6.5 on and Debian leaves out, and its option "
+        "funcgraph-retval is set. kmemtrace graph FUNCTION records them by BPF and by kprobe events, too.");
   return out;
 }
 
@@ -277,6 +282,15 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
   for (std::size_t i = 0; i < kAllocators; ++i)
     if (result.outside[i].any()) outside.push_back(inside_text(static_cast<Allocator>(i), result.outside[i], style));
   if (!outside.empty()) out += labelled("outside", fmt::format("{}", fmt::join(outside, "; ")), style);
+  for (const RefusedFunction& refused : result.refused)
+    out += labelled("refused", fmt::format("{}: {}", printable(refused.name), printable(refused.why)), style);
+  std::map<std::string, std::uint64_t> missed;
+  for (const MissedEvents& one : result.missed) missed[one.function] += one.count;
+  for (const auto& [function, count] : missed)
+    out += labelled("missed",
+                    fmt::format("{} {} of any CPU; calls that ran about then are marked", say_count(count, style),
+                                function.empty() ? "events" : "begins and ends of " + printable(function)),
+                    style);
   return out + calls_text(result, options, style) + anomaly_section({}, result.findings, false, style);
 }
 

@@ -75,7 +75,7 @@ CALLS = (('a', (0x1000, 4096, 0xdead00000255, 0xffff888000001000, (1 << 64) - 5,
          ('c', (), 0xffff888000001000),
          ('d', (BIG,), 0xabcdfffffff4))
 TEXTS = ('a(name=0x1000, count=4096, flags=0x255, file=0xffff888000001000, offset=-5, on=true, ...) = -22 (EINVAL);',
-         f'a(name=0x0, count={BIG}, flags=5, file=0x0, offset=7, on=false, ...) = 4096;',
+         f'a(name=NULL, count={BIG}, flags=5, file=NULL, offset=7, on=false, ...) = 4096;',
          'b(mode=WRITE, level=-1);', 'b(mode=9, level=3);', 'c() = -2 (ENOENT);', 'c() = 0xffff888000001000;',
          f'd({BIG:#x}) = -12 (ENOMEM);')
 
@@ -146,6 +146,7 @@ class RealArguments(unittest.TestCase):
         """The kernel shows whole registers, and `1 [NAME]` of enumerations."""
         number, _, name = kernel.partition(' [')
         number = int(number, 0)
+        own = '0' if own == 'NULL' else own
         if re.fullmatch('0[0-7]+', own):  # a mode
             own = f'0o{own}'
         if name:

@@ -5,6 +5,7 @@ slices what JSON lines tell."""
 import collections
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -230,6 +231,29 @@ class Tracks(Case):
         self.assertEqual({'trace-cmd 117'}, {event['args']['name'] for event in shown if event['name'] == 'thread_name'})
         self.assertEqual(5, sum(event['ph'] in 'Bi' for event in shown))
         self.assertNotIn('"calls"', export(path, 'chrome', '--calls', '0'))
+
+    def test_arguments_of_calls(self):
+        """They are those that the text of `graph` shows."""
+        path, types = data('graph/args.7.2.dat'), ('--btf', data('graph/args.7.2.btf'))
+        text = run('graph', path, '--args', '--limit', '0', *types).stdout
+        wanted = set(re.findall(r'\|  +(\S.*?\))(?:;| \{)', text))
+        for to in 'chrome', 'perfetto':
+            with open(export_file(path, to, *types), 'rb') as file:
+                content = file.read()
+            if to == 'chrome':
+                calls = [(event['name'], list(event['args'].items())) for event in json.loads(content)['traceEvents']
+                         if event['ph'] == 'B']
+            else:
+                calls = []
+                for event in (fields(dict(fields(packet))[11]) for _, packet in fields(content) if 11 in dict(fields(packet))):
+                    one = dict(event)
+                    notes = [dict(fields(value)) for number, value in event if number == 4]
+                    if one[9] == 1 and one[22] == b'call':
+                        calls.append((one[23].decode(), [(note[10].decode(), note[6].decode()) for note in notes if 6 in note]))
+            self.assertGreater(len(calls), 1000)
+            for name, arguments in calls:
+                shown = ', '.join(f'{key[5:]}={value}' for key, value in arguments if key.startswith('args.'))
+                self.assertTrue(wanted & {f'{name}({shown})', f'{name}({shown}, ...)'}, (name, shown))
 
     def test_largest(self):
         """Those that are kept are the largest; what was cut is said."""

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/name_list.hpp"
+#include "capture/missed_log.hpp"
 #include "capture/tracefs/arguments_option.hpp"
 #include "capture/tracefs/probe_definitions.hpp"
 #include "capture/tracefs/probe_events.hpp"
@@ -30,8 +31,11 @@ const ValuePath kFlags{"how->flags", 2, {8}, 8};
 const ValuePath kDeep{"file->f_path.dentry->d_flags", 0, {24, 16}, 4};
 const ValuePath kLow{"count", 2, {}, 2};
 
+ProbeDefinition probes_of(const char* machine, const std::vector<ValuePath>& values) {
+  return define_probes("g", {{"f", "", 0xFFFFFFFF81001000, values}}, probe_machine(machine).value(), 4).front();
+}
 std::string entry_of(const char* machine, const std::vector<ValuePath>& values) {
-  return define_probes("g", {{"f", "", 0xFFFFFFFF81001000, values}}, probe_machine(machine).value(), 4).front().entry;
+  return probes_of(machine, values).entry;
 }
 
 TEST(ProbeDefinitions, AreInTheKernelsWords) {
@@ -46,9 +50,10 @@ TEST(ProbeDefinitions, AreInTheKernelsWords) {
   EXPECT_EQ(made[0].entry,
             "p:kmemtrace_1_2/probe_entry_0 0xffffffff81001000 func=\\0xffffffff81001000:x64 sp=$stack:x64 "
             "arg1=%di:x64 arg2=%si:x64 arg3=%dx:x64 arg4=%cx:x64 arg5=%r8:x64 arg6=%r9:x64");
-  EXPECT_EQ(made[1].entry,
-            "p:kmemtrace_1_2/probe_entry_1 0xffffffff81002000 func=\\0xffffffff81002000:x64 sp=$stack:x64 "
-            "arg1=%di:x64 arg2=%si:x64 arg3=%dx:x64 arg4=%cx:x64 arg5=%r8:x64 arg6=%r9:x64 "
+  EXPECT_TRUE(made[0].values.empty());
+  EXPECT_TRUE(made[1].entry.starts_with("p:kmemtrace_1_2/probe_entry_0 0xffffffff81002000 "));
+  EXPECT_EQ(made[1].values,
+            "p:kmemtrace_1_2/probe_values_0 0xffffffff81002000 func=\\0xffffffff81002000:x64 sp=$stack:x64 "
             "v0=+0(%si):string v1=+8(%dx):x64 r1=+8(%dx):string");
   EXPECT_TRUE(made[2].entry.starts_with("p:kmemtrace_1_2/probe_entry_0 0xffffffffc0003000 ")) << "alike: one event";
 }
@@ -73,12 +78,13 @@ TEST(ProbeDefinitions, KnowTheRegistersOfMachines) {
 
 TEST(ProbeDefinitions, ReadValuesThroughPointers) {
   const auto values = [](const char* machine, const ValuePath& value) {
-    const std::string text = entry_of(machine, {value});
+    const std::string text = probes_of(machine, {value}).values;
     return text.substr(text.find(" v0") + 1);
   };
   EXPECT_EQ(values("x86_64", kDeep), "v0=+16(+24(%di)):x32 r0=+16(+24(%di)):string");
   EXPECT_EQ(values("x86_64", kLow), "v0=%dx:x16");
   EXPECT_EQ(values("x86_64", {"comm", 0, {1000}, 16, true}), "v0_16=+1000(%di):string");
+  EXPECT_EQ(values("x86_64", {"buf", 1, {0}, 0, true, false, 2}), "v0_arg3=+0(%si):string");
   EXPECT_EQ(values("s390x", kName), "v0=+0(%r3):ustring") << "an address does not tell whose memory it is in";
   EXPECT_EQ(values("s390x", {"name", 0, {24, 16}, 0, true}), "v0=+16(+24(%r2)):string");
   EXPECT_THROW(entry_of("i686", {{"late", 3, {}, 4}}), Error) << "on the stack";
@@ -144,6 +150,7 @@ TEST_F(ArgumentsOption, OfAllInstancesIsUnset) {
   set_arguments_option(tracefs_, instance_);
   EXPECT_EQ(option(tracefs_), "1");
   EXPECT_TRUE(has_set_arguments_option(instance_));
+  fs::remove_all(instance_);
   unset_arguments_option(tracefs_);
   EXPECT_EQ(option(tracefs_), "0");
 }
@@ -158,12 +165,50 @@ TEST_F(ArgumentsOption, OfSomebodyElseOrOfItsOwnIsLeftAlone) {
   EXPECT_FALSE(has_set_arguments_option(instance_)) << "it had been set already";
 }
 
+TEST_F(ArgumentsOption, StaysForAnotherRecordingWhichUnsetsIt) {
+  const std::string other = tracefs_ + "/instances/kmemtrace-7-8";
+  fs::create_directories(other + "/options");
+  put(other + "/options/markers", "1\n");
+  put(other + "/current_tracer", "function_graph\n");
+  put(instance_ + "/current_tracer", "nop\n");
+  put(tracefs_ + "/options/funcgraph-args", "1\n");
+  EXPECT_FALSE(has_set_arguments_option(other));
+  unset_arguments_option(tracefs_);
+  EXPECT_EQ(option(tracefs_), "1");
+  EXPECT_TRUE(has_set_arguments_option(other));
+  fs::remove_all(other);
+  put(tracefs_ + "/current_tracer", "function_graph\n");
+  unset_arguments_option(tracefs_);
+  EXPECT_EQ(option(tracefs_), "1") << "somebody else traces with it";
+  put(tracefs_ + "/current_tracer", "nop\n");
+  unset_arguments_option(tracefs_);
+  EXPECT_EQ(option(tracefs_), "0");
+}
+
+TEST(MissedLog, TellsBetweenWhichTimes) {
+  MissedLog log;
+  log.begin(100, {{"vfs_read", 5}});
+  log.note(200, {{"vfs_read", 5}, {"", 0}});
+  EXPECT_EQ(log.total(), 0u) << "before it began";
+  log.note(300, {{"vfs_read", 7}, {"", 0}});
+  log.note(400, {{"vfs_read", 7}, {"", 3}});
+  EXPECT_EQ(log.total(), 5u);
+  EXPECT_EQ(log.by_function(), (MissedCounts{{"", 3}, {"vfs_read", 2}}));
+  EXPECT_EQ(log.text(), "200 300 2 vfs_read\n300 400 3\n");
+  const std::vector<MissedEvents> read = parse_missed_events("x\n" + log.text());
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].function, "vfs_read");
+  EXPECT_EQ(read[1].to_ns, 400u);
+  EXPECT_EQ(missed_events_text(read), log.text());
+}
+
 TEST(NameList, IsShortened) {
   EXPECT_EQ(first_of({"a", "b", "c"}), "a, b, c");
   EXPECT_EQ(first_of({"a", "b", "c"}, 1), "a and 2 more");
 }
 
-// Records of probe_entry_0, as a kernel of that machine writes them.
+// Records of probe_entry_0 that holds values too, as once made, and of probe_values_0 and probe_entry_1, as a kernel of
+// that machine writes them.
 class ProbeRecords : public ::testing::TestWithParam<Machine> {
  protected:
   ProbeRecords() {
@@ -193,7 +238,16 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     entry.fields.push_back(field("r1", 4, true));
     entry.fields.push_back(field("v2_3", 4, true));
     begin_ = at;
-    decoder_.emplace(std::vector<EventFormat>{entry}, GetParam().order, info_);
+    at = 8;
+    EventFormat values{8, "kmemtrace", "probe_values_0", {task}, ""};
+    for (const char* const name : {"__probe_ip", "func", "sp"}) values.fields.push_back(field(name, word));
+    values.fields.push_back(field("v0_arg2", 4, true));
+    values_begin_ = at;
+    at = 8;
+    EventFormat plain{9, "kmemtrace", "probe_entry_1", {task}, ""};
+    for (const char* const name : {"__probe_ip", "func", "sp", "arg1", "arg2"})
+      plain.fields.push_back(field(name, word));
+    decoder_.emplace(std::vector<EventFormat>{entry, values, plain}, GetParam().order, info_);
   }
 
   struct Text {
@@ -222,6 +276,24 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     EXPECT_EQ(batch.size(), 1u);
     return batch.empty() ? Event{} : batch.front();
   }
+  // A string that has so many bytes with its NUL, and room that was taken for it.
+  void tell_values(std::uint64_t sp, const std::string& text, std::size_t length, std::size_t room, unsigned cpu = 1) {
+    ByteBuilder record = ByteBuilder(GetParam()).u16(8).u8(0).u8(0).u32(42);
+    record.word(0x1004).word(0x1000).word(sp).u32(static_cast<std::uint32_t>(length << 16 | values_begin_)).text(text);
+    std::vector<std::uint8_t> bytes = record.get();
+    bytes.resize((values_begin_ + room + 3) / 4 * 4);
+    EventBatch batch;
+    decoder_->decode(bytes, 5, cpu, 0, batch);
+    EXPECT_EQ(batch.front().kind, EventKind::other);
+  }
+  std::vector<std::uint8_t> values_at_entry(std::uint64_t sp, std::uint64_t count, unsigned cpu = 1) {
+    ByteBuilder record = ByteBuilder(GetParam()).u16(9).u8(0).u8(0).u32(42);
+    record.word(0x1004).word(0x1000).word(sp).word(11).word(count);
+    EventBatch batch;
+    decoder_->decode(record.get(), 6, cpu, 0, batch);
+    EXPECT_EQ(batch.front().kind, EventKind::call_entry);
+    return values_of(batch.front());
+  }
   std::vector<std::uint8_t> values_of(const Event& event) const {
     return info_.call_records->at(call_record(event)).values;
   }
@@ -229,6 +301,7 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
 
   TraceInfo info_;
   std::size_t begin_ = 0;
+  std::size_t values_begin_ = 0;
   std::optional<RecordDecoder> decoder_;
 };
 
@@ -250,6 +323,40 @@ TEST_P(ProbeRecords, WhatCouldNotBeReadIsNoValue) {
   EXPECT_EQ(values_of(decode({"/etc"}, {"x"}, {"abcdef"}, 4)),
             bytes().u16(4).text("/etc").u16(4).u32(0xCAFE).u16(0xFFFF).get())
       << "behind the end of the record";
+}
+
+TEST_P(ProbeRecords, ValuesInFrontBelongToTheirCallAlone) {
+  const std::vector<std::uint8_t> abc = bytes().u16(3).text("abc").get();
+  tell_values(0x2000, "abcdef", 7, 7);
+  EXPECT_EQ(values_at_entry(0x2000, 3), abc) << "as many as arg2 says";
+  EXPECT_TRUE(values_at_entry(0x2000, 3).empty()) << "of the next call there are none: its string was too long";
+  tell_values(0x2000, "abc", 4, 4);
+  EXPECT_TRUE(values_at_entry(0x2000, 9, 2).empty()) << "another CPU";
+  EXPECT_EQ(values_at_entry(0x2000, 9), abc);
+  tell_values(0x2000, "abc", 4, 4);
+  EXPECT_TRUE(values_at_entry(0x3000, 9).empty()) << "another place on the stack";
+  EXPECT_TRUE(values_at_entry(0x2000, 9).empty());
+  tell_values(0x2000, "abc", 4, 4);
+  info_.lost.push_back({2, 1, 5, 6});
+  EXPECT_EQ(values_at_entry(0x2000, 9), abc);
+  tell_values(0x2000, "abc", 4, 4);
+  info_.lost.push_back({1, 1, 5, 6});
+  EXPECT_TRUE(values_at_entry(0x2000, 9).empty()) << "the call that they belong to may be lost";
+}
+
+TEST_P(ProbeRecords, StringsAreCut) {
+  tell_values(0x2000, std::string(300, 'x'), 301, 301);
+  EXPECT_EQ(values_at_entry(0x2000, 1000), bytes().u16(255).text(std::string(255, 'x')).get());
+  tell_values(0x2000, "abc", 4, 4);
+  EXPECT_EQ(values_at_entry(0x2000, 0), bytes().u16(0).get());
+}
+
+// strnlen_user_nofault() takes room for the NUL, strncpy_from_user_nofault() does not count it.
+TEST_P(ProbeRecords, AnEmptyStringIsNotOneThatCouldNotBeRead) {
+  tell_values(0x2000, "", 0, 1);
+  EXPECT_EQ(values_at_entry(0x2000, 9), bytes().u16(0).get());
+  tell_values(0x2000, "", 0, 0);
+  EXPECT_EQ(values_at_entry(0x2000, 9), bytes().u16(0xFFFF).get());
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, ProbeRecords,

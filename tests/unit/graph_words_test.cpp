@@ -76,10 +76,17 @@ TEST(GraphFunctions, HaveTheArgumentsOfConditions) {
   const test::MadeFiles files({kHostOrder, sizeof(long)});
   const CallTypes types{files.bytes, {{"read_file", {{"file->comm", true}}}}};
   const std::vector<TraceableFunction> functions = {{"read_file", "", 1}, {"untyped", "", 2}};
-  EXPECT_NO_THROW(check_conditions(types, functions, {"count", "file->comm"}));
-  EXPECT_NO_THROW(check_conditions({}, functions, {"anything"}));
+  const auto conditions = [](const std::vector<const char*>& texts) {
+    std::vector<CallCondition> parsed;
+    for (const char* const text : texts) parsed.push_back(parse_call_condition(text));
+    return parsed;
+  };
+  EXPECT_NO_THROW(
+      check_conditions(types, functions, conditions({"count>5", "file->comm==\"\"", "mode==FAST", "ret<0"})));
+  EXPECT_NO_THROW(check_conditions({}, functions, conditions({"anything==1"})));
+  EXPECT_THROW(check_conditions(types, functions, conditions({"mode==FSAT"})), Error);
   try {
-    check_conditions(types, functions, {"count", "cuont"});
+    check_conditions(types, functions, conditions({"count==1", "cuont==1"}));
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("\"cuont\""), std::string::npos);

@@ -36,9 +36,20 @@ class Graph(unittest.TestCase):
         self.assertEqual(['nop'], [word for word in left if word != '0'])
         self.assertFalse(os.path.exists(os.path.join(self.out, 'ran')))
 
-    @unittest.skipUnless(BACKEND == 'bpf', 'ftrace reads no memory')
+    @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_strings_end_where_a_count_says(self):
         self.assertIn('buf="no NUL behind this\\x0a", count=19', self.text('written.out'))
+
+    @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
+    def test_empty_strings_are_strings(self):
+        self.assertIn('', [call['arguments']['filename'] for call in self.calls('empty.out')])
+
+    @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
+    def test_a_string_that_is_too_long_loses_no_call(self):
+        [written] = [call['arguments']['buf'] for call in self.calls('long.out')
+                     if call['arguments'] and call['arguments']['count'] == 8000]
+        # What does not fit into a page of the ring buffer has no place in it.
+        self.assertRegex(written, '^0x7' if BACKEND == 'kprobe' else '^(y\n){127}y$')
 
     @unittest.skipUnless(BACKEND == 'bpf', 'ftrace reads no memory')
     def test_flags_have_names(self):
@@ -107,7 +118,7 @@ class Graph(unittest.TestCase):
             # A memory event that interrupts the BPF program of its kind may be missed, which is said; so may a call that
             # interrupts what takes another one.
             self.assertRegex(said, {'bpf': 'Nothing was lost|came in interrupts', 'ftrace': 'Nothing was lost',
-                                    'kprobe': 'Nothing was lost|calls were missed'}[BACKEND])
+                                    'kprobe': 'Nothing was lost|the kernel says to have missed'}[BACKEND])
         self.assertIn('kept.kmt: ', self.text('text.err'))
         self.assertNotIn('/tmp/kmemtrace-', self.text('json.err'))
         self.assertIn('sh exited with 5', self.text('fails.err'))
@@ -134,12 +145,20 @@ class Graph(unittest.TestCase):
         if BACKEND == 'bpf' and KERNEL == '6.1':
             self.assertRegex(' '.join(self.text('some.err').split()), 'not recorded: .*seq_printf')
             self.assertNotIn('seq_printf', functions)
+            shown = json.loads(self.text('some.out'))
+            self.assertIn('seq_printf', [refused['function'] for refused in shown['refused']])
+            self.assertNotIn('seq_printf', shown['not_called'])
 
     @unittest.skipUnless(HAS_RESULTS, 'results are not recorded')
     def test_errors_only(self):
         calls = self.calls('fails.out')
         self.assertTrue(calls)
         self.assertEqual({-2}, {call['error'] for call in calls})
+
+    @unittest.skipIf(HAS_RESULTS, 'results are recorded')
+    def test_calls_are_not_chosen_by_results_that_cannot_be_had(self):
+        for name in ('results.err', 'returned.err'):
+            self.assertIn('CONFIG_FUNCTION_GRAPH_RETVAL', ' '.join(self.text(name).split()))
 
     def test_a_process_and_what_it_forks(self):
         for name in ('duration.out', 'interrupted.out'):

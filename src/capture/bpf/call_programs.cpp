@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <linux/types.h>
@@ -69,6 +70,7 @@ std::string in_words(const LeftOut& left_out) {
 }
 
 struct Trampoline {
+  std::string function;
   FileDescriptor program;
   FileDescriptor link;
 };
@@ -92,16 +94,20 @@ std::string in_words(int error) {
   return std::strerror(error == kNotSupported ? EOPNOTSUPP : error);
 }
 
-// A program of its own with the same instructions, which libbpf has made fit this kernel.
-Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::size_t number) {
+// A program of its own with the same instructions, which libbpf has made fit this kernel; that one itself where it was
+// loaded for this target: the verifier takes its time for each.
+Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::size_t number,
+                             bool is_loaded) {
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
   std::string said(1 << 16, '\0');  // by the kernel, where it refuses
   LIBBPF_OPTS(bpf_prog_load_opts, loading, .expected_attach_type = when, .attach_btf_id = target.id,
               .attach_btf_obj_fd = static_cast<__u32>(target.types), .log_size = static_cast<__u32>(said.size()),
               .log_buf = said.data());
   Trampoline trampoline;
-  trampoline.program = FileDescriptor(bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(like), "GPL",
-                                                    bpf_program__insns(like), bpf_program__insn_cnt(like), &loading));
+  trampoline.program =
+      FileDescriptor(is_loaded ? ::fcntl(bpf_program__fd(like), F_DUPFD_CLOEXEC, 0)
+                               : bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(like), "GPL",
+                                               bpf_program__insns(like), bpf_program__insn_cnt(like), &loading));
   if (!trampoline.program) {
     const std::string why = in_words(errno);
     const std::string_view words = trim(said.c_str());
@@ -124,7 +130,9 @@ struct CallPrograms::State {
   RingSizes sizes;
   Object object;
   MappedArray rings;
+  std::size_t loaded_for = 0;  // of trampolines: the function that the object's own programs are of
   LeftOut left_out;
+  std::string refused;  // as CallPrograms::refused()
   std::vector<Trampoline> trampolines;
   bpf_program* enter = nullptr;  // of functions of which no values are read
   bpf_program* enter_with_values = nullptr;
@@ -180,7 +188,8 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())
       throw Error("there is none whose arguments are all in registers, and whose type and name tell it from others");
-    const std::string& name = calls.functions[static_cast<std::size_t>(first - targets.of.begin())].name;
+    loaded_for = static_cast<std::size_t>(first - targets.of.begin());
+    const std::string& name = calls.functions[loaded_for].name;
     for (bpf_program* const of : {enter, enter_with_values, leave})
       if (const int error = of ? bpf_program__set_attach_target(of, 0, name.c_str()) : 0)
         throw_bpf_error(fmt::format("Cannot find {} among the kernel's types", name), -error);
@@ -232,16 +241,21 @@ void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const T
     const TrampolineTarget& target = targets.of[number];
     if (target.id == 0) {
       left_out[target.why_not].push_back(function.name);
+      refused += fmt::format("{} {}\n", function.name, target.why_not);
       continue;
     }
     try {
-      Trampoline exit = attach_trampoline(leave, target, number);
-      Trampoline entry = attach_trampoline(function.values.empty() ? enter : enter_with_values, target, number);
+      const bool is_loaded = number == loaded_for;
+      Trampoline exit = attach_trampoline(leave, target, number, is_loaded);
+      Trampoline entry =
+          attach_trampoline(function.values.empty() ? enter : enter_with_values, target, number, is_loaded);
+      exit.function = entry.function = function.name;
       trampolines.push_back(std::move(exit));
       trampolines.push_back(std::move(entry));
     } catch (const Error& error) {
       if (way == Way::trampolines) throw Error(fmt::format("{}: {}", function.name, error.what()));
       left_out[kRefused].push_back(fmt::format("{}: {}", function.name, error.what()));
+      refused += fmt::format("{} {}: {}\n", function.name, kRefused, error.what());
     }
   }
   if (trampolines.empty()) throw Error(in_words(left_out), ExitCode::unsupported);
@@ -258,7 +272,8 @@ void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
   probe_links.push_back(object.attach(enter ? enter : enter_with_values, addresses, numbers, false));
 }
 
-CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared) {
+CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared,
+                           std::string_view kallsyms) {
   if (sizeof(long) != sizeof(std::uint64_t))
     throw Error("BPF programs see calls of 64-bit kernels only", ExitCode::unsupported);
   for (const TracedFunction& function : calls.functions) {
@@ -267,7 +282,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
     for (const ValuePath& path : function.values) table_entry_of(function, path);  // throws
   }
   TrampolineTargets targets;
-  if (calls.functions.size() <= kMostTrampolinesAtAll) targets = find_trampoline_targets(calls.functions);
+  if (calls.functions.size() <= kMostTrampolinesAtAll) targets = find_trampoline_targets(calls.functions, kallsyms);
   const std::string against = what_is_against_trampolines(calls, targets);
   // Trampolines again, without what the kernel refuses, where there is nothing else.
   std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
@@ -288,13 +303,16 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
     return;
   }
   Error error(fmt::format("This kernel lets no BPF program see calls: {}", refused), ExitCode::unsupported);
-  const std::string fewer = calls.functions.size() > kMostTrampolinesAtAll
-                                ? fmt::format("Name at most {} functions; for more it takes", kMostTrampolinesAtAll)
-                                : "It takes";
-  error.hint(fewer +
-             " Linux 5.19 or later with CONFIG_FPROBE (kprobe.multi), or CONFIG_FUNCTION_TRACER and "
-             "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry), as distributions build it; `--backend kprobe` takes "
-             "CONFIG_KPROBE_EVENTS");
+  if (calls.functions.size() > kMostTrampolinesAtAll)
+    error.hint(
+        fmt::format("Narrow the names to at most {} functions. More at once takes Linux 5.19 or later built with "
+                    "CONFIG_FPROBE (Debian's from 6.12 on is), or function_graph: Linux 6.11 or later",
+                    kMostTrampolinesAtAll));
+  else
+    error.hint(
+        "It takes Linux 5.19 or later with CONFIG_FPROBE (kprobe.multi), or CONFIG_FUNCTION_TRACER and "
+        "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry), as distributions build it; `--backend kprobe` takes "
+        "CONFIG_KPROBE_EVENTS");
   throw error;
 }
 
@@ -313,16 +331,21 @@ void CallPrograms::add_rings(unsigned cpu, CpuRings& to) const {
   to.add(rings, state_->sizes.bytes);
 }
 
-std::uint64_t CallPrograms::missed() const {
+MissedCounts CallPrograms::missed() const {
   const State& state = *state_;
   const auto count = [](const unsigned long long& at) { return *const_cast<volatile unsigned long long*>(&at); };
-  std::uint64_t sum = count(state.object->bss->calls_without_ring) + count(state.object->bss->exits_without_call);
-  for (const Trampoline& trampoline : state.trampolines) sum += missed_runs(trampoline.program.get());
+  MissedCounts missed;
+  for (const Trampoline& trampoline : state.trampolines)
+    missed[trampoline.function] += missed_runs(trampoline.program.get());
+  std::uint64_t& sum = missed[""];
+  sum = count(state.object->bss->calls_without_ring) + count(state.object->bss->exits_without_call);
   for (const int link : state.probe_links) sum += missed_by_link(link);
   if (state.way == Way::probes)
     sum += missed_runs(state.enter ? state.enter : state.enter_with_values) + missed_runs(state.leave);
-  return sum;
+  return missed;
 }
+
+std::string CallPrograms::refused() const { return state_->refused; }
 
 std::uint64_t CallPrograms::ring_bytes() const {
   return std::uint64_t{state_->cpus} * KMT_CALL_RINGS * state_->sizes.bytes;

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "capture/bpf/cpu_rings.hpp"
 #include "capture/bpf/record_programs.hpp"
+#include "capture/missed_log.hpp"
 #include "capture/recorded_calls.hpp"
 
 namespace kmt {
@@ -15,9 +17,10 @@ namespace kmt {
 class CallPrograms {
  public:
   // Loads and attaches to all functions, of which there is one at least; nothing is recorded before begin(). Of
-  // `request` neither events nor stacks count; `shared` are those of the programs that take the events. Throws Error,
-  // which says what the kernel refuses.
-  CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared);
+  // `request` neither events nor stacks count; `shared` are those of the programs that take the events; `kallsyms` is
+  // the text of /proc/kallsyms, which takes the kernel long to write. Throws Error, which says what the kernel refuses.
+  CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared,
+               std::string_view kallsyms);
   CallPrograms(CallPrograms&&) noexcept;
   ~CallPrograms();
 
@@ -27,8 +30,10 @@ class CallPrograms {
   const std::string& backend() const;                // in words: "BPF trampolines (fentry, fexit)"
   const std::string& reason() const;                 // why this one
   void add_rings(unsigned cpu, CpuRings& to) const;  // valid as long as this is
-  std::uint64_t missed() const;                      // entries and exits that no ring tells of, of any task
-  std::uint64_t ring_bytes() const;                  // of all rings
+  MissedCounts missed() const;                       // entries and exits that no ring tells of, of any task
+  // Of functions whose calls are not recorded: lines "FUNCTION WHY".
+  std::string refused() const;
+  std::uint64_t ring_bytes() const;  // of all rings
 
  private:
   struct State;

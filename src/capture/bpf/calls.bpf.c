@@ -169,6 +169,7 @@ static __always_inline u32 read_bounded(u8* to, u32 room, u64 at, bool is_user) 
   asm volatile("" : "+r"(room));  // so that the verifier sees the bound
   if (room > KMT_STRING_BYTES + 1) room = KMT_STRING_BYTES + 1;
   const long read = read_string(to, room, at, is_user);
+  if (read == 0) return 0;  // empty: before Linux 6.13 its NUL is not counted (strncpy_from_user_nofault())
   return read > 0 && read <= KMT_STRING_BYTES + 1 ? (u32)read - 1 : KMT_NOT_READ;
 }
 

@@ -105,13 +105,15 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   kernel = describe(tracefs, request, programs);
   std::optional<CallRecorder> calls;
   if (wants_calls) {
-    calls.emplace(CallRecorder{CallPrograms(request.calls, wanted, programs.shared_maps()),
+    calls.emplace(CallRecorder{CallPrograms(request.calls, wanted, programs.shared_maps(), kernel.kallsyms),
                                CallLayout(request.calls.functions, kernel.formats)});
     outcome.cost.ring_buffer_bytes += calls->programs.ring_bytes();
     outcome.call_backend = calls->programs.backend();
     outcome.call_backend_reason = calls->programs.reason();
     for (FormatText& format : calls->layout.formats()) kernel.formats.push_back(std::move(format));
     kernel.call_types = request.calls.types;
+    if (std::string refused = calls->programs.refused(); !refused.empty())
+      kernel.notes["refused_functions"] = std::move(refused);
     types.reset();
   }
   Tasks tasks;
@@ -137,11 +139,11 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   RecordingSink* const sink = open(kernel, cpus);
   RecordReaders readers(programs, calls ? &*calls : nullptr, cpus, std::move(stacks), *sink);
 
-  std::uint64_t missed = 0;
-  std::uint64_t missed_before = 0;  // in passing, before they recorded
-  const auto note_missed = [&] {
-    const std::uint64_t now = programs.missed() + (calls ? calls->programs.missed() - missed_before : 0);
-    missed = std::max(missed, now);
+  MissedLog missed;  // calls pass before they are recorded
+  const auto missed_now = [&] {
+    MissedCounts counts = calls ? calls->programs.missed() : MissedCounts{};
+    counts[""] += programs.missed();
+    return counts;
   };
   const auto take_sample = [&](bool at_edge) {
     if (!hooks.sampled) return;
@@ -160,17 +162,19 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     now.kernel.late_notes["tasks_later"] = describe_processes();
     if (user_memory) now.kernel.user_memory = user_memory->memory();
     for (std::size_t i = 0; i < cpus.size(); ++i) now.cpus.push_back({cpus[i], {}, 0, statistics(i)});
-    if (missed > 0) now.more_statistics.push_back(lost_somewhere_text(missed));
+    if (missed.total() > 0) {
+      now.more_statistics.push_back(lost_somewhere_text(missed.total()));
+      now.kernel.late_notes["missed"] = missed.text();
+    }
     return now;
   };
 
   const SteadyClock::time_point start = SteadyClock::now();
   take_sample(true);
+  const std::uint64_t began_ns = now_ns();
   programs.attach();
-  if (calls) {
-    calls->programs.begin();
-    missed_before = calls->programs.missed();
-  }
+  if (calls) calls->programs.begin();
+  missed.begin(began_ns, calls ? calls->programs.missed() : MissedCounts{});
   if (hooks.started) hooks.started();
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
@@ -178,14 +182,14 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   loop.failed = [&readers] { return readers.failed(); };
   if (hooks.sampled) loop.sample = [&] { take_sample(false); };
   loop.progress = [&] {
-    note_missed();
+    missed.note(now_ns(), missed_now());
     if (user_memory && hooks.mapped)
       hooks.mapped(user_memory->news());
     else if (user_memory)
       user_memory->poll();
     RecordProgress progress;
     progress.seconds = seconds_since(start);
-    progress.lost = missed;
+    progress.lost = missed.total();
     for (std::size_t i = 0; i < cpus.size(); ++i) {
       const RecordReaders::Counts counts = readers.counts(i);
       progress.events += counts.records;
@@ -200,7 +204,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (calls) calls->programs.end();
   programs.detach();
   outcome.seconds = seconds_since(start);
-  note_missed();
+  missed.note(now_ns(), missed_now());
   take_sample(true);
 
   readers.finish(outcome.write_error);
@@ -215,14 +219,16 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     outcome.command_status = command->poll();
   }
   // The kernel does not tell on which CPU programs missed them.
-  if (missed > 0) outcome.recording.more_statistics.push_back(lost_somewhere_text(missed));
-  outcome.missed_events = missed;
+  if (missed.total() > 0) outcome.recording.more_statistics.push_back(lost_somewhere_text(missed.total()));
+  outcome.missed_events = missed.total();
+  outcome.missed_by_function = missed.by_function();
   outcome.not_followed_processes = programs.not_followed();
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
   tasks.describe(kernel);
   kernel.late_notes = changes.notes();
   kernel.late_notes["tasks_later"] = describe_processes();
+  if (missed.total() > 0) kernel.late_notes["missed"] = missed.text();
   if (user_memory) {
     kernel.user_memory = user_memory->memory();
     outcome.no_mappings_reason = user_memory->reason();

@@ -85,9 +85,8 @@ std::optional<ModuleTypes> types_of_module(const std::string& module, btf* of_ke
 
 }  // namespace
 
-TrampolineTargets find_trampoline_targets(const std::vector<TracedFunction>& functions) {
+TrampolineTargets find_trampoline_targets(const std::vector<TracedFunction>& functions, std::string_view kallsyms) {
   const std::shared_ptr<btf> of_kernel = kernel_btf();
-  const std::string kallsyms = read_file("/proc/kallsyms");
   const std::map<std::string_view, Namesakes> names = count_names(functions, kallsyms);
   TrampolineTargets targets;
   std::map<std::string_view, std::optional<ModuleTypes>> modules;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.hpp"
@@ -22,7 +23,7 @@ struct TrampolineTargets {
   std::vector<FileDescriptor> of_modules;  // which targets borrow
 };
 
-// Throws Error where the kernel's types cannot be read.
-TrampolineTargets find_trampoline_targets(const std::vector<TracedFunction>& functions);
+// `kallsyms` is the text of /proc/kallsyms. Throws Error where the kernel's types cannot be read.
+TrampolineTargets find_trampoline_targets(const std::vector<TracedFunction>& functions, std::string_view kallsyms);
 
 }  // namespace kmt

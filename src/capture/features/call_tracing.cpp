@@ -2,11 +2,13 @@
 #include "capture/features/call_tracing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -14,6 +16,8 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "capture/features/bpf_support.hpp"
+#include "capture/features/kernel_config.hpp"
+#include "capture/recorded_calls.hpp"
 #include "capture/tracefs/mount.hpp"
 #include "capture/tracefs/probe_definitions.hpp"
 #include "capture/tracefs/tracefs.hpp"
@@ -22,10 +26,40 @@ namespace kmt {
 
 namespace {
 
-constexpr const char* kWhatWorks =
-    "Kernels of distributions can: it takes CONFIG_FUNCTION_TRACER, CONFIG_DYNAMIC_FTRACE, and CONFIG_FPROBE (for BPF) "
-    "or CONFIG_FUNCTION_GRAPH_TRACER, on the host where this is a container or sandbox. What was recorded elsewhere is "
-    "shown here: kmemtrace graph FILE";
+struct NeededOption {
+  std::string_view option;
+  std::string_view backend;  // empty: all take it
+  std::string_view purpose;
+};
+
+constexpr std::array kNeeded = {
+    NeededOption{"FUNCTION_TRACER", "", "tracing functions"},
+    NeededOption{"DYNAMIC_FTRACE", "", "tracing some of them only"},
+    NeededOption{"DEBUG_INFO_BTF", "bpf", "BPF"},
+    NeededOption{"FPROBE", "bpf", "BPF at many functions"},
+    NeededOption{"FUNCTION_GRAPH_TRACER", "ftrace", "function_graph"},
+    NeededOption{"KPROBE_EVENTS", "kprobe", "kprobe events"},
+};
+
+// What is missing, of one back end or, of "auto", of all.
+std::string what_would_work(std::string_view backend) {
+  const std::optional<std::string> configuration = kernel_configuration();
+  std::vector<std::string> options;
+  for (const NeededOption& needed : kNeeded) {
+    if (backend != "auto" && !needed.backend.empty() && needed.backend != backend) continue;
+    if (configuration && is_configured(*configuration, needed.option)) continue;
+    options.push_back(fmt::format("CONFIG_{} ({})", needed.option, needed.purpose));
+  }
+  std::string text = !configuration
+                         ? fmt::format("It takes {}, as kernels of distributions have", fmt::join(options, ", "))
+                     : options.empty() ? "By its configuration it can: here it is refused"
+                                       : fmt::format("This kernel was built without {}", fmt::join(options, ", "));
+  text +=
+      ". Where this is a container or sandbox the host may allow it. What was recorded elsewhere is shown here: "
+      "kmemtrace graph FILE";
+  return text;
+}
+
 constexpr const char* kGraphTracer = "function_graph";
 
 std::string why_refused(int number) {
@@ -42,15 +76,26 @@ std::string list_of_functions(const std::string& tracefs) {
   return ::access(addresses.c_str(), F_OK) == 0 ? addresses : names;
 }
 
+std::string why_no_results_by_function_graph(const std::string& tracefs) {
+  const auto format = try_read_file(tracefs + "/events/ftrace/funcgraph_exit/format");
+  if (!format || format->find(" retval;") != std::string::npos) return {};
+  return "function_graph records no results: this kernel was built without CONFIG_FUNCTION_GRAPH_RETVAL";
+}
+
 bool offers_function_graph(const std::string& folder) {
   const std::string tracers = try_read_file(folder + "/available_tracers").value_or("");
   const std::vector<std::string_view> names = split(trim(tracers), ' ');
   return std::ranges::find(names, kGraphTracer) != names.end();
 }
 
-Error refuses(const std::string& why) {
+Error refuses(const std::string& why, std::string_view backend) {
   return Error(fmt::format("This kernel does not trace calls of functions: {}", why), ExitCode::unsupported)
-      .hint(kWhatWorks);
+      .hint(what_would_work(backend));
+}
+
+// Whether function_graph does, since Linux 6.15.
+bool records_arguments(const std::string& tracefs) {
+  return ::access((tracefs + "/options/funcgraph-args").c_str(), F_OK) == 0;
 }
 
 }  // namespace
@@ -60,9 +105,10 @@ std::string why_no_functions(const std::string& tracefs) {
   return file ? "" : why_refused(errno);
 }
 
-std::string traceable_functions(const std::string& tracefs) {
+std::string traceable_functions(const std::string& tracefs, const std::string& backend) {
   const std::string path = list_of_functions(tracefs);
-  if (const std::string why = why_no_functions(tracefs); !why.empty()) throw refuses(why).at({path, {}, {}});
+  if (const std::string why = why_no_functions(tracefs); !why.empty())
+    throw refuses(fmt::format("it does not tell which ones it can: {}", why), backend).at({path, {}, {}});
   return read_file(path);
 }
 
@@ -94,36 +140,45 @@ std::string why_not_by_kprobe_events(const std::string& tracefs) {
   return probe_machine(names.machine) ? "" : fmt::format("how {} passes arguments is not known here", names.machine);
 }
 
-CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, bool reads_memory) {
+CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, CallNeeds needs) {
   const std::string no_bpf = why_not.empty() ? "" : fmt::format("BPF does not work here: {}", why_not);
-  const std::string no_ftrace =
-      reads_memory ? "function_graph does not read memory" : why_not_by_function_graph(tracefs);
+  std::string no_ftrace = needs.memory ? "function_graph does not read memory" : why_not_by_function_graph(tracefs);
+  if (no_ftrace.empty() && needs.results) no_ftrace = why_no_results_by_function_graph(tracefs);
   if (no_ftrace.empty()) return {CallBackendKind::function_graph, no_bpf};
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
+  const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
+  if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs))
+    no_ftrace = "function_graph records no arguments before Linux 6.15";
+  if (no_ftrace.empty()) return {CallBackendKind::function_graph, no_bpf};
   if (no_kprobes.empty()) return {CallBackendKind::kprobe_events, fmt::format("{}; {}", no_bpf, no_ftrace)};
   throw refuses(
-      fmt::format("not by BPF ({}), not by ftrace ({}), not by kprobe events ({})", why_not, no_ftrace, no_kprobes));
+      fmt::format("not by BPF ({}), not by ftrace ({}), not by kprobe events ({})", why_not, no_ftrace, no_kprobes),
+      "auto");
 }
 
-CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, bool reads_memory) {
+CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, CallNeeds needs) {
   if (name == "kprobe") {
     const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
-    if (!no_kprobes.empty()) throw refuses(fmt::format("not by kprobe events ({})", no_kprobes));
+    if (!no_kprobes.empty()) throw refuses(fmt::format("not by kprobe events ({})", no_kprobes), name);
     return {CallBackendKind::kprobe_events, {}};
   }
   if (name == "ftrace") {
-    if (reads_memory)
-      throw Error("--show takes the back ends bpf or kprobe: function_graph does not read memory",
+    if (needs.memory)
+      throw Error("--show takes the back ends bpf or kprobe, as text in --where does: function_graph reads no memory",
                   ExitCode::unsupported)
           .hint("--backend auto takes one of them");
     const std::string no_ftrace = why_not_by_function_graph(tracefs);
-    if (!no_ftrace.empty()) throw refuses(fmt::format("not by ftrace ({})", no_ftrace));
+    if (!no_ftrace.empty()) throw refuses(fmt::format("not by ftrace ({})", no_ftrace), name);
+    const std::string no_results = needs.results ? why_no_results_by_function_graph(tracefs) : "";
+    if (!no_results.empty())
+      throw Error(fmt::format("Calls cannot be chosen by what they return here: {}", no_results), ExitCode::unsupported)
+          .hint("--backend bpf or kprobe records results; --backend auto takes one of them");
     return {CallBackendKind::function_graph, {}};
   }
   const std::string no_bpf = why_not_by_bpf();
   if (no_bpf.empty()) return {CallBackendKind::bpf, {}};
-  if (name == "bpf") throw refuses(fmt::format("not by BPF ({})", no_bpf));
-  return choose_call_backend_but_bpf(tracefs, no_bpf, reads_memory);
+  if (name == "bpf") throw refuses(fmt::format("not by BPF ({})", no_bpf), name);
+  return choose_call_backend_but_bpf(tracefs, no_bpf, needs);
 }
 
 }  // namespace kmt

@@ -2,6 +2,7 @@
 // Whether calls of kernel functions can be recorded here, and by what. Everything is found by looking.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,8 +16,8 @@ struct CallBackend {
 };
 
 // The text of available_filter_functions_addrs, or of available_filter_functions where the kernel does not have that.
-// Throws Error (unsupported) where the kernel traces no functions.
-std::string traceable_functions(const std::string& tracefs);
+// Throws Error (unsupported) where the kernel traces no functions, which says what `backend` lacks (auto: all of them).
+std::string traceable_functions(const std::string& tracefs, const std::string& backend);
 
 // Why no function can be traced here; empty: they can.
 std::string why_no_functions(const std::string& tracefs);
@@ -26,10 +27,18 @@ std::string why_not_by_bpf();
 std::string why_not_by_function_graph(const std::string& tracefs);
 std::string why_not_by_kprobe_events(const std::string& tracefs);
 
-// `name` is bpf, ftrace, kprobe or auto: the first of these that works, of which ftrace does not read memory, as it has
-// to where `reads_memory`. Throws Error (unsupported).
-CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, bool reads_memory);
+// What is asked for that not each way records, or not everywhere.
+struct CallNeeds {
+  bool memory = false;  // what lies behind arguments
+  bool results = false;
+  std::size_t functions = 0;
+};
+
+// `name` is bpf, ftrace, kprobe or auto: the first of these that works, and records what is needed. ftrace records no
+// arguments before Linux 6.15: then it comes after kprobe events, where these take so many functions. Throws Error
+// (unsupported).
+CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, CallNeeds needs);
 // Where BPF turned out not to work: `why_not`.
-CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, bool reads_memory);
+CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, CallNeeds needs);
 
 }  // namespace kmt

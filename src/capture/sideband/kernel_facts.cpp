@@ -17,8 +17,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/gzip.hpp"
 #include "base/text.hpp"
+#include "capture/features/kernel_config.hpp"
 #include "capture/sideband/build_ids.hpp"
 
 namespace kmt {
@@ -59,7 +59,7 @@ std::vector<FormatText> ftrace_formats(const std::string& tracefs) {
 }
 
 // What of the kernel's configuration decides how its allocators work and what tracing of them shows.
-std::string configuration_that_matters(const std::string& release) {
+std::string configuration_that_matters() {
   constexpr std::array kPrefixes = {"SLAB",
                                     "SLUB",
                                     "SLOB",
@@ -82,8 +82,7 @@ std::string configuration_that_matters(const std::string& release) {
                                     "PERCPU_",
                                     "VMAP_STACK",
                                     "BOOTTIME_TRACING"};
-  std::optional<std::string> text = try_read_gzip("/proc/config.gz");
-  if (!text) text = try_read_file("/boot/config-" + release);
+  const std::optional<std::string> text = kernel_configuration();
   std::string lines;
   if (!text) return {};
   for (const std::string_view line : split(*text, '\n')) {
@@ -103,7 +102,7 @@ std::map<std::string, std::string> notes_of_machine(const KernelDescription& ker
   };
   note("kernel_version", kernel.version);
   note("kernel_arguments", std::string(trim(try_read_file("/proc/cmdline").value_or(""))));
-  note("kernel_config", configuration_that_matters(kernel.release));
+  note("kernel_config", configuration_that_matters());
   note("kernel_build_id", kernel_build_id());
   note("module_build_ids", module_build_ids());
   note("module_sections", module_sections());

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/tracefs/arguments_option.hpp"
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "capture/tracefs/tracefs.hpp"
 
 namespace kmt {
 
@@ -32,7 +35,13 @@ bool has_set_arguments_option(const std::string& instance) {
 
 void unset_arguments_option(const std::string& tracefs) {
   try {
-    write_file(tracefs + kOption, "0");
+    for (const std::string& name : names_in(tracefs + "/instances")) {
+      const std::string other = fmt::format("{}/instances/{}", tracefs, name);
+      if (!reads(other + "/current_tracer", "function_graph")) continue;
+      if (name.starts_with(kInstancePrefix)) write_file(other + kNote, "0");
+      return;
+    }
+    if (!reads(tracefs + "/current_tracer", "function_graph")) write_file(tracefs + kOption, "0");
   } catch (const Error&) {
     return;
   }

@@ -14,7 +14,8 @@ void set_arguments_option(const std::string& tracefs, const std::string& instanc
 // Whether that is noted there.
 bool has_set_arguments_option(const std::string& instance);
 
-// Of all instances; does nothing where the kernel has none.
+// Of all instances; does nothing where the kernel has none. Where another instance of ours uses it, that one is told to
+// unset it when it goes; where somebody else's function_graph does, it stays set.
 void unset_arguments_option(const std::string& tracefs);
 
 }  // namespace kmt

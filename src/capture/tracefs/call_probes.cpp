@@ -46,24 +46,41 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
     throw Error(fmt::format("{} functions are more than kprobe events are made for, {} at most", calls.functions.size(),
                             kMostProbedFunctions),
                 ExitCode::unsupported)
-        .hint("Name fewer functions");
+        .hint(
+            "Narrow the names. More at once takes BPF probes (Linux 5.19 or later built with CONFIG_FPROBE) or "
+            "function_graph (Linux 6.11 or later)");
   const auto open_calls = static_cast<unsigned>(std::min(kOpenCalls / calls.functions.size(), kMostOpenCalls));
   const std::vector<ProbeDefinition> definitions = define_probes(group_, calls.functions, *machine, open_calls);
   const std::string path = tracefs + "/kprobe_events";
+  std::string refused;  // and why
   for (std::size_t i = 0; i < definitions.size(); ++i) {
+    const std::string& name = calls.functions[i].name;
     try {
       define(path, definitions[i].exit);
     } catch (const Error&) {
-      left_out_.push_back(calls.functions[i].name);
+      left_out_.push_back(name);
+      refused += fmt::format("{} the kernel allows no kprobe: {}\n", name, complaint(tracefs));
       continue;
     }
-    define(path, definitions[i].entry);
-    functions_.push_back(calls.functions[i].name);
+    std::size_t probes = 1;
+    for (const std::string* const line : {&definitions[i].entry, &definitions[i].values}) {
+      if (line->empty()) continue;
+      try {
+        define(path, *line);
+      } catch (const Error&) {
+        throw Error(fmt::format("The kernel does not take a kprobe of {}: {}", name, complaint(tracefs)),
+                    ExitCode::unsupported)
+            .hint(fmt::format("Leave {} out, or fewer values of it (--show)", name));
+      }
+      ++probes;
+    }
+    functions_.push_back({name, probes});
   }
   if (functions_.empty())
     throw Error(fmt::format("The kernel lets no kprobe be set at {}: {}", first_of(left_out_), complaint(tracefs)),
                 ExitCode::unsupported);
   kernel.call_types = calls.types;
+  if (!refused.empty()) kernel.notes["refused_functions"] = refused;
   const std::string folder = fmt::format("{}/events/{}", tracefs, group_);
   for (const std::string& event : names_in(folder))
     if (auto text = try_read_file(fmt::format("{}/{}/format", folder, event)))
@@ -85,20 +102,20 @@ std::string CallProbes::name() const {
   return fmt::format("kprobe events, but not of {}, where the kernel allows none", first_of(left_out_));
 }
 
-// A probe that is missed is so for both, entry and exit. Linux 5.10 does not show exits that are missed for want of
-// room.
-std::optional<std::vector<MissedCalls>> CallProbes::missed() const {
+// The exit is counted, the entry, and what is read then, as they may be missed one without the other: of a call that is
+// missed as a whole each is. Linux 5.10 does not show exits that are missed for want of room.
+std::optional<MissedCounts> CallProbes::missed() const {
   const std::vector<ProbeCounts> counts =
       parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),
                          try_read_file(tracefs_ + "/kprobe_profile").value_or(""), group_);
-  if (counts.size() != 2 * functions_.size()) return std::nullopt;
-  std::vector<MissedCalls> missed;
-  for (std::size_t i = 0; i < functions_.size(); ++i) {
-    const std::uint64_t exits = counts[2 * i].missed;
-    const std::uint64_t entries = counts[2 * i + 1].missed;
-    if (exits > 0 || entries > 0) missed.push_back({functions_[i], entries, exits - std::min(exits, entries)});
+  MissedCounts missed;
+  std::size_t next = 0;
+  for (const Probed& probed : functions_) {
+    if (next + probed.probes > counts.size()) return std::nullopt;
+    for (const std::size_t end = next + probed.probes; next < end; ++next)
+      missed[probed.function] += counts[next].missed;
   }
-  return missed;
+  return next == counts.size() ? std::optional(missed) : std::nullopt;
 }
 
 }  // namespace kmt

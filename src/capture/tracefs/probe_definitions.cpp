@@ -39,7 +39,9 @@ void add_value(const ValuePath& path, std::size_t number, const ProbeMachine& ma
   const bool is_of_user = !machine.tells_user_memory && path.offsets.size() == 1;
   const std::string string = is_of_user ? "ustring" : "string";
   if (path.is_string) {
-    const std::string most = path.size != 0 ? fmt::format("_{}", path.size) : "";
+    const std::string most = path.counted_by  ? fmt::format("_arg{}", *path.counted_by + 1)
+                             : path.size != 0 ? fmt::format("_{}", path.size)
+                                              : "";
     fetched.push_back({fmt::format("v{}{}", number, most), place, string});
     return;
   }
@@ -72,15 +74,15 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
                                            const ProbeMachine& machine, unsigned open_calls) {
   const std::string word = fmt::format("x{}", machine.word_bits);
   std::vector<ProbeDefinition> definitions;
-  std::map<std::string, std::size_t>
-      events;  // of entries, by names and types of what is read: all that share one have it
+  std::map<std::string, std::size_t> events;  // of values, by their names and types: all that share one have it
   for (const TracedFunction& function : functions) {
     // The same place as another one's, as old kernels see those without a name, is told from it by this.
     std::vector<Fetched> fetched = {{"func", fmt::format("\\{:#x}", function.address), word}, {"sp", "$stack", word}};
     std::vector<Fetched> at_exit = fetched;
+    std::vector<Fetched> at_entry = fetched;
     at_exit.push_back({"retval", fmt::format("%{}", machine.result), word});
     for (std::size_t i = 0; i < machine.arguments.size(); ++i)
-      fetched.push_back({fmt::format("arg{}", i + 1), fmt::format("%{}", machine.arguments[i]), word});
+      at_entry.push_back({fmt::format("arg{}", i + 1), fmt::format("%{}", machine.arguments[i]), word});
     for (std::size_t i = 0; i < function.values.size(); ++i) {
       const ValuePath& path = function.values[i];
       if (path.argument >= machine.arguments.size())
@@ -91,11 +93,13 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
     }
     std::string shape;
     for (const Fetched& one : fetched) shape += fmt::format("{}:{} ", one.name, one.type);
-    const std::size_t number = events.try_emplace(shape, events.size()).first->second;
     ProbeDefinition& definition = definitions.emplace_back();
-    definition.entry = line_of('p', fmt::format("{}/probe_entry_{}", group, number), function.address, fetched);
     definition.exit = line_of('r', fmt::format("{}/probe_exit", group), function.address, at_exit);
     definition.exit.insert(1, fmt::format("{}", open_calls));
+    definition.entry = line_of('p', fmt::format("{}/probe_entry_0", group), function.address, at_entry);
+    if (function.values.empty()) continue;
+    const std::size_t number = events.try_emplace(shape, events.size()).first->second;
+    definition.values = line_of('p', fmt::format("{}/probe_values_{}", group, number), function.address, fetched);
   }
   return definitions;
 }

@@ -54,13 +54,6 @@ BufferCounters sum_counters(const TracefsInstance& instance, const std::vector<u
   return sum;
 }
 
-// On which CPUs, and when, is not known.
-void add_missed(RecordOutcome& outcome) {
-  for (const MissedCalls& calls : outcome.missed_calls) outcome.missed_events += 2 * calls.entries + calls.exits;
-  if (outcome.missed_events > 0)
-    outcome.recording.more_statistics.push_back(lost_somewhere_text(outcome.missed_events));
-}
-
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
@@ -146,6 +139,12 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   if (graph) graph->leave_out(own);
   if (probes) probes->enable(own);
 
+  MissedLog missed;
+  const auto note_missed = [&] {
+    const std::optional<MissedCounts> counts = probes ? probes->missed() : MissedCounts{};
+    if (counts) missed.note(kernel.clock_scale.to_ns(now_ticks()), *counts);
+    return counts.has_value();
+  };
   const auto take_sample = [&](bool at_edge) {
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
@@ -168,6 +167,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   const SteadyClock::time_point start = SteadyClock::now();
   readers.start();
   take_sample(true);
+  if (probes) missed.begin(kernel.clock_scale.to_ns(now_ticks()), probes->missed().value_or(MissedCounts{}));
   instance.set("tracing_on", "1");
   if (hooks.started) hooks.started();
   if (command && !hooks.interrupted()) command->release();
@@ -177,6 +177,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   if (hooks.sampled) loop.sample = [&] { take_sample(false); };
   loop.progress = [&] {
     if (processes) processes->update();
+    if (probes) note_missed();
     if (user_memory && hooks.mapped)
       hooks.mapped(user_memory->news());
     else if (user_memory)
@@ -191,6 +192,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   changes.look();
   instance.set("tracing_on", "0");
   outcome.seconds = seconds_since(start);
+  outcome.missed_calls_are_known = note_missed();
+  outcome.missed_by_function = missed.by_function();
   sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
   take_sample(true);
 
@@ -217,12 +220,10 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     if (outcome.lost_mappings > 0)
       kernel.late_notes["lost_mappings"] = fmt::format("{} records", outcome.lost_mappings);
   }
-  if (probes) {
-    if (auto missed = probes->missed())
-      outcome.missed_calls = std::move(*missed);
-    else
-      outcome.missed_calls_are_known = false;
-    add_missed(outcome);
+  if (missed.total() > 0) {
+    outcome.missed_events = missed.total();
+    outcome.recording.more_statistics.push_back(lost_somewhere_text(missed.total()));
+    kernel.late_notes["missed"] = missed.text();
   }
   graph.reset();
   if (!instance.remove()) outcome.left_instance = instance.path();

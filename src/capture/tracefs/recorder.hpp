@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "capture/features/events.hpp"
+#include "capture/missed_log.hpp"
 #include "capture/recorded_calls.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
 #include "capture/tracefs/call_probes.hpp"
@@ -71,12 +72,12 @@ struct RecordOutcome {
   RecorderCost cost;
   std::string left_instance;                 // ours, when somebody keeps it open and it could not be removed
   bool own_events_recorded = false;          // in a PID namespace, where the recorder cannot be filtered out
-  std::uint64_t missed_events = 0;           // of the lost ones: by BPF programs that were interrupted
+  std::uint64_t missed_events = 0;           // of the lost ones: by BPF programs or probes that were at work already
+  MissedCounts missed_by_function;           // of these; of all tasks
   std::uint64_t not_followed_processes = 0;  // of selected ones, for want of room
   std::string call_backend;                  // how calls were recorded: "BPF trampolines (fentry, fexit)"
   std::string call_backend_reason;           // why so
-  std::vector<MissedCalls> missed_calls;     // by kprobe events
-  bool missed_calls_are_known = true;        // likewise
+  bool missed_calls_are_known = true;        // of kprobe events
   std::string no_mappings_reason;            // of user stacks: why the kernel does not tell what is mapped meanwhile
   std::uint64_t lost_mappings = 0;           // records of those; what was mapped then has no names
   bool filtered_by_pid_list = false;         // too many threads for an event filter: see own_threads.hpp

@@ -24,8 +24,6 @@ namespace kmt {
 
 namespace {
 
-constexpr std::string_view kInstancePrefix = "kmemtrace-";
-
 // Field 22 of /proc/PID/stat: with the pid it names a process for good.
 std::string start_time(long pid) {
   const std::string stat = try_read_file(fmt::format("/proc/{}/stat", pid)).value_or("");

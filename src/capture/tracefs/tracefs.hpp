@@ -3,9 +3,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kmt {
+
+constexpr std::string_view kInstancePrefix = "kmemtrace-";  // of the names of our own
 
 // Where tracefs is, mounted if need be. Throws Error (unsupported) that says why it cannot be used and what to do.
 std::string usable_tracefs();

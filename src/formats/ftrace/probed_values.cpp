@@ -7,40 +7,79 @@
 #include <string>
 #include <string_view>
 
+#include "trace/value_path.hpp"
+
 namespace kmt {
 
 namespace {
 
 constexpr std::uint32_t kMostArguments = 16;
 constexpr std::size_t kMostValues = 64;
-constexpr std::uint16_t kNotRead = 0xFFFF;
-constexpr std::size_t kMostStringBytes = 4096;
 constexpr std::size_t kDataLocBytes = 4;
 // Linux 6.2 to 6.4 record this in place of a string that cannot be read (kernel/trace/trace_probe_kernel.h).
 constexpr std::string_view kFault = "(fault)";
+constexpr std::string_view kArgument = "arg";
 
 bool is_data_loc(const FormatField& field) {
   return field.is_dynamic && !field.is_relative && field.size == kDataLocBytes && field.offset <= 0x7FFF;
 }
 
-// "v3", or "v3_16" of a string of at most 16 bytes.
-const FormatField* find_value(const EventFormat& format, std::size_t number, std::uint32_t& most) {
+// "v3", "v3_16" of a string of at most 16 bytes, or "v3_arg2" of one that has as many as arg2 says.
+const FormatField* find_value(const EventFormat& format, std::size_t number, ProbedValue& value) {
   const std::string name = "v" + std::to_string(number);
   for (const FormatField& field : format.fields) {
-    most = 0;
     if (field.name == name) return &field;
     if (!field.name.starts_with(name + "_")) continue;
-    const char* const end = field.name.data() + field.name.size();
-    if (std::from_chars(field.name.data() + name.size() + 1, end, most).ptr == end) return &field;
+    std::string_view rest = std::string_view(field.name).substr(name.size() + 1);
+    const bool is_counted = rest.starts_with(kArgument);
+    if (is_counted) rest.remove_prefix(kArgument.size());
+    std::uint32_t limit = 0;
+    if (std::from_chars(rest.data(), rest.data() + rest.size(), limit).ptr != rest.data() + rest.size()) continue;
+    if (is_counted && limit > kMostArguments) continue;
+    if (is_counted)
+      value.counted_by = static_cast<std::uint8_t>(limit);
+    else
+      value.most = limit;
+    return &field;
   }
   return nullptr;
 }
 
-// Empty where it was not read, or does not lie within the record. A text has a NUL at least.
-std::optional<std::string_view> text_at(std::uint16_t offset, Bytes record, ByteOrder order) {
+std::uint32_t length_at(std::uint16_t offset, Bytes record, ByteOrder order) {
+  return load<std::uint32_t>(record.data() + offset, order) >> 16;
+}
+
+// A string that could not be read has no bytes, not even its NUL. Nor has an empty one of a program's memory
+// (strncpy_from_user_nofault() before Linux 6.13), but room for its NUL was taken. The size of a record is known in
+// units of 4 bytes: true where it tells that this is so of all that have no bytes.
+bool only_empty_lack_bytes(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order) {
+  constexpr std::size_t kUnit = 4;
+  std::size_t end = 0;
+  std::size_t bytes = 0;
+  std::size_t without = 0;
+  const auto count = [&](std::uint16_t offset) {
+    const std::uint32_t length = length_at(offset, record, order);
+    bytes += length;
+    without += length == 0 ? 1 : 0;
+  };
+  for (const ProbedValue& value : values) {
+    end = std::max<std::size_t>(end, value.offset + value.size);
+    if (value.is_string) count(value.offset);
+    if (value.readable_at == 0) continue;
+    end = std::max<std::size_t>(end, value.readable_at + kDataLocBytes);
+    count(value.readable_at);
+  }
+  const auto in_units = [](std::size_t size) { return (size + kUnit - 1) / kUnit * kUnit; };
+  return without > 0 && record.size() == in_units(end + bytes + without) &&
+         record.size() > in_units(end + bytes + without - 1);
+}
+
+// Empty where it was not read, or does not lie within the record.
+std::optional<std::string_view> text_at(std::uint16_t offset, Bytes record, ByteOrder order, bool none_is_empty) {
   const auto where = load<std::uint32_t>(record.data() + offset, order);
   const std::size_t begin = where & 0xFFFF;
   const std::size_t length = where >> 16;
+  if (length == 0 && none_is_empty) return std::string_view();
   if (length == 0 || begin + length > record.size()) return std::nullopt;
   std::string_view text(reinterpret_cast<const char*>(record.data()) + begin, length);
   text = text.substr(0, text.find('\0'));
@@ -72,7 +111,7 @@ std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t&
   std::vector<ProbedValue> values;
   while (values.size() < kMostValues) {
     ProbedValue value;
-    const FormatField* const field = find_value(format, values.size(), value.most);
+    const FormatField* const field = find_value(format, values.size(), value);
     if (field == nullptr || field->offset > 0x7FFF) break;
     value.is_string = field->is_dynamic;
     if (value.is_string ? !is_data_loc(*field) : field->size > 8) break;
@@ -89,20 +128,24 @@ std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t&
   return values;
 }
 
-std::vector<std::uint8_t> collect_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order) {
+std::vector<std::uint8_t> collect_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
+                                         std::span<const std::uint64_t> arguments) {
   std::vector<std::uint8_t> collected;
+  const bool none_is_empty = only_empty_lack_bytes(values, record, order);
   for (const ProbedValue& value : values) {
     Bytes bytes = record.subspan(value.offset, value.size);
     bool was_read = true;
     if (value.is_string) {
-      const std::optional<std::string_view> text = text_at(value.offset, record, order);
+      const std::optional<std::string_view> text = text_at(value.offset, record, order, none_is_empty);
       was_read = text.has_value();
-      const std::size_t most = value.most != 0 ? std::min<std::size_t>(value.most, kMostStringBytes) : kMostStringBytes;
+      std::size_t most = value.most != 0 ? std::min<std::size_t>(value.most, kMostStringBytes) : kMostStringBytes;
+      if (value.counted_by != 0 && value.counted_by <= arguments.size())
+        most = std::min<std::uint64_t>(most, arguments[value.counted_by - 1U]);
       if (was_read) bytes = Bytes(reinterpret_cast<const std::uint8_t*>(text->data()), std::min(text->size(), most));
     } else if (value.readable_at != 0) {
-      was_read = text_at(value.readable_at, record, order).has_value();
+      was_read = text_at(value.readable_at, record, order, none_is_empty).has_value();
     }
-    append_length(collected, was_read ? static_cast<std::uint16_t>(bytes.size()) : kNotRead, order);
+    append_length(collected, was_read ? static_cast<std::uint16_t>(bytes.size()) : kValueNotRead, order);
     if (was_read) collected.insert(collected.end(), bytes.begin(), bytes.end());
   }
   return collected;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/byte_reader.hpp"
@@ -16,6 +17,7 @@ struct ProbedValue {
   std::uint8_t size = 0;  // of a string that of its __data_loc
   bool is_string = false;
   std::uint32_t most = 0;         // bytes of a string, more of what was read are not its own; 0: any
+  std::uint8_t counted_by = 0;    // likewise as many as this argument says, from 1 on; 0: none does
   std::uint16_t readable_at = 0;  // a __data_loc that is empty where memory could not be read; 0: there is none
 };
 
@@ -24,7 +26,8 @@ std::uint32_t probed_arguments(const EventFormat& format, unsigned word_bytes, s
 // The fields v0, v1, … . `least_bytes` grows to what a record has at least.
 std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t& least_bytes);
 
-// In the form of the field `values` of call_entry. The record has the least bytes.
-std::vector<std::uint8_t> collect_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order);
+// In the form of the field `values` of call_entry. The record has the least bytes. `arguments` are those of the call.
+std::vector<std::uint8_t> collect_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
+                                         std::span<const std::uint64_t> arguments);
 
 }  // namespace kmt

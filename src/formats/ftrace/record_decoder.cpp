@@ -62,8 +62,9 @@ constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"call_exit", EventKind::call_exit},
 };
 
-// They are numbered, by what they read.
+// They are numbered, by what they read. (An entry once read it all.)
 constexpr std::string_view kProbeEntry = "probe_entry_";
+constexpr std::string_view kProbeValues = "probe_values_";
 constexpr std::string_view kProbeExit = "probe_exit";
 
 constexpr std::pair<std::string_view, EventKind> kSyscallEvents[] = {
@@ -162,7 +163,7 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
       plan.namings = static_cast<std::uint16_t>(namings_.size());
       namings_.push_back(std::move(namings));
     }
-    if (plan.frame.size != 0 && plan.kind == EventKind::call_entry) {
+    if (plan.frame.size != 0 && (plan.is_values || plan.kind == EventKind::call_entry)) {
       plan.probed_values = static_cast<std::uint16_t>(probed_values_.size());
       probed_values_.push_back(probed_values(format, plan.least_bytes));
     }
@@ -278,6 +279,11 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
           plan.values = find({name}, true);
       break;
     case EventKind::other:
+      if (format.system == "kmemtrace" && format.name.starts_with(kProbeValues)) {
+        plan.is_values = true;
+        plan.address = find({"func"});
+        plan.frame = find({"sp"});
+      }
       if (const FormatField* caller = format.field("caller"); caller != nullptr && is_stack(format)) {
         plan.depth = find({"size"});
         plan.is_stack = true;
@@ -367,6 +373,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::syscall_exit: event.address = load_field(record, plan->address); break;
     case EventKind::other:
       if (plan->is_stack) decode_stack(*plan, record, event);
+      if (plan->is_values && info_.call_records) keep_values(*plan, record, cpu);
       if (plan->creates_task) thread_groups_.learn(task_creation_, record, order_, time_ns);
       if (plan->life != 0) learn_life(life_events_[plan->life], record, order_, time_ns, info_);
       if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.task_names);
@@ -404,11 +411,11 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
 }
 
 // Times of calls are those of the local clock, whatever the trace's.
-void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) const {
+void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) {
   event.address = load_field(record, plan.address);
   event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan.depth), kMostCallDepth));
   if (plan.frame.size != 0) set_call_frame(event, load_field(record, plan.frame));
-  if (plan.most_arguments != 0 && info_.call_records) event.bytes_requested = keep_call_record(plan, record);
+  if (plan.most_arguments != 0 && info_.call_records) event.bytes_requested = keep_call_record(plan, record, event.cpu);
   if (plan.return_value.size != 0) {
     event.bytes_requested = load_field(record, plan.return_value);
     event.page_flags |= CallFlags::kReturnValue;
@@ -433,18 +440,44 @@ Bytes RecordDecoder::values_of(const Plan& plan, Bytes record) const {
   return offset + length <= record.size() ? record.subspan(offset, length) : Bytes();
 }
 
+void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
+  pending_values_[cpu] = {&plan, {record.begin(), record.end()}, info_.lost.size()};
+}
+
+// One probe's handler runs behind the other's, and no other probe's on that CPU between them. Where records are lost
+// between them another call's may come next, which may have been made from the same place.
+std::vector<std::uint8_t> RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu,
+                                                     std::span<const std::uint64_t> registers) {
+  const auto found = pending_values_.find(cpu);
+  if (found == pending_values_.end()) return {};
+  const PendingValues pending = std::move(found->second);
+  pending_values_.erase(found);
+  const Bytes values = pending.record;
+  const auto is_same = [&](Field of_values, Field of_entry) {
+    return load_field(values, of_values) == load_field(record, of_entry);
+  };
+  const Plan& plan = *pending.plan;
+  if (!is_same(plan.address, entry.address) || !is_same(plan.frame, entry.frame) || !is_same(plan.pid, entry.pid))
+    return {};
+  for (std::size_t i = pending.losses; i < info_.lost.size(); ++i)
+    if (info_.lost[i].cpu == cpu) return {};
+  return collect_values(probed_values_[plan.probed_values], values, order_, registers);
+}
+
 // Of an array without a size there is what the record has room for.
-std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record) const {
+std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, unsigned cpu) {
   const unsigned word_bytes = info_.word_bits / 8;
   std::array<std::uint64_t, kMostArguments> registers;
   std::size_t count = 0;
   for (std::size_t at = plan.arguments; count < plan.most_arguments && at + word_bytes <= record.size();
        at += word_bytes)
     registers[count++] = load_sized(record.data() + at, word_bytes, order_);
+  const auto known = std::span(registers).first(count);
   std::vector<std::uint8_t> collected;
-  if (plan.probed_values != 0) collected = collect_values(probed_values_[plan.probed_values], record, order_);
+  if (plan.probed_values != 0) collected = collect_values(probed_values_[plan.probed_values], record, order_, known);
+  if (plan.probed_values != 0 && collected.empty()) collected = take_values(plan, record, cpu, known);
   const Bytes values = collected.empty() ? values_of(plan, record) : Bytes(collected);
-  return info_.call_records->add(std::span(registers).first(count), values);
+  return info_.call_records->add(known, values);
 }
 
 // Old kernels end a stack that has fewer addresses than the array with -1.

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/byte_reader.hpp"
@@ -110,15 +111,25 @@ class RecordDecoder {
     std::uint32_t most_arguments = 0;  // and how many of them there can be
     Field values;                      // what was read from memory then
     std::uint16_t probed_values = 0;   // or which of probed_values_ tells; 0: none
+    bool is_values = false;            // kmemtrace:probe_values_N, which comes before its call
     Field frame;                       // the stack pointer
     Field order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
   };
 
   static Plan compile(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
   void decode_page(const Plan& plan, Bytes record, Event& event) const;
-  void decode_call(const Plan& plan, Bytes record, Event& event) const;
+  void decode_call(const Plan& plan, Bytes record, Event& event);
   Bytes values_of(const Plan& plan, Bytes record) const;
-  std::uint64_t keep_call_record(const Plan& plan, Bytes record) const;
+  // What probe_values_N told on a CPU last, until the call begins.
+  struct PendingValues {
+    const Plan* plan = nullptr;
+    std::vector<std::uint8_t> record;
+    std::size_t losses = 0;  // there were then
+  };
+  void keep_values(const Plan& plan, Bytes record, unsigned cpu);
+  std::vector<std::uint8_t> take_values(const Plan& entry, Bytes record, unsigned cpu,
+                                        std::span<const std::uint64_t> registers);
+  std::uint64_t keep_call_record(const Plan& plan, Bytes record, unsigned cpu);
   void decode_stack(const Plan& plan, Bytes record, Event& event);
   std::uint64_t load_field(Bytes record, Field field) const;
   void report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,
@@ -129,6 +140,7 @@ class RecordDecoder {
   std::vector<Plan> plans_;                                     // by event id
   std::vector<std::vector<TaskNaming>> namings_ = {{}};         // of events that name tasks
   std::vector<std::vector<ProbedValue>> probed_values_ = {{}};  // of calls that kprobe events tell of
+  std::unordered_map<unsigned, PendingValues> pending_values_;  // by CPU
   TaskCreation task_creation_;
   std::vector<LifeEvent> life_events_ = {{}};
   ThreadGroups thread_groups_;

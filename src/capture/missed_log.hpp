@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a recorder is told to have missed, with the times between which it was.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/missed_events.hpp"
+
+namespace kmt {
+
+// By function; "": of no function that is known.
+using MissedCounts = std::map<std::string, std::uint64_t>;
+
+class MissedLog {
+ public:
+  // What was counted until recording began. All times are nanoseconds of the trace's clock.
+  void begin(std::uint64_t now_ns, MissedCounts counts);
+  void note(std::uint64_t now_ns, const MissedCounts& counts);
+
+  std::uint64_t total() const { return total_; }  // since it began
+  MissedCounts by_function() const;               // likewise, of those that missed something
+  std::string text() const { return missed_events_text(stretches_); }
+
+ private:
+  std::uint64_t last_ns_ = 0;
+  std::uint64_t total_ = 0;
+  MissedCounts last_;
+  std::vector<MissedEvents> stretches_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/missed_events.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kMostStretches = 65536;
+
+bool number(std::string_view text, std::uint64_t& value) {
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+// "FROM TO COUNT", or "FROM TO COUNT FUNCTION".
+std::vector<MissedEvents> parse_missed_events(std::string_view text) {
+  std::vector<MissedEvents> all;
+  for (const std::string_view line : split(text, '\n')) {
+    const auto words = split(line, ' ');
+    MissedEvents missed;
+    if (words.size() < 3 || !number(words[0], missed.from_ns) || !number(words[1], missed.to_ns) ||
+        !number(words[2], missed.count))
+      continue;
+    if (words.size() > 3) missed.function = words[3];
+    all.push_back(std::move(missed));
+    if (all.size() == kMostStretches) break;
+  }
+  std::ranges::stable_sort(all, {}, &MissedEvents::to_ns);
+  return all;
+}
+
+std::string missed_events_text(const std::vector<MissedEvents>& missed) {
+  std::string text;
+  for (const MissedEvents& one : missed)
+    text +=
+        fmt::format("{} {} {}{}{}\n", one.from_ns, one.to_ns, one.count, one.function.empty() ? "" : " ", one.function);
+  return text;
+}
+
+}  // namespace kmt

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Conditions on calls: what they hold for, by the types of arguments and results, and what is refused.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "analysis/call_condition.hpp"
+#include "support/made_types.hpp"
+#include "symbols/call_signatures.hpp"
+#include "symbols/call_types.hpp"
+
+namespace kmt {
+namespace {
+
+using test::ByteBuilder;
+using test::Machine;
+using test::MadeFiles;
+using test::MadeTypes;
+
+CallAbi abi_of(Machine machine) { return {machine.order, 8 * machine.long_bytes, "x86_64"}; }
+
+// What a condition is refused with, hint included; else "holds" or "does not hold".
+std::string judged(const std::string& text, const CallSignature& signature, const CallValues& values,
+                   const std::vector<FlagName>* gfp_flags = nullptr) {
+  try {
+    CallConditions conditions({parse_call_condition(text)}, gfp_flags);
+    conditions.add(3, "function", &signature);
+    conditions.check();
+    return conditions.hold(3, values) ? "holds" : "does not hold";
+  } catch (const Error& error) {
+    return std::string(error.what()) + " / " + error.hint();
+  }
+}
+
+TEST(CallCondition, ComparesByType) {
+  const Machine machine;
+  const Btf btf(MadeFiles(machine).bytes);
+  const std::vector<RecordedFunction> recorded = {
+      {"read_file", {{"name", true}, {"file->comm", true}, {"file->path.dentry->d_name.name", true}}}};
+  const CallSignature signature = *BtfSignatures(btf, recorded, 64).signature("read_file");
+  ByteBuilder bytes(machine);
+  bytes.u16(5).text("e\"\n\\c").u16(2).text("sh").u16(0);
+  const std::uint64_t registers[] = {0xFFFF888000001000, 0xC0002000, 4096, 0x255, 1, 0xFFFFFFFF};
+  const CallValues values = call_values(signature, abi_of(machine), registers, bytes.get());
+  for (const char* const text : {"count==4096",
+                                 "count == 0x1000",
+                                 "count!=5",
+                                 "count>4095",
+                                 "count>=4096",
+                                 "count<=4096",
+                                 "count<0x1001",
+                                 "count&0x1000",
+                                 "flags==0x255",
+                                 "flags&0x55",
+                                 "sync==true",
+                                 "sync==1",
+                                 "mode==SLOW",
+                                 "mode==-1",
+                                 "mode<0",
+                                 "mode!=FAST",
+                                 "mode&FAST",  // of -1 all bits are set
+                                 "name==\"e\\\"\\x0a\\\\c\"",
+                                 "name!=\"usr\"",
+                                 "file->comm==sh",
+                                 "file->comm!=\"\"",
+                                 "file->path.dentry->d_name.name==\"\"",
+                                 "file==0xffff888000001000",
+                                 "file!=NULL"})
+    EXPECT_EQ(judged(text, signature, values), "holds") << text;
+  for (const char* const text : {"count==4097", "count!=4096", "count<4096", "flags&0x2aa", "flags&3", "sync==false",
+                                 "mode==FAST", "mode==4294967295", "name==\"et\"", "name==\"\"", "file->comm==\"bash\"",
+                                 "file->path.dentry->d_name.name!=\"\"", "file==NULL"})
+    EXPECT_EQ(judged(text, signature, values), "does not hold") << text;
+}
+
+TEST(CallCondition, ThatCanNeverHoldIsRefused) {
+  const Btf btf(MadeFiles(Machine{}).bytes);
+  const BtfSignatures signatures(btf, {}, 64);
+  const auto why = [&](const char* text, const char* function = "read_file") {
+    return judged(text, *signatures.signature(function), {});
+  };
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  EXPECT_PRED2(has, why("count==foo"), "count is a number, and \"foo\" is none");
+  EXPECT_PRED2(has, why("count==\"4096\""), "\"4096\" is a string");
+  EXPECT_PRED2(has, why("count==-1"), "never negative");
+  EXPECT_PRED2(has, why("mode==FSAT"),
+               "a value of an enumeration, and \"FSAT\" is none / Write a number, or SLOW, FAST");
+  EXPECT_PRED2(has, why("file==etc"), "file is a pointer, and \"etc\" is none");
+  EXPECT_PRED2(has, why("sync==maybe"), "true or false, and \"maybe\" is none");
+  EXPECT_PRED2(has, why("name&1"), "name is a string, which has no bits");
+  EXPECT_PRED2(has, why("name==\"etc\""), "the text of name was not recorded");
+  EXPECT_PRED2(has, why("count&0"), "which has no bits for & / Write ==");
+  EXPECT_PRED2(has, why("cuont==1"), "They are function(file, name, count, flags, sync, mode)");
+  EXPECT_PRED2(has, why("ret==0", "forget"), "the result is nothing");
+  EXPECT_PRED2(has, why("id==1", "forget"), "id is a structure");
+  for (const char* const text : {"count", "", "==5", "count==", "name==\"etc", "file->comm", "count=5", "count!5",
+                                 "name==\"a\"b\"", "name==\"\\q\"", "name==\"\\x1\""})
+    EXPECT_THROW(parse_call_condition(text), Error) << text;
+}
+
+TEST(CallCondition, OneOfSeveralFunctionsIsEnough) {
+  const Btf btf(MadeFiles(Machine{}).bytes);
+  const BtfSignatures signatures(btf, {}, 64);
+  const auto forget = signatures.signature("forget"), read = signatures.signature("read_file");
+  CallConditions conditions({parse_call_condition("mode==FAST")}, nullptr);
+  EXPECT_NO_THROW(conditions.check());  // nobody has asked
+  conditions.add(0, "forget", &*forget);
+  conditions.add(7, "untyped", nullptr);
+  EXPECT_THROW(conditions.check(), Error);
+  conditions.add(1, "read_file", &*read);
+  EXPECT_NO_THROW(conditions.check());
+  EXPECT_TRUE(conditions.knows(7));
+  EXPECT_FALSE(conditions.knows(2));
+  EXPECT_FALSE(conditions.hold(0, CallValues{}));
+  EXPECT_FALSE(conditions.hold(7, CallValues{}));
+}
+
+TEST(CallCondition, TakesTheNamesOfFlags) {
+  const Machine machine;
+  MadeTypes types(machine);
+  const int whole = types.integer("unsigned int", 4);
+  const int word = types.integer("long unsigned int", 8);
+  const int gfp = btf__add_typedef(types.get(), "gfp_t", whole);
+  types.function("handle_mm_fault", whole, {{"address", word}, {"flags", whole}});
+  types.function("vm_mmap_pgoff", word, {{"prot", word}, {"gfp", gfp}});
+  const Btf btf(types.bytes());
+  const BtfSignatures signatures(btf, {}, 64, "x86_64");
+  const std::vector<FlagName> gfp_flags = {{0xCC0, "GFP_KERNEL"}, {0x100, "__GFP_ZERO"}};
+  const auto of = [&](const char* function, std::vector<std::uint64_t> registers, const char* text) {
+    const CallSignature signature = *signatures.signature(function);
+    return judged(text, signature, call_values(signature, abi_of(machine), registers, {}), &gfp_flags);
+  };
+  for (const char* const text : {"flags&WRITE", "flags&FAULT_FLAG_WRITE", "flags&WRITE|USER", "flags==WRITE|USER|0x14",
+                                 "flags!=WRITE", "address==0x7f1234"})
+    EXPECT_EQ(of("handle_mm_fault", {0x7F1234, 0x55}, text), "holds") << text;
+  for (const char* const text : {"flags==WRITE", "flags&REMOTE", "flags&WRITE|REMOTE"})
+    EXPECT_EQ(of("handle_mm_fault", {0x7F1234, 0x55}, text), "does not hold") << text;
+  EXPECT_EQ(of("vm_mmap_pgoff", {1, 0xDC0}, "prot==PROT_READ"), "holds");
+  EXPECT_EQ(of("vm_mmap_pgoff", {0, 0xDC0}, "prot==PROT_NONE"), "holds");
+  EXPECT_EQ(of("vm_mmap_pgoff", {3, 0xDC0}, "prot==PROT_READ"), "does not hold");
+  EXPECT_EQ(of("vm_mmap_pgoff", {3, 0xDC0}, "gfp==GFP_KERNEL|__GFP_ZERO"), "holds");
+  EXPECT_EQ(of("vm_mmap_pgoff", {3, 0xCC0}, "gfp&GFP_KERNEL"), "holds");
+  EXPECT_EQ(of("vm_mmap_pgoff", {3, 0xCC0}, "gfp&__GFP_ZERO"), "does not hold");
+  EXPECT_NE(of("vm_mmap_pgoff", {3, 0xCC0}, "gfp&GFP_KERNL").find("GFP_KERNEL, __GFP_ZERO"), std::string::npos);
+  EXPECT_NE(of("vm_mmap_pgoff", {3, 0xCC0}, "prot&READ").find("PROT_READ, PROT_WRITE"), std::string::npos);
+}
+
+TEST(CallCondition, ResultsMayBeErrors) {
+  const Machine machine;
+  const Btf btf(MadeFiles(machine).bytes);
+  const BtfSignatures signatures(btf, {}, 64);
+  const auto meets = [&](const char* function, std::int64_t returned, const char* text) {
+    const CallSignature signature = *signatures.signature(function);
+    CallConditions conditions({parse_call_condition(text)}, nullptr);
+    conditions.add(0, function, &signature);
+    conditions.check();
+    return conditions.hold(0, *result_value(signature.result, abi_of(machine), static_cast<std::uint64_t>(returned)));
+  };
+  for (const char* const function : {"read_file", "find_file", "map", "try_it"}) {
+    EXPECT_TRUE(meets(function, -2, "ret==-ENOENT")) << function;
+    EXPECT_TRUE(meets(function, -2, "ret<0")) << function;
+    EXPECT_TRUE(meets(function, -2, "ret!=-EINVAL")) << function;
+    EXPECT_TRUE(meets(function, 8, "ret>=0")) << function;
+    EXPECT_FALSE(meets(function, 8, "ret<0")) << function;
+    EXPECT_FALSE(meets(function, -2, "ret==-EINVAL")) << function;
+  }
+  EXPECT_TRUE(meets("find_file", 0, "ret==NULL"));
+  EXPECT_FALSE(meets("find_file", static_cast<std::int64_t>(0xFFFF888000001000), "ret<0"));
+  EXPECT_TRUE(meets("is_ready", 1, "ret==true"));
+  EXPECT_THROW(meets("count", 1, "ret<0"), Error);  // is unsigned
+  EXPECT_THROW(meets("try_it", 1, "ret==-ENOSUCH"), Error);
+}
+
+}  // namespace
+}  // namespace kmt
