@@ -139,6 +139,8 @@ void add_vmalloc(Sheet& sheet, const KernelMemory& memory) {
                  "vmallocinfo: stacks - KernelStack");
     sheet.last_part("rest", "not in vmallocinfo", whole, "VmallocUsed - vmallocinfo: pages");
   }
+  sheet.remark("recorder", "(kmemtrace's own BPF maps)", number_or_0(memory.recorder, "bpf_maps"),
+               "recorder: bpf_maps, in by caller");
   sheet.line("kernel-stacks", "kernel stacks", stacks, "meminfo: KernelStack");
 }
 
@@ -187,6 +189,8 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   sheet.part("secondary", "of KVM and IOMMUs", sheet.meminfo("SecPageTables"), "meminfo: SecPageTables");
   add_percpu(sheet, memory);
   add_other_counters(sheet);
+  if (const auto own = number_or_0(memory.recorder, "ring_buffers"); own != 0)
+    sheet.line("recorder", "kmemtrace's own ring buffers", own, "recorder: ring_buffers");
   const bool has_cpu_lists =
       std::ranges::any_of(memory.zones, [](const MemoryZone& zone) { return !zone.values.empty(); });
   sheet.last_line("unaccounted", "what nobody accounts for", total,

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/flat_map.hpp"
 #include "base/text.hpp"
+#include "trace/page_block.hpp"
 
 namespace kmt {
 
@@ -75,7 +76,7 @@ struct CallGraph::State {
     return request.least_ns == 0 || (duration && *duration >= request.least_ns);
   }
   std::uint64_t bytes_of(const Event& event) const {
-    return event.kind == EventKind::page_alloc ? info.page_size << event.order : event.bytes_allocated;
+    return event.kind == EventKind::page_alloc ? block_bytes(info, event.order) : event.bytes_allocated;
   }
 
   const TraceInfo& info;

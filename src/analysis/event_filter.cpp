@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "trace/function_name.hpp"
+#include "trace/page_block.hpp"
 
 namespace kmt {
 
@@ -71,7 +72,7 @@ bool EventFilter::selects_comm(const Event& event) const {
 bool EventFilter::selects_allocation(const Event& event) {
   const bool of_pages = event.kind == EventKind::page_alloc;
   if (!is_allocation(event.kind) && !of_pages) return false;
-  const std::uint64_t bytes = of_pages ? info_.page_size << std::min<unsigned>(event.order, 32) : event.bytes_allocated;
+  const std::uint64_t bytes = of_pages ? block_bytes(info_, event.order) : event.bytes_allocated;
   if (filter_.least_bytes && bytes < *filter_.least_bytes) return false;
   if (filter_.most_bytes && bytes > *filter_.most_bytes) return false;
   if (!filter_.call_sites.empty() && (event.call_site.value == 0 || !selects_call_site(event.call_site))) return false;

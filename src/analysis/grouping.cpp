@@ -10,6 +10,7 @@
 #include "trace/function_name.hpp"
 #include "trace/gfp_flags.hpp"
 #include "trace/kernel_release.hpp"
+#include "trace/page_block.hpp"
 
 namespace kmt {
 
@@ -54,7 +55,7 @@ Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceI
 std::uint32_t Grouping::origin_of(const Event& event) {
   const Allocator allocator = allocator_of(event.kind);
   const bool of_pages = allocator == Allocator::pages;
-  const std::uint64_t page_bytes = of_pages ? info_.page_size << event.order : 0;
+  const std::uint64_t page_bytes = of_pages ? block_bytes(info_, event.order) : 0;
   OriginKey key{};
   key.group.allocator = static_cast<std::uint32_t>(allocator);
   key.bytes_requested = of_pages ? page_bytes : event.bytes_requested;

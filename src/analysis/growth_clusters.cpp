@@ -35,6 +35,21 @@ bool is_everywhere(std::string_view function) {
          std::ranges::find(kFunctions, function) != kFunctions.end();
 }
 
+// What runs interrupts and soft interrupts, on top of whatever they interrupt.
+bool is_begin_of_interrupt(std::string_view function) {
+  constexpr std::array<std::string_view, 10> kFunctions = {"handle_softirqs",
+                                                           "__do_softirq",
+                                                           "__softirqentry_text_start",
+                                                           "do_softirq",
+                                                           "do_softirq_own_stack",
+                                                           "run_ksoftirqd",
+                                                           "__handle_irq_event_percpu",
+                                                           "handle_irq_event_percpu",
+                                                           "__sysvec_apic_timer_interrupt",
+                                                           "__sysvec_call_function"};
+  return std::ranges::find(kFunctions, function) != kFunctions.end();
+}
+
 // The stacks that samples have of a call site: of that process, or else of its task's name, or of any. Where there are
 // several, that of most live bytes.
 class KnownStacks {
@@ -75,8 +90,17 @@ std::vector<std::string_view> functions_of(const std::vector<std::string>& stack
   std::vector<std::string_view> functions;
   functions.reserve(stack.size());
   for (const std::string& frame : stack) functions.push_back(function_of(frame));
+  // Below it lies what was interrupted, which asked for nothing.
+  if (functions.size() > 1)
+    functions.erase(std::find_if(functions.begin() + 1, functions.end(), is_begin_of_interrupt), functions.end());
   while (functions.size() > 1 && is_everywhere(functions.back())) functions.pop_back();
   return functions;
+}
+
+std::vector<std::string> own_stack(const std::vector<std::string>& stack) {
+  const auto is_begin = [](const std::string& frame) { return is_begin_of_interrupt(function_of(frame)); };
+  const auto begin = stack.empty() ? stack.end() : std::find_if(stack.begin() + 1, stack.end(), is_begin);
+  return {stack.begin(), begin == stack.end() ? begin : begin + 1};
 }
 
 std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace) {

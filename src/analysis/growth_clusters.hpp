@@ -25,8 +25,11 @@ struct GrowthCluster {
   std::vector<const GrowthGroup*> trace;
 };
 
-// Functions of a stack, the innermost first, without those that every entry into the kernel passes through.
+// Functions of a stack, the innermost first, without what an interrupt interrupted and without those that every entry
+// into the kernel passes through.
 std::vector<std::string_view> functions_of(const std::vector<std::string>& stack);
+// Without what an interrupt interrupted.
+std::vector<std::string> own_stack(const std::vector<std::string>& stack);
 
 // A call site that a recording has without its stack is given the stack that samples have of it, which is why `trace`
 // is changed. All is borrowed.

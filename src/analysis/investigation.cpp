@@ -380,9 +380,10 @@ std::vector<Row> rows_of(std::map<Key, Row>&& rows) {
 std::vector<FindingSite> sites_of(const std::vector<const GrowthGroup*>& groups) {
   std::map<std::pair<std::vector<std::string>, std::string>, FindingSite> sites;
   for (const GrowthGroup* const group : groups) {
-    FindingSite& site = sites[{group->stack, group->cache}];
-    site.call_site = group->stack.front();
-    site.stack = group->stack;
+    const std::vector<std::string> stack = own_stack(group->stack);
+    FindingSite& site = sites[{stack, group->cache}];
+    site.call_site = stack.front();
+    site.stack = stack;
     site.cache = group->cache;
     site.objects += group->objects;
     site.bytes += group->bytes;

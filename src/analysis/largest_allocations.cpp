@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/largest_allocations.hpp"
 
+#include "trace/page_block.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -49,7 +51,7 @@ void LargestAllocations::begin(const StreamedEvent& streamed) {
   ++result_.allocations;
   const Event& event = *streamed.event;
   const bool of_pages = event.kind == EventKind::page_alloc;
-  const std::uint64_t bytes = of_pages ? info_.page_size << event.order : event.bytes_allocated;
+  const std::uint64_t bytes = of_pages ? block_bytes(info_, event.order) : event.bytes_allocated;
   const Candidate candidate{bytes, streamed.allocation};
   if (smallest_.size() >= most_) {
     if (most_ == 0 || !(candidate < smallest_.top())) return;

@@ -17,12 +17,10 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint64_t kSmallestPage = 4096;
-
-std::string cache_of(const HeapSample& sample) {
+std::string cache_of(const HeapSample& sample, std::uint64_t page_bytes) {
   if (sample.pages)
     return fmt::format("pages of order {}",
-                       std::bit_width(std::max<std::uint64_t>(sample.allocated / kSmallestPage, 1)) - 1);
+                       std::bit_width(std::max<std::uint64_t>(sample.allocated / page_bytes, 1)) - 1);
   return sample.cache.empty() ? kmalloc_name(sample.allocated) : std::string(sample.cache);
 }
 
@@ -38,12 +36,13 @@ std::string_view reason_to_leave_out(const std::string& cache, const std::string
 }  // namespace
 
 SampleGrowth::SampleGrowth(std::uint64_t mean_bytes, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
-                           std::uint32_t own_process)
+                           std::uint32_t own_process, std::uint64_t page_bytes)
     : mean_bytes_(mean_bytes),
       symbols_(symbols),
       begin_ns_(begin_ns),
       step_ns_(std::max<std::uint64_t>(static_cast<std::uint64_t>(seconds * 1e9 / kSteps), 1)),
-      own_process_(own_process) {}
+      own_process_(own_process),
+      page_bytes_(page_bytes) {}
 
 std::uint32_t SampleGrowth::step_of(std::uint64_t time_ns) const {
   const std::uint64_t since = time_ns > begin_ns_ ? time_ns - begin_ns_ : 0;
@@ -84,7 +83,7 @@ void SampleGrowth::add(const HeapSample& sample) {
     group.cgroup = is_task ? sample.cgroup : 0;
     group.process = is_task ? sample.process : 0;
     group.task = task_text(sample.context, sample.comm);
-    group.cache = cache_of(sample);
+    group.cache = cache_of(sample, page_bytes_);
   }
   Group& group = groups_[at->second];
   const double objects = 1 / probability_of(sample.allocated, mean_bytes_);

@@ -19,10 +19,10 @@ class SampleGrowth {
   static constexpr std::size_t kSteps = 64;
   static constexpr std::size_t kMostGroups = 200'000;  // what comes then is counted, and not kept
 
-  // Of `seconds` from `begin_ns` on (CLOCK_MONOTONIC). What `own_process` allocates does not count. The symbols are
-  // borrowed.
+  // Of `seconds` from `begin_ns` on (CLOCK_MONOTONIC). What `own_process` allocates does not count. `page_bytes` is
+  // what a page of the kernel has. The symbols are borrowed.
   SampleGrowth(std::uint64_t mean_bytes, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
-               std::uint32_t own_process);
+               std::uint32_t own_process, std::uint64_t page_bytes);
 
   void add(const HeapSample& sample);
   void end(const HeapSampleEnd& end);
@@ -65,6 +65,7 @@ class SampleGrowth {
   std::uint64_t begin_ns_;
   std::uint64_t step_ns_;
   std::uint32_t own_process_;
+  std::uint64_t page_bytes_;
   std::uint64_t samples_ = 0;
   std::uint64_t not_kept_ = 0;
   std::vector<Group> groups_;

@@ -2,7 +2,9 @@
 #include "analysis/snapshot.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -83,18 +85,30 @@ void align(std::vector<BalanceLine>& lines, const std::vector<BalanceLine>& othe
   }
 }
 
+// Without one of these lines what it tells of would seem to belong to nobody.
+std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
+  constexpr std::array<std::string_view, 9> kLines = {"MemFree", "Buffers",     "Cached",     "AnonPages",  "Shmem",
+                                                      "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
+  const auto has = [&](std::string_view name) { return find_number(memory.meminfo, name).has_value(); };
+  if (!has("MemTotal")) return "The snapshot's meminfo has no line MemTotal";
+  for (const std::string_view line : kLines)
+    if (!has(line)) return fmt::format("The snapshot's meminfo is not whole: it has no line {}", line);
+  // Both came with Linux 4.19 and 4.20.
+  if (has("KReclaimable") && !has("Percpu")) return "The snapshot's meminfo is not whole: it has no line Percpu";
+  return std::nullopt;
+}
+
 }  // namespace
 
 SnapshotResult take_stock(KernelMemory&& memory) {
   SnapshotResult result;
   result.memory = std::move(memory);
-  const auto total = find_number(result.memory.meminfo, "MemTotal");
-  if (!total) {
-    Error error("The snapshot's meminfo has no line MemTotal");
-    error.hint("It has to be the text of /proc/meminfo");
+  if (const auto why = why_no_sheet(result.memory)) {
+    Error error(*why);
+    error.hint("It has to be the whole text of /proc/meminfo");
     throw error;
   }
-  result.total = *total;
+  result.total = *find_number(result.memory.meminfo, "MemTotal");
   result.caches = caches_of(result.memory);
   result.sheet = balance_sheet(result.memory, result.caches, result.total);
   return result;

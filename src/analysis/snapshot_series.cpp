@@ -44,9 +44,9 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
   return amounts;
 }
 
-// Free and user memory come and go with what runs.
+// Free and user memory come and go with what runs; what takes the snapshots has memory of its own.
 bool is_kernels(const std::string& line) {
-  return !line.starts_with("free") && !line.starts_with("user") && !line.starts_with("hugetlb");
+  return line != "recorder" && !line.starts_with("free") && !line.starts_with("user") && !line.starts_with("hugetlb");
 }
 
 Trend trend_of_row(const SnapshotRow& row, const std::vector<std::uint64_t>& times) {
@@ -59,16 +59,26 @@ Trend trend_of_row(const SnapshotRow& row, const std::vector<std::uint64_t>& tim
   return trend_of(values, static_cast<double>(times.back() - first) / 1e9 / static_cast<double>(values.size() - 1));
 }
 
-LeakVerdict verdict_of(const Trend& trend, const SnapshotSeries& series) {
+// In the last quarter it rose by less than a tenth of what even growth would have.
+bool has_stopped(const SnapshotRow& row) {
+  constexpr double kPart = 0.25;
+  constexpr double kLeast = 0.1;
+  const auto late = static_cast<std::size_t>(static_cast<double>(row.values.size() - 1) * (1 - kPart));
+  return row.values.back() - row.values[late] < kLeast * kPart * row.change();
+}
+
+LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
+  const Trend& trend = row.trend;
   switch (trend.growth) {
     case Growth::too_few_points: return LeakVerdict::too_short;
     case Growth::none: return LeakVerdict::no_growth;
     case Growth::past: return LeakVerdict::past;
     case Growth::steady: break;
   }
-  if (trend.low <= series.threshold_bytes_per_s || trend.late_bytes_per_s <= series.threshold_bytes_per_s)
-    return LeakVerdict::unsure;
-  return trend.evenness >= series.confidence_needed ? LeakVerdict::certain : LeakVerdict::uneven;
+  const bool above = trend.low > series.threshold_bytes_per_s && trend.late_bytes_per_s > series.threshold_bytes_per_s;
+  if (above && trend.evenness >= series.confidence_needed) return LeakVerdict::certain;
+  if (has_stopped(row)) return LeakVerdict::past;
+  return above ? LeakVerdict::uneven : LeakVerdict::unsure;
 }
 
 bool is_constant(const SnapshotRow& row) {
@@ -146,7 +156,7 @@ SnapshotSeries SnapshotSeriesAnalysis::finish(double threshold_bytes_per_s) {
   series_.confidence_needed =
       1 - (1 - kGrowthConfidence) / static_cast<double>(std::max<std::size_t>(series_.judged, 1));
   for (SnapshotRow& row : series_.rows)
-    if (row.judged) row.verdict = verdict_of(row.trend, series_);
+    if (row.judged) row.verdict = verdict_of(row, series_);
   return std::move(series_);
 }
 

@@ -52,7 +52,8 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace diff trace.kmt                       the kernel's memory when recording began and when it ended
 
 Of two snapshots the balance sheets are compared, and what their lines are made of; only --limit and those options
-count that say how the result looks.
+count that say how the result looks. A folder with copies of the kernel's files is a snapshot (see `kmemtrace snapshot
+--from`); next to a snapshot a recording (.kmt) stands for the state of memory at its end.
 
 Groups are joined by name. A call site is its function, since offsets differ from build to build: several call sites of
 a function, and its copies (.isra.0, .constprop.0, .part.0, .cold), are added up. --exact keeps symbols with their
@@ -111,14 +112,15 @@ int diff_snapshots(const Options& options) {
 }
 
 int run_diff(const Options& options) {
-  if (is_snapshot_file(options.a) && (options.b.empty() || is_snapshot_file(options.b))) return diff_snapshots(options);
-  if (options.b.empty() && has_snapshots(options.a)) return diff_snapshots(options);
+  // Of a recording and a snapshot, what both tell of the kernel's memory is compared.
+  const bool of_states =
+      options.b.empty() ? has_snapshots(options.a) : is_snapshot(options.a) || is_snapshot(options.b);
+  if (of_states) return diff_snapshots(options);
   if (options.b.empty()) {
     Error error("There is nothing to compare the trace with");
     error.hint(
         "Name two: kmemtrace diff A B. Of one file the snapshots at its begin and end are compared, where it has some: "
-        "what "
-        "`snapshot --every` wrote, or a .kmt that `record` wrote");
+        "what `snapshot --every` wrote, or a .kmt that `record` wrote");
     throw error;
   }
   ReportRequest request;
@@ -151,7 +153,7 @@ CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("A", options->a,
                    "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, of any machine; - is "
-                   "standard input.")
+                   "standard input. Or a snapshot, or a folder with copies of the kernel's files.")
       ->required();
   command->add_option("B", options->b,
                       "The trace that is compared\nWithout it, what A tells of the kernel's memory at its begin and at "

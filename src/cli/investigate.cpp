@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace investigate
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -27,6 +28,7 @@
 #include "cli/investigate_copies.hpp"
 #include "cli/investigate_live.hpp"
 #include "cli/investigate_states.hpp"
+#include "cli/investigation_evidence.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/record_messages.hpp"
@@ -44,9 +46,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kShortest = 5;  // seconds: of less nothing can be judged
+constexpr const char* kUsualDuration = "2m";
 
 struct Options {
-  std::string duration = "2m";
+  std::string duration;  // empty: as usual, or of copies what they say
   std::string output;
   std::string from;
   std::string threshold;
@@ -78,7 +81,7 @@ Exit status:
   0  nothing surely grows
   1  something surely grows
   2  wrong usage, or a file cannot be read or written
-  3  not permitted to read the file)";
+  3  not permitted to read or write a file)";
 
 std::string name_by_time() {
   return fmt::format("kmemtrace-investigation-{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -94,7 +97,10 @@ class Place {
       page_ = folder_ + "/index.html";
       std::error_code code;
       fs::create_directories(folder_, code);
-      if (code) throw Error(fmt::format("Cannot make the folder: {}", code.message())).at({folder_, {}, {}});
+      if (code) {
+        errno = code.value();
+        throw system_error("Cannot make the folder", folder_);
+      }
       return;
     }
     page_ = asked;
@@ -152,7 +158,8 @@ void add_files(const std::vector<std::string>& written, InvestigationResult& res
       {"before.kmt", "snapshot at the begin: `kmemtrace snapshot`"},
       {"after.kmt", "snapshot at the end"},
       {"profile.kmt", "samples: `kmemtrace profile --show`"},
-      {"trace.kmt", "the recording: `kmemtrace report`, `kmemtrace leaks`"}};
+      {"trace.kmt", "the recording: `kmemtrace report`, `kmemtrace leaks`"},
+      {kEvidenceFile, "what was watched: `kmemtrace investigate --from` judges it again"}};
   for (const auto& [name, what] : kFiles)
     if (std::ranges::find(written, name) != written.end()) result.files.push_back({name, what});
   result.files.push_back({"summary.json", "all of this, with every series"});
@@ -185,7 +192,8 @@ int give(const Options& options, const Place& place, const std::vector<std::stri
 
 int investigate_live(const Options& options) {
   LiveInvestigation request;
-  request.seconds = static_cast<double>(parse_duration(options.duration)) / 1e9;
+  const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
+  request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;
   if (request.seconds < kShortest)
     throw Error(fmt::format("--for takes {:.0f}s or more: of less nothing can be judged", kShortest));
   request.cpu_share = options.cpu / 100;
@@ -198,7 +206,7 @@ int investigate_live(const Options& options) {
   }
   const Place place(options.output);
   request.folder = place.folder();
-  if (::isatty(STDERR_FILENO) == 1) say("Watching for {}; Ctrl+C ends it with what it has\n", options.duration);
+  if (::isatty(STDERR_FILENO) == 1) say("Watching for {}; Ctrl+C ends it with what it has\n", duration);
   WatchedKernel watched = watch_kernel(request, plan);
   InvestigationResult result;
   result.kernel = watched.kernel.release;
@@ -211,6 +219,10 @@ int investigate_live(const Options& options) {
   result.trace_seconds = watched.recorded_seconds;
   result.unseen = plan.unseen;
   result.unseen.insert(result.unseen.end(), watched.unseen.begin(), watched.unseen.end());
+  if (place.keeps_files()) {
+    write_text(fmt::format("{}/{}", place.folder(), kEvidenceFile), json_evidence(result, watched.evidence));
+    watched.written.emplace_back(kEvidenceFile);
+  }
   result.cost = watched.cost;
   std::string trace = watched.recorded_seconds > 0 ? place.folder() + "/trace.kmt" : "";
   if (!trace.empty() && !could_read_trace(
@@ -224,19 +236,31 @@ int investigate_live(const Options& options) {
   return give(options, place, watched.written, trace, result);
 }
 
-int investigate_copies(const Options& options) {
-  if (options.dry_run) throw Error("--dry-run tells of this machine, --from reads copies: choose one");
-  CopiedKernel copied = read_copies(options.from);
-  InvestigationResult result;
-  InvestigationEvidence evidence;
-  evidence.threshold_bytes_per_s = threshold_of(options);
+// How states went that were copied, where they are all there is.
+void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, InvestigationResult& result) {
+  if (!copied.no_order.empty())
+    result.unseen.push_back({"which state came first", copied.no_order, "name the folders before and after"});
   if (!copied.no_times.empty()) {
-    result.unseen.push_back({"how fast it changed", copied.no_times, "copy /proc/uptime with the other files"});
+    result.unseen.push_back(
+        {"how fast it changed", copied.no_times, "copy /proc/uptime with the other files, or say the time: --for 1h"});
   } else if (copied.states.size() > 1) {
     evidence.states = states_over_time(copied.states, copied.page_size);
     evidence.seconds = static_cast<double>(copied.states.back().ticks - copied.states.front().ticks) / 1e9;
   }
-  if (copied.after) {
+}
+
+int investigate_copies(const Options& options) {
+  if (options.dry_run) throw Error("--dry-run tells of this machine, --from reads copies: choose one");
+  CopiedKernel copied = read_copies(options.from, options.duration.empty() ? 0 : parse_duration(options.duration));
+  InvestigationResult result;
+  InvestigationEvidence evidence;
+  const bool was_watched = !copied.evidence.empty();
+  if (was_watched)
+    read_evidence(copied.evidence, result, evidence);
+  else
+    take_states(copied, evidence, result);
+  if (!was_watched || !options.threshold.empty()) evidence.threshold_bytes_per_s = threshold_of(options);
+  if (copied.after && !was_watched) {
     result.kernel = copied.after->memory.release;
     result.machine = copied.after->memory.machine;
   }
@@ -245,18 +269,19 @@ int investigate_copies(const Options& options) {
     analysing.trace.files = {copied.trace};
     analysing.trace.progress = false;
     const auto has_stacks = [&] { return begins_with_stacks(analysing); };
-    if (!copied.before || !copied.after)
+    if (!was_watched && (!copied.before || !copied.after))
       read_trace(copied.trace, has_stacks(), evidence, result);  // there is nothing else
     else if (!could_read_trace(copied.trace, has_stacks, evidence, result))
       copied.trace.clear();
-    result.trace_seconds = evidence.trace ? evidence.trace->seconds() : 0;
-  } else {
+    if (!was_watched) result.trace_seconds = evidence.trace ? evidence.trace->seconds() : 0;
+  } else if (!was_watched || result.trace_seconds > 0) {
     result.unseen.push_back({"who allocates", "there is no trace among the copies", "kmemtrace record --stacks -d 1m"});
   }
   if (copied.before && copied.after) result.diff = diff(*copied.before, *copied.after);
+  result.narrowing = evidence.narrowing;
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
-  if (result.judgement.followed == 0 && result.diff)
+  if (!was_watched && result.judgement.followed == 0 && result.diff)
     result.unseen.push_back({"whether what changed goes on",
                              copied.no_times.empty() ? fmt::format("of {} states nothing is known but their difference",
                                                                    std::max<std::size_t>(copied.states.size(), 2))
@@ -272,8 +297,12 @@ CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("investigate", "Find what grows in the kernel's memory, and who makes it grow, in one go.");
   const auto options = std::make_shared<Options>();
-  CLI::Option* const duration =
-      command->add_option("--for", options->duration, "Watch for that time: 30s, 2m, 1h (default: 2m)")->type_name("T");
+  command
+      ->add_option("--for", options->duration,
+                   "Watch for that time: 30s, 2m, 1h (default: 2m)\nWith --from, what lies between the first copy and "
+                   "the last one: "
+                   "by default their uptimes say it.")
+      ->type_name("T");
   command
       ->add_option(
           "-o,--output", options->output,
@@ -288,7 +317,7 @@ CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
               "--from", options->from,
               "Investigate copies in FOLDER instead of this machine\nFOLDER/before and FOLDER/after, or a "
               "folder for each of more times, with copies of the kernel's files as `kmemtrace snapshot --from` "
-              "takes them; and trace.kmt, trace.dat or perf.data, where there is one.")
+              "takes them; and trace.kmt, trace.dat or perf.data, where there is one. Or a folder that -o wrote.")
           ->type_name("FOLDER");
   command
       ->add_option("--threshold", options->threshold,
@@ -300,7 +329,7 @@ CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
                    "ending cost, about a second, cannot be made less.")
       ->option_text("PERCENT")
       ->check(CLI::Range(0.01, 100.0));
-  from->excludes(duration)->excludes(dry_run);
+  from->excludes(dry_run);
   add_result_options(*command, options->result, "kmemtrace.investigate/1", "plain digits and full names");
   command->footer(kFooter);
   command->callback([options, &exit_code] {

@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "cli/investigation_evidence.hpp"
+#include "cli/names_in_time.hpp"
 #include "cli/snapshot_files.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
@@ -23,14 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string meminfo_in(const std::string& folder) {
-  std::error_code code;
-  for (const char* const name : {"/meminfo", "/proc/meminfo"})
-    if (fs::is_regular_file(folder + name, code)) return folder + name;
-  return {};
-}
-
-// Nanoseconds since boot, or of the wall clock; 0: not known.
+// Nanoseconds since boot; 0: not known.
 std::uint64_t uptime_of(const std::string& folder) {
   for (const char* const name : {"/uptime", "/proc/uptime"})
     if (const auto text = try_read_file(folder + name)) {
@@ -40,51 +35,50 @@ std::uint64_t uptime_of(const std::string& folder) {
   return 0;
 }
 
-std::uint64_t written_time_of(const std::string& folder) {
-  struct stat status {};
-  if (::stat(meminfo_in(folder).c_str(), &status) != 0 || status.st_mtim.tv_sec <= 0) return 0;
-  return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+// In the order that the folders' names say, or else that of their uptimes.
+void sort_by_time(const std::string& parent, std::vector<std::string>& names, CopiedKernel& copied) {
+  if (sort_by_time_said(names)) return;
+  const auto uptime = [&parent](const std::string& name) { return uptime_of(fmt::format("{}/{}", parent, name)); };
+  std::vector<std::string> by_uptime = names;
+  std::ranges::stable_sort(by_uptime, {}, uptime);
+  const bool tell =
+      uptime(by_uptime.front()) != 0 && std::ranges::adjacent_find(by_uptime, {}, uptime) == by_uptime.end();
+  if (tell)
+    names = std::move(by_uptime);
+  else
+    copied.no_order = fmt::format("neither names nor uptimes tell; they are taken as {}", fmt::join(names, ", "));
 }
 
-// By one clock for all. Files that were copied without their times were all written at once.
-void take_times(const std::vector<std::string>& folders, CopiedKernel& copied) {
-  constexpr std::uint64_t kLeastApart = 1'000'000'000;
-  const bool have_uptime =
-      std::ranges::all_of(folders, [](const std::string& folder) { return uptime_of(folder) != 0; });
-  std::vector<std::uint64_t> times;
-  times.reserve(folders.size());
-  for (std::size_t i = 0; i < folders.size(); ++i) {
-    times.push_back(have_uptime ? uptime_of(folders[i]) : written_time_of(folders[i]));
-    copied.states[i].ticks = times.back();
-  }
-  std::ranges::sort(times);
-  const std::uint64_t least = have_uptime ? 1 : kLeastApart;
-  const bool are_apart = std::ranges::adjacent_find(
-                             times, [least](std::uint64_t a, std::uint64_t b) { return b - a < least; }) == times.end();
-  if (are_apart && times.front() != 0) {
-    std::ranges::stable_sort(copied.states, {}, &StateSample::ticks);
-    return;
-  }
-  copied.no_times = have_uptime ? "copies have the same uptime"
-                                : "not all copies have an uptime, and their files were written at the same time";
-  for (StateSample& state : copied.states) state.ticks = 0;
+// Ticks of all states by one clock. When files were written says nothing: copies are written when they are copied.
+void take_times(const std::vector<std::string>& folders, std::uint64_t duration_ns, CopiedKernel& copied) {
+  std::vector<StateSample>& states = copied.states;
+  for (std::size_t i = 0; i < states.size(); ++i)
+    states[i].ticks = duration_ns != 0 ? duration_ns / (states.size() - 1) * i : uptime_of(folders[i]);
+  if (duration_ns != 0) return;
+  if (std::ranges::find(states, 0, &StateSample::ticks) != states.end())
+    copied.no_times = "not all copies have an uptime";
+  else if (std::ranges::adjacent_find(states, std::greater_equal(), &StateSample::ticks) != states.end())
+    copied.no_times = "their uptimes do not rise in the order of their names";
+  if (copied.no_times.empty()) return;
+  for (StateSample& state : states) state.ticks = 0;
 }
 
-void take_states(const std::string& folder, CopiedKernel& copied) {
+void take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
+  std::vector<std::string> names = names_in(folder);
+  std::erase_if(names, [&](const std::string& name) { return !has_copies(fmt::format("{}/{}", folder, name)); });
+  if (names.size() > 1) sort_by_time(folder, names, copied);
   std::vector<std::string> folders;
-  for (const std::string& name : names_in(folder)) {
-    const std::string place = fmt::format("{}/{}", folder, name);
-    if (meminfo_in(place).empty()) continue;
-    folders.push_back(place);
-    copied.states.push_back(collect_snapshot_from(place));
+  folders.reserve(names.size());
+  for (const std::string& name : names) {
+    folders.push_back(fmt::format("{}/{}", folder, name));
+    copied.states.push_back(collect_snapshot_from(folders.back()));
   }
-  if (folders.size() > 1) take_times(folders, copied);
+  if (folders.size() > 1) take_times(folders, duration_ns, copied);
 }
 
 std::optional<SnapshotResult> snapshot_in(const std::string& folder, const char* name) {
   const std::string path = folder + "/" + name;
-  if (!meminfo_in(path).empty()) return take_stock(parse_snapshot(collect_snapshot_from(path), 0));
+  if (has_copies(path)) return read_snapshot(path);
   if (is_snapshot_file(path + ".kmt")) return read_snapshot(path + ".kmt");
   return std::nullopt;
 }
@@ -98,12 +92,14 @@ std::string trace_in(const std::string& folder) {
 
 }  // namespace
 
-CopiedKernel read_copies(const std::string& folder) {
+CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   CopiedKernel copied;
   std::error_code code;
   if (!fs::is_directory(folder, code)) throw Error("--from needs a folder").at({folder, {}, {}});
   copied.trace = trace_in(folder);
-  take_states(folder, copied);
+  if (const std::string evidence = fmt::format("{}/{}", folder, kEvidenceFile); fs::is_regular_file(evidence, code))
+    copied.evidence = evidence;
+  take_states(folder, duration_ns, copied);
   if (!copied.states.empty()) copied.page_size = parse_snapshot(copied.states.front(), 0).page_size;
   copied.before = snapshot_in(folder, "before");
   copied.after = snapshot_in(folder, "after");
@@ -111,7 +107,7 @@ CopiedKernel read_copies(const std::string& folder) {
     if (!copied.before) copied.before = take_stock(parse_snapshot(copied.states.front(), 0));
     if (!copied.after) copied.after = take_stock(parse_snapshot(copied.states.back(), 0));
   }
-  if (copied.trace.empty() && !(copied.before && copied.after)) {
+  if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after)) {
     Error error("There is nothing to compare");
     error.hint(
         "It takes folders with copies of /proc/meminfo, slabinfo, … of two times at least (before, after), or a "

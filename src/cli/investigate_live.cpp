@@ -6,6 +6,7 @@
 #include <ctime>
 #include <memory>
 #include <thread>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,15 +16,18 @@
 #include "analysis/investigation.hpp"
 #include "analysis/memory_series.hpp"
 #include "analysis/sample_growth.hpp"
+#include "analysis/slabinfo_line.hpp"
 #include "analysis/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "capture/bpf/heap.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/features/capabilities.hpp"
 #include "capture/features/events.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
+#include "capture/sideband/process_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/investigate_states.hpp"
@@ -64,10 +68,23 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
 unsigned cpus_online() { return static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L)); }
 
 double most_cpu_seconds(const LiveInvestigation& request) {
   return std::max(request.cpu_share * request.seconds * cpus_online(), 2 * kFixedSeconds);
+}
+
+// Where version 1 accounts memory, all are in the root of version 2, which BPF programs see.
+void name_memory_cgroups(GrowthSeen& seen) {
+  std::unordered_map<std::uint32_t, std::string> known;
+  for (GrowthGroup& group : seen.groups) {
+    if (group.cgroup != "/" || group.process == 0) continue;
+    const auto [found, is_new] = known.try_emplace(group.process);
+    if (is_new) found->second = memory_cgroup_of(group.process);
+    if (!found->second.empty()) group.cgroup = found->second;
+  }
 }
 
 // Samples, followed as long as they live.
@@ -77,7 +94,7 @@ class Sampler {
       : mean_bytes_(mean_bytes),
         begin_ns_(now_ns()),
         begin_unix_ns_(unix_ns()),
-        growth_(mean_bytes, kernel.symbols(), begin_ns_, seconds, static_cast<std::uint32_t>(::getpid())),
+        growth_(mean_bytes, kernel.symbols(), begin_ns_, seconds, static_cast<std::uint32_t>(::getpid()), page_bytes()),
         profile_(mean_bytes, kernel.symbols(), [&kernel](std::uint64_t id) { return kernel.cgroup_name(id); }),
         kernel_(kernel),
         watcher_(request_of(mean_bytes), {[this](const HeapSample& sample) {
@@ -93,11 +110,15 @@ class Sampler {
   std::uint64_t samples() const { return growth_.samples(); }
   std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
   std::uint64_t begin_ns() const { return begin_ns_; }
+  std::uint64_t kernel_bytes() const { return watcher_.memory(); }
   GrowthSeen seen() {
     watcher_.drain();
     if (watcher_.losses().ends > 0)
       growth_.reconcile(now_ns(), [this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
-    return growth_.seen(now_ns(), LiveKernel::release(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); });
+    GrowthSeen seen =
+        growth_.seen(now_ns(), LiveKernel::release(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); });
+    name_memory_cgroups(seen);
+    return seen;
   }
   HeapProfileForms forms() {
     if (watcher_.losses().ends > 0)
@@ -168,6 +189,10 @@ class Watch {
       watched_.written.emplace_back("profile.kmt");
       const std::vector<UnseenSource> lost = sampler_->unseen();
       watched_.unseen.insert(watched_.unseen.end(), lost.begin(), lost.end());
+      // Its maps shall not be what grew. The kernel takes them back a little later.
+      earlier_samples_ += sampler_->samples();
+      sampler_.reset();
+      std::this_thread::sleep_for(kPause);
     }
     watched_.after = collect_snapshot();
     write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
@@ -220,6 +245,8 @@ class Watch {
     if (seconds() < next_state_) return;
     next_state_ = seconds() + plan_.state_interval;
     StateSample state = sample_memory_state();
+    add_recorder(state, {.ring_buffers = recording_ ? kMostTraceBuffer : 0,
+                         .bpf_maps = sampler_ ? sampler_->kernel_bytes() : 0});
     if (auto zones = try_read_file("/proc/zoneinfo")) state.texts.emplace_back("zoneinfo", std::move(*zones));
     state.ticks = now_ns();
     states_.push_back(std::move(state));
@@ -270,6 +297,7 @@ class Watch {
   std::vector<StateSample> states_;
   double next_state_ = 0;
   bool recorded_ = false;
+  bool recording_ = false;
   std::uint64_t trace_begin_ns_ = 0;
   std::uint64_t events_ = 0;
 };
@@ -284,16 +312,9 @@ std::string any_of(const char* field, const std::vector<std::string>& values) {
 // Bytes of an object with padding, by slabinfo: what kernels that do not name caches where they allocate are asked for.
 std::vector<std::string> object_bytes(const std::vector<std::string>& caches, const StateSample& snapshot) {
   std::vector<std::string> sizes;
-  std::string_view text = text_of(snapshot, "slabinfo");
-  for (const std::string& cache : caches) {
-    const std::size_t at = text.find("\n" + cache + " ");
-    if (at == std::string_view::npos) continue;
-    unsigned long long active = 0;
-    unsigned long long all = 0;
-    unsigned long long bytes = 0;
-    const std::string line(text.substr(at + 1 + cache.size(), 80));
-    if (std::sscanf(line.c_str(), "%llu %llu %llu", &active, &all, &bytes) == 3) sizes.push_back(std::to_string(bytes));
-  }
+  for (const std::string_view line : split(text_of(snapshot, "slabinfo"), '\n'))
+    if (const auto cache = parse_slabinfo_line(line); cache && std::ranges::find(caches, cache->name) != caches.end())
+      sizes.push_back(fmt::format("{:.0f}", cache->object_bytes));
   return sizes;
 }
 
@@ -358,7 +379,10 @@ void Watch::record_narrowed() {
       turn();
       return is_over() || recording_is_over();
     };
-    steps.started = [this] { trace_begin_ns_ = now_ns(); };
+    steps.started = [this] {
+      trace_begin_ns_ = now_ns();
+      recording_ = true;
+    };
     steps.record = [&](const RecordHooks& hooks, const OpenSink&) {
       RecordHooks counted = hooks;
       counted.progress = [&](const RecordProgress& now, const std::function<RawRecording()>& recording) {
@@ -368,11 +392,13 @@ void Watch::record_narrowed() {
       return record(tracefs, request, counted);
     };
     const auto [outcome, written] = run_recording(options, output, steps);
+    recording_ = false;
     watched_.recorded_seconds = outcome.seconds;
     watched_.written.emplace_back("trace.kmt");
     if (!outcome.write_error.empty()) watched_.unseen.push_back({"the end of the recording", outcome.write_error, ""});
     print_notes(outcome);
   } catch (const Error& error) {  // what was seen otherwise is worth telling
+    recording_ = false;
     watched_.unseen.push_back({"an exact recording", error.what(), error.hint()});
   }
 }

@@ -55,8 +55,8 @@ it. Some files are for root alone.
 
 Exit status:
   0    shown or written
-  2    wrong usage, or the file or folder cannot be read
-  3    not permitted to read the file)";
+  2    wrong usage, or a file or folder cannot be read or written
+  3    not permitted to read or write the file)";
 
 SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel) {
   KernelMemory memory = parse_snapshot(sample, kernel.page_size);
@@ -115,6 +115,8 @@ void take_series(const Options& options) {
     return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
   };
   std::uint64_t taken = 0;
+  std::uint64_t late = 0;     // since the one before took longer than the interval
+  std::uint64_t longest = 0;  // ns that one took
   for (std::uint64_t next = 0; !guard.interrupted() && (options.lasting.empty() || next <= most);) {
     if (elapsed() < next) {
       std::this_thread::sleep_for(kTurn);
@@ -125,11 +127,17 @@ void take_series(const Options& options) {
     sample.ticks = now;
     file.add(sample);
     ++taken;
+    longest = std::max(longest, elapsed() - now);
+    if (elapsed() > next + every) ++late;
     next = std::max(next + every, elapsed());
   }
   file.finish();
-  fmt::print(stderr, "{}: {} snapshots in {}, {}\n", printable(options.output), humane_count(taken),
-             humane_duration(elapsed()), humane_bytes(file.bytes()));
+  const std::uint64_t lasted = elapsed();
+  fmt::print(stderr, "{}: {} snapshot{} in {}, {}\n", printable(options.output), humane_count(taken),
+             taken == 1 ? "" : "s", humane_duration(lasted), humane_bytes(file.bytes()));
+  if (late > 0)
+    fmt::print(stderr, "{} of them began late: reading all files takes {} here, which is the shortest interval\n",
+               humane_count(late), humane_duration(longest));
 }
 
 void run_snapshot(Options& options) {

@@ -13,6 +13,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/result_file.hpp"
 #include "formats/kmt/snapshot.hpp"
+#include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
 
 namespace kmt {
@@ -34,6 +35,8 @@ bool is_snapshot_file(const std::string& path) {
     return false;
   }
 }
+
+bool is_snapshot(const std::string& path) { return is_snapshot_file(path) || has_copies(path); }
 
 bool has_snapshots(const std::string& path) {
   try {
@@ -59,6 +62,7 @@ SnapshotResult SnapshotFile::at(std::size_t index, std::uint64_t* elapsed_ns) {
 }
 
 SnapshotResult read_snapshot(const std::string& path) {
+  if (has_copies(path)) return take_stock(parse_snapshot(collect_snapshot_from(path), 0));
   SnapshotFile file(path);
   return file.at(file.size() - 1);
 }

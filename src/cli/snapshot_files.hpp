@@ -15,6 +15,8 @@ namespace kmt {
 
 // Whether it is a snapshot, and no trace. False for what cannot be opened and what is no regular file.
 bool is_snapshot_file(const std::string& path);
+// Whether it is a snapshot, or a folder with copies of the kernel's files.
+bool is_snapshot(const std::string& path);
 // Whether there is a first and a last one: in a series, or in a trace.
 bool has_snapshots(const std::string& path);
 
@@ -32,7 +34,7 @@ class SnapshotFile {
   kmt_format::SnapshotReader reader_;
 };
 
-// The last one. Throws Error.
+// The last one of a file, or what a folder has copies of. Throws Error.
 SnapshotResult read_snapshot(const std::string& path);
 // All of them, or as many as say how they went. Throws Error where none can be read.
 SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s);

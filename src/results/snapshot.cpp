@@ -60,6 +60,7 @@ std::span<const Column<SlabCacheUse>> slab_cache_columns() { return kColumns; }
 
 std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup) {
   if (const auto kernel = find_number(cgroup.values, "kernel")) return kernel;
+  if (const auto kernel = find_number(cgroup.values, "kmem.usage_in_bytes")) return kernel;  // version 1
   std::optional<std::uint64_t> sum;
   for (const std::string_view part : kKernelParts)
     if (const auto value = find_number(cgroup.values, part)) sum = sum.value_or(0) + *value;

@@ -56,7 +56,7 @@ struct SnapshotResult {
 
 std::span<const Column<SlabCacheUse>> slab_cache_columns();
 
-// What a cgroup's memory.stat says of the kernel's memory for it, its children's included. Empty: it does not say.
+// What a cgroup's files say of the kernel's memory for it, its children's included. Empty: they do not.
 std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup);
 std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup);
 

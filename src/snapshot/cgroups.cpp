@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// memory.stat of every cgroup.
+// memory.stat of every cgroup, and of version 1 memory.kmem.usage_in_bytes.
 #include <unordered_map>
 
 #include "snapshot/parsers.hpp"
@@ -8,15 +8,18 @@
 namespace kmt {
 
 void parse_cgroups(std::string_view text, KernelMemory& memory) {
-  constexpr std::string_view kFile = "/memory.stat:";
+  constexpr std::string_view kStat = "/memory.stat:";
+  constexpr std::string_view kKernel = "/memory.kmem.usage_in_bytes:";
   std::unordered_map<std::string_view, std::size_t> known;  // paths in the text
   each_line(text, [&](std::string_view line) {
     if (line.empty()) return;
     // A cgroup may be called anything, numbers may not.
-    const std::size_t at = line.rfind(kFile);
+    std::size_t at = line.rfind(kKernel);
+    const bool is_kernel = at != std::string_view::npos && whole_number(line.substr(at + kKernel.size())).has_value();
+    if (!is_kernel) at = line.rfind(kStat);
     if (at == std::string_view::npos) return keep_unknown("cgroups", line, memory);
-    Words words(line.substr(at + kFile.size()));
-    const std::string_view name = words.next();
+    Words words(line.substr(at + (is_kernel ? kKernel : kStat).size()));
+    const std::string_view name = is_kernel ? "kmem.usage_in_bytes" : words.next();
     const auto value = whole_number(words.next(), UINT64_MAX);  // limits are
     if (name.empty() || !value || !words.empty()) return keep_unknown("cgroups", line, memory);
     const std::string_view path = line.substr(0, at);

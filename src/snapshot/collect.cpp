@@ -8,12 +8,14 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/klog.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -34,6 +36,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostBytes = 60u << 20;
 constexpr std::size_t kMostOfAFile = 16u << 20;
 constexpr std::size_t kMostOfAnAttribute = 4096;
+constexpr std::size_t kMostOfANumber = 64;
 constexpr std::size_t kMostFiles = 100'000;   // of a folder
 constexpr std::size_t kMostDepth = 64;        // of cgroups
 constexpr std::chrono::seconds kMostTime(3);  // of a source; a part of it would mislead who compares
@@ -159,6 +162,9 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
     left.pop_back();
     const Reading one = read_some(root + place.path + "/memory.stat", {kMostOfAnAttribute * 4, limits.until});
     append_lines(place.path + "/memory.stat:", one.text, all.text);
+    // Version 1 counts the kernel's memory in a file of its own.
+    const Reading kernel = read_some(root + place.path + "/memory.kmem.usage_in_bytes", {kMostOfANumber, limits.until});
+    append_lines(place.path + "/memory.kmem.usage_in_bytes:", kernel.text, all.text);
     if (one.error == EACCES) all.error = one.error;
     if (place.depth >= kMostDepth) continue;
     std::error_code code;
@@ -171,7 +177,7 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
   return all;
 }
 
-// Where cgroups that account memory are mounted: version 1's controller, or version 2.
+// Where cgroups that account memory are mounted: version 1's controller, or version 2. Empty: nowhere.
 std::string cgroup_root() {
   std::string root;
   const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
@@ -184,7 +190,7 @@ std::string cgroup_root() {
     if (type == "cgroup" && options.find(",memory,") != std::string::npos) root = place;
     if (type == "cgroup2" && root.empty()) root = place;
   });
-  return root.empty() ? "/sys/fs/cgroup" : root;
+  return root;
 }
 
 std::string percpu_lines(std::string_view log) {
@@ -280,7 +286,10 @@ constexpr SnapshotSource kOwnerStacks = {"page_owner_stacks", "/sys/kernel/debug
 
 Reading read_live(const SnapshotSource& source, const Limits& limits) {
   if (source.kind == SourceKind::boot_messages) return read_kernel_log();
-  if (source.kind == SourceKind::cgroups) return read_cgroups(cgroup_root(), limits);
+  if (source.kind == SourceKind::cgroups) {
+    const std::string root = cgroup_root();
+    return root.empty() ? Reading{.error = ENODEV} : read_cgroups(root, limits);
+  }
   Reading reading = read_path(source, std::string(source.path), limits);
   if (reading.error != ENOENT) return reading;
   Reading older = read_older(source, "", limits);
@@ -295,16 +304,44 @@ Reading read_copy(const SnapshotSource& source, const std::string& folder, const
   return reading;
 }
 
+bool is_in_debugfs(const SnapshotSource& source) { return source.path.starts_with("/sys/kernel/debug/"); }
+
+bool debugfs_is_mounted() {
+  constexpr unsigned long kDebugfsMagic = 0x64626720;
+  struct statfs status {};
+  return ::statfs("/sys/kernel/debug", &status) == 0 && static_cast<unsigned long>(status.f_type) == kDebugfsMagic;
+}
+
+struct Absence {
+  std::string why;
+  std::string how;  // to get it
+};
+
+Absence why_absent(const SnapshotSource& source, int error) {
+  const std::string how(source.how);
+  if (error == EACCES || error == EPERM) {
+    if (::geteuid() != 0) return {"not permitted", "run as root"};
+    return {"not permitted, though root asks", "ask outside of the container, or of a kernel without lockdown"};
+  }
+  if (error == ENODEV && source.kind == SourceKind::cgroups)
+    return {"no cgroups are mounted", "mount -t cgroup2 cgroup2 /sys/fs/cgroup"};
+  if (error == ENOENT && source.kind == SourceKind::cgroups) return {"the memory controller is not switched on", how};
+  if (error == ENOENT && source.kind == SourceKind::boot_messages)
+    return {"what was said at boot is no longer in the kernel's log", how};
+  if (error == ENOENT && is_in_debugfs(source) && !debugfs_is_mounted())
+    return {"debugfs is not mounted", "mount -t debugfs debugfs /sys/kernel/debug; where it is not there then: " + how};
+  if (error == ENOENT) return {fmt::format("this kernel has no {}", source.path), how};
+  if (error == EBUSY && source.name == "kmemleak") return {"it is switched off", how};
+  return {fmt::format("cannot be read: {}", std::generic_category().message(error)), how};
+}
+
 void take_live(const SnapshotSource& source, Collector& collector) {
   if (source.name == "page_owner")
     if (Reading stacks = read_live(kOwnerStacks, collector.limits()); stacks.error == 0)
       return collector.take(kOwnerStacks, std::move(stacks), "", "");
   Reading reading = read_live(source, collector.limits());
-  const bool forbidden = reading.error == EACCES || reading.error == EPERM;
-  const std::string why = forbidden                 ? "not permitted"
-                          : reading.error == ENOENT ? fmt::format("this kernel has no {}", source.path)
-                                                    : fmt::format("cannot be read (errno {})", reading.error);
-  collector.take(source, std::move(reading), why, forbidden ? "run as root" : source.how);
+  const Absence absence = reading.error == 0 ? Absence() : why_absent(source, reading.error);
+  collector.take(source, std::move(reading), absence.why, absence.how);
 }
 
 // They tell nothing of a trace's objects, and can be large.
@@ -337,6 +374,11 @@ void complete_sample(StateSample& sample, bool with_page_owner) {
   }
   StateSample more = collector.finish();
   std::ranges::move(more.texts, std::back_inserter(sample.texts));
+}
+
+bool has_copies(const std::string& folder) {
+  std::error_code code;
+  return fs::is_regular_file(folder + "/meminfo", code) || fs::is_regular_file(folder + "/proc/meminfo", code);
 }
 
 StateSample collect_snapshot_from(const std::string& folder) {

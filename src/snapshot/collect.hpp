@@ -15,6 +15,8 @@ StateSample collect_snapshot();
 // objects that live, and page_owner, which is the largest, only if asked for. It reads no more, and no longer, than
 // collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
+// Whether a folder has at least a copy of meminfo, where collect_snapshot_from() looks for it.
+bool has_copies(const std::string& folder);
 // The same of copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, …
 // The text "uname" is that of `uname -a`, if it is there. Throws Error where there is no meminfo.
 StateSample collect_snapshot_from(const std::string& folder);

@@ -58,6 +58,7 @@ struct Step {
 
 constexpr Step kSteps[] = {
     {"sockstat", parse_sockstat},
+    {"recorder", parse_recorder},
     {"percpu_stats", parse_percpu_stats},
     {"dmesg", parse_boot_messages},
     {"slabinfo", parse_slabinfo},

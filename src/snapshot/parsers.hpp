@@ -15,6 +15,7 @@ void keep_unknown(std::string_view source, std::string_view line, KernelMemory& 
 void parse_meminfo(std::string_view text, KernelMemory& memory);
 void parse_vmstat(std::string_view text, KernelMemory& memory);
 void parse_sockstat(std::string_view text, KernelMemory& memory);
+void parse_recorder(std::string_view text, KernelMemory& memory);
 void parse_percpu_stats(std::string_view text, KernelMemory& memory);
 // "percpu: Embedded 53 pages/cpu …", where the boot messages still have it; with a known page size.
 void parse_boot_messages(std::string_view text, KernelMemory& memory);

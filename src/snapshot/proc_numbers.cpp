@@ -47,10 +47,19 @@ void keep_unknown(std::string_view source, std::string_view line, KernelMemory& 
 }
 
 void parse_meminfo(std::string_view text, KernelMemory& memory) {
+  // A number whose end is missing would be a wrong one.
+  if (!text.empty() && !text.ends_with('\n') && !text.ends_with(" kB")) {
+    memory.missing.push_back({"meminfo", "its last line is cut off", "copy /proc/meminfo as a whole"});
+    text = text.substr(0, text.rfind('\n') + 1);  // none: npos + 1
+  }
   parse_numbers(text, "meminfo", memory.meminfo, memory);
 }
 
 void parse_vmstat(std::string_view text, KernelMemory& memory) { parse_numbers(text, "vmstat", memory.vmstat, memory); }
+
+void parse_recorder(std::string_view text, KernelMemory& memory) {
+  parse_numbers(text, "recorder", memory.recorder, memory);
+}
 
 // "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": pairs behind the protocol's name.
 void parse_sockstat(std::string_view text, KernelMemory& memory) {

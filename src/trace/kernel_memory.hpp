@@ -134,7 +134,8 @@ struct KernelMemory {
   std::vector<VmallocCaller> vmalloc;
   std::vector<AllocationSite> allocinfo;
   PercpuUse percpu;
-  NamedAmounts sockets;  // "TCP mem", in pages; "FRAG memory", in bytes
+  NamedAmounts sockets;   // "TCP mem", in pages; "FRAG memory", in bytes
+  NamedAmounts recorder;  // of who took the snapshot: "ring_buffers" and "bpf_maps", in bytes
   std::vector<CgroupMemory> cgroups;
   std::vector<AllocationSite> slab_allocations;  // alloc_traces: of objects that live
   std::vector<AllocationSite> slab_frees;        // free_traces: who freed the objects that are free

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "results/group.hpp"
 #include "trace/kernel_release.hpp"
+#include "trace/page_block.hpp"
 
 namespace kmt {
 
@@ -87,7 +88,7 @@ EventFields EventNames::fields_of(const StreamedEvent& streamed) {
     fields.bytes_requested = event.bytes_requested;
     fields.bytes_allocated = event.bytes_allocated;
   } else if (allocates && streamed.outcome != Outcome::impossible_order) {
-    fields.bytes_requested = fields.bytes_allocated = info_.page_size << event.order;
+    fields.bytes_requested = fields.bytes_allocated = block_bytes(info_, event.order);
   }
   if (event.call_site.value != 0) {
     const std::uint64_t call_site = info_.call_sites[event.call_site.value];

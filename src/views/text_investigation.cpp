@@ -61,12 +61,21 @@ std::string verdict_text(const InvestigationResult& result) {
   return "No growth: nothing rose more than what comes and goes at random may do.";
 }
 
+// Estimates of what was not recorded come on top of what was.
+template <typename Row>
+double all_of(const GrowthFinding& finding, const std::vector<Row>& rows) {
+  double sum = 0;
+  for (const Row& row : rows) sum += row.bytes;
+  return std::max({finding.bytes, sum, 1.0});
+}
+
 std::string sites_text(const GrowthFinding& finding, const TextStyle& style) {
   Table table{{{"Call site", true}, {"Cache", true, 1}, {"Live"}, {"Objects", false, 2}, {"Share"}}, {}};
   for (std::size_t i = 0; i < std::min(finding.sites.size(), kMostRows); ++i) {
     const FindingSite& site = finding.sites[i];
-    table.rows.push_back({{ascii(site.call_site), ascii(site.cache), size_text(site.bytes, style),
-                           say_count(whole(site.objects), style), percent(site.bytes, std::max(finding.bytes, 1.0))}});
+    table.rows.push_back(
+        {{ascii(site.call_site), ascii(site.cache), size_text(site.bytes, style), say_count(whole(site.objects), style),
+          percent(site.bytes, all_of(finding, finding.sites))}});
   }
   return to_text(table, style);
 }
@@ -100,7 +109,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
     out += labelled(i == 0 ? "process" : "",
                     fmt::format("{}{}, {} of it", process_text(process),
                                 process.cgroup.empty() ? "" : ", cgroup " + ascii(process.cgroup),
-                                percent(process.bytes, std::max(finding.bytes, 1.0))),
+                                percent(process.bytes, all_of(finding, finding.processes))),
                     style);
   }
   bool is_first = true;
@@ -116,6 +125,12 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
     is_first = false;
   }
   return out + sites_text(finding, style);
+}
+
+bool explains_too_much(const StateGrowth& state) {
+  constexpr double kClearly = 1.05;
+  const double rate = state.trend.bytes_per_s;
+  return rate > 0 && state.explained_bytes_per_s > kClearly * rate;
 }
 
 std::string states_text(const Judgement& judgement, const TextStyle& style) {
@@ -140,7 +155,14 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
                               : ""}});
   }
   if (table.rows.empty()) return {};
-  return "\n" + heading("By the kernel's own account", style) + to_text(table, style);
+  std::string out = "\n" + heading("By the kernel's own account", style) + to_text(table, style);
+  if (std::ranges::any_of(judgement.states, explains_too_much))
+    out +=
+        hanging("  ",
+                "Where findings took more than a line grew by, all of it counts as explained: others gave back as much "
+                "as is left over, or the findings are estimates.",
+                style);
+  return out;
 }
 
 std::string recording_text(const InvestigationResult& result, const TextStyle& style) {
@@ -150,7 +172,7 @@ std::string recording_text(const InvestigationResult& result, const TextStyle& s
   for (const std::uint64_t size : result.narrowing.sizes) of.push_back(kmalloc_name(size));
   if (result.narrowing.pages) of.emplace_back("pages that are no user's");
   std::string text = fmt::format("{} of {}", seconds_text(result.trace_seconds),
-                                 of.empty() ? "everything" : fmt::format("{}", fmt::join(of, ", ")));
+                                 of.empty() ? "all that the trace has" : fmt::format("{}", fmt::join(of, ", ")));
   if (result.lost_events > 0) text += fmt::format("; {} events were lost", say_count(result.lost_events, style));
   return labelled("recorded", text, style);
 }

@@ -123,22 +123,41 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   const KernelMemory& memory = result.memory;
   Table table{{{"Zone", true}, {"Managed"}, {"Free"}, {"On CPUs' lists", false, 2}, {"Largest free block", false, 1}},
               {}};
+  const auto in_bytes = [&](std::uint64_t pages) { return say_bytes(pages * memory.page_size, style); };
+  std::uint64_t all_managed = 0;
+  std::uint64_t all_free = 0;
+  std::uint64_t all_on_cpus = 0;
   for (const MemoryZone& zone : memory.zones) {
-    std::uint64_t free = 0;
+    std::uint64_t in_blocks = 0;
     std::string largest_block = "-";
     for (std::size_t order = 0; order < std::min<std::size_t>(zone.free.size(), 40); ++order) {
-      free += zone.free[order] << order;
+      in_blocks += zone.free[order] << order;
       if (zone.free[order] != 0)
-        largest_block = fmt::format("{} (order {})", say_bytes(std::uint64_t{memory.page_size} << order, style), order);
+        largest_block = fmt::format("{} (order {})", in_bytes(std::uint64_t{1} << order), order);
     }
     const auto managed = find_number(zone.values, "managed");
-    if (managed.value_or(0) == 0 && free == 0) continue;
-    const auto in_bytes = [&](std::uint64_t pages) { return say_bytes(pages * memory.page_size, style); };
-    table.rows.push_back(
-        {{fmt::format("node {} {}", zone.node, ascii(zone.name)), managed ? in_bytes(*managed) : "-",
-          in_bytes(find_number(zone.values, "free").value_or(free)), in_bytes(zone.cpu_list_pages), largest_block}});
+    const std::uint64_t free = find_number(zone.values, "free").value_or(in_blocks);
+    if (managed.value_or(0) == 0 && free == 0 && zone.cpu_list_pages == 0) continue;
+    all_managed += managed.value_or(0);
+    all_free += free;
+    all_on_cpus += zone.cpu_list_pages;
+    table.rows.push_back({{fmt::format("node {} {}", zone.node, ascii(zone.name)), managed ? in_bytes(*managed) : "-",
+                           in_bytes(free), in_bytes(zone.cpu_list_pages), largest_block}});
   }
-  return table.rows.empty() ? "" : "\n" + heading("Zones", style) + to_text(table, style);
+  if (table.rows.empty()) return {};
+  table.rows.push_back(
+      {{"total", all_managed == 0 ? "-" : in_bytes(all_managed), in_bytes(all_free), in_bytes(all_on_cpus), ""}});
+  table.rows.back().aside = true;
+  const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
+  std::string remark = fmt::format("Free and the CPUs' lists are {} together", say_bytes(in_zones, style));
+  // Some kernels of virtual machines count memory that no zone has.
+  constexpr std::uint64_t kMuch = 64 << 20;
+  const std::uint64_t said = number_or_0(memory.meminfo, "MemFree") + all_on_cpus * memory.page_size;
+  if (said > in_zones + kMuch)
+    remark += fmt::format("; meminfo says {} more, of memory that no zone has.", say_bytes(said - in_zones, style));
+  else
+    remark += ": \"free\" above, but for what came and went while the files were read.";
+  return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);
 }
 
 // A line each, and the stack wrapped under it.

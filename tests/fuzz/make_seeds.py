@@ -51,8 +51,21 @@ def write_perf_seeds(folder):
 
 
 # What those machines' files do not have.
-OTHER_TEXTS = b"""@meminfo
+MEMINFO = b"""@meminfo
 MemTotal: 1000 kB
+MemFree: 500 kB
+Buffers: 0 kB
+Cached: 20 kB
+AnonPages: 30 kB
+Shmem: 5 kB
+Slab: 80 kB
+KernelStack: 4 kB
+PageTables: 8 kB
+VmallocUsed: 9 kB
+"""
+OTHER_TEXTS = MEMINFO + b"""@recorder
+ring_buffers 4096
+bpf_maps 8192
 @vmallocinfo
 0x00000000ee3ff000-0x00000000c6dcd0e5   20480 dup_task_struct+0xca/0x100 pages=4 vmalloc N0=4
 0x0000000000000005-0x0000000000000006    8192 unpurged vm_area
@@ -76,6 +89,7 @@ allocinfo - version: 1.0
 @cgroups
 /a/memory.stat:anon 5
 /a/memory.stat:slab 7
+/a/memory.kmem.usage_in_bytes:9
 @alloc_traces
 kmalloc-96/alloc_traces:     25 take+0x1/0x2 [mod] waste=400/16 age=1/2/3 pid=1-2 cpus=0
 kmalloc-96/alloc_traces:\ttake+0x1/0x2
@@ -94,15 +108,26 @@ kmemleak\tnot there\tboot with it
 """
 
 
+def first_lines(path, prefix=b''):
+    with open(path, 'rb') as file:
+        return b''.join(prefix + line for line in file.readlines()[:LINES])
+
+
 def write_snapshot_seeds(folder):
-    """The first lines of each file of each machine, in one text."""
+    """The first lines of each file of each machine, in one text; what debugging features say with a made meminfo."""
     data = os.path.join(HERE, '..', 'data', 'snapshot')
-    for machine in sorted(os.listdir(data)):
-        for when in sorted(os.listdir(os.path.join(data, machine))):
-            seed = b''
-            for name in sorted(os.listdir(os.path.join(data, machine, when))):
-                with open(os.path.join(data, machine, when, name), 'rb') as file:
-                    seed += f'@{name}\n'.encode() + b''.join(file.readlines()[:LINES])
+    for machine in sorted(entry.name for entry in os.scandir(data) if entry.is_dir()):
+        for when in sorted(entry.name for entry in os.scandir(os.path.join(data, machine)) if entry.is_dir()):
+            place = os.path.join(data, machine, when)
+            seed = b'' if os.path.exists(os.path.join(place, 'meminfo')) else MEMINFO
+            for entry in sorted(os.scandir(place), key=lambda entry: entry.name):
+                if entry.is_file():
+                    seed += f'@{entry.name}\n'.encode() + first_lines(entry.path)
+            slab = os.path.join(place, 'sys/kernel/debug/slab')
+            for name in ('alloc_traces', 'free_traces') if os.path.exists(slab) else ():
+                seed += f'@{name}\n'.encode()
+                for cache in sorted(os.listdir(slab)):
+                    seed += first_lines(os.path.join(slab, cache, name), f'{cache}/{name}:'.encode())
             write(folder, f'{machine}.{when}', seed)
     write(folder, 'others', OTHER_TEXTS)
 

@@ -181,6 +181,20 @@ class Snapshot(unittest.TestCase):
         self.assertAlmostEqual(32 * MIB, line(after, 'user.shmem') - line(before, 'user.shmem'), delta=self.SLACK)
         self.assertAlmostEqual(before_left, after_left, delta=self.SLACK)
 
+    def test_a_recordings_own_buffers_are_nobody_elses(self):
+        """Compared with a snapshot without a recorder, its ring buffers are a line of their own."""
+        with tempfile.TemporaryDirectory() as folder:
+            trace, alone = os.path.join(folder, 'trace.kmt'), os.path.join(folder, 'alone.kmt')
+            subprocess.run([PROGRAM, 'snapshot', '-o', alone], check=True)
+            subprocess.run([PROGRAM, 'record', '--backend', 'tracefs', '--buffer', '24M', '-d', '1s', '-o', trace],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            size = 24 * MIB * os.cpu_count()
+            self.assertAlmostEqual(size, line(snapshot(trace), 'recorder'), delta=self.SLACK)
+            done = subprocess.run([PROGRAM, 'diff', alone, trace, '--json'], stdout=subprocess.PIPE, check=True)
+            changed = {one['id']: one['b'] - one['a'] for one in json.loads(done.stdout)['balance']}
+            self.assertAlmostEqual(size, changed['recorder'], delta=self.SLACK)
+            self.assertLess(abs(changed['unaccounted']), size / 2)
+
     @staticmethod
     def wait_until_larger(path):
         def size():

@@ -11,6 +11,7 @@
 #include "analysis/investigation.hpp"
 #include "analysis/leaks.hpp"
 #include "analysis/sample_growth.hpp"
+#include "views/text_investigation.hpp"
 
 namespace kmt {
 namespace {
@@ -270,7 +271,7 @@ class Names : public SymbolNames {
 TEST(SampleGrowth, FollowsSamplesOverTime) {
   const Names names;
   constexpr std::uint64_t kMean = 1024;
-  SampleGrowth growth(kMean, names, 1'000'000'000, 64, 99);  // a second each step
+  SampleGrowth growth(kMean, names, 1'000'000'000, 64, 99, 4096);  // a second each step
   const std::vector<std::uint64_t> stack = {1, 2};
   HeapSample sample;
   sample.call_site = 1;
@@ -299,10 +300,69 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(group.live[i], expected[i] * (64 << 10), 1) << i;
 }
 
+TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {
+  const Names names;
+  for (const std::uint64_t page : {4096u, 65536u}) {
+    SampleGrowth growth(1, names, 0, 64, 99, page);
+    HeapSample sample;
+    sample.call_site = 1;
+    sample.pages = true;
+    sample.requested = sample.allocated = page << 2;
+    sample.followed = true;
+    growth.add(sample);
+    const GrowthSeen seen = growth.seen(2'000'000'000, "6.18.0", [](std::uint64_t) { return std::string(); });
+    ASSERT_EQ(seen.groups.size(), 1u);
+    EXPECT_EQ(seen.groups.front().cache, "pages of order 2");
+  }
+}
+
+TEST(InvestigationText, SharesAddUpToNoMoreThanAll) {
+  InvestigationResult result;
+  GrowthFinding& finding = result.judgement.findings.emplace_back();
+  finding.call_site = "take+0x1";
+  finding.bytes = 100 << 10;  // recorded; what was not is estimated on top of it
+  for (const char* const name : {"take+0x1", "other+0x2"}) {
+    FindingSite& site = finding.sites.emplace_back();
+    site.call_site = name;
+    site.stack = {name};
+    site.bytes = 80 << 10;
+  }
+  finding.processes.emplace_back().bytes = 100 << 10;
+  StateGrowth& state = result.judgement.states.emplace_back();
+  state.name = "filp";
+  state.last = 1 << 20;
+  state.trend.growth = Growth::steady;
+  state.trend.bytes_per_s = 1000;
+  state.explained_bytes_per_s = 1020;
+  result.judgement.followed = 1;
+  std::string text = text_investigation(result, {});
+  const std::size_t first = text.find("50%");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_NE(text.find("50%", first + 1), std::string::npos) << text;
+  EXPECT_EQ(text.find("80%"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Where findings took more"), std::string::npos) << text;
+  state.explained_bytes_per_s = 3000;
+  text = text_investigation(result, {});
+  EXPECT_EQ(text.find("300%"), std::string::npos) << text;
+  EXPECT_NE(text.find("Where findings took more"), std::string::npos) << text;
+}
+
+// A soft interrupt runs on the stack of whatever was interrupted, which asked for nothing.
+TEST(GrowthClusters, InterruptsEndWhereTheyBegin) {
+  const std::vector<std::string> stack = {
+      "alloc_skb+0x1",       "receive+0x2",      "handle_softirqs+0xd8", "do_softirq+0x3", "__local_bh_enable_ip+0x1",
+      "__x64_sys_close+0x4", "do_syscall_64+0x1"};
+  EXPECT_EQ(functions_of(stack), (std::vector<std::string_view>{"alloc_skb", "receive"}));
+  EXPECT_EQ(own_stack(stack).back(), "handle_softirqs+0xd8");
+  EXPECT_EQ(functions_of({"handle_softirqs+0x1"}), (std::vector<std::string_view>{"handle_softirqs"}));
+  EXPECT_EQ(functions_of(kPipe).back(), "__x64_sys_pipe2");
+  EXPECT_EQ(own_stack(kPipe), kPipe);
+}
+
 // A second each step, with one object each that stays.
 GrowthSeen grown_until(std::uint64_t end_ns) {
   static const Names names;
-  SampleGrowth growth(1024, names, 0, SampleGrowth::kSteps, 99);
+  SampleGrowth growth(1024, names, 0, SampleGrowth::kSteps, 99, 4096);
   HeapSample sample;
   sample.call_site = 1;
   sample.requested = sample.allocated = 64 << 10;

@@ -99,8 +99,11 @@ TEST_F(SnapshotSeriesFile, DamageOfAWholeOneCostsThoseThatBuildOnItAndNoMore) {
 }
 
 std::string meminfo(unsigned slab_kb) {
-  return fmt::format("MemTotal: 1000000 kB\nMemFree: {} kB\nAnonPages: 3000 kB\nSlab: {} kB\n", 500000 - slab_kb,
-                     slab_kb);
+  return fmt::format(
+      "MemTotal: 1000000 kB\nMemFree: {} kB\nBuffers: 0 kB\nCached: 0 kB\nAnonPages: 3000 kB\nShmem: 0 kB\nSlab: {} "
+      "kB\n"
+      "KernelStack: 0 kB\nPageTables: 0 kB\nVmallocUsed: 0 kB\n",
+      500000 - slab_kb, slab_kb);
 }
 std::string slab_line(std::string_view name, unsigned slabs) {
   return fmt::format("{} {} {} 4096 1 1 : tunables 0 0 0 : slabdata {} {} 0\n", name, slabs, slabs, slabs, slabs);
@@ -137,6 +140,21 @@ class SnapshotSeriesGrowth : public ::testing::Test {
     return nullptr;
   }
 };
+
+// Something was taken for a part of the time and is held since.
+TEST_F(SnapshotSeriesGrowth, IsPastWhereItHasStopped) {
+  for (const unsigned until : {27u, 28u, 29u}) {
+    SnapshotSeriesAnalysis analysis;
+    for (unsigned i = 0; i < 40; ++i) {
+      const unsigned slabs = 100 + 25 * std::min(i, until);
+      StateSample sample{0, 0, {{"meminfo", meminfo(4 * slabs)}, {"slabinfo", kSlabHeader + slab_line("held", slabs)}}};
+      analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
+    }
+    const SnapshotSeries found = analysis.finish(kUsualThreshold);
+    EXPECT_EQ(row(found, SnapshotPart::slab_caches, "held")->verdict, LeakVerdict::past) << until;
+    EXPECT_FALSE(found.found());
+  }
+}
 
 TEST_F(SnapshotSeriesGrowth, IsFoundInEveryPartAndNotWhereThereIsNone) {
   for (const bool lacks_some : {false, true}) {

@@ -157,6 +157,67 @@ TEST_F(Snapshots, WithoutATotalThereIsNoSheet) {
   EXPECT_THROW(result(), Error);
 }
 
+// What a cut file does not say would seem to be accounted for by nobody.
+TEST_F(Snapshots, OfACutMeminfoThereIsNoSheet) {
+  const std::string whole = kMeminfo;
+  for (const char* const line : {"MemFree", "Cached", "Slab", "KernelStack", "VmallocUsed", "Percpu"}) {
+    set("meminfo", whole.substr(0, whole.find(std::string("\n") + line) + 1));
+    EXPECT_THROW(result(), Error) << line;
+  }
+}
+
+TEST_F(Snapshots, ANumberWhoseEndIsMissingIsNoNumber) {
+  set("meminfo", std::string(kMeminfo) + "Hugetlb: 819");
+  const SnapshotResult found = result();
+  EXPECT_FALSE(find_number(found.memory.meminfo, "Hugetlb"));
+  ASSERT_EQ(found.memory.missing.size(), 1u);
+  EXPECT_EQ(found.memory.missing[0].name, "meminfo");
+  set("meminfo", std::string(kMeminfo) + "Hugetlb: 819 kB");
+  EXPECT_EQ(find_number(result().memory.meminfo, "Hugetlb"), 819u * 1024);
+  EXPECT_TRUE(result().memory.missing.empty());
+}
+
+TEST_F(Snapshots, CgroupsOfVersion1TellTheKernelsMemory) {
+  set("cgroups",
+      "/memory.stat:rss 8\n/memory.kmem.usage_in_bytes:4096\n/a/memory.stat:cache 1\n/a/memory.stat:rss 2\n"
+      "/a/memory.kmem.usage_in_bytes:300\n/a/memory.kmem.usage_in_bytes:/memory.stat:rss 7\n");
+  const SnapshotResult found = result();
+  ASSERT_EQ(found.memory.cgroups.size(), 3u);
+  EXPECT_EQ(found.memory.cgroups[0].path, "/");
+  EXPECT_EQ(kernel_bytes(found.memory.cgroups[0]), 4096u);
+  EXPECT_EQ(found.memory.cgroups[1].path, "/a");
+  EXPECT_EQ(kernel_bytes(found.memory.cgroups[1]), 300u);
+  EXPECT_EQ(user_bytes(found.memory.cgroups[1]), 3u);
+  EXPECT_EQ(found.memory.cgroups[2].path, "/a/memory.kmem.usage_in_bytes:");
+  EXPECT_FALSE(kernel_bytes(found.memory.cgroups[2]));
+  EXPECT_EQ(found.memory.unknown_lines, 0u);
+}
+
+TEST_F(Snapshots, ZonesHaveATotalThatIsTheFreeMemory) {
+  set("zoneinfo",
+      "Node 0, zone      DMA\n  pages free     10\n        managed  20\n  pagesets\n    cpu: 0\n"
+      "              count: 3\nNode 0, zone   Normal\n  pages free     1000\n        managed  2000\n  pagesets\n"
+      "    cpu: 0\n              count: 30\n");
+  TextStyle style;
+  style.raw = true;
+  const std::string text = text_snapshot(result(), {}, style);
+  const std::size_t at = text.find("total", text.find("node 0 Normal"));
+  ASSERT_NE(at, std::string::npos) << text;
+  for (const char* const sum : {"8273920", "4136960", "135168"})  // pages 2020, 1010, 33
+    EXPECT_NE(text.find(sum, at), std::string::npos) << sum << '\n' << text;
+  EXPECT_NE(text.find("4272128", at), std::string::npos) << text;  // both kinds of free pages
+}
+
+TEST_F(Snapshots, WhatTheRecorderHasIsNobodyElses) {
+  const std::int64_t before = line(result(), "unaccounted");
+  set("recorder", "ring_buffers 4096000\nbpf_maps 8192\n");
+  const SnapshotResult found = result();
+  EXPECT_EQ(line(found, "recorder"), 4096000);
+  EXPECT_EQ(line(found, "unaccounted"), before - 4096000);
+  EXPECT_EQ(line(found, "vmalloc.recorder"), 8192);
+  EXPECT_EQ(line(found, "vmalloc"), (200 - 64) * 1024);
+}
+
 TEST_F(Snapshots, TextFitsAndKeepsAllLabels) {
   set("missing", "allocinfo\tnot there\tboot another kernel\n");
   for (const unsigned width : {60u, 80u, 100u, 120u}) {

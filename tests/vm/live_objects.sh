@@ -14,7 +14,19 @@ sleep 1
 kill $(cat namespace5 namespace6)
 umount /tmp/mount5 /tmp/mount6
 rmdir /sys/fs/cgroup/kept5 /sys/fs/cgroup/kept6
-sleep 3 # what is freed by RCU and by workers
+# What workers free, and RCU: until nothing was for three seconds, by the kernel's own account.
+counts() {
+  cat /sys/kernel/debug/slab/kmalloc-512/alloc_traces /sys/kernel/debug/slab/kmalloc-1k/alloc_traces |
+    sed -n 's/ age=.*//p' | sort
+}
+same=0
+for i in $(seq 60); do
+  counts >counts.now
+  if cmp -s counts.now counts.before; then same=$((same + 1)); else same=0; fi
+  if [ $same -ge 3 ]; then break; fi
+  mv counts.now counts.before
+  sleep 1
+done
 WORK
 kmemtrace record -o trace.kmt -b 8M -- sh work.sh >record.out 2>&1 || { cat record.out; exit 1; }
 kmemtrace report trace.kmt --json --limit 0 --by cache,call-site >report.json

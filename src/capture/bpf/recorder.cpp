@@ -148,6 +148,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   const auto take_sample = [&](bool at_edge) {
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
+    add_recorder(sample, {.bpf_maps = outcome.cost.ring_buffer_bytes});
     sample.ticks = now_ns();
     if (at_edge && hooks.completed) hooks.completed(sample);
     hooks.sampled(sample);

@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include <fmt/format.h>
+
 #include "base/file.hpp"
 
 namespace kmt {
@@ -14,6 +16,11 @@ StateSample sample_memory_state() {
   for (const char* const name : {"meminfo", "vmstat", "buddyinfo", "slabinfo"})
     if (auto text = try_read_file(std::string("/proc/") + name)) sample.texts.emplace_back(name, std::move(*text));
   return sample;
+}
+
+void add_recorder(StateSample& sample, const RecorderMemory& memory) {
+  sample.texts.emplace_back("recorder",
+                            fmt::format("ring_buffers {}\nbpf_maps {}\n", memory.ring_buffers, memory.bpf_maps));
 }
 
 }  // namespace kmt

@@ -2,11 +2,20 @@
 // How the kernel's memory stands now: the texts of /proc/meminfo, vmstat, buddyinfo and slabinfo.
 #pragma once
 
+#include <cstdint>
+
 #include "trace/state_sample.hpp"
 
 namespace kmt {
 
 // What cannot be read is left out. The wall clock is set, the ticks are the caller's.
 StateSample sample_memory_state();
+
+// Says what of it is the recorder's own, in bytes: ring buffers of tracefs, maps of BPF programs.
+struct RecorderMemory {
+  std::uint64_t ring_buffers = 0;
+  std::uint64_t bpf_maps = 0;
+};
+void add_recorder(StateSample& sample, const RecorderMemory& memory);
 
 }  // namespace kmt

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/sideband/process_facts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -58,6 +60,19 @@ std::string describe_processes(const std::string& proc) {
       if (tid != pid && is_number(tid)) lines += fmt::format("{} {}\n", tid, pid);
   }
   return lines;
+}
+
+// "4:memory:/db"; controllers may share a hierarchy: "4:cpu,memory:/db".
+std::string memory_cgroup_of(std::uint32_t process, const std::string& proc) {
+  const std::string text = try_read_file(fmt::format("{}/{}/cgroup", proc, process)).value_or("");
+  for (const std::string_view line : split(text, '\n')) {
+    const std::size_t names = line.find(':') + 1;
+    const std::size_t end = line.find(':', names);
+    if (names == 0 || end == std::string_view::npos) continue;
+    const std::vector<std::string_view> controllers = split(line.substr(names, end - names), ',');
+    if (std::ranges::find(controllers, "memory") != controllers.end()) return std::string(line.substr(end + 1));
+  }
+  return {};
 }
 
 }  // namespace kmt

@@ -148,6 +148,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   const auto take_sample = [&](bool at_edge) {
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
+    add_recorder(sample, {.ring_buffers = outcome.cost.ring_buffer_bytes});
     sample.ticks = now_ticks();
     if (at_edge && hooks.completed) hooks.completed(sample);
     hooks.sampled(sample);

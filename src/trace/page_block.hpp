@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Blocks of pages, as the page allocator gives them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// Bytes of a block of 2^order pages. Damaged records may have any order; no kernel has more than 32.
+inline std::uint64_t block_bytes(const TraceInfo& info, unsigned order) {
+  return info.page_size << std::min(order, 32u);
+}
+
+}  // namespace kmt

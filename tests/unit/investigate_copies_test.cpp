@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `investigate --from` makes of folders: their order, their times, and what an investigation kept of itself.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/investigation.hpp"
+#include "base/error.hpp"
+#include "capture/sideband/process_facts.hpp"
+#include "cli/investigate_copies.hpp"
+#include "cli/investigation_evidence.hpp"
+#include "cli/names_in_time.hpp"
+
+namespace kmt {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+TEST(NamesInTime, SayTheOrder) {
+  const auto sorted = [](Names names) { return sort_by_time_said(names) ? names : Names(); };
+  EXPECT_EQ(sorted({"after", "before"}), (Names{"before", "after"}));
+  EXPECT_EQ(sorted({"db1-End", "db1-Start"}), (Names{"db1-Start", "db1-End"}));
+  EXPECT_EQ(sorted({"after", "before", "between"}), (Names{"before", "between", "after"}));
+  EXPECT_EQ(sorted({"t1", "t10", "t2"}), (Names{"t1", "t2", "t10"}));
+  EXPECT_EQ(sorted({"2026-11-22T10:05", "2026-11-22T09:59"}), (Names{"2026-11-22T09:59", "2026-11-22T10:05"}));
+  EXPECT_EQ(sorted({"99999999999999999999", "100000000000000000000"}),
+            (Names{"99999999999999999999", "100000000000000000000"}));
+  EXPECT_EQ(sorted({"last", "first"}), (Names{"first", "last"}));
+}
+
+TEST(NamesInTime, SayNoneWhereAnyIsUnclear) {
+  for (const Names& names : {Names{"alpha", "beta"}, Names{"before", "x", "y", "after"}, Names{"web1", "db2"},
+                             Names{"before", "other"}, Names{"beforehand", "afterwards"}, Names{"t1", "t01"}}) {
+    Names copy = names;
+    EXPECT_FALSE(sort_by_time_said(copy)) << names.front();
+    EXPECT_EQ(copy, names);
+  }
+}
+
+class InvestigateCopies : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "copies.XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories((folder_ / path).parent_path());
+    std::ofstream(folder_ / path) << text;
+  }
+  // Of that many kB of slab.
+  void state(const std::string& name, unsigned slab_kb, const std::string& uptime) const {
+    write(name + "/meminfo",
+          "MemTotal: 100000 kB\nMemFree: 50000 kB\nBuffers: 0 kB\nCached: 0 kB\nAnonPages: 0 kB\nShmem: 0 kB\nSlab: " +
+              std::to_string(slab_kb) + " kB\nKernelStack: 0 kB\nPageTables: 0 kB\nVmallocUsed: 0 kB\n");
+    if (!uptime.empty()) write(name + "/uptime", uptime + " 1.0\n");
+  }
+  CopiedKernel read(std::uint64_t duration_ns = 0) const { return read_copies(folder_, duration_ns); }
+  static std::vector<std::uint64_t> slabs_of(const CopiedKernel& copied) {
+    std::vector<std::uint64_t> slabs;
+    for (const StateSample& one : copied.states) {
+      const std::string_view text = text_of(one, "meminfo");
+      slabs.push_back(std::strtoull(text.substr(text.find("Slab:") + 5).data(), nullptr, 10));
+    }
+    return slabs;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(InvestigateCopies, NamesTellWhatCameFirstAndWritingDoesNot) {
+  state("after", 300, "");
+  state("before", 200, "");
+  fs::last_write_time(folder_ / "after/meminfo", fs::file_time_type::clock::now() - std::chrono::hours(2));
+  const CopiedKernel copied = read();
+  EXPECT_EQ(slabs_of(copied), (std::vector<std::uint64_t>{200, 300}));
+  EXPECT_EQ(copied.no_times, "not all copies have an uptime");
+  EXPECT_EQ(copied.no_order, "");
+  EXPECT_EQ(copied.states[1].ticks, 0u);
+  EXPECT_EQ(number_or_0(copied.before->memory.meminfo, "Slab"), 200u * 1024);
+}
+
+TEST_F(InvestigateCopies, TimesAreUptimesOrWhatIsSaid) {
+  state("t9", 1, "100.5");
+  state("t10", 2, "160.5");
+  state("t11", 3, "400.5");
+  EXPECT_EQ(read().states[1].ticks, 160'500'000'000u);
+  EXPECT_EQ(read().no_times, "");
+  const CopiedKernel said = read(10'000'000'000);
+  EXPECT_EQ(said.states[0].ticks, 0u);
+  EXPECT_EQ(said.states[1].ticks, 5'000'000'000u);
+  EXPECT_EQ(said.no_times, "");
+}
+
+TEST_F(InvestigateCopies, UptimesThatContradictNamesTellNoTimes) {
+  state("before", 1, "900");
+  state("after", 2, "100");
+  const CopiedKernel copied = read();
+  EXPECT_EQ(slabs_of(copied), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_NE(copied.no_times, "");
+}
+
+TEST_F(InvestigateCopies, UptimesTellTheOrderWhereNamesDoNot) {
+  state("alpha", 2, "900");
+  state("beta", 1, "100");
+  EXPECT_EQ(slabs_of(read()), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(read().no_order, "");
+  fs::remove(folder_ / "beta/uptime");
+  EXPECT_NE(read().no_order.find("alpha, beta"), std::string::npos);
+}
+
+// Of some groups that grow, and some that do not.
+InvestigationEvidence watched() {
+  InvestigationEvidence evidence;
+  evidence.seconds = 32;
+  evidence.threshold_bytes_per_s = 1000;
+  evidence.trace_begin_seconds = 16;
+  evidence.narrowing.sizes = {1024};
+  GrowthSeen& seen = evidence.samples.emplace();
+  seen.step_seconds = 0.5;
+  seen.steps = 64;
+  seen.mean_bytes = 4096;
+  for (unsigned i = 0; i < 3; ++i) {
+    GrowthGroup& group = seen.groups.emplace_back();
+    group.stack = {"take" + std::to_string(i) + "+0x1", "__x64_sys_take\xff"};
+    group.cache = "kmalloc-1k";
+    group.task = "held";
+    group.process = 5 + i;
+    if (i == 2) group.left_out = "for a reason";
+    for (std::size_t step = 0; step < seen.steps; ++step)
+      group.live.push_back(i == 0 ? 100'000.25 * static_cast<double>(step + 1) : 5e6 * static_cast<double>(step % 2));
+    group.bytes = group.live.back();
+    group.objects = group.bytes / 1024;
+    group.seen = 100;
+  }
+  MemorySeries& cache = evidence.states.emplace_back(MemorySeries{MemorySource::slabinfo_objects, "kmalloc-1k", {}});
+  for (std::uint64_t i = 0; i < 60; ++i)
+    cache.points.push_back({i * 500'000'000, 1e6 + 100'000.0 * static_cast<double>(i)});
+  return evidence;
+}
+
+TEST_F(InvestigateCopies, WhatWasWatchedIsJudgedTheSameAgain) {
+  const InvestigationEvidence before = watched();
+  InvestigationResult result;
+  result.kernel = "6.1.0";
+  result.start_unix_ns = 17;
+  result.trace_seconds = 8.5;
+  result.cut_short = "it was interrupted";
+  result.unseen.push_back({"a", "b", "c"});
+  write(kEvidenceFile, json_evidence(result, before));
+  const CopiedKernel copied = read();
+  ASSERT_NE(copied.evidence, "");
+  InvestigationResult again;
+  InvestigationEvidence after;
+  read_evidence(copied.evidence, again, after);
+  EXPECT_EQ(again.kernel, "6.1.0");
+  EXPECT_FALSE(again.complete);
+  EXPECT_EQ(again.trace_seconds, 8.5);
+  ASSERT_EQ(again.unseen.size(), 1u);
+  EXPECT_EQ(again.unseen[0].how, "c");
+  EXPECT_EQ(after.narrowing.sizes, before.narrowing.sizes);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(after.samples->groups[i].live, before.samples->groups[i].live) << i;
+  const Judgement first = judge(before);
+  const Judgement second = judge(after);
+  ASSERT_EQ(first.findings.size(), 1u);
+  ASSERT_EQ(second.findings.size(), 1u);
+  EXPECT_EQ(second.findings[0].certainty, first.findings[0].certainty);
+  EXPECT_EQ(second.findings[0].trend.bytes_per_s, first.findings[0].trend.bytes_per_s);
+  EXPECT_EQ(second.left_out_bytes, first.left_out_bytes);
+  EXPECT_EQ(second.judged, first.judged);
+  EXPECT_EQ(second.states.size(), first.states.size());
+}
+
+TEST_F(InvestigateCopies, DamagedEvidenceIsRefused) {
+  const std::string whole = json_evidence({}, watched());
+  InvestigationResult result;
+  InvestigationEvidence evidence;
+  const auto replaced = [&](const std::string& what, const std::string& by) {
+    std::string text = whole;
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return at == std::string::npos ? text : text.replace(at, what.size(), by);
+  };
+  for (const std::string& text :
+       {std::string(), std::string("{}"), whole.substr(0, whole.size() / 2), replaced("\"steps\":64", "\"steps\":60"),
+        replaced("\"steps\":64", "\"steps\":600000000"), replaced("slabinfo-objects", "objects"),
+        replaced("evidence/1", "evidence/2"), replaced("\"stack\":[\"take0+0x1\"", "\"stack\":[5")}) {
+    write(kEvidenceFile, text);
+    EXPECT_THROW(read_evidence(folder_ / kEvidenceFile, result, evidence), Error) << text.substr(0, 80);
+  }
+}
+
+TEST_F(InvestigateCopies, Version1TellsTheCgroupOfMemory) {
+  write("7/cgroup", "9:name=systemd:/other\n4:cpu,memory:/db/a:b\n0::/\n");
+  write("8/cgroup", "0::/system.slice\n");
+  EXPECT_EQ(memory_cgroup_of(7, folder_), "/db/a:b");
+  EXPECT_EQ(memory_cgroup_of(8, folder_), "");
+  EXPECT_EQ(memory_cgroup_of(9, folder_), "");
+}
+
+}  // namespace
+}  // namespace kmt
