@@ -144,7 +144,7 @@ class Words {
   std::vector<std::pair<std::string, std::uint64_t>> names_;
 };
 
-const char* name_of(const ValueType& type) {
+const char* in_words(const ValueType& type) {
   switch (type.kind) {
     case ValueKind::nothing: return "nothing";
     case ValueKind::unknown: return "of a type that is not known";
@@ -199,7 +199,7 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
                             const std::vector<FlagName>* gfp_flags) {
   const auto bad = [&](const std::string& why, const std::string& hint = {}) {
     const std::string name = condition.of_result() ? "the result" : printable(condition.name);
-    Error error(fmt::format("--where: {} is {}{}", name, name_of(type), why));
+    Error error(fmt::format("--where: {} is {}{}", name, in_words(type), why));
     return hint.empty() ? error : error.hint(hint);
   };
   const bool is_number = type.kind == ValueKind::integer || type.kind == ValueKind::enumeration;
@@ -210,11 +210,15 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
   if (condition.quoted) throw bad(fmt::format(", \"{}\" is a string", printable(condition.text)));
   CallCondition made = condition;
   const Words words(type, gfp_flags);
-  if (!made.bits) made.bits = words.value(condition.text);
+  if (!made.bits) {
+    made.bits = words.value(condition.text);
+    made.is_negative = made.bits && type.is_signed && static_cast<std::int64_t>(*made.bits) < 0;
+  }
   if (!made.bits && type.is_gfp && gfp_flags == nullptr) return made;
   if (!made.bits) throw bad(fmt::format(", and \"{}\" is none", printable(condition.text)), words.hint());
   const bool may_be_error = condition.of_result() && type.is_long;
-  if (is_number && made.is_negative && !type.is_signed && !may_be_error)
+  const bool is_below_zero = made.is_negative || (made.compare == Operator::less && *made.bits == 0);
+  if (is_number && is_below_zero && !type.is_signed && !may_be_error)
     throw bad(", and never negative", "Write what its bits are: 0xffffffff");
   if (made.compare == Operator::has_bits && *made.bits == 0)
     throw bad(fmt::format(", and \"{}\" is 0, which has no bits for &", printable(condition.text)), "Write ==");
@@ -256,6 +260,7 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
   }
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const CallCondition& condition = all_[i];
+    bool& can_hold = condition.of_result() ? known.result_can_hold : known.arguments_can_hold;
     const ValueType* type = nullptr;
     if (signature != nullptr) {
       const auto parameter = std::ranges::find(signature->parameters, condition.name, &Parameter::name);
@@ -265,12 +270,14 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
              : recorded != signature->recorded.end()    ? &recorded->type
                                                         : nullptr;
     }
-    const bool lacks_text =
-        type != nullptr && type->kind == ValueKind::string && !condition.of_result() && !condition.bits &&
-        std::ranges::find(signature->recorded, condition.name, &RecordedValueType::text) == signature->recorded.end();
+    const bool is_text =
+        type != nullptr && type->kind == ValueKind::string && !condition.of_result() && !condition.bits;
+    compare_text_ = compare_text_ || is_text;
+    const bool lacks_text = is_text && std::ranges::find(signature->recorded, condition.name,
+                                                         &RecordedValueType::text) == signature->recorded.end();
     const bool by_register = signature == nullptr && condition.of_result() && condition.bits;
     if (type == nullptr && !by_register) {
-      known.can_hold = false;
+      can_hold = false;
       continue;
     }
     try {
@@ -280,7 +287,7 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
       known.conditions.push_back(by_register ? condition : condition_for(condition, *type, gfp_flags_));
       can_hold_[i] = true;
     } catch (const Error& error) {
-      known.can_hold = false;
+      can_hold = false;
       if (!why_[i]) why_[i] = error;
     }
   }
@@ -288,7 +295,7 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
 
 bool CallConditions::hold(std::uint32_t function, const CallValues& arguments) const {
   const Function& known = *functions_[function];
-  return known.can_hold && std::ranges::all_of(known.conditions, [&](const CallCondition& condition) {
+  return known.arguments_can_hold && std::ranges::all_of(known.conditions, [&](const CallCondition& condition) {
            if (condition.of_result()) return true;
            const auto found = std::ranges::find(arguments.values, condition.name, &CallValue::name);
            return found != arguments.values.end() && holds(condition, *found);
@@ -297,7 +304,7 @@ bool CallConditions::hold(std::uint32_t function, const CallValues& arguments) c
 
 bool CallConditions::hold(std::uint32_t function, const CallValue& result) const {
   const Function& known = *functions_[function];
-  return known.can_hold && std::ranges::all_of(known.conditions, [&](const CallCondition& condition) {
+  return known.result_can_hold && std::ranges::all_of(known.conditions, [&](const CallCondition& condition) {
            return !condition.of_result() || holds(condition, result);
          });
 }

@@ -53,17 +53,21 @@ class CallConditions {
   bool hold(std::uint32_t function, const CallValue& result) const;
   bool any_of_arguments() const;
   bool any_of_results() const;
+  // Whether any is about the text of a known function's argument, which has to be read from memory.
+  bool compare_text() const { return compare_text_; }
   // Throws Error where there are known functions, and a condition can hold for none of them.
   void check() const;
 
  private:
   struct Function {
     std::vector<CallCondition> conditions;
-    bool can_hold = true;
+    bool arguments_can_hold = true;
+    bool result_can_hold = true;
   };
 
   std::vector<CallCondition> all_;
   const std::vector<FlagName>* gfp_flags_;
+  bool compare_text_ = false;
   std::vector<std::optional<Function>> functions_;  // by number; empty: not known
   // For messages.
   std::vector<bool> can_hold_;             // by condition: for any function

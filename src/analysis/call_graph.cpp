@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "analysis/call_decoder.hpp"
@@ -49,6 +50,10 @@ struct CallGraph::State {
     result.has_types = request.signatures != nullptr;
     if (const auto note = info.notes.find("missed"); note != info.notes.end())
       result.missed = parse_missed_events(note->second);
+    missed_from.resize(result.missed.size());
+    std::uint64_t earliest = std::numeric_limits<std::uint64_t>::max();
+    for (std::size_t i = result.missed.size(); i-- > 0;)
+      missed_from[i] = earliest = std::min(earliest, result.missed[i].from_ns);
   }
 
   std::uint32_t function_of(std::uint64_t address);
@@ -94,6 +99,8 @@ struct CallGraph::State {
   FlatMap<Live> live;  // by number
   ShownCalls shown;
   EventSpan seen;
+  std::vector<std::uint64_t>
+      missed_from;  // by result.missed: the first begin of it and those behind, which may overlap
   CallGraphResult result;
 };
 
@@ -258,7 +265,8 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
 bool CallGraph::State::lacks_events(const OpenCall& call, std::uint64_t end_ns) const {
   if (call.lost_before_ns) return true;
   const auto missed = std::ranges::lower_bound(result.missed, call.began_ns, {}, &MissedEvents::to_ns);
-  return missed != result.missed.end() && missed->from_ns <= end_ns;
+  return missed != result.missed.end() &&
+         missed_from[static_cast<std::size_t>(missed - result.missed.begin())] <= end_ns;
 }
 
 // The innermost call of a task has ended; nullptr: unseen.

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "trace/function_name.hpp"
+#include "trace/wrappers.hpp"
 
 namespace kmt {
 
@@ -48,6 +49,31 @@ bool is_begin_of_interrupt(std::string_view function) {
                                                            "__sysvec_apic_timer_interrupt",
                                                            "__sysvec_call_function"};
   return std::ranges::find(kFunctions, function) != kFunctions.end();
+}
+
+// Functions of mm/ and arch/.
+constexpr std::array<std::string_view, 8> kOfPageTables = {"pte_alloc_one", "__pte_alloc",      "__pmd_alloc",
+                                                           "__pud_alloc",   "__p4d_alloc",      "pgd_alloc",
+                                                           "_pgd_alloc",    "do_anonymous_page"};
+// mm/slub.c, mm/slab.c, mm/slab_common.c
+constexpr std::array<std::string_view, 8> kOfSlabs = {"allocate_slab",        "new_slab",
+                                                      "___slab_alloc",        "cache_grow_begin",
+                                                      "kmalloc_order",        "___kmalloc_large_node",
+                                                      "__kmalloc_large_node", "kmalloc_large_node"};
+constexpr std::array<std::string_view, 2> kOfVmalloc = {"__vmalloc_area_node", "__vmalloc_node_range"};
+
+// Since Linux 6.10 allocators have that ending, and macros that account memory to their callers the name without it.
+std::string_view without_noprof(std::string_view function) {
+  constexpr std::string_view kEnding = "_noprof";
+  if (function.ends_with(kEnding)) function.remove_suffix(kEnding.size());
+  return function;
+}
+
+template <std::size_t Count>
+bool passes_through(const std::vector<std::string>& stack, const std::array<std::string_view, Count>& functions) {
+  return std::ranges::any_of(stack, [&](const std::string& frame) {
+    return std::ranges::find(functions, without_noprof(function_of(frame))) != functions.end();
+  });
 }
 
 // The stacks that samples have of a call site: of that process, or else of its task's name, or of any. Where there are
@@ -101,6 +127,17 @@ std::vector<std::string> own_stack(const std::vector<std::string>& stack) {
   const auto is_begin = [](const std::string& frame) { return is_begin_of_interrupt(function_of(frame)); };
   const auto begin = stack.empty() ? stack.end() : std::find_if(stack.begin() + 1, stack.end(), is_begin);
   return {stack.begin(), begin == stack.end() ? begin : begin + 1};
+}
+
+PageOwner find_page_owner(std::vector<std::string>& stack) {
+  PageOwner owner;
+  if (passes_through(stack, kOfPageTables)) owner.left_out = "page tables of processes";
+  owner.is_slab = passes_through(stack, kOfSlabs);
+  owner.is_vmalloc = passes_through(stack, kOfVmalloc);
+  static const WrapperList wrappers = WrapperList::built_in();
+  const auto owns = std::ranges::find_if(stack, [](const std::string& f) { return !wrappers.hides(function_of(f)); });
+  if (owns != stack.end()) stack.erase(stack.begin(), owns);
+  return owner;
 }
 
 std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace) {

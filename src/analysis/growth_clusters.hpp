@@ -31,6 +31,14 @@ std::vector<std::string_view> functions_of(const std::vector<std::string>& stack
 // Without what an interrupt interrupted.
 std::vector<std::string> own_stack(const std::vector<std::string>& stack);
 
+// Of pages straight from the page allocator, by the stack, whose frames inside that allocator are taken away.
+struct PageOwner {
+  bool is_vmalloc = false;
+  bool is_slab = false;       // told of by its objects
+  std::string_view left_out;  // why they are not judged; empty: they are
+};
+PageOwner find_page_owner(std::vector<std::string>& stack);
+
 // A call site that a recording has without its stack is given the stack that samples have of it, which is why `trace`
 // is changed. All is borrowed.
 std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace);

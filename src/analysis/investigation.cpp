@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,11 +22,12 @@ namespace kmt {
 
 namespace {
 
-constexpr double kLeastRise = 16 << 10;       // bytes: less is nobody's leak, in whatever time
-constexpr double kShareOfCause = 0.1;         // of a finding's bytes: caches and sites of less are left out
-constexpr std::size_t kMostClusters = 10;     // that a recording is narrowed to
-constexpr std::size_t kMostFilterTerms = 16;  // names, and sizes, in one filter
-constexpr std::size_t kMostRows = 12;         // of a finding
+constexpr double kLeastRise = 16 << 10;                 // bytes: less is nobody's leak, in whatever time
+constexpr double kShareOfCause = 0.1;                   // of a finding's bytes: caches and sites of less are left out
+constexpr std::size_t kMostClusters = 10;               // that a recording is narrowed to
+constexpr std::size_t kMostFilterTerms = 16;            // names, and sizes, in one filter
+constexpr std::size_t kMostRows = 12;                   // of a finding
+constexpr std::string_view kObjectsOf = "objects of ";  // as objects_name() begins
 
 // ---- one series
 
@@ -36,6 +38,16 @@ struct Rise {
   bool sure = false;   // and as evenly as hardly one of `judged` random walks
 };
 
+double needed_evenness(std::size_t judged) {
+  return 1 - (1 - kGrowthConfidence) / static_cast<double>(std::max<std::size_t>(judged, 1));
+}
+
+// Than hardly one of so many random walks.
+bool is_far_more_even(const Trend& trend, std::size_t judged) {
+  constexpr double kFar = 0.01;
+  return 1 - trend.evenness <= kFar * (1 - needed_evenness(judged));
+}
+
 Rise rise_of(std::span<const double> values, double seconds_between, double threshold, std::size_t judged) {
   Rise rise;
   if (values.size() < 2) return rise;
@@ -44,8 +56,7 @@ Rise rise_of(std::span<const double> values, double seconds_between, double thre
   const Trend& trend = rise.trend;
   rise.above = trend.growth == Growth::steady && trend.low > threshold && trend.late_bytes_per_s > threshold &&
                rise.bytes >= kLeastRise;
-  const double needed = 1 - (1 - kGrowthConfidence) / static_cast<double>(std::max<std::size_t>(judged, 1));
-  rise.sure = rise.above && trend.evenness >= needed;
+  rise.sure = rise.above && trend.evenness >= needed_evenness(judged);
   return rise;
 }
 
@@ -58,9 +69,12 @@ std::vector<double> sum_of(const std::vector<const GrowthGroup*>& groups, std::s
 
 // ---- the kernel's own account
 
-// The name that all kinds of a kmalloc size share; reclaimable ones and those for DMA stay what they are.
+// The name that all kinds of a kmalloc size share, those of kmem_buckets_create() too (Linux 6.11); reclaimable ones
+// and those for DMA stay what they are.
 std::string class_of(const std::string& cache) {
-  if (!cache.starts_with("kmalloc-") || cache.starts_with("kmalloc-rcl-") || cache.find("dma") != std::string::npos)
+  constexpr std::array<std::string_view, 3> kKinds = {"kmalloc-", "msg_msg-", "memdup_user-"};
+  if (std::ranges::none_of(kKinds, [&cache](std::string_view kind) { return cache.starts_with(kind); }) ||
+      cache.starts_with("kmalloc-rcl-") || cache.find("dma") != std::string::npos)
     return cache;
   try {
     return kmalloc_name(parse_size(cache.substr(cache.rfind('-') + 1)));
@@ -83,6 +97,23 @@ double seconds_between(const std::vector<MemorySeriesPoint>& points) {
   return std::max(all / static_cast<double>(points.size() - 1), 1e-9);
 }
 
+// As if they had been read in equal steps: where none was read for a while, growth is no jump.
+std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
+  const auto begin = static_cast<double>(points.front().time_ns);
+  const double step = (static_cast<double>(points.back().time_ns) - begin) / static_cast<double>(points.size() - 1);
+  std::vector<double> values;
+  std::size_t behind = 1;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double time = begin + step * static_cast<double>(i);
+    while (behind + 1 < points.size() && static_cast<double>(points[behind].time_ns) < time) ++behind;
+    const auto before = static_cast<double>(points[behind - 1].time_ns);
+    const double between = static_cast<double>(points[behind].time_ns) - before;
+    const double part = between > 0 ? std::clamp((time - before) / between, 0.0, 1.0) : 1;
+    values.push_back(std::lerp(points[behind - 1].value, points[behind].value, part));
+  }
+  return values;
+}
+
 // Lines of meminfo that tell of the kernel's own memory. Others are sums of these, or users'.
 bool is_kernels_line(std::string_view name) {
   constexpr std::array<std::string_view, 6> kLines = {"SUnreclaim",  "KernelStack", "PageTables",
@@ -100,8 +131,7 @@ std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
         !(is_cache || (series.source == MemorySource::meminfo && is_kernels_line(series.name))))
       continue;
     const std::string name = is_cache ? class_of(series.name) : series.name;
-    std::vector<double> values;
-    for (const MemorySeriesPoint& point : series.points) values.push_back(point.value);
+    const std::vector<double> values = even_values(series.points);
     const auto known = is_cache ? caches.find(name) : caches.end();
     if (known != caches.end() && all[known->second].values.size() == values.size()) {
       for (std::size_t i = 0; i < values.size(); ++i) all[known->second].values[i] += values[i];
@@ -133,10 +163,20 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
 
 // ---- narrowing
 
+// Caches of slabs; samples and recordings have others by what they are of.
+bool is_slab_cache(const std::string& cache) {
+  return !cache.starts_with("pages") && cache != "percpu memory" && cache != "vmalloc areas";
+}
+
 void add_cache(const std::string& cache, Narrowing& narrowing) {
   if (narrowing.has(cache)) return;
   if (cache.starts_with("pages")) {
     narrowing.pages = true;
+  } else if (!is_slab_cache(cache)) {
+    return;
+  } else if (cache.starts_with(kObjectsOf)) {
+    if (narrowing.object_sizes.size() < kMostFilterTerms)
+      narrowing.object_sizes.push_back(std::strtoull(cache.c_str() + kObjectsOf.size(), nullptr, 10));
   } else if (class_of(cache) == cache && cache.starts_with("kmalloc-") && !cache.starts_with("kmalloc-rcl-")) {
     if (narrowing.sizes.size() < kMostFilterTerms)
       narrowing.sizes.push_back(parse_size(cache.substr(cache.rfind('-') + 1)));
@@ -212,24 +252,32 @@ void narrow_by_states(const std::vector<StateSeries>& states, bool has_samples, 
 class Judge {
  public:
   explicit Judge(const InvestigationEvidence& evidence) : evidence_(evidence), trace_(evidence.trace) {
+    const double shortest =
+        std::max(evidence.samples ? kShortestRecording * evidence.seconds : 0, kShortestRecordingSeconds);
+    if (trace_ && trace_->seconds() < shortest) trace_.reset();
     states_ = state_series(evidence.states);
     for (const StateSeries& series : states_)
-      if (series.cache || series.name == kUnaccounted)
-        cache_rises_[series.name] =
-            rise_of(series.values, series.seconds_between, evidence.threshold_bytes_per_s, states_.size());
+      cache_rises_[series.name] =
+          rise_of(series.values, series.seconds_between, evidence.threshold_bytes_per_s, states_.size());
   }
 
   Judgement judgement() {
     Judgement judgement;
     const auto clusters = clusters_of(evidence_.samples ? &*evidence_.samples : nullptr, trace_ ? &*trace_ : nullptr);
-    judgement.judged = clusters.size();
+    judgement.judged = judged_ = clusters.size();
     for (const auto& [key, cluster] : clusters)
       if (auto finding = finding_of(key, cluster, clusters.size())) judgement.findings.push_back(std::move(*finding));
     std::ranges::stable_sort(judgement.findings, [](const GrowthFinding& a, const GrowthFinding& b) {
       return a.certainty != b.certainty ? a.certainty < b.certainty : a.trend.bytes_per_s > b.trend.bytes_per_s;
     });
-    judgement.followed = static_cast<std::size_t>(std::ranges::count_if(
-        states_, [](const StateSeries& series) { return series.values.size() >= Trend::kFewestValues; }));
+    const auto is_followed = [](const StateSeries& series) { return series.values.size() >= Trend::kFewestValues; };
+    judgement.followed = static_cast<std::size_t>(std::ranges::count_if(states_, is_followed));
+    const auto tells = [](const std::optional<GrowthSeen>& seen) {
+      return seen && seen->steps >= Trend::kFewestValues;
+    };
+    judgement.saw_allocations = tells(evidence_.samples) || tells(trace_);
+    judgement.saw_caches =
+        std::ranges::any_of(states_, [&](const StateSeries& series) { return series.cache && is_followed(series); });
     judgement.states = state_growth(states_, evidence_.threshold_bytes_per_s);
     for (const GrowthFinding& finding : judgement.findings) explain(finding, judgement.states);
     judgement.left_out_bytes = left_out_bytes();
@@ -241,12 +289,15 @@ class Judge {
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, GrowthFinding& finding);
   // Of caches that the recording was not narrowed to, as much as falls to `seconds`.
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
+  // By what samples say that it takes.
+  bool is_mostly_recorded(const GrowthCluster& cluster) const;
   // Whether samples of the time before the recording bear out a rate; empty: too few to be expected.
   std::optional<bool> began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const;
   // Whether the kernel's account of the caches does; empty: it does not tell.
   std::optional<bool> is_borne_out(const std::vector<FindingCache>& caches) const;
   // Whether a cache of a good part of it surely grows by that account, and not mostly by others.
-  bool surely_borne_out(const std::vector<FindingCache>& caches) const;
+  // `plainly`: without anything else that shows it.
+  bool surely_borne_out(const std::vector<FindingCache>& caches, bool plainly) const;
   std::vector<FindingCache> caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const;
   static void explain(const GrowthFinding& finding, std::vector<StateGrowth>& states);
   double left_out_bytes() const;
@@ -255,6 +306,7 @@ class Judge {
   std::optional<GrowthSeen> trace_;  // with stacks of samples
   std::vector<StateSeries> states_;
   std::map<std::string, Rise> cache_rises_;
+  std::size_t judged_ = 0;  // clusters
 };
 
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
@@ -270,6 +322,14 @@ std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, doubl
   return groups;
 }
 
+bool Judge::is_mostly_recorded(const GrowthCluster& cluster) const {
+  if (evidence_.narrowing.empty()) return true;
+  double recorded = 0;
+  for (const GrowthGroup* const group : cluster.samples)
+    if (evidence_.narrowing.has(group->cache)) recorded += group->bytes;
+  return 2 * recorded >= sum_of_bytes(cluster.samples);
+}
+
 std::optional<bool> Judge::began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const {
   constexpr double kFewestExpected = 8;  // samples: of so many a Poisson count is 0.3 times as large in 0.5 %
   constexpr double kLeastShare = 0.3;
@@ -278,7 +338,12 @@ std::optional<bool> Judge::began_before_trace(const GrowthCluster& cluster, doub
   const auto steps =
       std::min(static_cast<std::size_t>(evidence_.trace_begin_seconds / samples.step_seconds), samples.steps);
   if (steps == 0) return std::nullopt;
-  const double expected = bytes_per_s * static_cast<double>(steps) * samples.step_seconds;
+  // Where samples are of slabs alone, pages are not to be expected among them.
+  double seen = 0;
+  for (const GrowthGroup* const group : cluster.trace)
+    if (samples.pages || is_slab_cache(group->cache)) seen += group->bytes;
+  const double part = seen / std::max(sum_of_bytes(cluster.trace), 1.0);
+  const double expected = part * bytes_per_s * static_cast<double>(steps) * samples.step_seconds;
   if (expected < kFewestExpected * static_cast<double>(std::max<std::uint64_t>(samples.mean_bytes, 1)))
     return std::nullopt;
   const std::vector<double> live = sum_of(cluster.samples, samples.steps);
@@ -289,17 +354,21 @@ constexpr double kEnoughOfRate = 0.4;  // that a cache grows by
 
 // What keeps account of a cache of a finding.
 std::string account_of(const std::string& cache) {
+  if (cache == "vmalloc areas") return "VmallocUsed";
+  if (cache == "percpu memory") return "Percpu";
   return cache.starts_with("pages") ? std::string(kUnaccounted) : cache;
 }
 
-bool Judge::surely_borne_out(const std::vector<FindingCache>& caches) const {
+bool Judge::surely_borne_out(const std::vector<FindingCache>& caches, bool plainly) const {
   constexpr double kGoodPart = 0.3;
+  const double part_of_cache = plainly ? 0.5 : kGoodPart;
   double all = 0;
   for (const FindingCache& cache : caches) all += cache.bytes_per_s;
   return std::ranges::any_of(caches, [&](const FindingCache& cache) {
     const auto rise = cache_rises_.find(account_of(cache.name));
     return rise != cache_rises_.end() && rise->second.sure && cache.bytes_per_s >= kGoodPart * all &&
-           cache.bytes_per_s >= kGoodPart * rise->second.trend.bytes_per_s &&
+           (!plainly || is_far_more_even(rise->second.trend, states_.size())) &&
+           cache.bytes_per_s >= part_of_cache * rise->second.trend.bytes_per_s &&
            rise->second.trend.bytes_per_s >= kEnoughOfRate * cache.bytes_per_s;
   });
 }
@@ -341,7 +410,9 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
                  : "By samples it rises as evenly as hardly any of so many random walks does");
   else
     say("It rises, but what comes and goes at random may rise as evenly");
-  Certainty certainty = sure_alone ? Certainty::sure : Certainty::weak;
+  const bool account_agrees = surely_borne_out(finding.caches, false);
+  // What surely grows by the kernel's account needs no more than somebody who steadily takes as much.
+  Certainty certainty = sure_alone || surely_borne_out(finding.caches, true) ? Certainty::sure : Certainty::weak;
   const auto not_above = [&certainty](Certainty most) { certainty = std::max(certainty, most); };
   const auto before = recorded ? began_before_trace(cluster, finding.trend.bytes_per_s) : std::nullopt;
   const bool samples_agree = before.value_or(false) && samples.trend.growth == Growth::steady;
@@ -352,15 +423,17 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
     not_above(Certainty::weak);
   }
   const auto borne_out = is_borne_out(finding.caches);
-  const bool account_agrees = surely_borne_out(finding.caches);
-  if (account_agrees) say("By the kernel's own account (slabinfo) these caches surely grow with it");
+  if (account_agrees) say("By the kernel's own account this surely grows with it");
   if (!account_agrees && borne_out && *borne_out)
-    say("By the kernel's own account (slabinfo) these caches grow with it, though not more evenly than by chance");
+    say("By the kernel's own account this grows with it, though not more evenly than by chance");
   if (borne_out && !*borne_out) {
-    say("By the kernel's own account (slabinfo) these caches do not grow with it: others free as much");
+    say("By the kernel's own account this does not grow with it: others free as much");
     not_above(Certainty::likely);
   }
-  if (!samples_agree && !account_agrees) {
+  // The account does rise as much: whatever else moves in that hides only how evenly.
+  const bool stands_alone =
+      sure_alone && !recorded && borne_out.value_or(false) && is_far_more_even(samples.trend, judged_);
+  if (!samples_agree && !account_agrees && !stands_alone) {
     say("It is too slow, or too short, for another source to bear it out: watch longer");
     not_above(Certainty::likely);
   }
@@ -434,7 +507,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
     trace = rise_of(trace_series, trace_->step_seconds, threshold, judged);
   }
   // What was recorded and does not rise there has ended, or was chance; but a recording may be short.
-  const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure);
+  const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure) && is_mostly_recorded(cluster);
   if (exact ? !trace.above : !samples.above) return std::nullopt;
   GrowthFinding finding;
   finding.entry = key.entry;
@@ -463,17 +536,11 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   return finding;
 }
 
-// Caches of slabs; recordings have others by what they are of.
-bool is_slab_cache(const std::string& cache) {
-  return !cache.starts_with("pages") && cache != "percpu memory" && cache != "vmalloc areas";
-}
-
 void Judge::explain(const GrowthFinding& finding, std::vector<StateGrowth>& states) {
   if (finding.certainty == Certainty::weak) return;
   for (const FindingCache& cache : finding.caches)
     for (StateGrowth& state : states)
-      if (state.name == cache.name || (state.name == "SUnreclaim" && is_slab_cache(cache.name)) ||
-          (state.name == kUnaccounted && cache.name.starts_with("pages")))
+      if (state.name == account_of(cache.name) || (state.name == "SUnreclaim" && is_slab_cache(cache.name)))
         state.explained_bytes_per_s += cache.bytes_per_s;
 }
 
@@ -484,24 +551,6 @@ double Judge::left_out_bytes() const {
   for (const GrowthGroup& group : seen->groups)
     if (!group.left_out.empty()) bytes += group.bytes;
   return bytes;
-}
-
-// ---- commands
-
-bool is_plain(std::string_view text, std::string_view marks) {
-  return !text.empty() && std::ranges::all_of(text, [marks](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           marks.find(c) != std::string_view::npos;
-  });
-}
-
-// As a shell takes it for one word, and no command for an option.
-std::string shell_word(const std::string& path) {
-  std::string name = path.starts_with('-') ? "./" + path : path;
-  if (is_plain(name, "/._-+,:@%=")) return name;
-  std::string quoted = "'";
-  for (const char c : name) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace
@@ -515,28 +564,5 @@ Narrowing narrow(const InvestigationEvidence& evidence) {
 }
 
 Judgement judge(const InvestigationEvidence& evidence) { return Judge(evidence).judgement(); }
-
-std::vector<std::string> next_commands(const InvestigationResult& result) {
-  const bool is_live = result.cost.has_value();  // else its processes are of another machine, or gone
-  const auto has_file = [&result](const char* name) {
-    return !result.folder.empty() &&
-           std::ranges::find(result.files, name, &InvestigationFile::name) != result.files.end();
-  };
-  const auto file = [&result](const char* name) { return shell_word(result.folder + "/" + name); };
-  std::vector<std::string> commands;
-  for (const GrowthFinding& finding : result.judgement.findings) {
-    if (finding.certainty == Certainty::weak || commands.size() >= 4) continue;
-    const FindingProcess& process = finding.processes.front();
-    if (is_live && process.process != 0) commands.push_back(fmt::format("ls -l /proc/{}/fd | tail", process.process));
-    if (is_plain(finding.function, "_."))
-      commands.push_back(fmt::format("kmemtrace graph {} -a -d 5s", finding.function));
-  }
-  if (!result.judgement.found() && result.seconds > 0 && is_live)
-    commands.push_back(fmt::format("kmemtrace investigate --for {:.0f}m", std::max(result.seconds / 60 * 5, 5.0)));
-  if (has_file("trace.kmt")) commands.push_back("kmemtrace leaks " + file("trace.kmt"));
-  if (has_file("before.kmt") && has_file("after.kmt"))
-    commands.push_back(fmt::format("kmemtrace diff {} {}", file("before.kmt"), file("after.kmt")));
-  return commands;
-}
 
 }  // namespace kmt

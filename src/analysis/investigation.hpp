@@ -15,7 +15,9 @@ Narrowing narrow(const InvestigationEvidence& evidence);
 
 Judgement judge(const InvestigationEvidence& evidence);
 
-// Commands that tell more of what was found, or of what could not be seen.
-std::vector<std::string> next_commands(const InvestigationResult& result);
+// A recording of less than this part of the time does not tell growth from what lives longer, where there are samples;
+// and of less than so many seconds it never does.
+inline constexpr double kShortestRecording = 0.1;
+inline constexpr double kShortestRecordingSeconds = 1;
 
 }  // namespace kmt

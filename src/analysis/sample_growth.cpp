@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/estimate.hpp"
+#include "analysis/growth_clusters.hpp"
 #include "analysis/heap_names.hpp"
 #include "analysis/sample_stacks.hpp"
 #include "analysis/slab_account.hpp"
@@ -21,7 +22,8 @@ std::string cache_of(const HeapSample& sample, std::uint64_t page_bytes) {
   if (sample.pages)
     return fmt::format("pages of order {}",
                        std::bit_width(std::max<std::uint64_t>(sample.allocated / page_bytes, 1)) - 1);
-  return sample.cache.empty() ? kmalloc_name(sample.allocated) : std::string(sample.cache);
+  if (!sample.cache.empty()) return std::string(sample.cache);
+  return sample.kmalloc ? kmalloc_name(sample.allocated) : objects_name(sample.allocated);
 }
 
 // Why it cannot be judged; the texts live for ever.
@@ -35,9 +37,10 @@ std::string_view reason_to_leave_out(const std::string& cache, const std::string
 
 }  // namespace
 
-SampleGrowth::SampleGrowth(std::uint64_t mean_bytes, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
-                           std::uint32_t own_process, std::uint64_t page_bytes)
+SampleGrowth::SampleGrowth(std::uint64_t mean_bytes, bool pages, const SymbolNames& symbols, std::uint64_t begin_ns,
+                           double seconds, std::uint32_t own_process, std::uint64_t page_bytes)
     : mean_bytes_(mean_bytes),
+      pages_(pages),
       symbols_(symbols),
       begin_ns_(begin_ns),
       step_ns_(std::max<std::uint64_t>(static_cast<std::uint64_t>(seconds * 1e9 / kSteps), 1)),
@@ -68,6 +71,9 @@ void SampleGrowth::add(const HeapSample& sample) {
   const bool is_task = sample.context == AllocationContext::task;
   if (is_task && sample.process == own_process_) return;
   ++samples_;
+  const std::string cache = cache_of(sample, page_bytes_);
+  const double objects = 1 / probability_of(sample.allocated, mean_bytes_);
+  allocations_[cache] += objects;
   if (!sample.followed) return;
   const auto [at, is_new] = ids_.try_emplace(identity_of(sample), static_cast<std::uint32_t>(groups_.size()));
   if (is_new && groups_.size() >= kMostGroups) {
@@ -83,10 +89,10 @@ void SampleGrowth::add(const HeapSample& sample) {
     group.cgroup = is_task ? sample.cgroup : 0;
     group.process = is_task ? sample.process : 0;
     group.task = task_text(sample.context, sample.comm);
-    group.cache = cache_of(sample, page_bytes_);
+    group.cache = cache;
+    group.pages = sample.pages;
   }
   Group& group = groups_[at->second];
-  const double objects = 1 / probability_of(sample.allocated, mean_bytes_);
   const Live live{at->second, objects, objects * static_cast<double>(sample.allocated)};
   const auto [known, is_first] = live_.try_emplace(sample.pointer, live);
   if (!is_first) {
@@ -120,6 +126,7 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
   seen.step_seconds = static_cast<double>(step_ns_) / 1e9;
   seen.steps = std::max<std::size_t>(step_of(end_ns), 1);  // those that are over
   seen.mean_bytes = mean_bytes_;
+  seen.pages = pages_;
   const auto version = version_of(release);
   for (const Group& from : groups_) {
     if (from.live == 0) continue;
@@ -130,7 +137,17 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
     group.task = from.task;
     group.process = from.process;
     if (from.cgroup != 0) group.cgroup = cgroup_name(from.cgroup);
-    group.left_out = reason_to_leave_out(group.cache, group.stack.front(), version);
+    if (from.pages) {
+      const PageOwner owner = find_page_owner(group.stack);
+      if (owner.is_slab) {
+        seen.groups.pop_back();
+        continue;
+      }
+      if (owner.is_vmalloc) group.cache = "vmalloc areas";
+      group.left_out = owner.left_out;
+    } else {
+      group.left_out = reason_to_leave_out(group.cache, group.stack.front(), version);
+    }
     group.seen = from.live;
     group.objects = from.objects;
     group.bytes = from.bytes;
@@ -142,6 +159,13 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
     for (const double one : changes) group.live.push_back(live += one);
   }
   return seen;
+}
+
+double SampleGrowth::allocations_of(const std::function<bool(const std::string&)>& counts) const {
+  double sum = 0;
+  for (const auto& [cache, objects] : allocations_)
+    if (counts(cache)) sum += objects;
+  return sum;
 }
 
 std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_kept) {

@@ -21,9 +21,11 @@ class SampleGrowth {
 
   // Of `seconds` from `begin_ns` on (CLOCK_MONOTONIC). What `own_process` allocates does not count. `page_bytes` is
   // what a page of the kernel has. The symbols are borrowed.
-  SampleGrowth(std::uint64_t mean_bytes, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
+  SampleGrowth(std::uint64_t mean_bytes, bool pages, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
                std::uint32_t own_process, std::uint64_t page_bytes);
 
+  // What comes now is of now: loading what watches may take seconds.
+  void begin(std::uint64_t now_ns) { begin_ns_ = now_ns; }
   void add(const HeapSample& sample);
   void end(const HeapSampleEnd& end);
   // Ends live samples of which `lives` does not know: for when ends were lost.
@@ -34,6 +36,8 @@ class SampleGrowth {
                   const std::function<std::string(std::uint64_t)>& cgroup_name) const;
   std::uint64_t not_kept() const { return not_kept_; }  // samples
   std::uint64_t samples() const { return samples_; }
+  // Allocations of the caches that count, freed or not; an estimate.
+  double allocations_of(const std::function<bool(const std::string&)>& counts) const;
 
  private:
   struct Change {
@@ -46,6 +50,7 @@ class SampleGrowth {
     std::uint32_t process;  // 0: of an interrupt
     std::string task;
     std::string cache;  // as GrowthGroup has it
+    bool pages = false;
     std::uint64_t live = 0;
     double objects = 0;
     double bytes = 0;
@@ -61,6 +66,7 @@ class SampleGrowth {
   static void change(Group& group, std::uint32_t step, double bytes);
 
   std::uint64_t mean_bytes_;
+  bool pages_;
   const SymbolNames& symbols_;
   std::uint64_t begin_ns_;
   std::uint64_t step_ns_;
@@ -69,6 +75,7 @@ class SampleGrowth {
   std::uint64_t samples_ = 0;
   std::uint64_t not_kept_ = 0;
   std::vector<Group> groups_;
+  std::unordered_map<std::string, double> allocations_;  // by cache
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::unordered_map<std::uint64_t, Live> live_;  // by pointer
 };

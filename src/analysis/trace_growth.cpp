@@ -2,11 +2,8 @@
 #include "analysis/trace_growth.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include <fmt/format.h>
-
-#include "trace/function_name.hpp"
+#include "analysis/growth_clusters.hpp"
 
 namespace kmt {
 
@@ -14,14 +11,6 @@ namespace {
 
 // In the order of keys_of_growth().
 enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder };
-
-// Page tables grow with what a process maps. Functions of mm/ and arch/ that allocate them.
-bool is_of_page_table(std::string_view call_site) {
-  constexpr std::array<std::string_view, 8> kFunctions = {"pte_alloc_one", "__pte_alloc",      "__pmd_alloc",
-                                                          "__pud_alloc",   "__p4d_alloc",      "pgd_alloc",
-                                                          "_pgd_alloc",    "do_anonymous_page"};
-  return std::ranges::find(kFunctions, function_of(call_site)) != kFunctions.end();
-}
 
 std::vector<std::string> stack_of(const KeyValue& where) {
   std::vector<std::string> names;
@@ -43,13 +32,12 @@ std::string cache_of(const GroupRow& row) {
   const auto* const size = std::get_if<std::uint64_t>(&row.keys[kSize]);
   const bool is_named = std::holds_alternative<std::string>(row.keys[kCache]);
   if (is_named && (!name.starts_with("kmalloc-") || name.starts_with("kmalloc-rcl-"))) return name;
-  return size != nullptr ? kmalloc_name(*size) : name;
+  if (size == nullptr) return name;
+  return is_named ? kmalloc_name(*size) : objects_name(*size);  // kmalloc always has a name
 }
 
-std::string_view reason_to_leave_out(const GroupRow& row, const std::vector<std::string>& stack) {
+std::string_view reason_to_leave_out(const GroupRow& row) {
   const GroupHistory& history = *row.history;
-  if (row.allocator == Allocator::pages && std::ranges::any_of(stack, is_of_page_table))
-    return "page tables of processes";
   if (history.doubtful_in_all().bytes * 2 <= row.live_bytes) return {};
   const auto most = std::ranges::max_element(history.doubtful, {}, &LiveCount::bytes);
   return describe(static_cast<Doubt>(most - history.doubtful.begin())).sentence;
@@ -77,7 +65,16 @@ GrowthSeen trace_growth(const ReportResult& report) {
         group.task = task->comm;
         group.process = static_cast<std::uint32_t>(task->id.value_or(0));
       }
-      group.left_out = reason_to_leave_out(row, group.stack);
+      group.left_out = reason_to_leave_out(row);
+      if (row.allocator == Allocator::pages) {
+        const PageOwner owner = find_page_owner(group.stack);
+        if (owner.is_slab) {
+          seen.groups.pop_back();
+          continue;
+        }
+        if (owner.is_vmalloc) group.cache = "vmalloc areas";
+        if (!owner.left_out.empty()) group.left_out = owner.left_out;
+      }
       group.seen = row.live_allocations;
       group.objects = static_cast<double>(row.live_allocations);
       group.bytes = static_cast<double>(row.live_bytes);

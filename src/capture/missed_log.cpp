@@ -24,7 +24,7 @@ void MissedLog::note(std::uint64_t now_ns, const MissedCounts& counts) {
     before = count;
     total_ += more;
     const auto same = std::find_if(stretches_.rbegin(), stretches_.rend(),
-                                   [&](const MissedEvents& one) { return one.function == function; });
+                                   [&name = function](const MissedEvents& one) { return one.function == name; });
     if (stretches_.size() >= kMostStretches && same != stretches_.rend()) {
       same->to_ns = now_ns;
       same->count += more;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "cli/call_result.hpp"
+
 namespace kmt {
 
 namespace {
@@ -29,10 +31,7 @@ bool CallsAlongside::read(EventBatch& batch) {
 
 CallGraphResult CallsAlongside::finish(bool complete) {
   events_.finish(complete);
-  CallGraphResult result = graph_.take();
-  result.findings.merge(trace_.symbols().findings());
-  result.findings.merge(types_.findings());
-  return result;
+  return take_calls(graph_, trace_, types_);
 }
 
 }  // namespace kmt

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/analyse.hpp"
+#include "cli/call_result.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_note.hpp"
 #include "cli/export_clickhouse.hpp"
@@ -213,7 +214,8 @@ CallGraphResult calls_of(const Options& options) {
   wanted.signatures = types.signatures();
   CallGraph graph(trace.info(), trace.symbols(), wanted);
   stream(trace, request, true, [&](const TraceInfo&, const SymbolNames&) { return &graph; });
-  CallGraphResult calls = graph.take();
+  CallGraphResult calls = take_calls(graph, trace, types);
+  say_damage(types.findings());
   if (calls.calls.size() < calls.calls_selected)
     fmt::print(stderr, "note: of {} calls the first {} are shown; --calls N shows more\n",
                humane_count(calls.calls_selected), humane_count(calls.calls.size()));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace graph
 #include <algorithm>
-#include <iterator>
-#include <set>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/analyse.hpp"
+#include "cli/call_result.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/graph_record.hpp"
@@ -19,9 +19,8 @@
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
-#include "cli/reading.hpp"
-#include "cli/suggest.hpp"
 #include "cli/result_file.hpp"
+#include "cli/suggest.hpp"
 #include "symbols/call_type_source.hpp"
 #include "views/json_graph.hpp"
 #include "views/text_graph.hpp"
@@ -95,7 +94,7 @@ Calls are followed task by task. The durations are those that the kernel measure
 the calls inside.
 
 Only the named functions are traced, and memory events of the same tasks. It takes root, and a kernel that traces functions,
-by BPF or by ftrace: which one it was, and what was lost, is said at the end. When the recording ends before COMMAND does
+by BPF, by ftrace or by kprobe events: which one it was, and what was lost, is said at the end. When the recording ends before COMMAND does
 (-d, Ctrl+C), COMMAND is asked to end (SIGTERM).
 
 Exit status:
@@ -133,17 +132,6 @@ Shown shown_of(const Options& options, bool is_recorded) {
   return shown;
 }
 
-// Of what was recorded.
-std::vector<std::string> never_called(const std::vector<std::string>& recorded,
-                                      const std::vector<GraphFunction>& called) {
-  std::set<std::string> names;
-  for (const GraphFunction& function : called) names.insert(function.name.substr(0, function.name.find(" [")));
-  std::vector<std::string> never;
-  std::ranges::copy_if(recorded, std::back_inserter(never),
-                       [&names](const std::string& function) { return !names.contains(function); });
-  return never;
-}
-
 // Globs that select nothing, on stderr.
 void say_unmatched(const std::vector<std::string>& functions, const std::vector<GraphFunction>& traced) {
   std::vector<std::string> names;
@@ -155,17 +143,6 @@ void say_unmatched(const std::vector<std::string>& functions, const std::vector<
     fmt::print(stderr, "note: no traced function is like \"{}\"{}\n", printable(glob),
                near.empty() ? "" : fmt::format(": did you mean \"{}\"?", printable(near)));
   }
-}
-
-// The note "refused_functions": lines "FUNCTION WHY".
-std::vector<RefusedFunction> refused_functions(const TraceInfo& info) {
-  std::vector<RefusedFunction> refused;
-  const auto note = info.notes.find("refused_functions");
-  if (note == info.notes.end()) return refused;
-  for (const std::string_view line : split(note->second, '\n'))
-    if (const std::size_t blank = line.find(' '); blank != std::string_view::npos)
-      refused.push_back({std::string(line.substr(0, blank)), std::string(line.substr(blank + 1))});
-  return refused;
 }
 
 CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, CallGraphRequest wanted) {
@@ -180,16 +157,16 @@ CallGraphResult graph_of(const Options& options, const TraceOptions& trace_optio
   CallGraph graph(trace.info(), trace.names(), std::move(wanted));
   EventStream events(trace.info(), trace.names(), request, graph);
   trace.stream(events);
-  CallGraphResult result = graph.take();
-  result.findings.merge(trace.symbols().findings());
-  result.findings.merge(types.findings());
-  result.refused = refused_functions(trace.info());
-  result.not_called = never_called(types.recorded_functions(), result.functions);
+  CallGraphResult result = take_calls(graph, trace, types);
   say_unmatched(options.functions, result.functions);
-  std::erase_if(result.not_called, [&](const std::string& function) {
-    return std::ranges::find(result.refused, function, &RefusedFunction::name) != result.refused.end();
-  });
   return result;
+}
+
+// Before anything is recorded. What is no file is left alone: who reads from a pipe would see its end.
+void try_to_write(const std::string& path) {
+  std::error_code code;
+  if (const auto there = std::filesystem::status(path, code); exists(there) && !is_regular_file(there)) return;
+  const ResultFile can_be_written(path, {});
 }
 
 int graph(const Options& options) {
@@ -199,14 +176,13 @@ int graph(const Options& options) {
   trace.files = options.words;
   std::optional<CallTrace> recorded;
   if (is_recorded) {
-    if (!options.html.empty()) const ResultFile can_be_written(options.html, {});
+    if (!options.html.empty()) try_to_write(options.html);
     CallRecordOptions recording = options.recording;
     recording.functions = split_commas(options.words);
     recording.pids = options.processes;
     recording.conditions = shown.request.where;
-    recording.needs_results = shown.request.errors_only;
+    recording.needs_results = shown.view.return_values;
     for (const CallCondition& condition : shown.request.where) {
-      recording.needs_results = recording.needs_results || condition.of_result();
       const bool leads_on = condition.name.find_first_of(".>[") != std::string::npos;
       if (leads_on && std::ranges::find(recording.shown, condition.name) == recording.shown.end())
         recording.shown.push_back(condition.name);

@@ -5,10 +5,10 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -23,11 +23,14 @@
 #include "cli/parse.hpp"
 #include "cli/record_run.hpp"
 #include "cli/suggest.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/print_format.hpp"
 #include "symbols/call_signatures.hpp"
 #include "symbols/call_type_source.hpp"
 #include "symbols/call_types.hpp"
 #include "symbols/kallsyms_lines.hpp"
 #include "symbols/traceable_functions.hpp"
+#include "trace/recorded_functions.hpp"
 #include "views/lines.hpp"
 
 namespace kmt {
@@ -61,6 +64,7 @@ RecordOptions record_options(const CallRecordOptions& options, const std::string
   RecordOptions record;
   record.output = path;
   if (by_bpf) record.backend = "bpf";
+  record.clock = "mono";  // what calls take is asked for: others may tick, or stand still for all who read them at once
   // Names of tasks are needed in any case.
   if (!options.allocations) record.events = {"task:task_newtask", "task:task_rename"};
   record.pids = options.pids;
@@ -108,6 +112,19 @@ std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, co
     throw Error("None of these functions can be told from others of its name", ExitCode::unsupported)
         .hint("Linux 6.5 and later can (available_filter_functions_addrs)");
   return std::move(choice.functions);
+}
+
+CheckedMachine this_machine(const std::string& tracefs) {
+  CheckedMachine machine;
+  utsname names{};
+  ::uname(&names);
+  machine.arch = names.machine;
+  if (const auto format = describe_gfp_flags(tracefs)) {
+    Findings findings;
+    for (const EventFormat& event : parse_event_formats({*format}, findings))
+      machine.gfp_flags = flag_names_of(event.print_format, "gfp_flags");
+  }
+  return machine;
 }
 
 // With what is known of their types.
@@ -171,18 +188,19 @@ void check_modules(const std::vector<TraceableFunction>& functions) {
                             function.name));
 }
 
-void check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
-                      const std::vector<CallCondition>& conditions) {
-  if (conditions.empty() || types.btf.empty()) return;
+bool check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
+                      const std::vector<CallCondition>& conditions, const CheckedMachine& machine) {
+  if (conditions.empty() || types.btf.empty()) return false;
   const Btf btf(types.btf);
-  const BtfSignatures signatures(btf, types.functions, 8 * sizeof(long));
-  CallConditions checked(conditions, nullptr);
+  const BtfSignatures signatures(btf, types.functions, 8 * sizeof(long), machine.arch);
+  CallConditions checked(conditions, machine.gfp_flags.empty() ? nullptr : &machine.gfp_flags);
   std::uint32_t number = 0;
   for (const TraceableFunction& function : functions) {
     const auto signature = signatures.signature(function.name);
     checked.add(number++, function.name, signature ? &*signature : nullptr);
   }
   checked.check();
+  return checked.compare_text();
 }
 
 void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
@@ -212,7 +230,8 @@ void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
       .add_option(
           "--backend", options.backend,
           "What records calls: bpf, ftrace (function_graph, from Linux 6.11 on), kprobe (kprobe events, 256 functions "
-          "at most), or auto (default): the first of these that works")
+          "at most), or auto (default): the first of these that works and records what is asked for; kprobe before an "
+          "ftrace that records no arguments")
       ->type_name("BACKEND")
       ->check(CLI::IsMember({"auto", "bpf", "ftrace", "kprobe"}));
 }
@@ -250,12 +269,11 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   const std::string tracefs = usable_tracefs();
   offer_to_remove_stale(tracefs, false);
   const std::string traceable = traceable_functions(tracefs, options.backend);
-  const bool compares_text = std::ranges::any_of(options.conditions, &CallCondition::quoted);
   const std::vector<TraceableFunction> functions = functions_of(options, traceable);
+  RecordedCalls calls = calls_of(options, functions);
+  const bool compares_text = check_conditions(calls.types, functions, options.conditions, this_machine(tracefs));
   const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size()};
   CallBackend backend = choose_call_backend(tracefs, options.backend, needs);
-  RecordedCalls calls = calls_of(options, functions);
-  check_conditions(calls.types, functions, options.conditions);
 
   if (options.output.empty()) {
     folder_.emplace();

@@ -13,6 +13,7 @@
 #include "base/temporary_folder.hpp"
 #include "symbols/traceable_functions.hpp"
 #include "trace/call_types.hpp"
+#include "trace/gfp_flags.hpp"
 
 namespace kmt {
 
@@ -45,9 +46,15 @@ bool name_functions(const std::vector<std::string>& words, const std::string& as
 
 // Throws Error where functions of several modules have one name: the types of a trace go by the name alone.
 void check_modules(const std::vector<TraceableFunction>& functions);
-// Throws Error where a condition can hold for none of the functions, by their types.
-void check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
-                      const std::vector<CallCondition>& conditions);
+// The machine that the types are of, as they do not tell themselves.
+struct CheckedMachine {
+  std::string arch;                 // as uname -m
+  std::vector<FlagName> gfp_flags;  // empty: not known
+};
+// Whether conditions are about text that has to be read from memory. Throws Error where one can hold for none of the
+// functions, by their types.
+bool check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
+                      const std::vector<CallCondition>& conditions, const CheckedMachine& machine = {});
 // Why a pattern names no function, by the texts that choose_functions() takes.
 Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms);
 

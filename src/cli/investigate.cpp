@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "analysis/conclusion.hpp"
 #include "analysis/investigation.hpp"
 #include "analysis/leaks.hpp"
 #include "analysis/snapshot.hpp"
@@ -29,6 +30,7 @@
 #include "cli/investigate_live.hpp"
 #include "cli/investigate_states.hpp"
 #include "cli/investigation_evidence.hpp"
+#include "cli/live_kernel.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/record_messages.hpp"
@@ -45,8 +47,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kShortest = 5;  // seconds: of less nothing can be judged
+// Seconds: of less growth cannot be told, and of less than kShortestToTell not that there is none.
+constexpr double kShortest = 5;
 constexpr const char* kUsualDuration = "2m";
+constexpr int kCannotTellExitCode = 4;
 
 struct Options {
   std::string duration;  // empty: as usual, or of copies what they say
@@ -65,10 +69,14 @@ constexpr const char* kFooter = R"(Examples:
                                             a slower leak; only the page is kept
   kmemtrace investigate --from copied/      of files that were copied from another machine, and a trace
 
-It takes a snapshot of the kernel's files about its memory, draws samples of slab allocations in the kernel and follows
-them until they are freed, and reads meminfo and slabinfo all the while. Where that shows growth it records, exactly and
-filtered in the kernel, the allocations of the caches and sizes that grow. A second snapshot ends it. Then it says what
-grew, how fast, how sure that is, by which call sites and processes, which share that explains, and what it cannot know.
+It takes a snapshot of the kernel's files about its memory, draws samples of slab allocations, and of pages that no user
+has, in the kernel and follows them until they are freed, and reads meminfo and slabinfo all the while. Where that shows
+growth it records, exactly and filtered in the kernel, the allocations of the caches and sizes that grow. A second
+snapshot ends it. Then it says what grew, how fast, how sure that is, by which call sites and processes, which share
+that explains, and what it cannot know.
+
+What it takes is measured while it runs. Samples end where they would take more than --cpu allows, after 10 s at the
+earliest, and a recording begins only where it can last: what is found rests on the rest then, and the page says so.
 
 Growth is sure where it is steadier than what comes and goes at random, and where samples of the time before the
 recording or the kernel's own account bear it out, and neither speaks against it. What the kernel takes back (dentries,
@@ -79,9 +87,11 @@ without tracefs it has samples alone; without both it tells which caches grow, a
 
 Exit status:
   0  nothing surely grows
-  1  something surely grows
+  1  something surely grows, whether its call site was found or not
   2  wrong usage, or a file cannot be read or written
-  3  not permitted to read or write a file)";
+  3  not permitted to read or write a file
+  4  it cannot be told: too short, too few states, or neither allocations nor slab caches could be seen
+  130  interrupted by Ctrl+C, and nothing surely grew until then)";
 
 std::string name_by_time() {
   return fmt::format("kmemtrace-investigation-{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -178,24 +188,32 @@ int give(const Options& options, const Place& place, const std::vector<std::stri
     result.folder = place.folder();
     add_files(written, result);
   }
+  result.conclusion = conclude(result);
   result.next = next_commands(result);
-  const std::string json = json_investigation(result);
-  if (place.keeps_files()) write_text(place.folder() + "/summary.json", json);
   AnalyseOptions analysing;
   analysing.trace.progress = false;
-  const bool is_whole = write_html(
-      place.page(), trace.empty() ? std::vector<TraceFiles>() : std::vector<TraceFiles>{{trace}}, analysing, {}, json);
+  const bool is_whole =
+      write_html(place.page(), trace.empty() ? std::vector<TraceFiles>() : std::vector<TraceFiles>{{trace}}, analysing,
+                 {}, json_investigation(result));
+  if (result.cost) result.cost->cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;  // with all of that
+  const std::string json = json_investigation(result);
+  if (place.keeps_files()) write_text(place.folder() + "/summary.json", json);
   print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
-  if (!is_whole) return kInterruptedExitCode;
-  return static_cast<int>(result.judgement.found() ? ExitCode::found : ExitCode::good);
+  if (result.conclusion.verdict == Verdict::grows) return static_cast<int>(ExitCode::found);
+  const bool was_cut_short_now = result.cost && !result.complete;  // not when it was watched
+  if (!is_whole || was_cut_short_now) return kInterruptedExitCode;
+  return result.conclusion.verdict == Verdict::no_growth ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
 }
 
 int investigate_live(const Options& options) {
   LiveInvestigation request;
   const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
   request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;
-  if (request.seconds < kShortest)
-    throw Error(fmt::format("--for takes {:.0f}s or more: of less nothing can be judged", kShortest));
+  if (request.seconds < kShortest) {
+    Error error(fmt::format("--for takes {:.0f}s or more: of less no growth can be judged", kShortest));
+    error.hint(fmt::format("That nothing grows takes {:.0f}s or more", kShortestToTell));
+    throw error;
+  }
   request.cpu_share = options.cpu / 100;
   request.threshold_bytes_per_s = threshold_of(options);
   const InvestigationPlan plan = plan_investigation(request);
@@ -213,8 +231,9 @@ int investigate_live(const Options& options) {
   result.machine = watched.kernel.machine;
   result.start_unix_ns = watched.start_unix_ns;
   result.seconds = watched.evidence.seconds;
-  result.complete = watched.cut_short.empty();
-  result.cut_short = watched.cut_short;
+  result.watched = true;
+  result.complete = !watched.interrupted;
+  if (watched.interrupted) result.cut_short = "it was interrupted";
   result.narrowing = watched.evidence.narrowing;
   result.trace_seconds = watched.recorded_seconds;
   result.unseen = plan.unseen;
@@ -252,13 +271,20 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
 int investigate_copies(const Options& options) {
   if (options.dry_run) throw Error("--dry-run tells of this machine, --from reads copies: choose one");
   CopiedKernel copied = read_copies(options.from, options.duration.empty() ? 0 : parse_duration(options.duration));
+  const bool was_watched = !copied.evidence.empty();
+  if (!options.duration.empty() && (was_watched || copied.states.size() < 2)) {
+    Error error("--for tells the time between folders with copies, which are not what is looked at here");
+    error.hint("Leave it out");
+    throw error.at({options.from, {}, {}});
+  }
   InvestigationResult result;
   InvestigationEvidence evidence;
-  const bool was_watched = !copied.evidence.empty();
-  if (was_watched)
+  if (was_watched) {
     read_evidence(copied.evidence, result, evidence);
-  else
+    if (result.trace_seconds == 0) copied.trace.clear();  // an older run's, or one that was not finished
+  } else {
     take_states(copied, evidence, result);
+  }
   if (!was_watched || !options.threshold.empty()) evidence.threshold_bytes_per_s = threshold_of(options);
   if (copied.after && !was_watched) {
     result.kernel = copied.after->memory.release;
@@ -325,8 +351,8 @@ CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
       ->type_name("RATE");
   command
       ->add_option("--cpu", options->cpu,
-                   "End before it takes more than PERCENT of this machine's CPU time (default: 1)\nWhat beginning and "
-                   "ending cost, about a second, cannot be made less.")
+                   "Take no more than PERCENT of this machine's CPU time (default: 1)\nSamples and recording end where "
+                   "they would take more. What beginning and ending cost, about a second, cannot be made less.")
       ->option_text("PERCENT")
       ->check(CLI::Range(0.01, 100.0));
   from->excludes(dry_run);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "analysis/conclusion.hpp"
 #include "analysis/heap_profile.hpp"
 #include "analysis/investigation.hpp"
 #include "analysis/memory_series.hpp"
@@ -22,6 +24,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "capture/bpf/heap.hpp"
+#include "capture/bpf/program_clock.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/features/capabilities.hpp"
 #include "capture/features/events.hpp"
@@ -47,8 +50,11 @@ constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
 constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
 constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not blind it
 constexpr double kProbeSeconds = 1;                   // until the rate of samples is known
-constexpr std::size_t kStates = 60;                   // samples of the kernel's account
-constexpr double kFirstLook = 0.45;                   // part of the time until it is decided what is recorded
+constexpr double kStates = 60;                        // samples of the kernel's account, at least
+constexpr double kMostStates = 400;
+constexpr double kMostSamplesPerSecond = 10e3;  // as the ring buffer takes while it is read ten times a second
+constexpr double kLongestState = 2;             // seconds, in short watches: so that Ctrl+C leaves enough of them
+constexpr double kFirstLook = 0.45;             // part of the time until it is decided what is recorded
 constexpr double kLastLook = 0.75;
 constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
 
@@ -56,10 +62,14 @@ constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
 constexpr double kSecondsOfASample = 4e-6;
 constexpr double kSecondsOfAnEvent = 0.4e-6;
 constexpr double kSecondsOfAStack = 1.6e-6;
-// What beginning and ending cost at any rate: loading programs, two snapshots, names.
+constexpr double kSecondsOfReading = 0.3e-6;  // an event of a recording, here
+constexpr double kMeasured = 0.15;            // seconds in which the kernel takes the time of its programs,
+constexpr double kNotMeasured = 2;            // and between those
+// What beginning and ending cost at any rate: loading programs, two snapshots, names; reading a recording, the page.
 constexpr double kFixedSeconds = 0.8;
 constexpr double kSecondsOfAState = 3e-3;
-constexpr double kSecondsAtTheEnd = 0.2;
+constexpr double kSecondsAtTheEnd = 0.4;  // of these
+constexpr double kSecondsToRecord = 0.2;  // to begin a recording
 constexpr double kPartForSamples = 0.25;  // of what may be taken
 
 std::uint64_t now_ns() {
@@ -69,6 +79,10 @@ std::uint64_t now_ns() {
 }
 
 std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+double state_interval(double seconds) {
+  const double interval = std::clamp(seconds / kStates, 0.1, kLongestState);
+  return std::max(interval, seconds / kMostStates);
+}
 
 unsigned cpus_online() { return static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L)); }
 
@@ -90,24 +104,31 @@ void name_memory_cgroups(GrowthSeen& seen) {
 // Samples, followed as long as they live.
 class Sampler {
  public:
-  Sampler(std::uint64_t mean_bytes, LiveKernel& kernel, double seconds)
+  Sampler(std::uint64_t mean_bytes, bool pages, LiveKernel& kernel, double seconds)
       : mean_bytes_(mean_bytes),
+        pages_(pages),
         begin_ns_(now_ns()),
         begin_unix_ns_(unix_ns()),
-        growth_(mean_bytes, kernel.symbols(), begin_ns_, seconds, static_cast<std::uint32_t>(::getpid()), page_bytes()),
+        growth_(mean_bytes, pages, kernel.symbols(), begin_ns_, seconds, static_cast<std::uint32_t>(::getpid()),
+                page_bytes()),
         profile_(mean_bytes, kernel.symbols(), [&kernel](std::uint64_t id) { return kernel.cgroup_name(id); }),
         kernel_(kernel),
-        watcher_(request_of(mean_bytes), {[this](const HeapSample& sample) {
-                                            growth_.add(sample);
-                                            profile_.add(sample);
-                                          },
-                                          [this](const HeapSampleEnd& end) {
-                                            growth_.end(end);
-                                            profile_.end(end);
-                                          }}) {}
+        watcher_(request_of(mean_bytes, pages), {[this](const HeapSample& sample) {
+                                                   growth_.add(sample);
+                                                   profile_.add(sample);
+                                                 },
+                                                 [this](const HeapSampleEnd& end) {
+                                                   growth_.end(end);
+                                                   profile_.end(end);
+                                                 }}) {
+    begin_ns_ = now_ns();  // loading the programs may have taken seconds
+    growth_.begin(begin_ns_);
+  }
 
   void drain() { watcher_.drain(); }
   std::uint64_t samples() const { return growth_.samples(); }
+  ProgramRuns runs() const { return watcher_.runs(); }
+  const SampleGrowth& growth() const { return growth_; }
   std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
   std::uint64_t begin_ns() const { return begin_ns_; }
   std::uint64_t kernel_bytes() const { return watcher_.memory(); }
@@ -126,6 +147,7 @@ class Sampler {
     HeapProfileForms forms{profile_.result({HeapKey::stack}), profile_.drawn()};
     HeapProfileFacts& facts = forms.result;
     facts.kernel = LiveKernel::release();
+    if (pages_) facts.selection = "the whole machine, of pages those that no user has";
     facts.start_unix_ns = begin_unix_ns_;
     facts.duration_ns = now_ns() - begin_ns_;
     facts.losses = watcher_.losses();
@@ -133,12 +155,14 @@ class Sampler {
     facts.own_cpu_ns = own_cpu_ns();
     static_cast<HeapProfileFacts&>(forms.drawn) = facts;
     forms.drawn.mean_bytes = mean_bytes_;
+    forms.result.has_pages = forms.drawn.has_pages = pages_;
     return forms;
   }
 
  private:
-  static HeapRequest request_of(std::uint64_t mean_bytes) {
+  static HeapRequest request_of(std::uint64_t mean_bytes, bool pages) {
     HeapRequest request;
+    request.pages = request.no_movable_pages = pages;
     request.mean_bytes = mean_bytes;
     return request;
   }
@@ -148,6 +172,7 @@ class Sampler {
   }
 
   std::uint64_t mean_bytes_;
+  bool pages_;
   std::uint64_t begin_ns_;
   std::uint64_t begin_unix_ns_;
   SampleGrowth growth_;
@@ -169,35 +194,30 @@ class Watch {
     write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
     watched_.written.emplace_back("before.kmt");
     begin_ = Clock::now();
-    if (plan_.samples) begin_samples(kFirstMeanBytes);
-    cpu_at_begin_ns_ = own_cpu_ns();
+    if (plan_.samples) begin_samples(kFirstMeanBytes, true);
     double look = kFirstLook * request_.seconds;
     while (!is_over()) {
       std::this_thread::sleep_for(kPause);
       turn();
       if (!plan_.trace || recorded_ || seconds() < look || look > kLastLook * request_.seconds) continue;
       look = seconds() + request_.seconds / 10;
-      watched_.evidence.narrowing = narrow(evidence());
-      if (!watched_.evidence.narrowing.empty()) record_narrowed();
+      const Narrowing narrowing = what_can_be_recorded(narrow(evidence()));
+      if (!narrowing.empty()) record_narrowed(narrowing);
     }
     turn();
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
     watched_.evidence = std::move(last);
     if (sampler_) {
-      write_profile(request_.folder + "/profile.kmt", sampler_->forms(), kernel_.symbols());
-      watched_.written.emplace_back("profile.kmt");
-      const std::vector<UnseenSource> lost = sampler_->unseen();
-      watched_.unseen.insert(watched_.unseen.end(), lost.begin(), lost.end());
-      // Its maps shall not be what grew. The kernel takes them back a little later.
-      earlier_samples_ += sampler_->samples();
-      sampler_.reset();
-      std::this_thread::sleep_for(kPause);
+      end_samples();
+      std::this_thread::sleep_for(
+          kPause);  // their maps shall not be what grew: the kernel takes them back a little later
     }
+    if (!not_recorded_.what.empty() && watched_.recorded_seconds == 0) watched_.unseen.push_back(not_recorded_);
     watched_.after = collect_snapshot();
     write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
     watched_.written.emplace_back("after.kmt");
-    watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9, kernel_seconds(), cpus_online()};
+    watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9, kernel_seconds(), measured_seconds_ > 0, cpus_online()};
     return std::move(watched_);
   }
 
@@ -205,34 +225,93 @@ class Watch {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
   double kernel_seconds() const {
     const std::uint64_t samples = earlier_samples_ + (sampler_ ? sampler_->samples() : 0);
-    const double of_an_event = kSecondsOfAnEvent + (watched_.trace_has_stacks ? kSecondsOfAStack : 0);
-    return static_cast<double>(samples) * kSecondsOfASample + static_cast<double>(events_) * of_an_event;
+    const double of_samples =
+        measured_seconds_ > 0 ? programs_seconds_ : static_cast<double>(samples) * kSecondsOfASample;
+    return of_samples + static_cast<double>(events_) * seconds_of_an_event();
   }
+  double seconds_of_an_event() const { return kSecondsOfAnEvent + (watched_.trace_has_stacks ? kSecondsOfAStack : 0); }
 
-  // What beginning took counts as what it usually does: it cannot be made less.
-  double used_cpu() const {
-    return kFixedSeconds + static_cast<double>(own_cpu_ns() - cpu_at_begin_ns_) / 1e9 + kernel_seconds();
+  double used_cpu() const { return static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds(); }
+  // Samples go on without the recording.
+  bool recording_is_over() const { return sampler_ ? cpu_left() < cpu_of_samples_left() : cpu_left() < 0; }
+
+  // Beside what is needed until the end at any rate.
+  double cpu_left() const {
+    const double states = std::max(request_.seconds - seconds(), 0.0) / plan_.state_interval;
+    return most_cpu_ - used_cpu() - kSecondsAtTheEnd - states * kSecondsOfAState;
   }
-  // Samples go on without the recording, and have their part of what may be taken.
-  bool recording_is_over() const {
-    const double left = std::max(1 - seconds() / request_.seconds, 0.0);
-    return used_cpu() > most_cpu_ * (1 - kPartForSamples * left) - kSecondsAtTheEnd;
+  // Not more than a part of what may be taken: who wants to know more of them takes more.
+  double cpu_of_samples_left() const {
+    return std::min(programs_per_s_ * (request_.seconds - seconds()), kPartForSamples * most_cpu_);
   }
 
   bool is_over() {
-    if (!watched_.cut_short.empty() || seconds() >= request_.seconds) return true;
-    if (interrupt_.interrupted()) watched_.cut_short = "it was interrupted";
-    if (used_cpu() > most_cpu_)
-      watched_.cut_short = fmt::format("it had used the {:.1f} s of CPU time that it may take", most_cpu_);
-    return !watched_.cut_short.empty();
+    if (interrupt_.interrupted()) watched_.interrupted = true;
+    return watched_.interrupted || seconds() >= request_.seconds;
   }
 
-  void begin_samples(std::uint64_t mean_bytes) {
+  void begin_samples(std::uint64_t mean_bytes, bool pages) {
     sampler_.reset();
+    clock_.reset();
     try {
-      sampler_ = std::make_unique<Sampler>(mean_bytes, kernel_, request_.seconds - seconds());
+      sampler_ = std::make_unique<Sampler>(mean_bytes, pages, kernel_, request_.seconds - seconds());
     } catch (const Error& error) {
       watched_.unseen.push_back({"samples of all slab allocations", error.what(), error.hint()});
+    }
+  }
+
+  void look_at_samples() {
+    evidence_of_samples_ = sampler_->seen();
+    samples_begin_ns_ = sampler_->begin_ns();
+  }
+
+  // What they showed has been looked at.
+  void end_samples() {
+    write_profile(request_.folder + "/profile.kmt", sampler_->forms(), kernel_.symbols());
+    watched_.written.emplace_back("profile.kmt");
+    const std::vector<UnseenSource> lost = sampler_->unseen();
+    watched_.unseen.insert(watched_.unseen.end(), lost.begin(), lost.end());
+    earlier_samples_ += sampler_->samples();
+    clock_.reset();
+    sampler_.reset();
+    programs_per_s_ = 0;
+  }
+
+  // Where even samples take more than they may, the kernel's account alone is followed until the end.
+  void keep_within_budget() {
+    if (cpu_left() >= 0 || seconds() < kShortestToTell) return;
+    watched_.unseen.push_back(
+        {fmt::format("samples after {:.0f} s", seconds()),
+         fmt::format("with the {:.1f} s of CPU time that may be taken they came no further: what is allocated here is "
+                     "looked at for {:.1f} % of this machine's CPU time",
+                     most_cpu_, 100 * programs_per_s_ / cpus_online()),
+         "--cpu lets it take more"});
+    look_at_samples();
+    end_samples();
+  }
+
+  // What the programs take, by the kernel's clock, which is on now and then.
+  void measure() {
+    const double now = seconds();
+    programs_seconds_ += programs_per_s_ * (now - accounted_until_);
+    accounted_until_ = now;
+    if (clock_ && now - clock_begin_ >= kMeasured) {
+      const ProgramRuns runs = sampler_->runs();
+      const double ns = static_cast<double>(runs.ns - runs_begin_.ns);
+      if (measured_seconds_ == 0) programs_seconds_ += ns / (now - clock_begin_) / 1e9 * now;
+      programs_per_s_ = ns / 1e9 / (now - clock_begin_);
+      measured_seconds_ += now - clock_begin_;
+      clock_.reset();
+      clock_begin_ = now + kNotMeasured;
+    } else if (!clock_ && now >= clock_begin_) {
+      clock_ = std::make_unique<ProgramClock>();
+      if (!clock_->is_on()) {
+        clock_.reset();
+        clock_begin_ = request_.seconds;
+      } else {
+        clock_begin_ = now;
+        runs_begin_ = sampler_->runs();
+      }
     }
   }
 
@@ -240,8 +319,15 @@ class Watch {
   void turn() {
     if (sampler_) {
       sampler_->drain();
+      try {
+        measure();
+      } catch (const Error&) {  // as where that clock cannot be turned on
+        clock_.reset();
+        clock_begin_ = request_.seconds;
+      }
       tune();
     }
+    if (sampler_) keep_within_budget();
     if (seconds() < next_state_) return;
     next_state_ = seconds() + plan_.state_interval;
     StateSample state = sample_memory_state();
@@ -256,15 +342,22 @@ class Watch {
   void tune() {
     if (tuned_ || seconds() < kProbeSeconds) return;
     tuned_ = true;
-    const double allowed =
+    // Pages are looked at where that lets slabs be looked at until the end.
+    const bool pages = programs_per_s_ * request_.seconds <= std::max(cpu_left(), 0.0) * 2;
+    const double affordable =
         kPartForSamples * std::max(most_cpu_ - kFixedSeconds, most_cpu_ / 4) / request_.seconds / kSecondsOfASample;
+    const double allowed = std::min(affordable, kMostSamplesPerSecond);
     const double rate = static_cast<double>(sampler_->samples()) / seconds();
     const double wanted = static_cast<double>(kFirstMeanBytes) * rate / allowed;
     const auto mean = static_cast<std::uint64_t>(
         std::clamp(wanted, static_cast<double>(kFewestMeanBytes), static_cast<double>(kMostBytesApart)));
-    if (mean > kFirstMeanBytes / 2 && mean < kFirstMeanBytes * 3 / 2) return;
+    if (pages && mean > kFirstMeanBytes / 2 && mean < kFirstMeanBytes * 3 / 2) return;
     earlier_samples_ = sampler_->samples();
-    begin_samples(mean);
+    begin_samples(mean, pages);
+    if (!pages)
+      watched_.unseen.push_back({"who takes pages straight from the page allocator",
+                                 "looking at these too would take more CPU time than may be taken",
+                                 "--cpu lets it take more"});
   }
 
   InvestigationEvidence evidence() {
@@ -272,16 +365,16 @@ class Watch {
     evidence.seconds = seconds();
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
     evidence.states = states_over_time(states_, watched_.kernel.page_size);
-    if (sampler_) {
-      evidence.samples = sampler_->seen();
-      evidence.trace_begin_seconds = trace_begin_ns_ > sampler_->begin_ns()
-                                         ? static_cast<double>(trace_begin_ns_ - sampler_->begin_ns()) / 1e9
-                                         : 0;
-    }
+    if (sampler_) look_at_samples();
+    evidence.samples = evidence_of_samples_;
+    if (trace_begin_ns_ > samples_begin_ns_)
+      evidence.trace_begin_seconds = static_cast<double>(trace_begin_ns_ - samples_begin_ns_) / 1e9;
     return evidence;
   }
 
-  void record_narrowed();
+  Narrowing what_can_be_recorded(Narrowing narrowing);
+  double events_per_s(const Narrowing& narrowing) const;
+  void record_narrowed(const Narrowing& narrowing);
 
   const LiveInvestigation& request_;
   const InvestigationPlan& plan_;
@@ -292,8 +385,17 @@ class Watch {
   Clock::time_point begin_ = Clock::now();
   std::unique_ptr<Sampler> sampler_;
   std::uint64_t earlier_samples_ = 0;
+  std::optional<GrowthSeen> evidence_of_samples_;
+  std::uint64_t samples_begin_ns_ = 0;
   bool tuned_ = false;
-  std::uint64_t cpu_at_begin_ns_ = 0;
+  std::unique_ptr<ProgramClock> clock_;
+  double clock_begin_ = 0;  // when it was turned on, or will be; seconds
+  ProgramRuns runs_begin_;
+  double measured_seconds_ = 0;
+  double programs_per_s_ = 0;    // CPU time
+  double programs_seconds_ = 0;  // likewise, in all
+  double accounted_until_ = 0;
+  UnseenSource not_recorded_;  // why nothing was, where something grows
   std::vector<StateSample> states_;
   double next_state_ = 0;
   bool recorded_ = false;
@@ -301,6 +403,50 @@ class Watch {
   std::uint64_t trace_begin_ns_ = 0;
   std::uint64_t events_ = 0;
 };
+
+// Frees of kmalloc name no size, and before Linux 6.1 those of caches no cache: all of them are recorded.
+double Watch::events_per_s(const Narrowing& narrowing) const {
+  const auto per_s = [this](const std::function<bool(const std::string&)>& counts) {
+    const double begin = static_cast<double>(sampler_->begin_ns());
+    return sampler_->growth().allocations_of(counts) / std::max((static_cast<double>(now_ns()) - begin) / 1e9, 0.1);
+  };
+  const auto is_kmalloc = [](const std::string& cache) { return cache.starts_with("kmalloc-"); };
+  double events = per_s([&](const std::string& cache) { return narrowing.has(cache); });
+  if (!narrowing.sizes.empty()) events += per_s(is_kmalloc);
+  Narrowing named;
+  named.caches = narrowing.caches;
+  events += per_s([&](const std::string& cache) {
+    return narrowing.object_sizes.empty() ? named.has(cache) : !is_kmalloc(cache) && !cache.starts_with("pages");
+  });
+  return events;
+}
+
+// Only what can be recorded for long enough to show growth is; else samples have to do.
+Narrowing Watch::what_can_be_recorded(Narrowing narrowing) {
+  if (narrowing.empty()) return narrowing;
+  if (!sampler_ && evidence_of_samples_) {  // they ended for what they cost
+    not_recorded_ = {"an exact recording of what may grow", "samples have used up the CPU time that may be taken",
+                     "--cpu lets it take more"};
+    return {};
+  }
+  if (!sampler_) return narrowing;
+  narrowing.pages = false;  // pages of the whole machine with their stacks cost too much; samples have them
+  const double needed = std::max(2 * kShortestRecording * request_.seconds, 1.0);
+  const double left = cpu_left() - cpu_of_samples_left() - kSecondsToRecord;
+  const auto lasts = [&](const Narrowing& of) {
+    return !of.empty() && left >= needed * events_per_s(of) * (kSecondsOfAnEvent + kSecondsOfReading);
+  };
+  if (narrowing.empty() || lasts(narrowing)) return narrowing;
+  Narrowing caches;
+  caches.caches = narrowing.caches;
+  if (lasts(caches)) return caches;
+  not_recorded_ = {"an exact recording of what may grow",
+                   fmt::format("beside samples there is no CPU time left for long enough a one of some {:.0f} events a "
+                               "second",
+                               events_per_s(narrowing)),
+                   "--cpu lets it take more"};
+  return {};
+}
 
 std::string any_of(const char* field, const std::vector<std::string>& values) {
   std::vector<std::string> terms;
@@ -333,15 +479,19 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
     const std::string format = try_read_file(fmt::format("{}/events/kmem/{}/format", tracefs, event)).value_or("");
     return format.find(" name;") != std::string::npos;
   };
-  if (!narrowing.caches.empty()) {
+  if (!narrowing.caches.empty() || !narrowing.object_sizes.empty()) {
     std::vector<std::string> quoted;
     for (const std::string& cache : narrowing.caches) quoted.push_back('"' + cache + '"');
     const std::string by_name = any_of("name", quoted);
-    const std::string by_size = any_of("bytes_alloc", object_bytes(narrowing.caches, snapshot));
-    const std::string allocated = names_caches("kmem_cache_alloc") ? by_name : by_size;
-    add("kmem:kmem_cache_alloc", allocated);
-    add("kmem:kmem_cache_alloc_node", allocated);
-    add("kmem:kmem_cache_free", names_caches("kmem_cache_free") ? by_name : "");
+    std::vector<std::string> sizes = object_bytes(narrowing.caches, snapshot);
+    for (const std::uint64_t size : narrowing.object_sizes) sizes.push_back(std::to_string(size));
+    const bool is_named = !quoted.empty() && names_caches("kmem_cache_alloc");
+    // All objects of all caches would be too many.
+    if (const std::string allocated = is_named ? by_name : any_of("bytes_alloc", sizes); !allocated.empty()) {
+      add("kmem:kmem_cache_alloc", allocated);
+      add("kmem:kmem_cache_alloc_node", allocated);
+      add("kmem:kmem_cache_free", is_named && names_caches("kmem_cache_free") ? by_name : "");
+    }
   }
   if (!narrowing.sizes.empty()) {
     std::vector<std::string> sizes;
@@ -355,13 +505,16 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
     add("kmem:mm_page_free", "");
     add("kmem:mm_page_free_batched", "");
   }
+  if (options.events.empty())
+    throw Error("Before Linux 6.1 trace events name no cache, and without slabinfo its size is not known");
   // Names and processes of tasks.
   add("task:task_newtask", "");
   add("task:task_rename", "");
 }
 
-void Watch::record_narrowed() {
+void Watch::record_narrowed(const Narrowing& narrowing) {
   recorded_ = true;
+  watched_.evidence.narrowing = narrowing;
   RecordOptions options;
   options.output = request_.folder + "/trace.kmt";
   options.no_progress = true;
@@ -371,7 +524,7 @@ void Watch::record_narrowed() {
   watched_.trace_has_stacks = !options.stacks.empty();
   try {
     const std::string tracefs = usable_tracefs();
-    select_events(watched_.evidence.narrowing, tracefs, watched_.before, options);
+    select_events(narrowing, tracefs, watched_.before, options);
     const RecordRequest request = request_of(options, tracefs);
     RecordOutput output(options, request);
     RecordSteps steps;
@@ -395,6 +548,13 @@ void Watch::record_narrowed() {
     recording_ = false;
     watched_.recorded_seconds = outcome.seconds;
     watched_.written.emplace_back("trace.kmt");
+    if (outcome.seconds < std::max(kShortestRecording * request_.seconds, kShortestRecordingSeconds) &&
+        !watched_.interrupted && outcome.write_error.empty())
+      watched_.unseen.push_back({"growth in the recording",
+                                 fmt::format("it had to end after {:.1f} s, too soon to tell what grows from what "
+                                             "lives longer",
+                                             outcome.seconds),
+                                 "--cpu lets it take more"});
     if (!outcome.write_error.empty()) watched_.unseen.push_back({"the end of the recording", outcome.write_error, ""});
     print_notes(outcome);
   } catch (const Error& error) {  // what was seen otherwise is worth telling
@@ -408,7 +568,9 @@ void Watch::record_narrowed() {
 InvestigationPlan plan_investigation(const LiveInvestigation& request) {
   InvestigationPlan plan;
   plan.seconds = request.seconds;
-  plan.state_interval = std::max(request.seconds / kStates, 0.1);
+  plan.state_interval = state_interval(request.seconds);
+  plan.cpu_share = request.cpu_share;
+  plan.cpus = cpus_online();
   plan.most_cpu_seconds = most_cpu_seconds(request);
   const BpfSupport bpf = bpf_support();
   plan.samples = bpf.missing.empty();
@@ -424,8 +586,8 @@ InvestigationPlan plan_investigation(const LiveInvestigation& request) {
   if (!plan.samples && !plan.trace)
     plan.unseen.push_back({"who allocates", "neither BPF programs nor trace events can be used here",
                            "`kmemtrace list` says what is missing"});
-  plan.cpu_seconds = 0.3 + kStates * kSecondsOfAState + (plan.samples ? 0.5 : 0) + (plan.trace ? 0.3 : 0) +
-                     request.cpu_share * request.seconds * cpus_online() / 4;
+  const double states = request.seconds / plan.state_interval * kSecondsOfAState;
+  plan.least_cpu_seconds = kSecondsAtTheEnd + states + (plan.samples ? kFixedSeconds - kSecondsAtTheEnd : 0);
   plan.kernel_bytes = (plan.samples ? 10u << 20 : 0) + (plan.trace ? kMostTraceBuffer : 0);
   return plan;
 }

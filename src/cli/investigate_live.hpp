@@ -32,13 +32,13 @@ struct WatchedKernel {
   double recorded_seconds = 0;  // 0: there is no trace
   bool trace_has_stacks = false;
   std::vector<std::string> written;  // names of files in the folder
-  std::string cut_short;             // why it ended early; empty: it did not
+  bool interrupted = false;          // by Ctrl+C
   std::vector<UnseenSource> unseen;  // beside what the plan knew
   InvestigationCost cost;
 };
 
-// Until the time is over, Ctrl+C, or what it may take is used up. Writes before.kmt, profile.kmt, trace.kmt and
-// after.kmt into the folder. Throws Error where a file cannot be written.
+// Until the time is over, or Ctrl+C; without samples and recording once what it may take is used up. Writes before.kmt,
+// profile.kmt, trace.kmt and after.kmt into the folder. Throws Error where a file cannot be written.
 WatchedKernel watch_kernel(const LiveInvestigation& request, const InvestigationPlan& plan);
 
 }  // namespace kmt

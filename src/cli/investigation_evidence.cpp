@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,10 +20,34 @@ using Json = nlohmann::json;
 
 constexpr const char* kSchema = "kmemtrace.investigate-evidence/1";
 constexpr std::size_t kMostSteps = 256;
+constexpr double kShortestStep = 1e-6;  // seconds
 constexpr std::string_view kWasLeftOut = "it was not judged when it was watched";
 
 constexpr MemorySource kSources[] = {MemorySource::meminfo, MemorySource::vmstat, MemorySource::vmstat_rate,
                                      MemorySource::slabinfo_objects, MemorySource::slabinfo_pages};
+
+// Beyond what any machine has, and small enough for all that is reckoned with it.
+constexpr double kMostSeconds = 1e9;
+constexpr double kMostBytes = 1e18;
+
+double number(const Json& json, double least, double most) {
+  const auto value = json.get<double>();
+  if (!(value >= least && value <= most)) throw Error("a number is out of range");
+  return value;
+}
+double seconds_of(const Json& json) { return number(json, 0, kMostSeconds); }
+// Differences and estimates may be a little less than nothing.
+double bytes_of(const Json& json) { return number(json, -kMostBytes, kMostBytes); }
+
+std::uint64_t whole(const Json& json, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most) throw Error("a number is out of range");
+  return json.get<std::uint64_t>();
+}
+std::vector<std::uint64_t> wholes(const Json& json) {
+  std::vector<std::uint64_t> values;
+  for (const Json& one : json) values.push_back(whole(one));
+  return values;
+}
 
 Json to_json(const MemorySeries& series) {
   Json times = Json::array();
@@ -37,15 +62,15 @@ Json to_json(const MemorySeries& series) {
 MemorySeries series_of(const Json& json) {
   MemorySeries series;
   const auto id = json.at("source").get<std::string>();
-  const auto* const source = std::ranges::find(kSources, id, id_of);
+  const auto* const source = std::ranges::find(kSources, id, [](MemorySource one) { return id_of(one); });
   if (source == std::end(kSources)) throw Error("a series has an unknown source");
   series.source = *source;
   series.name = json.at("name").get<std::string>();
-  const auto times = json.at("times_ns").get<std::vector<std::uint64_t>>();
-  const auto values = json.at("values").get<std::vector<double>>();
+  const std::vector<std::uint64_t> times = wholes(json.at("times_ns"));
+  const Json& values = json.at("values");
   if (times.size() != values.size() || !std::ranges::is_sorted(times)) throw Error("the times of a series do not fit");
   series.points.reserve(times.size());
-  for (std::size_t i = 0; i < times.size(); ++i) series.points.push_back({times[i], values[i]});
+  for (std::size_t i = 0; i < times.size(); ++i) series.points.push_back({times[i], bytes_of(values.at(i))});
   return series;
 }
 
@@ -70,18 +95,18 @@ GrowthGroup group_of(const Json& json, std::size_t steps) {
   if (group.stack.empty()) throw Error("a group has no stack");
   group.cache = json.at("cache").get<std::string>();
   group.task = json.at("task").get<std::string>();
-  group.process = json.at("process").get<std::uint32_t>();
+  group.process = static_cast<std::uint32_t>(whole(json.at("process"), std::numeric_limits<std::uint32_t>::max()));
   group.cgroup = json.at("cgroup").get<std::string>();
   if (json.at("left_out").get<bool>()) group.left_out = kWasLeftOut;
-  group.seen = json.at("seen").get<std::uint64_t>();
-  group.objects = json.at("objects").get<double>();
-  group.bytes = json.at("bytes").get<double>();
+  group.seen = whole(json.at("seen"));
+  group.objects = bytes_of(json.at("objects"));
+  group.bytes = bytes_of(json.at("bytes"));
   group.live.resize(steps);
   std::size_t from = 0;
   for (const Json& change : json.at("live")) {
-    const auto step = change.at(0).get<std::size_t>();
+    const std::uint64_t step = whole(change.at(0));
     if (step < from || step >= steps) throw Error("the steps of a group do not fit");
-    std::fill(group.live.begin() + static_cast<std::ptrdiff_t>(step), group.live.end(), change.at(1).get<double>());
+    std::fill(group.live.begin() + static_cast<std::ptrdiff_t>(step), group.live.end(), bytes_of(change.at(1)));
     from = step + 1;
   }
   return group;
@@ -93,15 +118,18 @@ Json to_json(const GrowthSeen& seen) {
   return {{"step_seconds", seen.step_seconds},
           {"steps", seen.steps},
           {"mean_bytes", seen.mean_bytes},
+          {"pages", seen.pages},
           {"groups", std::move(groups)}};
 }
 
 GrowthSeen seen_of(const Json& json) {
   GrowthSeen seen;
-  seen.step_seconds = json.at("step_seconds").get<double>();
-  seen.steps = json.at("steps").get<std::size_t>();
-  seen.mean_bytes = json.at("mean_bytes").get<std::uint64_t>();
-  if (!(seen.step_seconds > 0) || seen.steps == 0 || seen.steps > kMostSteps) throw Error("the samples have no steps");
+  seen.step_seconds = seconds_of(json.at("step_seconds"));
+  seen.steps = whole(json.at("steps"));
+  seen.mean_bytes = whole(json.at("mean_bytes"));
+  seen.pages = json.at("pages").get<bool>();
+  if (seen.step_seconds < kShortestStep || seen.steps == 0 || seen.steps > kMostSteps)
+    throw Error("the samples have no steps");
   for (const Json& group : json.at("groups")) seen.groups.push_back(group_of(group, seen.steps));
   return seen;
 }
@@ -110,18 +138,19 @@ void take(const Json& json, InvestigationResult& result, InvestigationEvidence& 
   if (json.at("schema") != kSchema) throw Error("it is of another version");
   result.kernel = json.at("kernel").get<std::string>();
   result.machine = json.at("machine").get<std::string>();
-  result.start_unix_ns = json.at("start_unix_ns").get<std::uint64_t>();
+  result.watched = true;
+  result.start_unix_ns = whole(json.at("start_unix_ns"));
   result.cut_short = json.at("cut_short").get<std::string>();
   result.complete = result.cut_short.empty();
-  result.trace_seconds = json.at("recorded_seconds").get<double>();
+  result.trace_seconds = seconds_of(json.at("recorded_seconds"));
   for (const Json& one : json.at("unseen"))
     result.unseen.push_back({one.at(0).get<std::string>(), one.at(1).get<std::string>(), one.at(2).get<std::string>()});
-  evidence.seconds = json.at("seconds").get<double>();
-  evidence.threshold_bytes_per_s = json.at("threshold_bytes_per_s").get<double>();
-  evidence.trace_begin_seconds = json.at("recording_after_seconds").get<double>();
+  evidence.seconds = seconds_of(json.at("seconds"));
+  evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
+  evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));
   const Json& narrowing = json.at("recorded");
-  evidence.narrowing = {narrowing.at("caches").get<std::vector<std::string>>(),
-                        narrowing.at("sizes").get<std::vector<std::uint64_t>>(), narrowing.at("pages").get<bool>()};
+  evidence.narrowing = {narrowing.at("caches").get<std::vector<std::string>>(), wholes(narrowing.at("sizes")),
+                        wholes(narrowing.at("object_sizes")), narrowing.at("pages").get<bool>()};
   for (const Json& series : json.at("states")) evidence.states.push_back(series_of(series));
   if (!json.at("samples").is_null()) evidence.samples = seen_of(json.at("samples"));
 }
@@ -141,8 +170,10 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
   json["seconds"] = evidence.seconds;
   json["threshold_bytes_per_s"] = evidence.threshold_bytes_per_s;
   json["recording_after_seconds"] = evidence.trace_begin_seconds;
-  json["recorded"] = {
-      {"caches", evidence.narrowing.caches}, {"sizes", evidence.narrowing.sizes}, {"pages", evidence.narrowing.pages}};
+  json["recorded"] = {{"caches", evidence.narrowing.caches},
+                      {"sizes", evidence.narrowing.sizes},
+                      {"object_sizes", evidence.narrowing.object_sizes},
+                      {"pages", evidence.narrowing.pages}};
   json["states"] = Json::array();
   for (const MemorySeries& series : evidence.states) json["states"].push_back(to_json(series));
   json["samples"] = evidence.samples ? to_json(*evidence.samples) : Json(nullptr);

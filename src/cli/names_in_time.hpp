@@ -7,8 +7,8 @@
 
 namespace kmt {
 
-// Puts them into the order that they say: by words (before, start, begin, first, then others, then after, end, last)
-// and numbers. False, and unchanged, where they say none for all of them.
+// Puts them into the order that they say: by words (before, start, begin, first, old, then others, then after, end,
+// last, finish, new) and numbers. False, and unchanged, where they say none for all of them.
 bool sort_by_time_said(std::vector<std::string>& names);
 
 }  // namespace kmt

@@ -119,8 +119,8 @@ double parse_byte_rate(std::string_view text) {
   const std::size_t slash = text.find('/');
   const auto bytes = static_cast<double>(parse_size(text.substr(0, slash)));
   if (slash == std::string_view::npos) return bytes;
-  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
-      {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
+  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
   for (const auto& [name, seconds] : kUnits)
     if (text.substr(slash + 1) == name) return bytes / seconds;
   throw bad_value(text, "a rate", "Write bytes for each s, min, h or d: 64K/min, 1M/h");

@@ -91,7 +91,7 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   for (const auto& [function, count] : outcome.missed_by_function)
     say("{} of these {}\n", humane_count(count),
         function.empty()
-            ? "came in interrupts while the BPF program of the same event was at work"
+            ? "were missed by BPF programs, most of them in interrupts"
             : fmt::format("are begins and ends of {}, in any task: so many the kernel says to have missed, "
                           "and some may be of tasks that are not recorded",
                           printable(function)));

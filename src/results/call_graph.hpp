@@ -16,6 +16,7 @@
 #include "trace/call_signature.hpp"
 #include "trace/event.hpp"
 #include "trace/missed_events.hpp"
+#include "trace/refused_functions.hpp"
 
 namespace kmt {
 
@@ -79,11 +80,6 @@ struct GraphFunction {
   std::uint64_t longest_ns = 0;
   InsideSums inside;       // live: at the end of the trace
   InsideSums inside_self;  // not inside the calls that it made
-};
-
-struct RefusedFunction {
-  std::string name;
-  std::string why;
 };
 
 struct CallGraphResult {

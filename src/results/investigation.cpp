@@ -13,10 +13,16 @@ std::string_view name_of(Certainty certainty) {
   return kNames[static_cast<std::size_t>(certainty)];
 }
 
+std::string_view id_of(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> kIds = {"grows", "no_growth", "cannot_tell"};
+  return kIds[static_cast<std::size_t>(verdict)];
+}
+
 bool Narrowing::has(std::string_view cache) const {
   if (cache.starts_with("pages")) return pages;
   if (std::ranges::find(caches, cache) != caches.end()) return true;
-  return std::ranges::any_of(sizes, [&](std::uint64_t bytes) { return kmalloc_name(bytes) == cache; });
+  return std::ranges::any_of(sizes, [&](std::uint64_t bytes) { return kmalloc_name(bytes) == cache; }) ||
+         std::ranges::any_of(object_sizes, [&](std::uint64_t bytes) { return objects_name(bytes) == cache; });
 }
 
 std::string kmalloc_name(std::uint64_t bytes) {
@@ -25,6 +31,8 @@ std::string kmalloc_name(std::uint64_t bytes) {
   if (bytes >= kKiB && bytes % kKiB == 0) return fmt::format("kmalloc-{}k", bytes / kKiB);
   return fmt::format("kmalloc-{}", bytes);
 }
+
+std::string objects_name(std::uint64_t bytes) { return fmt::format("objects of {} B", bytes); }
 
 bool Judgement::found() const {
   return std::ranges::any_of(findings,

@@ -18,13 +18,15 @@ namespace kmt {
 // What one stack of one process took from one cache, and what of it was still there step by step.
 struct GrowthGroup {
   std::vector<std::string> stack;  // "alloc_pipe_info+0x52", the call site first; where no stack is known it alone
-  std::string cache;               // "filp", "kmalloc-1k", "pages of order 2"; all kinds of a kmalloc size are one
-  std::string task;                // "bash", "[softirq]"
-  std::uint32_t process = 0;       // 0: none, or not known
-  std::string cgroup;              // empty: not known
-  std::string_view left_out;       // why it cannot be judged, or is no kernel memory; empty: it is judged
-  std::uint64_t seen = 0;          // live objects that were seen: samples, or all of them
-  double objects = 0;              // live at the end, of what was allocated in the time; estimates of samples
+  // "filp", "kmalloc-1k", "pages of order 2", "vmalloc areas"; all kinds of a kmalloc size are one. Where the kernel
+  // does not name caches when it allocates (before 6.1): "objects of 256 B".
+  std::string cache;
+  std::string task;           // "bash", "[softirq]"
+  std::uint32_t process = 0;  // 0: none, or not known
+  std::string cgroup;         // empty: not known
+  std::string_view left_out;  // why it cannot be judged, or is no kernel memory; empty: it is judged
+  std::uint64_t seen = 0;     // live objects that were seen: samples, or all of them
+  double objects = 0;         // live at the end, of what was allocated in the time; estimates of samples
   double bytes = 0;
   std::vector<double> live;  // bytes at the end of each step
 };
@@ -33,6 +35,7 @@ struct GrowthSeen {
   double step_seconds = 0;
   std::size_t steps = 0;
   std::uint64_t mean_bytes = 0;  // between samples; 0: everything was seen
+  bool pages = false;            // straight from the page allocator were seen too
   std::vector<GrowthGroup> groups;
 
   double seconds() const { return step_seconds * static_cast<double>(steps); }
@@ -43,14 +46,18 @@ inline constexpr std::string_view kUnaccounted = "unaccounted";
 
 // What the kernel calls the cache of that size: "kmalloc-1k".
 std::string kmalloc_name(std::uint64_t bytes);
+// Of a cache that is not known but by the bytes of its objects.
+std::string objects_name(std::uint64_t bytes);
 
 // What an exact recording is narrowed to, in the kernel.
 struct Narrowing {
   std::vector<std::string> caches;   // of kmem_cache_alloc
   std::vector<std::uint64_t> sizes;  // of kmalloc, bytes given
-  bool pages = false;                // those that no user has: not movable
+  // Of kmem_cache_alloc, bytes of an object, where the kernel names no caches there.
+  std::vector<std::uint64_t> object_sizes;
+  bool pages = false;  // those that no user has: not movable
 
-  bool empty() const { return caches.empty() && sizes.empty() && !pages; }
+  bool empty() const { return caches.empty() && sizes.empty() && object_sizes.empty() && !pages; }
   bool has(std::string_view cache) const;  // as GrowthGroup has it
 };
 
@@ -132,9 +139,20 @@ struct Judgement {
   std::size_t judged = 0;               // groups of one task and entry
   std::size_t followed = 0;             // lines of the kernel's own account, of values enough to judge them
   double left_out_bytes = 0;            // of groups that are not judged
+  bool saw_allocations = false;         // samples, or a recording
+  bool saw_caches = false;              // slabinfo, often enough
 
   bool found() const;                                     // something surely grows
   bool is_told() const { return judged + followed > 0; }  // else nothing is known but a difference
+};
+
+enum class Verdict : std::uint8_t { grows, no_growth, cannot_tell };
+std::string_view id_of(Verdict verdict);
+
+// What it comes to, in a sentence or two.
+struct Conclusion {
+  Verdict verdict = Verdict::cannot_tell;
+  std::string words;
 };
 
 struct UnseenSource {
@@ -149,16 +167,19 @@ struct InvestigationPlan {
   bool samples = false;
   bool trace = false;
   bool trace_stacks = false;
-  double state_interval = 0;    // seconds
-  double cpu_seconds = 0;       // about, of this machine
-  double most_cpu_seconds = 0;  // it ends before it takes more
+  double state_interval = 0;     // seconds
+  double most_cpu_seconds = 0;   // samples and recording end before it takes more
+  double least_cpu_seconds = 0;  // what it takes at any rate
+  double cpu_share = 0;          // that was asked for, of so many:
+  unsigned cpus = 1;
   std::uint64_t kernel_bytes = 0;
   std::vector<UnseenSource> unseen;
 };
 
 struct InvestigationCost {
   double cpu_seconds = 0;         // of this program
-  double kernel_cpu_seconds = 0;  // in the kernel, estimated from numbers of events
+  double kernel_cpu_seconds = 0;  // in the kernel: measured now and then, else estimated from numbers of events
+  bool is_measured = false;
   unsigned cpus = 1;
 };
 
@@ -172,9 +193,11 @@ struct InvestigationResult {
   std::string machine;
   std::uint64_t start_unix_ns = 0;
   double seconds = 0;
-  bool complete = true;   // false: Ctrl+C, or what it may take was used up
+  bool watched = false;   // by `investigate`, now or before; else there were copies alone
+  bool complete = true;   // false: Ctrl+C
   std::string cut_short;  // why
   Judgement judgement;
+  Conclusion conclusion;
   std::optional<SnapshotDiff> diff;
   Narrowing narrowing;
   double trace_seconds = 0;  // 0: nothing was recorded

@@ -102,7 +102,7 @@ struct SlabinfoComparison {
   std::uint64_t error_pages = 0;      // of each cache's prediction, added up
   std::uint64_t unchanged_error = 0;  // the same of the prediction that nothing changes
   std::uint64_t unknown_frees = 0;    // of older objects, of which the cache is not known
-  std::vector<SlabinfoCache> lines;    // that changed, or should have; largest error first
+  std::vector<SlabinfoCache> lines;   // that changed, or should have; largest error first
 };
 
 struct SimulationResult {

@@ -166,7 +166,7 @@ std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meanin
     Enumerators names;
     for (unsigned i = 0; i < btf_vlen(type); ++i)
       names.emplace_back(static_cast<std::uint32_t>(btf_enum(type)[i].val), btf.name(btf_enum(type)[i].name_off));
-    const std::shared_ptr<const NamedFlags> named = named_flags(names);
+    std::shared_ptr<const NamedFlags> named = named_flags(names);
     if (!named || meaning != fault_result) return named;
     NamedFlags results = *named;
     for (const FlagName& flag : results.names)

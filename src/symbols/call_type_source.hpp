@@ -11,9 +11,6 @@
 
 namespace kmt {
 
-// That are recorded at once. Kernels have tens of thousands: types of more are those of a kernel as a whole.
-constexpr std::size_t kMostRecordedFunctions = 4000;
-
 class CallTypeSource {
  public:
   // The info must outlive this. `file`: what the user names, empty: nothing. Throws Error where it cannot be read;

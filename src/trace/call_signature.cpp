@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "trace/value_path.hpp"
 
@@ -369,19 +370,21 @@ bool is_behind_null(const CallValue& value, const CallValues& values) {
 
 }  // namespace
 
-std::string values_text(const CallValues& values) {
-  std::string text;
-  for (std::size_t i = 0; i <= values.values.size(); ++i) {
-    if (i == values.arguments && values.more) text += text.empty() ? "..." : ", ...";
-    if (i == values.values.size()) break;
+std::vector<NamedText> value_texts(const CallValues& values) {
+  std::vector<NamedText> texts;
+  for (std::size_t i = 0; i < values.values.size(); ++i) {
     const CallValue& value = values.values[i];
     if (i >= values.arguments && is_behind_null(value, values)) continue;
-    if (!text.empty()) text += ", ";
-    if (!value.name.empty()) text += ascii(value.name) + '=';
-    text += value_text(value, false);
-    if (value.is_late) text += " (read at exit)";
+    texts.emplace_back(value.name, value_text(value, false) + (value.is_late ? " (read at exit)" : ""));
   }
-  return text;
+  return texts;
+}
+
+std::string values_text(const CallValues& values) {
+  std::vector<std::string> parts;
+  for (const auto& [name, text] : value_texts(values)) parts.push_back(name.empty() ? text : ascii(name) + '=' + text);
+  if (values.more) parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(values.arguments), "...");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace kmt

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a function's arguments, its result and what was recorded beside them are: from its prototype, for showing the
 // registers and bytes of a call. Shown as ftrace's funcgraph-args shows arguments (print_function_args() of
-// kernel/trace/trace_output.c, Linux 6.18), but for: bool, enumerations and strings, which it does not know; sizes
-// unsigned numbers that are neither flags nor as wide as addresses, which are decimal; NULL; and what is narrower than
-// a register, which is cut to its width.
+// kernel/trace/trace_output.c, Linux 6.18), but for: bool, enumerations and strings, which it does not know; sizes,
+// and unsigned numbers that are neither flags nor as wide as addresses, which are decimal; NULL; and what is narrower
+// than a register, which is cut to its width.
 #pragma once
 
 #include <cstdint>
@@ -151,8 +151,10 @@ std::optional<int> error_number(std::string_view name);
 // "-22 (EINVAL)", "0x255", "true", "\"etc\"", "\"et\"…" of a string that was cut: safe to show. Arguments do not name
 // errors: `as_result`.
 std::string value_text(const CallValue& value, bool as_result);
-// "fd=3, count=4096", with "..." for arguments that are not known, without what lies behind arguments that are NULL; as
-// safe.
+// Of each value its name, as it is, and its text, without what lies behind arguments that are NULL.
+using NamedText = std::pair<std::string, std::string>;
+std::vector<NamedText> value_texts(const CallValues& values);
+// The same in one: "fd=3, count=4096", with "..." for arguments that are not known; as safe.
 std::string values_text(const CallValues& values);
 
 }  // namespace kmt

@@ -28,6 +28,7 @@ struct HeapSample {
   std::uint32_t task = 0;
   AllocationContext context = AllocationContext::task;
   bool pages = false;     // else a slab object
+  bool kmalloc = false;   // of that, of whatever cache: else of a cache of its own
   bool followed = false;  // its free will be told
   std::string_view comm;
   std::string_view cache;                // empty where the event does not tell

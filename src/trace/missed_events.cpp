@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "trace/note_lines.hpp"
 
 namespace kmt {
 
@@ -24,15 +25,14 @@ bool number(std::string_view text, std::uint64_t& value) {
 // "FROM TO COUNT", or "FROM TO COUNT FUNCTION".
 std::vector<MissedEvents> parse_missed_events(std::string_view text) {
   std::vector<MissedEvents> all;
-  for (const std::string_view line : split(text, '\n')) {
-    const auto words = split(line, ' ');
+  while (!text.empty() && all.size() < kMostStretches) {
+    const auto words = split(take_line(text), ' ');
     MissedEvents missed;
     if (words.size() < 3 || !number(words[0], missed.from_ns) || !number(words[1], missed.to_ns) ||
         !number(words[2], missed.count))
       continue;
     if (words.size() > 3) missed.function = words[3];
     all.push_back(std::move(missed));
-    if (all.size() == kMostStretches) break;
   }
   std::ranges::stable_sort(all, {}, &MissedEvents::to_ns);
   return all;

@@ -42,9 +42,6 @@ struct UserMemory {
   bool empty() const { return changes.empty(); }
 };
 
-// Appends what another part of the same trace tells; the changes are then no longer by time. Objects that are the same
-// become one, with the symbols that came last.
-void append(UserMemory& memory, UserMemory more);
 // Equal times keep their order.
 void sort_by_time(UserMemory& memory);
 

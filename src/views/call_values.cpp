@@ -44,9 +44,9 @@ Json value_json(const CallValue& value) {
 
 namespace {
 
-// Its number where it has no name.
-std::string name_of(const CallValue& value, std::size_t number) {
-  return value.name.empty() ? fmt::format("#{}", number) : printable(value.name);
+// Its number, from 1, where it has no name.
+std::string shown_name(const std::string& name, std::size_t number) {
+  return name.empty() ? fmt::format("#{}", number) : printable(name);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ std::string name_of(const CallValue& value, std::size_t number) {
 Json arguments_json(const CallValues& arguments) {
   Json json = Json::object();
   std::size_t number = 0;
-  for (const CallValue& value : arguments.values) json[name_of(value, ++number)] = value_json(value);
+  for (const CallValue& value : arguments.values) json[shown_name(value.name, ++number)] = value_json(value);
   return json;
 }
 
@@ -64,11 +64,10 @@ Json argument_texts_json(const CallValues& arguments) {
   return json;
 }
 
-std::vector<std::pair<std::string, std::string>> named_texts(const CallValues& arguments) {
-  std::vector<std::pair<std::string, std::string>> texts;
-  for (const CallValue& value : arguments.values)
-    texts.emplace_back(name_of(value, texts.size() + 1),
-                       value_text(value, false) + (value.is_late ? " (read at exit)" : ""));
+std::vector<NamedText> named_texts(const CallValues& arguments) {
+  std::vector<NamedText> texts = value_texts(arguments);
+  std::size_t number = 0;
+  for (auto& [name, text] : texts) name = shown_name(name, ++number);
   return texts;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "trace/call_signature.hpp"
@@ -12,9 +11,9 @@
 namespace kmt {
 
 Json arguments_json(const CallValues& arguments);
-// The same as the text has it.
+// The same as the text has it: value_texts(), by names that are safe to show.
 Json argument_texts_json(const CallValues& arguments);
-std::vector<std::pair<std::string, std::string>> named_texts(const CallValues& arguments);
+std::vector<NamedText> named_texts(const CallValues& arguments);
 // The names of those that are so: CallValue::is_late, is_cut.
 Json names_json(const CallValues& arguments, bool CallValue::*which);
 Json value_json(const CallValue& value);

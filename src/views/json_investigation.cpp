@@ -153,6 +153,7 @@ Json to_json(const std::optional<InvestigationCost>& cost, double seconds) {
   Json json = Json::object();
   json["cpu_seconds"] = cost->cpu_seconds;
   json["kernel_cpu_seconds"] = cost->kernel_cpu_seconds;
+  json["measured"] = cost->is_measured;
   json["cpus"] = cost->cpus;
   const double all = seconds * cost->cpus;
   json["share"] = all > 0 ? Json((cost->cpu_seconds + cost->kernel_cpu_seconds) / all) : Json(nullptr);
@@ -169,9 +170,11 @@ std::string json_investigation(const InvestigationResult& result) {
   json["start_unix_ns"] = result.start_unix_ns == 0 ? Json(nullptr) : Json(result.start_unix_ns);
   json["seconds"] = rounded_to_tenths(result.seconds);
   json["complete"] = result.complete;
-  json["cut_short"] = text_or_null(result.cut_short);
+  json["cut_short"] = text_or_null(printable(result.cut_short));
   json["told"] = result.judgement.is_told();
-  json["found"] = result.judgement.found();
+  json["verdict"] = id_of(result.conclusion.verdict);
+  json["words"] = printable(result.conclusion.words);
+  json["found"] = result.conclusion.verdict == Verdict::grows;
   json["findings"] = rows(result.judgement.findings);
   json["states"] = rows(result.judgement.states);
   json["judged"] = result.judgement.judged;
@@ -180,6 +183,7 @@ std::string json_investigation(const InvestigationResult& result) {
   Json narrowing = Json::object();
   narrowing["caches"] = texts(result.narrowing.caches);
   narrowing["sizes"] = result.narrowing.sizes;
+  narrowing["object_sizes"] = result.narrowing.object_sizes;
   narrowing["pages"] = result.narrowing.pages;
   narrowing["seconds"] = rounded_to_tenths(result.trace_seconds);
   narrowing["lost_events"] = result.lost_events;
@@ -201,7 +205,7 @@ std::string json_investigation_plan(const InvestigationPlan& plan) {
   planned["recording"] = plan.trace;
   planned["recording_stacks"] = plan.trace_stacks;
   planned["state_interval"] = plan.state_interval;
-  planned["cpu_seconds"] = plan.cpu_seconds;
+  planned["cpu_seconds"] = plan.least_cpu_seconds;
   planned["most_cpu_seconds"] = plan.most_cpu_seconds;
   planned["kernel_bytes"] = plan.kernel_bytes;
   planned["unseen"] = rows(plan.unseen);

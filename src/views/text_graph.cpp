@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/name_list.hpp"
 #include "base/text.hpp"
 #include "results/group.hpp"
 #include "views/findings_text.hpp"
@@ -282,8 +283,10 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
   for (std::size_t i = 0; i < kAllocators; ++i)
     if (result.outside[i].any()) outside.push_back(inside_text(static_cast<Allocator>(i), result.outside[i], style));
   if (!outside.empty()) out += labelled("outside", fmt::format("{}", fmt::join(outside, "; ")), style);
-  for (const RefusedFunction& refused : result.refused)
-    out += labelled("refused", fmt::format("{}: {}", printable(refused.name), printable(refused.why)), style);
+  std::map<std::string, std::vector<std::string>> refused;  // by why
+  for (const RefusedFunction& one : result.refused) refused[printable(one.why)].push_back(printable(one.name));
+  for (const auto& [why, names] : refused)
+    out += labelled("refused", fmt::format("{}: {}", first_of(names), why), style);
   std::map<std::string, std::uint64_t> missed;
   for (const MissedEvents& one : result.missed) missed[one.function] += one.count;
   for (const auto& [function, count] : missed)

@@ -42,25 +42,6 @@ std::string percent(double part, double whole_of) {
   return fmt::format("{:.0f}%", 100 * std::clamp(part / whole_of, 0.0, 1.0));
 }
 
-std::string verdict_text(const InvestigationResult& result) {
-  if (!result.judgement.is_told())
-    return fmt::format(
-        "It cannot be told whether anything grows: that takes {} states of the kernel's memory or more, or a trace.",
-        Trend::kFewestValues);
-  const auto& findings = result.judgement.findings;
-  const auto count = [&](Certainty certainty) {
-    return std::ranges::count(findings, certainty, &GrowthFinding::certainty);
-  };
-  if (const auto sure = count(Certainty::sure); sure > 0)
-    return fmt::format("{} in the kernel's memory surely {}.", sure == 1 ? "One thing" : fmt::format("{} things", sure),
-                       sure == 1 ? "grows" : "grow");
-  if (std::ranges::any_of(result.judgement.states, &StateGrowth::sure))
-    return "No growth that a call site is surely to blame for. But by the kernel's own account something grows: see "
-           "below.";
-  if (count(Certainty::likely) > 0) return "No growth for sure. What may grow is below.";
-  return "No growth: nothing rose more than what comes and goes at random may do.";
-}
-
 // Estimates of what was not recorded come on top of what was.
 template <typename Row>
 double all_of(const GrowthFinding& finding, const std::vector<Row>& rows) {
@@ -170,6 +151,7 @@ std::string recording_text(const InvestigationResult& result, const TextStyle& s
   std::vector<std::string> of;
   for (const std::string& cache : result.narrowing.caches) of.push_back(ascii(cache));
   for (const std::uint64_t size : result.narrowing.sizes) of.push_back(kmalloc_name(size));
+  for (const std::uint64_t size : result.narrowing.object_sizes) of.push_back(objects_name(size));
   if (result.narrowing.pages) of.emplace_back("pages that are no user's");
   std::string text = fmt::format("{} of {}", seconds_text(result.trace_seconds),
                                  of.empty() ? "all that the trace has" : fmt::format("{}", fmt::join(of, ", ")));
@@ -186,6 +168,29 @@ std::string unseen_text(const std::vector<UnseenSource>& unseen, const TextStyle
   return out;
 }
 
+std::string cost_text(const InvestigationCost& cost, double seconds) {
+  std::string text = fmt::format("{} of CPU time of this program", seconds_text(cost.cpu_seconds));
+  if (cost.kernel_cpu_seconds > 0)
+    text += fmt::format(" and about {} in the kernel, {}", seconds_text(cost.kernel_cpu_seconds),
+                        cost.is_measured ? "by its own clock now and then" : "by the number of events");
+  const double all = std::max(seconds * cost.cpus, 1e-9);
+  return text +
+         fmt::format(": {:.2f}% of {} CPUs", 100 * (cost.cpu_seconds + cost.kernel_cpu_seconds) / all, cost.cpus);
+}
+
+std::string cost_text(const InvestigationPlan& plan) {
+  const double all = plan.seconds * plan.cpus;
+  std::string text = fmt::format(
+      "about {:.1f} s of CPU time at any rate (two snapshots, states, loading programs, the page); samples and "
+      "recording "
+      "end before it is {:.1f} s, {:.2f}% of {} CPUs",
+      plan.least_cpu_seconds, plan.most_cpu_seconds, 100 * plan.most_cpu_seconds / all, plan.cpus);
+  if (plan.most_cpu_seconds > plan.cpu_share * all)
+    text += fmt::format(". That is more than the {:.2f}% that were asked for: these take {:.0f} s or more",
+                        100 * plan.cpu_share, std::ceil(plan.most_cpu_seconds / plan.cpu_share / plan.cpus));
+  return text;
+}
+
 }  // namespace
 
 std::string text_investigation(const InvestigationResult& result, const TextStyle& style) {
@@ -195,8 +200,8 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
   std::string out = heading(fmt::format("What grows in the kernel's memory{}{}", of,
                                         result.seconds > 0 ? ", watched for " + seconds_text(result.seconds) : ""),
                             style);
-  out += hanging("  ", verdict_text(result), style);
-  if (!result.complete) out += hanging("  ", fmt::format("It ended early: {}.", result.cut_short), style);
+  out += hanging("  ", ascii(result.conclusion.words), style);
+  if (!result.complete) out += hanging("  ", fmt::format("It ended early: {}.", ascii(result.cut_short)), style);
   for (std::size_t i = 0; i < std::min(judgement.findings.size(), kMostFindings); ++i)
     out += finding_text(i + 1, judgement.findings[i], style);
   if (judgement.findings.size() > kMostFindings)
@@ -212,8 +217,8 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
   out += unseen_text(result.unseen, style);
   if (judgement.left_out_bytes > 0)
     out += hanging("  - ",
-                   fmt::format("{} that still live are not judged: the kernel takes them back, or may free them on "
-                               "paths without tracepoint",
+                   fmt::format("{} that still live are not judged: page tables of processes, what the kernel takes "
+                               "back, and what it may free on paths without tracepoint",
                                size_text(judgement.left_out_bytes, style)),
                    style);
   out +=
@@ -224,15 +229,7 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
               style);
   out += "\n" + heading("Numbers", style);
   out += recording_text(result, style);
-  if (result.cost) {
-    const double share = (result.cost->cpu_seconds + result.cost->kernel_cpu_seconds) /
-                         std::max(result.seconds * result.cost->cpus, 1e-9);
-    out += labelled("cost",
-                    fmt::format("{} of CPU time of this program and about {} in the kernel: {:.2f}% of {} CPUs",
-                                seconds_text(result.cost->cpu_seconds), seconds_text(result.cost->kernel_cpu_seconds),
-                                100 * share, result.cost->cpus),
-                    style);
-  }
+  if (result.cost) out += labelled("cost", cost_text(*result.cost, result.seconds), style);
   for (std::size_t i = 0; i < result.files.size(); ++i)
     out += labelled(i == 0 ? "files" : "",
                     fmt::format("{}{}{}: {}", ascii(result.folder), result.folder.empty() ? "" : "/",
@@ -250,20 +247,20 @@ std::string text_investigation_plan(const InvestigationPlan& plan, const TextSty
       "states",
       fmt::format("meminfo, vmstat, slabinfo, buddyinfo and zoneinfo every {}", seconds_text(plan.state_interval)),
       style);
-  out += labelled("samples",
-                  plan.samples ? "slab allocations, drawn by BPF programs and followed until they are freed" : "none",
-                  style);
+  out += labelled(
+      "samples",
+      plan.samples
+          ? "slab allocations and pages that no user has, drawn by BPF programs and followed until they are freed"
+          : "none",
+      style);
   out += labelled("recording",
                   !plan.trace
                       ? "none"
                       : fmt::format("where something grows: the growing caches and sizes alone, in the last half{}",
                                     plan.trace_stacks ? ", with stacks" : ""),
                   style);
-  out +=
-      labelled("cost",
-               fmt::format("about {} of CPU time, {:.2f} s at most in what can be bounded; {} of kernel memory",
-                           seconds_text(plan.cpu_seconds), plan.most_cpu_seconds, say_bytes(plan.kernel_bytes, style)),
-               style);
+  out += labelled("cost", cost_text(plan), style);
+  out += labelled("memory", say_bytes(plan.kernel_bytes, style) + " in the kernel", style);
   if (!plan.unseen.empty()) out += "\n" + heading("What it could not see", style) + unseen_text(plan.unseen, style);
   return out;
 }

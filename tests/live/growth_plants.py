@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs whose kernel memory grows, for the tests of `investigate`: each holds what it opens, some a second.
 
-growth_plants.py KIND [PER_SECOND]   KIND is pipes, sockets, epoll, keys or none
+growth_plants.py KIND [PER_SECOND]   KIND is pipes, sockets, epoll, keys, rings, pipe_data or none
 Prints "growing" when it has begun."""
 import ctypes
 import os
@@ -10,6 +10,7 @@ import platform
 import resource
 import select
 import socket
+import struct
 import sys
 import time
 
@@ -19,6 +20,9 @@ CALL_SITES = {
     'sockets': r'sk_prot_alloc|sk_alloc|sock_alloc|__sock_create|__sys_socket|unix_create|inet_create',
     'epoll': r'ep_alloc|do_epoll_create|epoll_create',
     'keys': r'key_alloc|key_create|user_preparse|add_key',
+    # Straight from the page allocator, of order 1 and 0.
+    'rings': r'alloc_one_pg_vec_page|alloc_pg_vec|packet_set_ring',
+    'pipe_data': r'pipe_get_page|pipe_write',
 }
 ADD_KEY = {'x86_64': 248, 'aarch64': 217, 's390x': 278, 'i686': 286}
 
@@ -33,6 +37,20 @@ def hold_socket(_):
 
 def hold_epoll(_):
     return select.epoll()
+
+
+def hold_ring(_):
+    ring = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    packet_rx_ring = 5
+    block, blocks, frame = 8192, 4, 2048
+    ring.setsockopt(263, packet_rx_ring, struct.pack('IIII', block, blocks, frame, block * blocks // frame))  # SOL_PACKET
+    return ring
+
+
+def hold_pipe_data(_):
+    pipe = os.pipe()
+    os.write(pipe[1], bytes(32 << 10))
+    return pipe
 
 
 def make_key_holder():
@@ -54,6 +72,7 @@ def main():
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     hold = {'pipes': hold_pipe, 'sockets': hold_socket, 'epoll': hold_epoll,
+            'rings': hold_ring, 'pipe_data': hold_pipe_data,
             'none': lambda _: os.close(os.dup(1))}.get(kind) or make_key_holder()
     held = []
     print('growing', flush=True)

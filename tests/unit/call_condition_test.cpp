@@ -114,6 +114,31 @@ TEST(CallCondition, OneOfSeveralFunctionsIsEnough) {
   EXPECT_FALSE(conditions.hold(7, CallValues{}));
 }
 
+TEST(CallCondition, OfArgumentsAndOfResultsStandApart) {
+  const Machine machine;
+  const Btf btf(MadeFiles(machine).bytes);
+  const BtfSignatures signatures(btf, {}, 64);
+  const auto read = signatures.signature("read_file"), try_it = signatures.signature("try_it");
+  CallConditions conditions({parse_call_condition("count>=8"), parse_call_condition("ret<0")}, nullptr);
+  conditions.add(0, "read_file", &*read);
+  conditions.add(1, "try_it", &*try_it);  // called inside, and has no count
+  conditions.check();
+  const std::uint64_t registers[] = {0, 0, 8, 0, 0, 0};
+  EXPECT_TRUE(conditions.hold(0, call_values(*read, abi_of(machine), registers, {})));
+  EXPECT_TRUE(conditions.hold(1, *result_value(try_it->result, abi_of(machine), ~std::uint64_t{1})));
+  EXPECT_FALSE(conditions.hold(1, *result_value(try_it->result, abi_of(machine), 1)));
+  EXPECT_FALSE(conditions.hold(1, call_values(*try_it, abi_of(machine), registers, {})));
+
+  MadeTypes types(machine);
+  types.function("drop", 0, {{"count", types.integer("int", 4)}});
+  const Btf made(types.bytes());
+  const auto drop = BtfSignatures(made, {}, 64).signature("drop");
+  CallConditions of_void({parse_call_condition("count==8"), parse_call_condition("ret<0")}, nullptr);
+  of_void.add(0, "drop", &*drop);
+  const std::uint64_t eight[] = {8};
+  EXPECT_TRUE(of_void.hold(0, call_values(*drop, abi_of(machine), eight, {}))) << "what it calls may fail";
+}
+
 TEST(CallCondition, TakesTheNamesOfFlags) {
   const Machine machine;
   MadeTypes types(machine);

@@ -123,6 +123,13 @@ TEST(ProbeEvents, CountsAreThoseOfTheGroupAlone) {
       << "probes were made or removed between the two texts";
 }
 
+TEST(ProbeEvents, MissedCallsBeginAndEnd) {
+  const std::vector<ProbeCounts> probes = {{9, 3}, {9, 4}, {9, 5}};  // exit, entry, values
+  EXPECT_EQ(missed_calls(probes), 8u);
+  EXPECT_EQ(missed_calls(std::span(probes).first(2)), 7u);
+  EXPECT_EQ(missed_calls({}), 0u);
+}
+
 // What write_file() and read_file() do with a folder is what they do with tracefs, but that nothing happens.
 class ArgumentsOption : public ::testing::Test {
  protected:
@@ -342,6 +349,12 @@ TEST_P(ProbeRecords, ValuesInFrontBelongToTheirCallAlone) {
   tell_values(0x2000, "abc", 4, 4);
   info_.lost.push_back({1, 1, 5, 6});
   EXPECT_TRUE(values_at_entry(0x2000, 9).empty()) << "the call that they belong to may be lost";
+  tell_values(0x2000, "abc", 4, 4);
+  decoder_->forget_values(2);
+  EXPECT_EQ(values_at_entry(0x2000, 9), abc);
+  tell_values(0x2000, "abc", 4, 4);
+  decoder_->forget_values(1);
+  EXPECT_TRUE(values_at_entry(0x2000, 9).empty()) << "or damaged";
 }
 
 TEST_P(ProbeRecords, StringsAreCut) {

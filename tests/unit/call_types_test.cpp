@@ -276,6 +276,17 @@ TEST(CallTypes, FlagsAreNamed) {
             "flags=0x4000, mode=0");
 }
 
+TEST(CallTypes, WhatLiesBehindNullIsNoValue) {
+  const Btf btf(MadeFiles(Machine{}).bytes);
+  const std::vector<RecordedFunction> recorded = {{"read_file", {{"file->comm", true}}}};
+  const CallSignature signature = *BtfSignatures(btf, recorded, 64).signature("read_file");
+  const std::uint64_t registers[] = {0, 2, 3};
+  const CallValues values = call_values(signature, abi_of(Machine{}), registers, {});
+  EXPECT_EQ(values.values.size(), 4u);
+  EXPECT_EQ(value_texts(values), (std::vector<NamedText>{{"file", "NULL"}, {"name", "0x2"}, {"count", "3"}}));
+  EXPECT_EQ(values_text(values), "file=NULL, name=0x2, count=3, ...");
+}
+
 TEST(CallTypes, LateValuesTakeTheirPlace) {
   const Machine machine;
   const Btf btf(MadeFiles(machine).bytes);

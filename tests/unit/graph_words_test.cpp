@@ -84,13 +84,16 @@ TEST(GraphFunctions, HaveTheArgumentsOfConditions) {
   EXPECT_NO_THROW(
       check_conditions(types, functions, conditions({"count>5", "file->comm==\"\"", "mode==FAST", "ret<0"})));
   EXPECT_NO_THROW(check_conditions({}, functions, conditions({"anything==1"})));
+  for (const char* const text : {"file->comm==sh", "file->comm==\"sh\""})
+    EXPECT_TRUE(check_conditions(types, functions, conditions({text}))) << text;
+  EXPECT_FALSE(check_conditions(types, functions, conditions({"count>5", "mode==FAST", "ret<0"})));
   EXPECT_THROW(check_conditions(types, functions, conditions({"mode==FSAT"})), Error);
   try {
     check_conditions(types, functions, conditions({"count==1", "cuont==1"}));
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("\"cuont\""), std::string::npos);
-    EXPECT_NE(error.hint().find("read_file(file, name, count, flags, sync, mode)"), std::string::npos) << error.hint();
+    EXPECT_NE(error.hint().find("count, file, file->comm, flags, mode, name, sync"), std::string::npos) << error.hint();
   }
 }
 

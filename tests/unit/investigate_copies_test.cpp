@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analysis/conclusion.hpp"
 #include "analysis/investigation.hpp"
 #include "base/error.hpp"
 #include "capture/sideband/process_facts.hpp"
@@ -175,6 +176,33 @@ TEST_F(InvestigateCopies, WhatWasWatchedIsJudgedTheSameAgain) {
   EXPECT_EQ(second.states.size(), first.states.size());
 }
 
+// Too short to say that nothing grows is too short when it is read again.
+TEST_F(InvestigateCopies, WhatWasWatchedComesToTheSameAgain) {
+  for (const double seconds : {6.0, 32.0}) {
+    InvestigationEvidence before = watched();
+    before.samples->groups.erase(before.samples->groups.begin());  // the one that grows
+    before.states.clear();
+    before.seconds = seconds;
+    const auto concluded = [](InvestigationResult result, const InvestigationEvidence& evidence) {
+      result.seconds = evidence.seconds;
+      result.judgement = judge(evidence);
+      return conclude(result);
+    };
+    InvestigationResult live;
+    live.watched = true;
+    live.cost.emplace();
+    write(kEvidenceFile, json_evidence(live, before));
+    InvestigationResult again;
+    InvestigationEvidence after;
+    read_evidence(folder_ / kEvidenceFile, again, after);
+    const Conclusion first = concluded(live, before);
+    const Conclusion second = concluded(again, after);
+    EXPECT_EQ(first.verdict, seconds < kShortestToTell ? Verdict::cannot_tell : Verdict::no_growth);
+    EXPECT_EQ(second.verdict, first.verdict);
+    EXPECT_EQ(second.words, first.words);
+  }
+}
+
 TEST_F(InvestigateCopies, DamagedEvidenceIsRefused) {
   const std::string whole = json_evidence({}, watched());
   InvestigationResult result;
@@ -188,6 +216,11 @@ TEST_F(InvestigateCopies, DamagedEvidenceIsRefused) {
   for (const std::string& text :
        {std::string(), std::string("{}"), whole.substr(0, whole.size() / 2), replaced("\"steps\":64", "\"steps\":60"),
         replaced("\"steps\":64", "\"steps\":600000000"), replaced("slabinfo-objects", "objects"),
+        replaced("\"recording_after_seconds\":16.0", "\"recording_after_seconds\":-1"),
+        replaced("\"recording_after_seconds\":16.0", "\"recording_after_seconds\":1e300"),
+        replaced("\"seconds\":32.0", "\"seconds\":1e300"), replaced("\"start_unix_ns\":0", "\"start_unix_ns\":-7"),
+        replaced("\"start_unix_ns\":0", "\"start_unix_ns\":1e300"), replaced("\"bytes\":", "\"bytes\":1e300,\"was\":"),
+        replaced("\"step_seconds\":0.5", "\"step_seconds\":1e-300"), replaced("\"values\":[", "\"values\":[1e300,"),
         replaced("evidence/1", "evidence/2"), replaced("\"stack\":[\"take0+0x1\"", "\"stack\":[5")}) {
     write(kEvidenceFile, text);
     EXPECT_THROW(read_evidence(folder_ / kEvidenceFile, result, evidence), Error) << text.substr(0, 80);

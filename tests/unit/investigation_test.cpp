@@ -7,10 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/conclusion.hpp"
 #include "analysis/growth_clusters.hpp"
 #include "analysis/investigation.hpp"
 #include "analysis/leaks.hpp"
 #include "analysis/sample_growth.hpp"
+#include "views/json_investigation.hpp"
 #include "views/text_investigation.hpp"
 
 namespace kmt {
@@ -152,6 +154,15 @@ TEST(Investigation, SamplesAloneNeedTheKernelsAccount) {
   EXPECT_EQ(judgement.findings.front().certainty, Certainty::likely);
 }
 
+TEST(Investigation, RecordingsOfAMomentTellNothing) {
+  InvestigationEvidence evidence = evidence_with_noise(7);
+  plant(evidence);
+  evidence.samples.reset();
+  EXPECT_TRUE(judge(evidence).found());
+  evidence.trace->step_seconds = 0.5 / kSteps;
+  EXPECT_TRUE(judge(evidence).findings.empty());
+}
+
 // Objects that live longer than the recording look like growth in it, and only there.
 TEST(Investigation, LongLivesAreNoGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(3);
@@ -268,14 +279,38 @@ class Names : public SymbolNames {
   std::string name(std::uint64_t address) const override { return "function_" + std::to_string(address) + "+0x1"; }
 };
 
+// While the recording began nothing was read for a third of the time.
+TEST(Investigation, GrowthIsEvenWhereStatesWereReadUnevenly) {
+  InvestigationEvidence evidence = evidence_with_noise(9);
+  MemorySeries series = cache_series("SUnreclaim", steady);
+  series.source = MemorySource::meminfo;
+  const std::size_t third = series.points.size() / 3;
+  series.points.erase(series.points.begin() + static_cast<std::ptrdiff_t>(third),
+                      series.points.begin() + static_cast<std::ptrdiff_t>(2 * third));
+  evidence.states.push_back(series);
+  const std::vector<StateGrowth> states = judge(evidence).states;
+  const auto found = std::ranges::find(states, "SUnreclaim", &StateGrowth::name);
+  ASSERT_NE(found, states.end());
+  EXPECT_TRUE(found->sure);
+}
+
+// Messages have buckets of their own, of which the event of kmalloc tells nothing.
+TEST(Investigation, CachesOfBucketsAreThoseOfKmalloc) {
+  InvestigationEvidence evidence = evidence_with_noise(9);
+  evidence.states.push_back(cache_series("msg_msg-1k", steady));
+  const std::vector<StateGrowth> states = judge(evidence).states;
+  EXPECT_NE(std::ranges::find(states, "kmalloc-1k", &StateGrowth::name), states.end());
+}
+
 TEST(SampleGrowth, FollowsSamplesOverTime) {
   const Names names;
   constexpr std::uint64_t kMean = 1024;
-  SampleGrowth growth(kMean, names, 1'000'000'000, 64, 99, 4096);  // a second each step
+  SampleGrowth growth(kMean, false, names, 1'000'000'000, 64, 99, 4096);  // a second each step
   const std::vector<std::uint64_t> stack = {1, 2};
   HeapSample sample;
   sample.call_site = 1;
   sample.stack = stack;
+  sample.kmalloc = true;
   sample.requested = sample.allocated = 64 << 10;  // always drawn
   sample.followed = true;
   sample.process = 5;
@@ -303,7 +338,7 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
 TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {
   const Names names;
   for (const std::uint64_t page : {4096u, 65536u}) {
-    SampleGrowth growth(1, names, 0, 64, 99, page);
+    SampleGrowth growth(1, true, names, 0, 64, 99, page);
     HeapSample sample;
     sample.call_site = 1;
     sample.pages = true;
@@ -347,6 +382,18 @@ TEST(InvestigationText, SharesAddUpToNoMoreThanAll) {
   EXPECT_NE(text.find("Where findings took more"), std::string::npos) << text;
 }
 
+// It may be of another's evidence.json.
+TEST(InvestigationText, WhyItEndedReachesNoTerminalRaw) {
+  InvestigationResult result;
+  result.complete = false;
+  result.cut_short = "\x1b[31mred";
+  for (const std::string& text : {text_investigation(result, {}), json_investigation(result)}) {
+    EXPECT_NE(text.find("[31mred"), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find("u001b"), std::string::npos) << text;
+  }
+}
+
 // A soft interrupt runs on the stack of whatever was interrupted, which asked for nothing.
 TEST(GrowthClusters, InterruptsEndWhereTheyBegin) {
   const std::vector<std::string> stack = {
@@ -359,10 +406,158 @@ TEST(GrowthClusters, InterruptsEndWhereTheyBegin) {
   EXPECT_EQ(own_stack(kPipe), kPipe);
 }
 
+// What a recording of a moment does not show says nothing against samples of the whole time.
+TEST(Investigation, ShortRecordingsDoNotSpeakAgainstSamples) {
+  InvestigationEvidence evidence = evidence_with_noise(7);
+  plant(evidence);
+  evidence.narrowing.sizes = {1024};
+  evidence.narrowing.caches = {"filp"};
+  evidence.trace->steps = 2;
+  evidence.trace->step_seconds = 0.2;
+  for (GrowthGroup& group : evidence.trace->groups) group.live = {0, 0};
+  const Judgement judgement = judge(evidence);
+  ASSERT_TRUE(judgement.found());
+  EXPECT_FALSE(judgement.findings.front().exact);
+  EXPECT_EQ(judgement.findings.front().processes.front().process, 4321u);
+}
+
+// Samples of slabs cannot bear out pages, and so do not speak against them.
+TEST(Investigation, RecordedPagesNeedNoSamplesOfSlabs) {
+  const std::vector<std::string> ring = {"alloc_one_pg_vec_page+0x20", "packet_set_ring+0x1bf",
+                                         "packet_setsockopt+0x10", "__x64_sys_setsockopt+0x1f"};
+  for (const bool pages_are_sampled : {false, true}) {
+    InvestigationEvidence evidence = evidence_with_noise(8);
+    evidence.samples->pages = pages_are_sampled;
+    evidence.trace->groups.push_back(group_of(ring, "pages of order 1", "leaky", 4321, steady));
+    evidence.states.push_back(cache_series(std::string(kUnaccounted), steady));
+    evidence.states.back().source = MemorySource::meminfo;
+    const Judgement judgement = judge(evidence);
+    ASSERT_FALSE(judgement.findings.empty());
+    EXPECT_EQ(judgement.findings.front().function, "alloc_one_pg_vec_page");
+    EXPECT_EQ(judgement.findings.front().certainty, pages_are_sampled ? Certainty::weak : Certainty::sure);
+  }
+}
+
+TEST(Investigation, PagesBelongToWhoAskedForThem) {
+  std::vector<std::string> ring = {"__alloc_pages_noprof+0x1", "alloc_pages_mpol+0x1", "get_free_pages_noprof+0x2",
+                                   "alloc_one_pg_vec_page+0x20", "packet_set_ring+0x1bf"};
+  EXPECT_TRUE(find_page_owner(ring).left_out.empty());
+  EXPECT_EQ(ring.front(), "alloc_one_pg_vec_page+0x20");
+  std::vector<std::string> slab = {"__alloc_pages+0x1", "allocate_slab+0x1", "___slab_alloc+0x1",
+                                   "kmem_cache_alloc+0x1"};
+  EXPECT_TRUE(find_page_owner(slab).is_slab);
+  std::vector<std::string> table = {"__alloc_pages+0x1", "pte_alloc_one+0x1", "__pte_alloc+0x1"};
+  EXPECT_FALSE(find_page_owner(table).left_out.empty());
+  std::vector<std::string> area = {"__alloc_pages+0x1", "__vmalloc_node_range+0x1", "bpf_map_area_alloc+0x1"};
+  EXPECT_TRUE(find_page_owner(area).is_vmalloc);
+  // Linux 6.18: __vmalloc_area_node() is inlined, and what remains has another name.
+  area = {"__alloc_frozen_pages_noprof+0x1", "alloc_pages_mpol+0x1",
+          "alloc_frozen_pages_noprof+0x1",   "alloc_pages_noprof+0x1",
+          "__vmalloc_node_range_noprof+0x1", "__bpf_map_area_alloc+0x1"};
+  EXPECT_TRUE(find_page_owner(area).is_vmalloc);
+  std::vector<std::string> large = {"__alloc_frozen_pages_noprof+0x1", "___kmalloc_large_node+0x1",
+                                    "__kmalloc_large_node_noprof+0x1", "__kmalloc_noprof+0x1"};
+  EXPECT_TRUE(find_page_owner(large).is_slab);
+}
+
+TEST(Investigation, AreasOfVmallocExplainTheirLine) {
+  InvestigationEvidence evidence = evidence_with_noise(8);
+  evidence.samples->pages = true;
+  const std::vector<std::string> stack = {"__bpf_map_area_alloc+0x1", "array_map_alloc+0x1", "__x64_sys_bpf+0x1f"};
+  for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
+    seen->groups.push_back(group_of(stack, "vmalloc areas", "leaky", 4321, steady));
+  evidence.states.push_back(cache_series("VmallocUsed", steady));
+  evidence.states.back().source = MemorySource::meminfo;
+  const Judgement judgement = judge(evidence);
+  ASSERT_TRUE(judgement.found());
+  const auto line = std::ranges::find(judgement.states, "VmallocUsed", &StateGrowth::name);
+  ASSERT_NE(line, judgement.states.end());
+  EXPECT_NEAR(line->explained_bytes_per_s, kRate, kRate / 10);
+}
+
+TEST(Investigation, SoftInterruptsEnterBySoftInterrupts) {
+  const std::vector<std::string> stack = {"__alloc_skb+0x1",     "tcp_v4_rcv+0x1",           "net_rx_action+0x1",
+                                          "handle_softirqs+0x1", "__local_bh_enable_ip+0x1", "__x64_sys_close+0x1",
+                                          "do_syscall_64+0x1"};
+  EXPECT_EQ(functions_of(stack).back(), "net_rx_action");
+}
+
+// Before Linux 6.1 kmem_cache_alloc tells bytes alone: an object of 256 of them is none of kmalloc's.
+TEST(Investigation, CachesWithoutNamesAreNarrowedByTheirObjects) {
+  const Names names;
+  SampleGrowth growth(1024, false, names, 0, 64, 99, 4096);
+  HeapSample sample;
+  sample.call_site = 1;
+  sample.requested = sample.allocated = 64 << 10;
+  sample.followed = true;
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    sample.pointer = 0x1000 + i;
+    sample.time_ns = i * 1'000'000'000 + 1;
+    growth.add(sample);
+  }
+  InvestigationEvidence evidence;
+  evidence.samples = growth.seen(64'000'000'001, "5.10.0", [](std::uint64_t) { return std::string("/a"); });
+  EXPECT_EQ(evidence.samples->groups.front().cache, "objects of 65536 B");
+  const Narrowing narrowing = narrow(evidence);
+  EXPECT_EQ(narrowing.object_sizes, std::vector<std::uint64_t>{64 << 10});
+  EXPECT_TRUE(narrowing.sizes.empty());
+  EXPECT_TRUE(narrowing.caches.empty());
+  EXPECT_TRUE(narrowing.has("objects of 65536 B"));
+  EXPECT_FALSE(narrowing.has("kmalloc-64k"));
+}
+
+InvestigationResult result_of(const InvestigationEvidence& evidence, double seconds) {
+  InvestigationResult result;
+  result.seconds = seconds;
+  result.watched = true;
+  result.cost.emplace();
+  result.judgement = judge(evidence);
+  return result;
+}
+
+TEST(Investigation, HasThreeVerdicts) {
+  InvestigationEvidence evidence = evidence_with_noise(9);
+  EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, Verdict::no_growth);
+  InvestigationResult result = result_of(evidence, 4);
+  result.cut_short = "it was interrupted";
+  const Conclusion early = conclude(result);
+  EXPECT_EQ(early.verdict, Verdict::cannot_tell);
+  EXPECT_NE(early.words.find("it was interrupted"), std::string::npos);
+  plant(evidence);
+  EXPECT_EQ(conclude(result_of(evidence, 4)).verdict, Verdict::grows);
+}
+
+TEST(Investigation, GrowthWithoutACallSiteIsGrowth) {
+  InvestigationEvidence evidence = evidence_with_noise(9);
+  evidence.states.push_back(cache_series("SUnreclaim", steady));
+  evidence.states.back().source = MemorySource::meminfo;
+  const InvestigationResult result = result_of(evidence, 30);
+  EXPECT_FALSE(result.judgement.found());
+  const Conclusion conclusion = conclude(result);
+  EXPECT_EQ(conclusion.verdict, Verdict::grows);
+  EXPECT_NE(conclusion.words.find("SUnreclaim by 195.3 KiB/s"), std::string::npos) << conclusion.words;
+  const auto next = next_commands(result);
+  EXPECT_EQ(next.empty(), false);
+}
+
+// Nobody may read slabinfo, load programs or record: sums alone are no ground to say that nothing grows.
+TEST(Investigation, SumsAloneDoNotTell) {
+  InvestigationEvidence evidence;
+  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.states.push_back(cache_series("SUnreclaim", [](double) { return 0; }));
+  evidence.states.back().source = MemorySource::meminfo;
+  EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, Verdict::cannot_tell);
+  evidence.states.back() = cache_series("SUnreclaim", steady);
+  evidence.states.back().source = MemorySource::meminfo;
+  const Conclusion conclusion = conclude(result_of(evidence, 30));
+  EXPECT_EQ(conclusion.verdict, Verdict::grows);
+  EXPECT_NE(conclusion.words.find("could not be seen"), std::string::npos) << conclusion.words;
+}
+
 // A second each step, with one object each that stays.
 GrowthSeen grown_until(std::uint64_t end_ns) {
   static const Names names;
-  SampleGrowth growth(1024, names, 0, SampleGrowth::kSteps, 99, 4096);
+  SampleGrowth growth(1024, false, names, 0, SampleGrowth::kSteps, 99, 4096);
   HeapSample sample;
   sample.call_site = 1;
   sample.requested = sample.allocated = 64 << 10;

@@ -132,8 +132,10 @@ TEST_F(KmtRecording, FullBlocksAreInTheFileBeforeItIsFinished) {
   Recording recording(path(), kernel(), {0, 1}, {}, {});
   const unsigned events = 50;
   std::uint64_t time = 0;
+  std::vector<Page> pages;  // made first: what is a second old is written, too
   for (std::uint64_t given = 0; given < kBlockEvents; given += events, time += 1000)
-    recording.encoder().pages(0, page_of(time, events));
+    pages.push_back(page_of(time, events));
+  for (const Page& page : pages) recording.encoder().pages(0, page);
   recording.encoder().pages(1, page_of(5, 3));
   EXPECT_EQ(read(path()).events.size(), kBlockEvents / events * events + events)
       << "of the first block, without the rest";

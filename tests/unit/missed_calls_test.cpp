@@ -4,6 +4,8 @@
 
 #include "analysis/call_graph.hpp"
 #include "trace/call_frame.hpp"
+#include "trace/recorded_functions.hpp"
+#include "trace/refused_functions.hpp"
 
 namespace kmt {
 namespace {
@@ -13,9 +15,10 @@ class OneName : public SymbolNames {
   std::string name(std::uint64_t) const override { return "vfs_read"; }
 };
 
-TEST(MissedEvents, MarkTheCallsThatRanThen) {
+// Calls of one function that begin at these times and take so long.
+CallGraphResult calls_at(const char* missed, const std::vector<std::uint64_t>& begins, std::uint64_t duration_ns) {
   TraceInfo info;
-  info.notes["missed"] = "1500 1600 2 vfs_read\n3500 3700 1\n";
+  info.notes["missed"] = missed;
   const OneName names;
   CallGraph graph(info, names, {});
   const auto pass = [&graph](EventKind kind, std::uint64_t time_ns) {
@@ -27,12 +30,16 @@ TEST(MissedEvents, MarkTheCallsThatRanThen) {
     set_call_frame(event, 0x7F00);
     graph.add({.event = &event});
   };
-  for (const std::uint64_t began_ns : {1000u, 1550u, 2000u, 3000u}) {
+  for (const std::uint64_t began_ns : begins) {
     pass(EventKind::call_entry, began_ns);
-    pass(EventKind::call_exit, began_ns + 520);
+    pass(EventKind::call_exit, began_ns + duration_ns);
   }
   graph.end({});
-  const CallGraphResult result = graph.take();
+  return graph.take();
+}
+
+TEST(MissedEvents, MarkTheCallsThatRanThen) {
+  const CallGraphResult result = calls_at("1500 1600 2 vfs_read\n3500 3700 1\n", {1000, 1550, 2000, 3000}, 520);
   ASSERT_EQ(result.calls.size(), 4u);
   EXPECT_TRUE(result.calls[0].lost_events);
   EXPECT_TRUE(result.calls[1].lost_events);
@@ -41,6 +48,26 @@ TEST(MissedEvents, MarkTheCallsThatRanThen) {
   EXPECT_EQ(result.functions.front().lost_events, 3u);
   ASSERT_EQ(result.missed.size(), 2u);
   EXPECT_EQ(result.missed[0].function, "vfs_read");
+}
+
+TEST(MissedEvents, MayOverlap) {
+  const CallGraphResult result = calls_at("10 100 1 vfs_read\n59 60 1 vfs_write\n", {1, 30, 62, 101}, 1);
+  ASSERT_EQ(result.calls.size(), 4u);
+  EXPECT_FALSE(result.calls[0].lost_events);
+  EXPECT_TRUE(result.calls[1].lost_events) << "before the one that ends first begins";
+  EXPECT_TRUE(result.calls[2].lost_events);
+  EXPECT_FALSE(result.calls[3].lost_events);
+}
+
+TEST(RefusedFunctions, AreNoMoreThanCanBeRecorded) {
+  const std::vector<RefusedFunction> two = {{"vfs_read", "no kprobe"}, {"vfs_write", "its trampoline: no: 5"}};
+  const std::vector<RefusedFunction> read = parse_refused_functions("\nx\n y\n" + refused_functions_text(two));
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(refused_functions_text(read), refused_functions_text(two));
+  EXPECT_EQ(parse_refused_functions("f why").size(), 1u);
+  std::string many;
+  for (std::size_t i = 0; i < 2 * kMostRecordedFunctions; ++i) many += "a \n";
+  EXPECT_EQ(parse_refused_functions(many).size(), kMostRecordedFunctions);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "formats/user_stacks.hpp"
 #include "symbols/elf_symbols.hpp"
 #include "trace/address_spaces.hpp"
+#include "trace/user_memory_parts.hpp"
 
 namespace kmt {
 namespace {
@@ -150,15 +151,43 @@ TEST(UserMemory, PartsOfATraceBecomeOne) {
   UserMemory more;
   more.objects = {{"/tmp/perf-7.map", "", "new"}, {"/bin/sh", "cd", ""}, {"/bin/sh", "ab", ""}};
   more.changes = {{.time_ns = 2, .process = 7, .object = 2}, {.time_ns = 9, .process = 7, .object = 1}};
-  append(memory, std::move(more));
-  sort_by_time(memory);
+  UserMemoryParts parts;
+  parts.add(std::move(memory));
+  parts.add(std::move(more));
+  memory = parts.take();
+  EXPECT_TRUE(parts.empty());
   ASSERT_EQ(memory.objects.size(), 3U);
   EXPECT_EQ(memory.objects[1].symbols, "new");
   std::vector<std::pair<std::uint64_t, std::string>> found;
   for (const SpaceChange& change : memory.changes)
     found.emplace_back(change.time_ns, memory.objects[change.object].path + memory.objects[change.object].build_id);
-  EXPECT_THAT(found, testing::ElementsAre(std::pair(2, "/bin/shab"), std::pair(5, "/tmp/perf-7.map"),
-                                          std::pair(9, "/bin/shcd")));
+  const std::vector<std::pair<std::uint64_t, std::string>> expected = {
+      {2, "/bin/shab"}, {5, "/tmp/perf-7.map"}, {9, "/bin/shcd"}};
+  EXPECT_EQ(found, expected);
+}
+
+// What a part costs does not depend on how many objects came before it: else this takes hours.
+TEST(UserMemory, ManySmallPartsOfManyObjectsAreBounded) {
+  UserMemory most;
+  most.objects.resize(kMostCodeObjects);
+  for (std::size_t i = 0; i < most.objects.size(); ++i) most.objects[i].path = std::to_string(i);
+  most.changes = {mapped(0, 1, 0x1000, 0)};
+  UserMemoryParts parts;
+  parts.add(std::move(most));
+  for (std::uint32_t i = 0; i < 100'000; ++i) {
+    UserMemory more;
+    more.objects = {{std::to_string(i), "", ""}};
+    more.changes = {mapped(i, 1, 0x1000, 0)};
+    parts.add(std::move(more));
+  }
+  UserMemory one_too_many;
+  one_too_many.objects = {{"0", "", "changed"}, {"new", "", ""}};
+  EXPECT_THROW(parts.add(std::move(one_too_many)), Error);
+  const UserMemory all = parts.take();
+  EXPECT_EQ(all.changes.size(), 100'001u);
+  EXPECT_EQ(all.changes.back().object, 99'999u);
+  EXPECT_EQ(all.objects.size(), kMostCodeObjects);
+  EXPECT_EQ(all.objects.front().symbols, "");
 }
 
 TEST(UserMemoryChunk, IsRefusedWhereItIsDamaged) {

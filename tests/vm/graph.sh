@@ -103,7 +103,7 @@ if [ "$backend" = kprobe ]; then
   wait $graph
   rm -r /tmp/kmemtrace-*  # the trace that nobody was going to keep
   grep -c "probe_entry_0" $tracing/kprobe_events >killed.probes
-  graph after_kill vfs_read -d 1s -a --json --limit 0
+  graph after_kill vfs_read --json --limit 0 -- cat /etc/hostname
   cp $tracing/kprobe_events probes.left
 fi
 

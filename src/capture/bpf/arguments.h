@@ -13,4 +13,5 @@ struct kmt_arguments {
   signed char allocated;
   signed char order;
   signed char failed; /* what is not 0 says that it failed */
+  signed char migratetype;
 };

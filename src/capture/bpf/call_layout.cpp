@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "capture/bpf/record_bytes.hpp"
 #include "capture/bpf/record_layout.hpp"
+#include "trace/value_path.hpp"
 
 namespace kmt {
 
@@ -26,6 +27,7 @@ constexpr std::uint16_t kLate = 48;
 constexpr std::uint16_t kExitBytes = 52;
 static_assert(kEntryBytes + KMT_MOST_VALUES_BYTES <= kMostRecordBytes);
 static_assert(KMT_CALL_ARGUMENTS == 6, "the description says so");
+static_assert(KMT_STRING_BYTES == kMostStringBytes && KMT_NOT_READ == kValueNotRead);
 
 constexpr const char* kCommonFields =
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"

@@ -132,7 +132,7 @@ struct CallPrograms::State {
   MappedArray rings;
   std::size_t loaded_for = 0;  // of trampolines: the function that the object's own programs are of
   LeftOut left_out;
-  std::string refused;  // as CallPrograms::refused()
+  std::vector<RefusedFunction> refused;  // the same, one by one
   std::vector<Trampoline> trampolines;
   bpf_program* enter = nullptr;  // of functions of which no values are read
   bpf_program* enter_with_values = nullptr;
@@ -241,7 +241,7 @@ void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const T
     const TrampolineTarget& target = targets.of[number];
     if (target.id == 0) {
       left_out[target.why_not].push_back(function.name);
-      refused += fmt::format("{} {}\n", function.name, target.why_not);
+      refused.push_back({function.name, target.why_not});
       continue;
     }
     try {
@@ -255,7 +255,7 @@ void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const T
     } catch (const Error& error) {
       if (way == Way::trampolines) throw Error(fmt::format("{}: {}", function.name, error.what()));
       left_out[kRefused].push_back(fmt::format("{}: {}", function.name, error.what()));
-      refused += fmt::format("{} {}: {}\n", function.name, kRefused, error.what());
+      refused.push_back({function.name, fmt::format("{}: {}", kRefused, error.what())});
     }
   }
   if (trampolines.empty()) throw Error(in_words(left_out), ExitCode::unsupported);
@@ -345,7 +345,7 @@ MissedCounts CallPrograms::missed() const {
   return missed;
 }
 
-std::string CallPrograms::refused() const { return state_->refused; }
+const std::vector<RefusedFunction>& CallPrograms::refused() const { return state_->refused; }
 
 std::uint64_t CallPrograms::ring_bytes() const {
   return std::uint64_t{state_->cpus} * KMT_CALL_RINGS * state_->sizes.bytes;

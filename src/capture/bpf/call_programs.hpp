@@ -6,11 +6,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "capture/bpf/cpu_rings.hpp"
 #include "capture/bpf/record_programs.hpp"
 #include "capture/missed_log.hpp"
 #include "capture/recorded_calls.hpp"
+#include "trace/refused_functions.hpp"
 
 namespace kmt {
 
@@ -27,13 +29,12 @@ class CallPrograms {
   void begin();
   void end();  // programs that run already go on: wait_for_running_programs()
 
-  const std::string& backend() const;                // in words: "BPF trampolines (fentry, fexit)"
-  const std::string& reason() const;                 // why this one
-  void add_rings(unsigned cpu, CpuRings& to) const;  // valid as long as this is
-  MissedCounts missed() const;                       // entries and exits that no ring tells of, of any task
-  // Of functions whose calls are not recorded: lines "FUNCTION WHY".
-  std::string refused() const;
-  std::uint64_t ring_bytes() const;  // of all rings
+  const std::string& backend() const;                   // in words: "BPF trampolines (fentry, fexit)"
+  const std::string& reason() const;                    // why this one
+  void add_rings(unsigned cpu, CpuRings& to) const;     // valid as long as this is
+  MissedCounts missed() const;                          // entries and exits that no ring tells of, of any task
+  const std::vector<RefusedFunction>& refused() const;  // functions whose calls are not recorded
+  std::uint64_t ring_bytes() const;                     // of all rings
 
  private:
   struct State;

@@ -11,11 +11,13 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-#define ENOENT 2  // include/uapi/asm-generic/errno-base.h
+#define ENOENT 2           // include/uapi/asm-generic/errno-base.h
+#define MIGRATE_MOVABLE 1  // include/linux/mmzone.h: of users' memory and the page cache
 
 const volatile struct kmt_arguments arguments[KMT_HEAP_EVENTS] = {};
 const volatile __u64 page_size = 4096;
 const volatile __u32 cpus = 1;
+const volatile __u8 no_movable_pages = 0;
 const volatile __u8 wants_sites = 0;
 const volatile __u32 sites_per_table = 1;  // a power of two
 const volatile __u64 mean_bytes = 0;       // between samples; 0: none
@@ -265,6 +267,8 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   const bool again = last && is_told_again(last, &of, now);
   // A followed object at this address was freed on a path without tracepoint.
   if (mean_bytes && !of.failed && !again) stop_following(of.pointer, KMT_REPLACED);
+  if (no_movable_pages && places->migratetype >= 0 && (u32)argument(context, places->migratetype) == MIGRATE_MOVABLE)
+    return 0;
   if ((only_processes || only_cgroup) && !selected()) return 0;
   if (event != KMT_HEAP_kmalloc) of.amount = amount_of(context, places, page_size);
   const u32 table = cpu * KMT_HEAP_ALLOCATIONS + event;

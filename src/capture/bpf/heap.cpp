@@ -133,6 +133,7 @@ void HeapWatcher::State::fill_constants() {
   std::memcpy(&constants.arguments, arguments.data(), sizeof arguments);
   constants.page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   constants.cpus = cpus;
+  constants.no_movable_pages = request.no_movable_pages;
   constants.only_processes = !request.selection.processes.empty();
   constants.only_cgroup = !request.selection.cgroup.empty();
   constants.wants_sites = request.sites;
@@ -186,6 +187,7 @@ int HeapWatcher::State::on_record(void* context, void* data, std::size_t bytes) 
   sample.task = from.task;
   sample.context = static_cast<AllocationContext>(from.context);
   sample.pages = from.event == KMT_HEAP_mm_page_alloc;
+  sample.kmalloc = from.event == KMT_HEAP_kmalloc || from.event == KMT_HEAP_kmalloc_node;
   sample.followed = from.followed != 0;
   sample.comm = {from.comm, ::strnlen(from.comm, sizeof from.comm)};
   sample.cache = {from.cache, ::strnlen(from.cache, sizeof from.cache)};
@@ -282,6 +284,13 @@ bool HeapWatcher::is_followed(std::uint64_t pointer) {
   if (state == KMT_LIVES) return true;
   if (bpf_map__delete_elem(followed, &pointer, sizeof pointer, 0) == 0) state_->take_from_filter(pointer);
   return false;
+}
+
+ProgramRuns HeapWatcher::runs() const {
+  ProgramRuns runs;
+  for (const HeapProgram& program : state_->programs)
+    if (program.program) runs += runs_of(program.program);
+  return runs;
 }
 
 std::uint64_t HeapWatcher::memory() const { return memory_of_maps(state_->object->obj); }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "capture/bpf/program_clock.hpp"
 #include "capture/bpf/selection.hpp"
 #include "capture/features/events.hpp"
 #include "trace/heap_sample.hpp"
@@ -18,8 +19,9 @@ struct HeapRequest {
   BpfSelection selection;
   bool slab = true;
   bool pages = false;
-  bool sites = false;            // exact sums
-  std::uint64_t mean_bytes = 0;  // one sample each so many allocated bytes on average; 0: none
+  bool no_movable_pages = false;  // of pages: none of users' memory and the page cache
+  bool sites = false;             // exact sums
+  std::uint64_t mean_bytes = 0;   // one sample each so many allocated bytes on average; 0: none
   std::uint32_t most_followed = 65536;
   std::uint64_t ring_bytes = 4 << 20;  // a power of two
   // Of all tables together, at most; but a table of each CPU and event has 64 sites at least.
@@ -45,6 +47,8 @@ class HeapWatcher {
   HeapLosses losses() const;
   // Whether a sampled object still lives, by the kernel's own table; to be asked where ends were lost.
   bool is_followed(std::uint64_t pointer);
+  // Of its programs at memory events; counted while a ProgramClock is. Throws Error.
+  ProgramRuns runs() const;
   // Kernel memory that it takes, in bytes.
   std::uint64_t memory() const;
   // Of what was asked for.

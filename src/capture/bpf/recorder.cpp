@@ -23,6 +23,7 @@
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/record_loop.hpp"
 #include "capture/tracefs/ring_readers.hpp"
+#include "trace/refused_functions.hpp"
 
 namespace kmt {
 
@@ -56,6 +57,8 @@ KernelDescription describe(const std::string& tracefs, const RecordRequest& requ
   const std::size_t others = kernel.formats.size() - request.events.size();  // the tracer's own, in front
   for (std::size_t i = 0; i < request.events.size(); ++i)
     kernel.formats[others + i].text = programs.description_of(request.events[i]);
+  if (!request.calls.functions.empty())
+    if (auto gfp_flags = describe_gfp_flags(tracefs)) kernel.formats.push_back(std::move(*gfp_flags));
   return kernel;
 }
 
@@ -112,8 +115,8 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     outcome.call_backend_reason = calls->programs.reason();
     for (FormatText& format : calls->layout.formats()) kernel.formats.push_back(std::move(format));
     kernel.call_types = request.calls.types;
-    if (std::string refused = calls->programs.refused(); !refused.empty())
-      kernel.notes["refused_functions"] = std::move(refused);
+    if (const auto& refused = calls->programs.refused(); !refused.empty())
+      kernel.notes["refused_functions"] = refused_functions_text(refused);
     types.reset();
   }
   Tasks tasks;
@@ -140,9 +143,11 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   RecordReaders readers(programs, calls ? &*calls : nullptr, cpus, std::move(stacks), *sink);
 
   MissedLog missed;  // calls pass before they are recorded
+  // Events of memory are missed in what interrupts their program, so calls of tasks lack none.
+  std::uint64_t missed_memory = 0;
   const auto missed_now = [&] {
     MissedCounts counts = calls ? calls->programs.missed() : MissedCounts{};
-    counts[""] += programs.missed();
+    missed_memory = std::max(missed_memory, programs.missed());
     return counts;
   };
   const auto take_sample = [&](bool at_edge) {
@@ -163,10 +168,9 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     now.kernel.late_notes["tasks_later"] = describe_processes();
     if (user_memory) now.kernel.user_memory = user_memory->memory();
     for (std::size_t i = 0; i < cpus.size(); ++i) now.cpus.push_back({cpus[i], {}, 0, statistics(i)});
-    if (missed.total() > 0) {
-      now.more_statistics.push_back(lost_somewhere_text(missed.total()));
-      now.kernel.late_notes["missed"] = missed.text();
-    }
+    if (missed_memory + missed.total() > 0)
+      now.more_statistics.push_back(lost_somewhere_text(missed_memory + missed.total()));
+    if (missed.total() > 0) now.kernel.late_notes["missed"] = missed.text();
     return now;
   };
 
@@ -190,7 +194,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
       user_memory->poll();
     RecordProgress progress;
     progress.seconds = seconds_since(start);
-    progress.lost = missed.total();
+    progress.lost = missed_memory + missed.total();
     for (std::size_t i = 0; i < cpus.size(); ++i) {
       const RecordReaders::Counts counts = readers.counts(i);
       progress.events += counts.records;
@@ -220,9 +224,11 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     outcome.command_status = command->poll();
   }
   // The kernel does not tell on which CPU programs missed them.
-  if (missed.total() > 0) outcome.recording.more_statistics.push_back(lost_somewhere_text(missed.total()));
-  outcome.missed_events = missed.total();
+  outcome.missed_events = missed_memory + missed.total();
+  if (outcome.missed_events > 0)
+    outcome.recording.more_statistics.push_back(lost_somewhere_text(outcome.missed_events));
   outcome.missed_by_function = missed.by_function();
+  if (missed_memory > 0) outcome.missed_by_function[""] += missed_memory;
   outcome.not_followed_processes = programs.not_followed();
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();

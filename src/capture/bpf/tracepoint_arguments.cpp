@@ -20,6 +20,7 @@ signed char* place_of(kmt_arguments& places, std::string_view name) {
   if (name == "bytes_alloc") return &places.allocated;
   if (name == "order") return &places.order;
   if (name == "failed") return &places.failed;
+  if (name == "migratetype") return &places.migratetype;
   return nullptr;
 }
 
@@ -46,7 +47,7 @@ std::optional<kmt_arguments> KernelTypes::arguments_of(const std::string& tracep
   const auto names = argument_names(tracepoint);
   if (!names) return {};
   kmt_arguments places{KMT_NO_ARGUMENT, KMT_NO_ARGUMENT, KMT_NO_ARGUMENT, KMT_NO_ARGUMENT,
-                       KMT_NO_ARGUMENT, KMT_NO_ARGUMENT, KMT_NO_ARGUMENT};
+                       KMT_NO_ARGUMENT, KMT_NO_ARGUMENT, KMT_NO_ARGUMENT, KMT_NO_ARGUMENT};
   for (std::size_t i = 0; i < names->size() && i < KMT_MOST_ARGUMENTS; ++i)
     if (signed char* const place = place_of(places, (*names)[i])) *place = static_cast<signed char>(i);
   return places;

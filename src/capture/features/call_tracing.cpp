@@ -41,8 +41,11 @@ constexpr std::array kNeeded = {
     NeededOption{"KPROBE_EVENTS", "kprobe", "kprobe events"},
 };
 
-// What is missing, of one back end or, of "auto", of all.
-std::string what_would_work(std::string_view backend) {
+constexpr const char* kElsewhere = "What was recorded elsewhere is shown here: kmemtrace graph FILE";
+
+// What is missing, of one back end or, of "auto", of all. `is_denied`: whatever the kernel could do, it does not let
+// functions be traced.
+std::string what_would_work(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
   std::vector<std::string> options;
   for (const NeededOption& needed : kNeeded) {
@@ -50,14 +53,14 @@ std::string what_would_work(std::string_view backend) {
     if (configuration && is_configured(*configuration, needed.option)) continue;
     options.push_back(fmt::format("CONFIG_{} ({})", needed.option, needed.purpose));
   }
-  std::string text = !configuration
-                         ? fmt::format("It takes {}, as kernels of distributions have", fmt::join(options, ", "))
-                     : options.empty() ? "By its configuration it can: here it is refused"
-                                       : fmt::format("This kernel was built without {}", fmt::join(options, ", "));
-  text +=
-      ". Where this is a container or sandbox the host may allow it. What was recorded elsewhere is shown here: "
-      "kmemtrace graph FILE";
-  return text;
+  constexpr const char* kHost = "Where this is a container or sandbox the host may allow it";
+  if (!configuration)
+    return fmt::format("It takes {}, as kernels of distributions have. {}. {}", fmt::join(options, ", "), kHost,
+                       kElsewhere);
+  if (!options.empty())
+    return fmt::format("This kernel was built without {}. {}", fmt::join(options, ", "), kElsewhere);
+  if (is_denied) return fmt::format("By its configuration it can: here it is refused. {}. {}", kHost, kElsewhere);
+  return backend == "auto" ? kElsewhere : "--backend auto takes another one, where one works";
 }
 
 constexpr const char* kGraphTracer = "function_graph";
@@ -88,9 +91,9 @@ bool offers_function_graph(const std::string& folder) {
   return std::ranges::find(names, kGraphTracer) != names.end();
 }
 
-Error refuses(const std::string& why, std::string_view backend) {
+Error refuses(const std::string& why, std::string_view backend, bool is_denied = false) {
   return Error(fmt::format("This kernel does not trace calls of functions: {}", why), ExitCode::unsupported)
-      .hint(what_would_work(backend));
+      .hint(what_would_work(backend, is_denied));
 }
 
 // Whether function_graph does, since Linux 6.15.
@@ -108,7 +111,7 @@ std::string why_no_functions(const std::string& tracefs) {
 std::string traceable_functions(const std::string& tracefs, const std::string& backend) {
   const std::string path = list_of_functions(tracefs);
   if (const std::string why = why_no_functions(tracefs); !why.empty())
-    throw refuses(fmt::format("it does not tell which ones it can: {}", why), backend).at({path, {}, {}});
+    throw refuses(fmt::format("it does not tell which ones it can: {}", why), backend, true).at({path, {}, {}});
   return read_file(path);
 }
 
@@ -171,7 +174,7 @@ CallBackend choose_call_backend(const std::string& tracefs, const std::string& n
     if (!no_ftrace.empty()) throw refuses(fmt::format("not by ftrace ({})", no_ftrace), name);
     const std::string no_results = needs.results ? why_no_results_by_function_graph(tracefs) : "";
     if (!no_results.empty())
-      throw Error(fmt::format("Calls cannot be chosen by what they return here: {}", no_results), ExitCode::unsupported)
+      throw Error(fmt::format("What calls return cannot be recorded so here: {}", no_results), ExitCode::unsupported)
           .hint("--backend bpf or kprobe records results; --backend auto takes one of them");
     return {CallBackendKind::function_graph, {}};
   }

@@ -144,6 +144,12 @@ KernelDescription describe_running_kernel() {
   return kernel;
 }
 
+// It tells of no allocation, so nothing seems to be recorded that is not; since Linux 2.6.38.
+std::optional<FormatText> describe_gfp_flags(const std::string& tracefs) {
+  auto text = try_read_file(tracefs + "/events/vmscan/mm_vmscan_direct_reclaim_begin/format");
+  return text ? std::optional(FormatText{"vmscan", std::move(*text)}) : std::nullopt;
+}
+
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
                                   const std::vector<EventName>& events, const std::string& clock) {
   KernelDescription kernel = describe_running_kernel();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ KernelDescription describe_running_kernel();
 // clock. Throws Error.
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
                                   const std::vector<EventName>& events, const std::string& clock);
+
+// Of an event that is not recorded, but whose description names the flags of allocations, which calls may be given.
+// Empty: there is none.
+std::optional<FormatText> describe_gfp_flags(const std::string& tracefs);
 
 // False when every address in /proc/kallsyms reads as zero (kernel.kptr_restrict, or no permission).
 bool has_addresses(const std::string& kallsyms);

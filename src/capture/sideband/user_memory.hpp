@@ -50,7 +50,7 @@ class UserMemoryWatch {
 
   // Takes what the kernel has told; several times a second, since its buffers are small.
   void poll();
-  // What it has not given yet: who asks keeps it, and no memory is taken by what happened long ago.
+  // What it has not given yet: who asks keeps the changes. Programs, processes and build-ids stay known here.
   UserMemory news();
   // All that news() has not given; with it the symbols of made code that /tmp/perf-PID.map tells now.
   UserMemory memory();

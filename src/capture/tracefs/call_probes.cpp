@@ -14,6 +14,7 @@
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/probe_definitions.hpp"
 #include "capture/tracefs/probe_events.hpp"
+#include "trace/refused_functions.hpp"
 
 namespace kmt {
 
@@ -52,14 +53,14 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
   const auto open_calls = static_cast<unsigned>(std::min(kOpenCalls / calls.functions.size(), kMostOpenCalls));
   const std::vector<ProbeDefinition> definitions = define_probes(group_, calls.functions, *machine, open_calls);
   const std::string path = tracefs + "/kprobe_events";
-  std::string refused;  // and why
+  std::vector<RefusedFunction> refused;
   for (std::size_t i = 0; i < definitions.size(); ++i) {
     const std::string& name = calls.functions[i].name;
     try {
       define(path, definitions[i].exit);
     } catch (const Error&) {
       left_out_.push_back(name);
-      refused += fmt::format("{} the kernel allows no kprobe: {}\n", name, complaint(tracefs));
+      refused.push_back({name, "the kernel allows no kprobe: " + complaint(tracefs)});
       continue;
     }
     std::size_t probes = 1;
@@ -80,7 +81,7 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
     throw Error(fmt::format("The kernel lets no kprobe be set at {}: {}", first_of(left_out_), complaint(tracefs)),
                 ExitCode::unsupported);
   kernel.call_types = calls.types;
-  if (!refused.empty()) kernel.notes["refused_functions"] = refused;
+  if (!refused.empty()) kernel.notes["refused_functions"] = refused_functions_text(refused);
   const std::string folder = fmt::format("{}/events/{}", tracefs, group_);
   for (const std::string& event : names_in(folder))
     if (auto text = try_read_file(fmt::format("{}/{}/format", folder, event)))
@@ -102,8 +103,7 @@ std::string CallProbes::name() const {
   return fmt::format("kprobe events, but not of {}, where the kernel allows none", first_of(left_out_));
 }
 
-// The exit is counted, the entry, and what is read then, as they may be missed one without the other: of a call that is
-// missed as a whole each is. Linux 5.10 does not show exits that are missed for want of room.
+// Linux 5.10 does not show exits that are missed for want of room.
 std::optional<MissedCounts> CallProbes::missed() const {
   const std::vector<ProbeCounts> counts =
       parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),
@@ -112,8 +112,8 @@ std::optional<MissedCounts> CallProbes::missed() const {
   std::size_t next = 0;
   for (const Probed& probed : functions_) {
     if (next + probed.probes > counts.size()) return std::nullopt;
-    for (const std::size_t end = next + probed.probes; next < end; ++next)
-      missed[probed.function] += counts[next].missed;
+    missed[probed.function] += missed_calls(std::span(counts).subspan(next, probed.probes));
+    next += probed.probes;
   }
   return next == counts.size() ? std::optional(missed) : std::nullopt;
 }

@@ -71,6 +71,13 @@ std::vector<ProbeCounts> parse_probe_counts(std::string_view events_text, std::s
   return next == events.size() ? counts : std::vector<ProbeCounts>{};
 }
 
+std::uint64_t missed_calls(std::span<const ProbeCounts> probes) {
+  if (probes.empty()) return 0;
+  std::uint64_t begins = 0;
+  for (const ProbeCounts& probe : probes.subspan(1)) begins = std::max(begins, probe.missed);
+  return probes.front().missed + begins;
+}
+
 bool remove_probe_events(const std::string& tracefs, const std::string& group) {
   const std::string path = tracefs + "/kprobe_events";
   const std::optional<std::string> text = try_read_file(path);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ struct ProbeCounts {
 // Of the group's probes, in the order in which they were made: from the texts of kprobe_events and kprobe_profile, of
 // which the second names no groups. Empty where the texts do not belong together.
 std::vector<ProbeCounts> parse_probe_counts(std::string_view events, std::string_view profile, std::string_view group);
+
+// Begins and ends of calls of one function that its probes have missed: that of the exit, of the entry, and of what is
+// read then, if any. A call that is missed as a whole is missed by each.
+std::uint64_t missed_calls(std::span<const ProbeCounts> probes);
 
 // Removes those that are enabled nowhere. True when none is left.
 bool remove_probe_events(const std::string& tracefs, const std::string& group);

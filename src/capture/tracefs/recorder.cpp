@@ -108,6 +108,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe_kernel(tracefs, instance.path(), request.events, request.clock);
   kernel.clock_scale = scale_of_clock(request.clock);
+  if (wants_calls)
+    if (auto gfp_flags = describe_gfp_flags(tracefs)) kernel.formats.push_back(std::move(*gfp_flags));
   std::optional<CallProbes> probes;
   std::optional<FunctionGraph> graph;
   if (by_probes)

@@ -2,10 +2,8 @@
 #include "formats/ctf/salvage.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -41,30 +39,17 @@ std::size_t last_packet(Bytes stream) {
 }  // namespace
 
 Salvage::Salvage(const std::vector<std::vector<std::string>>& traces, const Error& refusal, Findings& findings) {
-  std::string name = (fs::temp_directory_path() / "kmemtrace-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw system_error("Cannot make a temporary folder", name);
-  place_ = name;
-  try {
-    for (const std::vector<std::string>& folders : traces) {
-      std::vector<std::string>& kept = traces_.emplace_back();
-      for (const std::string& folder : folders) kept.push_back(salvage(fs::absolute(folder), refusal, findings));
-    }
-    if (!any_) throw refusal;
-  } catch (...) {
-    std::error_code code;
-    fs::remove_all(place_, code);
-    throw;
+  for (const std::vector<std::string>& folders : traces) {
+    std::vector<std::string>& kept = traces_.emplace_back();
+    for (const std::string& folder : folders) kept.push_back(salvage(fs::absolute(folder), refusal, findings));
   }
-}
-
-Salvage::~Salvage() {
-  std::error_code code;
-  fs::remove_all(place_, code);
+  if (!any_) throw refusal;
 }
 
 // Each stream is tried alone, then all that passed are linked into one folder.
 std::string Salvage::salvage(const fs::path& folder, const Error& refusal, Findings& findings) {
-  const fs::path trial = place_ / "trial", kept = place_ / std::to_string(count_++);
+  const fs::path place = place_.path();
+  const fs::path trial = place / "trial", kept = place / std::to_string(count_++);
   for (const fs::path& made : {trial, kept}) {
     fs::create_directory(made);
     fs::create_symlink(folder / "metadata", made / "metadata");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/temporary_folder.hpp"
 #include "trace/imperfections.hpp"
 
 namespace kmt::ctf {
@@ -20,7 +21,6 @@ class Salvage {
   Salvage(const std::vector<std::vector<std::string>>& traces, const Error& refusal, Findings& findings);
   Salvage(const Salvage&) = delete;
   Salvage& operator=(const Salvage&) = delete;
-  ~Salvage();
 
   // For as long as the object lives.
   const std::vector<std::vector<std::string>>& traces() const { return traces_; }
@@ -28,7 +28,7 @@ class Salvage {
  private:
   std::string salvage(const std::filesystem::path& folder, const Error& refusal, Findings& findings);
 
-  std::filesystem::path place_;
+  TemporaryFolder place_;
   std::vector<std::vector<std::string>> traces_;
   int count_ = 0;     // of folders
   bool any_ = false;  // stream that can be read

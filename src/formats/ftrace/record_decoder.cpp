@@ -503,6 +503,7 @@ void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
 
 void RecordDecoder::report_undecodable(const Plan* plan, unsigned id, Bytes record, std::uint64_t time_ns, unsigned cpu,
                                        std::uint64_t file_offset) {
+  forget_values(cpu);
   const Imperfection kind =
       plan == nullptr && record.size() >= 2 ? Imperfection::unknown_event : Imperfection::short_record;
   std::string detail;

@@ -83,6 +83,10 @@ class RecordDecoder {
   // Appends the event of a record to the batch; what cannot be decoded becomes a finding at `file_offset`.
   void decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset, EventBatch& batch);
 
+  // Some records of a CPU cannot be read, before those that are decoded next: what was told in advance of a call on it
+  // may be of one that is among them.
+  void forget_values(unsigned cpu) { pending_values_.erase(cpu); }
+
  private:
   struct Field {
     std::uint16_t offset = 0;

@@ -46,9 +46,7 @@ void FileStore::write_waiting() {
     samples_.erase(samples_.begin());
   }
   if (!user_memory_.empty()) {
-    sort_by_time(user_memory_);
-    file_->append_user_memory(user_memory_);
-    user_memory_ = {};
+    file_->append_user_memory(user_memory_.take());
   }
   std::size_t written = 0;
   try {
@@ -74,7 +72,7 @@ void FileStore::add(const StateSample& sample) {
 
 void FileStore::add(UserMemory memory) {
   const std::lock_guard lock(mutex_);
-  append(user_memory_, std::move(memory));
+  user_memory_.add(std::move(memory));
 }
 
 void FileStore::complete(const TraceDescription& end) {

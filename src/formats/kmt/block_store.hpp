@@ -13,6 +13,7 @@
 
 #include "formats/kmt/file_writer.hpp"
 #include "formats/kmt/packed_block.hpp"
+#include "trace/user_memory_parts.hpp"
 
 namespace kmt::kmt_format {
 
@@ -54,7 +55,7 @@ class FileStore : public BlockStore {
   std::uint64_t completed_bytes_ = 0;  // of those before
   std::vector<PackedBlock> waiting_;   // could not be written yet
   std::vector<StateSample> samples_;   // likewise
-  UserMemory user_memory_;             // likewise
+  UserMemoryParts user_memory_;        // likewise
 };
 
 // The latest blocks in memory, and samples of the same time.

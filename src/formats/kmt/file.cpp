@@ -9,12 +9,11 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/kmt/user_memory.hpp"
+#include "trace/user_memory_parts.hpp"
 
 namespace kmt::kmt_format {
 
 namespace {
-
-constexpr std::size_t kMostChanges = 1u << 22;  // of mappings
 
 struct End {
   bool finished;         // there is a trailer
@@ -47,11 +46,6 @@ void report_end(FileContents& contents, const End& end, Findings& findings) {
   if (description.cpu_stats.empty() && contents.profile.empty() && !is_snapshot(contents))
     findings.add({Imperfection::unknown_loss, "", {}, {}, {}});
   contents.cut_off = !end.indexed || !description.repaired.empty();
-}
-
-void take_user_memory(UserMemory memory, UserMemory& all) {
-  if (memory.changes.size() > kMostChanges - all.changes.size()) throw Error("The file has too many mappings");
-  append(all, std::move(memory));
 }
 
 }  // namespace
@@ -101,6 +95,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
 
   bool indexed = false;
   std::set<std::uint16_t> described;
+  UserMemoryParts user_memory;
   std::uint64_t offset = kFileHeaderBytes;
   while (offset < end) {
     const std::optional<Chunk> chunk = find_chunk(chunks, offset);
@@ -127,9 +122,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
           if (!is_intact(*chunk)) throw Error("The chunk's checksum is wrong");
           break;
         case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;
-        case kUserMemory:
-          take_user_memory(decode_user_memory(unpack_text(*chunk)), contents.description.kernel.user_memory);
-          break;
+        case kUserMemory: user_memory.add(decode_user_memory(unpack_text(*chunk))); break;
         case kProfile: contents.profile.push_back(unpack_text(*chunk)); break;
         case kEvents: contents.streams[chunk->stream].blocks.push_back(*chunk); break;
         case kIndex:
@@ -145,7 +138,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
       findings.add({Imperfection::damaged_section, error.what(), {}, chunk->offset, {}});
     }
   }
-  sort_by_time(contents.description.kernel.user_memory);
+  contents.description.kernel.user_memory = user_memory.take();
   report_end(contents, {finished, indexed, offset, end}, findings);
   // Which CPU's they are is lost: better no events than another CPU's.
   std::erase_if(contents.streams, [&](const auto& stream) {

@@ -159,6 +159,7 @@ class BlockStream : public StackedStream {
 
   void report_damage(const Error& error) {
     info_.findings.add({Imperfection::damaged_block, error.what(), cpu(), offset_, last_ns_});
+    decoder_.forget_values(cpu());
   }
 
   StreamBlocks blocks_;

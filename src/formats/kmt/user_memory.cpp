@@ -2,14 +2,11 @@
 #include "formats/kmt/user_memory.hpp"
 
 #include "base/build_id.hpp"
+#include "trace/user_memory_parts.hpp"
 
 namespace kmt::kmt_format {
 
 namespace {
-
-// A change in memory is larger than the shortest one in a file.
-constexpr std::size_t kMostChanges = 1u << 22;
-constexpr std::uint64_t kMostObjects = 1u << 20;
 
 constexpr std::uint8_t kMapped = 0;
 constexpr std::uint8_t kForked = 1;
@@ -57,7 +54,7 @@ UserMemory decode_user_memory(Bytes payload) {
   PayloadReader in(payload);
   UserMemory memory;
   const std::uint64_t objects = in.varint();
-  if (objects > kMostObjects || objects > in.remaining() / 3) throw Error("A chunk has too many programs");
+  if (objects > kMostCodeObjects || objects > in.remaining() / 3) throw Error("A chunk has too many programs");
   for (std::uint64_t i = 0; i < objects; ++i) {
     CodeObject& object = memory.objects.emplace_back();
     object.path = in.text();
@@ -66,7 +63,7 @@ UserMemory decode_user_memory(Bytes payload) {
   }
   std::uint64_t time_ns = 0;
   while (!in.empty()) {
-    if (memory.changes.size() >= kMostChanges) throw Error("A chunk has too many mappings");
+    if (memory.changes.size() >= kMostSpaceChanges) throw Error("A chunk has too many mappings");
     SpaceChange change;
     change.time_ns = time_ns += in.varint();
     change.process = process_id(in.varint());

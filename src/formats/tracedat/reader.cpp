@@ -49,6 +49,8 @@ class CpuDataStream : public StackedStream {
 
     const std::uint64_t last_before = last_ns_;
     const std::size_t first = batch.size();
+    const PageHeader header = read_page_header(page, layout_);
+    if (header.end.missed_events) decoder_.forget_values(cpu_);
     const PageEnd end = walk_page(page, layout_, [&](std::uint64_t ticks, Bytes record, std::uint64_t offset) {
       const std::uint64_t time_ns = clock_.to_ns(ticks);
       if (time_ns < last_ns_) report_backwards(time_ns, offset);
@@ -57,7 +59,7 @@ class CpuDataStream : public StackedStream {
     });
     if (end.missed_events) {
       lost_at(first);
-      const std::uint64_t after = clock_.to_ns(read_page_header(page, layout_).time);
+      const std::uint64_t after = clock_.to_ns(header.time);
       info_.lost.push_back({cpu_, end.missed_count, last_before, after, pages_.offset()});
       info_.findings.add(
           {Imperfection::lost_events,
@@ -65,8 +67,10 @@ class CpuDataStream : public StackedStream {
            pages_.offset(), after},
           end.missed_count.value_or(1));
     }
-    if (end.damage != nullptr)
+    if (end.damage != nullptr) {
       info_.findings.add({Imperfection::damaged_page, end.damage, cpu_, pages_.offset() + end.damage_offset, last_ns_});
+      decoder_.forget_values(cpu_);
+    }
     return true;
   }
 

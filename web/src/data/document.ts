@@ -281,6 +281,9 @@ export interface Calls {
     calls: TracedCall[];
     functions: CalledFunction[];
     functions_total: number;
+    not_called: string[]; // that were recorded, and not called
+    refused: { function: string; reason: string }[]; // that were to be recorded
+    missed: unknown[]; // when events of no known CPU were missed
     outside: Inside;
   };
 }
@@ -409,11 +412,11 @@ export interface Investigation {
   seconds: number;
   complete: boolean;
   cut_short: string | null;
+  words: string; // the verdict
   found: boolean;
   findings: GrowthFinding[];
   states: StateGrowth[];
   judged: number;
-  told?: boolean;
   left_out_bytes: number;
   balance: BalanceChange[] | null;
   unseen: { what: string; why: string; how: string | null }[];

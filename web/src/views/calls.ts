@@ -246,6 +246,13 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
   );
 }
 
+// "vfs_read, vfs_write and 3 more"
+function firstOf(names: string[]): string {
+  const most = 10;
+  const more = names.length > most ? ` and ${count(names.length - most)} more` : '';
+  return printable(names.slice(0, most).join(', ')) + more;
+}
+
 export function callsPage(app: App): HTMLElement {
   const { calls, report } = app.trace;
   if (!calls) return empty('The trace holds no calls: ftrace’s function_graph records them.');
@@ -264,7 +271,10 @@ export function callsPage(app: App): HTMLElement {
     notFollowed(app, ['task', 'range']),
     calls.unfiltered === true &&
       note('Calls are those of the whole trace: of the options that select events only --pid chooses calls.'),
-    report.trace.lost_events > 0 &&
+    graph.refused.length > 0 &&
+      note(`Not recorded, as the kernel did not allow it: ${firstOf(graph.refused.map((one) => one.function))}.`),
+    graph.not_called.length > 0 && note(`Not called while recording: ${firstOf(graph.not_called)}.`),
+    (report.trace.lost_events > 0 || graph.missed.length > 0) &&
       note('Events were lost: calls that ran then are marked, and may have allocated more inside.'),
     graph.arguments &&
       !graph.types &&

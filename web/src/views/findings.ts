@@ -20,15 +20,6 @@ function rate(value: number): string {
   return `${signed(value, bytes)}/s`;
 }
 
-function verdict(found: Investigation): string {
-  if (found.told === false) return 'It cannot be told whether anything grows: there are too few states, and no trace.';
-  const sure = found.findings.filter((finding) => finding.certainty === 'sure').length;
-  if (sure > 0) return sure === 1 ? 'One thing surely grows.' : `${count(sure)} things surely grow.`;
-  if (found.states.some((state) => state.sure))
-    return 'No growth that a call site is surely to blame for; but by the kernel’s own account something grows.';
-  return found.findings.length > 0 ? 'No growth for sure. What may grow is below.' : 'No growth.';
-}
-
 function sites(finding: GrowthFinding, at: number): HTMLElement {
   return table<FindingSite>({
     name: `finding-sites-${at}`,
@@ -240,7 +231,7 @@ function unknowns(found: Investigation): HTMLElement {
       el(
         'li',
         {},
-        `${bytes(found.left_out_bytes)} that still live are not judged: the kernel takes them back, or may free them on paths without tracepoint.`,
+        `${bytes(found.left_out_bytes)} that still live are not judged: page tables of processes, what the kernel takes back, and what it may free on paths without tracepoint.`,
       ),
     el('li', {}, 'What was there before is known by its sum alone.'),
   );
@@ -255,7 +246,7 @@ export function findingsPage(app: App): HTMLElement {
     {},
     section(
       'What grows',
-      el('p', { class: 'lead', 'data-found': String(found.found) }, verdict(found)),
+      el('p', { class: 'lead', 'data-found': String(found.found) }, printable(found.words)),
       note(
         `Watched for ${duration(found.seconds * 1e9)}; ${count(found.judged)} groups of one task and entry into the kernel.`,
       ),
@@ -269,7 +260,7 @@ export function findingsPage(app: App): HTMLElement {
       'Numbers',
       cost &&
         note(
-          `It took ${duration(cost.cpu_seconds * 1e9)} of CPU time, and about ${duration(cost.kernel_cpu_seconds * 1e9)} in the kernel: ${percent(cost.share === null ? null : 100 * cost.share)} of ${cost.cpus} CPUs.`,
+          `Until this page was written it took ${duration(cost.cpu_seconds * 1e9)} of CPU time, and about ${duration(cost.kernel_cpu_seconds * 1e9)} in the kernel: ${percent(cost.share === null ? null : 100 * cost.share)} of ${cost.cpus} CPUs.`,
         ),
       el(
         'ul',
