@@ -135,6 +135,7 @@ Shown shown_of(const Options& options, bool is_recorded) {
 // Globs that select nothing, on stderr.
 void say_unmatched(const std::vector<std::string>& functions, const std::vector<GraphFunction>& traced) {
   std::vector<std::string> names;
+  names.reserve(traced.size());
   for (const GraphFunction& function : traced) names.push_back(function.name.substr(0, function.name.find(" [")));
   for (const std::string& glob : split_commas(functions)) {
     if (names.empty() || std::ranges::any_of(names, [&](const std::string& name) { return glob_match(glob, name); }))
