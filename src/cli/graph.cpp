@@ -182,7 +182,10 @@ int graph(const Options& options) {
     recording.functions = split_commas(options.words);
     recording.pids = options.processes;
     recording.conditions = shown.request.where;
-    recording.needs_results = shown.view.return_values;
+    // Without them calls cannot be chosen; where they are only shown, there may be a better back end.
+    const bool chooses_by_results =
+        shown.request.errors_only || std::ranges::any_of(shown.request.where, &CallCondition::of_result);
+    recording.needs_results = chooses_by_results || (shown.view.return_values && recording.backend == "auto");
     for (const CallCondition& condition : shown.request.where) {
       const bool leads_on = condition.name.find_first_of(".>[") != std::string::npos;
       if (leads_on && std::ranges::find(recording.shown, condition.name) == recording.shown.end())

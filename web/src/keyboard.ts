@@ -5,8 +5,12 @@ import { kPages } from './state';
 import { switchTheme } from './theme';
 import { el } from './widgets/dom';
 
+// The same ones in every report.
+const kNumbered = kPages.filter((page) => page !== 'findings');
+
 const kKeys: [string, string][] = [
   ['1 … 9, 0', 'go to a page'],
+  ['f', 'go to what an investigation found'],
   ['c', 'go to the calls of kernel functions'],
   ['← →', 'go to the page before, the next page'],
   ['/', 'search or filter'],
@@ -45,10 +49,11 @@ function isTyping(target: EventTarget | null): boolean {
 
 function act(app: App, key: string): boolean {
   if (/^[0-9]$/.test(key)) {
-    const page = kPages[(Number(key) + 9) % 10];
+    const page = kNumbered[(Number(key) + 9) % 10];
     if (!app.pages.includes(page)) return false;
     app.set({ page });
-  } else if (key === 'c' && app.pages.includes('calls')) app.set({ page: 'calls' });
+  } else if (key === 'f' && app.pages.includes('findings')) app.set({ page: 'findings' });
+  else if (key === 'c' && app.pages.includes('calls')) app.set({ page: 'calls' });
   else if (key === 'ArrowLeft') goTo(app, -1);
   else if (key === 'ArrowRight') goTo(app, 1);
   else if (key === '/') {
