@@ -167,7 +167,7 @@ def kernels_count(recorder):
     def number(pattern):
         found = re.search(pattern, recorder.messages)
         return int(found[1].replace(',', '')) if found else None
-    lost = 0 if 'Nothing was lost' in recorder.messages else number(r'([\d,]+) events were lost')
+    lost = 0 if 'Nothing was lost' in recorder.messages else number(r'([\d,]+) events? (?:were|was) lost')
     return Counted(number(r'([\d,]+) events in '), lost)
 
 

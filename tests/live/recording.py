@@ -207,7 +207,7 @@ class LiveTest(unittest.TestCase):
 
     def lost_said(self, messages):
         """The count of lost events in what a recording said."""
-        match = re.search(r'([\d,]+) events were lost', messages)
+        match = re.search(r'([\d,]+) events? (?:were|was) lost', messages)
         if not match:
             self.assertIn('othing was lost', messages)
         return int(match[1].replace(',', '')) if match else 0
