@@ -91,7 +91,7 @@ std::string plain_text(const KeyValue& value) {
     }
     std::string operator()(const TaskName& task) const {
       if (!task.id) return task.comm;
-      const std::string name = fmt::format("{}-{}", task.comm, *task.id);
+      std::string name = fmt::format("{}-{}", task.comm, *task.id);
       if (!task.born_ns) return name;
       return *task.born_ns == 0 ? name + " (born before)"
                                 : fmt::format("{} (born {}.{:06})", name, *task.born_ns / 1'000'000'000,
