@@ -116,6 +116,18 @@ Json to_json(const Estimate& estimate) {
   return json;
 }
 
+Json to_json(const Trend& trend) {
+  if (trend.growth == Growth::too_few_points) return nullptr;
+  Json json = Json::object();
+  json["bytes_per_s"] = trend.bytes_per_s;
+  json["low"] = trend.low;
+  json["high"] = trend.high;
+  json["late_bytes_per_s"] = trend.late_bytes_per_s;
+  json["confidence"] = trend.confidence;
+  json["evenness"] = trend.evenness;
+  return json;
+}
+
 Json to_json(const HeapLosses& losses) {
   Json json = Json::object();
   json["samples_lost"] = losses.samples;

@@ -13,6 +13,7 @@
 
 #include "results/heap_profile.hpp"
 #include "results/report.hpp"
+#include "results/trend.hpp"
 
 namespace kmt {
 
@@ -29,6 +30,7 @@ Json to_json(const TraceSummary& trace);
 Json to_json(const Findings& findings);
 Json to_json(const std::vector<SourceFrame>& source);
 Json to_json(const Estimate& estimate);
+Json to_json(const Trend& trend);  // null of too few points
 Json to_json(const HeapLosses& losses);
 Json to_json(const MemoryState& memory);          // null without samples
 std::string address_text(std::uint64_t address);  // "0xffff…": numbers beyond 2^53 are not safe in JSON

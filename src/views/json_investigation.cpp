@@ -12,7 +12,7 @@ namespace {
 
 Json whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
 // Rates and times need no more digits.
-Json rounded_to_tenths(double value) { return std::round(value * 10) / 10; }
+double rounded_to_tenths(double value) { return std::round(value * 10) / 10; }
 
 Json wholes(const std::vector<double>& values) {
   Json json = Json::array();
@@ -27,16 +27,10 @@ Json texts(const Texts& from) {
   return json;
 }
 
-Json to_json(const Trend& trend) {
-  if (trend.growth == Growth::too_few_points) return nullptr;
-  Json json = Json::object();
-  json["bytes_per_s"] = rounded_to_tenths(trend.bytes_per_s);
-  json["low"] = rounded_to_tenths(trend.low);
-  json["high"] = rounded_to_tenths(trend.high);
-  json["late_bytes_per_s"] = rounded_to_tenths(trend.late_bytes_per_s);
-  json["confidence"] = trend.confidence;
-  json["evenness"] = trend.evenness;
-  return json;
+Trend in_tenths(Trend trend) {
+  for (double* const rate : {&trend.bytes_per_s, &trend.low, &trend.high, &trend.late_bytes_per_s})
+    *rate = rounded_to_tenths(*rate);
+  return trend;
 }
 
 Json to_json(const FindingSite& site) {
@@ -63,7 +57,8 @@ Json to_json(const FindingCache& cache) {
   Json json = Json::object();
   json["name"] = printable(cache.name);
   json["bytes_per_s"] = rounded_to_tenths(cache.bytes_per_s);
-  json["kernel_bytes_per_s"] = cache.kernel_bytes_per_s ? rounded_to_tenths(*cache.kernel_bytes_per_s) : Json(nullptr);
+  json["kernel_bytes_per_s"] =
+      cache.kernel_bytes_per_s ? Json(rounded_to_tenths(*cache.kernel_bytes_per_s)) : Json(nullptr);
   return json;
 }
 
@@ -87,7 +82,7 @@ Json to_json(const GrowthFinding& finding) {
   json["entry"] = printable(finding.entry);
   json["task"] = printable(finding.task);
   json["source"] = finding.exact ? "recording" : "samples";
-  json["growth"] = to_json(finding.trend);
+  json["growth"] = to_json(in_tenths(finding.trend));
   json["seconds"] = rounded_to_tenths(finding.seconds);
   json["bytes"] = whole(finding.bytes);
   json["objects"] = whole(finding.objects);
@@ -106,7 +101,7 @@ Json to_json(const StateGrowth& state) {
   json["source"] = state.cache ? "slabinfo" : "meminfo";
   json["first"] = whole(state.first);
   json["last"] = whole(state.last);
-  json["growth"] = to_json(state.trend);
+  json["growth"] = to_json(in_tenths(state.trend));
   json["sure"] = state.sure;
   json["reclaimable"] = state.reclaimable;
   json["explained_bytes_per_s"] = rounded_to_tenths(state.explained_bytes_per_s);

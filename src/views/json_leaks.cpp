@@ -12,18 +12,6 @@ namespace {
 
 Json known(std::uint64_t bytes, const LeakRow& row) { return row.group.knows_bytes ? Json(bytes) : Json(nullptr); }
 
-Json to_json(const Trend& trend) {
-  if (trend.growth == Growth::too_few_points) return nullptr;
-  Json json = Json::object();
-  json["bytes_per_s"] = trend.bytes_per_s;
-  json["low"] = trend.low;
-  json["high"] = trend.high;
-  json["late_bytes_per_s"] = trend.late_bytes_per_s;
-  json["confidence"] = trend.confidence;
-  json["evenness"] = trend.evenness;
-  return json;
-}
-
 Json doubts_to_json(const LeakRow& row) {
   Json list = Json::array();
   const GroupHistory& history = *row.group.history;

@@ -12,18 +12,6 @@ namespace {
 
 Json time_or_null(std::uint64_t unix_ns) { return unix_ns == 0 ? Json(nullptr) : Json(unix_ns); }
 
-Json to_json(const Trend& trend) {
-  if (trend.growth == Growth::too_few_points) return nullptr;
-  Json json = Json::object();
-  json["bytes_per_s"] = trend.bytes_per_s;
-  json["low"] = trend.low;
-  json["high"] = trend.high;
-  json["late_bytes_per_s"] = trend.late_bytes_per_s;
-  json["confidence"] = trend.confidence;
-  json["evenness"] = trend.evenness;
-  return json;
-}
-
 Json to_json(const SnapshotRow& row) {
   Json json = Json::object();
   json["name"] = printable(row.name);
