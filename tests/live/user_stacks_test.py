@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stacks of programs: which of their functions make the kernel allocate, and the same as perf report counts it."""
+import bisect
 import collections
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import unittest
 
-from recording import PROGRAM, LiveTest
+import kmt_events
+from kmt_events import kmt_decoder, tracedat
+from recording import PROGRAM, LiveTest, in_interrupt
 
 SOURCE = r'''
 #include <unistd.h>
@@ -48,6 +52,71 @@ def report(*arguments):
 
 def lines_of(text):
     return [match.groupdict() for match in map(LINE.match, text.splitlines()) if match]
+
+
+class Functions:
+    """Those that a file exports, as nm has them."""
+
+    def __init__(self, path):
+        self.segments = [tuple(int(number, 16) for number in match.groups()) for match in re.finditer(
+            r'^ +LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)', run('readelf', '-lW', path), re.M)]
+        names = collections.defaultdict(set)
+        for match in re.finditer(r'^(\w+) (\w+) [TtWi] ([^@\s]+)', run('nm', '-D', '-S', '--defined-only', path), re.M):
+            names[int(match[1], 16), int(match[2], 16)].add(match[3])
+        self.functions = sorted((start, size, frozenset(found)) for (start, size), found in names.items())
+
+    def names_at(self, offset):
+        """All names of the function at that place in the file; none where it exports none."""
+        for begin, address, size in self.segments:
+            if not begin <= offset < begin + size:
+                continue
+            address += offset - begin
+            last = bisect.bisect_right(self.functions, (address, 1 << 64))
+            for start, size, names in reversed(self.functions[max(last - 8, 0):last]):
+                if start <= address < start + size:
+                    return names
+        return frozenset()
+
+
+class Spaces:
+    """Which code lies where in which process, told change by change."""
+
+    def __init__(self, changes):
+        self.changes, self.told, self.mappings = changes, 0, collections.defaultdict(list)
+
+    def place(self, time_ns, process, address):
+        while self.told < len(self.changes) and self.changes[self.told].time_ns <= time_ns:
+            change = self.changes[self.told]
+            self.told += 1
+            if isinstance(change, kmt_decoder.Mapped):
+                self.mappings[change.process].append(change)
+            elif isinstance(change, kmt_decoder.Forked):
+                self.mappings[change.process] = list(self.mappings[change.parent])
+        for change in reversed(self.mappings[process]):  # what an exec took away lies behind what came later
+            if change.start <= address < change.start + change.size:
+                return change.object[0].decode(), address - change.start + change.file_offset
+        return None
+
+
+def innermost_places(path):
+    """Of each allocation of a slab object in a task that has a stack: (time, process, where the program was)."""
+    file = kmt_events.File(path)
+    order = {b'little': '<', b'big': '>'}[file.facts['byte_order']]
+    formats = kmt_events.Formats(order, [text for _, text in file.formats])
+    number, fields = next(tracedat.parse_format(text) for _, text in file.formats if b'name: user_stack\n' in text)
+    found = []
+    for cpu, records in kmt_events.records_of(file):
+        waiting = {}  # by task and context: whether its last event allocates
+        for record in records:
+            event = formats.event(cpu, file.to_ns(record.ticks), record.bytes)
+            context = event.pid, in_interrupt(event)
+            if struct.unpack_from(order + 'H', record.bytes)[0] == number:
+                if waiting.pop(context, False) and not in_interrupt(event):
+                    address, = struct.unpack_from(order + 'Q', record.bytes, fields['caller'].offset)
+                    found.append((event.time_ns, event.fields['tgid'], address))
+            elif event.name != 'kernel_stack':
+                waiting[context] = event.name in ('kmalloc', 'kmem_cache_alloc') and event.fields['ptr'] != 0
+    return sorted(found), Spaces(file.space_changes)
 
 
 class UserStacks(LiveTest):
@@ -106,7 +175,7 @@ class UserStacks(LiveTest):
                 file.write(f'#include <stdio.h>\nint {name}(void) {{ return printf("{name}\\n"); }}\n')
         with open(f'{folder}/Makefile', 'w', encoding='utf-8') as file:
             file.write('lib.a: a.o b.o c.o d.o\n\tar rc $@ $^\n%.o: %.c\n\tcc -c $<\n')
-        self.record('--stacks=user', '--', 'make', '-C', folder)
+        self.record('--stacks=user', '-F', '--', 'make', '-C', folder)
         lines = lines_of(report(self.trace, '--by', 'comm,dso,user-symbol', '--style', 'perf-report'))
         self.assertGreater(len(lines), 20)
         shares = [float(line['share']) for line in lines]
@@ -116,8 +185,27 @@ class UserStacks(LiveTest):
         for comm in ('make', 'cc1', 'as'):
             self.assertTrue(any(comm == one and dso.startswith('libc') for one, dso in found), (comm, found))
             self.assertTrue(any(comm == one and 'ld-linux' in dso for one, dso in found), (comm, found))
-        named = sum(float(line['share']) for line in lines if not re.match(r'\[.\] 0x', line['symbol']))
-        self.assertGreater(named, 40)  # what is stripped has no names
+        self.check_names()
+
+    def check_names(self):
+        """What programs and libraries export is named as nm does, as often as it comes."""
+        places, spaces = innermost_places(self.trace)
+        files, wanted = {}, collections.Counter()
+        for time_ns, process, address in places:
+            path, offset = spaces.place(time_ns, process, address) or ('', 0)
+            if not os.path.isfile(path):
+                continue
+            if path not in files:
+                files[path] = Functions(path)
+            names = files[path].names_at(offset)
+            if names and not any(name.startswith('_Z') for name in names):  # those of C++ are shown demangled
+                wanted[os.path.basename(path), names] += 1
+        rows = json.loads(report(self.trace, '--by', 'dso,user-symbol', '--limit', '0', '--json'))['groups']['slab']['rows']
+        found = {(row['keys']['dso'], row['keys']['user-symbol']): row['allocations'] for row in rows}
+        self.assertGreater(len(wanted), 20)
+        self.assertGreater(sum(wanted.values()), len(places) / 4)
+        for (dso, names), count in wanted.items():
+            self.assertEqual(sum(found.get((dso, name), 0) for name in names), count, (dso, names))
 
 
 @unittest.skipUnless(shutil.which('perf'), 'needs perf')

@@ -13,7 +13,7 @@ import sys
 MAGIC, VERSION = b'\x89KMT\r\n\x1a\n', 1
 CHUNK_MAGIC, TRAILER_MAGIC = b'KMTc', b'KMTindex'
 CHUNK_HEADER, TRAILER = 32, 16
-FACTS, FORMATS, STREAM, EVENTS, INDEX, STATE, PROFILE = 1, 2, 3, 4, 5, 6, 7
+FACTS, FORMATS, STREAM, EVENTS, INDEX, STATE, PROFILE, USER_MEMORY = 1, 2, 3, 4, 5, 6, 7, 10
 COMPRESSED = 1
 NO_ADDRESS, SLAB, PAGE = 0, 1, 2
 U64 = (1 << 64) - 1
@@ -23,6 +23,9 @@ Stream = collections.namedtuple('Stream', 'cpu page_bytes buffer blocks')
 Block = collections.namedtuple('Block', 'first_ticks records losses')  # losses: (events before it, count or None)
 Sample = collections.namedtuple('Sample', 'ticks unix_ns texts')
 Record = collections.namedtuple('Record', 'ticks bytes')
+Mapped = collections.namedtuple('Mapped', 'time_ns process object start size file_offset')  # object: (path, build-id)
+Forked = collections.namedtuple('Forked', 'time_ns process parent')
+Executed = collections.namedtuple('Executed', 'time_ns process')
 Shape = collections.namedtuple('Shape', 'kind offset size record')
 ProfileGroup = collections.namedtuple('ProfileGroup',
                                       'context pages process cgroup call_site comm cache stack sizes')
@@ -85,7 +88,8 @@ class Input:
 
 class File:
     """`facts` {name: value}, `cpu_stats`, `formats` [(system, text)], `streams` {number: Stream}, `samples` [Sample],
-    `index` [IndexEntry], `profile_facts` {name: text}, `profile_groups` [ProfileGroup]."""
+    `index` [IndexEntry], `profile_facts` {name: text}, `profile_groups` [ProfileGroup],
+    `code` {(path, build-id): symbols}, `space_changes` [Mapped, Forked or Executed]."""
 
     def __init__(self, data):
         require(data[:8] == MAGIC, 'no .kmt file')
@@ -93,6 +97,7 @@ class File:
         require(version == VERSION and features == 0, 'a version or feature that is not known')
         self.facts, self.cpu_stats, self.formats, self.streams, self.samples, self.index = {}, [], [], {}, [], None
         self.profile_facts, self.profile_groups = {}, []
+        self.code, self.space_changes = {}, []
         require(data[-8:] == TRAILER_MAGIC, 'no trailer')
         index_place, = struct.unpack_from('<Q', data, len(data) - TRAILER)
         self.chunks = list(self._chunks(data, len(data) - TRAILER))
@@ -149,6 +154,8 @@ class File:
                 self.profile_facts[name] = data.text().decode()
             while data.more():
                 self.profile_groups.append(read_profile_group(data))
+        elif chunk.type == USER_MEMORY:
+            self._read_user_memory(data)
         elif chunk.type == INDEX:
             self.index = []
             offset = 0
@@ -160,6 +167,26 @@ class File:
                     self.index.append(IndexEntry(offset, kind, stream, events, first, first + data.varint() & U64))
                 else:
                     self.index.append(IndexEntry(offset, kind, stream))
+
+    def _read_user_memory(self, data):
+        objects = []
+        for _ in range(data.varint()):
+            path, build_id, symbols = data.text(), data.text().decode(), data.text().decode()
+            require(set(build_id) <= set('0123456789abcdef'), 'a build-id that is none')
+            objects.append((path, build_id))
+            self.code[path, build_id] = symbols or self.code.get((path, build_id), '')
+        time_ns = 0
+        while data.more():
+            time_ns = time_ns + data.varint() & U64
+            process, kind = data.varint(), data.byte()
+            require(kind <= 2, 'a change of no known kind')
+            if kind == 0:
+                number = data.varint()
+                require(number < len(objects), 'a mapping of code that is not there')
+                change = Mapped(time_ns, process, objects[number], data.varint(), data.varint(), data.varint())
+            else:
+                change = Forked(time_ns, process, data.varint()) if kind == 1 else Executed(time_ns, process)
+            self.space_changes.append(change)
 
     def thread_groups(self):
         """{tid: tgid} as the recorder saw them."""
