@@ -4,6 +4,7 @@
 deeper it gets.
   make_seeds.py FOLDER"""
 import os
+import struct
 import subprocess
 import sys
 
@@ -132,13 +133,40 @@ def write_snapshot_seeds(folder):
     write(folder, 'others', OTHER_TEXTS)
 
 
+def user_chunks(trace):
+    """A program, the vDSO and made code, mapped, forked and executed; and an event of the first with its stack in each."""
+    task, program, vdso, made = 5, 0x400000, 0x7fff0000, 0x10000
+    formats = {number: fields for number, fields in map(tracedat.parse_format, trace.ftrace_formats) if 'caller' in fields}
+    stacks = [(number, fields) for number, fields in formats.items() if 'tgid' in fields]
+    if not stacks:
+        return []
+    number, fields = stacks[0]
+    stack = bytearray(fields['caller'].offset + fields['caller'].size)
+    struct.pack_into(trace.order + 'H', stack, 0, number)
+    struct.pack_into(trace.order + 'I', stack, fields['tgid'].offset, task)
+    word = trace.order + ('Q' if trace.long_bytes == 8 else 'I')
+    for place, address in enumerate((vdso + 0x10, program + 0x20, made + 0x30)):
+        struct.pack_into(word, stack, fields['caller'].offset + place * trace.long_bytes, address)
+    page = next(pages for pages in trace.buffers[0].pages.values() if pages)[:trace.page_size]
+    records = [page[record.offset:record.offset + record.size] for record in tracedat.records(trace, page)]
+    allocates = {kind for kind, known in tracedat.formats(trace).values() if 'bytes_alloc' in known}
+    event = next(record for record in records if struct.unpack_from(trace.order + 'H', record)[0] in allocates)
+    code = kmt_writer.user_memory(
+        [(b'/bin/program', b'0123456789abcdef', b''), (b'[vdso]', b'', b'0 100 gettime\n'),
+         (b'/tmp/perf-5.map', b'', b'10000 100 made\n')],
+        [(0, task, 0, 0, program, 0x1000, 0), (0, task, 0, 1, vdso, 0x1000, 0), (10, 6, 1, task), (20, 6, 2),
+         (30, task, 0, 2, made, 0x1000, made)])
+    return [(kmt_writer.USER_MEMORY, 0, code),
+            (kmt_writer.EVENTS, 0, kmt_writer.literals([event, bytes(stack)] * 2, tid=task))]
+
+
 def main():
     write_snapshot_seeds(os.path.join(sys.argv[1], 'snapshot_fuzzer'))
     write_perf_seeds(os.path.join(sys.argv[1], 'perf_data_fuzzer'))
     for kernel in ('amd64', 'i386', 's390x', 'amd64-5.10', 'amd64-stacks'):
         trace = tracedat.read(os.path.join(HERE, '..', 'data', kernel, 'trace.dat'))
         trace.kallsyms = trace.kallsyms[:SYMBOLS]
-        trace.ftrace_formats = [text for text in trace.ftrace_formats if b'kernel_stack' in text]
+        trace.ftrace_formats = [text for text in trace.ftrace_formats if b'_stack\n' in text]
         trace.event_formats = {'kmem': trace.event_formats['kmem']}
         whole = trace.buffers[0]
         size = PAGES * whole.page_size
@@ -151,7 +179,8 @@ def main():
             write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.{form}', contents)
         trace.buffers = trace.buffers[:1]
         block = kmt_writer.block(trace, RECORDS)
-        write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.kmt', kmt_writer.file(trace, block))
+        write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.kmt',
+              kmt_writer.file(trace, block, user_chunks(trace), **{'note:tasks_32_bit': '5'}))
         write(os.path.join(sys.argv[1], 'kmt_block_fuzzer'), kernel, bytes([trace.order == '>']) + block)
         layout = (trace.order == '>') + 2 * (trace.page_data_offset()[1] == 4)
         for cpu, pages in whole.pages.items():

@@ -6,7 +6,7 @@ import struct
 
 import tracedat
 
-FACTS, FORMATS, STREAM, EVENTS, INDEX = 1, 2, 3, 4, 5
+FACTS, FORMATS, STREAM, EVENTS, INDEX, USER_MEMORY = 1, 2, 3, 4, 5, 10
 SLAB, PAGE = 1, 2
 
 _xxhash = ctypes.CDLL('libxxhash.so.0')
@@ -95,8 +95,18 @@ def literals(records, tid_at=4, tid=0):
     return varint(count) + varint(1000) + varint(tid_at) + bytes(2) + b''.join(text(column) for column in columns)
 
 
-def file(trace, events, **more_facts):
-    """A file of two streams; the block is the first one's."""
+def user_memory(objects, changes):
+    """The payload of code of processes: of each object its three texts, of each change its time, its process, its kind
+    and the kind's numbers."""
+    out, before = varint(len(objects)) + b''.join(text(part) for one in objects for part in one), 0
+    for time_ns, process, kind, *numbers in changes:
+        out += varint(time_ns - before) + varint(process) + bytes([kind]) + b''.join(map(varint, numbers))
+        before = time_ns
+    return out
+
+
+def file(trace, events, more_chunks=(), **more_facts):
+    """A file of two streams, each with the block; further chunks (type, stream, payload) stand in front of these."""
     facts = {'uname': 'Linux host 6.1.0 machine', 'byte_order': 'big' if trace.order == '>' else 'little',
              'long_bytes': str(trace.long_bytes), 'page_size': str(trace.page_size), 'cpus': '2', 'clock': 'local',
              'clock_mult': '3', 'clock_shift': '1', 'clock_offset_ns': '-5', 'header_page': trace.header_page.decode(),
@@ -108,7 +118,7 @@ def file(trace, events, **more_facts):
     parts = [(FACTS, 0, b''.join(text(name.encode()) + text(value.encode()) for name, value in facts.items())),
              (FORMATS, 0, b''.join(text(system) + text(body) for system, body in formats)),
              (STREAM, 0, varint(0) + varint(trace.page_size) + text(b'')),
-             (STREAM, 1, varint(1) + varint(trace.page_size) + text(b'')), (EVENTS, 0, events), (EVENTS, 1, events)]
+             (STREAM, 1, varint(1) + varint(trace.page_size) + text(b'')), *more_chunks, (EVENTS, 0, events), (EVENTS, 1, events)]
     out = b'\x89KMT\r\n\x1a\n' + struct.pack('<HHI', 1, 0, 0)
     index, before = b'', 0
     for kind, stream, payload in parts:
