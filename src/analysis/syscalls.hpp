@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // In which system call of its task an event happened: by the functions in its stack, else by the events
-// raw_syscalls:sys_enter and sys_exit. What is no system call has a name in brackets.
+// raw_syscalls:sys_enter and sys_exit. What is no system call has a name in brackets, and one that only a function is
+// known of, in brackets that function's.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/flat_map.hpp"
+#include "trace/processes.hpp"
 #include "trace/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 
@@ -31,17 +34,22 @@ class Syscalls {
     bool known = false;   // whether it was looked at
     bool compat = false;  // of a 32-bit task
     std::uint32_t syscall = 0;
-    std::uint32_t other = 0;  // a page fault, say
+    std::uint32_t likely = 0;  // the system call by what its function called
+    std::uint32_t other = 0;   // a page fault, say
   };
   struct State {
     std::uint64_t since_ns = 0;
     std::uint64_t number = 0;
     bool inside = false;
+    std::uint32_t name = 0;  // 0: not asked for
   };
 
   std::uint32_t intern(std::string name);
   const Entry& entry_of(StackId stack);
-  const State* state_of(const Event& event);
+  State* state_of(const Event& event);
+  void note_width(const Event& event);
+  bool is_compat(Process process, std::uint64_t time_ns) const;
+  std::uint32_t name_of(std::uint64_t number, bool compat);
 
   const TraceInfo& info_;
   const TraceInfo& tasks_;
@@ -51,6 +59,9 @@ class Syscalls {
   std::map<std::pair<std::uint64_t, bool>, std::uint32_t> numbers_;  // with whether it is a 32-bit task's
   std::vector<Entry> stacks_;                                        // by StackId
   FlatMap<State> states_;                                            // by task
+  std::set<std::int32_t> compat_at_begin_;                           // processes
+  // Whether the program is a 32-bit one that a process executed, by time, from the first of those on.
+  std::map<std::int32_t, std::map<std::uint64_t, bool>> widths_;
   std::size_t lost_seen_ = 0;
 };
 

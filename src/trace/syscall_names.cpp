@@ -105,7 +105,39 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"__do_fast_syscall_32", Kind::compat},
     {"do_el0_svc_compat", Kind::compat},
     {"el0_svc_compat", Kind::compat},
+    {"entry_SYSCALL_64_after_hwframe", Kind::dispatcher},
+    {"entry_SYSCALL_64_fastpath", Kind::dispatcher},
+    {"do_syscall_64", Kind::dispatcher},
+    {"x64_sys_call", Kind::dispatcher},
+    {"ia32_sys_call", Kind::dispatcher},
+    {"do_syscall_32_irqs_on", Kind::dispatcher},
+    {"do_el0_svc", Kind::dispatcher},  // arm64
+    {"el0_svc_common", Kind::dispatcher},
+    {"invoke_syscall", Kind::dispatcher},
+    {"do_trap_ecall_u", Kind::dispatcher},  // riscv
+    {"syscall_trace_enter", Kind::way_back},
+    {"syscall_enter_from_user_mode", Kind::way_back},
+    {"syscall_exit_to_user_mode", Kind::way_back},
+    {"syscall_exit_work", Kind::way_back},
+    {"syscall_return_slowpath", Kind::way_back},
+    {"syscall_slow_exit_work", Kind::way_back},
+    {"exit_to_user_mode", Kind::way_back},
+    {"exit_to_user_mode_loop", Kind::way_back},
+    {"exit_to_user_mode_prepare", Kind::way_back},
+    {"exit_to_usermode_loop", Kind::way_back},
+    {"prepare_exit_to_usermode", Kind::way_back},
+    {"arch_do_signal_or_restart", Kind::way_back},
+    {"do_notify_resume", Kind::way_back},
+    {"do_signal", Kind::way_back},
+    {"task_work_run", Kind::way_back},
+    {"get_signal", Kind::way_back},
 };
+
+// What compilers make the function of a system call jump to, so that it has no frame; beside those below.
+constexpr std::pair<std::string_view, std::string_view> kDoers[] = {
+    {"ksys_mmap_pgoff", "mmap"}, {"vm_mmap_pgoff", "mmap"},       {"do_readv", "readv"},
+    {"do_writev", "writev"},     {"do_epoll_wait", "epoll_wait"}, {"do_epoll_ctl", "epoll_ctl"}};
+constexpr std::string_view kDoerPrefixes[] = {"ksys_", "__sys_"};
 
 }  // namespace
 
@@ -130,7 +162,12 @@ KernelEntry kernel_entry(std::string_view function) {
     return {Kind::syscall, name};
   }
   const auto* const known = std::ranges::find(kFunctions, function, [](const auto& one) { return one.first; });
-  return known == std::end(kFunctions) ? KernelEntry{} : KernelEntry{known->second};
+  if (known != std::end(kFunctions)) return {known->second};
+  const auto* const doer = std::ranges::find(kDoers, function, [](const auto& one) { return one.first; });
+  if (doer != std::end(kDoers)) return {Kind::doer, doer->second};
+  for (const std::string_view one : kDoerPrefixes)
+    if (function.starts_with(one) && function.size() > one.size()) return {Kind::doer, function.substr(one.size())};
+  return {};
 }
 
 }  // namespace kmt

@@ -20,7 +20,10 @@ struct KernelEntry {
     page_fault,
     exit,  // the end of a task
     kernel_thread,
-    compat,  // the way into the kernel of a 32-bit task's system call
+    compat,      // the way into the kernel of a 32-bit task's system call
+    dispatcher,  // it calls the function of a system call
+    way_back,    // it prepares the return to the program
+    doer,        // it does most of the system call `name`, and some call it instead of having a frame themselves
   };
   Kind kind = Kind::none;
   std::string_view name = {};

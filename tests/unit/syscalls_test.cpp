@@ -50,6 +50,8 @@ TEST(SyscallNames, FunctionsDoThem) {
   EXPECT_EQ(kernel_entry("__ia32_sys_ia32_pread64").name, "pread64");
   EXPECT_EQ(kernel_entry("__ia32_sys_futex_time32").name, "futex");
   EXPECT_EQ(kernel_entry("vfs_read").kind, KernelEntry::Kind::none);
+  EXPECT_EQ(kernel_entry("ksys_mmap_pgoff").name, "mmap");
+  EXPECT_EQ(kernel_entry("__sys_sendmsg").name, "sendmsg");
   EXPECT_EQ(kernel_entry("do_int80_syscall_32").kind, KernelEntry::Kind::compat);
 }
 
@@ -124,6 +126,25 @@ TEST_F(SyscallsOf, StacksTell) {
             "[outside of system calls]");
 }
 
+// Compilers make a function that ends with a call jump there.
+TEST_F(SyscallsOf, FunctionsOfSystemCallsMayHaveNoFrame) {
+  EXPECT_EQ(name_of({"vm_area_alloc", "do_mmap", "ksys_mmap_pgoff", "do_syscall_64"}), "mmap");
+  EXPECT_EQ(name_of({"alloc_pages", "do_anonymous_page", "exc_page_fault", "vfs_read", "ksys_read", "do_syscall_64",
+                     "entry_SYSCALL_64_after_hwframe"}),
+            "read")
+      << "a fault of the kernel's own";
+  EXPECT_EQ(name_of({"kmalloc", "do_something", "do_syscall_64"}), "[do_something]") << "no name for it";
+  EXPECT_EQ(name_of({"kmalloc", "do_something", "resume_user_mode_work", "exit_to_user_mode_loop", "do_syscall_64"}),
+            "[outside of system calls]");
+  tell(7, 10, EventKind::syscall_enter, 257);
+  EXPECT_EQ(name_of({"kmalloc", "do_something", "do_syscall_64"}), "[do_something]") << "before the call began";
+  Event event{};
+  event.tid = 7;
+  event.time_ns = 11;
+  event.stack = stack({"kmalloc", "do_something", "do_syscall_64"});
+  EXPECT_EQ(name(event), "openat");
+}
+
 TEST_F(SyscallsOf, InterruptsAreTheirOwn) {
   Event event{};
   event.tid = 7;
@@ -156,6 +177,40 @@ TEST_F(SyscallsOf, AStackSaysThatTheTaskIsOne32BitWide) {
   event.time_ns = 12;
   event.stack = stack({"kmalloc", "mm_something", "do_int80_syscall_32"});
   EXPECT_EQ(name(event), "brk");
+}
+
+// A program that is executed has its own number of execve in the end of the call.
+TEST_F(SyscallsOf, TheEndOfExecveTellsHowWideTheTaskIs) {
+  tell(7, 10, EventKind::syscall_enter, 59);
+  tell(7, 20, EventKind::syscall_exit, 11);
+  tell(7, 30, EventKind::syscall_enter, 45);
+  EXPECT_EQ(name_at(7, 31), "brk");
+  info_.lives.born({8, 35, 7, true});
+  tell(7, 40, EventKind::syscall_enter, 11);
+  EXPECT_EQ(name_at(7, 41), "execve");
+  tell(7, 50, EventKind::syscall_exit, 59);
+  tell(7, 60, EventKind::syscall_enter, 45);
+  EXPECT_EQ(name_at(7, 61), "recvfrom");
+  tell(8, 70, EventKind::syscall_enter, 45);
+  EXPECT_EQ(name_at(8, 71), "brk") << "a child of what its parent was";
+  tell(9, 80, EventKind::syscall_enter, 11);
+  tell(9, 81, EventKind::syscall_exit, 11);
+  tell(9, 82, EventKind::syscall_enter, 45);
+  EXPECT_EQ(name_at(9, 83), "recvfrom") << "11 is munmap";
+}
+
+TEST_F(SyscallsOf, TheRecorderSawWhichProgramsHad32Bits) {
+  info_.notes["tasks_32_bit"] = "5 7";
+  Syscalls syscalls(info_, info_, symbols_);
+  Event enter{};
+  enter.tid = 7;
+  enter.kind = EventKind::syscall_enter;
+  enter.address = 45;
+  syscalls.see(enter);
+  Event event{};
+  event.tid = 7;
+  event.time_ns = 1;
+  EXPECT_EQ(syscalls.name(syscalls.id_of(event)), "brk");
 }
 
 TEST_F(SyscallsOf, WhatIsLostMayHaveEndedIt) {

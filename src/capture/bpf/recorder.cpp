@@ -122,7 +122,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   Tasks tasks;
   tasks.scan_proc();
   tasks.describe(kernel);
-  kernel.notes["tasks"] = describe_processes();
+  note_processes(kernel.notes);
   KernelChanges changes(now_ns);
   std::optional<StackRecords> stacks;
   const auto format_of = [&](const char* name) {
@@ -188,10 +188,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (hooks.sampled) loop.sample = [&] { take_sample(false); };
   loop.progress = [&] {
     missed.note(now_ns(), missed_now());
-    if (user_memory && hooks.mapped)
-      hooks.mapped(user_memory->news());
-    else if (user_memory)
-      user_memory->poll();
+    if (user_memory) user_memory->give_news(hooks.mapped);
     RecordProgress progress;
     progress.seconds = seconds_since(start);
     progress.lost = missed_memory + missed.total();

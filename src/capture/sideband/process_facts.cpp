@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -60,6 +64,24 @@ std::string describe_processes(const std::string& proc) {
       if (tid != pid && is_number(tid)) lines += fmt::format("{} {}\n", tid, pid);
   }
   return lines;
+}
+
+std::string list_32_bit_processes(const std::string& proc) {
+  std::string list;
+  for (const std::string& pid : names_in(proc)) {
+    if (!is_number(pid)) continue;
+    const FileDescriptor program(::open(fmt::format("{}/{}/exe", proc, pid).c_str(), O_RDONLY | O_CLOEXEC));
+    std::array<char, EI_CLASS + 1> begin{};
+    if (!program || ::pread(program.get(), begin.data(), begin.size(), 0) != std::ssize(begin)) continue;
+    if (std::string_view(begin.data(), SELFMAG) != ELFMAG || begin[EI_CLASS] != ELFCLASS32) continue;
+    list += fmt::format("{}{}", list.empty() ? "" : " ", pid);
+  }
+  return list;
+}
+
+void note_processes(std::map<std::string, std::string>& notes) {
+  notes["tasks"] = describe_processes();
+  if (std::string list = list_32_bit_processes(); !list.empty()) notes["tasks_32_bit"] = std::move(list);
 }
 
 // "4:memory:/db"; controllers may share a hierarchy: "4:cpu,memory:/db".

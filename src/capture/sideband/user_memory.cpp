@@ -425,12 +425,22 @@ UserMemory UserMemoryWatch::news() {
   for (SpaceChange& change : memory_.changes) {
     if (change.kind != SpaceChange::Kind::mapped) continue;
     const auto [place, is_new] = places.try_emplace(change.object, static_cast<std::uint32_t>(news.objects.size()));
-    if (is_new) news.objects.push_back(memory_.objects[change.object]);
+    if (is_new) {
+      CodeObject& object = memory_.objects[change.object];
+      news.objects.push_back({object.path, object.build_id, std::exchange(object.symbols, {})});
+    }
     change.object = place->second;
   }
   news.changes = std::exchange(memory_.changes, {});
   sort_by_time(news);
   return news;
+}
+
+void UserMemoryWatch::give_news(const std::function<void(UserMemory)>& taker) {
+  if (taker)
+    taker(news());
+  else
+    poll();
 }
 
 UserMemory UserMemoryWatch::memory() {

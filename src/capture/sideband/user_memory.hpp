@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -52,6 +53,8 @@ class UserMemoryWatch {
   void poll();
   // What it has not given yet: who asks keeps the changes. Programs, processes and build-ids stay known here.
   UserMemory news();
+  // The same to who takes it; where nobody does, the news are kept.
+  void give_news(const std::function<void(UserMemory)>& taker);
   // All that news() has not given; with it the symbols of made code that /tmp/perf-PID.map tells now.
   UserMemory memory();
 

@@ -119,7 +119,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   Tasks tasks;
   tasks.scan_proc();
   tasks.describe(kernel);
-  kernel.notes["tasks"] = describe_processes();
+  note_processes(kernel.notes);
   const auto now_ticks = [&] {
     return parse_buffer_counters(read_buffer_statistics(instance.path(), cpus.front())).now_ticks;
   };
@@ -181,10 +181,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   loop.progress = [&] {
     if (processes) processes->update();
     if (probes) note_missed();
-    if (user_memory && hooks.mapped)
-      hooks.mapped(user_memory->news());
-    else if (user_memory)
-      user_memory->poll();
+    if (user_memory) user_memory->give_news(hooks.mapped);
     const BufferCounters counters = sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
     if (hooks.progress)
       hooks.progress({seconds_since(start), counters.read + counters.unread, readers.bytes(), counters.lost,

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""System calls by stacks and by the events where they begin and end: both have to say the same, and 32-bit programs have
+names of their own."""
+import collections
+import json
+import re
+import subprocess
+import unittest
+
+from recording import PROGRAM, LiveTest, events_of, in_interrupt
+
+# Calls that allocate, some of which the kernel's compilers leave no frame (read, write, mmap).
+LOAD = r'''
+import mmap, os, select, socket
+for i in range(50):
+    a, b = socket.socketpair()
+    a.send(b"x" * 100), b.recv(100)
+    a.sendmsg([b"y"]), b.recvmsg(10)
+    os.write(a.fileno(), b"w"), os.writev(a.fileno(), [b"1", b"2"])
+    e = select.epoll()
+    e.register(a), e.poll(0)
+    e.close(), a.close(), b.close()
+    m = mmap.mmap(-1, 1 << 20)
+    m.write(b"z" * 65536), m.close()
+    r, w = os.pipe()
+    os.close(r), os.close(w)
+    os.listdir("/"), os.stat("/proc/self/maps").st_size, open("/proc/self/stat").read()
+os.system("true")
+'''
+PIPES = r'''
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char** arguments) {
+  int ends[2];
+  for (int i = 0; i < 500 || count > 1; ++i)
+    if (syscall(SYS_pipe, ends) || close(ends[0]) || close(ends[1])) return 1;
+  return 0;
+}
+'''
+ALLOCATIONS = ('kmalloc', 'kmem_cache_alloc', 'kmalloc_node', 'kmem_cache_alloc_node')
+KERNEL = 'kmem:kmalloc*,kmem:kmem_cache_alloc*,kmem:kfree,kmem:kmem_cache_free'
+
+
+def numbers():
+    """{number: name} of this machine, from the headers of its C library."""
+    text = subprocess.run(['cc', '-E', '-dM', '-'], input='#include <sys/syscall.h>\n', stdout=subprocess.PIPE, check=True,
+                          encoding='utf-8').stdout
+    return {int(number): name for name, number in re.findall(r'^#define __NR_(\w+) (\d+)$', text, re.M)}
+
+
+class Syscalls(LiveTest):
+    def hits(self, *options):
+        report = json.loads(subprocess.run([PROGRAM, 'report', self.trace, '--by', 'syscall', '--limit', '0', '--json',
+                                            *options], stdout=subprocess.PIPE, check=True, timeout=600).stdout)
+        return {row['keys']['syscall']: row['allocations'] for row in report['groups']['slab']['rows']}
+
+    def test_stacks_say_what_events_say(self):
+        messages = self.record('--stacks', '--syscalls', '-e', KERNEL, '-F', '--', 'python3', '-c', LOAD)
+        self.assertIn('Nothing was lost', messages)
+        names, inside, wanted = numbers(), {}, collections.Counter()
+        for event in sorted(events_of(self.trace), key=lambda event: event.time_ns):  # stable: a task is on one CPU
+            if event.name == 'sys_enter':
+                inside[event.pid] = names[event.fields['id']]
+            elif event.name == 'sys_exit':
+                inside[event.pid] = None
+            elif event.name in ALLOCATIONS and not in_interrupt(event) and event.fields['ptr']:
+                wanted[inside.get(event.pid)] += 1
+        found = self.hits()
+        for name in ('socketpair', 'sendto', 'sendmsg', 'mmap', 'read', 'write', 'writev', 'pipe2', 'openat', 'execve'):
+            self.assertGreater(wanted[name], 0, wanted)
+        brackets = {name: count for name, count in found.items() if name and name.startswith('[')}
+        # What the events tell no call of, the end of a fork in the child among it, the stacks may.
+        for name, count in wanted.items():
+            if name is not None and name not in ('clone', 'clone3', 'vfork', 'fork'):
+                self.assertEqual(found.get(name), count, (name, found, wanted))
+        self.assertLessEqual(sum(brackets.values()), wanted[None], (found, wanted))
+
+    def program_of_32_bits(self):
+        source, program = self.path('pipes.c'), self.path('pipes32')
+        with open(source, 'w', encoding='utf-8') as file:
+            file.write(PIPES)
+        built = subprocess.run(['cc', '-m32', '-static', '-o', program, source], stderr=subprocess.PIPE, check=False)
+        if built.returncode != 0 or subprocess.run([program], check=False).returncode != 0:
+            self.skipTest('no 32-bit programs here')
+        return program
+
+    def check_32_bits(self):
+        found = self.hits('--comm', 'pipes32')
+        self.assertGreaterEqual(found.get('pipe', 0), 2 * 100, found)
+        self.assertNotIn('connect', found)  # what 42, pipe's number, is to 64-bit programs
+
+    def test_a_32_bit_program(self):
+        self.record('--syscalls', '-e', KERNEL, '--', 'sh', '-c', f'{self.program_of_32_bits()}; ls -l /proc > /dev/null')
+        self.check_32_bits()
+        self.assertGreater(self.hits('--comm', 'ls').get('getdents64', 0), 0, 'a program of 64 bits after it')
+
+    def test_a_32_bit_program_that_ran_before(self):
+        program = subprocess.Popen([self.program_of_32_bits(), 'for ever'])
+        self.addCleanup(self.end, program)
+        self.record('--syscalls', '-e', KERNEL, '-p', str(program.pid), '-d', '300ms')
+        self.check_32_bits()
+
+
+if __name__ == '__main__':
+    unittest.main()
