@@ -475,6 +475,26 @@ class Lttng(Case):
         self.assertIn('main', processes)
         self.assertNotIn('helper', processes)
 
+    def test_contexts_of_programs(self):
+        """The ids in a task's own namespace alone, and where its program was."""
+        context = [(f'{INT} _vtid', 'i'), (f'{INT} _vpid', 'i'), (f'{COMM} _procname[16]', None),
+                   (f'{integer(32)} __callstack_user_length; '
+                    f'{integer(64, base=16)} _callstack_user[__callstack_user_length]', None)]
+        writer = Writer(self.path('session/kernel'), kernel_events(ALLOCATION), context=context)
+
+        def stack(*addresses):
+            return writer.pack('I', len(addresses)) + writer.pack(f'{len(addresses)}Q', *addresses)
+        # Kernels up to 5.1 put -1 behind the last address.
+        writer.packet(0, [(1000 + i, 'kmem_kmalloc', (0xffffffff81abc000, 0xffff888000001000 + 64 * i, 50, 64, 0xcc0),
+                           (501 + i % 2, 501, comm('helper' if i % 2 else 'main'),
+                            stack(0x55550000 + i % 2, 0x66660000, (1 << 64) - 1)))
+                          for i in range(10)])
+        rows = report(self.path('session'), '--by', 'task,stack', exit_codes=(0, 1))['groups']['slab']['rows']
+        found = {(row['keys']['task']['comm'], row['keys']['task']['tid']):
+                 ([frame['symbol'] for frame in row['keys']['stack']], row['allocations']) for row in rows}
+        self.assertEqual(found, {('main', 501): (['0x55550000', '0x66660000'], 5),
+                                 ('helper', 502): (['0x55550001', '0x66660000'], 5)})
+
     def test_kallsyms_beside(self):
         writer, first, _ = self.write()
         writer.packet(0, first)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -94,6 +95,10 @@ std::vector<Leaf> leaves_of(const bt_event_class& event_class, const std::string
   const bt_stream_class* const streams = bt_event_class_borrow_stream_class_const(&event_class);
   collector.members(Scope::common_context, bt_stream_class_borrow_event_common_context_field_class_const(streams), {},
                     "");
+  for (const auto& [own, other] : {std::pair("context_vtid", "common_pid"), std::pair("context_vpid", "context_pid")})
+    if (const auto leaf = std::ranges::find(collector.leaves, own, &Leaf::name);
+        leaf != collector.leaves.end() && !collector.names.contains(other))
+      leaf->name = other;
   return std::move(collector.leaves);
 }
 

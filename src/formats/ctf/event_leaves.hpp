@@ -27,15 +27,16 @@ struct Leaf {
   unsigned bytes = 0;  // of the number or of an array's element: 1, 2, 4 or 8; of a string 1
 };
 
-// Of those in a context `tid` is called common_pid, what the kernel calls it. The length of an array is not one of
-// them.
+// Of those in a context `tid` is called common_pid, what the kernel calls it; where there is only `vtid`, the id in the
+// task's own namespace, that is. The length of an array is not one of them.
 std::vector<Leaf> leaves_of(const bt_event_class& event_class, const std::string& system);
 
 // Fixed-width values first in their order, as the kernel lays them out, strings and arrays as __data_loc.
 FormatText describe(unsigned id, const std::string& system, const std::string& name, const std::vector<Leaf>& leaves);
 
-// LTTng's context callstack-kernel: return addresses, innermost first.
+// LTTng's contexts callstack-kernel and callstack-user: addresses, innermost first.
 inline constexpr const char* kKernelStackContext = "context_callstack_kernel";
+inline constexpr const char* kUserStackContext = "context_callstack_user";
 
 // As libtraceevent reads a name.
 std::string word(const std::string& name);

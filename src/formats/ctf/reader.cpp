@@ -72,7 +72,8 @@ class CtfStream : public StackedStream {
     if (record->is_cut_off) report(Imperfection::cut_off_field, step, cpu_, info_.findings);
     tasks_.learn(*record, step.time_ns);
     decoder_.decode(record->record, step.time_ns, cpu_, 0, batch);
-    if (!record->stack.empty()) decoder_.decode(record->stack, step.time_ns, cpu_, 0, batch);
+    for (const Bytes stack : {record->stack, record->user_stack})
+      if (!stack.empty()) decoder_.decode(stack, step.time_ns, cpu_, 0, batch);
   }
 
   void report_loss(const Step& step, const EventBatch& batch) {

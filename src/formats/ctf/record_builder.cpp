@@ -81,7 +81,8 @@ RecordBuilder::RecordBuilder(std::vector<FormatText> known, ByteOrder order, Fin
   for (const EventFormat& format : formats_) {
     known_ids_.emplace(lttng_event(format.system, format.name), format.id);
     ids_.insert(format.id);
-    if (format.system == "ftrace" && format.name == "kernel_stack") stack_id_ = format.id;
+    if (format.system == "ftrace" && format.name == "kernel_stack") kernel_stacks_.id = format.id;
+    if (format.system == "ftrace" && format.name == "user_stack") user_stacks_.id = format.id;
   }
 }
 
@@ -109,7 +110,8 @@ void RecordBuilder::add_class(const bt_event_class* event_class) {
   here.leaves = leaves_of(*event_class, kernel.system);
   for (const Leaf& leaf : here.leaves) {
     if (event_kind(kernel.system, kernel.name) != EventKind::other && leaf.name == "ptr") long_bytes_ = leaf.bytes;
-    has_stacks_ = has_stacks_ || leaf.name == kKernelStackContext;
+    kernel_stacks_.any = kernel_stacks_.any || leaf.name == kKernelStackContext;
+    user_stacks_.any = user_stacks_.any || leaf.name == kUserStackContext;
   }
   const auto known = known_ids_.find(name);
   if (known != known_ids_.end()) {
@@ -124,8 +126,11 @@ void RecordBuilder::add_class(const bt_event_class* event_class) {
 
 void RecordBuilder::finish(Findings& findings) {
   if (long_bytes_ != 4) long_bytes_ = 8;
-  if (has_stacks_ && !stack_id_ && (stack_id_ = new_id()))
-    texts_.push_back(describe_kernel_stack(*stack_id_, long_bytes_));
+  const auto describe_stacks = [this](Stacks& stacks, const auto& describe) {
+    if (stacks.any && !stacks.id && (stacks.id = new_id())) texts_.push_back(describe(*stacks.id, long_bytes_));
+  };
+  describe_stacks(kernel_stacks_, describe_kernel_stack);
+  describe_stacks(user_stacks_, describe_user_stack);
   const std::vector<FormatText> made(texts_.begin() + static_cast<std::ptrdiff_t>(known_texts_), texts_.end());
   for (EventFormat& format : parse_event_formats(made, findings)) formats_.push_back(std::move(format));
 
@@ -138,10 +143,14 @@ void RecordBuilder::finish(Findings& findings) {
     if (plan.bytes <= kMostBytes) plans_.emplace(event_class, std::move(plan));
   }
   classes_.clear();
-  if (const auto format = stack_id_ ? by_id.find(*stack_id_) : by_id.end(); format != by_id.end()) {
-    stack_size_ = number_of(*format->second, "size");
-    stack_callers_ = field_of(*format->second, "caller");
-  }
+  const auto lay_out = [&by_id](Stacks& stacks, const char* head) {
+    const auto format = stacks.id ? by_id.find(*stacks.id) : by_id.end();
+    if (format == by_id.end()) return;
+    stacks.head = number_of(*format->second, head);
+    stacks.callers = field_of(*format->second, "caller");
+  };
+  lay_out(kernel_stacks_, "size");
+  lay_out(user_stacks_, "tgid");
 }
 
 RecordBuilder::Plan RecordBuilder::plan_of(const EventFormat& format, const std::vector<Leaf>& leaves) {
@@ -151,6 +160,7 @@ RecordBuilder::Plan RecordBuilder::plan_of(const EventFormat& format, const std:
     plan.bytes = std::max<std::size_t>(plan.bytes, std::size_t{field.offset} + field.size);
   for (const Leaf& leaf : leaves) {
     if (leaf.name == kKernelStackContext && leaf.is_array()) plan.stack = leaf;
+    if (leaf.name == kUserStackContext && leaf.is_array()) plan.user_stack = leaf;
     const FormatField* const target = format.field(word(leaf.name).c_str());
     if (target == nullptr || !fits(leaf, *target)) continue;
     const bool is_last = target->offset + target->size == plan.bytes && target->is_array && !target->is_dynamic;
@@ -203,8 +213,13 @@ const EventRecord* RecordBuilder::record_of(const bt_event* event, std::int32_t 
   if (plan.process && plan.tells_task) result_.task = TaskOfProcess{result_.tid, id_in(*plan.process)};
   if (plan.other_tid && plan.other_process)
     result_.other = TaskOfProcess{id_in(*plan.other_tid), id_in(*plan.other_process)};
+  const std::int32_t process = plan.process ? id_in(*plan.process) : result_.tid;
   if (plan.stack)
-    if (const bt_field* const value = find(*plan.stack, event)) put_stack(value);
+    if (const bt_field* const value = find(*plan.stack, event))
+      result_.stack = stack_of(kernel_stacks_, value, std::nullopt);
+  if (plan.user_stack)
+    if (const bt_field* const value = find(*plan.user_stack, event))
+      result_.user_stack = stack_of(user_stacks_, value, process);
   return &result_;
 }
 
@@ -256,20 +271,23 @@ void RecordBuilder::put_array(const Field& field, const bt_field* value) {
     put_number(at + i * size, size, number_of(bt_field_array_borrow_element_field_by_index_const(value, i)));
 }
 
-void RecordBuilder::put_stack(const bt_field* value) {
-  if (!stack_size_ || !stack_callers_ || bt_field_array_get_length(value) == 0) return;
-  const std::size_t header = std::max({8u, stack_callers_->offset, stack_size_->offset + stack_size_->size});
+// In front of the addresses stands the process, or their number.
+Bytes RecordBuilder::stack_of(Stacks& stacks, const bt_field* value, std::optional<std::int32_t> process) {
+  if (!stacks.head || !stacks.callers || bt_field_array_get_length(value) == 0) return {};
+  const std::size_t header = std::max({8u, stacks.callers->offset, stacks.head->offset + stacks.head->size});
   const std::uint64_t count = fitting(bt_field_array_get_length(value), (kMostBytes - header) / long_bytes_);
-  std::swap(bytes_, stack_);  // numbers are put into bytes_
+  std::swap(bytes_, stacks.record);  // numbers are put into bytes_
   bytes_.assign(header + count * long_bytes_, 0);
-  store(bytes_.data(), static_cast<std::uint16_t>(*stack_id_), order_);
+  if (stacks.record.size() >= 8)
+    std::copy_n(stacks.record.begin(), 8, bytes_.begin());  // flags and task are the event's
+  store(bytes_.data(), static_cast<std::uint16_t>(*stacks.id), order_);
   put_number(4, 4, static_cast<std::uint32_t>(result_.tid));
-  put_number(stack_size_->offset, stack_size_->size, count);
+  put_number(stacks.head->offset, stacks.head->size, process ? static_cast<std::uint32_t>(*process) : count);
   for (std::uint64_t i = 0; i < count; ++i)
-    put_number(stack_callers_->offset + i * long_bytes_, long_bytes_,
+    put_number(stacks.callers->offset + i * long_bytes_, long_bytes_,
                number_of(bt_field_array_borrow_element_field_by_index_const(value, i)));
-  std::swap(bytes_, stack_);
-  result_.stack = stack_;
+  std::swap(bytes_, stacks.record);
+  return stacks.record;
 }
 
 std::uint64_t RecordBuilder::number_in(const FormatField& field) const {

@@ -29,13 +29,13 @@ struct TaskOfProcess {
 // An event's record, and what is told beside its fields. All of it holds until the next event.
 struct EventRecord {
   Bytes record;
-  Bytes stack;                           // the kernel's stack, a record of its own behind it; empty: the event has none
-  bool tells_flags = false;              // what it says counts, not what interrupts were seen to begin
-  bool is_cut_off = false;               // a string, an array or the stack is not all there: it is too long
-  std::int32_t tid = 0;                  // its task's
-  std::optional<std::int32_t> next_tid;  // sched_switch: who runs from now on
-  std::uint8_t begins = 0, ends = 0;     // Context bits, of events that begin and end interrupts
-  std::string_view task_name;            // its task's; empty: not told
+  Bytes stack, user_stack;                   // records of their own behind it; empty: the event has none
+  bool tells_flags = false;                  // what it says counts, not what interrupts were seen to begin
+  bool is_cut_off = false;                   // a string, an array or the stack is not all there: it is too long
+  std::int32_t tid = 0;                      // its task's
+  std::optional<std::int32_t> next_tid;      // sched_switch: who runs from now on
+  std::uint8_t begins = 0, ends = 0;         // Context bits, of events that begin and end interrupts
+  std::string_view task_name;                // its task's; empty: not told
   std::optional<TaskOfProcess> task, other;  // its own, and one that its fields name
 };
 
@@ -67,11 +67,19 @@ class RecordBuilder {
     unsigned id = 0;
     std::size_t bytes = 0;  // of the fixed part
     std::vector<Field> fields;
-    std::optional<Leaf> stack;
+    std::optional<Leaf> stack, user_stack;
     std::optional<FormatField> flags, task;  // common ones
     bool tells_task = false, tells_flags = false;
     std::optional<FormatField> previous_tid, next_tid, process, name, other_tid, other_process;
     std::uint8_t begins = 0, ends = 0;
+  };
+  // The records of all kernel stacks, or of all users'.
+  struct Stacks {
+    bool any = false;
+    std::optional<unsigned> id;       // of their format
+    std::optional<FormatField> head;  // the size, of a user's stack the process
+    std::optional<FormatField> callers;
+    std::vector<std::uint8_t> record;  // the latest one
   };
   struct EventClass {
     unsigned id = 0;  // of its format
@@ -86,7 +94,7 @@ class RecordBuilder {
   void put_place(const FormatField& target, std::size_t bytes);
   void put_number(std::size_t at, unsigned size, std::uint64_t value);
   void put_array(const Field& field, const bt_field* value);
-  void put_stack(const bt_field* value);
+  Bytes stack_of(Stacks& stacks, const bt_field* value, std::optional<std::int32_t> process);
   std::uint64_t number_in(const FormatField& field) const;
   std::string_view text_in(const FormatField& field) const;
 
@@ -99,12 +107,10 @@ class RecordBuilder {
   std::set<const bt_trace_class*> traces_;
   std::unordered_map<const bt_event_class*, EventClass> classes_;
   std::unordered_map<const bt_event_class*, Plan> plans_;
-  std::optional<unsigned> stack_id_;
-  std::optional<FormatField> stack_size_, stack_callers_;
+  Stacks kernel_stacks_, user_stacks_;
   unsigned long_bytes_ = 8;
-  bool has_stacks_ = false;
 
-  std::vector<std::uint8_t> bytes_, stack_;
+  std::vector<std::uint8_t> bytes_;
   EventRecord result_;
 };
 

@@ -31,7 +31,8 @@ void give(unsigned cpu, CpuEvents& events, RecordSink& sink, Findings& findings)
     }
     if (record->is_cut_off) report(Imperfection::cut_off_field, *step, cpu, findings);
     sink.record(time_ns, record->record);
-    if (!record->stack.empty()) sink.record(time_ns, record->stack);
+    for (const Bytes stack : {record->stack, record->user_stack})
+      if (!stack.empty()) sink.record(time_ns, stack);
   }
   sink.end_stream();
 }
