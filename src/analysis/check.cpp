@@ -40,7 +40,8 @@ struct CheckAnalysis::State {
       : info(trace_info),
         pairs(judge_pairs),
         may_nest_times(nests_times(trace_info)),
-        cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.kernel)) {
+        cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.kernel)),
+        recorder(trace_info) {
     for (const BufferStatistics& statistics : info.buffer_statistics) {
       if (last.size() <= statistics.cpu) last.resize(statistics.cpu + 1);
       last[statistics.cpu].counted_ns = statistics.counted_ns;
@@ -81,6 +82,7 @@ struct CheckAnalysis::State {
   // When tasks of which nothing is known acted first. On CPUs whose clocks agree none does before its birth.
   std::unordered_map<std::int32_t, std::pair<std::uint64_t, std::uint16_t>> unborn;
   bool cache_object_may_be_kfreed;
+  RecorderTasks recorder;
   EventSpan span;
   std::array<SlabMatcher, kPointerAllocators> objects;
   std::vector<std::uint64_t> older_frees;  // of slab objects from before the trace, by CacheId
@@ -150,7 +152,7 @@ void CheckAnalysis::State::check_free(const Event& event) {
       ++older_frees[event.cache.value];
     }
   }
-  if (outcome == FreeOutcome::double_or_untraced)
+  if (outcome == FreeOutcome::double_or_untraced && !recorder.freed_own(event))
     found(Imperfection::double_free_or_untraced_allocation, event, pointer);
   if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
       freed_by_wrong_family(object.from_cache(), event, cache_object_may_be_kfreed))

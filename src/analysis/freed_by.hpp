@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which function may free what, by kernel version.
+// Which function may free what, by kernel version; and what the recorder freed.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 
 #include "trace/event.hpp"
+#include "trace/note_lines.hpp"
+#include "trace/trace_info.hpp"
 
 namespace kmt {
 
@@ -22,5 +26,19 @@ inline bool freed_by_wrong_family(bool from_cache, const Event& free, bool cache
 inline bool freed_to_wrong_cache(std::uint32_t allocated_from, const Event& free) {
   return allocated_from != 0 && free.cache.value != 0 && allocated_from != free.cache.value;
 }
+
+// A recording lacks what the recorder allocates, and has its frees, since others' objects are among them. What one of
+// its tasks frees that was free already is its own, allocated since.
+class RecorderTasks {
+ public:
+  RecorderTasks() = default;
+  explicit RecorderTasks(const TraceInfo& info) : tasks_(ids_in_note(info.notes, "recorder_tasks")) {}
+  bool freed_own(const Event& free_again) const {
+    return interrupt_level(free_again) == 0 && tasks_.contains(free_again.tid);
+  }
+
+ private:
+  std::set<std::int32_t> tasks_;
+};
 
 }  // namespace kmt

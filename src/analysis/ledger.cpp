@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "analysis/freed_by.hpp"
-
 namespace kmt {
 
 namespace {
@@ -66,9 +64,10 @@ void Ledger::add(const MatchedBatch& batch) {
         ++of.null_frees;
       } else if (step.outcome != Outcome::freed_nothing) {
         ++of.unmatched_frees;
-        found(step.outcome == Outcome::allocated_before_trace ? Imperfection::allocated_before_trace
-                                                              : Imperfection::double_free_or_untraced_allocation,
-              event, step.call_site, event.call_site, event.cache.value);
+        const bool again = step.outcome != Outcome::allocated_before_trace;
+        if (again && options_.recorder.freed_own(event)) continue;
+        found(again ? Imperfection::double_free_or_untraced_allocation : Imperfection::allocated_before_trace, event,
+              step.call_site, event.call_site, event.cache.value);
       }
     }
   }

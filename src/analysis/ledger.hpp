@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/freed_by.hpp"
 #include "analysis/history.hpp"
 #include "analysis/matching.hpp"
 #include "analysis/trace_summary.hpp"
@@ -54,6 +55,7 @@ struct LedgerOptions {
   std::uint64_t page_size = 0;
   std::vector<std::int16_t> cpu_nodes;  // empty: unknown
   bool cache_object_may_be_kfreed = true;
+  RecorderTasks recorder = {};
   bool by_lifetime = false;
   bool history = false;
   bool traffic = false;

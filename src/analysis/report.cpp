@@ -23,6 +23,7 @@ LedgerOptions ledger_options(const TraceInfo& info, const ReportRequest& request
   return {.page_size = info.page_size,
           .cpu_nodes = info.cpu_nodes,
           .cache_object_may_be_kfreed = kfree_takes_cache_objects(info.kernel),
+          .recorder = RecorderTasks(info),
           .by_lifetime = std::find(request.by.begin(), request.by.end(), GroupKey::lifetime) != request.by.end(),
           .history = request.history,
           .traffic = request.traffic,

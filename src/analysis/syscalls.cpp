@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/syscalls.hpp"
 
-#include <charconv>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "analysis/event_filter.hpp"
-#include "base/text.hpp"
 #include "trace/function_name.hpp"
+#include "trace/note_lines.hpp"
 #include "trace/syscall_names.hpp"
 
 namespace kmt {
@@ -28,15 +27,7 @@ constexpr std::uint64_t kExecveAt32 = 358;
 }  // namespace
 
 Syscalls::Syscalls(const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols)
-    : info_(info), tasks_(tasks), symbols_(symbols) {
-  const auto note = info.notes.find("tasks_32_bit");
-  if (note == info.notes.end()) return;
-  for (const std::string_view word : split(note->second, ' ')) {
-    std::int32_t process = 0;
-    if (std::from_chars(word.data(), word.data() + word.size(), process).ec == std::errc{})
-      compat_at_begin_.insert(process);
-  }
-}
+    : info_(info), tasks_(tasks), symbols_(symbols), compat_at_begin_(ids_in_note(info.notes, "tasks_32_bit")) {}
 
 std::uint32_t Syscalls::intern(std::string name) {
   const auto [known, is_new] = ids_.try_emplace(std::move(name), static_cast<std::uint32_t>(names_.size()));

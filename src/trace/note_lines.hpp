@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Notes of several lines, of any size.
+// Notes of several lines, or of several ids of tasks, of any size.
 #pragma once
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
 #include <string_view>
+
+#include "base/text.hpp"
 
 namespace kmt {
 
@@ -12,6 +19,17 @@ inline std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
   return line;
+}
+
+// Ids with blanks between them; none where there is no such note.
+inline std::set<std::int32_t> ids_in_note(const std::map<std::string, std::string>& notes, const std::string& name) {
+  std::set<std::int32_t> ids;
+  const auto note = notes.find(name);
+  if (note == notes.end()) return ids;
+  for (const std::string_view word : split(note->second, ' '))
+    if (std::int32_t id = 0; std::from_chars(word.data(), word.data() + word.size(), id).ec == std::errc{})
+      ids.insert(id);
+  return ids;
 }
 
 }  // namespace kmt

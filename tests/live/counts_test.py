@@ -9,6 +9,7 @@ import subprocess
 import time
 import unittest
 
+import kmt_events
 from recording import PIPE_LOOP, PROGRAM, LiveTest, events_of, in_interrupt, kernel_statistics, lost_in, report
 
 COUNTED = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
@@ -44,6 +45,30 @@ class Counts(LiveTest):
         for site in sites:
             self.assertEqual(counts[1][site] % 3000, 0, site)
             self.assertEqual(counts[0][site] * 3, counts[1][site], site)
+
+    def check_frees_of_the_recorder(self, *options):
+        """What the recorder allocates is not in the trace and what it frees is: no object that is freed again."""
+        self.record('-e', 'kmem:kmalloc*,kmem:kmem_cache_alloc*,kmem:kfree,kmem:kmem_cache_free', *options, '--',
+                    'sh', '-c', 'for i in 1 2 3; do sleep 0.4; ls -lR /etc > /dev/null; done')
+        own = set(map(int, kmt_events.File(self.trace, heads_only=True).facts['note:recorder_tasks'].split()))
+        live, again = {}, collections.Counter()
+        for event in sorted(events_of(self.trace), key=lambda event: event.time_ns):
+            pointer = event.fields.get('ptr', 0)
+            if event.name in ('kfree', 'kmem_cache_free') and pointer > 16:
+                again[event.pid in own and not in_interrupt(event)] += live.get(pointer) is False
+            if pointer:
+                live[pointer] = event.name in ('kmalloc', 'kmem_cache_alloc', 'kmalloc_node', 'kmem_cache_alloc_node')
+        self.assertGreater(again[True], 0)
+        checked = json.loads(subprocess.run([PROGRAM, 'check', '--json', self.trace], stdout=subprocess.PIPE,
+                                            check=False).stdout)
+        found = {finding['kind']: finding['count'] for finding in checked['files'][0]['findings']}
+        self.assertEqual(found.get('double_free_or_untraced_allocation', 0), again[False], (found, again))
+
+    def test_frees_of_the_recorder(self):
+        self.check_frees_of_the_recorder()
+
+    def test_frees_of_the_recorder_by_bpf(self):
+        self.check_frees_of_the_recorder('--backend', 'bpf')
 
     def test_agrees_with_perf_stat(self):
         command = ['perf', 'stat', '-x,', '-o', f'{self.directory}/perf.csv',

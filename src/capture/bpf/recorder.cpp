@@ -159,13 +159,18 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     hooks.sampled(sample);
   };
   const auto statistics = [&](std::size_t index) { return statistics_of(readers.counts(index)); };
+  const std::string own_tasks = outcome.own_events_recorded ? "" : list_own_tasks();
+  const auto describe_later = [&](std::map<std::string, std::string>& notes) {
+    notes = changes.notes();
+    notes["tasks_later"] = describe_processes();
+    if (!own_tasks.empty()) notes["recorder_tasks"] = own_tasks;
+  };
   const auto recording_now = [&] {
     tasks.scan_proc();
     RawRecording now;
     now.kernel.cpu_nodes = kernel.cpu_nodes;
     tasks.describe(now.kernel);
-    now.kernel.late_notes = changes.notes();
-    now.kernel.late_notes["tasks_later"] = describe_processes();
+    describe_later(now.kernel.late_notes);
     if (user_memory) now.kernel.user_memory = user_memory->memory();
     for (std::size_t i = 0; i < cpus.size(); ++i) now.cpus.push_back({cpus[i], {}, 0, statistics(i)});
     if (missed_memory + missed.total() > 0)
@@ -230,8 +235,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
   tasks.describe(kernel);
-  kernel.late_notes = changes.notes();
-  kernel.late_notes["tasks_later"] = describe_processes();
+  describe_later(kernel.late_notes);
   if (missed.total() > 0) kernel.late_notes["missed"] = missed.text();
   if (user_memory) {
     kernel.user_memory = user_memory->memory();

@@ -12,6 +12,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/file.hpp"
@@ -83,6 +84,8 @@ void note_processes(std::map<std::string, std::string>& notes) {
   notes["tasks"] = describe_processes();
   if (std::string list = list_32_bit_processes(); !list.empty()) notes["tasks_32_bit"] = std::move(list);
 }
+
+std::string list_own_tasks() { return fmt::format("{}", fmt::join(names_in("/proc/self/task"), " ")); }
 
 // "4:memory:/db"; controllers may share a hierarchy: "4:cpu,memory:/db".
 std::string memory_cgroup_of(std::uint32_t process, const std::string& proc) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What /proc says of the processes that live now: the notes "tasks" and "tasks_32_bit" of docs/formats/kmt.md.
+// What /proc says of the processes that live now: the notes "tasks", "tasks_32_bit" and
+// "recorder_tasks" of docs/formats/kmt.md.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,9 @@ std::string list_32_bit_processes(const std::string& proc = "/proc");
 
 // Both, as it is when a recording begins.
 void note_processes(std::map<std::string, std::string>& notes);
+
+// All threads that this process has now, likewise.
+std::string list_own_tasks();
 
 // The cgroup of version 1 that a process' memory counts for: "/db". Empty: version 1 has no such controller here, or
 // the process is gone.

@@ -86,6 +86,7 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
     ::prctl(PR_SET_NAME, slash != nullptr ? slash + 1 : argv[0]);
     go.write_end.reset();
     char byte = 0;
+    if (::write(go.read_end.get(), &byte, 1) != 1) ::_exit(127);
     // One byte lets it go; the end of the pipe means that the recorder gave up.
     if (::read(go.read_end.get(), &byte, 1) != 1) ::_exit(127);
     ::prctl(PR_SET_PDEATHSIG, 0);
@@ -95,6 +96,11 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
     ::_exit(127);
   }
   go_ = std::move(go.write_end);
+  go.read_end.reset();
+  // From here on it has its name, whoever looks. The end of the pipe means that it ended.
+  char named = 0;
+  while (::read(go_.get(), &named, 1) < 0 && errno == EINTR) {
+  }
   failed_ = std::move(failed.read_end);
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -155,13 +156,17 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     if (at_edge && hooks.completed) hooks.completed(sample);
     hooks.sampled(sample);
   };
+  const auto describe_later = [&](std::map<std::string, std::string>& notes) {
+    notes = changes.notes();
+    notes["tasks_later"] = describe_processes();
+    if (!own.empty()) notes["recorder_tasks"] = fmt::format("{}", fmt::join(own, " "));
+  };
   const auto recording_now = [&] {
     tasks.scan_proc();
     RawRecording now;
     now.kernel.cpu_nodes = kernel.cpu_nodes;
     tasks.describe(now.kernel);
-    now.kernel.late_notes = changes.notes();
-    now.kernel.late_notes["tasks_later"] = describe_processes();
+    describe_later(now.kernel.late_notes);
     if (user_memory) now.kernel.user_memory = user_memory->memory();
     for (const unsigned cpu : cpus) now.cpus.push_back({cpu, {}, 0, read_buffer_statistics(instance.path(), cpu)});
     return now;
@@ -211,8 +216,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
   tasks.describe(kernel);
-  kernel.late_notes = changes.notes();
-  kernel.late_notes["tasks_later"] = describe_processes();
+  describe_later(kernel.late_notes);
   if (user_memory) {
     kernel.user_memory = user_memory->memory();
     outcome.no_mappings_reason = user_memory->reason();
