@@ -16,11 +16,12 @@ LAYERS = {
     'formats': 'trace base',
     'capture': 'trace base',
     'snapshot': 'trace base',
+    'anonymise': 'formats symbols trace base',
     'analysis': 'results trace base',
     'views': 'results trace base',
     'fleet': 'views results trace base',
     'library': 'base trace results symbols formats analysis views',
-    'cli': 'base trace results symbols formats capture snapshot analysis views fleet',
+    'cli': 'base trace results symbols formats capture snapshot analysis anonymise views fleet',
 }
 
 # Third-party headers, by the start of their name, and the folders that may include them ('' is all of them).
@@ -32,6 +33,7 @@ THIRD_PARTY = {
     'curl/': ['fleet'],
     'prometheus/': ['views', 'cli'],
     'protozero/': ['views'],
+    'sodium.h': ['anonymise'],
     'sqlite3.h': ['views'],
     'ncurses.h': ['cli'],
     'babeltrace2/': ['formats/ctf'],

@@ -6,7 +6,7 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libtraceevent-dev libbabeltrace2-dev zlib1g-dev
   libzstd-dev libxxhash-dev libtbb-dev libdw-dev libbpf-dev bpftool clang libprotozero-dev libncurses-dev
-  prometheus-cpp-dev libsqlite3-dev libcurl4-openssl-dev)
+  prometheus-cpp-dev libsqlite3-dev libcurl4-openssl-dev libsodium-dev)
 # Node.js from elsewhere brings an npm of its own, which Debian's package would not fit.
 command -v npm >/dev/null || build+=(nodejs npm)
 # trace-cmd, perf, pprof and protoc are what results are compared with; jsonschema holds JSON against published schemas. Chromium opens HTML reports. QEMU and cpio make the virtual machines of tests/vm. ClickHouse is what fleets are loaded into; tests start servers of their own.

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "anonymise/records.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
@@ -27,6 +29,8 @@ struct Options {
   std::string output;
   std::string abi;
   unsigned version = 7;
+  bool anonymise = false;
+  std::string key_file;
 
   bool from_standard_input() const { return input == "-"; }
   std::string input_name() const { return from_standard_input() ? standard_input().path : printable(input); }
@@ -39,10 +43,15 @@ constexpr const char* kFooter = R"(Examples:
   ssh host cat trace.dat | kmemtrace convert - small.kmt
   kmemtrace convert capture/ old.kmt        the relay files cpu0.out, cpu1.out, … of 2008, in a folder
   kmemtrace convert small.kmt trace.ctf     a folder, for babeltrace2 and Trace Compass
+  kmemtrace convert --anonymise mine.kmt to-share.kmt
 
 The input is recognised by its content. The output's name says what it becomes: .kmt, .dat or .ctf. Every event is kept,
 those of other systems than kmem too; what the ring buffer leaves between a record's fields becomes zero. Relay files
 become records of today's kmem events.
+
+What --anonymise writes can be given away: names of tasks, programs, cgroups and the host are replaced, addresses of
+memory too, and code lies where it lies in no machine. Reports are the same but for these names. Functions, slab caches
+and sizes stay. What may tell more, as arguments of calls, becomes blank, and is named.
 
 Exit status:
   0  converted
@@ -68,6 +77,36 @@ bool print_damage(const Options& options, const Findings& findings) {
   return damaged;
 }
 
+template <typename Names>
+std::string listed(const Names& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + printable(name);
+  return text;
+}
+
+void print_left_out(const Options& options, const LeftOut& left_out) {
+  if (!left_out.fields.empty())
+    fmt::print(stderr, "note: {}: fields of events that are blank now: {}\n", options.input_name(),
+               listed(left_out.fields));
+  if (left_out.events > 0)
+    fmt::print(stderr, "note: {}: {} events that cannot be read are left out\n", options.input_name(),
+               humane_count(left_out.events));
+  if (!left_out.texts.empty())
+    fmt::print(stderr, "note: {}: left out of what the trace says of its machine: {}\n", options.input_name(),
+               listed(left_out.texts));
+}
+
+PseudonymKey key_for(const Options& options) {
+  if (options.key_file.empty()) return random_key();
+  constexpr std::size_t kLeastBytes = 16;
+  const std::string secret = read_file(options.key_file);
+  if (secret.size() < kLeastBytes)
+    throw Error(
+        fmt::format("The key {} is of {} bytes: it could be guessed", printable(options.key_file), secret.size()))
+        .hint("Make one:  head -c 32 /dev/urandom > KEY");
+  return key_of(secret);
+}
+
 // Of a file, or of all files of a folder.
 std::uintmax_t bytes_of(const fs::path& path) {
   std::error_code code;
@@ -78,13 +117,23 @@ std::uintmax_t bytes_of(const fs::path& path) {
   return bytes;
 }
 
-template <typename Writer>
-void write_records(const Options& options, Writer&& writer, Findings& findings) {
+void read_input(const Options& options, RecordSink& sink, Findings& findings) {
   const OpenOptions opening{{}, {}, options.abi};
   if (options.from_standard_input())
-    read_records(standard_input(), opening, writer, findings);
+    read_records(standard_input(), opening, sink, findings);
   else
-    read_records(options.input, opening, writer, findings);
+    read_records(options.input, opening, sink, findings);
+}
+
+template <typename Writer>
+void write_records(const Options& options, Writer&& writer, Findings& findings) {
+  if (options.anonymise) {
+    RecordAnonymiser anonymiser(key_for(options), writer);
+    read_input(options, anonymiser, findings);
+    print_left_out(options, anonymiser.left_out());
+  } else {
+    read_input(options, writer, findings);
+  }
   writer.finish();
 }
 
@@ -124,6 +173,13 @@ CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
   command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
       ->type_name("N")
       ->check(CLI::IsMember({6, 7}));
+  CLI::Option* const anonymise = command->add_flag("--anonymise", options->anonymise,
+                                                   "Replace addresses, and names of tasks, cgroups and the host");
+  command
+      ->add_option("--key", options->key_file,
+                   "Derive what replaces them from this file: traces anonymised with the same can be compared")
+      ->type_name("FILE")
+      ->needs(anonymise);
   command->footer(kFooter);
   command->callback(
       [options, &exit_code] { exit_code = static_cast<int>(convert(*options) ? ExitCode::found : ExitCode::good); });

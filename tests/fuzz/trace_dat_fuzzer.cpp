@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a trace, trace.dat or .kmt: reading, reporting, checking and repairing must not crash, hang or take
+// Any bytes as a trace, trace.dat or .kmt: reading, reporting, checking, anonymising and repairing must not crash, hang or take
 // memory out of proportion. What was repaired needs no repair.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "anonymise/records.hpp"
 #include "base/error.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/repair.hpp"
 #include "read_trace.hpp"
+#include "support/checked_sink.hpp"
 
 namespace {
 
@@ -28,11 +30,21 @@ void repair(kmt::Bytes file) {
   }
 }
 
+void anonymise(const kmt::TraceFile& file) {
+  kmt::test::CheckedSink sink;
+  kmt::Findings findings;
+  kmt::RecordAnonymiser anonymiser({}, sink);
+  kmt::read_records(file, {}, anonymiser, findings);
+  sink.expect_ended();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const kmt::TraceFile file{"fuzz", {data, size}, nullptr};
   try {
-    kmt::read_as_a_trace({"fuzz", {data, size}, nullptr});
+    kmt::read_as_a_trace(file);
+    anonymise(file);
   } catch (const kmt::Error&) {
     // says what is wrong with the file
   }

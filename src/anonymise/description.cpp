@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "anonymise/description.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "trace/note_lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+bool is_among(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+
+// Of the kernel's build, of its allocators, of losses: nothing of whose machine it is.
+constexpr std::array<std::string_view, 13> kNotesAsTheyAre = {
+    "recorder",        "recorded_at",       "some_cpus",    "kernel_version", "kernel_config",
+    "kernel_build_id", "module_build_ids",  "cpu_changes",  "suspended_ns",   "cpus_online",
+    "missed",          "refused_functions", "lost_mappings"};
+
+constexpr std::array<std::string_view, 12> kTextsAsTheyAre = {
+    "meminfo", "vmstat",       "zoneinfo",  "slabinfo", "sockstat",     "buddyinfo",
+    "slab",    "pagetypeinfo", "allocinfo", "recorder", "percpu_stats", "page_owner_stacks"};
+
+template <typename Change>
+std::string each_line(std::string_view text, Change change) {
+  std::string result;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    result += change(line);
+    result += '\n';
+  }
+  return result;
+}
+
+// "PID COMM"
+std::string saved_cmdlines(std::string_view text, const Pseudonyms& pseudonyms) {
+  return each_line(text, [&](std::string_view line) {
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos) return std::string();
+    return fmt::format("{} {}", line.substr(0, blank), pseudonyms.task(line.substr(blank + 1)));
+  });
+}
+
+// "PID PARENT PID-SPACE CGROUP", and "TID PID"
+std::string tasks(std::string_view text, const Pseudonyms& pseudonyms) {
+  return each_line(text, [&](std::string_view line) {
+    const std::size_t path = line.find('/');
+    return fmt::format("{}{}", line.substr(0, path),
+                       path == std::string_view::npos ? std::string() : pseudonyms.path(line.substr(path)));
+  });
+}
+
+// "0xBEGIN-0xEND BYTES CALLER pages=N phys=0xADDRESS vmalloc N0=N": what is behind the bytes is known by its words.
+std::string vmallocinfo(std::string_view text, const CodeLayout& code) {
+  return each_line(text, [&](std::string_view line) {
+    std::string result = "0x0-0x0";
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos) return result;
+    for (std::string_view rest = line.substr(blank + 1); !rest.empty();) {
+      const std::string_view word = rest.substr(0, rest.find(' '));
+      if (const auto address = word.starts_with("0x") ? hexadecimal(word) : std::nullopt)
+        result += fmt::format(" {:#x}", code.moved(*address));
+      else if (!word.empty() && !word.starts_with("phys="))
+        result += fmt::format(" {}", word);
+      rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    }
+    return result;
+  });
+}
+
+// "PATH/FILE:LINE"
+std::string cgroups(std::string_view text, const Pseudonyms& pseudonyms) {
+  return each_line(text, [&](std::string_view line) {
+    const std::size_t file = line.rfind('/', line.rfind(':'));
+    if (file == std::string_view::npos) return std::string(line);
+    return pseudonyms.path(line.substr(0, file)) + std::string(line.substr(file));
+  });
+}
+
+std::map<std::string, std::string> notes(const std::map<std::string, std::string>& from, const Pseudonyms& pseudonyms,
+                                         const CodeLayout& code, std::vector<std::string>& left_out) {
+  std::map<std::string, std::string> to;
+  for (const auto& [name, text] : from) {
+    if (is_among(kNotesAsTheyAre, name))
+      to[name] = text;
+    else if (name == "tasks" || name == "tasks_later")
+      to[name] = tasks(text, pseudonyms);
+    else if (name == "boot_id")
+      to[name] = pseudonyms.id(text);
+    else if (name == "modules")
+      to[name] = code.modules(text);
+    else if (name == "module_sections" || name == "kernel_reference")
+      to[name] = code.last_addresses(text);
+    else if (name == "module_changes")
+      to[name] = code.module_changes(text);
+    else
+      left_out.push_back(name);
+  }
+  return to;
+}
+
+StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const CodeLayout& code,
+                   std::vector<std::string>& left_out) {
+  StateSample to{from.ticks, from.unix_ns, {}};
+  for (const auto& [name, text] : from.texts) {
+    if (is_among(kTextsAsTheyAre, name))
+      to.texts.emplace_back(name, text);
+    else if (name == "vmallocinfo")
+      to.texts.emplace_back(name, vmallocinfo(text, code));
+    else if (name == "cgroups")
+      to.texts.emplace_back(name, cgroups(text, pseudonyms));
+    else
+      left_out.push_back(name);
+  }
+  return to;
+}
+
+}  // namespace
+
+TraceDescription anonymous(const TraceDescription& description, const Pseudonyms& pseudonyms, const CodeLayout& code,
+                           std::vector<std::string>& left_out) {
+  TraceDescription to = description;
+  name_machine(description.uname, to.kernel);
+  to.kernel.node_name = pseudonyms.host(to.kernel.node_name);
+  to.uname = uname_of(to.kernel);
+  to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms);
+  to.kernel.printk_formats.clear();  // of trace_printk(), whose events are left out
+  to.kernel.saved_cmdlines = saved_cmdlines(description.kernel.saved_cmdlines, pseudonyms);
+  to.kernel.notes = notes(description.kernel.notes, pseudonyms, code, left_out);
+  to.kernel.late_notes = notes(description.kernel.late_notes, pseudonyms, code, left_out);
+  to.kernel.call_types = {};
+  to.kernel.user_memory = {};
+  for (StateSample& one : to.samples) one = sample(one, pseudonyms, code, left_out);
+  std::ranges::sort(left_out);
+  left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+  return to;
+}
+
+}  // namespace kmt

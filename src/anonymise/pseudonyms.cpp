@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "anonymise/pseudonyms.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+namespace {
+
+static_assert(crypto_shorthash_KEYBYTES == std::tuple_size_v<PseudonymKey>);
+
+void begin_library() {
+  if (sodium_init() < 0) throw Error("Cannot get random numbers from this system");
+}
+
+// What tells the kind of a cgroup and nothing of whose it is: systemd's units, and names that container runtimes give
+// (trace/processes.hpp).
+constexpr std::string_view kKinds[] = {"besteffort", "burstable", "conmon",     "containerd", "cri",      "crio",
+                                       "docker",     "garden",    "guaranteed", "init",       "kubepods", "libpod",
+                                       "lxc",        "machine",   "mount",      "nspawn",     "payload",  "pod",
+                                       "scope",      "service",   "session",    "slice",      "socket",   "system",
+                                       "systemd",    "user",      "app",        "monitor"};
+
+bool is_word(char byte) { return std::isalnum(static_cast<unsigned char>(byte)) != 0 || (byte & 0x80) != 0; }
+
+// The pages of the first and of the last 4 KiB are what the kernel's headers say that pointers are that are none:
+// NULL, ZERO_SIZE_PTR (include/linux/slab.h), IS_ERR_VALUE (include/linux/err.h).
+bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
+  const std::uint64_t last = word_bits == 32 ? 0xFFFFFFFFu : ~std::uint64_t{0};
+  return address < 4096 || address > last - 4096;
+}
+
+constexpr unsigned kPageBits = 12;
+constexpr unsigned kBlockBits = 13;
+
+}  // namespace
+
+PseudonymKey random_key() {
+  begin_library();
+  PseudonymKey key;
+  randombytes_buf(key.data(), key.size());
+  return key;
+}
+
+PseudonymKey key_of(std::string_view secret) {
+  begin_library();
+  PseudonymKey key;
+  crypto_generichash(key.data(), key.size(), reinterpret_cast<const unsigned char*>(secret.data()), secret.size(),
+                     nullptr, 0);
+  return key;
+}
+
+Pseudonyms::Pseudonyms(const PseudonymKey& key, unsigned word_bits) : key_(key), word_bits_(word_bits) {}
+
+std::uint64_t Pseudonyms::hash(std::string_view text) const {
+  unsigned char out[crypto_shorthash_BYTES];  // SipHash-2-4
+  crypto_shorthash(out, reinterpret_cast<const unsigned char*>(text.data()), text.size(), key_.data());
+  std::uint64_t number;
+  static_assert(sizeof number == sizeof out);
+  std::memcpy(&number, out, sizeof number);
+  return number;
+}
+
+std::string Pseudonyms::task(std::string_view name) const {
+  // The idle tasks' and those that tools show for what is not known.
+  if (name.empty() || name == "<idle>" || name == "<...>" || name.starts_with("swapper/")) return std::string(name);
+  return fmt::format("task-{:010x}", hash(name) >> 24);
+}
+
+std::string Pseudonyms::host(std::string_view name) const {
+  return name.empty() ? "" : fmt::format("host-{:08x}", hash(name) >> 32);
+}
+
+std::string Pseudonyms::id(std::string_view text) const {
+  return text.empty() ? "" : fmt::format("{:016x}", hash(text));
+}
+
+std::string Pseudonyms::path(std::string_view path) const {
+  std::string result;
+  for (std::size_t at = 0; at < path.size();) {
+    const auto* const end = std::find_if(path.begin() + at, path.end(), [](char byte) { return !is_word(byte); });
+    const std::string_view word = path.substr(at, static_cast<std::size_t>(end - (path.begin() + at)));
+    if (word.empty()) {
+      result += path[at++];
+      continue;
+    }
+    if (std::ranges::find(kKinds, word) != std::end(kKinds))
+      result += word;
+    else if (word.size() >= 32)  // a container's id, which is known by its length
+      while (result.size() < at + word.size()) result += id(word);
+    else
+      result += fmt::format("{:08x}", hash(word) >> 32);
+    at += word.size();
+  }
+  return result;
+}
+
+std::string Pseudonyms::program(std::string_view path) const {
+  constexpr std::size_t kNameBytes = 15;         // TASK_COMM_LEN less its NUL
+  const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
+  return this->path(path.substr(0, name)) + task(path.substr(name).substr(0, kNameBytes));
+}
+
+std::string Pseudonyms::cache(std::string_view name) const {
+  const std::size_t open = name.find('(');
+  if (open == std::string_view::npos) return std::string(name);
+  return fmt::format("{}({:08x})", name.substr(0, open), hash(name.substr(open)) >> 32);
+}
+
+// A Feistel network of four rounds, whose halves are `bits` / 2 wide: a permutation whatever its rounds do (Luby and
+// Rackoff, "How to construct pseudorandom permutations", 1988).
+std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
+  const unsigned half = bits / 2;
+  const std::uint64_t mask = (std::uint64_t{1} << half) - 1;
+  std::uint64_t left = number >> half & mask;
+  std::uint64_t right = number & mask;
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    const std::uint64_t words[] = {round << 8 | bits, right};
+    char text[sizeof words];
+    std::memcpy(text, words, sizeof words);
+    const std::uint64_t next = left ^ (hash({text, sizeof text}) & mask);
+    left = right;
+    right = next;
+  }
+  return left << half | right;
+}
+
+std::uint64_t Pseudonyms::address(std::uint64_t address) const {
+  if (is_no_pointer(address, word_bits_)) return address;
+  // The highest byte of 64 bits is the same for all of a kernel's memory.
+  const unsigned bits = word_bits_ == 32 ? 20 : 44;
+  const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kPageBits;
+  return (address & ~permuted) | permute(address >> kPageBits, bits) << kPageBits;
+}
+
+std::uint64_t Pseudonyms::frame(std::uint64_t frame) const {
+  if (frame == ~std::uint64_t{0} || (word_bits_ == 32 && frame == 0xFFFFFFFFu)) return frame;
+  const unsigned bits = word_bits_ == 32 ? 18 : 36;
+  const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kBlockBits;
+  return (frame & ~permuted) | permute(frame >> kBlockBits, bits) << kBlockBits;
+}
+
+}  // namespace kmt

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Other names and numbers for those of a traced machine, which nobody can undo without the key: the same ones stay the
+// same, different ones stay different.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kmt {
+
+using PseudonymKey = std::array<std::uint8_t, 16>;
+
+// A key that nobody knows.
+PseudonymKey random_key();
+// The key that follows from a secret of any length: traces anonymised with the same one can be compared.
+PseudonymKey key_of(std::string_view secret);
+
+class Pseudonyms {
+ public:
+  // `word_bits`: of the kernel's addresses, 32 or 64.
+  Pseudonyms(const PseudonymKey& key, unsigned word_bits);
+
+  // "task-0123456789", the 15 bytes that the kernel has for a name. Of two names one in 2⁴⁰ is the same.
+  std::string task(std::string_view name) const;
+  std::string host(std::string_view name) const;
+  std::string id(std::string_view text) const;  // hexadecimal digits
+  // Each part by itself; what says which kind of service or container it is (system.slice, docker-) stays.
+  std::string path(std::string_view path) const;
+  // Of a program: its last part is what the kernel calls a task that executes it.
+  std::string program(std::string_view path) const;
+  // A cache of a memory cgroup, as kernels before 5.9 had them: "dentry(17:docker)". Others keep their name.
+  std::string cache(std::string_view name) const;
+
+  // Of memory, not of code. The place in a page stays, and so do NULL, ERR_PTR() and ZERO_SIZE_PTR.
+  std::uint64_t address(std::uint64_t address) const;
+  // Neighbours in a block of 2¹³ pages stay neighbours, more than any order has; -1, no page, stays.
+  std::uint64_t frame(std::uint64_t frame) const;
+
+ private:
+  std::uint64_t hash(std::string_view text) const;
+  std::uint64_t permute(std::uint64_t number, unsigned bits) const;
+
+  PseudonymKey key_;
+  unsigned word_bits_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "anonymise/records.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "anonymise/description.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::string_view text_at(Bytes record, std::size_t offset, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(record.data()) + offset, size);
+  return text.substr(0, text.find('\0'));
+}
+
+// The low bytes of a number.
+void store_sized(std::uint8_t* at, unsigned size, std::uint64_t number, ByteOrder order) {
+  switch (size) {
+    case 8: store<std::uint64_t>(at, number, order); break;
+    case 4: store<std::uint32_t>(at, static_cast<std::uint32_t>(number), order); break;
+    case 2: store<std::uint16_t>(at, static_cast<std::uint16_t>(number), order); break;
+    default: store<std::uint8_t>(at, static_cast<std::uint8_t>(number), order);
+  }
+}
+
+bool is_a_number(const FormatField& field) {
+  return field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
+}
+
+}  // namespace
+
+bool RecordAnonymiser::is_text(Meaning meaning) {
+  return meaning == Meaning::task || meaning == Meaning::path || meaning == Meaning::program ||
+         meaning == Meaning::cache;
+}
+
+void RecordAnonymiser::describe(const TraceDescription& description) {
+  const KernelDescription& kernel = description.kernel;
+  order_ = kernel.byte_order;
+  long_bytes_ = kernel.long_bytes;
+  clock_ = kernel.clock_scale;
+  pseudonyms_.emplace(key_, long_bytes_ * 8);
+  code_.emplace(kernel.kallsyms, long_bytes_ * 8, pseudonyms_->address(std::uint64_t{1} << 20));
+  user_.emplace(kernel.user_memory);
+
+  Findings ignored;  // what reads the trace has found the same
+  for (const EventFormat& format : parse_event_formats(kernel.formats, ignored))
+    plans_.insert_or_assign(format.id, plan_of(format));
+
+  TraceDescription to = anonymous(description, *pseudonyms_, *code_, left_out_.texts);
+  to.kernel.user_memory = user_->memory(kernel.user_memory, *pseudonyms_);
+  sink_.describe(to);
+}
+
+// By their names, which mean the same in all of the kernel's memory, task and module events (include/trace/events,
+// Linux 2.6.29 to 6.18) and in what converters make of other formats.
+RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
+  static const std::map<std::string_view, Meaning> kMeanings = [] {
+    std::map<std::string_view, Meaning> meanings;
+    for (const char* const name : {"common_type",
+                                   "common_flags",
+                                   "common_preempt_count",
+                                   "common_pid",
+                                   "common_preempt_lazy_count",
+                                   "common_lock_depth",
+                                   "common_tgid",
+                                   "common_padding",
+                                   "common_migrate_disable",
+                                   "bytes_req",
+                                   "bytes_alloc",
+                                   "gfp_flags",
+                                   "node",
+                                   "accounted",
+                                   "order",
+                                   "migratetype",
+                                   "percpu_refill",
+                                   "cold",
+                                   "alloc_order",
+                                   "fallback_order",
+                                   "alloc_migratetype",
+                                   "fallback_migratetype",
+                                   "fragmenting",
+                                   "change_ownership",
+                                   "reserved",
+                                   "is_atomic",
+                                   "size",
+                                   "align",
+                                   "off",
+                                   "failed",
+                                   "nr_lazy",
+                                   "nr_lazy_max",
+                                   "pid",
+                                   "old_pid",
+                                   "tgid",
+                                   "prio",
+                                   "group_dead",
+                                   "parent_pid",
+                                   "child_pid",
+                                   "prev_pid",
+                                   "prev_prio",
+                                   "prev_state",
+                                   "next_pid",
+                                   "next_prio",
+                                   "clone_flags",
+                                   "oom_score_adj",
+                                   "dst_root",
+                                   "dst_level",
+                                   "dst_id",
+                                   "taints",
+                                   "refcnt",
+                                   "id",
+                                   "curr",
+                                   "member",
+                                   "vec", "mm_id",
+                                   "depth",
+                                   "calltime",
+                                   "rettime",
+                                   "overrun"})
+      meanings[name] = Meaning::number;
+    for (const char* const name : {"call_site", "ip", "func", "retaddr"}) meanings[name] = Meaning::code;
+    for (const char* const name : {"ptr", "addr", "va_start", "base_addr", "page", "sp"})
+      meanings[name] = Meaning::address;
+    for (const char* const name : {"comm", "oldcomm", "newcomm", "parent_comm", "child_comm", "prev_comm", "next_comm"})
+      meanings[name] = Meaning::task;
+    meanings["pfn"] = Meaning::frame;
+    meanings["dst_path"] = Meaning::path;
+    meanings["filename"] = Meaning::program;
+    meanings["name"] = Meaning::cache;  // a module's stays, too
+    meanings["caller"] = Meaning::callers;
+    return meanings;
+  }();
+
+  Plan plan;
+  for (const FormatField& field : format.fields) {
+    const auto found = kMeanings.find(field.name);
+    Meaning meaning = found == kMeanings.end() ? Meaning::blank : found->second;
+    const bool is_stack = meaning == Meaning::callers;
+    if (is_stack ? field.is_dynamic : is_text(meaning) ? !field.is_string : !is_a_number(field) || field.is_array)
+      meaning = Meaning::blank;
+    if (meaning == Meaning::callers && format.name == "user_stack") meaning = Meaning::user_callers;
+    if (format.name == "user_stack" && field.name == "tgid") plan.process = field;
+    if (meaning == Meaning::blank)
+      plan.blank.push_back(fmt::format("{}:{} {}", format.system, format.name, field.name));
+    plan.bytes = std::max<std::size_t>(plan.bytes, field.offset + (is_stack ? 0 : field.size));
+    if (meaning != Meaning::blank) plan.fields.push_back({field, meaning});
+  }
+  // What grows is written behind the others, and a stack behind everything.
+  std::ranges::stable_partition(plan.fields, [](const Field& field) { return !field.place.is_dynamic; });
+  return plan;
+}
+
+void RecordAnonymiser::record(std::uint64_t ticks, Bytes record) {
+  const auto found = record.size() < 2 ? plans_.end() : plans_.find(load<std::uint16_t>(record.data(), order_));
+  if (found == plans_.end() || !rewrite(found->second, ticks, record)) {
+    ++left_out_.events;
+    return;
+  }
+  left_out_.fields.insert(found->second.blank.begin(), found->second.blank.end());
+  found->second.blank.clear();
+  sink_.record(ticks, rewritten_);
+}
+
+// False where the record has not all of its fields.
+bool RecordAnonymiser::rewrite(const Plan& plan, std::uint64_t ticks, Bytes record) {
+  if (record.size() < plan.bytes) return false;
+  rewritten_.assign(plan.bytes, 0);
+  for (const Field& field : plan.fields) {
+    const FormatField& place = field.place;
+    if (field.meaning == Meaning::callers || field.meaning == Meaning::user_callers) {
+      rewrite_callers(plan, field, ticks, record);
+    } else if (is_text(field.meaning)) {
+      rewrite_text(field, record);
+    } else {
+      const std::uint64_t number = load_sized(record.data() + place.offset, place.size, order_);
+      store_sized(rewritten_.data() + place.offset, place.size, number_for(field.meaning, number), order_);
+    }
+  }
+  rewritten_.resize((rewritten_.size() + 3) / 4 * 4);
+  return true;
+}
+
+void RecordAnonymiser::rewrite_text(const Field& field, Bytes record) {
+  const FormatField& place = field.place;
+  if (!place.is_dynamic) {
+    const std::string text = text_for(field.meaning, text_at(record, place.offset, place.size));
+    std::memcpy(rewritten_.data() + place.offset, text.data(), std::min<std::size_t>(text.size(), place.size - 1));
+    return;
+  }
+  // __data_loc: length << 16 | offset
+  const auto where = load<std::uint32_t>(record.data() + place.offset, order_);
+  const std::size_t offset = where & 0xFFFF;
+  const std::size_t size = where >> 16;
+  if (offset + size > record.size()) return;
+  const std::string text = text_for(field.meaning, text_at(record, offset, size));
+  if (rewritten_.size() + text.size() + 1 > 0xFFFF) return;
+  const auto now_at = static_cast<std::uint32_t>(rewritten_.size());
+  store<std::uint32_t>(rewritten_.data() + place.offset, static_cast<std::uint32_t>(text.size() + 1) << 16 | now_at,
+                       order_);
+  rewritten_.insert(rewritten_.end(), text.begin(), text.end());
+  rewritten_.push_back(0);
+}
+
+void RecordAnonymiser::rewrite_callers(const Plan& plan, const Field& field, std::uint64_t ticks, Bytes record) {
+  const auto process =
+      plan.process
+          ? static_cast<std::int32_t>(load_sized(record.data() + plan.process->offset, plan.process->size, order_))
+          : 0;
+  for (std::size_t at = field.place.offset; at + long_bytes_ <= record.size(); at += long_bytes_) {
+    const std::uint64_t address = load_sized(record.data() + at, long_bytes_, order_);
+    rewritten_.resize(at + long_bytes_);
+    store_sized(
+        rewritten_.data() + at, long_bytes_,
+        field.meaning == Meaning::callers ? code_->moved(address) : user_->moved(process, clock_.to_ns(ticks), address),
+        order_);
+  }
+}
+
+std::string RecordAnonymiser::text_for(Meaning meaning, std::string_view text) const {
+  switch (meaning) {
+    case Meaning::task: return pseudonyms_->task(text);
+    case Meaning::path: return pseudonyms_->path(text);
+    case Meaning::program: return pseudonyms_->program(text);
+    default: return pseudonyms_->cache(text);
+  }
+}
+
+std::uint64_t RecordAnonymiser::number_for(Meaning meaning, std::uint64_t number) const {
+  switch (meaning) {
+    case Meaning::code: return code_->moved(number);
+    case Meaning::address: return pseudonyms_->address(number);
+    case Meaning::frame: return pseudonyms_->frame(number);
+    default: return number;
+  }
+}
+
+}  // namespace kmt

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A trace's records on their way to another file, with pseudonyms in place of names and addresses. Fields that are not
+// known become blank: zero, and of texts and arrays nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "anonymise/code_layout.hpp"
+#include "anonymise/pseudonyms.hpp"
+#include "anonymise/user_layout.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/record_stream.hpp"
+
+namespace kmt {
+
+// What an anonymous trace lacks.
+struct LeftOut {
+  std::set<std::string> fields;    // "sched:sched_waking target_cpu", of events that occur
+  std::uint64_t events = 0;        // without a format, or shorter than it says
+  std::vector<std::string> texts;  // notes, and texts of samples
+};
+
+class RecordAnonymiser : public RecordSink {
+ public:
+  // What remains goes to `sink`, which has to outlive this.
+  RecordAnonymiser(const PseudonymKey& key, RecordSink& sink) : key_(key), sink_(sink) {}
+
+  void describe(const TraceDescription& description) override;
+  void begin_stream(const RecordStream& stream) override { sink_.begin_stream(stream); }
+  void record(std::uint64_t ticks, Bytes record) override;
+  void lost(std::optional<std::uint64_t> count) override { sink_.lost(count); }
+  void end_stream() override { sink_.end_stream(); }
+
+  const LeftOut& left_out() const { return left_out_; }
+
+ private:
+  enum class Meaning : std::uint8_t {
+    number,  // tells nothing of the machine
+    blank,
+    code,
+    callers,  // a kernel stack, up to the record's end
+    user_callers,
+    address,
+    frame,
+    task,
+    path,
+    program,
+    cache,
+  };
+  struct Field {
+    FormatField place;
+    Meaning meaning = Meaning::number;
+  };
+  struct Plan {
+    std::vector<std::string> blank;      // "sched:sched_waking target_cpu"; emptied when they are told
+    std::size_t bytes = 0;               // up to what stands behind the fields
+    std::optional<FormatField> process;  // of a user stack
+    std::vector<Field> fields;
+  };
+
+  static bool is_text(Meaning meaning);
+  static Plan plan_of(const EventFormat& format);
+  bool rewrite(const Plan& plan, std::uint64_t ticks, Bytes record);
+  void rewrite_text(const Field& field, Bytes record);
+  void rewrite_callers(const Plan& plan, const Field& field, std::uint64_t ticks, Bytes record);
+  std::string text_for(Meaning meaning, std::string_view text) const;
+  std::uint64_t number_for(Meaning meaning, std::uint64_t number) const;
+
+  PseudonymKey key_;
+  RecordSink& sink_;
+  std::optional<Pseudonyms> pseudonyms_;
+  std::optional<CodeLayout> code_;
+  std::optional<UserLayout> user_;
+  ClockScale clock_;
+  ByteOrder order_ = ByteOrder::little;
+  unsigned long_bytes_ = 8;
+  std::map<unsigned, Plan> plans_;  // by event id
+  std::vector<std::uint8_t> rewritten_;
+  LeftOut left_out_;
+};
+
+}  // namespace kmt

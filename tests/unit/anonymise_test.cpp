@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "anonymise/code_layout.hpp"
+#include "anonymise/description.hpp"
+#include "anonymise/pseudonyms.hpp"
+#include "anonymise/user_layout.hpp"
+
+namespace kmt {
+namespace {
+
+const PseudonymKey kKey = key_of("a key of the tests, of no use elsewhere");
+
+TEST(Pseudonyms, AddressesStayDifferentAndKeepTheirPlaceInThePage) {
+  for (const unsigned bits : {32u, 64u}) {
+    const Pseudonyms pseudonyms(kKey, bits);
+    std::set<std::uint64_t> pages;
+    for (std::uint64_t page = 0; page < 20'000; ++page) {
+      const std::uint64_t address = (bits == 32 ? 0xc0000000 : 0xffff888000000000) + page * 4096;
+      const std::uint64_t other = pseudonyms.address(address + 0x7c0);
+      EXPECT_EQ(other & 0xFFF, 0x7c0u);
+      EXPECT_EQ(pseudonyms.address(address) + 0x7c0, other);
+      EXPECT_EQ(other >> 56, bits == 64 ? 0xFFu : 0u);
+      EXPECT_LE(other, bits == 64 ? ~std::uint64_t{0} : 0xFFFFFFFFu);
+      pages.insert(other >> 12);
+    }
+    EXPECT_EQ(pages.size(), 20'000u);
+  }
+}
+
+TEST(Pseudonyms, WhatIsNoPointerStays) {
+  const Pseudonyms wide(kKey, 64), narrow(kKey, 32);
+  for (const std::uint64_t address : {std::uint64_t{0}, std::uint64_t{16}, ~std::uint64_t{11}})
+    EXPECT_EQ(wide.address(address), address);
+  EXPECT_EQ(narrow.address(0xFFFFFFF4), 0xFFFFFFF4u);
+  EXPECT_EQ(wide.frame(~std::uint64_t{0}), ~std::uint64_t{0});
+  EXPECT_EQ(narrow.frame(0xFFFFFFFF), 0xFFFFFFFFu);
+}
+
+TEST(Pseudonyms, FramesOfABlockStayNeighbours) {
+  const Pseudonyms pseudonyms(kKey, 64);
+  std::set<std::uint64_t> blocks;
+  for (std::uint64_t block = 0; block < 4096; ++block) {
+    const std::uint64_t first = pseudonyms.frame(block << 13);
+    for (const std::uint64_t page : {1u, 1024u, 8191u}) EXPECT_EQ(pseudonyms.frame((block << 13) + page), first + page);
+    blocks.insert(first);
+  }
+  EXPECT_EQ(blocks.size(), 4096u);
+}
+
+TEST(Pseudonyms, NamesDependOnTheKey) {
+  const Pseudonyms one(kKey, 64), same(kKey, 64), other(key_of("another key, of as little use"), 64);
+  EXPECT_EQ(one.task("postgres"), same.task("postgres"));
+  EXPECT_NE(one.task("postgres"), other.task("postgres"));
+  EXPECT_NE(one.task("postgres"), one.task("postgrey"));
+  EXPECT_EQ(one.task("postgres").size(), 15u);
+  EXPECT_EQ(one.task("swapper/3"), "swapper/3");
+  EXPECT_EQ(one.task("<...>"), "<...>");
+  // What executes a program is called as its file.
+  EXPECT_TRUE(one.program("/usr/local/bin/postgres").ends_with("/" + one.task("postgres")));
+  EXPECT_EQ(one.program("/usr/local/bin/postgres").find("local"), std::string::npos);
+}
+
+TEST(Pseudonyms, CgroupsKeepTheirKind) {
+  const Pseudonyms pseudonyms(kKey, 64);
+  const std::string id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+  const std::string container = pseudonyms.path("/system.slice/docker-" + id + ".scope");
+  EXPECT_TRUE(container.starts_with("/system.slice/docker-"));
+  EXPECT_TRUE(container.ends_with(".scope"));
+  EXPECT_EQ(container.find(id), std::string::npos);
+  EXPECT_EQ(container.size(), std::string_view("/system.slice/docker-.scope").size() + id.size());
+  const std::string service = pseudonyms.path("/system.slice/payroll.service");
+  EXPECT_TRUE(service.starts_with("/system.slice/"));
+  EXPECT_TRUE(service.ends_with(".service"));
+  EXPECT_EQ(service.find("payroll"), std::string::npos);
+  EXPECT_EQ(pseudonyms.cache("dentry"), "dentry");
+  EXPECT_EQ(pseudonyms.cache("dentry(17:payroll)").find("payroll"), std::string::npos);
+}
+
+constexpr std::string_view kKallsyms =
+    "ffffffff9a400000 T _text\n"
+    "ffffffff9a401230 t vfs_read\n"
+    "ffffffff9c000000 B _end\n"
+    "ffffffffc0a51000 t brd_init\t[brd]\n"
+    "ffffffffc0a40000 t loop_add\t[loop]\n"
+    "ffffffffff600000 T vsyscall_page\n";
+
+TEST(CodeLayout, MovesTheKernelAndItsModules) {
+  const CodeLayout code(kKallsyms, 64, 0);
+  EXPECT_EQ(code.moved(0xffffffff9a401234), 0xffffffff81001234u);
+  EXPECT_EQ(code.moved(0xffffffffc0a51010), 0xffffffffc0011010u);
+  EXPECT_EQ(code.moved(0), 0u);
+  EXPECT_EQ(code.kallsyms(kKallsyms),
+            "ffffffff81000000 T _text\n"
+            "ffffffff81001230 t vfs_read\n"
+            "ffffffff82c00000 B _end\n"
+            "ffffffffc0011000 t brd_init\t[brd]\n"
+            "ffffffffc0000000 t loop_add\t[loop]\n");
+}
+
+TEST(CodeLayout, MovesAddressesInTexts) {
+  const CodeLayout code(kKallsyms, 64, 0);
+  EXPECT_EQ(code.modules("brd 16384 0 - Live 0xffffffffc0a51000 (OE)\nloop 40960 2 brd, Live 0xffffffffc0a40000\n"),
+            "brd 16384 0 - Live 0xffffffffc0011000 (OE)\nloop 40960 2 brd, Live 0xffffffffc0000000\n");
+  EXPECT_EQ(code.last_addresses("brd .text ffffffffc0a51000\n_stext ffffffff9a400000"),
+            "brd .text ffffffffc0011000\n_stext ffffffff81000000\n");
+  EXPECT_EQ(
+      code.module_changes("+ 100 90 brd ffffffffc0a51000 16384 -\nffffffffc0a51000 t brd_init\t[brd]\n- 200 190 brd\n"),
+      "+ 100 90 brd ffffffffc0011000 16384 -\nffffffffc0011000 t brd_init\t[brd]\n- 200 190 brd\n");
+  // Torn lines are left out.
+  EXPECT_EQ(code.module_changes("+ 1\n+ 1 2 x\n+\nnonsense\n"), "");
+  EXPECT_EQ(code.last_addresses("word\nbrd .text xyz\n"), "");
+}
+
+TEST(CodeLayout, WithoutSymbolsEverythingMovesAlike) {
+  const CodeLayout code("", 32, 0xabcdef12345);
+  EXPECT_EQ(code.moved(0xc1001234) - code.moved(0xc1000000), 0x1234u);
+  EXPECT_NE(code.moved(0xc1000000), 0xc1000000u);
+  EXPECT_LE(code.moved(0xfffff000), 0xFFFFFFFFu);
+}
+
+TEST(UserLayout, CodeLiesAlikeInAllProcesses) {
+  UserMemory memory;
+  memory.objects = {{"/home/jane/payroll", "abcdef", ""},
+                    {"[vdso]", "", "0 10 clock_gettime\n"},
+                    {"/tmp/perf-7.map", "", "7f00 10 secret\n"}};
+  using Kind = SpaceChange::Kind;
+  memory.changes = {{0, 7, Kind::mapped, 0, 0, 0x555500001000, 0x2000, 0x1000},
+                    {0, 8, Kind::mapped, 0, 0, 0x666600001000, 0x2000, 0x1000},
+                    {0, 7, Kind::mapped, 0, 1, 0x7fff00000000, 0x1000, 0},
+                    {0, 7, Kind::mapped, 0, 2, 0x7f00, 0x1000, 0x7f00}};
+  const UserLayout layout(memory);
+  const std::uint64_t here = layout.moved(7, 100, 0x555500001234);
+  EXPECT_EQ(layout.moved(8, 100, 0x666600001234), here);
+  EXPECT_EQ(layout.moved(9, 100, 0x555500001234), 1u);  // nothing is known of this process
+  EXPECT_EQ(layout.moved(7, 100, 0), 0u);
+
+  const UserMemory written = layout.memory(memory, Pseudonyms(kKey, 64));
+  ASSERT_EQ(written.changes.size(), 3u);
+  AddressSpaces spaces;
+  for (const SpaceChange& change : written.changes) spaces.add(change);
+  const auto place = spaces.find(7, 100, here);
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->object, 0u);
+  EXPECT_EQ(place->offset, 0x1234u);
+  EXPECT_EQ(written.objects[0].path.find("payroll"), std::string::npos);
+  EXPECT_EQ(written.objects[0].build_id, "");
+  EXPECT_EQ(written.objects[1].path, "[vdso]");
+  EXPECT_EQ(written.objects[1].symbols, memory.objects[1].symbols);
+  EXPECT_EQ(written.objects[2].symbols, "");
+}
+
+TEST(Anonymous, DescriptionTellsNothingOfTheMachine) {
+  TraceDescription description;
+  description.uname = "Linux payroll-db 6.1.0 x86_64";
+  description.kernel.kallsyms = kKallsyms;
+  description.kernel.saved_cmdlines = "17 postgres\n18 payroll\n";
+  description.kernel.notes = {{"arguments", "kmemtrace record -- payroll"},
+                              {"kernel_version", "#1 SMP"},
+                              {"tasks", "17 1 4026531836 /system.slice/payroll.service\n18 17\n"},
+                              {"boot_id", "01234567-89ab"},
+                              {"odd", "payroll"}};
+  StateSample sample;
+  sample.texts = {
+      {"meminfo", "MemTotal: 8 kB\n"},
+      {"kmemleak", "comm \"payroll\""},
+      {"vmallocinfo",
+       "0xffffc90000000000-0xffffc90000005000   20480 kernel_clone+0x94/0x3e0 pages=4 phys=0x1234 vmalloc N0=4\n"},
+      {"cgroups", "/payroll/memory.stat:anon 1\n"}};
+  description.samples = {sample};
+  std::vector<std::string> left_out;
+  const TraceDescription to = anonymous(description, Pseudonyms(kKey, 64), CodeLayout(kKallsyms, 64, 0), left_out);
+
+  EXPECT_EQ(left_out, (std::vector<std::string>{"arguments", "kmemleak", "odd"}));
+  EXPECT_TRUE(to.uname.starts_with("Linux host-"));
+  EXPECT_TRUE(to.uname.ends_with(" 6.1.0 x86_64"));
+  EXPECT_EQ(to.kernel.notes.at("kernel_version"), "#1 SMP");
+  EXPECT_NE(to.kernel.notes.at("boot_id"), "01234567-89ab");
+  EXPECT_TRUE(to.kernel.notes.at("tasks").starts_with("17 1 4026531836 /system.slice/"));
+  EXPECT_TRUE(to.kernel.notes.at("tasks").ends_with(".service\n18 17\n"));
+  ASSERT_EQ(to.samples.size(), 1u);
+  EXPECT_EQ(text_of(to.samples[0], "meminfo"), "MemTotal: 8 kB\n");
+  EXPECT_EQ(text_of(to.samples[0], "vmallocinfo"), "0x0-0x0 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4\n");
+  EXPECT_TRUE(text_of(to.samples[0], "cgroups").ends_with("/memory.stat:anon 1\n"));
+  std::string all = to.uname + to.kernel.saved_cmdlines;
+  for (const auto& [name, text] : to.kernel.notes) all += text;
+  for (const auto& [name, text] : to.samples[0].texts) all += text;
+  EXPECT_EQ(all.find("payroll"), std::string::npos);
+  EXPECT_EQ(all.find("postgres"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kmt
