@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
+
+#include <linux/capability.h>
 
 #include "base/confine.hpp"
+#include "base/privileges.hpp"
 
 namespace kmt {
 
@@ -35,13 +39,36 @@ bool goes_to_a_server(const CLI::App& command) {
   return to != nullptr && to->count() > 0 && to->as<std::string>() == "clickhouse";
 }
 
+bool is_offline(const CLI::App& command) { return std::ranges::find(kOffline, command.get_name()) != kOffline.end(); }
+
+// Files of anybody, outputs that keep their owner, and addresses in /proc/kallsyms.
+constexpr unsigned kReading[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER, CAP_SYSLOG};
+// Beside them: BPF programs and perf events, readers that go first, a port below 1024.
+constexpr unsigned kWatching[] = {CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_NET_BIND_SERVICE};
+// Beside them: mounting tracefs, counting what BPF programs cost, BTF of modules; mappings of all processes.
+constexpr unsigned kOpening[] = {CAP_SYS_ADMIN, CAP_SYS_PTRACE};
+
+template <typename... Lists>
+std::vector<unsigned> all_of(const Lists&... lists) {
+  std::vector<unsigned> all;
+  (all.insert(all.end(), std::begin(lists), std::end(lists)), ...);
+  return all;
+}
+
 }  // namespace
 
-void confine_offline_commands(CLI::App& app) {
+void keep_watching() {
+  // Before Linux 5.8 they were one with what opening needs.
+  if (knows_capability(CAP_PERFMON) && knows_capability(CAP_BPF)) keep_capabilities(all_of(kReading, kWatching));
+}
+
+void confine_commands(CLI::App& app) {
   app.parse_complete_callback([&app] {
-    for (const CLI::App* const command : app.get_subcommands())
-      if (std::ranges::find(kOffline, command->get_name()) != kOffline.end())
+    for (const CLI::App* const command : app.get_subcommands()) {
+      keep_capabilities(is_offline(*command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
+      if (is_offline(*command))
         confine(outputs_of(*command), goes_to_a_server(*command) ? Network::as_before : Network::none);
+    }
   });
 }
 

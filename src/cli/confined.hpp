@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Commands that only read traces are confined before they open one (base/confine.hpp).
+// Commands that only read traces are confined before they open one (base/confine.hpp), and no command keeps what only
+// root may do and it need not (base/privileges.hpp). SECURITY.md has the lists.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +8,9 @@
 namespace kmt {
 
 // To be called once, when all commands are there: whichever is run will be confined before its work begins.
-void confine_offline_commands(CLI::App& app);
+void confine_commands(CLI::App& app);
+
+// To be called where the kernel is watched, when nothing has to be loaded or mounted any more.
+void keep_watching();
 
 }  // namespace kmt

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "cli/confined.hpp"
 
 namespace kmt {
 
@@ -37,7 +38,9 @@ HeapWatch::HeapWatch(const BpfSelection& selection, std::string selection_text, 
       account_(std::move(views), kMeanBytes, kernel_.symbols(),
                [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
       watcher_(request_of(selection), {[this](const HeapSample& sample) { account_.samples().add(sample); },
-                                       [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {}
+                                       [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {
+  keep_watching();
+}
 
 bool HeapWatch::turn(bool is_last) {
   watcher_.drain();

@@ -161,7 +161,7 @@ void add_commands(CLI::App& app, int& exit_code, const std::vector<std::string>&
   add_repair_command(app, exit_code);
   add_completion_command(app, exit_code);
   for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
-  confine_offline_commands(app);
+  confine_commands(app);
 }
 
 int run(int argc, char** argv) {

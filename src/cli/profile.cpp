@@ -16,6 +16,7 @@
 #include "capture/bpf/heap.hpp"
 #include "capture/tracefs/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/confined.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/live_kernel.hpp"
 #include "cli/live_options.hpp"
@@ -123,7 +124,9 @@ class Profiler {
         profile_(parse_rate(options.rate), kernel_.symbols(),
                  [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
         watcher_(request(selection), {[this](const HeapSample& sample) { profile_.add(sample); },
-                                      [this](const HeapSampleEnd& end) { profile_.end(end); }}) {}
+                                      [this](const HeapSampleEnd& end) { profile_.end(end); }}) {
+    keep_watching();
+  }
 
   void drain() { watcher_.drain(); }
   const Kallsyms& symbols() const { return kernel_.symbols(); }

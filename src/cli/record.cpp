@@ -63,7 +63,7 @@ void record_trace(const RecordOptions& options) {
   check_backend(options);
   if (options.boot && !(boot = boot_buffer_or_plan(options))) return;
   check_output(options.output);
-  const std::string tracefs = usable_tracefs();
+  const std::string tracefs = usable_tracefs(uses_bpf(options) ? TracefsUse::describing : TracefsUse::recording);
   offer_to_remove_stale(tracefs, options.remove_stale);
   const RecordRequest request = request_of(options, tracefs);
   std::optional<Trigger> trigger;

@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/features/capabilities.hpp"
@@ -111,8 +112,7 @@ void check_output(const std::string& path) {
   }
   const fs::path directory = fs::absolute(path).parent_path();
   if (!fs::is_directory(directory, code)) throw Error("The output's directory does not exist").at({directory, {}, {}});
-  if (::access(directory.c_str(), W_OK) != 0)
-    throw Error("Cannot write to the output's directory").at({directory, {}, {}});
+  if (!may_access(directory, W_OK)) throw Error("Cannot write to the output's directory").at({directory, {}, {}});
 }
 
 void check_backend(const RecordOptions& options) {

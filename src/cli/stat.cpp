@@ -12,6 +12,7 @@
 #include "capture/sideband/memory_state.hpp"
 #include "capture/tracefs/command.hpp"
 #include "cli/commands.hpp"
+#include "cli/confined.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/live_options.hpp"
 #include "cli/output.hpp"
@@ -107,6 +108,7 @@ void stat(const Options& options) {
   const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
   say_caveats();
   const EventCounters counters(selection);
+  keep_watching();
   const auto print = [&](const Reading& from, const Reading& to, bool whole) {
     StatResult result = result_between(from, to);
     result.whole = whole;

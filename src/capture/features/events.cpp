@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/privileges.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -115,8 +116,7 @@ std::vector<EventName> available_events(const std::string& tracefs) {
   const std::string root = tracefs + "/events";
   for (const std::string& system : subdirectories(root))
     for (const std::string& name : subdirectories(fmt::format("{}/{}", root, system)))
-      if (::access(fmt::format("{}/{}/{}/enable", root, system, name).c_str(), F_OK) == 0)
-        events.push_back({system, name});
+      if (may_access(fmt::format("{}/{}/{}/enable", root, system, name), F_OK)) events.push_back({system, name});
   std::sort(events.begin(), events.end());
   return events;
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/privileges.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -21,7 +22,7 @@ namespace {
 constexpr const char* kMountPoint = "/sys/kernel/tracing";
 constexpr const char* kUnderDebugfs = "/sys/kernel/debug/tracing";
 
-bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool exists(const std::string& path) { return may_access(path, F_OK); }
 
 // Mount points in /proc/self/mounts escape blanks; nobody mounts tracefs below one.
 std::string mounted_at() {

@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "capture/tracefs/arguments_option.hpp"
 #include "capture/tracefs/mount.hpp"
@@ -66,13 +67,14 @@ bool is_stale(std::string_view name, char separator) {
 
 }  // namespace
 
-std::string usable_tracefs() {
+std::string usable_tracefs(TracefsUse use) {
   std::string place = find_tracefs().path;
   if (place.empty()) place = mount_tracefs().path;
-  if (::access((place + "/instances").c_str(), W_OK) == 0) return place;
+  const char* const needed = use == TracefsUse::recording ? "/instances" : "/events";
+  if (may_access(place + needed, use == TracefsUse::recording ? W_OK : R_OK | X_OK)) return place;
   const int number = errno;
   const bool denied = number == EACCES || number == EPERM;
-  const bool there = ::access((place + "/events").c_str(), F_OK) == 0;
+  const bool there = may_access(place + "/events", F_OK);
   Error error(fmt::format("Cannot use tracefs: {}", denied            ? "no permission"
                                                     : number == EROFS ? "it is mounted read-only"
                                                     : there           ? "it has no instances"
@@ -105,7 +107,7 @@ TracefsInstance::~TracefsInstance() { remove_own_instance(path_, 0); }
 
 void TracefsInstance::set(const std::string& name, const std::string& value) const { write_file(file(name), value); }
 
-bool TracefsInstance::has(const std::string& name) const { return ::access(file(name).c_str(), F_OK) == 0; }
+bool TracefsInstance::has(const std::string& name) const { return may_access(file(name), F_OK); }
 
 bool remove_instance(const std::string& path) { return remove_when_free(path, 2); }
 

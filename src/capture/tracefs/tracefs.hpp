@@ -2,6 +2,7 @@
 // Tracing instances of our own.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,8 +11,12 @@ namespace kmt {
 
 constexpr std::string_view kInstancePrefix = "kmemtrace-";  // of the names of our own
 
+enum class TracefsUse : std::uint8_t {
+  recording,   // in an instance of our own
+  describing,  // what events are like, for those who record by other means
+};
 // Where tracefs is, mounted if need be. Throws Error (unsupported) that says why it cannot be used and what to do.
-std::string usable_tracefs();
+std::string usable_tracefs(TracefsUse use = TracefsUse::recording);
 
 // Where this process' instance is, once there is one.
 std::string own_instance_path(const std::string& tracefs);

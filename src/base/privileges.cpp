@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/privileges.hpp"
+
+#include <cerrno>
+#include <cstdint>
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace kmt {
+
+void keep_capabilities(std::span<const unsigned> capabilities) {
+  if (::geteuid() != 0) return;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct now[2] = {};
+  if (::syscall(SYS_capget, &header, now) != 0) throw system_error("Cannot tell the capabilities of this process", "");
+  std::uint32_t kept[2] = {};
+  for (const unsigned capability : capabilities) kept[capability / 32] |= std::uint32_t{1} << capability % 32;
+  for (int word = 0; word < 2; ++word) {
+    now[word].permitted &= kept[word];
+    now[word].effective &= kept[word];
+  }
+  if (::syscall(SYS_capset, &header, now) != 0) throw system_error("Cannot give up capabilities", "");
+}
+
+bool may_access(const std::string& path, int mode) {
+  // The C library's faccessat() does as access() where real and effective user are the same.
+  const long result = ::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), mode, AT_EACCESS);
+  if (result == 0 || errno != ENOSYS) return result == 0;
+  return ::access(path.c_str(), mode) == 0;  // before Linux 5.8
+}
+
+bool knows_capability(unsigned capability) { return ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; }
+
+}  // namespace kmt

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What running commands may still do, as the kernel says it of their processes; and that recording needs no root, but
+a few capabilities."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from recording import PROGRAM, LiveTest, wait_until
+
+# include/uapi/linux/capability.h
+NUMBERS = {'chown': 0, 'dac_override': 1, 'dac_read_search': 2, 'fowner': 3, 'net_bind_service': 10, 'sys_module': 16,
+           'sys_ptrace': 19, 'sys_admin': 21, 'sys_nice': 23, 'syslog': 34, 'perfmon': 38, 'bpf': 39}
+READING = {'chown', 'dac_override', 'dac_read_search', 'fowner', 'syslog'}
+WATCHING = READING | {'bpf', 'perfmon', 'sys_nice', 'net_bind_service'}
+
+
+def mask(names):
+    return sum(1 << NUMBERS[name] for name in names)
+
+
+def capabilities(pid):
+    """By thread: what is permitted."""
+    masks = {}
+    for thread in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{thread}/status', encoding='utf-8') as status:
+            fields = dict(line.rstrip('\n').split(':\t') for line in status if line.startswith('Cap'))
+        masks[thread] = int(fields['CapPrm'], 16) | int(fields['CapEff'], 16)
+    return masks
+
+
+class Privileges(LiveTest):
+    def begin(self, *arguments):
+        process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, encoding='utf-8')
+        self.addCleanup(self.end, process)
+        return process
+
+    def expect(self, process, allowed):
+        """All threads soon have these capabilities and no others."""
+        wait_until(lambda: process.poll() is not None or
+                   all(one & ~mask(allowed) == 0 for one in capabilities(process.pid).values()))
+        self.assertIsNone(process.poll())
+
+    def test_watching(self):
+        for command in (('stat', '--interval', '100ms'), ('profile', '-o', self.path('p.kmt')),
+                        ('serve', '--prometheus', '127.0.0.1:19781')):
+            with self.subTest(command[0]):
+                process = self.begin(*command)
+                self.expect(process, WATCHING)
+                process.send_signal(signal.SIGINT)
+                process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 0)
+
+    def test_recording(self):
+        process = self.begin('record', '-o', self.trace)
+        self.expect(process, WATCHING | {'sys_admin', 'sys_ptrace'})
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+
+    def test_reading(self):
+        process = self.begin('report', '-')  # of nothing as yet
+        self.expect(process, READING)
+
+    def test_command_has_all_of_root(self):
+        with open('/proc/self/status', encoding='utf-8') as status:
+            mine = [line for line in status if line.startswith('CapEff')][0]
+        done = subprocess.run([PROGRAM, 'record', '-o', self.trace, '--', 'grep', 'CapEff', '/proc/self/status'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(mine, done.stdout)
+
+    def test_three_capabilities_record(self):
+        program = shutil.copy(PROGRAM, self.directory)
+        os.chmod(self.directory, 0o777)
+        os.chmod(program, 0o755)
+        three = '+bpf,+perfmon,+dac_read_search'
+        done = subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', f'--inh-caps={three}',
+                               f'--ambient-caps={three}', program, 'record', '--backend', 'bpf', '-o', self.trace, '-d', '500ms'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run([PROGRAM, 'report', '--json', self.trace], stdout=subprocess.PIPE, check=True)
+        self.assertGreater(json.loads(done.stdout)['slab']['allocations'], 100)
+
+
+if __name__ == '__main__':
+    unittest.main()
