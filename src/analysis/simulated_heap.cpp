@@ -26,6 +26,20 @@ std::string_view kmalloc_prefix(std::string_view cache) {
   return "kmalloc-";
 }
 
+namespace {
+
+CacheChoice choose_class(const SlabLayout& layout, const ObjectKind& kind, const SlabMachine& machine) {
+  const Origin& origin = kind.origin;
+  if (layout.classes.empty())
+    return {kind.cache, origin.bytes_allocated,
+            is_large_kmalloc(EventKind::kmalloc, origin.bytes_allocated, machine.page_bytes)};
+  const std::uint64_t bytes = kmalloc_bytes(origin.bytes_requested, layout.classes, machine);
+  if (bytes > layout.classes.back()) return {"large kmalloc", bytes, true};
+  return {fmt::format("{}{}", kmalloc_prefix(kind.cache), class_name(bytes)), bytes, false};
+}
+
+}  // namespace
+
 CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const std::string& symbol,
                          const SlabMachine& machine) {
   const Origin& origin = kind.origin;
@@ -36,18 +50,15 @@ CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const
   if (origin.from_cache)
     return {kind.cache.empty() ? fmt::format("(unknown, {} bytes)", origin.bytes_allocated) : kind.cache,
             origin.bytes_allocated, false};
+  const CacheChoice of_class = choose_class(layout, kind, machine);
   for (const SiteCache& site : layout.site_caches) {
     if (origin.bytes_requested <= site.above_bytes || origin.bytes_requested > site.most_bytes) continue;
     const std::uint64_t bytes = cache_object_bytes(site.most_bytes, machine);
+    if (bytes > of_class.bytes) continue;  // what a smaller class has room for stays there
     if (site.glob.empty()) return {fmt::format("{}{}", kmalloc_prefix(kind.cache), class_name(bytes)), bytes, false};
     if (matches_site(site.glob, symbol)) return {fmt::format("{}-{}", site.glob, bytes), bytes, false};
   }
-  if (layout.classes.empty())
-    return {kind.cache, origin.bytes_allocated,
-            is_large_kmalloc(EventKind::kmalloc, origin.bytes_allocated, machine.page_bytes)};
-  const std::uint64_t bytes = kmalloc_bytes(origin.bytes_requested, layout.classes, machine);
-  if (bytes > layout.classes.back()) return {"large kmalloc", bytes, true};
-  return {fmt::format("{}{}", kmalloc_prefix(kind.cache), class_name(bytes)), bytes, false};
+  return of_class;
 }
 
 HeldMemory HeapSimulation::Integrals::average(const HeldMemory& end, std::uint64_t end_ns) const {

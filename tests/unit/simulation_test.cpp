@@ -2,8 +2,11 @@
 // Models of slab allocators, on examples that are computed by hand.
 #include "analysis/simulation.hpp"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
+#include "analysis/simulated_heap.hpp"
 #include "analysis/slab_array_heap.hpp"
 #include "analysis/slob_heap.hpp"
 #include "analysis/slub_heap.hpp"
@@ -180,6 +183,25 @@ TEST(Suggestions, TakesWhatSavesMost) {
   ASSERT_EQ(given.size(), 1u);
   EXPECT_EQ(given[0].function, "soon_freed");
   EXPECT_EQ(given[0].bytes_given - given[0].bytes_given_then, 24'000'000u);
+}
+
+// A function that gets objects of two sizes, of which only the larger gain by a cache.
+TEST(SiteCaches, LeaveWhatSmallerClassesHaveRoomFor) {
+  const SlabMachine machine = machine_of(2);
+  SlabLayout layout;
+  layout.site_caches.push_back({"pipe*", 0, 640});
+  const auto cache_of = [&](std::uint64_t requested, std::uint64_t given) {
+    ObjectKind kind;
+    kind.cache = "kmalloc-" + std::to_string(given);
+    kind.origin.bytes_requested = requested;
+    kind.origin.bytes_allocated = given;
+    return choose_cache(layout, kind, "pipe_info+0x1", machine);
+  };
+  EXPECT_EQ(cache_of(640, 1024).cache, "pipe*-640");
+  EXPECT_EQ(cache_of(160, 192).cache, "kmalloc-192");
+  EXPECT_EQ(cache_of(641, 1024).cache, "kmalloc-1024");
+  layout.classes = {8, 1024};  // where the larger class is all there is
+  EXPECT_EQ(cache_of(160, 192).cache, "pipe*-640");
 }
 
 }  // namespace
