@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A program that leaks: 100 pipes a second that it never closes, until it has no more descriptors.
+#include <sys/resource.h>
+#include <unistd.h>
+
+int main(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  int ends[2];
+  while (pipe(ends) == 0) usleep(10000);
+  pause();
+}
