@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Measures again all that docs/BENCHMARKS.md has figures of, next to the other tools that can be installed here, one script after the
+# other, and writes their tables as one document. What this machine refuses, or has not, is named there with the reason. Takes root, nobody
+# else at work on the machine, and an hour or two; a quick look at whether all of it runs some minutes, with figures that mean little.
+#   bench/peers.sh [--quick] [FILE]      FILE: build/bench/peers.md
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+quick=
+file=build/bench/peers.md
+for word; do
+  case $word in
+    --quick) quick=yes ;;
+    -*) sed -n '3,6s/^# *//p' "$0" >&2; exit 2 ;;
+    *) file=$word ;;
+  esac
+done
+mkdir -p "$(dirname "$file")" || exit
+output=$(mktemp)
+errors=$(mktemp)
+trap 'rm -f "$output" "$errors"' EXIT
+failed=0
+
+version_of() {
+  local said
+  said=$("$@" 2>&1 | head -1) && [[ -n $said ]] && echo "    $said"
+}
+
+# measure TITLE [quick options] -- COMMAND…: its output becomes a section.
+measure() {
+  local title=$1 options=()
+  shift
+  while [[ $1 != -- ]]; do options+=("$1"); shift; done
+  shift
+  if [[ -z $quick ]]; then options=(); fi
+  echo "$title: $* ${options[*]}" >&2
+  printf '\n## %s\n\n    %s\n\n' "$title" "$* ${options[*]}" >>"$file"
+  if "$@" "${options[@]}" >"$output" 2>"$errors"; then
+    cat "$output" >>"$file"
+  else
+    not_measured "it ended with $?: $(grep -v '^Building' "$errors" | tail -3)" "$output"
+    failed=1
+  fi
+}
+
+not_measured() {
+  echo "  not measured: $1" >&2
+  printf 'Not measured: %s\n' "$1" >>"$file"
+  if (($# > 1)); then cat "$2" >>"$file"; fi
+}
+
+without() {  # TITLE REASON
+  printf '\n## %s\n\n' "$1" >>"$file"
+  echo "$1" >&2
+  not_measured "$2"
+}
+
+tools/install-packages.sh bench || exit
+{
+  printf '# Figures of %s\n\n' "$(date -u +%FT%RZ)"
+  if [[ -n $quick ]]; then printf 'Quickly, to see that all of it runs: these figures mean little.\n\n'; fi
+  printf '%s, %s CPUs (%s), Linux %s; load %s\n\n' "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)" "$(nproc)" \
+    "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$(uname -r)" "$(cut -d' ' -f1-3 /proc/loadavg)"
+  version_of g++ --version
+  version_of perf --version
+  version_of sh -c 'trace-cmd --version | tail -1'
+  version_of clickhouse-server --version
+  version_of qemu-system-x86_64 --version
+  command -v memleak-bpfcc >/dev/null || echo '    bcc memleak is not installed'
+} >"$file"
+
+measure 'Reports of the same events' --events 200000 --turns 1 -- bench/run
+measure 'Analysis on one core and on two' --events 200000 --turns 1 --live 200000 -- bench/analysis
+measure 'The size of a .kmt' -- bench/sizes
+measure 'Blocks of a .kmt, made and read' --benchmark_min_time=0.05 -- build-bench/bench/micro_benchmarks
+measure 'What recording costs' --turns 1 --iterations 50000 -- bench/overhead
+measure 'What stacks cost' --turns 1 --iterations 10000 -- bench/stacks
+measure 'Naming addresses of programs' --programs 5 --addresses 5000 --functions 100 -- bench/user_symbols
+measure 'What watching costs' --turns 1 --iterations 50000 -- bench/watching
+measure 'Recording without loss' --seconds 3 -- bench/sustained
+if [[ -n $quick ]]; then rounds=(1 10) ; else rounds=(20 15); fi
+measure 'What an investigation costs' -- tests/live/investigate_rounds.py build-bench/kmemtrace "${rounds[@]}"
+if command -v qemu-system-x86_64 >/dev/null; then
+  measure 'What recording calls costs' --turns 1 --calls 20000 -- bench/calls
+else
+  without 'What recording calls costs' 'there is no qemu-system-x86_64'
+fi
+if command -v clickhouse-server >/dev/null || [[ -x /usr/bin/clickhouse ]]; then
+  measure 'A fleet in ClickHouse' --events 100000 --turns 1 --hosts 1,3 -- bench/fleet
+else
+  without 'A fleet in ClickHouse' 'there is no clickhouse-server (tools/install-packages.sh test)'
+fi
+
+# The page of a large trace takes what the tests are built with.
+events=100000000
+if [[ -n $quick ]]; then events=200000; fi
+if [[ -x build/tests/web/many_events && -d build/web/node_modules ]] && command -v chromium >/dev/null; then
+  large=$(mktemp -d -p build)
+  if build/tests/web/many_events $events tests/data/amd64-stacks/trace.dat "$large/big.kmt" &&
+    build/kmemtrace report --html "$large/big.html" "$large/big.kmt"; then
+    measure 'A large trace in an HTML report' -- node tests/web/check_reports.mjs --modules build/web/node_modules --large "$large/big.html"
+  else
+    without 'A large trace in an HTML report' 'its page could not be made'
+  fi
+  rm -rf "$large"
+else
+  without 'A large trace in an HTML report' 'it takes a build with tests (tools/build.sh debug, with build/tests/web/many_events) and chromium'
+fi
+
+echo "Wrote $file" >&2
+exit $failed
