@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every command has a manual page, which names every option that its --help has, and no other."""
+import os
+import re
+import subprocess
+import unittest
+
+PROGRAM = os.environ['KMEMTRACE']
+PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'man')
+# What every command has, and kmemtrace(1) tells.
+COMMON = {'--help', '--version'}
+
+
+def help_of(*command):
+    done = subprocess.run([PROGRAM, *command, '--help'], stdout=subprocess.PIPE, encoding='utf-8', check=True)
+    return done.stdout
+
+
+def page_of(command):
+    with open(f'{PAGES}/kmemtrace-{command}.1.scd', encoding='utf-8') as file:
+        return file.read().replace('\\', '')
+
+
+def commands():
+    text = help_of()
+    return re.findall(r'^  ([a-z]+)(?:  |$)', text[text.index('Commands:'):text.index('\n\n', text.index('Commands:') + 12)], re.MULTILINE)
+
+
+def options_of(command):
+    """Those that a line of --help begins with, of its own commands too; not what the text mentions."""
+    text = help_of(command)
+    names = set(re.findall(r'^ {2,6}(?:-\w, )?(--[a-z][\w-]*)', text, re.MULTILINE))
+    for line in re.findall(r'^ {2,6}(?:-\w, )?(--\S+(?:, --\S+)+)', text, re.MULTILINE):
+        names |= set(line.split(', '))
+    return names - COMMON
+
+
+class Manual(unittest.TestCase):
+    def test_all_commands(self):
+        self.assertGreater(len(commands()), 20)
+        for command in commands():
+            with self.subTest(command):
+                missing = {name for name in options_of(command) if not re.search(rf'{name}(?![\w-])', page_of(command))}
+                self.assertEqual(set(), missing)
+
+    def test_headings_name_options_that_are_there(self):
+        for command in commands():
+            with self.subTest(command):
+                page = page_of(command)
+                text = help_of(command)
+                headed = {name for line in re.findall(r'^(\*-.*)$', page, re.MULTILINE) for name in re.findall(r'--[a-z][\w-]*', line)}
+                self.assertEqual(set(), {name for name in headed if not re.search(rf'{name}(?![\w-])', text)} - COMMON)
+
+
+if __name__ == '__main__':
+    unittest.main()
