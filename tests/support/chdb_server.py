@@ -25,7 +25,7 @@ class Engine:
         words = [b'clickhouse', f'--path={folder}/data'.encode()]
         self.connection = self.chdb.chdb_connect(len(words), (ctypes.c_char_p * len(words))(*words))
         self.folder = folder
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
 
     def query(self, sql):
         """(whether it went well, what it said)"""
@@ -44,10 +44,11 @@ class Engine:
     def insert(self, sql, rows):
         """`INSERT INTO … FORMAT RowBinary`, with the rows in a file."""
         path = os.path.join(self.folder, 'rows')
-        with open(path, 'wb') as file:
-            file.write(rows)
         target = sql.removesuffix(' FORMAT RowBinary')
-        return self.query(f"{target} FROM INFILE '{path}' FORMAT RowBinary\nFORMAT Null")
+        with self.lock:  # requests come at the same time
+            with open(path, 'wb') as file:
+                file.write(rows)
+            return self.query(f"{target} FROM INFILE '{path}' FORMAT RowBinary\nFORMAT Null")
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
