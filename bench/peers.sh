@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Measures again all that docs/BENCHMARKS.md has figures of, next to the other tools that can be installed here, one script after the
-# other, and writes their tables as one document. What this machine refuses, or has not, is named there with the reason. Takes root, nobody
-# else at work on the machine, and an hour or two; a quick look at whether all of it runs some minutes, with figures that mean little.
+# Measures again all that docs/BENCHMARKS.md has figures of, next to the other tools that can be installed here, one
+# script after the other, and writes their tables as one document. What this machine refuses, or has not, is named there
+# with the reason. Takes root, nobody else at work on the machine, and an hour or two; --quick sees in some minutes that
+# all of it runs, with figures that mean little.
 #   bench/peers.sh [--quick] [FILE]      FILE: build/bench/peers.md
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -12,7 +13,7 @@ file=build/bench/peers.md
 for word; do
   case $word in
     --quick) quick=yes ;;
-    -*) sed -n '3,6s/^# *//p' "$0" >&2; exit 2 ;;
+    -*) sed -n '3,7s/^# *//p' "$0" >&2; exit 2 ;;
     *) file=$word ;;
   esac
 done
@@ -72,7 +73,7 @@ tools/install-packages.sh bench || exit
 
 measure 'Reports of the same events' --events 200000 --turns 1 -- bench/run
 measure 'Analysis on one core and on two' --events 200000 --turns 1 --live 200000 -- bench/analysis
-measure 'The size of a .kmt' -- bench/sizes
+measure 'The size of a .kmt' --zstd 3 -- bench/sizes
 measure 'Blocks of a .kmt, made and read' --benchmark_min_time=0.05 -- build-bench/bench/micro_benchmarks
 measure 'What recording costs' --turns 1 --iterations 50000 -- bench/overhead
 measure 'What stacks cost' --turns 1 --iterations 10000 -- bench/stacks
@@ -99,13 +100,14 @@ if [[ -x build/tests/web/many_events && -d build/web/node_modules ]] && command 
   large=$(mktemp -d -p build)
   if build/tests/web/many_events $events tests/data/amd64-stacks/trace.dat "$large/big.kmt" &&
     build/kmemtrace report --html "$large/big.html" "$large/big.kmt"; then
-    measure 'A large trace in an HTML report' -- node tests/web/check_reports.mjs --modules build/web/node_modules --large "$large/big.html"
+    measure 'A large trace in an HTML report' -- \
+      node tests/web/check_reports.mjs --modules build/web/node_modules --large "$large/big.html"
   else
     without 'A large trace in an HTML report' 'its page could not be made'
   fi
   rm -rf "$large"
 else
-  without 'A large trace in an HTML report' 'it takes a build with tests (tools/build.sh debug, with build/tests/web/many_events) and chromium'
+  without 'A large trace in an HTML report' 'it takes a build with tests in build/ (many_events) and chromium'
 fi
 
 echo "Wrote $file" >&2

@@ -14,8 +14,8 @@
 
 namespace kmt {
 
-// A cache of its own for what a function gets of kmalloc; or a class for all, which the first that fits get. What a smaller
-// class has room for stays there.
+// A cache of its own for what a function gets of kmalloc; or a class for all, which the first that fits get. What a
+// smaller class has room for stays there.
 struct SiteCache {
   std::string glob;               // of the call site's symbol or function; empty: a class for all
   std::uint64_t above_bytes = 0;  // requests of more than that

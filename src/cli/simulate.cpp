@@ -185,7 +185,8 @@ CLI::App* add_simulate_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("--cache", options->caches,
                    "A cache of its own for what SITE gets of kmalloc\nUp to SIZE bytes; without it, up to its largest "
-                   "request. What a smaller class has room for stays there. SITE is a glob of functions or call sites. May be given more than once.")
+                   "request. What a smaller class has room for stays there. SITE is a glob of functions or call sites. "
+                   "May be given more than once.")
       ->option_text("SITE[=SIZE]")
       ->take_all()
       ->allow_extra_args(false);

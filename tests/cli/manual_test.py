@@ -24,7 +24,8 @@ def page_of(command):
 
 def commands():
     text = help_of()
-    return re.findall(r'^  ([a-z]+)(?:  |$)', text[text.index('Commands:'):text.index('\n\n', text.index('Commands:') + 12)], re.MULTILINE)
+    begin = text.index('\nCommands:\n')
+    return re.findall(r'^  ([a-z]+)(?:  |$)', text[begin:text.index('\n\n', begin)], re.MULTILINE)
 
 
 def options_of(command):
@@ -49,8 +50,9 @@ class Manual(unittest.TestCase):
             with self.subTest(command):
                 page = page_of(command)
                 text = help_of(command)
-                headed = {name for line in re.findall(r'^(\*-.*)$', page, re.MULTILINE) for name in re.findall(r'--[a-z][\w-]*', line)}
-                self.assertEqual(set(), {name for name in headed if not re.search(rf'{name}(?![\w-])', text)} - COMMON)
+                headings = '\n'.join(re.findall(r'^\*-.*$', page, re.MULTILINE))
+                headed = set(re.findall(r'--[a-z][\w-]*', headings)) - COMMON
+                self.assertEqual(set(), {name for name in headed if not re.search(rf'{name}(?![\w-])', text)})
 
 
 if __name__ == '__main__':

@@ -21,7 +21,8 @@ class Extending(unittest.TestCase):
             files = re.findall(r'^```cpp\n// (src/\S+)\n(.*?)^```$', file.read(), re.MULTILINE | re.DOTALL)
         self.assertGreaterEqual(len(files), 8)
         with open(f'{BUILD}/compile_commands.json', encoding='utf-8') as file:
-            [command] = [entry['command'] for entry in json.load(file) if entry['file'].endswith('/src/cli/timeline.cpp')]
+            commands = {entry['file']: entry['command'] for entry in json.load(file)}
+        [command] = [command for file, command in commands.items() if file.endswith('/src/cli/timeline.cpp')]
         words = shlex.split(command.split(' -o ')[0])
         with tempfile.TemporaryDirectory() as folder:
             for path, text in files:

@@ -42,7 +42,8 @@ class Links(unittest.TestCase):
                 prose = re.sub(r'```.*?```', '', file.read(), flags=re.DOTALL)
                 for target in re.findall(r'\]\(([^)#\s]+)', prose):
                     if '://' not in target:
-                        self.assertTrue(os.path.exists(os.path.join(ROOT, os.path.dirname(name), target)), f'{name}: {target}')
+                        path = os.path.join(ROOT, os.path.dirname(name), target)
+                        self.assertTrue(os.path.exists(path), f'{name}: {target}')
 
 
 if __name__ == '__main__':
