@@ -50,7 +50,7 @@ CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const
   if (origin.from_cache)
     return {kind.cache.empty() ? fmt::format("(unknown, {} bytes)", origin.bytes_allocated) : kind.cache,
             origin.bytes_allocated, false};
-  const CacheChoice of_class = choose_class(layout, kind, machine);
+  CacheChoice of_class = choose_class(layout, kind, machine);
   for (const SiteCache& site : layout.site_caches) {
     if (origin.bytes_requested <= site.above_bytes || origin.bytes_requested > site.most_bytes) continue;
     const std::uint64_t bytes = cache_object_bytes(site.most_bytes, machine);
