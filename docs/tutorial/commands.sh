@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What docs/tutorial.md does, command by command; it ran as
 #   tests/vm/run --file hold_pipes:/bin/hold_pipes docs/tutorial/commands.sh
-ulimit -n 20000
 hold_pipes &
 leaking=$!
 # What is of no interest: files that are written and gone again.
