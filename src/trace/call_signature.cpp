@@ -174,14 +174,17 @@ class Registers {
 // What was read from memory, in its order.
 class Recorded {
  public:
-  Recorded(Bytes bytes, ByteOrder order) : bytes_(bytes), order_(order) {}
+  Recorded(Bytes bytes, ByteOrder order) : bytes_(bytes), order_(order), tried_(!bytes.empty()) {}
 
   std::optional<Bytes> next() {
+    was_refused_ = false;
+    was_left_out_ = tried_;
     if (bytes_.size() < 2) return std::nullopt;
     const auto length = load<std::uint16_t>(bytes_.data(), order_);
     bytes_ = bytes_.subspan(2);
     was_refused_ = length == kValueNotRead;
-    if (was_refused_) return std::nullopt;
+    was_left_out_ = length == kValueLeftOut;
+    if (was_refused_ || was_left_out_) return std::nullopt;
     if (length > bytes_.size()) {
       bytes_ = {};
       return std::nullopt;
@@ -190,13 +193,18 @@ class Recorded {
     bytes_ = bytes_.subspan(length);
     return value;
   }
-  // What next() did not find could not be read; else it was not tried.
-  bool was_refused() const { return was_refused_; }
+  // What next() did not find could not be read, or did not fit; else nobody has tried.
+  void say_why(CallValue& value) const {
+    value.is_unreadable = was_refused_;
+    value.is_left_out = was_left_out_;
+  }
 
  private:
   Bytes bytes_;
   ByteOrder order_;
+  bool tried_;
   bool was_refused_ = false;
+  bool was_left_out_ = false;
 };
 
 CallValue recorded_value(const RecordedValueType& recorded, Bytes bytes, const CallAbi& abi) {
@@ -238,9 +246,11 @@ CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::
         std::find_if(result.values.begin(), end, [&](const CallValue& value) { return value.name == type.text; });
     if (argument == end) {
       result.values.push_back(bytes ? recorded_value(type, *bytes, abi) : CallValue{type.text});
-      if (!bytes && recorded.was_refused()) result.values.back().text = "unreadable";
+      if (!bytes) recorded.say_why(result.values.back());
     } else if (bytes) {
-      *argument = recorded_value(type, *bytes, abi);  // what could not be read stays a pointer
+      *argument = recorded_value(type, *bytes, abi);
+    } else if (argument->bits != 0) {
+      recorded.say_why(*argument);  // it stays a pointer
     }
   }
   return result;
@@ -334,7 +344,7 @@ std::optional<int> error_number(std::string_view name) {
 std::string value_text(const CallValue& value, bool as_result) {
   switch (value.kind) {
     case ValueKind::nothing: return {};
-    case ValueKind::unknown: return value.text.empty() ? "?" : fmt::format("? ({})", value.text);
+    case ValueKind::unknown: return "?";
     case ValueKind::boolean: return value.bits != 0 ? "true" : "false";
     case ValueKind::string: return quoted(value.text) + (value.is_cut ? "…" : "");
     case ValueKind::structure: return value.text;
@@ -375,7 +385,11 @@ std::vector<NamedText> value_texts(const CallValues& values) {
   for (std::size_t i = 0; i < values.values.size(); ++i) {
     const CallValue& value = values.values[i];
     if (i >= values.arguments && is_behind_null(value, values)) continue;
-    texts.emplace_back(value.name, value_text(value, false) + (value.is_late ? " (read at exit)" : ""));
+    const char* const how = value.is_late         ? " (read at exit)"
+                            : value.is_unreadable ? " (unreadable)"
+                            : value.is_left_out   ? " (not recorded)"
+                                                  : "";
+    texts.emplace_back(value.name, value_text(value, false) + how);
   }
   return texts;
 }

@@ -104,9 +104,11 @@ struct CallValue {
   bool is_long = false;     // as of its type
   bool is_late = false;     // read when the call returned: when it began it could not be
   bool is_cut = false;      // a string that is as long as what is kept of one: there may be more of it
-  bool is_failure = false;  // a result whose flags tell of an error
+  bool is_unreadable = false;  // its memory could not be read: a string is the pointer to it then, else it is unknown
+  bool is_left_out = false;    // likewise, since what was read with the call left no room for it
+  bool is_failure = false;     // a result whose flags tell of an error
   std::uint64_t bits = 0;   // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
-  std::string text;         // a string; the name of an enumeration's value; a structure as shown; why it is unknown
+  std::string text;         // a string; the name of an enumeration's value; a structure as shown
   std::string flags;        // of integers and enumerations: the names of their bits
 };
 
@@ -127,7 +129,7 @@ struct CallAbi {
 };
 
 // The arguments of a call: of those that are strings, and of what else was recorded, the bytes in `recorded` (each a
-// u16 length and so many bytes; 0xffff: could not be read), the others from `registers`. Values that were recorded are
+// u16 length and so many bytes; or what value_path.hpp has in its place), the others from `registers`. Values that were recorded are
 // behind the arguments. Any bytes may be given.
 CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
                        Bytes recorded);

@@ -10,7 +10,9 @@
 
 namespace kmt {
 
-constexpr std::uint16_t kValueNotRead = 0xFFFF;  // in place of the size of a recorded value
+// In place of the size of a recorded value:
+constexpr std::uint16_t kValueNotRead = 0xFFFF;
+constexpr std::uint16_t kValueLeftOut = 0xFFFE;  // it did not fit; never in a file
 constexpr std::size_t kMostStringBytes = 255;    // that are kept of a recorded string
 
 // To be read so, `at` being the argument's register when the function is entered:

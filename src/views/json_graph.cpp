@@ -47,6 +47,8 @@ Json to_json(const TracedCall& call, const CallGraphResult& result, const GraphO
     json["arguments"] = call.arguments ? arguments_json(*call.arguments) : Json(nullptr);
     json["read_late"] = call.arguments ? names_json(*call.arguments, &CallValue::is_late) : Json::array();
     json["cut"] = call.arguments ? names_json(*call.arguments, &CallValue::is_cut) : Json::array();
+    json["unreadable"] = call.arguments ? names_json(*call.arguments, &CallValue::is_unreadable) : Json::array();
+    json["left_out"] = call.arguments ? names_json(*call.arguments, &CallValue::is_left_out) : Json::array();
     if (options.texts) json["argument_texts"] = call.arguments ? argument_texts_json(*call.arguments) : Json(nullptr);
   }
   if (options.return_values) {

@@ -52,9 +52,13 @@ TEST(ProbeDefinitions, AreInTheKernelsWords) {
             "arg1=%di:x64 arg2=%si:x64 arg3=%dx:x64 arg4=%cx:x64 arg5=%r8:x64 arg6=%r9:x64");
   EXPECT_TRUE(made[0].values.empty());
   EXPECT_TRUE(made[1].entry.starts_with("p:kmemtrace_1_2/probe_entry_0 0xffffffff81002000 "));
-  EXPECT_EQ(made[1].values,
+  ASSERT_EQ(made[1].values.size(), 2u) << "a string that is too long loses no other value";
+  EXPECT_EQ(made[1].values[0],
             "p:kmemtrace_1_2/probe_values_0 0xffffffff81002000 func=\\0xffffffff81002000:x64 sp=$stack:x64 "
-            "v0=+0(%si):string v1=+8(%dx):x64 r1=+8(%dx):string");
+            "v1=+8(%dx):x64 r1=+8(%dx):string");
+  EXPECT_EQ(made[1].values[1],
+            "p:kmemtrace_1_2/probe_values_1 0xffffffff81002000 func=\\0xffffffff81002000:x64 sp=$stack:x64 "
+            "v0=+0(%si):string");
   EXPECT_TRUE(made[2].entry.starts_with("p:kmemtrace_1_2/probe_entry_0 0xffffffffc0003000 ")) << "alike: one event";
 }
 
@@ -78,7 +82,7 @@ TEST(ProbeDefinitions, KnowTheRegistersOfMachines) {
 
 TEST(ProbeDefinitions, ReadValuesThroughPointers) {
   const auto values = [](const char* machine, const ValuePath& value) {
-    const std::string text = probes_of(machine, {value}).values;
+    const std::string text = probes_of(machine, {value}).values.at(0);
     return text.substr(text.find(" v0") + 1);
   };
   EXPECT_EQ(values("x86_64", kDeep), "v0=+16(+24(%di)):x32 r0=+16(+24(%di)):string");
@@ -254,7 +258,12 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     EventFormat plain{9, "kmemtrace", "probe_entry_1", {task}, ""};
     for (const char* const name : {"__probe_ip", "func", "sp", "arg1", "arg2"})
       plain.fields.push_back(field(name, word));
-    decoder_.emplace(std::vector<EventFormat>{entry, values, plain}, GetParam().order, info_);
+    at = 8;
+    EventFormat number{10, "kmemtrace", "probe_values_1", {task}, ""};
+    for (const char* const name : {"__probe_ip", "func", "sp"}) number.fields.push_back(field(name, word));
+    number.fields.push_back(field("v1", 4));
+    number.fields.push_back(field("v3", 4));
+    decoder_.emplace(std::vector<EventFormat>{entry, values, plain, number}, GetParam().order, info_);
   }
 
   struct Text {
@@ -293,6 +302,13 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     decoder_->decode(bytes, 5, cpu, 0, batch);
     EXPECT_EQ(batch.front().kind, EventKind::other);
   }
+  void tell_numbers(std::uint64_t sp, std::uint32_t first, std::uint32_t second) {
+    ByteBuilder record = ByteBuilder(GetParam()).u16(10).u8(0).u8(0).u32(42);
+    record.word(0x1004).word(0x1000).word(sp).u32(first).u32(second);
+    EventBatch batch;
+    decoder_->decode(record.get(), 5, 1, 0, batch);
+  }
+  std::vector<std::uint8_t> none() const { return bytes().u16(kValueLeftOut).get(); }
   std::vector<std::uint8_t> values_at_entry(std::uint64_t sp, std::uint64_t count, unsigned cpu = 1) {
     ByteBuilder record = ByteBuilder(GetParam()).u16(9).u8(0).u8(0).u32(42);
     record.word(0x1004).word(0x1000).word(sp).word(11).word(count);
@@ -336,25 +352,41 @@ TEST_P(ProbeRecords, ValuesInFrontBelongToTheirCallAlone) {
   const std::vector<std::uint8_t> abc = bytes().u16(3).text("abc").get();
   tell_values(0x2000, "abcdef", 7, 7);
   EXPECT_EQ(values_at_entry(0x2000, 3), abc) << "as many as arg2 says";
-  EXPECT_TRUE(values_at_entry(0x2000, 3).empty()) << "of the next call there are none: its string was too long";
+  EXPECT_EQ(values_at_entry(0x2000, 3), none()) << "of the next call there are none: its string was too long";
   tell_values(0x2000, "abc", 4, 4);
-  EXPECT_TRUE(values_at_entry(0x2000, 9, 2).empty()) << "another CPU";
+  EXPECT_EQ(values_at_entry(0x2000, 9, 2), none()) << "another CPU";
   EXPECT_EQ(values_at_entry(0x2000, 9), abc);
   tell_values(0x2000, "abc", 4, 4);
-  EXPECT_TRUE(values_at_entry(0x3000, 9).empty()) << "another place on the stack";
-  EXPECT_TRUE(values_at_entry(0x2000, 9).empty());
+  EXPECT_EQ(values_at_entry(0x3000, 9), none()) << "another place on the stack";
+  EXPECT_EQ(values_at_entry(0x2000, 9), none());
   tell_values(0x2000, "abc", 4, 4);
   info_.lost.push_back({2, 1, 5, 6});
   EXPECT_EQ(values_at_entry(0x2000, 9), abc);
   tell_values(0x2000, "abc", 4, 4);
   info_.lost.push_back({1, 1, 5, 6});
-  EXPECT_TRUE(values_at_entry(0x2000, 9).empty()) << "the call that they belong to may be lost";
+  EXPECT_EQ(values_at_entry(0x2000, 9), none()) << "the call that they belong to may be lost";
   tell_values(0x2000, "abc", 4, 4);
   decoder_->forget_values(2);
   EXPECT_EQ(values_at_entry(0x2000, 9), abc);
   tell_values(0x2000, "abc", 4, 4);
   decoder_->forget_values(1);
-  EXPECT_TRUE(values_at_entry(0x2000, 9).empty()) << "or damaged";
+  EXPECT_EQ(values_at_entry(0x2000, 9), none()) << "or damaged";
+}
+
+TEST_P(ProbeRecords, ValuesOfSeveralRecordsAreInTheirOrder) {
+  tell_numbers(0x2000, 7, 8);
+  tell_values(0x2000, "abc", 4, 4);
+  EXPECT_EQ(values_at_entry(0x2000, 9),
+            bytes().u16(3).text("abc").u16(4).u32(7).u16(kValueLeftOut).u16(4).u32(8).get());
+  tell_numbers(0x2000, 7, 8);
+  EXPECT_EQ(values_at_entry(0x2000, 9),
+            bytes().u16(kValueLeftOut).u16(4).u32(7).u16(kValueLeftOut).u16(4).u32(8).get())
+      << "the string was too long";
+  tell_values(0x2000, "abc", 4, 4);
+  tell_numbers(0x3000, 7, 8);
+  EXPECT_EQ(values_at_entry(0x3000, 9),
+            bytes().u16(kValueLeftOut).u16(4).u32(7).u16(kValueLeftOut).u16(4).u32(8).get())
+      << "the string is of another call";
 }
 
 TEST_P(ProbeRecords, StringsAreCut) {

@@ -64,10 +64,11 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
       continue;
     }
     std::size_t probes = 1;
-    for (const std::string* const line : {&definitions[i].entry, &definitions[i].values}) {
-      if (line->empty()) continue;
+    std::vector<std::string> lines = definitions[i].values;
+    lines.insert(lines.begin(), definitions[i].entry);
+    for (const std::string& line : lines) {
       try {
-        define(path, *line);
+        define(path, line);
       } catch (const Error&) {
         throw Error(fmt::format("The kernel does not take a kprobe of {}: {}", name, complaint(tracefs)),
                     ExitCode::unsupported)

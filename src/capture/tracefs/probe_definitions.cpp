@@ -77,29 +77,35 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
   std::map<std::string, std::size_t> events;  // of values, by their names and types: all that share one have it
   for (const TracedFunction& function : functions) {
     // The same place as another one's, as old kernels see those without a name, is told from it by this.
-    std::vector<Fetched> fetched = {{"func", fmt::format("\\{:#x}", function.address), word}, {"sp", "$stack", word}};
+    const std::vector<Fetched> fetched = {{"func", fmt::format("\\{:#x}", function.address), word}, {"sp", "$stack", word}};
     std::vector<Fetched> at_exit = fetched;
     std::vector<Fetched> at_entry = fetched;
     at_exit.push_back({"retval", fmt::format("%{}", machine.result), word});
     for (std::size_t i = 0; i < machine.arguments.size(); ++i)
       at_entry.push_back({fmt::format("arg{}", i + 1), fmt::format("%{}", machine.arguments[i]), word});
+    std::vector<std::vector<Fetched>> records = {fetched};
     for (std::size_t i = 0; i < function.values.size(); ++i) {
       const ValuePath& path = function.values[i];
       if (path.argument >= machine.arguments.size())
         throw cannot_record(function, path, "its argument is in no register");
-      add_value(path, i, machine, fetched);
-      if (fetched.back().place.size() + fetched.back().type.size() + 8 > kMostArgumentBytes)
+      const bool is_alone = path.is_string && path.size == 0;
+      std::vector<Fetched>& record = is_alone ? records.emplace_back(fetched) : records.front();
+      add_value(path, i, machine, record);
+      if (record.back().place.size() + record.back().type.size() + 8 > kMostArgumentBytes)
         throw cannot_record(function, path, "it is behind too many pointers");
     }
-    std::string shape;
-    for (const Fetched& one : fetched) shape += fmt::format("{}:{} ", one.name, one.type);
     ProbeDefinition& definition = definitions.emplace_back();
     definition.exit = line_of('r', fmt::format("{}/probe_exit", group), function.address, at_exit);
     definition.exit.insert(1, fmt::format("{}", open_calls));
     definition.entry = line_of('p', fmt::format("{}/probe_entry_0", group), function.address, at_entry);
-    if (function.values.empty()) continue;
-    const std::size_t number = events.try_emplace(shape, events.size()).first->second;
-    definition.values = line_of('p', fmt::format("{}/probe_values_{}", group, number), function.address, fetched);
+    for (const std::vector<Fetched>& record : records) {
+      if (record.size() == fetched.size()) continue;
+      std::string shape;
+      for (const Fetched& one : record) shape += fmt::format("{}:{} ", one.name, one.type);
+      const std::size_t number = events.try_emplace(shape, events.size()).first->second;
+      definition.values.push_back(
+          line_of('p', fmt::format("{}/probe_values_{}", group, number), function.address, record));
+    }
   }
   return definitions;
 }

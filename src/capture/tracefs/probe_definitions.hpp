@@ -24,15 +24,16 @@ struct ProbeMachine {
 // `machine` as uname -m; empty: its registers are not known here.
 std::optional<ProbeMachine> probe_machine(std::string_view machine);
 
-// Each function has two probes or three, of which many share an event. Places are addresses: of names there may be
+// Each function has two probes or more, of which many share an event. Places are addresses: of names there may be
 // several, and for addresses the kernel takes registers only, not `$arg1`. To be made in this order: of a call whose
 // entry is seen the exit is, too; and of probes at one place the last one comes first (add_new_kprobe() of
-// kernel/kprobes.c), so values are recorded before the entry that they belong to. They have a record of their own,
-// since the kernel drops, and does not count, what is longer than a page of the ring buffer, as strings may be.
+// kernel/kprobes.c), so values are recorded before the entry that they belong to. They have records of their own,
+// since the kernel drops, and does not count, what is longer than a page of the ring buffer, as strings may be; and so
+// has each string of any length. Whether that is empty or could not be read a record of one string tells, too.
 struct ProbeDefinition {
-  std::string exit;    // a line
-  std::string entry;   // a line
-  std::string values;  // a line; empty: none are read
+  std::string exit;                 // a line
+  std::string entry;                // a line
+  std::vector<std::string> values;  // lines
 };
 
 // `group` is that of the events. `open_calls`: so many calls of a function may be open at the same time before exits

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,7 +13,7 @@ namespace kmt {
 namespace {
 
 constexpr std::uint32_t kMostArguments = 16;
-constexpr std::size_t kMostValues = 64;
+constexpr std::uint8_t kMostValues = 64;
 constexpr std::size_t kDataLocBytes = 4;
 // Linux 6.2 to 6.4 record this in place of a string that cannot be read (kernel/trace/trace_probe_kernel.h).
 constexpr std::string_view kFault = "(fault)";
@@ -109,16 +108,17 @@ std::uint32_t probed_arguments(const EventFormat& format, unsigned word_bytes, s
 
 std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t& least_bytes) {
   std::vector<ProbedValue> values;
-  while (values.size() < kMostValues) {
+  for (std::uint8_t number = 0; number < kMostValues; ++number) {
     ProbedValue value;
-    const FormatField* const field = find_value(format, values.size(), value);
-    if (field == nullptr || field->offset > 0x7FFF) break;
+    const FormatField* const field = find_value(format, number, value);
+    if (field == nullptr) continue;
+    value.number = number;
     value.is_string = field->is_dynamic;
-    if (value.is_string ? !is_data_loc(*field) : field->size > 8) break;
+    if (field->offset > 0x7FFF || (value.is_string ? !is_data_loc(*field) : field->size > 8)) break;
     value.offset = static_cast<std::uint16_t>(field->offset);
     value.size = static_cast<std::uint8_t>(field->size);
     least_bytes = std::max(least_bytes, field->offset + field->size);
-    if (const FormatField* readable = format.field(("r" + std::to_string(values.size())).c_str());
+    if (const FormatField* readable = format.field(("r" + std::to_string(number)).c_str());
         readable != nullptr && is_data_loc(*readable)) {
       value.readable_at = static_cast<std::uint16_t>(readable->offset);
       least_bytes = std::max(least_bytes, readable->offset + readable->size);
@@ -128,27 +128,40 @@ std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t&
   return values;
 }
 
-std::vector<std::uint8_t> collect_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
-                                         std::span<const std::uint64_t> arguments) {
-  std::vector<std::uint8_t> collected;
+void read_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
+                 std::span<const std::uint64_t> arguments, ReadValues& to) {
   const bool none_is_empty = only_empty_lack_bytes(values, record, order);
   for (const ProbedValue& value : values) {
-    Bytes bytes = record.subspan(value.offset, value.size);
-    bool was_read = true;
-    if (value.is_string) {
-      const std::optional<std::string_view> text = text_at(value.offset, record, order, none_is_empty);
-      was_read = text.has_value();
-      std::size_t most = value.most != 0 ? std::min<std::size_t>(value.most, kMostStringBytes) : kMostStringBytes;
-      if (value.counted_by != 0 && value.counted_by <= arguments.size())
-        most = std::min<std::uint64_t>(most, arguments[value.counted_by - 1U]);
-      if (was_read) bytes = Bytes(reinterpret_cast<const std::uint8_t*>(text->data()), std::min(text->size(), most));
-    } else if (value.readable_at != 0) {
-      was_read = text_at(value.readable_at, record, order, none_is_empty).has_value();
+    std::optional<std::vector<std::uint8_t>>& read = to[value.number];
+    read.reset();
+    const std::uint16_t text_offset = value.is_string ? value.offset : value.readable_at;
+    const std::optional<std::string_view> text =
+        text_offset != 0 ? text_at(text_offset, record, order, none_is_empty) : std::nullopt;
+    if (text_offset != 0 && !text) continue;
+    if (!value.is_string) {
+      const Bytes bytes = record.subspan(value.offset, value.size);
+      read.emplace(bytes.begin(), bytes.end());
+      continue;
     }
-    append_length(collected, was_read ? static_cast<std::uint16_t>(bytes.size()) : kValueNotRead, order);
-    if (was_read) collected.insert(collected.end(), bytes.begin(), bytes.end());
+    std::size_t most = value.most != 0 ? std::min<std::size_t>(value.most, kMostStringBytes) : kMostStringBytes;
+    if (value.counted_by != 0 && value.counted_by <= arguments.size())
+      most = std::min<std::uint64_t>(most, arguments[value.counted_by - 1U]);
+    const std::string_view own = text->substr(0, most);
+    read.emplace(own.begin(), own.end());
   }
-  return collected;
+}
+
+std::vector<std::uint8_t> joined(const ReadValues& values, ByteOrder order) {
+  std::vector<std::uint8_t> all;
+  std::uint8_t next = 0;
+  for (const auto& [number, value] : values) {
+    for (; next < number; ++next) append_length(all, kValueLeftOut, order);
+    append_length(all, value ? static_cast<std::uint16_t>(value->size()) : kValueNotRead, order);
+    if (value) all.insert(all.end(), value->begin(), value->end());
+    ++next;
+  }
+  if (values.empty()) append_length(all, kValueLeftOut, order);
+  return all;
 }
 
 }  // namespace kmt

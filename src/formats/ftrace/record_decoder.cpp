@@ -440,28 +440,37 @@ Bytes RecordDecoder::values_of(const Plan& plan, Bytes record) const {
   return offset + length <= record.size() ? record.subspan(offset, length) : Bytes();
 }
 
+bool RecordDecoder::is_same_call(const PendingValues& values, const Plan& plan, Bytes record) const {
+  const auto is_same = [&](Field of_values, Field of_record) {
+    return load_field(Bytes(values.record), of_values) == load_field(record, of_record);
+  };
+  return is_same(values.plan->address, plan.address) && is_same(values.plan->frame, plan.frame) &&
+         is_same(values.plan->pid, plan.pid);
+}
+
 void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
-  pending_values_[cpu] = {&plan, {record.begin(), record.end()}, info_.lost.size()};
+  PendingCall& pending = pending_values_[cpu];
+  const auto is_other = [&](const PendingValues& values) {
+    return values.plan == &plan || !is_same_call(values, plan, record);
+  };
+  if (std::ranges::any_of(pending.values, is_other)) pending.values.clear();
+  if (pending.values.empty()) pending.losses = info_.lost.size();
+  pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
 
 // One probe's handler runs behind the other's, and no other probe's on that CPU between them. Where records are lost
 // between them another call's may come next, which may have been made from the same place.
-std::vector<std::uint8_t> RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu,
-                                                     std::span<const std::uint64_t> registers) {
+void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
+                                ReadValues& to) {
   const auto found = pending_values_.find(cpu);
-  if (found == pending_values_.end()) return {};
-  const PendingValues pending = std::move(found->second);
+  if (found == pending_values_.end()) return;
+  const PendingCall pending = std::move(found->second);
   pending_values_.erase(found);
-  const Bytes values = pending.record;
-  const auto is_same = [&](Field of_values, Field of_entry) {
-    return load_field(values, of_values) == load_field(record, of_entry);
-  };
-  const Plan& plan = *pending.plan;
-  if (!is_same(plan.address, entry.address) || !is_same(plan.frame, entry.frame) || !is_same(plan.pid, entry.pid))
-    return {};
   for (std::size_t i = pending.losses; i < info_.lost.size(); ++i)
-    if (info_.lost[i].cpu == cpu) return {};
-  return collect_values(probed_values_[plan.probed_values], values, order_, registers);
+    if (info_.lost[i].cpu == cpu) return;
+  for (const PendingValues& values : pending.values)
+    if (is_same_call(values, entry, record))
+      read_values(probed_values_[values.plan->probed_values], values.record, order_, registers, to);
 }
 
 // Of an array without a size there is what the record has room for.
@@ -473,11 +482,11 @@ std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, un
        at += word_bytes)
     registers[count++] = load_sized(record.data() + at, word_bytes, order_);
   const auto known = std::span(registers).first(count);
-  std::vector<std::uint8_t> collected;
-  if (plan.probed_values != 0) collected = collect_values(probed_values_[plan.probed_values], record, order_, known);
-  if (plan.probed_values != 0 && collected.empty()) collected = take_values(plan, record, cpu, known);
-  const Bytes values = collected.empty() ? values_of(plan, record) : Bytes(collected);
-  return info_.call_records->add(known, values);
+  if (plan.probed_values == 0) return info_.call_records->add(known, values_of(plan, record));
+  ReadValues values;
+  read_values(probed_values_[plan.probed_values], record, order_, known, values);
+  if (values.empty()) take_values(plan, record, cpu, known, values);
+  return info_.call_records->add(known, joined(values, order_));
 }
 
 // Old kernels end a stack that has fewer addresses than the array with -1.

@@ -128,11 +128,16 @@ class RecordDecoder {
   struct PendingValues {
     const Plan* plan = nullptr;
     std::vector<std::uint8_t> record;
-    std::size_t losses = 0;  // there were then
   };
+  struct PendingCall {
+    std::vector<PendingValues> values;
+    std::size_t losses = 0;  // there were at the first of them
+  };
+  // Whether records are of one call.
+  bool is_same_call(const PendingValues& values, const Plan& plan, Bytes record) const;
   void keep_values(const Plan& plan, Bytes record, unsigned cpu);
-  std::vector<std::uint8_t> take_values(const Plan& entry, Bytes record, unsigned cpu,
-                                        std::span<const std::uint64_t> registers);
+  void take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
+                   ReadValues& to);
   std::uint64_t keep_call_record(const Plan& plan, Bytes record, unsigned cpu);
   void decode_stack(const Plan& plan, Bytes record, Event& event);
   std::uint64_t load_field(Bytes record, Field field) const;
@@ -144,7 +149,7 @@ class RecordDecoder {
   std::vector<Plan> plans_;                                     // by event id
   std::vector<std::vector<TaskNaming>> namings_ = {{}};         // of events that name tasks
   std::vector<std::vector<ProbedValue>> probed_values_ = {{}};  // of calls that kprobe events tell of
-  std::unordered_map<unsigned, PendingValues> pending_values_;  // by CPU
+  std::unordered_map<unsigned, PendingCall> pending_values_;    // by CPU
   TaskCreation task_creation_;
   std::vector<LifeEvent> life_events_ = {{}};
   ThreadGroups thread_groups_;
