@@ -144,6 +144,17 @@ class Words {
   std::vector<std::pair<std::string, std::uint64_t>> names_;
 };
 
+unsigned bits_of(const ValueType& type) { return type.bytes == 0 || type.bytes > 8 ? 64 : 8 * type.bytes; }
+
+// Whether the number is one of the type's, or of sets of its bits.
+bool is_within(const CallCondition& condition, const ValueType& type) {
+  if (type.kind == ValueKind::boolean) return *condition.bits <= 1;
+  const bool has_sign = type.is_signed && condition.compare != Operator::has_bits;
+  const std::uint64_t most = ~std::uint64_t{0} >> (64 - bits_of(type) + (has_sign ? 1 : 0));
+  if (condition.is_negative) return !type.is_signed || *condition.bits == 0 || ~*condition.bits <= most;
+  return *condition.bits <= most;
+}
+
 const char* in_words(const ValueType& type) {
   switch (type.kind) {
     case ValueKind::nothing: return "nothing";
@@ -208,6 +219,9 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
   if (condition.compare == Operator::has_bits && !is_number) throw bad(", which has no bits for &");
   if (type.kind == ValueKind::string) return condition;
   if (condition.quoted) throw bad(fmt::format(", \"{}\" is a string", printable(condition.text)));
+  const bool is_truth = condition.text == "true" || condition.text == "false";
+  if ((is_truth && type.kind != ValueKind::boolean) || (condition.text == "NULL" && type.kind != ValueKind::pointer))
+    throw bad(fmt::format(", and \"{}\" is none", condition.text));
   CallCondition made = condition;
   const Words words(type, gfp_flags);
   if (!made.bits) {
@@ -215,11 +229,21 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
     made.is_negative = made.bits && type.is_signed && static_cast<std::int64_t>(*made.bits) < 0;
   }
   if (!made.bits && type.is_gfp && gfp_flags == nullptr) return made;
-  if (!made.bits) throw bad(fmt::format(", and \"{}\" is none", printable(condition.text)), words.hint());
+  if (!made.bits)
+    throw bad(fmt::format(", and \"{}\" is none", printable(condition.text)),
+              error_number(condition.text) ? fmt::format("Errors are negative: -{}", condition.text) : words.hint());
   const bool may_be_error = condition.of_result() && type.is_long;
   const bool is_below_zero = made.is_negative || (made.compare == Operator::less && *made.bits == 0);
   if (is_number && is_below_zero && !type.is_signed && !may_be_error)
-    throw bad(", and never negative", "Write what its bits are: 0xffffffff");
+    throw bad(", and never negative", made.is_negative
+                                          ? fmt::format("Write what its bits are: {:#x}",
+                                                        *made.bits & ~std::uint64_t{0} >> (64 - bits_of(type)))
+                                          : "");
+  if (!is_within(made, type))
+    throw bad(type.kind == ValueKind::boolean
+                  ? fmt::format(", and \"{}\" is neither", printable(condition.text))
+                  : fmt::format(" of {} bits, and \"{}\" is beyond what {} can be", bits_of(type),
+                                printable(condition.text), type.is_signed ? "one with a sign" : "it"));
   if (made.compare == Operator::has_bits && *made.bits == 0)
     throw bad(fmt::format(", and \"{}\" is 0, which has no bits for &", printable(condition.text)), "Write ==");
   return made;

@@ -247,6 +247,7 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
     return;
   }
   ++result.calls_selected;
+  ++functions[function].sums.selected;
   traced.function = function;
   traced.tid = event.tid;
   traced.task = streamed.task;
@@ -304,7 +305,10 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
   const bool passes = call.may_be_shown &&
                       is_long_enough(end == nullptr ? time_between(call.began_ns, task.last_ns) : duration) &&
                       is_wanted(call.function, end);
-  if (passes) ++result.calls_selected;
+  if (passes) {
+    ++result.calls_selected;
+    ++functions[call.function].sums.selected;
+  }
   if (!passes || call.slot == ShownCalls::kNone) {
     shown.drop(call.slot);
     if (parent != nullptr) shown.hide_inside(parent->slot);

@@ -107,6 +107,8 @@ int run(const Options& options) {
   const Flamegraph graph = flamegraph(sides[0].profile, sides.size() > 1 ? &sides[1].profile : nullptr, view);
   file.write(graph.svg);
   file.finish();
+  if (graph.frames == 0)
+    fmt::print(stderr, "note: the picture is empty: nothing was {} in what the options select\n", options.metric);
   if (graph.left_out > 0)
     fmt::print(stderr, "note: the {} smallest of {} frames are not drawn\n", humane_count(graph.left_out),
                humane_count(graph.left_out + graph.frames));

@@ -129,6 +129,8 @@ Shown shown_of(const Options& options, bool is_recorded) {
       options.return_values || options.errors_only || std::ranges::any_of(request.where, &CallCondition::of_result);
   view.filtered = !request.functions.empty() || !request.pids.empty() || request.depth || request.least_ns > 0 ||
                   !request.where.empty() || request.errors_only;
+  view.sums_beyond = request.depth || request.least_ns > 0 || request.errors_only ||
+                     std::ranges::any_of(request.where, &CallCondition::of_result);
   return shown;
 }
 
@@ -286,15 +288,17 @@ CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std
       ->option_text("N")
       ->check(count_range());
   add_call_record_options(*command, options->recording);
-  command
-      ->add_option(
-          "--html", options->html,
-          "Write a page to look at to OUT.html, with the calls in front\nThe page of `kmemtrace report --html`, "
-          "of the calls that the options select, and of all allocations.")
-      ->type_name("OUT.html");
+  CLI::Option* const html =
+      command
+          ->add_option(
+              "--html", options->html,
+              "Write a page to look at to OUT.html, with the calls in front\nThe page of `kmemtrace report --html`, "
+              "of the calls that the options select, and of all allocations.")
+          ->type_name("OUT.html");
   add_kallsyms_option(*command, options->symbols);
   add_trace_options(*command, options->trace);
   add_result_options(*command, options->result, "kmemtrace.graph/1", "plain digits, full names and every column");
+  html->excludes("--json");
   command->footer(kFooter);
   command->callback([options, &command_words, &exit_code] {
     options->recording.command = command_words;

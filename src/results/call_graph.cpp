@@ -38,6 +38,10 @@ constexpr std::array kColumns = {
                 "what was called"},
     Column<Row>{"calls", "Calls", Unit::count, 1, [](const Row& row) { return Cell{row.calls}; },
                 "how often, where the begin is in the trace"},
+    Column<Row>{"selected", "Selected", Unit::count, 2, [](const Row& row) { return Cell{row.selected}; },
+                "how many of the calls are selected by their results, durations and depths, too; the other columns "
+                "are of all calls",
+                false},
     Column<Row>{
         "total-time", "Time", Unit::duration, 0, time<&Row::total_ns>,
         "how long its calls took, from the first to the last instruction; sleep counts unless ftrace left it out"},

@@ -72,6 +72,7 @@ struct GraphFunction {
   std::uint64_t address = 0;
   std::string name;               // without an offset
   std::uint64_t calls = 0;        // of which the begin is in the trace
+  std::uint64_t selected = 0;     // calls that all options select, shown or left out by a limit
   std::uint64_t cut_off = 0;      // of which begin or end is not in the trace: they have no time
   std::uint64_t lost_events = 0;  // calls during which events were lost
   std::uint64_t timed = 0;        // calls of which the time is known: 0: nothing is known of the next three

@@ -38,7 +38,9 @@ constexpr Rule kRules[] = {
     {"dentry_open*", "flags", opening},
     {"*", "*->f_flags", opening},
     {"*", "how->flags", opening},
+    {"*", "op->open_flag", opening},
     {"*", "how->mode", mode},
+    {"*", "how->resolve", resolving},
     {"*", "clone_flags", cloning},
     {"*", "unshare_flags", cloning},
     {"kernel_clone*", "args->flags", cloning},
@@ -104,6 +106,10 @@ constexpr Name kCloning[] = {{0x80, "CLONE_NEWTIME"},
                              {0x80000000, "CLONE_IO"},
                              {0x100000000, "CLONE_CLEAR_SIGHAND"},
                              {0x200000000, "CLONE_INTO_CGROUP"}};
+
+// include/uapi/linux/openat2.h
+constexpr Name kResolving[] = {{1, "RESOLVE_NO_XDEV"}, {2, "RESOLVE_NO_MAGICLINKS"}, {4, "RESOLVE_NO_SYMLINKS"},
+                               {8, "RESOLVE_BENEATH"}, {0x10, "RESOLVE_IN_ROOT"},    {0x20, "RESOLVE_CACHED"}};
 
 // FAULT_FLAG_ of include/linux/mm.h, where it was no enumeration (until Linux 5.13).
 constexpr Name kFaultFlags[] = {
@@ -193,6 +199,7 @@ std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meanin
       flags.zero = "O_RDONLY";
       break;
     case cloning: append(flags, kCloning); break;
+    case resolving: append(flags, kResolving); break;
     case fault_flags:
       append(flags, kFaultFlags);
       flags.prefix = "FAULT_FLAG_";

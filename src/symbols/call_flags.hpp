@@ -12,7 +12,17 @@
 
 namespace kmt {
 
-enum class FlagMeaning : std::uint8_t { none, fault_flags, fault_result, protection, mapping, opening, cloning, mode };
+enum class FlagMeaning : std::uint8_t {
+  none,
+  fault_flags,
+  fault_result,
+  protection,
+  mapping,
+  opening,
+  cloning,
+  resolving,
+  mode
+};
 
 // Of an argument, or of a value behind one, by its name ("flags", "how->mode") and the function's. `type`: as
 // Btf::strip() tells it. Of what is no integer none.

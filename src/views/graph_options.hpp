@@ -14,8 +14,9 @@ struct GraphOptions {
   std::size_t most_functions = 0;               // of the JSON; 0: all
   bool arguments = false;
   bool return_values = false;
-  bool texts = false;     // in the JSON: arguments and results as the text has them, too
-  bool filtered = false;  // options chose calls
+  bool texts = false;        // in the JSON: arguments and results as the text has them, too
+  bool filtered = false;     // options chose calls
+  bool sums_beyond = false;  // by what sums over functions take no notice of
 };
 
 }  // namespace kmt

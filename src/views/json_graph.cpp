@@ -76,6 +76,7 @@ Json to_json(const GraphFunction& function) {
   json["function"] = printable(function.name);
   json["address"] = address_text(function.address);
   json["calls"] = function.calls;
+  json["selected"] = function.selected;
   json["cut_off"] = function.cut_off;
   json["lost_events"] = function.lost_events;
   const auto time = [&function](std::uint64_t ns) { return function.timed > 0 ? Json(ns) : Json(nullptr); };

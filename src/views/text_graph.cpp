@@ -205,6 +205,7 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
   if (options.top != 0 && rows.size() > options.top) rows.resize(options.top);
   const auto shown = [&](const Column<GraphFunction>& column) {
     if (style.raw || &column == options.sort) return true;
+    if (column.key == "selected") return options.sums_beyond;
     const auto says = [&](const GraphFunction* row) {
       const Cell cell = column.get(*row);
       return cell != Cell{} && cell != Cell{std::uint64_t{0}};
@@ -216,7 +217,10 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
   for (TableColumn& column : table.columns)
     if (column.header == "Cut off" || column.header == "Lossy" || column.header == "Failed")
       column.importance = std::min<unsigned>(column.importance, 1);
-  std::string out = "\n" + heading(fmt::format("Functions, by {}", options.sort->key), style) + to_text(table, style);
+  // What a narrow table may leave out is said here.
+  const char* const of_what = options.sums_beyond ? ", of all calls, selected or not" : "";
+  std::string out =
+      "\n" + heading(fmt::format("Functions, by {}{}", options.sort->key, of_what), style) + to_text(table, style);
   if (rows.size() < all)
     out += hanging("  ",
                    fmt::format("and {} more; --top 0 shows all", say_number_of(all - rows.size(), "function", style)),

@@ -67,7 +67,7 @@ TEST(CallCondition, ComparesByType) {
                                  "file!=NULL"})
     EXPECT_EQ(judged(text, signature, values), "holds") << text;
   for (const char* const text : {"count==4097", "count!=4096", "count<4096", "flags&0x2aa", "flags&3", "sync==false",
-                                 "mode==FAST", "mode==4294967295", "name==\"et\"", "name==\"\"", "file->comm==\"bash\"",
+                                 "mode==FAST", "mode==2147483647", "name==\"et\"", "name==\"\"", "file->comm==\"bash\"",
                                  "file->path.dentry->d_name.name!=\"\"", "file==NULL"})
     EXPECT_EQ(judged(text, signature, values), "does not hold") << text;
 }
@@ -82,6 +82,17 @@ TEST(CallCondition, ThatCanNeverHoldIsRefused) {
   EXPECT_PRED2(has, why("count==foo"), "count is a number, and \"foo\" is none");
   EXPECT_PRED2(has, why("count==\"4096\""), "\"4096\" is a string");
   EXPECT_PRED2(has, why("count==-1"), "never negative");
+  EXPECT_PRED2(has, why("count==-2"), "Write what its bits are: 0xfffffffffffffffe");
+  EXPECT_PRED2(has, why("flags==-1"), "Write what its bits are: 0xffffffff");
+  EXPECT_PRED2(has, why("flags==0x100000000"), "is a number of 32 bits, and \"0x100000000\" is beyond");
+  EXPECT_PRED2(has, why("flags&0x100000000"), "is beyond");
+  EXPECT_PRED2(has, why("mode==4294967295"), "is beyond what one with a sign can be");
+  EXPECT_PRED2(has, why("mode==-2147483649"), "is beyond");
+  EXPECT_EQ(why("mode==-2147483648"), "does not hold");
+  EXPECT_PRED2(has, why("sync==2"), "true or false, and \"2\" is neither");
+  EXPECT_PRED2(has, why("count==true"), "count is a number, and \"true\" is none");
+  EXPECT_PRED2(has, why("count==NULL"), "and \"NULL\" is none");
+  EXPECT_PRED2(has, why("ret==EEXIST"), "and \"EEXIST\" is none / Errors are negative: -EEXIST");
   EXPECT_PRED2(has, why("mode==FSAT"),
                "a value of an enumeration, and \"FSAT\" is none / Write a number, or SLOW, FAST");
   EXPECT_PRED2(has, why("file==etc"), "file is a pointer, and \"etc\" is none");

@@ -19,6 +19,7 @@
 #include "support/byte_builder.hpp"
 #include "trace/call_frame.hpp"
 #include "trace/call_records.hpp"
+#include "trace/value_path.hpp"
 
 namespace kmt {
 namespace {
@@ -379,13 +380,11 @@ TEST_P(ProbeRecords, ValuesOfSeveralRecordsAreInTheirOrder) {
   EXPECT_EQ(values_at_entry(0x2000, 9),
             bytes().u16(3).text("abc").u16(4).u32(7).u16(kValueLeftOut).u16(4).u32(8).get());
   tell_numbers(0x2000, 7, 8);
-  EXPECT_EQ(values_at_entry(0x2000, 9),
-            bytes().u16(kValueLeftOut).u16(4).u32(7).u16(kValueLeftOut).u16(4).u32(8).get())
+  EXPECT_EQ(values_at_entry(0x2000, 9), bytes().u16(kValueLeftOut).u16(4).u32(7).u16(kValueLeftOut).u16(4).u32(8).get())
       << "the string was too long";
   tell_values(0x2000, "abc", 4, 4);
   tell_numbers(0x3000, 7, 8);
-  EXPECT_EQ(values_at_entry(0x3000, 9),
-            bytes().u16(kValueLeftOut).u16(4).u32(7).u16(kValueLeftOut).u16(4).u32(8).get())
+  EXPECT_EQ(values_at_entry(0x3000, 9), bytes().u16(kValueLeftOut).u16(4).u32(7).u16(kValueLeftOut).u16(4).u32(8).get())
       << "the string is of another call";
 }
 

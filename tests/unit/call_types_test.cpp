@@ -17,10 +17,12 @@
 
 #include "base/error.hpp"
 #include "support/made_types.hpp"
+#include "symbols/call_flags.hpp"
 #include "symbols/call_signatures.hpp"
 #include "symbols/call_types.hpp"
 #include "symbols/value_paths.hpp"
 #include "trace/call_records.hpp"
+#include "trace/value_path.hpp"
 
 namespace kmt {
 namespace {
@@ -261,6 +263,11 @@ TEST(CallTypes, FlagsAreNamed) {
   EXPECT_TRUE(is_failure(0x114));
   EXPECT_FALSE(is_failure(0));
   EXPECT_FALSE(is_failure(0x104));
+  const Btf::Stripped number = btf.strip(static_cast<std::uint32_t>(word));
+  EXPECT_EQ(flag_meaning("do_filp_open", "op->open_flag", number), FlagMeaning::opening);
+  EXPECT_EQ(flag_meaning("do_sys_openat2", "how->resolve", number), FlagMeaning::resolving);
+  EXPECT_EQ(gfp_text(named_flags(btf, FlagMeaning::resolving, "x86_64")->names, 0x14),
+            "RESOLVE_NO_SYMLINKS|RESOLVE_IN_ROOT");
   EXPECT_EQ(shown("kernel_wait", {0x41, 0x41, 3, 5}), "flags=0x41, faults=0x41 (WRITE|USER), few=3, dense=5");
   EXPECT_EQ(shown("vm_mmap_pgoff", {3, 0x22}),
             "prot=0x3 (PROT_READ|PROT_WRITE), flag=0x22 (MAP_PRIVATE|MAP_ANONYMOUS)");
@@ -285,6 +292,24 @@ TEST(CallTypes, WhatLiesBehindNullIsNoValue) {
   EXPECT_EQ(values.values.size(), 4u);
   EXPECT_EQ(value_texts(values), (std::vector<NamedText>{{"file", "NULL"}, {"name", "0x2"}, {"count", "3"}}));
   EXPECT_EQ(values_text(values), "file=NULL, name=0x2, count=3, ...");
+}
+
+TEST(CallTypes, WhatWasNotReadSaysWhy) {
+  const Machine machine;
+  const Btf btf(MadeFiles(machine).bytes);
+  const std::vector<RecordedFunction> recorded = {{"read_file", {{"name", true}, {"file->comm", true}}}};
+  const BtfSignatures signatures(btf, recorded, 64);
+  const auto with = [&](const ByteBuilder& values, std::uint64_t name = 2) {
+    return arguments(signatures, "read_file", abi_of(machine), {1, name, 3, 4, 0, 7}, values.get()).substr(10);
+  };
+  const std::string rest = ", count=3, flags=4, sync=false, mode=FAST, file->comm=";
+  const auto bytes = [&] { return ByteBuilder(machine); };
+  EXPECT_EQ(with(bytes().u16(kValueNotRead).u16(2).text("sh")), "name=0x2 (unreadable)" + rest + "\"sh\"");
+  EXPECT_EQ(with(bytes().u16(kValueNotRead).u16(2).text("sh"), 0), "name=NULL" + rest + "\"sh\"");
+  EXPECT_EQ(with(bytes().u16(kValueLeftOut).u16(2).text("sh")), "name=0x2 (not recorded)" + rest + "\"sh\"");
+  EXPECT_EQ(with(bytes().u16(kValueLeftOut)), "name=0x2 (not recorded)" + rest + "? (not recorded)");
+  EXPECT_EQ(with(bytes().u16(1).text("x")), "name=\"x\"" + rest + "? (not recorded)");
+  EXPECT_EQ(with(bytes()), "name=0x2" + rest + "?") << "nobody tried";
 }
 
 TEST(CallTypes, LateValuesTakeTheirPlace) {

@@ -321,6 +321,9 @@ TEST(TypedGraph, OwnEventsThroughAFile) {
       EXPECT_EQ(json["calls"][0]["result"], 4096);
       EXPECT_EQ(json["calls"][0]["read_late"], nlohmann::json::array());
       EXPECT_EQ(json["calls"][1]["read_late"], nlohmann::json({"name"}));
+      EXPECT_EQ(json["calls"][0]["unreadable"], nlohmann::json({"file->comm"}));
+      EXPECT_EQ(json["calls"][0]["left_out"], nlohmann::json::array());
+      EXPECT_EQ(json["functions"][0]["selected"], 2);
       EXPECT_EQ(json["calls"][1]["arguments"]["name"], "usr");
     }
   }

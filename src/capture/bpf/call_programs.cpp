@@ -310,9 +310,9 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
                     kMostTrampolinesAtAll));
   else
     error.hint(
-        "It takes Linux 5.19 or later with CONFIG_FPROBE (kprobe.multi), or CONFIG_FUNCTION_TRACER and "
-        "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry), as distributions build it; `--backend kprobe` takes "
-        "CONFIG_KPROBE_EVENTS");
+        "It takes CONFIG_FUNCTION_TRACER and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS (fentry, at functions of which "
+        "the kernel describes the types), or Linux 5.19 or later with CONFIG_FPROBE (kprobe.multi, at any), as "
+        "distributions build it; `--backend kprobe` takes CONFIG_KPROBE_EVENTS");
   throw error;
 }
 

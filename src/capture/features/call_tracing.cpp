@@ -32,11 +32,16 @@ struct NeededOption {
   std::string_view purpose;
 };
 
+// Either of them is enough for a function.
+constexpr std::string_view kDirectCalls = "DYNAMIC_FTRACE_WITH_DIRECT_CALLS";
+constexpr std::string_view kManyProbes = "FPROBE";
+
 constexpr std::array kNeeded = {
     NeededOption{"FUNCTION_TRACER", "", "tracing functions"},
     NeededOption{"DYNAMIC_FTRACE", "", "tracing some of them only"},
     NeededOption{"DEBUG_INFO_BTF", "bpf", "BPF"},
-    NeededOption{"FPROBE", "bpf", "BPF at many functions"},
+    NeededOption{kDirectCalls, "bpf", "BPF at few functions"},
+    NeededOption{kManyProbes, "bpf", "BPF at any"},
     NeededOption{"FUNCTION_GRAPH_TRACER", "ftrace", "function_graph"},
     NeededOption{"KPROBE_EVENTS", "kprobe", "kprobe events"},
 };
@@ -51,6 +56,8 @@ std::string what_would_work(std::string_view backend, bool is_denied) {
   for (const NeededOption& needed : kNeeded) {
     if (backend != "auto" && !needed.backend.empty() && needed.backend != backend) continue;
     if (configuration && is_configured(*configuration, needed.option)) continue;
+    if (configuration && needed.option == kManyProbes && is_configured(*configuration, kDirectCalls)) continue;
+    if (configuration && needed.option == kDirectCalls && is_configured(*configuration, kManyProbes)) continue;
     options.push_back(fmt::format("CONFIG_{} ({})", needed.option, needed.purpose));
   }
   constexpr const char* kHost = "Where this is a container or sandbox the host may allow it";

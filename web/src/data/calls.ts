@@ -68,7 +68,7 @@ export function remarks(call: TracedCall): string[] {
   if (call.lost_events) said.push('events were lost');
   if (call.began_ns === null) said.push('begin not in the trace');
   if (call.ended_ns === null) said.push('end not in the trace');
-  if (call.error !== null) said.push('error');
+  if (call.failed ?? call.error !== null) said.push('error');
   if (call.inside_hidden) said.push('made calls that are not in this file');
   return said;
 }

@@ -254,6 +254,7 @@ export interface TracedCall {
   return_value: string | null;
   result: CallValue;
   error: number | null;
+  failed?: boolean;
   inside: Inside;
 }
 
