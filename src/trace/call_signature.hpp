@@ -129,8 +129,8 @@ struct CallAbi {
 };
 
 // The arguments of a call: of those that are strings, and of what else was recorded, the bytes in `recorded` (each a
-// u16 length and so many bytes; or what value_path.hpp has in its place), the others from `registers`. Values that were recorded are
-// behind the arguments. Any bytes may be given.
+// u16 length and so many bytes; or why there are none, as in value_path.hpp), the others from `registers`. Values that
+// were recorded are behind the arguments. Any bytes may be given.
 CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
                        Bytes recorded);
 // What was read when the call returned, into those: of each value its number among what was recorded and its size, a
