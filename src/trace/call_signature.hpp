@@ -101,15 +101,15 @@ struct CallValue {
   bool is_signed = false;
   bool is_hex = false;
   bool is_octal = false;
-  bool is_long = false;     // as of its type
-  bool is_late = false;     // read when the call returned: when it began it could not be
-  bool is_cut = false;      // a string that is as long as what is kept of one: there may be more of it
+  bool is_long = false;        // as of its type
+  bool is_late = false;        // read when the call returned: when it began it could not be
+  bool is_cut = false;         // a string that is as long as what is kept of one: there may be more of it
   bool is_unreadable = false;  // its memory could not be read: a string is the pointer to it then, else it is unknown
   bool is_left_out = false;    // likewise, since what was read with the call left no room for it
   bool is_failure = false;     // a result whose flags tell of an error
-  std::uint64_t bits = 0;   // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
-  std::string text;         // a string; the name of an enumeration's value; a structure as shown
-  std::string flags;        // of integers and enumerations: the names of their bits
+  std::uint64_t bits = 0;      // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
+  std::string text;            // a string; the name of an enumeration's value; a structure as shown
+  std::string flags;           // of integers and enumerations: the names of their bits
 };
 
 struct CallValues {

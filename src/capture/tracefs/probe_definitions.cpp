@@ -77,7 +77,8 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
   std::map<std::string, std::size_t> events;  // of values, by their names and types: all that share one have it
   for (const TracedFunction& function : functions) {
     // The same place as another one's, as old kernels see those without a name, is told from it by this.
-    const std::vector<Fetched> fetched = {{"func", fmt::format("\\{:#x}", function.address), word}, {"sp", "$stack", word}};
+    const std::vector<Fetched> fetched = {{"func", fmt::format("\\{:#x}", function.address), word},
+                                          {"sp", "$stack", word}};
     std::vector<Fetched> at_exit = fetched;
     std::vector<Fetched> at_entry = fetched;
     at_exit.push_back({"retval", fmt::format("%{}", machine.result), word});
