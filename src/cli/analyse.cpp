@@ -118,7 +118,8 @@ bool OpenedTrace::stream(EventStream& events, const bool& wanted) {
 
 void OpenedTrace::say_lack_of_calls() const {
   if (options_.call_paths && !has_calls())
-    fmt::print(stderr, "note: the trace holds no calls: ftrace's function_graph records them\n");
+    fmt::print(stderr,
+               "note: the trace holds no calls: kmemtrace graph FUNCTION and ftrace's function_graph record them\n");
 }
 
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {

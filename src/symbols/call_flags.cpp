@@ -62,11 +62,12 @@ constexpr Name kMapping[] = {
     {0x1000, "MAP_EXECUTABLE"},       {0x2000, "MAP_LOCKED"}, {0x4000, "MAP_NORESERVE"}, {0x8000, "MAP_POPULATE"},
     {0x10000, "MAP_NONBLOCK"},        {0x20000, "MAP_STACK"}, {0x40000, "MAP_HUGETLB"},  {0x80000, "MAP_SYNC"},
     {0x100000, "MAP_FIXED_NOREPLACE"}};
-// include/uapi/asm-generic/fcntl.h; the two bits of O_ACCMODE are a number.
+// include/uapi/asm-generic/fcntl.h, and of open_flag FMODE_EXEC of include/linux/fs.h; the two bits of O_ACCMODE are a
+// number.
 constexpr Name kOpening[] = {
-    {1, "O_WRONLY"},     {2, "O_RDWR"},           {0100, "O_CREAT"},       {0200, "O_EXCL"},     {0400, "O_NOCTTY"},
-    {01000, "O_TRUNC"},  {02000, "O_APPEND"},     {04000, "O_NONBLOCK"},   {04010000, "O_SYNC"}, {010000, "O_DSYNC"},
-    {020000, "O_ASYNC"}, {01000000, "O_NOATIME"}, {02000000, "O_CLOEXEC"}, {010000000, "O_PATH"}};
+    {1, "O_WRONLY"},     {2, "O_RDWR"},       {040, "__FMODE_EXEC"},   {0100, "O_CREAT"},       {0200, "O_EXCL"},
+    {0400, "O_NOCTTY"},  {01000, "O_TRUNC"},  {02000, "O_APPEND"},     {04000, "O_NONBLOCK"},   {04010000, "O_SYNC"},
+    {010000, "O_DSYNC"}, {020000, "O_ASYNC"}, {01000000, "O_NOATIME"}, {02000000, "O_CLOEXEC"}, {010000000, "O_PATH"}};
 constexpr Name kOpeningUsual[] = {{020200000, "O_TMPFILE"},
                                   {040000, "O_DIRECT"},
                                   {0100000, "O_LARGEFILE"},
