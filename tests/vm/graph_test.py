@@ -42,14 +42,16 @@ class Graph(unittest.TestCase):
 
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_empty_strings_are_strings(self):
-        self.assertIn('', [call['arguments']['filename'] for call in self.calls('empty.out')])
+        [arguments] = [call['arguments'] for call in self.calls('empty.out') if call['arguments']['filename'] == '']
+        self.assertEqual(0, arguments['how->flags'] & 3)  # O_RDONLY, read beside it
 
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_a_string_that_is_too_long_loses_no_call(self):
-        [written] = [call['arguments']['buf'] for call in self.calls('long.out')
-                     if call['arguments'] and call['arguments']['count'] == 8000]
+        [call] = [call for call in self.calls('long.out') if call['arguments'] and call['arguments']['count'] == 8000]
         # What does not fit into a page of the ring buffer has no place in it.
-        self.assertRegex(written, '^0x7' if BACKEND == 'kprobe' else r'^(y\\x0a){127}y$')
+        by_probes = BACKEND == 'kprobe'
+        self.assertRegex(call['arguments']['buf'], '^0x7' if by_probes else r'^(y\\x0a){127}y$')
+        self.assertEqual(['buf'], call['left_out' if by_probes else 'cut'])
 
     @unittest.skipUnless(BACKEND == 'bpf', 'ftrace reads no memory')
     def test_flags_have_names(self):
