@@ -83,7 +83,7 @@ if [ "$backend" = bpf ]; then
     sh -c 'echo >/tmp/made'
   graph where_shown do_sys_openat2 --where 'how->mode==0666' --json -- sh -c 'echo >/tmp/made'
 fi
-graph page vfs_read --html page.html -- cat /etc/hostname
+graph page vfs_read --html page.html -- sh /tmp/copy
 run flames 0 kmemtrace flamegraph kept.kmt --call-paths -o flames.svg
 run timeline 0 kmemtrace export kept.kmt --to perfetto -o timeline.pftrace
 run unknown 2 kmemtrace graph --backend "$backend" vfs_raed -- true
@@ -106,7 +106,7 @@ if [ "$backend" = kprobe ]; then
   wait $graph
   rm -r /tmp/kmemtrace-*  # the trace that nobody was going to keep
   grep -c "probe_entry_0" $tracing/kprobe_events >killed.probes
-  graph after_kill vfs_read --json --limit 0 -- cat /etc/hostname
+  graph after_kill vfs_read --json --limit 0 -- sh /tmp/copy
   cp $tracing/kprobe_events probes.left
 fi
 
