@@ -64,7 +64,7 @@ void add_free(Sheet& sheet, const KernelMemory& memory) {
   for (const MemoryZone& zone : memory.zones) on_cpus += zone.cpu_list_pages * memory.page_size;
   sheet.group("free", "free", "");
   sheet.part("buddy", "in the page allocator", sheet.meminfo("MemFree"), "meminfo: MemFree");
-  sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "zoneinfo: pagesets, count");
+  if (!memory.zones.empty()) sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "zoneinfo: pagesets, count");
   sheet.remark("unaccepted", "(not yet accepted)", sheet.meminfo("Unaccepted"), "meminfo: Unaccepted");
   sheet.remark("cma", "(in CMA areas)", sheet.meminfo("CmaFree"), "meminfo: CmaFree");
 }
@@ -92,9 +92,7 @@ Bytes hugetlb_bytes(const Sheet& sheet, const KernelMemory& memory) {
   return sheet.meminfo("HugePages_Total") * sheet.meminfo("Hugepagesize");
 }
 
-void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
-  const Bytes slab = sheet.meminfo("Slab");
-  if (caches.empty()) return sheet.line("slab", "slab", slab, "meminfo: Slab");
+void add_parts_of_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
   SlabCacheUse all;
   for (const SlabCacheUse& cache : caches) {
     all.in_use += cache.in_use;
@@ -102,12 +100,21 @@ void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
     all.padding += cache.padding;
     all.tails += cache.tails;
   }
-  sheet.group("slab", "slab", "meminfo: Slab");
   sheet.part("in-use", "objects in use", all.in_use, "slabinfo: active_objs");
   sheet.part("empty", "held but empty", all.free, "slabinfo: num_objs - active_objs");
-  sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
+  if (std::ranges::any_of(caches, [](const SlabCacheUse& cache) { return cache.attributes != nullptr; }))
+    sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
   sheet.part("tails", "waste at the ends of slabs", all.tails, "slabinfo: num_slabs - num_objs");
-  sheet.last_part("large", "kmalloc above two pages", slab, "meminfo: Slab - slabinfo: num_slabs");
+  sheet.last_part("large", "kmalloc above two pages", sheet.meminfo("Slab"), "meminfo: Slab - slabinfo: num_slabs");
+}
+
+void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
+  if (caches.empty()) {
+    sheet.line("slab", "slab", sheet.meminfo("Slab"), "meminfo: Slab");
+  } else {
+    sheet.group("slab", "slab", "meminfo: Slab");
+    add_parts_of_slab(sheet, caches);
+  }
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
 }
 

@@ -69,20 +69,35 @@ std::string kernel_of(const KernelMemory& memory) {
   return memory.machine.empty() ? memory.release : fmt::format("{} {}", memory.release, memory.machine);
 }
 
-// Lines that only one has (of another kernel, or of a source that was missing) are there with 0.
-void align(std::vector<BalanceLine>& lines, const std::vector<BalanceLine>& others) {
-  std::size_t at = 0;
-  for (const BalanceLine& other : others) {
+// A line that a snapshot has not is 0 there (of another kernel, or a remark of nothing), but where the snapshot lacks a
+// file that the line is of: "vmstat: nr_zspages; meminfo: Zswap".
+std::optional<std::int64_t> bytes_of(const BalanceLine& line, const SnapshotResult& snapshot,
+                                     const SnapshotResult& other) {
+  const auto own = std::ranges::find(snapshot.sheet, line.id, &BalanceLine::id);
+  if (own != snapshot.sheet.end()) return own->bytes;
+  const std::string files = " " + line.source;
+  const auto& has = snapshot.memory.has;
+  const bool lacks_file = std::ranges::any_of(other.memory.has, [&](const std::string& name) {
+    return name != "recorder" && files.find(fmt::format(" {}:", name)) != std::string::npos &&
+           std::ranges::find(has, name) == has.end();
+  });
+  return lacks_file ? std::nullopt : std::optional<std::int64_t>(0);
+}
+
+std::vector<BalanceChange> compare_sheets(const SnapshotResult& a, const SnapshotResult& b) {
+  std::vector<BalanceLine> lines = a.sheet;
+  auto at = lines.begin();
+  for (const BalanceLine& other : b.sheet) {
     const auto found = std::ranges::find(lines, other.id, &BalanceLine::id);
-    if (found != lines.end()) {
-      at = static_cast<std::size_t>(found - lines.begin()) + 1;
-      continue;
-    }
-    BalanceLine none = other;
-    none.bytes = 0;
-    lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), std::move(none));
-    ++at;
+    at = (found != lines.end() ? found : lines.insert(at, other)) + 1;
   }
+  std::vector<BalanceChange> changes;
+  for (BalanceLine& line : lines) {
+    const auto before = bytes_of(line, a, b);
+    const auto after = bytes_of(line, b, a);
+    changes.push_back({std::move(line), before, after});
+  }
+  return changes;
 }
 
 // Without one of these lines what it tells of would seem to belong to nobody.
@@ -120,10 +135,7 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   result.b_unix_ns = b.memory.unix_ns;
   result.a_kernel = kernel_of(a.memory);
   result.b_kernel = kernel_of(b.memory);
-  result.a_sheet = a.sheet;
-  result.b_sheet = b.sheet;
-  align(result.a_sheet, b.sheet);
-  align(result.b_sheet, result.a_sheet);
+  result.sheet = compare_sheets(a, b);
   // What only one of them tells, or not all of, would look like a change.
   const auto of = [&](SnapshotPart part) -> std::vector<SnapshotChange> {
     const SnapshotAmounts before = amounts_of(part, a);

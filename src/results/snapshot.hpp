@@ -87,13 +87,19 @@ struct SnapshotChange {
   std::int64_t b = 0;
 };
 
+// A line of two balance sheets. Empty: that snapshot does not tell, since it lacks a file that the line comes from.
+struct BalanceChange {
+  BalanceLine line;  // of either of them: `bytes` means nothing here
+  std::optional<std::int64_t> a;
+  std::optional<std::int64_t> b;
+};
+
 struct SnapshotDiff {
   std::uint64_t a_unix_ns = 0;  // 0: not known
   std::uint64_t b_unix_ns = 0;
   std::string a_kernel;
   std::string b_kernel;
-  std::vector<BalanceLine> a_sheet;
-  std::vector<BalanceLine> b_sheet;  // the same lines in the same order
+  std::vector<BalanceChange> sheet;
   // By the size of the change; what did not change is left out.
   std::vector<SnapshotChange> caches;
   std::vector<SnapshotChange> vmalloc;

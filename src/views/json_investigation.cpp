@@ -125,21 +125,21 @@ Json to_json(const InvestigationFile& file) {
   return json;
 }
 
-Json to_json(const BalanceLine& a, const BalanceLine& b) {
+Json to_json(const BalanceChange& change) {
   Json json = Json::object();
-  json["id"] = a.id;
-  json["label"] = a.label;
-  json["depth"] = a.depth;
-  json["counted"] = a.counted;
-  json["before"] = a.bytes;
-  json["after"] = b.bytes;
+  json["id"] = change.line.id;
+  json["label"] = change.line.label;
+  json["depth"] = change.line.depth;
+  json["counted"] = change.line.counted;
+  json["before"] = change.a ? Json(*change.a) : Json(nullptr);
+  json["after"] = change.b ? Json(*change.b) : Json(nullptr);
   return json;
 }
 
 Json balance(const std::optional<SnapshotDiff>& diff) {
   if (!diff) return nullptr;
   Json json = Json::array();
-  for (std::size_t i = 0; i < diff->a_sheet.size(); ++i) json.push_back(to_json(diff->a_sheet[i], diff->b_sheet[i]));
+  for (const BalanceChange& change : diff->sheet) json.push_back(to_json(change));
   return json;
 }
 

@@ -231,15 +231,14 @@ std::string json_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   json["a"] = {{"taken_unix_ns", time_or_null(diff.a_unix_ns)}, {"kernel", text_or_null(diff.a_kernel)}};
   json["b"] = {{"taken_unix_ns", time_or_null(diff.b_unix_ns)}, {"kernel", text_or_null(diff.b_kernel)}};
   json["balance"] = Json::array();
-  for (std::size_t i = 0; i < diff.a_sheet.size(); ++i) {
-    const BalanceLine& line = diff.a_sheet[i];
+  for (const auto& [line, a, b] : diff.sheet) {
     Json one = Json::object();
     one["id"] = line.id;
     one["label"] = line.label;
     one["depth"] = line.depth;
     one["counted"] = line.counted;
-    one["a"] = line.bytes;
-    one["b"] = diff.b_sheet[i].bytes;
+    one["a"] = a ? Json(*a) : Json(nullptr);
+    one["b"] = b ? Json(*b) : Json(nullptr);
     json["balance"].push_back(std::move(one));
   }
   const std::pair<const char*, const std::vector<SnapshotChange>*> tables[] = {

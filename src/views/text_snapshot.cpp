@@ -242,15 +242,19 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   side("B", diff.b_kernel, diff.b_unix_ns);
   out += '\n';
   Table table{{{"Where it is", true}, {"A", false, 1}, {"B", false, 1}, {"Change"}}, {}};
-  for (std::size_t i = 0; i < diff.a_sheet.size(); ++i) {
-    const BalanceLine& a = diff.a_sheet[i];
-    const std::int64_t b = diff.b_sheet[i].bytes;
-    if (a.bytes == 0 && b == 0 && !style.raw) continue;
-    const auto growth = static_cast<std::int64_t>(static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a.bytes));
-    TableRow row{{line_label(a), signed_bytes(a.bytes, style), signed_bytes(b, style),
-                  growth == 0 && !style.raw ? "=" : signed_bytes(growth, style, true)}};
-    row.aside = !a.counted;
-    if (a.depth == 0) row.emphasis = Emphasis::heading;
+  const auto said = [&style](std::optional<std::int64_t> bytes) {
+    return bytes ? signed_bytes(*bytes, style) : "unknown";
+  };
+  for (const auto& [line, a, b] : diff.sheet) {
+    if (a == 0 && b == 0 && !style.raw) continue;
+    std::string change = "unknown";
+    if (a && b) {
+      const auto growth = static_cast<std::int64_t>(static_cast<std::uint64_t>(*b) - static_cast<std::uint64_t>(*a));
+      change = growth == 0 && !style.raw ? "=" : signed_bytes(growth, style, true);
+    }
+    TableRow row{{line_label(line), said(a), said(b), std::move(change)}};
+    row.aside = !line.counted;
+    if (line.depth == 0) row.emphasis = Emphasis::heading;
     table.rows.push_back(std::move(row));
   }
   out += to_text(table, style);

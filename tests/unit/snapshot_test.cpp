@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Snapshots: texts of made kernels, what they are parsed to, and how it is shown. Real ones are compared with sums of a
 // Python program in tests/oracle/snapshot_test.py.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -33,7 +35,7 @@ class Snapshots : public ::testing::Test {
  protected:
   void SetUp() override { set("meminfo", kMeminfo), set("slabinfo", kSlabinfo); }
   void set(const std::string& name, const std::string& text) {
-    std::erase_if(sample.texts, [&](const auto& known) { return known.first == name; });
+    remove(name);
     sample.texts.emplace_back(name, text);
   }
   SnapshotResult result() const { return take_stock(parse_snapshot(sample, 4096)); }
@@ -42,6 +44,15 @@ class Snapshots : public ::testing::Test {
       if (one.id == id) return one.bytes;
     ADD_FAILURE() << "no line " << id;
     return 0;
+  }
+
+  void remove(const std::string& name) {
+    std::erase_if(sample.texts, [&](const auto& known) { return known.first == name; });
+  }
+  static const BalanceChange& change_of(const SnapshotDiff& diff, const std::string& id) {
+    const auto found = std::ranges::find(diff.sheet, id, [](const BalanceChange& change) { return change.line.id; });
+    if (found == diff.sheet.end()) throw Error("no line " + id);
+    return *found;
   }
 
   StateSample sample;
@@ -137,19 +148,31 @@ TEST_F(Snapshots, DiffHasLinesThatOnlyOneHas) {
   const SnapshotResult with = result();
   for (const bool turned : {false, true}) {
     const SnapshotDiff found = turned ? diff(with, without) : diff(without, with);
-    ASSERT_EQ(found.a_sheet.size(), found.b_sheet.size());
-    bool has_cma = false;
-    for (std::size_t i = 0; i < found.a_sheet.size(); ++i) {
-      EXPECT_EQ(found.a_sheet[i].id, found.b_sheet[i].id);
-      if (found.a_sheet[i].id != "free.cma") continue;
-      has_cma = true;
-      EXPECT_EQ((turned ? found.a_sheet : found.b_sheet)[i].bytes, 40 * 1024);
-      EXPECT_EQ((turned ? found.b_sheet : found.a_sheet)[i].bytes, 0);
-    }
-    EXPECT_TRUE(has_cma);
+    const BalanceChange& cma = change_of(found, "free.cma");
+    EXPECT_EQ(turned ? cma.a : cma.b, 40 * 1024);
+    EXPECT_EQ(turned ? cma.b : cma.a, 0);
     ASSERT_EQ(found.caches.size(), 1u);
     EXPECT_EQ(found.caches[0].name, "new");
   }
+}
+
+TEST_F(Snapshots, DiffSaysWhatOneDoesNotTell) {
+  set("zoneinfo", "Node 0, zone      DMA\n  pages free     10\n  pagesets\n    cpu: 0\n              count: 3\n");
+  const SnapshotResult with = result();
+  remove("slabinfo"), remove("zoneinfo");
+  const SnapshotResult without = result();
+  const SnapshotDiff found = diff(without, with);
+  for (const char* const id : {"slab.in-use", "slab.large", "free.cpu-lists"}) {
+    EXPECT_FALSE(change_of(found, id).a) << id;
+    EXPECT_TRUE(change_of(found, id).b) << id;
+  }
+  EXPECT_EQ(change_of(found, "slab").a, 400 * 1024);
+  EXPECT_EQ(change_of(found, "slab.reclaimable").a, 80 * 1024);
+  const auto balance = nlohmann::json::parse(json_snapshot_diff(found, {}))["balance"];
+  EXPECT_TRUE(std::ranges::any_of(balance, [](const auto& line) {
+    return line["id"] == "free.cpu-lists" && line["a"].is_null() && line["b"] == 3 * 4096;
+  }));
+  EXPECT_NE(text_snapshot_diff(found, {}, {}).find("unknown"), std::string::npos);
 }
 
 TEST_F(Snapshots, WithoutATotalThereIsNoSheet) {

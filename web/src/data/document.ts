@@ -403,8 +403,8 @@ export interface BalanceChange {
   label: string;
   depth: number;
   counted: boolean;
-  before: number;
-  after: number;
+  before: number | null; // null: that snapshot does not tell
+  after: number | null;
 }
 
 export interface Investigation {

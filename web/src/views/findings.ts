@@ -185,6 +185,9 @@ function states(found: Investigation): HTMLElement {
 }
 
 function balance(rows: BalanceChange[]): HTMLElement {
+  const amount = (value: number | null): string => (value === null ? 'unknown' : signed(value, bytes));
+  const change = (row: BalanceChange): number | null =>
+    row.before === null || row.after === null ? null : row.after - row.before;
   return table<BalanceChange>({
     name: 'finding-balance',
     label: 'Where memory was at begin and end',
@@ -201,19 +204,19 @@ function balance(rows: BalanceChange[]): HTMLElement {
         key: 'before',
         title: 'Before',
         value: (row) => row.before,
-        text: (row) => signed(row.before, bytes).replace('+', ''),
+        text: (row) => amount(row.before).replace('+', ''),
       },
       {
         key: 'after',
         title: 'After',
         value: (row) => row.after,
-        text: (row) => signed(row.after, bytes).replace('+', ''),
+        text: (row) => amount(row.after).replace('+', ''),
       },
       {
         key: 'change',
         title: 'Change',
-        value: (row) => row.after - row.before,
-        text: (row) => signed(row.after - row.before, bytes),
+        value: change,
+        text: (row) => amount(change(row)),
       },
     ],
     empty: 'No snapshot.',
