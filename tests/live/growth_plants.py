@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs whose kernel memory grows, for the tests of `investigate`: each holds what it opens, some a second.
 
-growth_plants.py KIND [PER_SECOND]   KIND is pipes, sockets, epoll, keys, rings, pipe_data or none
+growth_plants.py KIND [PER_SECOND]   KIND is pipes, sockets, epoll, keys, messages, rings, pipe_data or none
 Prints "growing" when it has begun."""
 import ctypes
 import os
@@ -20,6 +20,7 @@ CALL_SITES = {
     'sockets': r'sk_prot_alloc|sk_alloc|sock_alloc|__sock_create|__sys_socket|unix_create|inet_create',
     'epoll': r'ep_alloc|do_epoll_create|epoll_create',
     'keys': r'key_alloc|key_create|user_preparse|add_key',
+    'messages': r'alloc_msg|load_msg|do_msgsnd|msgsnd',
     # Straight from the page allocator, of order 1 and 0.
     'rings': r'alloc_one_pg_vec_page|alloc_pg_vec|packet_set_ring',
     'pipe_data': r'pipe_get_page|pipe_write',
@@ -66,14 +67,37 @@ def make_key_holder():
     return hold_key
 
 
+def make_message_holder():
+    """Messages of SysV IPC that nobody receives, in a namespace that goes with the process."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    clone_newipc, ipc_private, size, in_a_queue = 0x08000000, 0, 900, 16
+    queues = []
+
+    def check(result, what):
+        if result < 0:
+            raise OSError(ctypes.get_errno(), what)
+        return result
+
+    check(libc.unshare(clone_newipc), 'unshare')
+    message = struct.pack('l', 1) + bytes(size)
+
+    def hold_message(number):
+        if number % in_a_queue == 0:
+            queues.append(check(libc.msgget(ipc_private, 0o600), 'msgget'))
+        return check(libc.msgsnd(queues[-1], message, ctypes.c_size_t(size), 0), 'msgsnd')
+
+    return hold_message
+
+
 def main():
     kind = sys.argv[1]
     per_second = float(sys.argv[2]) if len(sys.argv) > 2 else 200
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    hold = {'pipes': hold_pipe, 'sockets': hold_socket, 'epoll': hold_epoll,
-            'rings': hold_ring, 'pipe_data': hold_pipe_data,
-            'none': lambda _: os.close(os.dup(1))}.get(kind) or make_key_holder()
+    makers = {'keys': make_key_holder, 'messages': make_message_holder}
+    hold = makers[kind]() if kind in makers else {
+        'pipes': hold_pipe, 'sockets': hold_socket, 'epoll': hold_epoll, 'rings': hold_ring, 'pipe_data': hold_pipe_data,
+        'none': lambda _: os.close(os.dup(1))}[kind]
     held = []
     print('growing', flush=True)
     begin = time.monotonic()

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Does `investigate` find what was planted, and nothing where nothing was?
 
-investigate_rounds.py KMEMTRACE [ROUNDS] [SECONDS]
+investigate_rounds.py KMEMTRACE [ROUNDS] [SECONDS] [KIND,...]
 For each kind of plant so many rounds (default 20, of 15 seconds), with what else runs on the machine and a small
 workload of its own beside it, and as many without a plant. Prints a line a round and a table; exit status 1 where less
-than 19 of 20 plants were named first, or something was found without one."""
+than 19 of 20 plants were named first, or something was found without one. What wrong rounds saw is kept in the folder
+KEEP_WRONG of the environment, for `kmemtrace investigate --from`."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import growth_plants
 
@@ -65,20 +68,45 @@ def is_named_first(found, kind, pid):
     return (re.search(growth_plants.CALL_SITES[kind], named) is not None and first['processes'][0]['process'] == pid)
 
 
+def other_plants():
+    """Processes of other tests that make memory grow: what is found of them is not wrong."""
+    found = []
+    for name in os.listdir('/proc'):
+        try:
+            with open(f'/proc/{name}/cmdline', 'rb') as file:
+                arguments = file.read().split(b'\0')
+            if any(one.endswith(b'growth_plants.py') for one in arguments) and b'none' not in arguments:
+                found.append(int(name))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
 def describe(found):
     return '; '.join(f'{one["certainty"]} {one["function"]} ({one["call_site"]}) by {one["task"]} '
                      f'{one["processes"][0]["process"]} {one["growth"]["bytes_per_s"]:.0f} B/s'
                      for one in found['findings'][:3]) or 'nothing'
 
 
-def one_round(program, kind, seconds):
+def one_round(program, kind, seconds, number):
+    """Whether it was right, and a line of words; nothing where another test's plant grew beside it."""
+    if other_plants():
+        time.sleep(5)
+        return None
     plant = Plant(kind)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            found = investigate(program, os.path.join(folder, 'out'), seconds)
-        good = is_named_first(found, kind, plant.process.pid) if plant.process else found['verdict'] == 'no_growth'
+            output = os.path.join(folder, 'out')
+            found = investigate(program, output, seconds)
+            if set(other_plants()) - {plant.process.pid if plant.process else 0}:
+                return None
+            good = is_named_first(found, kind, plant.process.pid) if plant.process else found['verdict'] == 'no_growth'
+            if not good and 'KEEP_WRONG' in os.environ:
+                shutil.copytree(output, os.path.join(os.environ['KEEP_WRONG'], f'{kind}-{number}'))
         cost = found['cost']
-        return good, f'{describe(found)}; {cost["cpu_seconds"]:.2f} s + {cost["kernel_cpu_seconds"]:.2f} s of CPU time'
+        recorded = found['recording']['seconds'] if found['recording'] else 0
+        return good, (f'{describe(found)}; recorded {recorded:.1f} s; {cost["cpu_seconds"]:.2f} s + '
+                      f'{cost["kernel_cpu_seconds"]:.2f} s of CPU time')
     finally:
         plant.end()
 
@@ -91,7 +119,9 @@ def main():
     good = dict.fromkeys(kinds, 0)
     for number in range(rounds):
         for kind in kinds:
-            right, words = one_round(program, kind, seconds)
+            while (done := one_round(program, kind, seconds, number + 1)) is None:
+                pass
+            right, words = done
             good[kind] += right
             print(f'{number + 1:3} {kind:8} {"right" if right else "WRONG"}  {words}', flush=True)
     bad = False
