@@ -34,6 +34,11 @@ std::string bytes_text(double bytes) {
   return humane_bytes(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kMost)));
 }
 
+bool may_grow(const Judgement& judgement) {
+  return std::ranges::any_of(judgement.findings,
+                             [](const GrowthFinding& finding) { return finding.certainty != Certainty::weak; });
+}
+
 // Of what surely grows, while no call site is surely to blame.
 std::string said_of_unnamed(const StateGrowth& state, const InvestigationResult& result) {
   const std::string name = state.name == kUnaccounted ? "what nobody accounts for"
@@ -42,10 +47,19 @@ std::string said_of_unnamed(const StateGrowth& state, const InvestigationResult&
   std::string words = fmt::format("The kernel's memory surely grows: {} by {}/s, from {} to {}", name,
                                   bytes_text(state.trend.bytes_per_s), bytes_text(state.first), bytes_text(state.last));
   if (!result.judgement.saw_allocations) return words + ". Its allocator was not found: allocations could not be seen.";
-  const bool may_be_known = std::ranges::any_of(
-      result.judgement.findings, [](const GrowthFinding& finding) { return finding.certainty != Certainty::weak; });
-  return words + (may_be_known ? ". No call site is surely to blame; what may be is below."
-                               : ". But its allocator was not found: no call site rises steadily as fast.");
+  return words + (may_grow(result.judgement)
+                      ? ". No call site is surely to blame; what may be is below."
+                      : ". But its allocator was not found: no call site rises steadily as fast.");
+}
+
+// What shows what the process of a finding holds: its open files, unless the kernel keeps that elsewhere.
+std::string what_is_held(const GrowthFinding& finding) {
+  const std::uint32_t process = finding.processes.front().process;
+  const auto enters = [&](std::string_view call) { return finding.entry.find(call) != std::string::npos; };
+  if (enters("sys_add_key") || enters("sys_request_key") || enters("sys_keyctl")) return "cat /proc/keys";
+  for (const char* const kind : {"msg", "sem", "shm"})
+    if (enters(fmt::format("sys_{}", kind))) return fmt::format("nsenter -t {} -i cat /proc/sysvipc/{}", process, kind);
+  return fmt::format("ls -l /proc/{}/fd | tail", process);
 }
 
 // Empty: it can.
@@ -57,6 +71,9 @@ std::string why_it_cannot_be_told(const InvestigationResult& result) {
   if (result.watched && result.seconds < kShortestToTell)
     return fmt::format("{}{:.1f} s are too short, {:.0f} s are the least",
                        result.cut_short.empty() ? "" : result.cut_short + ", and ", result.seconds, kShortestToTell);
+  if (judgement.followed == 0 && may_grow(judgement))
+    return fmt::format("what may grow is below, and it takes {} states of the kernel's memory or more to bear it out",
+                       Trend::kFewestValues);
   if (judgement.saw_allocations || judgement.saw_caches) return {};
   return !result.cut_short.empty()
              ? result.cut_short + ", when too little had been seen"
@@ -74,10 +91,9 @@ Conclusion conclude(const InvestigationResult& result) {
     return {Verdict::grows, said_of_unnamed(*state, result)};
   if (const std::string why = why_it_cannot_be_told(result); !why.empty())
     return {Verdict::cannot_tell, "It cannot be told whether anything grows: " + why + "."};
-  const bool any_likely = std::ranges::any_of(
-      judgement.findings, [](const GrowthFinding& finding) { return finding.certainty == Certainty::likely; });
-  return {Verdict::no_growth, any_likely ? "No growth for sure. What may grow is below."
-                                         : "No growth: nothing rose more than what comes and goes at random may do."};
+  return {Verdict::no_growth, may_grow(judgement)
+                                  ? "No growth for sure. What may grow is below."
+                                  : "No growth: nothing rose more than what comes and goes at random may do."};
 }
 
 std::vector<std::string> next_commands(const InvestigationResult& result) {
@@ -91,8 +107,8 @@ std::vector<std::string> next_commands(const InvestigationResult& result) {
   for (const GrowthFinding& finding : result.judgement.findings) {
     if (finding.certainty == Certainty::weak || commands.size() >= 4) continue;
     const FindingProcess& process = finding.processes.front();
-    if (is_live && process.process != 0) commands.push_back(fmt::format("ls -l /proc/{}/fd | tail", process.process));
-    if (is_plain(finding.function, "_."))
+    if (is_live && process.process != 0) commands.push_back(what_is_held(finding));
+    if (!result.no_calls && is_plain(finding.function, "_."))
       commands.push_back(fmt::format("kmemtrace graph {} -a -d 5s", finding.function));
   }
   if (result.conclusion.verdict == Verdict::grows && !result.judgement.found() && is_live)

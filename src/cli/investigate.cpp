@@ -47,8 +47,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Seconds: of less growth cannot be told, and of less than kShortestToTell not that there is none.
-constexpr double kShortest = 5;
 constexpr const char* kUsualDuration = "2m";
 constexpr int kCannotTellExitCode = 4;
 
@@ -209,9 +207,10 @@ int investigate_live(const Options& options) {
   LiveInvestigation request;
   const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
   request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;
-  if (request.seconds < kShortest) {
-    Error error(fmt::format("--for takes {:.0f}s or more: of less no growth can be judged", kShortest));
-    error.hint(fmt::format("That nothing grows takes {:.0f}s or more", kShortestToTell));
+  if (request.seconds < kShortestToTell) {
+    Error error(
+        fmt::format("--for takes {:.0f}s or more: of less it cannot be told whether anything grows", kShortestToTell));
+    error.hint("kmemtrace investigate --for 30s");
     throw error;
   }
   request.cpu_share = options.cpu / 100;
@@ -236,6 +235,7 @@ int investigate_live(const Options& options) {
   if (watched.interrupted) result.cut_short = "it was interrupted";
   result.narrowing = watched.evidence.narrowing;
   result.trace_seconds = watched.recorded_seconds;
+  result.no_calls = !plan.calls;
   result.unseen = plan.unseen;
   result.unseen.insert(result.unseen.end(), watched.unseen.begin(), watched.unseen.end());
   if (place.keeps_files()) {
@@ -263,7 +263,7 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
     result.unseen.push_back(
         {"how fast it changed", copied.no_times, "copy /proc/uptime with the other files, or say the time: --for 1h"});
   } else if (copied.states.size() > 1) {
-    evidence.states = states_over_time(copied.states, copied.page_size);
+    evidence.states = states_over_time(copied.states, copied.page_size, result.kernel);
     evidence.seconds = static_cast<double>(copied.states.back().ticks - copied.states.front().ticks) / 1e9;
   }
 }
@@ -279,6 +279,10 @@ int investigate_copies(const Options& options) {
   }
   InvestigationResult result;
   InvestigationEvidence evidence;
+  if (copied.after && !was_watched) {
+    result.kernel = copied.after->memory.release;
+    result.machine = copied.after->memory.machine;
+  }
   if (was_watched) {
     read_evidence(copied.evidence, result, evidence);
     if (result.trace_seconds == 0) copied.trace.clear();  // an older run's, or one that was not finished
@@ -286,10 +290,6 @@ int investigate_copies(const Options& options) {
     take_states(copied, evidence, result);
   }
   if (!was_watched || !options.threshold.empty()) evidence.threshold_bytes_per_s = threshold_of(options);
-  if (copied.after && !was_watched) {
-    result.kernel = copied.after->memory.release;
-    result.machine = copied.after->memory.machine;
-  }
   if (!copied.trace.empty()) {
     AnalyseOptions analysing;
     analysing.trace.files = {copied.trace};

@@ -3,36 +3,24 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <functional>
 #include <memory>
 #include <thread>
-#include <unordered_map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "analysis/conclusion.hpp"
-#include "analysis/heap_profile.hpp"
 #include "analysis/investigation.hpp"
-#include "analysis/memory_series.hpp"
-#include "analysis/sample_growth.hpp"
-#include "analysis/slabinfo_line.hpp"
-#include "analysis/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/text.hpp"
-#include "capture/bpf/heap.hpp"
 #include "capture/bpf/program_clock.hpp"
-#include "capture/features/bpf_support.hpp"
-#include "capture/features/capabilities.hpp"
-#include "capture/features/events.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
-#include "capture/sideband/process_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/investigate_events.hpp"
+#include "cli/investigate_samples.hpp"
 #include "cli/investigate_states.hpp"
 #include "cli/live_kernel.hpp"
 #include "cli/record_run.hpp"
@@ -50,136 +38,13 @@ constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
 constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
 constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not blind it
 constexpr double kProbeSeconds = 1;                   // until the rate of samples is known
-constexpr double kStates = 60;                        // samples of the kernel's account, at least
-constexpr double kMostStates = 400;
-constexpr double kMostSamplesPerSecond = 10e3;  // as the ring buffer takes while it is read ten times a second
-constexpr double kLongestState = 2;             // seconds, in short watches: so that Ctrl+C leaves enough of them
-constexpr double kFirstLook = 0.45;             // part of the time until it is decided what is recorded
+constexpr double kMostSamplesPerSecond = 10e3;        // as the ring buffer takes while it is read ten times a second
+constexpr double kFirstLook = 0.45;                   // part of the time until it is decided what is recorded
 constexpr double kLastLook = 0.75;
-constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
 
-// What is taken in the kernel, of CPU time: upper ends of what bench/watching and bench/overhead show on x86-64.
-constexpr double kSecondsOfASample = 4e-6;
-constexpr double kSecondsOfAnEvent = 0.4e-6;
-constexpr double kSecondsOfAStack = 1.6e-6;
-constexpr double kSecondsOfReading = 0.3e-6;  // an event of a recording, here
-constexpr double kMeasured = 0.15;            // seconds in which the kernel takes the time of its programs,
-constexpr double kNotMeasured = 2;            // and between those
-// What beginning and ending cost at any rate: loading programs, two snapshots, names; reading a recording, the page.
-constexpr double kFixedSeconds = 0.8;
-constexpr double kSecondsOfAState = 3e-3;
-constexpr double kSecondsAtTheEnd = 0.4;  // of these
-constexpr double kSecondsToRecord = 0.2;  // to begin a recording
+constexpr double kMeasured = 0.15;        // seconds in which the kernel takes the time of its programs,
+constexpr double kNotMeasured = 2;        // and between those
 constexpr double kPartForSamples = 0.25;  // of what may be taken
-
-std::uint64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
-double state_interval(double seconds) {
-  const double interval = std::clamp(seconds / kStates, 0.1, kLongestState);
-  return std::max(interval, seconds / kMostStates);
-}
-
-unsigned cpus_online() { return static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L)); }
-
-double most_cpu_seconds(const LiveInvestigation& request) {
-  return std::max(request.cpu_share * request.seconds * cpus_online(), 2 * kFixedSeconds);
-}
-
-// Where version 1 accounts memory, all are in the root of version 2, which BPF programs see.
-void name_memory_cgroups(GrowthSeen& seen) {
-  std::unordered_map<std::uint32_t, std::string> known;
-  for (GrowthGroup& group : seen.groups) {
-    if (group.cgroup != "/" || group.process == 0) continue;
-    const auto [found, is_new] = known.try_emplace(group.process);
-    if (is_new) found->second = memory_cgroup_of(group.process);
-    if (!found->second.empty()) group.cgroup = found->second;
-  }
-}
-
-// Samples, followed as long as they live.
-class Sampler {
- public:
-  Sampler(std::uint64_t mean_bytes, bool pages, LiveKernel& kernel, double seconds)
-      : mean_bytes_(mean_bytes),
-        pages_(pages),
-        begin_ns_(now_ns()),
-        begin_unix_ns_(unix_ns()),
-        growth_(mean_bytes, pages, kernel.symbols(), begin_ns_, seconds, static_cast<std::uint32_t>(::getpid()),
-                page_bytes()),
-        profile_(mean_bytes, kernel.symbols(), [&kernel](std::uint64_t id) { return kernel.cgroup_name(id); }),
-        kernel_(kernel),
-        watcher_(request_of(mean_bytes, pages), {[this](const HeapSample& sample) {
-                                                   growth_.add(sample);
-                                                   profile_.add(sample);
-                                                 },
-                                                 [this](const HeapSampleEnd& end) {
-                                                   growth_.end(end);
-                                                   profile_.end(end);
-                                                 }}) {
-    begin_ns_ = now_ns();  // loading the programs may have taken seconds
-    growth_.begin(begin_ns_);
-  }
-
-  void drain() { watcher_.drain(); }
-  std::uint64_t samples() const { return growth_.samples(); }
-  ProgramRuns runs() const { return watcher_.runs(); }
-  const SampleGrowth& growth() const { return growth_; }
-  std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
-  std::uint64_t begin_ns() const { return begin_ns_; }
-  std::uint64_t kernel_bytes() const { return watcher_.memory(); }
-  GrowthSeen seen() {
-    watcher_.drain();
-    if (watcher_.losses().ends > 0)
-      growth_.reconcile(now_ns(), [this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
-    GrowthSeen seen =
-        growth_.seen(now_ns(), LiveKernel::release(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); });
-    name_memory_cgroups(seen);
-    return seen;
-  }
-  HeapProfileForms forms() {
-    if (watcher_.losses().ends > 0)
-      profile_.reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
-    HeapProfileForms forms{profile_.result({HeapKey::stack}), profile_.drawn()};
-    HeapProfileFacts& facts = forms.result;
-    facts.kernel = LiveKernel::release();
-    if (pages_) facts.selection = "the whole machine, of pages those that no user has";
-    facts.start_unix_ns = begin_unix_ns_;
-    facts.duration_ns = now_ns() - begin_ns_;
-    facts.losses = watcher_.losses();
-    facts.memory = watcher_.memory();
-    facts.own_cpu_ns = own_cpu_ns();
-    static_cast<HeapProfileFacts&>(forms.drawn) = facts;
-    forms.drawn.mean_bytes = mean_bytes_;
-    forms.result.has_pages = forms.drawn.has_pages = pages_;
-    return forms;
-  }
-
- private:
-  static HeapRequest request_of(std::uint64_t mean_bytes, bool pages) {
-    HeapRequest request;
-    request.pages = request.no_movable_pages = pages;
-    request.mean_bytes = mean_bytes;
-    return request;
-  }
-  static std::uint64_t unix_ns() {
-    return static_cast<std::uint64_t>(
-        std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
-  }
-
-  std::uint64_t mean_bytes_;
-  bool pages_;
-  std::uint64_t begin_ns_;
-  std::uint64_t begin_unix_ns_;
-  SampleGrowth growth_;
-  HeapProfile profile_;
-  LiveKernel& kernel_;
-  HeapWatcher watcher_;
-};
 
 class Watch {
  public:
@@ -217,7 +82,7 @@ class Watch {
     watched_.after = collect_snapshot();
     write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
     watched_.written.emplace_back("after.kmt");
-    watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9, kernel_seconds(), measured_seconds_ > 0, cpus_online()};
+    watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9, kernel_seconds(), measured_seconds_ > 0, plan_.cpus};
     return std::move(watched_);
   }
 
@@ -254,7 +119,7 @@ class Watch {
     sampler_.reset();
     clock_.reset();
     try {
-      sampler_ = std::make_unique<Sampler>(mean_bytes, pages, kernel_, request_.seconds - seconds());
+      sampler_ = std::make_unique<InvestigationSamples>(mean_bytes, pages, kernel_, request_.seconds - seconds());
     } catch (const Error& error) {
       watched_.unseen.push_back({"samples of all slab allocations", error.what(), error.hint()});
     }
@@ -284,7 +149,7 @@ class Watch {
         {fmt::format("samples after {:.0f} s", seconds()),
          fmt::format("with the {:.1f} s of CPU time that may be taken they came no further: what is allocated here is "
                      "looked at for {:.1f} % of this machine's CPU time",
-                     most_cpu_, 100 * programs_per_s_ / cpus_online()),
+                     most_cpu_, 100 * programs_per_s_ / plan_.cpus),
          "--cpu lets it take more"});
     look_at_samples();
     end_samples();
@@ -334,7 +199,7 @@ class Watch {
     add_recorder(state, {.ring_buffers = recording_ ? kMostTraceBuffer : 0,
                          .bpf_maps = sampler_ ? sampler_->kernel_bytes() : 0});
     if (auto zones = try_read_file("/proc/zoneinfo")) state.texts.emplace_back("zoneinfo", std::move(*zones));
-    state.ticks = now_ns();
+    state.ticks = monotonic_ns();
     states_.push_back(std::move(state));
   }
 
@@ -364,7 +229,7 @@ class Watch {
     InvestigationEvidence evidence;
     evidence.seconds = seconds();
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
-    evidence.states = states_over_time(states_, watched_.kernel.page_size);
+    evidence.states = states_over_time(states_, watched_.kernel.page_size, watched_.kernel.release);
     if (sampler_) look_at_samples();
     evidence.samples = evidence_of_samples_;
     if (trace_begin_ns_ > samples_begin_ns_)
@@ -383,7 +248,7 @@ class Watch {
   LiveKernel kernel_;
   WatchedKernel watched_;
   Clock::time_point begin_ = Clock::now();
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<InvestigationSamples> sampler_;
   std::uint64_t earlier_samples_ = 0;
   std::optional<GrowthSeen> evidence_of_samples_;
   std::uint64_t samples_begin_ns_ = 0;
@@ -408,7 +273,8 @@ class Watch {
 double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto per_s = [this](const std::function<bool(const std::string&)>& counts) {
     const double begin = static_cast<double>(sampler_->begin_ns());
-    return sampler_->growth().allocations_of(counts) / std::max((static_cast<double>(now_ns()) - begin) / 1e9, 0.1);
+    return sampler_->growth().allocations_of(counts) /
+           std::max((static_cast<double>(monotonic_ns()) - begin) / 1e9, 0.1);
   };
   const auto is_kmalloc = [](const std::string& cache) { return cache.starts_with("kmalloc-"); };
   double events = per_s([&](const std::string& cache) { return narrowing.has(cache); });
@@ -448,70 +314,6 @@ Narrowing Watch::what_can_be_recorded(Narrowing narrowing) {
   return {};
 }
 
-std::string any_of(const char* field, const std::vector<std::string>& values) {
-  std::vector<std::string> terms;
-  terms.reserve(values.size());
-  for (const std::string& value : values) terms.push_back(fmt::format("{} == {}", field, value));
-  return fmt::format("{}", fmt::join(terms, " || "));
-}
-
-// Bytes of an object with padding, by slabinfo: what kernels that do not name caches where they allocate are asked for.
-std::vector<std::string> object_bytes(const std::vector<std::string>& caches, const StateSample& snapshot) {
-  std::vector<std::string> sizes;
-  for (const std::string_view line : split(text_of(snapshot, "slabinfo"), '\n'))
-    if (const auto cache = parse_slabinfo_line(line); cache && std::ranges::find(caches, cache->name) != caches.end())
-      sizes.push_back(fmt::format("{:.0f}", cache->object_bytes));
-  return sizes;
-}
-
-// The events of what the recording is narrowed to, each with its filter.
-void select_events(const Narrowing& narrowing, const std::string& tracefs, const StateSample& snapshot,
-                   RecordOptions& options) {
-  const std::vector<EventName> available = available_events(tracefs);
-  const auto add = [&](const char* name, const std::string& filter) {
-    const EventName event{std::string(name).substr(0, std::string_view(name).find(':')),
-                          std::string(name).substr(std::string_view(name).find(':') + 1)};
-    if (std::ranges::find(available, event) == available.end()) return;
-    options.events.emplace_back(name);
-    if (!filter.empty()) options.filters.push_back(fmt::format("{}:{}", name, filter));
-  };
-  const auto names_caches = [&](const char* event) {
-    const std::string format = try_read_file(fmt::format("{}/events/kmem/{}/format", tracefs, event)).value_or("");
-    return format.find(" name;") != std::string::npos;
-  };
-  if (!narrowing.caches.empty() || !narrowing.object_sizes.empty()) {
-    std::vector<std::string> quoted;
-    for (const std::string& cache : narrowing.caches) quoted.push_back('"' + cache + '"');
-    const std::string by_name = any_of("name", quoted);
-    std::vector<std::string> sizes = object_bytes(narrowing.caches, snapshot);
-    for (const std::uint64_t size : narrowing.object_sizes) sizes.push_back(std::to_string(size));
-    const bool is_named = !quoted.empty() && names_caches("kmem_cache_alloc");
-    // All objects of all caches would be too many.
-    if (const std::string allocated = is_named ? by_name : any_of("bytes_alloc", sizes); !allocated.empty()) {
-      add("kmem:kmem_cache_alloc", allocated);
-      add("kmem:kmem_cache_alloc_node", allocated);
-      add("kmem:kmem_cache_free", is_named && names_caches("kmem_cache_free") ? by_name : "");
-    }
-  }
-  if (!narrowing.sizes.empty()) {
-    std::vector<std::string> sizes;
-    for (const std::uint64_t size : narrowing.sizes) sizes.push_back(std::to_string(size));
-    add("kmem:kmalloc", any_of("bytes_alloc", sizes));
-    add("kmem:kmalloc_node", any_of("bytes_alloc", sizes));
-    add("kmem:kfree", "");
-  }
-  if (narrowing.pages) {
-    add("kmem:mm_page_alloc", "!(gfp_flags & 8)");  // __GFP_MOVABLE, of users' memory and the page cache
-    add("kmem:mm_page_free", "");
-    add("kmem:mm_page_free_batched", "");
-  }
-  if (options.events.empty())
-    throw Error("Before Linux 6.1 trace events name no cache, and without slabinfo its size is not known");
-  // Names and processes of tasks.
-  add("task:task_newtask", "");
-  add("task:task_rename", "");
-}
-
 void Watch::record_narrowed(const Narrowing& narrowing) {
   recorded_ = true;
   watched_.evidence.narrowing = narrowing;
@@ -533,7 +335,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
       return is_over() || recording_is_over();
     };
     steps.started = [this] {
-      trace_begin_ns_ = now_ns();
+      trace_begin_ns_ = monotonic_ns();
       recording_ = true;
     };
     steps.record = [&](const RecordHooks& hooks, const OpenSink&) {
@@ -564,33 +366,6 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
 }
 
 }  // namespace
-
-InvestigationPlan plan_investigation(const LiveInvestigation& request) {
-  InvestigationPlan plan;
-  plan.seconds = request.seconds;
-  plan.state_interval = state_interval(request.seconds);
-  plan.cpu_share = request.cpu_share;
-  plan.cpus = cpus_online();
-  plan.most_cpu_seconds = most_cpu_seconds(request);
-  const BpfSupport bpf = bpf_support();
-  plan.samples = bpf.missing.empty();
-  if (!plan.samples) plan.unseen.push_back({"samples of all slab allocations", bpf.missing, bpf.way_out});
-  const TracefsMount mount = find_tracefs();
-  plan.trace = mount.path.empty() ? mount.mountable : probe_capabilities(mount).can_record();
-  if (!plan.trace)
-    plan.unseen.push_back(
-        {"exact recordings", mount.path.empty() ? mount.reason : probe_capabilities(mount).why_not(), ""});
-  plan.trace_stacks = plan.trace && !plan.samples;
-  if (::access("/proc/slabinfo", R_OK) != 0)
-    plan.unseen.push_back({"the kernel's account of slab caches", "/proc/slabinfo cannot be read", "run it as root"});
-  if (!plan.samples && !plan.trace)
-    plan.unseen.push_back({"who allocates", "neither BPF programs nor trace events can be used here",
-                           "`kmemtrace list` says what is missing"});
-  const double states = request.seconds / plan.state_interval * kSecondsOfAState;
-  plan.least_cpu_seconds = kSecondsAtTheEnd + states + (plan.samples ? kFixedSeconds - kSecondsAtTheEnd : 0);
-  plan.kernel_bytes = (plan.samples ? 10u << 20 : 0) + (plan.trace ? kMostTraceBuffer : 0);
-  return plan;
-}
 
 WatchedKernel watch_kernel(const LiveInvestigation& request, const InvestigationPlan& plan) {
   outlive_write_signals();

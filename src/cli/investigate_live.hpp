@@ -6,22 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/profile_files.hpp"
+#include "cli/investigate_plan.hpp"
 #include "results/investigation.hpp"
 #include "trace/kernel_description.hpp"
 #include "trace/state_sample.hpp"
 
 namespace kmt {
-
-struct LiveInvestigation {
-  double seconds = 0;    // to watch
-  double cpu_share = 0;  // of the machine, at most
-  double threshold_bytes_per_s = 0;
-  std::string folder;  // for what is written
-};
-
-// By looking at what is permitted here.
-InvestigationPlan plan_investigation(const LiveInvestigation& request);
 
 struct WatchedKernel {
   InvestigationEvidence evidence;  // the trace is not read yet

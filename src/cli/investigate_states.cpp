@@ -2,18 +2,56 @@
 #include "cli/investigate_states.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "analysis/memory_series.hpp"
+#include "analysis/slabinfo_line.hpp"
 #include "analysis/snapshot.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "results/investigation.hpp"
 #include "snapshot/parse.hpp"
+#include "trace/kernel_release.hpp"
 
 namespace kmt {
 
-std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size) {
+namespace {
+
+bool names_caches(const std::string& release) {
+  const auto version = version_of(release);
+  return version && *version >= KernelVersion{6, 1};
+}
+
+// But those of kmalloc, which have names everywhere.
+std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states) {
+  std::map<std::uint64_t, MemorySeries> by_size;
+  for (const StateSample& state : states)
+    for (const std::string_view line : split(text_of(state, "slabinfo"), '\n')) {
+      const auto cache = parse_slabinfo_line(line);
+      if (!cache || cache->name.starts_with("kmalloc-") || !(cache->object_bytes >= 1 && cache->object_bytes < 1e9))
+        continue;
+      const auto bytes = static_cast<std::uint64_t>(cache->object_bytes);
+      MemorySeries& series = by_size[bytes];
+      if (series.name.empty()) series = {MemorySource::slabinfo_objects, objects_name(bytes), {}};
+      if (series.points.empty() || series.points.back().time_ns != state.ticks)
+        series.points.push_back({state.ticks, 0});
+      series.points.back().value += cache->active * cache->object_bytes;
+    }
+  std::vector<MemorySeries> all;
+  for (auto& [bytes, series] : by_size) all.push_back(std::move(series));
+  return all;
+}
+
+}  // namespace
+
+std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
+                                           const std::string& release) {
   std::vector<MemorySeries> all = memory_series_of(states, page_size);
+  if (!names_caches(release))
+    for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
   MemorySeries unaccounted{MemorySource::meminfo, std::string(kUnaccounted), {}};
   for (const StateSample& state : states) {
     if (text_of(state, "zoneinfo").empty()) continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "results/memory_series.hpp"
@@ -10,7 +11,9 @@
 
 namespace kmt {
 
-// Of samples by time, whose ticks are nanoseconds. With zoneinfo among their texts, also what nobody accounts for.
-std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
+// Of samples by time, whose ticks are nanoseconds. With zoneinfo among their texts, also what nobody accounts for. Of a
+// `release` that names no caches where it allocates (before Linux 6.1, or not known), also all objects of each size.
+std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
+                                           const std::string& release);
 
 }  // namespace kmt

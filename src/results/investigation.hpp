@@ -167,6 +167,7 @@ struct InvestigationPlan {
   bool samples = false;
   bool trace = false;
   bool trace_stacks = false;
+  bool calls = false;            // of kernel functions could be recorded: `kmemtrace graph`
   double state_interval = 0;     // seconds
   double most_cpu_seconds = 0;   // samples and recording end before it takes more
   double least_cpu_seconds = 0;  // what it takes at any rate
@@ -206,6 +207,7 @@ struct InvestigationResult {
   std::optional<InvestigationCost> cost;  // empty: of copies
   std::vector<InvestigationFile> files;   // that the numbers are in
   std::string folder;                     // of them; empty: none is kept
+  bool no_calls = false;                  // of kernel functions can be recorded here
   std::vector<std::string> next;          // commands to run
 };
 

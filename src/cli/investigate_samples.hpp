@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The samples of an investigation: drawn in the kernel, and followed as long as they live.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/heap_profile.hpp"
+#include "analysis/sample_growth.hpp"
+#include "capture/bpf/heap.hpp"
+#include "cli/live_kernel.hpp"
+#include "cli/profile_files.hpp"
+#include "results/investigation.hpp"
+
+namespace kmt {
+
+std::uint64_t monotonic_ns();
+
+class InvestigationSamples {
+ public:
+  // A sample in `mean_bytes`, of slab objects and, with `pages`, of pages that no user has; for so many seconds. Throws
+  // Error where BPF programs cannot be loaded.
+  InvestigationSamples(std::uint64_t mean_bytes, bool pages, LiveKernel& kernel, double seconds);
+
+  void drain() { watcher_.drain(); }
+  std::uint64_t samples() const { return growth_.samples(); }
+  ProgramRuns runs() const { return watcher_.runs(); }
+  const SampleGrowth& growth() const { return growth_; }
+  std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
+  std::uint64_t begin_ns() const { return begin_ns_; }
+  std::uint64_t kernel_bytes() const { return watcher_.memory(); }
+  GrowthSeen seen();
+  HeapProfileForms forms();  // for a file
+
+ private:
+  std::uint64_t mean_bytes_;
+  bool pages_;
+  std::uint64_t begin_ns_;
+  std::uint64_t begin_unix_ns_;
+  SampleGrowth growth_;
+  HeapProfile profile_;
+  LiveKernel& kernel_;
+  HeapWatcher watcher_;
+};
+
+}  // namespace kmt
