@@ -33,9 +33,10 @@ constexpr std::string_view kObjectsOf = "objects of ";  // as objects_name() beg
 
 struct Rise {
   Trend trend;
-  double bytes = 0;    // from the first to the last value
-  bool above = false;  // the threshold, steadily
-  bool sure = false;   // and as evenly as hardly one of `judged` random walks
+  double bytes = 0;        // from the first to the last value
+  double bytes_per_s = 0;  // of these: all that is known of too few values for a trend
+  bool above = false;      // the threshold, steadily
+  bool sure = false;       // and as evenly as hardly one of `judged` random walks
 };
 
 double needed_evenness(std::size_t judged) {
@@ -53,6 +54,7 @@ Rise rise_of(std::span<const double> values, double seconds_between, double thre
   if (values.size() < 2) return rise;
   rise.trend = trend_of(values, seconds_between);
   rise.bytes = values.back() - values.front();
+  rise.bytes_per_s = rise.bytes / (static_cast<double>(values.size() - 1) * seconds_between);
   const Trend& trend = rise.trend;
   rise.above = trend.growth == Growth::steady && trend.low > threshold && trend.late_bytes_per_s > threshold &&
                rise.bytes >= kLeastRise;
@@ -143,6 +145,9 @@ std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
   return all;
 }
 
+// Of all caches with objects of one size, which are states of their own, too.
+bool is_of_a_size(std::string_view name) { return name.starts_with(kObjectsOf); }
+
 // What follows the processes that run: no finding by itself.
 bool follows_processes(const StateSeries& series) {
   return series.name == "PageTables" || series.name == "KernelStack";
@@ -151,7 +156,7 @@ bool follows_processes(const StateSeries& series) {
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold) {
   std::vector<StateGrowth> grown;
   for (const StateSeries& series : states) {
-    if (series.values.front() == series.values.back()) continue;
+    if (series.values.front() == series.values.back() || is_of_a_size(series.name)) continue;
     const Rise rise = rise_of(series.values, series.seconds_between, threshold, states.size());
     const bool counts = !series.reclaimable && !follows_processes(series);
     grown.push_back({series.name, series.cache, series.values.front(), series.values.back(), rise.trend,
@@ -174,7 +179,7 @@ void add_cache(const std::string& cache, Narrowing& narrowing) {
     narrowing.pages = true;
   } else if (!is_slab_cache(cache)) {
     return;
-  } else if (cache.starts_with(kObjectsOf)) {
+  } else if (is_of_a_size(cache)) {
     if (narrowing.object_sizes.size() < kMostFilterTerms)
       narrowing.object_sizes.push_back(std::strtoull(cache.c_str() + kObjectsOf.size(), nullptr, 10));
   } else if (class_of(cache) == cache && cache.starts_with("kmalloc-") && !cache.starts_with("kmalloc-rcl-")) {
@@ -233,7 +238,7 @@ void narrow_by_states(const std::vector<StateSeries>& states, bool has_samples, 
   constexpr std::size_t kMost = 6;
   std::vector<std::pair<double, const StateSeries*>> rising;
   for (const StateSeries& series : states) {
-    if (series.reclaimable || follows_processes(series)) continue;
+    if (series.reclaimable || follows_processes(series) || is_of_a_size(series.name)) continue;
     const Trend trend = trend_of(series.values, series.seconds_between);
     if (has_samples && series.cache && trend.evenness < kEvenness) continue;
     const double rise = series.values.back() - series.values.front();
@@ -298,6 +303,8 @@ class Judge {
   // Whether a cache of a good part of it surely grows by that account, and not mostly by others.
   // `plainly`: without anything else that shows it.
   bool surely_borne_out(const std::vector<FindingCache>& caches, bool plainly) const;
+  // Whether it differs by about as much where there are too few states to say more of it, as of two copies.
+  bool differs_as_much(const FindingCache& cache) const;
   std::vector<FindingCache> caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const;
   static void explain(const GrowthFinding& finding, std::vector<StateGrowth>& states);
   double left_out_bytes() const;
@@ -378,12 +385,23 @@ std::optional<bool> Judge::is_borne_out(const std::vector<FindingCache>& caches)
   std::optional<bool> borne_out;
   for (const FindingCache& cache : caches) {
     const auto rise = cache_rises_.find(account_of(cache.name));
-    if (rise == cache_rises_.end() || rise->second.trend.growth == Growth::too_few_points) continue;
+    if (rise == cache_rises_.end()) continue;
     const Trend& trend = rise->second.trend;
-    if (trend.bytes_per_s >= kEnoughOfRate * cache.bytes_per_s) return true;
+    const bool is_trend = trend.growth != Growth::too_few_points;
+    if ((is_trend ? trend.bytes_per_s : rise->second.bytes_per_s) >= kEnoughOfRate * cache.bytes_per_s) return true;
+    if (!is_trend) continue;
     if (trend.high < kAtMost * cache.bytes_per_s) borne_out = false;
   }
   return borne_out;
+}
+
+bool Judge::differs_as_much(const FindingCache& cache) const {
+  constexpr double kLeast = 0.5;
+  constexpr double kMost = 2;
+  const auto rise = cache_rises_.find(account_of(cache.name));
+  return rise != cache_rises_.end() && rise->second.trend.growth == Growth::too_few_points &&
+         rise->second.bytes_per_s >= kLeast * cache.bytes_per_s &&
+         rise->second.bytes_per_s <= kMost * cache.bytes_per_s;
 }
 
 std::vector<FindingCache> Judge::caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const {
@@ -430,9 +448,15 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
     say("By the kernel's own account this does not grow with it: others free as much");
     not_above(Certainty::likely);
   }
+  // Whatever else has objects of that size, and is freed on paths of its own, is taken for it.
+  if (is_of_a_size(finding.caches.front().name) && !borne_out.value_or(false)) {
+    say("This kernel names no caches where it allocates, and by its own account objects of that size do not grow so");
+    not_above(Certainty::likely);
+  }
   // The account does rise as much: whatever else moves in that hides only how evenly.
   const bool stands_alone =
-      sure_alone && !recorded && borne_out.value_or(false) && is_far_more_even(samples.trend, judged_);
+      sure_alone && is_far_more_even((recorded ? trace : samples).trend, judged_) &&
+      (recorded ? !evidence_.samples && differs_as_much(finding.caches.front()) : borne_out.value_or(false));
   if (!samples_agree && !account_agrees && !stands_alone) {
     say("It is too slow, or too short, for another source to bear it out: watch longer");
     not_above(Certainty::likely);

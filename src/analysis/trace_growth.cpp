@@ -9,6 +9,8 @@ namespace kmt {
 
 namespace {
 
+constexpr std::string_view kUnknown = "unknown";
+
 // In the order of keys_of_growth().
 enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder };
 
@@ -20,7 +22,7 @@ std::vector<std::string> stack_of(const KeyValue& where) {
   } else if (const auto* const site = std::get_if<CodeAddress>(&where)) {
     names.push_back(site->symbol);
   }
-  if (names.empty()) names.emplace_back("unknown");
+  if (names.empty()) names.emplace_back(kUnknown);
   return names;
 }
 
@@ -67,6 +69,8 @@ GrowthSeen trace_growth(const ReportResult& report) {
       }
       group.left_out = reason_to_leave_out(row);
       if (row.allocator == Allocator::pages) {
+        if (group.stack.front() == kUnknown)
+          group.left_out = "without stacks it is not known which pages are of slabs, and which of users";
         const PageOwner owner = find_page_owner(group.stack);
         if (owner.is_slab) {
           seen.groups.pop_back();

@@ -154,6 +154,36 @@ TEST(Investigation, SamplesAloneNeedTheKernelsAccount) {
   EXPECT_EQ(judgement.findings.front().certainty, Certainty::likely);
 }
 
+// Copies of two times, and a trace.
+TEST(Investigation, ADifferenceBearsOutWhatWasRecorded) {
+  InvestigationEvidence evidence = evidence_with_noise(2);
+  plant(evidence);
+  evidence.samples.reset();
+  for (MemorySeries& series : evidence.states) series.points = {series.points.front(), series.points.back()};
+  EXPECT_TRUE(judge(evidence).found());
+  InvestigationResult result;
+  for (MemorySeries& series : evidence.states)
+    series.points.back().value = series.points.front().value;  // others free as much
+  result.judgement = judge(evidence);
+  EXPECT_FALSE(result.judgement.found());
+  EXPECT_EQ(conclude(result).verdict, Verdict::cannot_tell);
+}
+
+// As before Linux 6.1.
+TEST(Investigation, ObjectsWithoutACacheNeedTheAccountOfTheirSize) {
+  InvestigationEvidence evidence = evidence_with_noise(8);
+  for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
+    seen->groups.push_back(group_of(kPipeFile, "objects of 256 B", "leaky", 4321, steady));
+  const Judgement alone = judge(evidence);
+  ASSERT_FALSE(alone.findings.empty());
+  EXPECT_EQ(alone.findings.front().certainty, Certainty::likely);
+  evidence.states.push_back(cache_series("objects of 256 B", steady));
+  const Judgement judgement = judge(evidence);
+  EXPECT_TRUE(judgement.found());
+  EXPECT_EQ(std::ranges::count(narrow(evidence).caches, "objects of 256 B"), 0);
+  EXPECT_EQ(std::ranges::count(judgement.states, "objects of 256 B", &StateGrowth::name), 0);
+}
+
 TEST(Investigation, RecordingsOfAMomentTellNothing) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   plant(evidence);
@@ -272,6 +302,20 @@ TEST(Investigation, AdvisesOnlyCommandsThatCanBeRun) {
   result.cost.reset();  // copies
   result.files = {{"summary.json", ""}};
   EXPECT_EQ(next_commands(result), (std::vector<std::string>{"kmemtrace graph do_pipe2.isra.0 -a -d 5s"}));
+}
+
+TEST(Investigation, AdvisesWhatShowsWhatIsHeldHere) {
+  InvestigationResult result;
+  result.cost.emplace();
+  result.no_calls = true;
+  GrowthFinding& finding = result.judgement.findings.emplace_back();
+  finding.certainty = Certainty::sure;
+  finding.function = "__key_create_or_update";
+  finding.processes.push_back({"leaky", 4321, "", 1, 1});
+  finding.entry = "__x64_sys_add_key";
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"cat /proc/keys"}));
+  finding.entry = "__x64_sys_msgsnd";
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"nsenter -t 4321 -i cat /proc/sysvipc/msg"}));
 }
 
 class Names : public SymbolNames {
