@@ -450,7 +450,7 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
   }
   // Whatever else has objects of that size, and is freed on paths of its own, is taken for it.
   if (is_of_a_size(finding.caches.front().name) && !borne_out.value_or(false)) {
-    say("This kernel names no caches where it allocates, and by its own account objects of that size do not grow so");
+    say("It is not known of which cache these objects are, and by the kernel's account none of that size grows so");
     not_above(Certainty::likely);
   }
   // The account does rise as much: whatever else moves in that hides only how evenly.

@@ -59,12 +59,12 @@ void SampleGrowth::change(Group& group, std::uint32_t step, double bytes) {
     group.changes.push_back({step, bytes});
 }
 
-void SampleGrowth::forget(const Live& object, std::uint64_t time_ns) {
+void SampleGrowth::forget(const Live& object, std::uint32_t step) {
   Group& group = groups_[object.group];
   --group.live;
   group.objects -= object.objects;
   group.bytes -= object.bytes;
-  change(group, step_of(time_ns), -object.bytes);
+  change(group, step, -object.bytes);
 }
 
 void SampleGrowth::add(const HeapSample& sample) {
@@ -93,29 +93,29 @@ void SampleGrowth::add(const HeapSample& sample) {
     group.pages = sample.pages;
   }
   Group& group = groups_[at->second];
-  const Live live{at->second, objects, objects * static_cast<double>(sample.allocated)};
+  const Live live{at->second, step_of(sample.time_ns), objects, objects * static_cast<double>(sample.allocated)};
   const auto [known, is_first] = live_.try_emplace(sample.pointer, live);
   if (!is_first) {
-    forget(known->second, sample.time_ns);
+    forget(known->second, known->second.step);  // its end was not seen
     known->second = live;
   }
   ++group.live;
   group.objects += live.objects;
   group.bytes += live.bytes;
-  change(group, step_of(sample.time_ns), live.bytes);
+  change(group, live.step, live.bytes);
 }
 
 void SampleGrowth::end(const HeapSampleEnd& end) {
   const auto at = live_.find(end.pointer);
   if (at == live_.end()) return;
-  forget(at->second, end.time_ns);
+  forget(at->second, step_of(end.time_ns));
   live_.erase(at);
 }
 
-void SampleGrowth::reconcile(std::uint64_t now_ns, const std::function<bool(std::uint64_t)>& lives) {
+void SampleGrowth::reconcile(const std::function<bool(std::uint64_t)>& lives) {
   std::erase_if(live_, [&](const auto& object) {
     const bool is_gone = !lives(object.first);
-    if (is_gone) forget(object.second, now_ns);
+    if (is_gone) forget(object.second, object.second.step);
     return is_gone;
   });
 }

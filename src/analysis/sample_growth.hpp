@@ -28,8 +28,9 @@ class SampleGrowth {
   void begin(std::uint64_t now_ns) { begin_ns_ = now_ns; }
   void add(const HeapSample& sample);
   void end(const HeapSampleEnd& end);
-  // Ends live samples of which `lives` does not know: for when ends were lost.
-  void reconcile(std::uint64_t now_ns, const std::function<bool(std::uint64_t)>& lives);
+  // Ends live samples of which `lives` does not know: for when ends were lost. Since nobody knows when they ended they
+  // are as if they had never lived: ending all of them now would leave a rise until now.
+  void reconcile(const std::function<bool(std::uint64_t)>& lives);
 
   // Until `end_ns`; `release` is the kernel's, by which paths without tracepoints are known.
   GrowthSeen seen(std::uint64_t end_ns, const std::string& release,
@@ -58,11 +59,12 @@ class SampleGrowth {
   };
   struct Live {
     std::uint32_t group;
+    std::uint32_t step;  // of its allocation
     double objects;
     double bytes;
   };
   std::uint32_t step_of(std::uint64_t time_ns) const;  // kSteps: after the last
-  void forget(const Live& object, std::uint64_t time_ns);
+  void forget(const Live& object, std::uint32_t step);
   static void change(Group& group, std::uint32_t step, double bytes);
 
   std::uint64_t mean_bytes_;

@@ -2,6 +2,7 @@
 #include "analysis/trace_growth.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/growth_clusters.hpp"
 
@@ -14,10 +15,11 @@ constexpr std::string_view kUnknown = "unknown";
 // In the order of keys_of_growth().
 enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder };
 
-std::vector<std::string> stack_of(const KeyValue& where) {
+// Of pages, the allocator's functions too: they tell what the pages are for, and find_page_owner() takes them away.
+std::vector<std::string> stack_of(const KeyValue& where, bool of_pages) {
   std::vector<std::string> names;
   if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&where)) {
-    for (const CodeAddress& code : telling_frames(*stack))
+    for (const CodeAddress& code : of_pages ? std::span<const CodeAddress>(*stack) : telling_frames(*stack))
       if (code.object.empty()) names.push_back(code.symbol);
   } else if (const auto* const site = std::get_if<CodeAddress>(&where)) {
     names.push_back(site->symbol);
@@ -61,7 +63,7 @@ GrowthSeen trace_growth(const ReportResult& report) {
     for (const GroupRow& row : table.rows) {
       if (!row.history || row.live_bytes == 0 || !row.knows_bytes) continue;
       GrowthGroup& group = seen.groups.emplace_back();
-      group.stack = stack_of(row.keys[kWhere]);
+      group.stack = stack_of(row.keys[kWhere], row.allocator == Allocator::pages);
       group.cache = cache_of(row);
       if (const auto* const task = std::get_if<TaskName>(&row.keys[kProcess])) {
         group.task = task->comm;

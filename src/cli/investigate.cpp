@@ -263,7 +263,7 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
     result.unseen.push_back(
         {"how fast it changed", copied.no_times, "copy /proc/uptime with the other files, or say the time: --for 1h"});
   } else if (copied.states.size() > 1) {
-    evidence.states = states_over_time(copied.states, copied.page_size, result.kernel);
+    evidence.states = states_over_time(copied.states, copied.page_size);
     evidence.seconds = static_cast<double>(copied.states.back().ticks - copied.states.front().ticks) / 1e9;
   }
 }

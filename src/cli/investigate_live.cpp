@@ -229,7 +229,7 @@ class Watch {
     InvestigationEvidence evidence;
     evidence.seconds = seconds();
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
-    evidence.states = states_over_time(states_, watched_.kernel.page_size, watched_.kernel.release);
+    evidence.states = states_over_time(states_, watched_.kernel.page_size);
     if (sampler_) look_at_samples();
     evidence.samples = evidence_of_samples_;
     if (trace_begin_ns_ > samples_begin_ns_)

@@ -25,7 +25,7 @@ inline constexpr double kSecondsOfAState = 3e-3;
 // What beginning and ending cost at any rate: loading programs, two snapshots, names; reading a recording, the page.
 inline constexpr double kFixedSeconds = 0.8;
 inline constexpr double kSecondsAtTheEnd = 0.4;  // of these
-inline constexpr double kSecondsToRecord = 0.2;  // to begin a recording
+inline constexpr double kSecondsToRecord = 0.4;  // to begin and to end a recording
 
 inline constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
 

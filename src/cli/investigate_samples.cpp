@@ -70,7 +70,7 @@ InvestigationSamples::InvestigationSamples(std::uint64_t mean_bytes, bool pages,
 GrowthSeen InvestigationSamples::seen() {
   watcher_.drain();
   if (watcher_.losses().ends > 0)
-    growth_.reconcile(monotonic_ns(), [this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
+    growth_.reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
   GrowthSeen seen =
       growth_.seen(monotonic_ns(), LiveKernel::release(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); });
   name_memory_cgroups(seen);

@@ -2,6 +2,7 @@
 #include "cli/investigate_states.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,16 +15,10 @@
 #include "base/text.hpp"
 #include "results/investigation.hpp"
 #include "snapshot/parse.hpp"
-#include "trace/kernel_release.hpp"
 
 namespace kmt {
 
 namespace {
-
-bool names_caches(const std::string& release) {
-  const auto version = version_of(release);
-  return version && *version >= KernelVersion{6, 1};
-}
 
 // But those of kmalloc, which have names everywhere.
 std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states) {
@@ -41,17 +36,18 @@ std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states
       series.points.back().value += cache->active * cache->object_bytes;
     }
   std::vector<MemorySeries> all;
-  for (auto& [bytes, series] : by_size) all.push_back(std::move(series));
+  for (auto& [bytes, series] : by_size)
+    if (std::ranges::adjacent_find(series.points, std::not_equal_to(), &MemorySeriesPoint::value) !=
+        series.points.end())
+      all.push_back(std::move(series));
   return all;
 }
 
 }  // namespace
 
-std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
-                                           const std::string& release) {
+std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size) {
   std::vector<MemorySeries> all = memory_series_of(states, page_size);
-  if (!names_caches(release))
-    for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
+  for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
   MemorySeries unaccounted{MemorySource::meminfo, std::string(kUnaccounted), {}};
   for (const StateSample& state : states) {
     if (text_of(state, "zoneinfo").empty()) continue;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "results/memory_series.hpp"
@@ -11,9 +10,8 @@
 
 namespace kmt {
 
-// Of samples by time, whose ticks are nanoseconds. With zoneinfo among their texts, also what nobody accounts for. Of a
-// `release` that names no caches where it allocates (before Linux 6.1, or not known), also all objects of each size.
-std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
-                                           const std::string& release);
+// Of samples by time, whose ticks are nanoseconds. With zoneinfo among their texts, also what nobody accounts for. And
+// all objects of each size that changes, for what was recorded without the names of caches.
+std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
 
 }  // namespace kmt

@@ -169,7 +169,7 @@ TEST(Investigation, ADifferenceBearsOutWhatWasRecorded) {
   EXPECT_EQ(conclude(result).verdict, Verdict::cannot_tell);
 }
 
-// As before Linux 6.1.
+// As in recordings before Linux 6.1.
 TEST(Investigation, ObjectsWithoutACacheNeedTheAccountOfTheirSize) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
@@ -377,6 +377,27 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
   ASSERT_EQ(group.live.size(), 4u);
   const std::vector<double> expected = {1, 2, 2, 3};
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(group.live[i], expected[i] * (64 << 10), 1) << i;
+}
+
+// Ended all at once, they would leave a rise until then.
+TEST(SampleGrowth, EndsThatWereLostLeaveNoRise) {
+  const Names names;
+  SampleGrowth growth(1, false, names, 0, 64, 99, 4096);
+  HeapSample sample;
+  sample.call_site = 1;
+  sample.cache = "filp";
+  sample.requested = sample.allocated = 256;
+  sample.followed = true;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    sample.pointer = 0x1000 + i;
+    sample.time_ns = i * 1'000'000'000;
+    growth.add(sample);
+  }
+  growth.reconcile([](std::uint64_t pointer) { return pointer == 0x1000; });
+  const GrowthSeen seen = growth.seen(60'500'000'000, "6.18.0", [](std::uint64_t) { return std::string(); });
+  ASSERT_EQ(seen.groups.size(), 1u);
+  EXPECT_EQ(seen.groups.front().seen, 1u);
+  for (const double live : seen.groups.front().live) EXPECT_NEAR(live, 256, 1);
 }
 
 TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {
