@@ -294,6 +294,8 @@ class Judge {
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, GrowthFinding& finding);
   // Of caches that the recording was not narrowed to, as much as falls to `seconds`.
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
+  // Whether it takes most of what a cache surely grows by, though of itself there are too few samples to tell.
+  bool is_named_by_account(const GrowthCluster& cluster, const Rise& samples) const;
   // By what samples say that it takes.
   bool is_mostly_recorded(const GrowthCluster& cluster) const;
   // Whether samples of the time before the recording bear out a rate; empty: too few to be expected.
@@ -327,6 +329,15 @@ std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, doubl
     copy.objects *= part;
   }
   return groups;
+}
+
+bool Judge::is_named_by_account(const GrowthCluster& cluster, const Rise& samples) const {
+  constexpr std::uint64_t kFewest = 8;  // samples
+  constexpr double kEvenness = 0.99;    // what was taken at once takes no part in what grows all the time
+  std::uint64_t seen = 0;
+  for (const GrowthGroup* const group : cluster.samples) seen += group->seen;
+  return seen >= kFewest && samples.bytes >= kLeastRise && samples.trend.evenness >= kEvenness &&
+         surely_borne_out(caches_of(cluster.samples, samples.trend.bytes_per_s), true);
 }
 
 bool Judge::is_mostly_recorded(const GrowthCluster& cluster) const {
@@ -532,7 +543,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   }
   // What was recorded and does not rise there has ended, or was chance; but a recording may be short.
   const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure) && is_mostly_recorded(cluster);
-  if (exact ? !trace.above : !samples.above) return std::nullopt;
+  if (exact ? !trace.above : !samples.above && !is_named_by_account(cluster, samples)) return std::nullopt;
   GrowthFinding finding;
   finding.entry = key.entry;
   finding.task = key.task;

@@ -61,7 +61,7 @@ def investigate(program, output, seconds, *options):
 
 def is_named_first(found, kind, pid):
     """Whether the first finding is sure, and names the plant's call site and process."""
-    if not found['found']:
+    if not found['found'] or not found['findings']:  # the kernel's account alone may show it
         return False
     first = found['findings'][0]
     named = ' '.join([first['call_site'], first['function']])

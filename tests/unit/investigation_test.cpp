@@ -184,6 +184,31 @@ TEST(Investigation, ObjectsWithoutACacheNeedTheAccountOfTheirSize) {
   EXPECT_EQ(std::ranges::count(judgement.states, "objects of 256 B", &StateGrowth::name), 0);
 }
 
+// Few samples rise in steps, and of their last half little can be told; the cache that they are of rises evenly.
+TEST(Investigation, TheAccountNamesWhoTakesWhatGrows) {
+  const double rate = 30'000;
+  const Course few = [](double seconds) { return 32'000 * std::floor(std::min(seconds, 10.0)); };
+  const auto evidence_of = [&](const std::string& cache, const Course& course) {
+    InvestigationEvidence evidence = evidence_with_noise(11);
+    evidence.trace.reset();
+    evidence.samples->groups.push_back(group_of(kPipe, "key_jar", "leaky", 4321, course));
+    evidence.samples->groups.back().seen = 10;
+    evidence.states.push_back(cache_series(cache, [&](double seconds) { return rate * seconds; }));
+    return judge(evidence);
+  };
+  const Judgement judgement = evidence_of("key_jar", few);
+  ASSERT_FALSE(judgement.findings.empty());
+  EXPECT_EQ(judgement.findings.front().certainty, Certainty::sure);
+  EXPECT_EQ(judgement.findings.front().processes.front().process, 4321u);
+  const auto names = [](const Judgement& one) {
+    return std::ranges::any_of(one.findings, [](const GrowthFinding& finding) {
+      return finding.certainty == Certainty::sure && finding.processes.front().process == 4321;
+    });
+  };
+  EXPECT_FALSE(names(evidence_of("kmalloc-192", few)));  // something else grows
+  EXPECT_FALSE(names(evidence_of("key_jar", [](double seconds) { return seconds < 3 ? 0 : 400'000; })));  // at once
+}
+
 TEST(Investigation, RecordingsOfAMomentTellNothing) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   plant(evidence);

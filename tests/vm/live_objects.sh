@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records what makes and keeps objects of kmalloc-512 and kmalloc-1k, and some of other caches: network namespaces,
+# Records what makes and keeps objects of kmalloc-512, kmalloc-1k and mnt_cache, and some of other caches: network namespaces,
 # control groups and mounts, of which some go again.
 set -eu
 cat >work.sh <<'WORK'
@@ -16,7 +16,8 @@ umount /tmp/mount5 /tmp/mount6
 rmdir /sys/fs/cgroup/kept5 /sys/fs/cgroup/kept6
 # What workers free, and RCU: until nothing was for three seconds, by the kernel's own account.
 counts() {
-  cat /sys/kernel/debug/slab/kmalloc-512/alloc_traces /sys/kernel/debug/slab/kmalloc-1k/alloc_traces |
+  cat /sys/kernel/debug/slab/kmalloc-512/alloc_traces /sys/kernel/debug/slab/kmalloc-1k/alloc_traces \
+    /sys/kernel/debug/slab/mnt_cache/alloc_traces |
     sed -n 's/ age=.*//p' | sort
 }
 same=0
