@@ -39,6 +39,7 @@ constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
 constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not blind it
 constexpr double kProbeSeconds = 1;                   // until the rate of samples is known
 constexpr double kMostSamplesPerSecond = 10e3;        // as the ring buffer takes while it is read ten times a second
+constexpr double kMostOfReader = 0.25;                // of a CPU: one thread reads samples, and the account beside them
 constexpr double kFirstLook = 0.45;                   // part of the time until it is decided what is recorded
 constexpr double kLastLook = 0.75;
 
@@ -183,7 +184,9 @@ class Watch {
   // Several times a second, whatever else goes on.
   void turn() {
     if (sampler_) {
+      const std::uint64_t begin_ns = own_cpu_ns();
       sampler_->drain();
+      reading_seconds_ += static_cast<double>(own_cpu_ns() - begin_ns) / 1e9;
       try {
         measure();
       } catch (const Error&) {  // as where that clock cannot be turned on
@@ -211,8 +214,10 @@ class Watch {
     const bool pages = programs_per_s_ * request_.seconds <= std::max(cpu_left(), 0.0) * 2;
     const double affordable =
         kPartForSamples * std::max(most_cpu_ - kFixedSeconds, most_cpu_ / 4) / request_.seconds / kSecondsOfASample;
-    const double allowed = std::min(affordable, kMostSamplesPerSecond);
-    const double rate = static_cast<double>(sampler_->samples()) / seconds();
+    const auto drawn = static_cast<double>(sampler_->samples());
+    const double readable = kMostOfReader * drawn / std::max(reading_seconds_, 1e-6);
+    const double allowed = std::max(std::min({affordable, kMostSamplesPerSecond, readable}), 1.0);
+    const double rate = drawn / seconds();
     const double wanted = static_cast<double>(kFirstMeanBytes) * rate / allowed;
     const auto mean = static_cast<std::uint64_t>(
         std::clamp(wanted, static_cast<double>(kFewestMeanBytes), static_cast<double>(kMostBytesApart)));
@@ -253,6 +258,7 @@ class Watch {
   std::optional<GrowthSeen> evidence_of_samples_;
   std::uint64_t samples_begin_ns_ = 0;
   bool tuned_ = false;
+  double reading_seconds_ = 0;  // CPU time, of samples until that
   std::unique_ptr<ProgramClock> clock_;
   double clock_begin_ = 0;  // when it was turned on, or will be; seconds
   ProgramRuns runs_begin_;
