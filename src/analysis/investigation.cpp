@@ -254,12 +254,23 @@ void narrow_by_states(const std::vector<StateSeries>& states, bool has_samples, 
 
 // ---- findings
 
+constexpr double kEnoughOfRate = 0.4;  // that a cache grows by
+
+// What keeps account of a cache of a finding.
+std::string account_of(const std::string& cache) {
+  if (cache == "vmalloc areas") return "VmallocUsed";
+  if (cache == "percpu memory") return "Percpu";
+  return cache.starts_with("pages") ? std::string(kUnaccounted) : cache;
+}
+
 class Judge {
  public:
   explicit Judge(const InvestigationEvidence& evidence) : evidence_(evidence), trace_(evidence.trace) {
     const double shortest =
         std::max(evidence.samples ? kShortestRecording * evidence.seconds : 0, kShortestRecordingSeconds);
     if (trace_ && trace_->seconds() < shortest) trace_.reset();
+    if (evidence.samples)
+      for (const GrowthGroup& group : evidence.samples->groups) sampled_bytes_[group.cache] += group.bytes;
     states_ = state_series(evidence.states);
     for (const StateSeries& series : states_)
       cache_rises_[series.name] =
@@ -291,7 +302,8 @@ class Judge {
 
  private:
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster, std::size_t judged);
-  Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, GrowthFinding& finding);
+  Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
+                         GrowthFinding& finding);
   // Of caches that the recording was not narrowed to, as much as falls to `seconds`.
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
   // Whether it takes most of what a cache surely grows by, though of itself there are too few samples to tell.
@@ -315,7 +327,8 @@ class Judge {
   std::optional<GrowthSeen> trace_;  // with stacks of samples
   std::vector<StateSeries> states_;
   std::map<std::string, Rise> cache_rises_;
-  std::size_t judged_ = 0;  // clusters
+  std::map<std::string, double> sampled_bytes_;  // that live, by cache
+  std::size_t judged_ = 0;                       // clusters
 };
 
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
@@ -332,12 +345,24 @@ std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, doubl
 }
 
 bool Judge::is_named_by_account(const GrowthCluster& cluster, const Rise& samples) const {
-  constexpr std::uint64_t kFewest = 8;  // samples
+  constexpr std::uint64_t kFewest = 5;  // samples
   constexpr double kEvenness = 0.99;    // what was taken at once takes no part in what grows all the time
+  constexpr double kMostOfCache = 0.5;
+  constexpr double kGoodPart = 0.3;      // of the cluster
+  constexpr double kLeastOfRate = 0.25;  // of so few samples the share tells more than the rate
   std::uint64_t seen = 0;
   for (const GrowthGroup* const group : cluster.samples) seen += group->seen;
-  return seen >= kFewest && samples.bytes >= kLeastRise && samples.trend.evenness >= kEvenness &&
-         surely_borne_out(caches_of(cluster.samples, samples.trend.bytes_per_s), true);
+  if (seen < kFewest || samples.bytes < kLeastRise || samples.trend.evenness < kEvenness) return false;
+  const double all = sum_of_bytes(cluster.samples);
+  return std::ranges::any_of(bytes_by_cache(cluster.samples), [&](const auto& of_cache) {
+    const auto& [cache, bytes] = of_cache;
+    const auto rise = cache_rises_.find(account_of(cache));
+    const double bytes_per_s = bytes / std::max(evidence_.samples->seconds(), 1e-9);
+    return rise != cache_rises_.end() && rise->second.sure && is_far_more_even(rise->second.trend, states_.size()) &&
+           bytes >= kGoodPart * all && bytes >= kMostOfCache * sampled_bytes_.at(cache) &&
+           bytes_per_s >= kLeastOfRate * rise->second.trend.bytes_per_s &&
+           rise->second.trend.bytes_per_s >= kEnoughOfRate * bytes_per_s;
+  });
 }
 
 bool Judge::is_mostly_recorded(const GrowthCluster& cluster) const {
@@ -366,15 +391,6 @@ std::optional<bool> Judge::began_before_trace(const GrowthCluster& cluster, doub
     return std::nullopt;
   const std::vector<double> live = sum_of(cluster.samples, samples.steps);
   return live[steps - 1] >= kLeastShare * expected;
-}
-
-constexpr double kEnoughOfRate = 0.4;  // that a cache grows by
-
-// What keeps account of a cache of a finding.
-std::string account_of(const std::string& cache) {
-  if (cache == "vmalloc areas") return "VmallocUsed";
-  if (cache == "percpu memory") return "Percpu";
-  return cache.starts_with("pages") ? std::string(kUnaccounted) : cache;
 }
 
 bool Judge::surely_borne_out(const std::vector<FindingCache>& caches, bool plainly) const {
@@ -429,7 +445,7 @@ std::vector<FindingCache> Judge::caches_of(const std::vector<const GrowthGroup*>
   return caches;
 }
 
-Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples,
+Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                               GrowthFinding& finding) {
   const auto say = [&finding](std::string reason) { finding.reasons.push_back(std::move(reason)); };
   const bool recorded = finding.exact;
@@ -439,9 +455,10 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
                  : "By samples it rises as evenly as hardly any of so many random walks does");
   else
     say("It rises, but what comes and goes at random may rise as evenly");
-  const bool account_agrees = surely_borne_out(finding.caches, false);
+  const bool account_agrees = by_account || surely_borne_out(finding.caches, false);
   // What surely grows by the kernel's account needs no more than somebody who steadily takes as much.
-  Certainty certainty = sure_alone || surely_borne_out(finding.caches, true) ? Certainty::sure : Certainty::weak;
+  Certainty certainty =
+      sure_alone || by_account || surely_borne_out(finding.caches, true) ? Certainty::sure : Certainty::weak;
   const auto not_above = [&certainty](Certainty most) { certainty = std::max(certainty, most); };
   const auto before = recorded ? began_before_trace(cluster, finding.trend.bytes_per_s) : std::nullopt;
   const bool samples_agree = before.value_or(false) && samples.trend.growth == Growth::steady;
@@ -543,7 +560,8 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   }
   // What was recorded and does not rise there has ended, or was chance; but a recording may be short.
   const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure) && is_mostly_recorded(cluster);
-  if (exact ? !trace.above : !samples.above && !is_named_by_account(cluster, samples)) return std::nullopt;
+  const bool by_account = !exact && is_named_by_account(cluster, samples);
+  if (exact ? !trace.above : !samples.above && !by_account) return std::nullopt;
   GrowthFinding finding;
   finding.entry = key.entry;
   finding.task = key.task;
@@ -564,7 +582,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   finding.function = common_function(with_others);
   finding.call_site = telling_site(finding.sites, finding.function);
   finding.caches = caches_of(groups, finding.trend.bytes_per_s);
-  finding.certainty = certainty_of(cluster, trace, samples, finding);
+  finding.certainty = certainty_of(cluster, trace, samples, by_account, finding);
   if (!others.empty())
     finding.reasons.emplace_back(
         "Not all of its caches were recorded: what samples say of the others is among its call sites");

@@ -39,6 +39,7 @@ constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
 constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not blind it
 constexpr double kProbeSeconds = 1;                   // until the rate of samples is known
 constexpr double kMostSamplesPerSecond = 10e3;        // as the ring buffer takes while it is read ten times a second
+constexpr double kPartForDrawing = 0.5;               // of what may be taken: most of what samples cost is empty runs
 constexpr double kMostOfReader = 0.25;                // of a CPU: one thread reads samples, and the account beside them
 constexpr double kFirstLook = 0.45;                   // part of the time until it is decided what is recorded
 constexpr double kLastLook = 0.75;
@@ -213,7 +214,7 @@ class Watch {
     // Pages are looked at where that lets slabs be looked at until the end.
     const bool pages = programs_per_s_ * request_.seconds <= std::max(cpu_left(), 0.0) * 2;
     const double affordable =
-        kPartForSamples * std::max(most_cpu_ - kFixedSeconds, most_cpu_ / 4) / request_.seconds / kSecondsOfASample;
+        kPartForDrawing * std::max(most_cpu_ - kFixedSeconds, most_cpu_ / 4) / request_.seconds / kSecondsOfASample;
     const auto drawn = static_cast<double>(sampler_->samples());
     const double readable = kMostOfReader * drawn / std::max(reading_seconds_, 1e-6);
     const double allowed = std::max(std::min({affordable, kMostSamplesPerSecond, readable}), 1.0);

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import growth_plants
@@ -82,6 +83,28 @@ def other_plants():
     return found
 
 
+class Bystanders(threading.Thread):
+    """Looks all the time whether plants of other tests grow."""
+
+    def __init__(self, own):
+        super().__init__()
+        self.own = own
+        self.seen = False
+        self.ended = threading.Event()
+
+    def run(self):
+        while not self.ended.wait(0.5):
+            self.seen = self.seen or any(process != self.own for process in other_plants())
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.join()
+
+
 def describe(found):
     return '; '.join(f'{one["certainty"]} {one["function"]} ({one["call_site"]}) by {one["task"]} '
                      f'{one["processes"][0]["process"]} {one["growth"]["bytes_per_s"]:.0f} B/s'
@@ -97,8 +120,9 @@ def one_round(program, kind, seconds, number):
     try:
         with tempfile.TemporaryDirectory() as folder:
             output = os.path.join(folder, 'out')
-            found = investigate(program, output, seconds)
-            if set(other_plants()) - {plant.process.pid if plant.process else 0}:
+            with Bystanders(plant.process.pid if plant.process else 0) as others:
+                found = investigate(program, output, seconds)
+            if others.seen:
                 return None
             good = is_named_first(found, kind, plant.process.pid) if plant.process else found['verdict'] == 'no_growth'
             if not good and 'KEEP_WRONG' in os.environ:
