@@ -55,6 +55,10 @@ bool is_begin_of_interrupt(std::string_view function) {
 constexpr std::array<std::string_view, 8> kOfPageTables = {"pte_alloc_one", "__pte_alloc",      "__pmd_alloc",
                                                            "__pud_alloc",   "__p4d_alloc",      "pgd_alloc",
                                                            "_pgd_alloc",    "do_anonymous_page"};
+// mm/filemap.c, mm/readahead.c, fs/buffer.c: of file systems' own files and block devices, which is not movable.
+constexpr std::array<std::string_view, 7> kOfPageCache = {
+    "__filemap_get_folio",     "filemap_alloc_folio", "pagecache_get_page", "__page_cache_alloc",
+    "page_cache_ra_unbounded", "grow_dev_folio",      "grow_dev_page"};
 // mm/slub.c, mm/slab.c, mm/slab_common.c
 constexpr std::array<std::string_view, 8> kOfSlabs = {"allocate_slab",        "new_slab",
                                                       "___slab_alloc",        "cache_grow_begin",
@@ -132,6 +136,7 @@ std::vector<std::string> own_stack(const std::vector<std::string>& stack) {
 PageOwner find_page_owner(std::vector<std::string>& stack) {
   PageOwner owner;
   if (passes_through(stack, kOfPageTables)) owner.left_out = "page tables of processes";
+  if (passes_through(stack, kOfPageCache)) owner.left_out = "page cache, which the kernel takes back";
   owner.is_slab = passes_through(stack, kOfSlabs);
   owner.is_vmalloc = passes_through(stack, kOfVmalloc);
   static const WrapperList wrappers = WrapperList::built_in();

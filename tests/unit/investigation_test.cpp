@@ -542,6 +542,8 @@ TEST(Investigation, PagesBelongToWhoAskedForThem) {
   EXPECT_TRUE(find_page_owner(slab).is_slab);
   std::vector<std::string> table = {"__alloc_pages+0x1", "pte_alloc_one+0x1", "__pte_alloc+0x1"};
   EXPECT_FALSE(find_page_owner(table).left_out.empty());
+  std::vector<std::string> directory = {"__filemap_get_folio+0x200", "bdev_getblk+0x1", "ext4_add_nondir+0x1"};
+  EXPECT_FALSE(find_page_owner(directory).left_out.empty());
   std::vector<std::string> area = {"__alloc_pages+0x1", "__vmalloc_node_range+0x1", "bpf_map_area_alloc+0x1"};
   EXPECT_TRUE(find_page_owner(area).is_vmalloc);
   // Linux 6.18: __vmalloc_area_node() is inlined, and what remains has another name.
