@@ -13,7 +13,7 @@ bool is_reclaimable_cache(const std::string& cache, const std::string& function)
   constexpr std::array kCaches = {"dentry",          "inode_cache",        "ext*_inode_cache", "xfs_inode",
                                   "btrfs_inode",     "f2fs_inode_cache",   "fuse_inode",       "nfs_inode_cache",
                                   "overlay_inode",   "proc_inode_cache",   "ovl_inode",        "buffer_head",
-                                  "radix_tree_node", "ext4_extent_status", "kmalloc-rcl-*"};
+                                  "radix_tree_node", "ext4_extent_status", "extent_status",    "kmalloc-rcl-*"};
   constexpr std::array kFunctions = {
       "__d_alloc",         "alloc_inode",      "ext*_alloc_inode",       "xfs_inode_alloc",   "btrfs_alloc_inode",
       "f2fs_alloc_inode",  "fuse_alloc_inode", "nfs_alloc_inode",        "ovl_alloc_inode",   "proc_alloc_inode",
