@@ -11,6 +11,7 @@
 #include "trace/gfp_flags.hpp"
 #include "trace/kernel_release.hpp"
 #include "trace/page_block.hpp"
+#include "trace/tracing_functions.hpp"
 
 namespace kmt {
 
@@ -91,7 +92,7 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
   switch (key) {
     case GroupKey::call_site: return event.call_site.value;
     case GroupKey::caller: return caller_of(event);
-    case GroupKey::stack: return event.stack.value;
+    case GroupKey::stack: return stack_of(event);
     case GroupKey::dso: return user_code_of(event, true);
     case GroupKey::user_symbol: return user_code_of(event, false);
     case GroupKey::task: return task_of({event.tid, task_info_.lives.life_at(event.tid, event.time_ns)}, event, true);
@@ -180,6 +181,22 @@ std::uint32_t Grouping::user_code_of(const Event& event, bool object) {
     known.function = text_id(frames.empty() ? "[kernel]" : code.symbol);
   }
   return object ? known.object - 1 : known.function;
+}
+
+// The first stack that differs from it in nothing but how the tracepoint was reached.
+std::uint32_t Grouping::stack_of(const Event& event) {
+  if (same_stack_.size() <= event.stack.value) same_stack_.resize(info_.stacks.size());
+  std::uint32_t& known = same_stack_[event.stack.value];
+  if (known == 0) {
+    std::span<const std::uint64_t> frames = info_.stacks[event.stack];
+    while (!frames.empty() && is_tracing_function(symbols_.name(frames.front()))) frames = frames.subspan(1);
+    const std::span<const std::uint64_t> user = info_.stacks.user(event.stack);
+    std::vector<std::uint64_t> words{frames.size()};
+    words.insert(words.end(), frames.begin(), frames.end());
+    words.insert(words.end(), user.begin(), user.end());
+    known = 1 + stacks_.try_emplace(std::move(words), event.stack.value).first->second;
+  }
+  return known - 1;
 }
 
 std::uint32_t Grouping::caller_of(const Event& event) {

@@ -100,6 +100,7 @@ class Grouping {
   std::uint32_t task_of(Process task, const Event& event, bool with_id);
   Process process_of(const Event& event) const;
   std::uint32_t text_id(std::string text);
+  std::uint32_t stack_of(const Event& event);
   std::uint32_t caller_of(const Event& event);
   std::uint32_t user_code_of(const Event& event, bool object);
   const char* interrupt_of(const Event& event) const;
@@ -137,7 +138,9 @@ class Grouping {
     std::uint32_t object = 0;  // 0: not asked for yet, else 1 + number in texts_
     std::uint32_t function = 0;
   };
-  std::vector<KnownCode> code_of_stack_;        // of the program's part
+  std::vector<KnownCode> code_of_stack_;   // of the program's part
+  std::vector<std::uint32_t> same_stack_;  // 0: not asked for yet, else 1 + number of the stack
+  std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
   std::vector<std::uint32_t> caller_of_stack_;  // 0: not asked for yet, else 1 + number of the address
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "trace/tracing_functions.hpp"
+
 namespace kmt {
 
 namespace {
@@ -11,8 +13,7 @@ namespace {
 // The frames of the tracing itself lie in front: that of the program, which may have any name or none, and behind it
 // those of what calls it and of the tracepoint.
 bool is_tracing(std::string_view function) {
-  return function.starts_with("bpf_") || function.starts_with("__bpf_") || function.starts_with("__traceiter_") ||
-         function.starts_with("trace_call_bpf") || function.starts_with("0x");
+  return is_tracing_function(function) || function.starts_with("bpf_") || function.starts_with("0x");
 }
 
 }  // namespace

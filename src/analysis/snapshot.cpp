@@ -107,9 +107,11 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   const auto has = [&](std::string_view name) { return find_number(memory.meminfo, name).has_value(); };
   if (!has("MemTotal")) return "The snapshot's meminfo has no line MemTotal";
   for (const std::string_view line : kLines)
-    if (!has(line)) return fmt::format("The snapshot's meminfo is not whole: it has no line {}", line);
+    if (!has(line))
+      return fmt::format("The snapshot's meminfo is not whole: it has no line {} with a possible number", line);
   // Both came with Linux 4.19 and 4.20.
-  if (has("KReclaimable") && !has("Percpu")) return "The snapshot's meminfo is not whole: it has no line Percpu";
+  if (has("KReclaimable") && !has("Percpu"))
+    return "The snapshot's meminfo is not whole: it has no line Percpu with a possible number";
   return std::nullopt;
 }
 
