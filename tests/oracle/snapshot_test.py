@@ -408,9 +408,13 @@ class Made(Case):
 
     def test_hostile_numbers_still_add_up(self):
         self.assert_adds_up(self.changed(Slab=2 ** 46 - 1, MemFree=2 ** 46 - 1, Cached=2 ** 46 - 1, Percpu=0))
-        result = self.changed(MemFree=2 ** 64 - 1)
+        result = self.changed(Mlocked=2 ** 64 - 1)
         self.assertEqual('meminfo', result['unknown_lines'][0]['source'])
-        self.assertNotIn('MemFree', result['meminfo'])
+        self.assertNotIn('Mlocked', result['meminfo'])
+
+    def test_an_impossible_number_that_the_sheet_needs_is_refused(self):
+        with self.assertRaisesRegex(AssertionError, 'exit 2: .*MemFree'):
+            self.changed(MemFree=2 ** 64 - 1)
 
     def test_a_page_size_that_is_not_usual(self):
         pages = self.before['meminfo']['MemFree'] // 65536
