@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What grows by the kernel's own account: slab caches and lines of /proc/meminfo.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/investigation.hpp"
+#include "results/memory_series.hpp"
+
+namespace kmt {
+
+inline constexpr std::string_view kObjectsOf = "objects of ";  // as objects_name() begins
+
+struct StateSeries {
+  std::string name;
+  bool cache = false;
+  bool reclaimable = false;
+  double seconds_between = 0;
+  std::vector<double> values;
+};
+
+// Caches by their classes, and those lines that tell of the kernel's own memory.
+std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
+// What changed, the largest rise first; sure above the threshold, bytes a second.
+std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);
+
+// The name that all kinds of a kmalloc size share, those of kmem_buckets_create() too (Linux 6.11); reclaimable ones
+// and those for DMA stay what they are.
+std::string class_of(const std::string& cache);
+// Of all caches with objects of one size, which are states of their own, too.
+bool is_of_a_size(std::string_view name);
+bool follows_processes(const StateSeries& series);  // that run: no finding by itself
+
+}  // namespace kmt
