@@ -21,6 +21,9 @@ struct Places {
 constexpr Places kPlaces64 = {0xffffffff81000000, 0xffffffffc0000000};
 constexpr Places kPlaces32 = {0xc1000000, 0xf0000000};
 
+// NULL, small constants, and what ends a stack in some kernels (ULONG_MAX): moved, they would tell by how much.
+constexpr std::uint64_t kNoCode = 4096;
+
 std::string line_of(const KallsymsLine& line, std::uint64_t address) {
   return fmt::format("{:016x} {} {}\n", address, line.type, line.rest);
 }
@@ -60,7 +63,7 @@ CodeLayout::CodeLayout(std::string_view kallsyms, unsigned word_bits, std::uint6
 }
 
 std::uint64_t CodeLayout::moved(std::uint64_t address) const {
-  if (address == 0) return 0;
+  if (address < kNoCode || address > mask_ - kNoCode) return address;
   const bool is_kernel = address >= begin_ && address <= end_;
   return (address + (is_kernel ? kernel_shift_ : module_shift_)) & mask_;
 }
@@ -115,7 +118,8 @@ std::string CodeLayout::module_changes(std::string_view text) const {
     } else if (line.starts_with("+ ")) {
       // + NOTICED BEFORE NAME BEGIN BYTES BUILD-ID
       std::size_t begin = 0;
-      for (int word = 0; word < 4 && begin != std::string_view::npos; ++word) begin = line.find(' ', begin) + 1;
+      for (int word = 0; word < 4 && begin != std::string_view::npos; ++word) begin = line.find(' ', begin + 1);
+      if (begin++ == std::string_view::npos) continue;
       const std::size_t end = line.find(' ', begin);
       if (end == std::string_view::npos) continue;
       if (const auto address = hexadecimal(line.substr(begin, end - begin)))

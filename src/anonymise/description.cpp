@@ -20,10 +20,10 @@ using Names = std::span<const std::string_view>;
 bool is_among(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 // Of the kernel's build, of its allocators, of losses: nothing of whose machine it is.
-constexpr std::array<std::string_view, 13> kNotesAsTheyAre = {
-    "recorder",        "recorded_at",       "some_cpus",    "kernel_version", "kernel_config",
-    "kernel_build_id", "module_build_ids",  "cpu_changes",  "suspended_ns",   "cpus_online",
-    "missed",          "refused_functions", "lost_mappings"};
+constexpr std::array<std::string_view, 15> kNotesAsTheyAre = {
+    "recorder",        "recorded_at",       "some_cpus",     "kernel_version", "kernel_config",
+    "kernel_build_id", "module_build_ids",  "cpu_changes",   "suspended_ns",   "cpus_online",
+    "missed",          "refused_functions", "lost_mappings", "recorder_tasks", "tasks_32_bit"};
 
 constexpr std::array<std::string_view, 12> kTextsAsTheyAre = {
     "meminfo", "vmstat",       "zoneinfo",  "slabinfo", "sockstat",     "buddyinfo",
@@ -73,6 +73,16 @@ std::string vmallocinfo(std::string_view text, const CodeLayout& code) {
       rest.remove_prefix(std::min(word.size() + 1, rest.size()));
     }
     return result;
+  });
+}
+
+// "found: ID TIMES CPU DETAIL", which may quote the trace.
+std::string without_details(std::string_view statistics) {
+  return each_line(statistics, [](std::string_view line) {
+    if (!line.starts_with("found: ")) return std::string(line);
+    std::size_t end = 0;
+    for (int word = 0; word < 4 && end != std::string_view::npos; ++word) end = line.find(' ', end + 1);
+    return std::string(line.substr(0, end));
   });
 }
 
@@ -132,6 +142,7 @@ TraceDescription anonymous(const TraceDescription& description, const Pseudonyms
   to.kernel.node_name = pseudonyms.host(to.kernel.node_name);
   to.uname = uname_of(to.kernel);
   to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms);
+  for (std::string& statistics : to.cpu_stats) statistics = without_details(statistics);
   to.kernel.printk_formats.clear();  // of trace_printk(), whose events are left out
   to.kernel.saved_cmdlines = saved_cmdlines(description.kernel.saved_cmdlines, pseudonyms);
   to.kernel.notes = notes(description.kernel.notes, pseudonyms, code, left_out);

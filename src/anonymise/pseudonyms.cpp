@@ -94,7 +94,7 @@ std::string Pseudonyms::path(std::string_view path) const {
     if (std::ranges::find(kKinds, word) != std::end(kKinds))
       result += word;
     else if (word.size() >= 32)  // a container's id, which is known by its length
-      while (result.size() < at + word.size()) result += id(word);
+      for (std::size_t digits = 0; digits < word.size() / 16 * 16; digits += 16) result += id(word);
     else
       result += fmt::format("{:08x}", hash(word) >> 32);
     at += word.size();

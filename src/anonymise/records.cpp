@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -28,8 +29,87 @@ void store_sized(std::uint8_t* at, unsigned size, std::uint64_t number, ByteOrde
   }
 }
 
+// Of fixed size, or a __data_loc.
+bool is_text_field(const FormatField& field) {
+  return field.is_string && !field.is_relative && (field.is_dynamic ? field.size == 4 : field.size > 0);
+}
+
 bool is_a_number(const FormatField& field) {
   return field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
+}
+
+// In whose events names of fields mean the same.
+constexpr std::string_view kSystems[] = {"kmem",   "percpu", "vmalloc", "task",         "sched",    "cgroup",
+                                         "module", "ftrace", "irq",     "raw_syscalls", "kmemtrace"};
+
+// Fields by their names. Numbers that tell nothing of the machine:
+constexpr std::string_view kNumbers[] = {"common_type",
+                                         "common_flags",
+                                         "common_preempt_count",
+                                         "common_pid",
+                                         "common_preempt_lazy_count",
+                                         "common_lock_depth",
+                                         "common_tgid",
+                                         "common_padding",
+                                         "common_migrate_disable",
+                                         "bytes_req",
+                                         "bytes_alloc",
+                                         "gfp_flags",
+                                         "node",
+                                         "accounted",
+                                         "order",
+                                         "migratetype",
+                                         "percpu_refill",
+                                         "cold",
+                                         "alloc_order",
+                                         "fallback_order",
+                                         "alloc_migratetype",
+                                         "fallback_migratetype",
+                                         "fragmenting",
+                                         "change_ownership",
+                                         "reserved",
+                                         "is_atomic",
+                                         "size",
+                                         "align",
+                                         "off",
+                                         "failed",
+                                         "nr_lazy",
+                                         "nr_lazy_max",
+                                         "pid",
+                                         "old_pid",
+                                         "tgid",
+                                         "prio",
+                                         "group_dead",
+                                         "parent_pid",
+                                         "child_pid",
+                                         "prev_pid",
+                                         "prev_prio",
+                                         "prev_state",
+                                         "next_pid",
+                                         "next_prio",
+                                         "clone_flags",
+                                         "oom_score_adj",
+                                         "dst_root",
+                                         "dst_level",
+                                         "dst_id",
+                                         "taints",
+                                         "refcnt",
+                                         "id",
+                                         "curr",
+                                         "member",
+                                         "vec",
+                                         "mm_id",
+                                         "depth",
+                                         "calltime",
+                                         "rettime",
+                                         "overrun"};
+constexpr std::string_view kCode[] = {"call_site", "ip", "func", "retaddr"};
+constexpr std::string_view kAddresses[] = {"ptr", "addr", "va_start", "base_addr", "page", "sp"};
+constexpr std::string_view kTasks[] = {"comm",       "oldcomm",   "newcomm",  "parent_comm",
+                                       "child_comm", "prev_comm", "next_comm"};
+
+bool is_among(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace
@@ -57,97 +137,42 @@ void RecordAnonymiser::describe(const TraceDescription& description) {
   sink_.describe(to);
 }
 
+RecordAnonymiser::Meaning RecordAnonymiser::meaning_of(std::string_view field) {
+  if (is_among(kNumbers, field)) return Meaning::number;
+  if (is_among(kCode, field)) return Meaning::code;
+  if (is_among(kAddresses, field)) return Meaning::address;
+  if (is_among(kTasks, field)) return Meaning::task;
+  if (field == "pfn") return Meaning::frame;
+  if (field == "dst_path") return Meaning::path;
+  if (field == "filename") return Meaning::program;
+  if (field == "name") return Meaning::cache;  // a module's stays, too
+  if (field == "caller") return Meaning::callers;
+  return Meaning::blank;
+}
+
 // By their names, which mean the same in all of the kernel's memory, task and module events (include/trace/events,
 // Linux 2.6.29 to 6.18) and in what converters make of other formats.
 RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
-  static const std::map<std::string_view, Meaning> kMeanings = [] {
-    std::map<std::string_view, Meaning> meanings;
-    for (const char* const name : {"common_type",
-                                   "common_flags",
-                                   "common_preempt_count",
-                                   "common_pid",
-                                   "common_preempt_lazy_count",
-                                   "common_lock_depth",
-                                   "common_tgid",
-                                   "common_padding",
-                                   "common_migrate_disable",
-                                   "bytes_req",
-                                   "bytes_alloc",
-                                   "gfp_flags",
-                                   "node",
-                                   "accounted",
-                                   "order",
-                                   "migratetype",
-                                   "percpu_refill",
-                                   "cold",
-                                   "alloc_order",
-                                   "fallback_order",
-                                   "alloc_migratetype",
-                                   "fallback_migratetype",
-                                   "fragmenting",
-                                   "change_ownership",
-                                   "reserved",
-                                   "is_atomic",
-                                   "size",
-                                   "align",
-                                   "off",
-                                   "failed",
-                                   "nr_lazy",
-                                   "nr_lazy_max",
-                                   "pid",
-                                   "old_pid",
-                                   "tgid",
-                                   "prio",
-                                   "group_dead",
-                                   "parent_pid",
-                                   "child_pid",
-                                   "prev_pid",
-                                   "prev_prio",
-                                   "prev_state",
-                                   "next_pid",
-                                   "next_prio",
-                                   "clone_flags",
-                                   "oom_score_adj",
-                                   "dst_root",
-                                   "dst_level",
-                                   "dst_id",
-                                   "taints",
-                                   "refcnt",
-                                   "id",
-                                   "curr",
-                                   "member",
-                                   "vec",
-                                   "mm_id",
-                                   "depth",
-                                   "calltime",
-                                   "rettime",
-                                   "overrun"})
-      meanings[name] = Meaning::number;
-    for (const char* const name : {"call_site", "ip", "func", "retaddr"}) meanings[name] = Meaning::code;
-    for (const char* const name : {"ptr", "addr", "va_start", "base_addr", "page", "sp"})
-      meanings[name] = Meaning::address;
-    for (const char* const name : {"comm", "oldcomm", "newcomm", "parent_comm", "child_comm", "prev_comm", "next_comm"})
-      meanings[name] = Meaning::task;
-    meanings["pfn"] = Meaning::frame;
-    meanings["dst_path"] = Meaning::path;
-    meanings["filename"] = Meaning::program;
-    meanings["name"] = Meaning::cache;  // a module's stays, too
-    meanings["caller"] = Meaning::callers;
-    return meanings;
-  }();
-
   Plan plan;
+  const bool is_known = is_among(kSystems, format.system);
+  const bool is_user_stack = format.system == "ftrace" && format.name == "user_stack";
+  const bool is_a_stack = is_user_stack || (format.system == "ftrace" && format.name == "kernel_stack");
   for (const FormatField& field : format.fields) {
-    const auto found = kMeanings.find(field.name);
-    Meaning meaning = found == kMeanings.end() ? Meaning::blank : found->second;
+    Meaning meaning = meaning_of(field.name);
+    if (!is_known && !field.name.starts_with("common_")) meaning = Meaning::blank;
+    // In other systems' events it is a file's, a device's, a task's.
+    if (meaning == Meaning::cache && format.system != "kmem" && format.system != "module") meaning = Meaning::blank;
     const bool is_stack = meaning == Meaning::callers;
-    if (is_stack ? field.is_dynamic : is_text(meaning) ? !field.is_string : !is_a_number(field) || field.is_array)
+    if (is_stack           ? !is_a_stack || !field.is_array || field.is_dynamic
+        : is_text(meaning) ? !is_text_field(field)
+                           : !is_a_number(field) || field.is_array)
       meaning = Meaning::blank;
-    if (meaning == Meaning::callers && format.name == "user_stack") meaning = Meaning::user_callers;
-    if (format.name == "user_stack" && field.name == "tgid") plan.process = field;
+    if (meaning == Meaning::callers && is_user_stack) meaning = Meaning::user_callers;
+    if (is_user_stack && field.name == "tgid" && meaning == Meaning::number) plan.process = field;
     if (meaning == Meaning::blank)
       plan.blank.push_back(fmt::format("{}:{} {}", format.system, format.name, field.name));
-    plan.bytes = std::max<std::size_t>(plan.bytes, field.offset + (is_stack ? 0 : field.size));
+    plan.bytes = std::max<std::size_t>(
+        plan.bytes, field.offset + (meaning == Meaning::callers || meaning == Meaning::user_callers ? 0 : field.size));
     if (meaning != Meaning::blank) plan.fields.push_back({field, meaning});
   }
   // What grows is written behind the others, and a stack behind everything.
@@ -213,7 +238,7 @@ void RecordAnonymiser::rewrite_callers(const Plan& plan, const Field& field, std
           : 0;
   for (std::size_t at = field.place.offset; at + long_bytes_ <= record.size(); at += long_bytes_) {
     const std::uint64_t address = load_sized(record.data() + at, long_bytes_, order_);
-    rewritten_.resize(at + long_bytes_);
+    rewritten_.resize(std::max(rewritten_.size(), at + long_bytes_));
     store_sized(
         rewritten_.data() + at, long_bytes_,
         field.meaning == Meaning::callers ? code_->moved(address) : user_->moved(process, clock_.to_ns(ticks), address),

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "anonymise/code_layout.hpp"
@@ -63,6 +64,7 @@ class RecordAnonymiser : public RecordSink {
     std::vector<Field> fields;
   };
 
+  static Meaning meaning_of(std::string_view field);
   static bool is_text(Meaning meaning);
   static Plan plan_of(const EventFormat& format);
   bool rewrite(const Plan& plan, std::uint64_t ticks, Bytes record);

@@ -99,6 +99,9 @@ void print_left_out(const Options& options, const LeftOut& left_out) {
 PseudonymKey key_for(const Options& options) {
   if (options.key_file.empty()) return random_key();
   constexpr std::size_t kLeastBytes = 16;
+  std::error_code code;
+  if (!fs::is_regular_file(options.key_file, code))  // a device may have no end
+    throw Error(fmt::format("The key {} is no file", printable(options.key_file)));
   const std::string secret = read_file(options.key_file);
   if (secret.size() < kLeastBytes)
     throw Error(

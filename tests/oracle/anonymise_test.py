@@ -110,6 +110,9 @@ class Anonymous(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn('could be guessed', done.stderr)
         self.assertFalse(os.path.exists(self.path('a.kmt')))
+        done = run('convert', '--anonymise', '--key', '/dev/urandom', data('s390x/trace.dat'), self.path('a.kmt'))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('is no file', done.stderr)
 
 
 def sums(path):

@@ -71,6 +71,8 @@ TEST(Pseudonyms, CgroupsKeepTheirKind) {
   EXPECT_TRUE(container.ends_with(".scope"));
   EXPECT_EQ(container.find(id), std::string::npos);
   EXPECT_EQ(container.size(), std::string_view("/system.slice/docker-.scope").size() + id.size());
+  EXPECT_EQ(pseudonyms.path("/a/b/c/" + id).size(),
+            std::string_view("/12345678/12345678/12345678/").size() + id.size());
   const std::string service = pseudonyms.path("/system.slice/payroll.service");
   EXPECT_TRUE(service.starts_with("/system.slice/"));
   EXPECT_TRUE(service.ends_with(".service"));
@@ -92,6 +94,7 @@ TEST(CodeLayout, MovesTheKernelAndItsModules) {
   EXPECT_EQ(code.moved(0xffffffff9a401234), 0xffffffff81001234u);
   EXPECT_EQ(code.moved(0xffffffffc0a51010), 0xffffffffc0011010u);
   EXPECT_EQ(code.moved(0), 0u);
+  EXPECT_EQ(code.moved(~std::uint64_t{0}), ~std::uint64_t{0});  // ends a stack
   EXPECT_EQ(code.kallsyms(kKallsyms),
             "ffffffff81000000 T _text\n"
             "ffffffff81001230 t vfs_read\n"
@@ -136,6 +139,7 @@ TEST(UserLayout, CodeLiesAlikeInAllProcesses) {
   EXPECT_EQ(layout.moved(8, 100, 0x666600001234), here);
   EXPECT_EQ(layout.moved(9, 100, 0x555500001234), 1u);  // nothing is known of this process
   EXPECT_EQ(layout.moved(7, 100, 0), 0u);
+  EXPECT_EQ(layout.moved(7, 100, 0x7f10), 1u);  // in code that has no file, whose places would be addresses
 
   const UserMemory written = layout.memory(memory, Pseudonyms(kKey, 64));
   ASSERT_EQ(written.changes.size(), 3u);

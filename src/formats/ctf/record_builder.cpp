@@ -274,7 +274,9 @@ void RecordBuilder::put_array(const Field& field, const bt_field* value) {
 // In front of the addresses stands the process, or their number.
 Bytes RecordBuilder::stack_of(Stacks& stacks, const bt_field* value, std::optional<std::int32_t> process) {
   if (!stacks.head || !stacks.callers || bt_field_array_get_length(value) == 0) return {};
-  const std::size_t header = std::max({8u, stacks.callers->offset, stacks.head->offset + stacks.head->size});
+  const std::size_t header =
+      std::max<std::size_t>({8, stacks.callers->offset, std::size_t{stacks.head->offset} + stacks.head->size});
+  if (header > kMostBytes) return {};  // no kernel's format
   const std::uint64_t count = fitting(bt_field_array_get_length(value), (kMostBytes - header) / long_bytes_);
   std::swap(bytes_, stacks.record);  // numbers are put into bytes_
   bytes_.assign(header + count * long_bytes_, 0);

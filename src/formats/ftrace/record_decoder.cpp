@@ -453,7 +453,8 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   const auto is_other = [&](const PendingValues& values) {
     return values.plan == &plan || !is_same_call(values, plan, record);
   };
-  if (std::ranges::any_of(pending.values, is_other)) pending.values.clear();
+  constexpr std::size_t kMostOfACall = 256;  // no function has so many that are recorded
+  if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
   if (pending.values.empty()) pending.losses = info_.lost.size();
   pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
