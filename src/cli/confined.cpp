@@ -45,8 +45,9 @@ bool is_offline(const CLI::App& command) { return std::ranges::find(kOffline, co
 constexpr unsigned kReading[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER, CAP_SYSLOG};
 // Beside them: BPF programs and perf events, readers that go first, a port below 1024.
 constexpr unsigned kWatching[] = {CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_NET_BIND_SERVICE};
-// Beside them: mounting tracefs, counting what BPF programs cost, BTF of modules; mappings of all processes.
-constexpr unsigned kOpening[] = {CAP_SYS_ADMIN, CAP_SYS_PTRACE};
+// Beside them: mounting tracefs, counting what BPF programs cost, BTF of modules; mappings of all processes; memory of
+// maps and rings beyond the limits.
+constexpr unsigned kOpening[] = {CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_RESOURCE, CAP_IPC_LOCK};
 
 template <typename... Lists>
 std::vector<unsigned> all_of(const Lists&... lists) {

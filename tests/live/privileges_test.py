@@ -13,7 +13,7 @@ from recording import PROGRAM, LiveTest, wait_until
 
 # include/uapi/linux/capability.h
 NUMBERS = {'chown': 0, 'dac_override': 1, 'dac_read_search': 2, 'fowner': 3, 'net_bind_service': 10, 'sys_module': 16,
-           'sys_ptrace': 19, 'sys_admin': 21, 'sys_nice': 23, 'syslog': 34, 'perfmon': 38, 'bpf': 39}
+           'ipc_lock': 14, 'sys_ptrace': 19, 'sys_admin': 21, 'sys_nice': 23, 'sys_resource': 24, 'syslog': 34, 'perfmon': 38, 'bpf': 39}
 READING = {'chown', 'dac_override', 'dac_read_search', 'fowner', 'syslog'}
 WATCHING = READING | {'bpf', 'perfmon', 'sys_nice', 'net_bind_service'}
 
@@ -40,9 +40,10 @@ class Privileges(LiveTest):
         return process
 
     def expect(self, process, allowed):
-        """All threads soon have these capabilities and no others."""
+        """All threads soon have these capabilities, of those that this test has, and no others."""
+        allowed = {name for name in allowed if capabilities('self')[str(os.getpid())] >> NUMBERS[name] & 1}
         wait_until(lambda: process.poll() is not None or
-                   all(one & ~mask(allowed) == 0 for one in capabilities(process.pid).values()))
+                   all(one == mask(allowed) for one in capabilities(process.pid).values()))
         self.assertIsNone(process.poll())
 
     def test_watching(self):
@@ -57,7 +58,7 @@ class Privileges(LiveTest):
 
     def test_recording(self):
         process = self.begin('record', '-o', self.trace)
-        self.expect(process, WATCHING | {'sys_admin', 'sys_ptrace'})
+        self.expect(process, WATCHING | {'sys_admin', 'sys_ptrace', 'sys_resource', 'ipc_lock'})
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0)
