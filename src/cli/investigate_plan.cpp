@@ -28,8 +28,9 @@ unsigned cpus_online() { return static_cast<unsigned>(std::max(::sysconf(_SC_NPR
 
 }  // namespace
 
+// As much as two minutes of one percent of two CPUs: shorter runs have to see as much growth.
 double most_cpu_seconds(const LiveInvestigation& request) {
-  return std::max(request.cpu_share * request.seconds * cpus_online(), 2 * kFixedSeconds);
+  return std::max(request.cpu_share * request.seconds * cpus_online(), 3 * kFixedSeconds);
 }
 
 InvestigationPlan plan_investigation(const LiveInvestigation& request) {

@@ -77,8 +77,8 @@ class Investigate(LiveTest):
         self.assertTrue(found['cost']['measured'])
         slabs = next(state for state in found['states'] if state['name'] == 'SUnreclaim')
         self.assertGreater(len(slabs['series']) * slabs['step_seconds'], 18)
-        # 1.6 s are allowed at any rate; on a busy machine the end takes longer.
-        self.assertLess(found['cost']['cpu_seconds'] + found['cost']['kernel_cpu_seconds'], 3)
+        # 2.4 s are allowed at any rate; on a busy machine the end takes longer.
+        self.assertLess(found['cost']['cpu_seconds'] + found['cost']['kernel_cpu_seconds'], 3.8)
 
     def test_says_no_growth_without_any(self):
         self.plant('none')
