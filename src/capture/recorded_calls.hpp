@@ -28,6 +28,7 @@ struct RecordedCalls {
   std::vector<TracedFunction> functions;  // no two of one address
   CallTypes types;                        // goes into the trace
   CallTracer tracer = CallTracer::function_graph;
+  bool all_or_none = false;  // a back end that cannot see one of them refuses; else it leaves that one out
 };
 
 }  // namespace kmt

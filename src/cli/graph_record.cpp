@@ -31,6 +31,7 @@
 #include "symbols/kallsyms_lines.hpp"
 #include "symbols/traceable_functions.hpp"
 #include "trace/recorded_functions.hpp"
+#include "trace/refused_functions.hpp"
 #include "views/lines.hpp"
 
 namespace kmt {
@@ -149,6 +150,29 @@ RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<Trace
     if (at < prepared.functions.size()) traced.values = prepared.functions[at].values;
   }
   return calls;
+}
+
+// None of them stands for many.
+bool names_each(const std::vector<std::string>& patterns) {
+  return std::ranges::all_of(
+      patterns, [](const std::string& pattern) { return pattern.find_first_of("*?[") == std::string::npos; });
+}
+
+bool can_do_without_bpf(const std::string& tracefs, const CallNeeds& needs) {
+  try {
+    choose_call_backend_but_bpf(tracefs, "", needs);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// "10 of 11 functions"
+std::string recorded_count(const std::vector<TracedFunction>& functions, const KernelDescription& kernel) {
+  const auto note = kernel.notes.find("refused_functions");
+  const std::size_t refused = note == kernel.notes.end() ? 0 : parse_refused_functions(note->second).size();
+  if (refused == 0) return count_of(functions);
+  return fmt::format("{} of {}", functions.size() - std::min(refused, functions.size()), count_of(functions));
 }
 
 }  // namespace
@@ -274,6 +298,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   const bool compares_text = check_conditions(calls.types, functions, options.conditions, this_machine(tracefs));
   const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size()};
   CallBackend backend = choose_call_backend(tracefs, options.backend, needs);
+  calls.all_or_none = options.backend == "auto" && names_each(options.functions) && can_do_without_bpf(tracefs, needs);
 
   if (options.output.empty()) {
     folder_.emplace();
@@ -312,7 +337,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   print_summary(record_as, outcome, written, "Fewer functions, fewer tasks (-p, --cgroup) or --no-allocs");
   print_notes(outcome);
   if (!backend.why.empty()) outcome.call_backend_reason = backend.why;
-  say("Calls of {} were recorded by {}\n", count_of(request.calls.functions), outcome.call_backend);
+  say("Calls of {} were recorded by {}\n", recorded_count(request.calls.functions, outcome.recording.kernel),
+      outcome.call_backend);
   if (!outcome.call_backend_reason.empty()) say("{}", hanging("  ", outcome.call_backend_reason, {}));
   if (outcome.end == RecordEnd::cannot_write)
     throw Error(fmt::format("The recording ended early: {}", outcome.write_error))

@@ -295,6 +295,11 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
       refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), error.what());
       continue;
     }
+    if (calls.all_or_none && !state_->left_out.empty()) {
+      refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), in_words(state_->left_out));
+      state_.reset();
+      continue;
+    }
     state_->backend = name_of(ways[i]);
     state_->reason = !refused.empty()   ? fmt::format("this kernel refuses {}", refused)
                      : !against.empty() ? against
@@ -302,7 +307,8 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
     if (!state_->left_out.empty()) state_->reason += fmt::format("; not recorded: {}", in_words(state_->left_out));
     return;
   }
-  Error error(fmt::format("This kernel lets no BPF program see calls: {}", refused), ExitCode::unsupported);
+  Error error(fmt::format("This kernel lets BPF programs see no calls, or not of all of these functions: {}", refused),
+              ExitCode::unsupported);
   if (calls.functions.size() > kMostTrampolinesAtAll)
     error.hint(
         fmt::format("Narrow the names to at most {} functions. More at once takes Linux 5.19 or later built with "

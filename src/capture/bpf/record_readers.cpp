@@ -7,10 +7,10 @@
 #include <ctime>
 #include <utility>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "capture/ahead_of_others.hpp"
 
 namespace kmt {
 
@@ -22,7 +22,6 @@ constexpr std::chrono::microseconds kNap{100};
 constexpr std::chrono::microseconds kPause{4000};
 constexpr std::chrono::microseconds kShortPause{500};
 constexpr double kFilledQuickly = 0.2;  // of a ring between two looks
-constexpr int kReaderNice = -20;
 
 std::uint64_t now_ns() {
   timespec now{};
@@ -71,7 +70,7 @@ void RecordReaders::finish(std::string& error) {
 }
 
 void RecordReaders::run(Reader& reader) {
-  ::setpriority(PRIO_PROCESS, 0, kReaderNice);  // of this thread; where it is not permitted, it is a reader like others
+  const AheadOfOthers ahead;
   try {
     for (bool last_round = false; !last_round && !failed_;) {
       last_round = ending_;

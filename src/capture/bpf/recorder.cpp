@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "capture/ahead_of_others.hpp"
 #include "capture/bpf/kernel_btf.hpp"
 #include "capture/bpf/object.hpp"
 #include "capture/bpf/record_readers.hpp"
@@ -179,6 +180,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     return now;
   };
 
+  const AheadOfOthers ahead;  // no process is forked from here on
   const SteadyClock::time_point start = SteadyClock::now();
   take_sample(true);
   const std::uint64_t began_ns = now_ns();

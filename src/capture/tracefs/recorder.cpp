@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "capture/ahead_of_others.hpp"
 #include "capture/features/tsc_scale.hpp"
 #include "capture/sideband/kernel_changes.hpp"
 #include "capture/sideband/kernel_facts.hpp"
@@ -172,6 +173,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     return now;
   };
 
+  const AheadOfOthers ahead;  // no process is forked from here on
   const SteadyClock::time_point start = SteadyClock::now();
   readers.start();
   take_sample(true);

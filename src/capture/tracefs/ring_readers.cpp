@@ -11,10 +11,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "capture/ahead_of_others.hpp"
 
 namespace kmt {
 
@@ -28,7 +28,6 @@ constexpr int kPollMilliseconds = 100;  // pages of a quiet CPU are fetched that
 // A pause after each round where the kernel wakes readers for every single page (before buffer_percent counted for
 // poll(2), Linux 6.1).
 constexpr std::chrono::milliseconds kPause{2};
-constexpr int kReaderNice = -20;
 
 }  // namespace
 
@@ -132,7 +131,7 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
 }
 
 void RingReaders::run(Reader& reader) {
-  ::setpriority(PRIO_PROCESS, 0, kReaderNice);  // of this thread; where it is not permitted, it is a reader like others
+  const AheadOfOthers ahead;
   reader.tid = ::gettid();
   reader.tid.notify_all();
   phase_.wait(Phase::waiting);
