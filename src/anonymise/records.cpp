@@ -176,7 +176,8 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
     if (meaning != Meaning::blank) plan.fields.push_back({field, meaning});
   }
   // What grows is written behind the others, and a stack behind everything.
-  std::ranges::stable_partition(plan.fields, [](const Field& field) { return !field.place.is_dynamic; });
+  std::stable_partition(plan.fields.begin(), plan.fields.end(),
+                        [](const Field& field) { return !field.place.is_dynamic; });
   return plan;
 }
 
