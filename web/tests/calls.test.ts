@@ -86,5 +86,9 @@ test('remarks tell of interrupts, losses and what is cut off', () => {
     'error',
     'made calls that are not in this file',
   ]);
-  assert.deepEqual(remarks({ ...call('handle_mm_fault', null, 1, 2), failed: true }), ['error'], 'flags may tell of one');
+  assert.deepEqual(
+    remarks({ ...call('handle_mm_fault', null, 1, 2), failed: true }),
+    ['error'],
+    'flags may tell of one',
+  );
 });
