@@ -81,7 +81,8 @@ class Privileges(LiveTest):
         os.chmod(program, 0o755)
         three = '+bpf,+perfmon,+dac_read_search'
         done = subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', f'--inh-caps={three}',
-                               f'--ambient-caps={three}', program, 'record', '--backend', 'bpf', '-o', self.trace, '-d', '500ms'],
+                               f'--ambient-caps={three}', program, 'record', '--backend', 'bpf',
+                               '-o', self.trace, '--', 'ls', '-R', '/usr/share'],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         done = subprocess.run([PROGRAM, 'report', '--json', self.trace], stdout=subprocess.PIPE, check=True)

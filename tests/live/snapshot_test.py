@@ -51,6 +51,24 @@ def unaccounted():
 
 
 @unittest.skipIf(why_not_live() and not os.environ.get('KMEMTRACE_REQUIRE_LIVE'), why_not_live())
+def copy_slab_folder(to):
+    """/sys/kernel/slab as cp -r copies it, without what cannot be read."""
+    for folder in os.scandir('/sys/kernel/slab'):
+        if folder.is_symlink():
+            os.makedirs(to, exist_ok=True)
+            os.symlink(os.readlink(folder.path), os.path.join(to, folder.name))
+            continue
+        os.makedirs(os.path.join(to, folder.name))
+        for name in os.listdir(folder.path):
+            try:
+                with open(os.path.join(folder.path, name), 'rb') as file:
+                    contents = file.read()
+            except OSError:
+                continue
+            with open(os.path.join(to, folder.name, name), 'wb') as copy:
+                copy.write(contents)
+
+
 class Snapshot(unittest.TestCase):
     SLACK = 4 * MIB  # of what else goes on
 
@@ -112,6 +130,7 @@ class Snapshot(unittest.TestCase):
             for name in ('meminfo', 'vmstat', 'zoneinfo', 'slabinfo', 'vmallocinfo', 'buddyinfo', 'pagetypeinfo'):
                 with open(f'/proc/{name}', 'rb') as file, open(f'{folder}/{name}', 'wb') as copy:
                     copy.write(file.read())
+            copy_slab_folder(f'{folder}/slab')
             result = snapshot('--from', folder)
             self.assertEqual(mmap.PAGESIZE, result['page_size'])
             self.assertEqual(0, result['unknown_lines_total'], result['unknown_lines'])
