@@ -152,12 +152,6 @@ RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<Trace
   return calls;
 }
 
-// None of them stands for many.
-bool names_each(const std::vector<std::string>& patterns) {
-  return std::ranges::all_of(
-      patterns, [](const std::string& pattern) { return pattern.find_first_of("*?[") == std::string::npos; });
-}
-
 bool can_do_without_bpf(const std::string& tracefs, const CallNeeds& needs) {
   try {
     choose_call_backend_but_bpf(tracefs, "", needs);
@@ -178,7 +172,7 @@ std::string recorded_count(const std::vector<TracedFunction>& functions, const K
 }  // namespace
 
 Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms) {
-  const bool is_glob = pattern.find_first_of("*?[") != std::string::npos;
+  const bool is_glob = has_wildcards(pattern);
   Error error(
       fmt::format("This kernel can trace no function {} \"{}\"", is_glob ? "like" : "called", printable(pattern)));
   if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == pattern; }).rest.empty())
@@ -298,7 +292,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   const bool compares_text = check_conditions(calls.types, functions, options.conditions, this_machine(tracefs));
   const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size()};
   CallBackend backend = choose_call_backend(tracefs, options.backend, needs);
-  calls.all_or_none = options.backend == "auto" && names_each(options.functions) && can_do_without_bpf(tracefs, needs);
+  calls.all_or_none = options.backend == "auto" && std::ranges::none_of(options.functions, has_wildcards) &&
+                      can_do_without_bpf(tracefs, needs);
 
   if (options.output.empty()) {
     folder_.emplace();

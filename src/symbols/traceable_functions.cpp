@@ -77,7 +77,7 @@ Pattern parse_pattern(std::string_view text) {
     of(text.substr(0, open), text.substr(open + 2, text.size() - open - 3));
   else
     of(text, {});
-  pattern.has_wildcards = pattern.name.find_first_of("*?[") != std::string::npos;
+  pattern.has_wildcards = has_wildcards(pattern.name);
   return pattern;
 }
 

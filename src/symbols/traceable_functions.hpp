@@ -36,6 +36,9 @@ struct FunctionChoice {
 FunctionChoice choose_functions(std::string_view traceable, std::string_view kallsyms,
                                 const std::vector<std::string>& patterns);
 
+// Whether a name may stand for several.
+inline bool has_wildcards(std::string_view name) { return name.find_first_of("*?[") != std::string_view::npos; }
+
 // All names that can be traced.
 std::vector<std::string> names_of_traceable(std::string_view traceable);
 
