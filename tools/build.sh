@@ -14,7 +14,10 @@ while (($#)) && [[ $1 != -- ]]; do
 done
 if (($#)); then shift; fi
 
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CCACHE_SLOPPINESS=pch_defines,time_macros  # as it wants for precompiled headers
+fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 build=(cmake --build --preset "$preset")
