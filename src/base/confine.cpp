@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/output_file.hpp"
 
 namespace kmt {
 
@@ -70,12 +71,15 @@ bool confine(std::span<const std::string> outputs, Network network) {
   std::error_code code;
   const std::uint64_t writing = rights & ~kNever;
   for (const std::string& output : outputs) {
-    const fs::path path =
-        fs::weakly_canonical(fs::absolute(output), code);  // what a link names is written, beside it first
+    if (open_number(output)) continue;  // what is open can be written
+    const fs::path absolute = fs::absolute(output);
+    const fs::path folder = fs::weakly_canonical(absolute.parent_path(), code);
     if (code) continue;
-    allow(ruleset.get(), path, writing);
-    if (!fs::exists(path, code) || fs::is_regular_file(path, code) || fs::is_directory(path, code))
-      allow(ruleset.get(), path.parent_path(), writing);
+    const fs::path path = folder / absolute.filename();
+    const fs::file_type type = fs::symlink_status(path, code).type();
+    if (type != fs::file_type::symlink) allow(ruleset.get(), path, writing);  // a link gives way to the file
+    if (type != fs::file_type::character && type != fs::file_type::block && type != fs::file_type::fifo)
+      allow(ruleset.get(), folder, writing);
   }
   const fs::path temporary = fs::temp_directory_path(code);
   if (!code) allow(ruleset.get(), temporary, writing);

@@ -16,6 +16,10 @@ void keep_capabilities(std::span<const unsigned> capabilities);
 // being root for none.
 bool may_access(const std::string& path, int mode);
 
+// Whether this process is in another user namespace than the machine's own, where its capabilities are none to most of
+// the kernel, and root is none to the machine's files.
+bool is_in_user_namespace();
+
 // Whether this kernel tells that capability from CAP_SYS_ADMIN.
 bool knows_capability(unsigned capability);
 

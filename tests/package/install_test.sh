@@ -41,12 +41,24 @@ grep -q top_sites.cpp "$place/error" || fail "the error does not name the file"
 # Nothing but what the headers mark is visible.
 foreign=$(nm -DC --defined-only "$library/libkmemtrace.so" | awk '{$1=$2=""; print}' | grep -E '(^| )kmt::' || true)
 [[ -z $foreign ]] || fail "the library exports ${foreign%%$'\n'*}"
+if [[ -e /etc/debian_version ]]; then
+  (cd "$(dirname "$0")/../.." && dpkg-gensymbols -plibkmemtrace0.1 -c4 -Idebian/libkmemtrace0.1.symbols \
+    -e"$(readlink -f "$library/libkmemtrace.so")" -O/dev/null) >"$place/symbols" 2>&1 ||
+    fail "debian/libkmemtrace0.1.symbols names others than the library: $(cat "$place/symbols")"
+fi
 
 # What shells and systemd read.
 bash -n "$root/share/bash-completion/completions/kmemtrace"
-zsh -n "$root/share/zsh/vendor-completions/_kmemtrace"
-[[ $(fish --no-config -c "source $root/share/fish/vendor_completions.d/kmemtrace.fish; complete -C 'kmemtrace report --sor'") == --sort* ]] ||
-  fail "fish does not complete"
+# LINE, and what it may become: of commands, options, an option's values, an argument, and names of 2008.
+completed=('kmemtrace rep' 'repair*report' 'kmemtrace report --so' '--sort' 'kmemtrace simulate --goal ' 'given*held'
+  'kmemtrace export --to click' 'clickhouse' 'kmemtrace fleet le' 'leaks' 'kmemtrace-report --so' '--sort' 'kmemtraced -' '-b*-d')
+timeout -k 5 120 "$(dirname "$0")/zsh_complete" "$root/share/zsh/vendor-completions" "$root/bin" "${completed[@]}" >"$place/zsh" ||
+  fail "zsh does not complete: $(tail -n 1 "$place/zsh")"
+for ((i = 0; i < ${#completed[@]}; i += 2)); do
+  got=$(fish --no-config -c "source $root/share/fish/vendor_completions.d/kmemtrace.fish; complete -C '${completed[i]}'")
+  # shellcheck disable=SC2053  # a pattern
+  [[ $got == *${completed[i + 1]}* ]] || fail "fish completes '${completed[i]}' with '$got', not ${completed[i + 1]}"
+done
 for unit in "$root"/lib/systemd/system/*.service; do
   if grep -n '@' "$unit"; then fail "$unit has a place that was not filled in"; fi
 done

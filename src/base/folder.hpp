@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kmt {
+
+// Makes a folder, with those above it that are missing, for its owner alone, as open_file() (base/file.hpp) does with
+// files. One that is there already stays as it is. Throws Error.
+void make_folder(const std::string& path);
+
+// As names_in() (base/file.hpp), but throws Error for a folder that is there and cannot be read, which is not empty.
+std::vector<std::string> all_names_in(const std::string& path);
+
+}  // namespace kmt
