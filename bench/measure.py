@@ -76,8 +76,8 @@ class Program:
     its `resident` and `anonymous` memory in bytes, looked at as often as wanted; `messages` on stderr. At the end of
     a with statement it runs no more."""
 
-    def __init__(self, command, watch_every=0.002, **options):
-        self.command = command
+    def __init__(self, command, watch_every=0.002, accepted=(0,), **options):
+        self.command, self.accepted = command, accepted
         self.resident = self.anonymous = 0
         self._start = time.monotonic()
         self._stderr = tempfile.TemporaryFile()
@@ -114,7 +114,7 @@ class Program:
         self._stderr.seek(0)
         self.messages = self._stderr.read().decode(errors='replace')
         self._stderr.close()
-        if self.child.returncode:
+        if self.child.returncode not in self.accepted:
             sys.exit(f'{" ".join(self.command)}: exit {self.child.returncode}\n{self.messages}')
         self.seconds = usage.ru_utime + usage.ru_stime
         return self

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Measures again all that docs/BENCHMARKS.md has figures of, next to the other tools that can be installed here, one
 # script after the other, and writes their tables as one document. What this machine refuses, or has not, is named there
-# with the reason. Takes root, nobody else at work on the machine, and an hour or two; --quick sees in some minutes that
-# all of it runs, with figures that mean little.
+# with the reason. Takes root, nobody else at work on the machine, 30 GB of disk and some hours; --quick sees in minutes
+# that all of it runs, with figures that mean little.
 #   bench/peers.sh [--quick] [FILE]      FILE: build/bench/peers.md
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -61,7 +61,8 @@ tools/install-packages.sh bench || exit
 {
   printf '# Figures of %s\n\n' "$(date -u +%FT%RZ)"
   if [[ -n $quick ]]; then printf 'Quickly, to see that all of it runs: these figures mean little.\n\n'; fi
-  printf '%s, %s CPUs (%s), Linux %s; load %s\n\n' "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)" "$(nproc)" \
+  printf '%s, %s CPUs (%s), Linux %s; load %s\n\n' \
+    "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)" "$(nproc)" \
     "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$(uname -r)" "$(cut -d' ' -f1-3 /proc/loadavg)"
   version_of g++ --version
   version_of perf --version
@@ -72,13 +73,19 @@ tools/install-packages.sh bench || exit
 } >"$file"
 
 measure 'Reports of the same events' --events 200000 --turns 1 -- bench/run
+measure 'Reports of a real recording' --turns 1 -- bench/recorded
 measure 'Analysis on one core and on two' --events 200000 --turns 1 --live 200000 -- bench/analysis
+measure 'Analysis of 100 million events' --events 200000 --turns 1 --live 200000 -- bench/analysis --events 100000000
 measure 'The size of a .kmt' --zstd 3 -- bench/sizes
-measure 'Blocks of a .kmt, made and read' --benchmark_min_time=0.05 --benchmark_filter=code_blocks -- build-bench/bench/micro_benchmarks
+measure 'Blocks of a .kmt, made and read' \
+  --benchmark_min_time=0.05 --benchmark_filter=code_blocks -- build-bench/bench/micro_benchmarks
 measure 'What recording costs' --turns 1 --iterations 50000 -- bench/overhead
 measure 'What stacks cost' --turns 1 --iterations 10000 -- bench/stacks
 measure 'Naming addresses of programs' --programs 5 --addresses 5000 --functions 100 -- bench/user_symbols
 measure 'What watching costs' --turns 1 --iterations 50000 -- bench/watching
+if [[ -n $quick ]]; then turns=1; else turns=15; fi
+measure 'What watching costs a compiler' -- \
+  bench/watching --turns $turns -- g++ -O2 -std=c++20 -Isrc -c src/base/text.cpp -o build/bench/text.o
 measure 'Recording without loss' --seconds 3 -- bench/sustained
 if [[ -n $quick ]]; then rounds=(1 10) ; else rounds=(20 15); fi
 measure 'What an investigation costs' -- tests/live/investigate_rounds.py build-bench/kmemtrace "${rounds[@]}"
@@ -98,12 +105,15 @@ events=100000000
 if [[ -n $quick ]]; then events=200000; fi
 if [[ -x build/tests/web/many_events && -d build/web/node_modules ]] && command -v chromium >/dev/null; then
   large=$(mktemp -d -p build)
-  if build/tests/web/many_events $events tests/data/amd64-stacks/trace.dat "$large/big.kmt" &&
-    build/kmemtrace report --html "$large/big.html" "$large/big.kmt"; then
-    measure 'A large trace in an HTML report' -- \
+  if build/tests/web/many_events $events tests/data/amd64-stacks/trace.dat "$large/big.kmt"; then
+    began=$(date +%s)
+    measure 'A large trace in an HTML report' -- build/kmemtrace report --html "$large/big.html" "$large/big.kmt"
+    printf '\n%s s for %s events; %s bytes of .kmt, %s of page\n' $(($(date +%s) - began)) $events \
+      "$(stat -c %s "$large/big.kmt")" "$(stat -c %s "$large/big.html")" >>"$file"
+    measure 'Its page in a browser' -- \
       node tests/web/check_reports.mjs --modules build/web/node_modules --large "$large/big.html"
   else
-    without 'A large trace in an HTML report' 'its page could not be made'
+    without 'A large trace in an HTML report' 'it could not be made'
   fi
   rm -rf "$large"
 else
