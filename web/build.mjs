@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Makes one file, report.html, of everything in src; with --tests, makes the unit tests ready to run.
-//   node build.mjs [--out FOLDER] [--tests]
+//   [ESBUILD=PROGRAM] node build.mjs [--out FOLDER] [--tests]
+// By the program esbuild, not by its package for Node.js: distributions have the one without the other.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const { values } = parseArgs({ options: { out: { type: 'string' }, tests: { type: 'boolean' } } });
 const out = path.resolve(values.out ?? path.join(here, 'out'));
 
-async function bundle(entry, loader) {
-  const result = await build({
-    entryPoints: [path.join(here, 'src', entry)],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'iife',
-    target: ['chrome100', 'firefox113', 'safari16.4'],
-    charset: 'ascii', // the page shows hostile text, so its own code shall hold nothing that is not seen
-    legalComments: 'none',
-    outdir: out,
-    ...loader,
-  });
-  return result.outputFiles[0].text;
+const program = process.env.ESBUILD ?? path.join(here, 'node_modules', '.bin', 'esbuild');
+
+function esbuild(...options) {
+  const most = 64 << 20; // bytes that it prints
+  return execFileSync(program, ['--bundle', '--log-level=warning', ...options], { encoding: 'utf8', maxBuffer: most });
+}
+
+function bundle(entry) {
+  return esbuild(
+    path.join(here, 'src', entry),
+    '--minify',
+    '--format=iife',
+    '--target=chrome100,firefox113,safari16.4',
+    '--charset=ascii', // the page shows hostile text, so its own code shall hold nothing that is not seen
+    '--legal-comments=none',
+  );
 }
 
 function hash(text) {
@@ -33,8 +36,10 @@ function hash(text) {
 }
 
 async function makePage() {
-  const script = (await bundle('main.ts', {})).replace(/<\/(script)/gi, '<\\/$1').replace(/<!--/g, '<\\!--');
-  const style = await bundle('style.css', {});
+  const script = bundle('main.ts')
+    .replace(/<\/(script)/gi, '<\\/$1')
+    .replace(/<!--/g, '<\\!--');
+  const style = bundle('style.css');
   const page = (await readFile(path.join(here, 'src', 'index.html'), 'utf8'))
     .replace('@SCRIPT_HASH@', () => hash(script))
     .replace('@STYLE_HASH@', () => hash(style))
@@ -50,15 +55,14 @@ async function makePage() {
 async function makeTests() {
   const folder = path.join(here, 'tests');
   const entryPoints = (await readdir(folder)).filter((name) => name.endsWith('.test.ts'));
-  await build({
-    entryPoints: entryPoints.map((name) => path.join(folder, name)),
-    bundle: true,
-    platform: 'node',
-    target: 'node18',
-    format: 'esm',
-    outExtension: { '.js': '.mjs' },
-    outdir: path.join(out, 'tests'),
-  });
+  esbuild(
+    ...entryPoints.map((name) => path.join(folder, name)),
+    '--platform=node',
+    '--target=node18',
+    '--format=esm',
+    '--out-extension:.js=.mjs',
+    `--outdir=${path.join(out, 'tests')}`,
+  );
 }
 
 await (values.tests ? makeTests() : makePage());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Opens HTML reports in Chromium as a person would, and compares what they show with what `kmemtrace … --json` says.
 //   node check_reports.mjs --modules FOLDER [--chromium PROGRAM] [--shots FOLDER] [--open-ms N] [--large REPORT.html]
-//                          [--none REPORT.html] [--brief REPORT.html]… REPORT.html…
+//                          [--none REPORT.html] [--found REPORT.html] [--brief REPORT.html]… REPORT.html…
 // Pictures of all pages go to the folder of --shots. A large report must stay fluid; one of a trace without memory events
-// must say so and show nothing else. Of a brief one only the numbers are compared and each page is looked at once: its
-// data differ from the others', not the program; one with calls on a small screen too. Dark colors are those of the
-// first one: they do not depend on data.
+// must say so and show nothing else. In one of what an investigation found claims lead to numbers. Of a brief one only
+// the numbers are compared and each page is looked at once: its data differ from the others', not the program; one with
+// calls on a small screen too. Dark colors are those of the first one: they do not depend on data.
 // Beside REPORT.html may lie REPORT.report.json (report --json --limit 2000), REPORT.caches.json (the same with --by
 // cache), REPORT.tasks.json (--by comm), REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0):
 // then the numbers have to be the same.
@@ -25,6 +25,7 @@ import {
   tabsMove,
   timeIsBrushed,
 } from './doing.mjs';
+import { claimsLead, tellsSinceWhen } from './findings.mjs';
 import { staysFluid, tellsOfRareOnes } from './large.mjs';
 import { numbersAgree } from './numbers.mjs';
 import { settle } from './reading.mjs';
@@ -43,6 +44,7 @@ const { values, positionals: reports } = parseArgs({
     'open-ms': { type: 'string', default: '10000' },
     large: { type: 'string' },
     none: { type: 'string' },
+    found: { type: 'string' },
     brief: { type: 'string', multiple: true, default: [] },
   },
 });
@@ -59,6 +61,7 @@ function documentsOf(report) {
 const isBrief = (report) => values.brief.includes(report);
 const isLarge = (report) => report === values.large;
 const isNone = (report) => report === values.none;
+const isFound = (report) => report === values.found;
 
 // Nothing stands there that has nothing to show.
 async function saysThatThereIsNothing(page, checks) {
@@ -123,7 +126,10 @@ async function check(browser, report) {
   const begun = performance.now();
   let opened = await openIn(browser, report, kLight, checks, async (page) => {
     if (isNone(report)) await saysThatThereIsNothing(page, checks);
-    else await workWith(page, checks, report);
+    else if (isFound(report)) {
+      await claimsLead(page, checks);
+      await tellsSinceWhen(page, checks);
+    } else await workWith(page, checks, report);
   });
   // The best of some: other programs of the machine can only make it longer.
   const wanted = Number(values['open-ms']);
@@ -134,7 +140,7 @@ async function check(browser, report) {
   }
   checks.ok(opened < wanted, `opens in ${wanted} ms: took ${opened}`);
   if (report === reports[0]) await openIn(browser, report, kDark, checks);
-  if (isNone(report)) await openIn(browser, report, kPhone, checks);
+  if (isNone(report) || isFound(report)) await openIn(browser, report, kPhone, checks);
   else if (!isBrief(report)) await openIn(browser, report, kPhone, checks, (page) => namesStay(page, checks));
   else if (documentsOf(report).graph) await openIn(browser, report, kPhone, checks);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1);
@@ -147,7 +153,7 @@ const browser = await launch(values.modules, values.chromium);
 let passed = 0;
 let failed = 0;
 try {
-  for (const report of [...reports, ...values.brief, values.large, values.none].filter(Boolean)) {
+  for (const report of [...reports, ...values.brief, values.large, values.none, values.found].filter(Boolean)) {
     const checks = await check(browser, report);
     passed += checks.passed;
     failed += checks.failures.length;

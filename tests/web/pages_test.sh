@@ -80,9 +80,13 @@ reports=(two.html amd64-stacks.html)
 printf '            bash-1977    [000] .....  1000.000001: sched_process_fork: comm=bash pid=1977 child_comm=bash child_pid=1978\n' >none.txt
 "$kmemtrace" report --html none.html none.txt
 
+mkdir -p found
+"$NODE" "$here/made_findings.mjs" >found/evidence.json
+"$kmemtrace" investigate --from found -o found.html >/dev/null || [[ $? == 1 ]]
+
 wait "$large"
 
 shots=()
 [[ -z ${KMEMTRACE_SHOTS:-} ]] || shots=(--shots "$KMEMTRACE_SHOTS")
 exec "$NODE" "$here/check_reports.mjs" --modules "$web/node_modules" --chromium "$chromium" ${shots[@]+"${shots[@]}"} \
-  --large large.html --none none.html "${brief[@]}" "${reports[@]}"
+  --large large.html --none none.html --found found.html "${brief[@]}" "${reports[@]}"

@@ -80,6 +80,9 @@ test('remarks tell of interrupts, losses and what is cut off', () => {
     'events were lost',
     'begin not in the trace',
   ]);
+  assert.deepEqual(remarks({ ...call('f', null, 1, 2), lost_events: true, only_missed: true }), [
+    'calls may have been missed',
+  ]);
   assert.deepEqual(remarks({ ...call('f', null, 1, null), interrupt: 'hardirq', error: -22, inside_hidden: true }), [
     'hardirq',
     'end not in the trace',

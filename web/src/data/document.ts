@@ -247,6 +247,7 @@ export interface TracedCall {
   ended_ns: number | null;
   duration_ns: number | null;
   lost_events: boolean;
+  only_missed?: boolean;
   inside_hidden: boolean;
   arguments: Record<string, CallValue> | null;
   argument_texts?: Record<string, string> | null;
@@ -362,8 +363,10 @@ export interface FindingProcess {
 
 export interface FindingCache {
   name: string;
+  account: string | null; // a name of `states`
   bytes_per_s: number;
   kernel_bytes_per_s: number | null;
+  no_account: string | null;
 }
 
 export interface GrowthFinding {
@@ -378,6 +381,7 @@ export interface GrowthFinding {
   bytes: number;
   objects: number;
   reasons: string[];
+  grounds: ('recording' | 'samples' | 'account' | 'call_sites')[];
   call_sites: FindingSite[];
   processes: FindingProcess[];
   caches: FindingCache[];
@@ -392,6 +396,7 @@ export interface StateGrowth {
   last: number;
   growth: InvestigationTrend | null;
   sure: boolean;
+  rises_since_s: number | null; // of what does not rise all the time
   reclaimable: boolean;
   explained_bytes_per_s: number;
   step_seconds: number;
@@ -421,7 +426,14 @@ export interface Investigation {
   left_out_bytes: number;
   balance: BalanceChange[] | null;
   unseen: { what: string; why: string; how: string | null }[];
-  cost: { cpu_seconds: number; kernel_cpu_seconds: number; cpus: number; share: number | null } | null;
+  cost: {
+    cpu_seconds: number;
+    kernel_cpu_seconds: number;
+    most_cpu_seconds: number; // that might be taken
+    asked_share: number;
+    cpus: number;
+    share: number | null;
+  } | null;
   folder: string | null;
   files: { name: string; what: string }[];
   next: string[];

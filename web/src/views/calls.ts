@@ -275,7 +275,9 @@ export function callsPage(app: App): HTMLElement {
       note(`Not recorded, as the kernel did not allow it: ${firstOf(graph.refused.map((one) => one.function))}.`),
     graph.not_called.length > 0 && note(`Not called while recording: ${firstOf(graph.not_called)}.`),
     (report.trace.lost_events > 0 || graph.missed.length > 0) &&
-      note('Events were lost: calls that ran then are marked, and may have allocated more inside.'),
+      note(
+        'Events were lost, or calls missed: those that ran then are marked, and may have called and allocated more inside.',
+      ),
     graph.arguments &&
       !graph.types &&
       note('The trace does not hold the types of arguments: --btf names a file that has those of its kernel.'),

@@ -8,7 +8,7 @@ import { empty, note, section } from '../widgets/controls';
 import { el } from '../widgets/dom';
 import { plot } from '../widgets/plot';
 import { sparkline } from '../widgets/spark';
-import { table } from '../widgets/table';
+import { revealRow, table } from '../widgets/table';
 
 const kCertainty: Record<GrowthFinding['certainty'], string> = {
   sure: 'It surely grows',
@@ -18,6 +18,59 @@ const kCertainty: Record<GrowthFinding['certainty'], string> = {
 
 function rate(value: number): string {
   return `${signed(value, bytes)}/s`;
+}
+
+const kStates = 'finding-states';
+
+// A claim, which leads to the numbers under it.
+function claim(text: string, lead: () => void): HTMLElement {
+  const follow = (event: MouseEvent): void => {
+    event.preventDefault(); // the address says which page is seen
+    lead();
+  };
+  return el('a', { href: '#', class: 'claim', title: 'Show the numbers', click: follow }, text);
+}
+
+function bringIntoSight(id: string): void {
+  const element = document.getElementById(id);
+  element?.scrollIntoView({ block: 'start' });
+  element?.focus({ preventScroll: true });
+}
+
+// The first of its caches that the kernel's account tells of.
+function accountOf(finding: GrowthFinding, found: Investigation): string | null {
+  const known = finding.caches.find((cache) => found.states.some((state) => state.name === cache.account));
+  return known?.account ?? null;
+}
+
+function reason(finding: GrowthFinding, at: number, which: number, found: Investigation): Node | string {
+  const text = `${printable(finding.reasons[which])}.`;
+  const ground = finding.grounds[which];
+  if (ground === 'account') {
+    const account = accountOf(finding, found);
+    return account === null ? text : claim(text, () => revealRow(kStates, account));
+  }
+  // Of samples beside a recording no course is kept.
+  if (ground === 'samples' && finding.source === 'recording') return text;
+  return claim(text, () => bringIntoSight(`finding-${at}-${ground === 'call_sites' ? 'sites' : 'course'}`));
+}
+
+function lead(finding: GrowthFinding, at: number, found: Investigation): HTMLElement {
+  const reasons = finding.reasons.map((_, which) => reason(finding, at, which, found));
+  const spaced = reasons.flatMap((one) => [' ', one]);
+  return el('p', { class: 'lead' }, `${kCertainty[finding.certainty]}.`, ...spaced);
+}
+
+// The verdict, which leads to what it is of.
+function verdict(found: Investigation): HTMLElement {
+  const text = printable(found.words);
+  const surest = found.findings.at(0);
+  const state =
+    found.states.find((one) => one.sure) ??
+    found.states.find((one) => one.rises_since_s !== null) ??
+    found.states.at(0);
+  if (surest && (surest.certainty === 'sure' || !state?.sure)) return claim(text, () => bringIntoSight('finding-0'));
+  return state ? claim(text, () => revealRow(kStates, state.name)) : el('span', {}, text);
 }
 
 function sites(finding: GrowthFinding, at: number): HTMLElement {
@@ -69,7 +122,7 @@ function processes(finding: GrowthFinding): HTMLElement {
   );
 }
 
-function explained(finding: GrowthFinding): HTMLElement {
+function explained(finding: GrowthFinding, found: Investigation): HTMLElement {
   return el(
     'ul',
     {},
@@ -80,23 +133,27 @@ function explained(finding: GrowthFinding): HTMLElement {
           ? `${percent(Math.min((100 * cache.bytes_per_s) / whole, 100))} of the ${rate(whole)} that the kernel counts for the whole cache`
           : whole !== null
             ? 'the whole cache does not grow by the kernel’s account'
-            : 'the kernel keeps no account of it';
-      return el('li', {}, `${rate(cache.bytes_per_s)} in ${printable(cache.name)}: ${share}`);
+            : printable(cache.no_account ?? '');
+      const text = `${rate(cache.bytes_per_s)} in ${printable(cache.name)}: ${share}`;
+      const { account } = cache;
+      const isKnown = account !== null && found.states.some((state) => state.name === account);
+      return el('li', {}, isKnown ? claim(text, () => revealRow(kStates, account)) : text);
     }),
   );
 }
 
-function findingSection(finding: GrowthFinding, at: number): HTMLElement {
+function findingSection(finding: GrowthFinding, at: number, found: Investigation): HTMLElement {
   const growth = finding.growth;
   const first = finding.processes[0];
   const who = first.process !== null ? `${first.task} (pid ${first.process})` : finding.task;
-  return section(
+  const element = section(
     `${at + 1}. ${growth ? rate(growth.bytes_per_s) : ''} in ${printable(finding.function)}, by ${printable(who)}`,
-    el('p', { class: 'lead' }, `${kCertainty[finding.certainty]}. ${finding.reasons.map(printable).join('. ')}.`),
+    lead(finding, at, found),
     growth &&
       note(
         `From ${rate(growth.low)} to ${rate(growth.high)} with 95 % confidence; ${bytes(finding.bytes)} in ${count(finding.objects)} objects in ${duration(finding.seconds * 1e9)}, ${finding.source === 'recording' ? 'all of them recorded' : 'estimated from samples'}.`,
       ),
+    el('h3', { id: `finding-${at}-course`, tabindex: -1 }, 'Course'),
     plot({
       label: `Live bytes of finding ${at + 1}`,
       times: finding.series.map((_, step) => (step + 1) * finding.step_seconds),
@@ -109,19 +166,29 @@ function findingSection(finding: GrowthFinding, at: number): HTMLElement {
       brush: () => undefined,
       height: 150,
     }),
-    el('h3', {}, 'Call sites'),
+    el('h3', { id: `finding-${at}-sites`, tabindex: -1 }, 'Call sites'),
     sites(finding, at),
     stack(finding),
     el('h3', {}, 'Processes'),
     processes(finding),
     el('h3', {}, 'Share that it explains'),
-    explained(finding),
+    explained(finding, found),
   );
+  element.id = `finding-${at}`;
+  element.tabIndex = -1;
+  return element;
+}
+
+function howItGrows(state: StateGrowth): string {
+  if (state.sure) return 'surely';
+  if (state.rises_since_s !== null) return `since ${Math.round(state.rises_since_s)} s`;
+  return state.reclaimable ? 'taken back' : '';
 }
 
 function states(found: Investigation): HTMLElement {
   return table<StateGrowth>({
-    name: 'finding-states',
+    name: kStates,
+    idOf: (row) => row.name,
     label: 'What changed by the kernel’s own account',
     rows: found.states,
     columns: [
@@ -151,7 +218,7 @@ function states(found: Investigation): HTMLElement {
       {
         key: 'explained',
         title: 'Explained',
-        help: 'by the findings above',
+        help: 'by the findings above that are sure or likely, all their caches together; SUnreclaim counts whole slabs, with what is free in them',
         value: (row) => row.explained_bytes_per_s,
         text: (row) => (row.explained_bytes_per_s > 0 ? rate(row.explained_bytes_per_s) : '–'),
       },
@@ -160,8 +227,9 @@ function states(found: Investigation): HTMLElement {
         title: 'Grows',
         isText: true,
         width: 12,
-        value: (row) => (row.sure ? 'surely' : row.reclaimable ? 'taken back' : ''),
-        text: (row) => (row.sure ? 'surely' : row.reclaimable ? 'taken back' : ''),
+        help: 'all the time, or since some time of the watch on',
+        value: howItGrows,
+        text: howItGrows,
       },
       {
         key: 'course',
@@ -249,13 +317,13 @@ export function findingsPage(app: App): HTMLElement {
     {},
     section(
       'What grows',
-      el('p', { class: 'lead', 'data-found': String(found.found) }, printable(found.words)),
+      el('p', { class: 'lead', 'data-found': String(found.found) }, verdict(found)),
       note(
         `Watched for ${duration(found.seconds * 1e9)}; ${count(found.judged)} groups of one task and entry into the kernel.`,
       ),
       !found.complete && note(`It ended early: ${found.cut_short ?? ''}.`),
     ),
-    ...found.findings.map(findingSection),
+    ...found.findings.map((finding, at) => findingSection(finding, at, found)),
     section('By the kernel’s own account', states(found)),
     found.balance && section('Balance sheet', balance(found.balance)),
     section('What remains unknown', unknowns(found)),
@@ -263,7 +331,7 @@ export function findingsPage(app: App): HTMLElement {
       'Numbers',
       cost &&
         note(
-          `Until this page was written it took ${duration(cost.cpu_seconds * 1e9)} of CPU time, and about ${duration(cost.kernel_cpu_seconds * 1e9)} in the kernel: ${percent(cost.share === null ? null : 100 * cost.share)} of ${cost.cpus} CPUs.`,
+          `Until this page was written it took ${duration(cost.cpu_seconds * 1e9)} of CPU time, and about ${duration(cost.kernel_cpu_seconds * 1e9)} in the kernel: ${percent(cost.share === null ? null : 100 * cost.share)} of ${cost.cpus} CPUs. ${duration(cost.most_cpu_seconds * 1e9)} might be taken, which is ${percent(100 * cost.asked_share)} of ${duration((cost.most_cpu_seconds / cost.asked_share / cost.cpus) * 1e9)}.`,
         ),
       el(
         'ul',

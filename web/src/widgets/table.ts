@@ -26,6 +26,7 @@ export interface TableOptions<Row> {
   activate?: (row: Row) => void;
   activateHelp?: string;
   empty: string;
+  idOf?: (row: Row) => string; // by which revealRow() finds it
   short?: boolean; // no more rows than fit into the page: no scrolling of its own
 }
 
@@ -34,6 +35,13 @@ const kSpare = 12;
 const kStep = 6; // rows come and go together, so that most frames of scrolling need none
 const kNarrow = 640; // pixels of the window
 const states = new Map<string, { sort: string; filter: string; top: number }>();
+
+const revealers = new Map<string, (id: string) => void>();
+
+// Brings a row of a table that is in the page into sight, and the focus to it.
+export function revealRow(name: string, id: string): void {
+  revealers.get(name)?.(id);
+}
 
 function compare(a: number | string | null, b: number | string | null): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
@@ -200,17 +208,35 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
     } else if (event.key in steps) {
       event.preventDefault();
       event.stopPropagation();
-      focused = Math.max(0, Math.min(shown.length - 1, at + steps[event.key]));
-      const y = focused * kRowHeight;
-      const room = frame.clientHeight - kRowHeight * 2;
-      if (!options.short && y < frame.scrollTop) frame.scrollTop = y;
-      else if (!options.short && y > frame.scrollTop + room) frame.scrollTop = y - room;
-      drawn = '';
-      elements.clear();
-      draw();
-      body.querySelector<HTMLElement>(`[aria-rowindex="${focused + 2}"]`)?.focus();
+      focusRow(Math.max(0, Math.min(shown.length - 1, at + steps[event.key])));
     }
   }
+
+  function focusRow(at: number): void {
+    focused = at;
+    const y = focused * kRowHeight;
+    const room = frame.clientHeight - kRowHeight * 2;
+    if (!options.short && y < frame.scrollTop) frame.scrollTop = y;
+    else if (!options.short && y > frame.scrollTop + room) frame.scrollTop = y - room;
+    drawn = '';
+    elements.clear();
+    draw();
+    body.querySelector<HTMLElement>(`[aria-rowindex="${focused + 2}"]`)?.focus();
+  }
+
+  const idOf = options.idOf;
+  if (idOf)
+    revealers.set(options.name, (id) => {
+      const at = shown.findIndex((row) => idOf(row) === id);
+      if (at >= 0) focusRow(at);
+      else if (state.filter !== '') {
+        state.filter = '';
+        const field = bar?.querySelector('input');
+        if (field) field.value = '';
+        update();
+        revealRow(options.name, id);
+      }
+    });
 
   let drawn = '';
   let elements = new Map<Row, HTMLElement>(); // of rows that are drawn
