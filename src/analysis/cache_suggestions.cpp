@@ -19,27 +19,19 @@ void KmallocProfile::add(EventBatch& batch) { stream_.add(batch); }
 
 void KmallocProfile::kind(const ObjectKind& kind) { accounts_.push_back({kind, 0, 0, {}}); }
 
-std::uint64_t KmallocProfile::since_start(const Event& event) {
-  if (!begun_) start_ns_ = event.time_ns;
-  begun_ = true;
-  const std::uint64_t ns = event.time_ns > start_ns_ ? event.time_ns - start_ns_ : 0;
-  last_ns_ = std::max(last_ns_, ns);
-  return last_ns_;
-}
-
 void KmallocProfile::began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) {
   if (kinds_.size() <= object) kinds_.resize(object + std::size_t{1});
   kinds_[object] = kind;
   Account& account = accounts_[kind];
   if (!again) ++account.allocations;
   ++account.live;
-  account.integral.change(1, since_start(event));
+  account.integral.change(1, clock_.at(event.time_ns));
 }
 
 void KmallocProfile::ended(std::uint32_t object, const Event& event, bool) {
   Account& account = accounts_[kinds_[object]];
   --account.live;
-  account.integral.change_back(1, since_start(event));
+  account.integral.change_back(1, clock_.at(event.time_ns));
 }
 
 std::vector<ProfiledKind> KmallocProfile::finish() {
@@ -55,7 +47,7 @@ std::vector<ProfiledKind> KmallocProfile::finish() {
     std::string function(function_of(symbol));
     kinds.push_back({std::move(symbol), std::move(function), account.kind.cache, origin.bytes_requested,
                      origin.bytes_allocated, account.allocations,
-                     account.integral.average(account.live, last_ns_, kThousandths)});
+                     account.integral.average(account.live, clock_.now(), kThousandths)});
   }
   return kinds;
 }
@@ -85,8 +77,8 @@ struct Moved {
 class Chooser {
  public:
   Chooser(const std::vector<ProfiledKind>& kinds, std::vector<std::uint64_t> classes, const SlabMachine& machine,
-          bool by_traffic)
-      : classes_(std::move(classes)), machine_(machine), by_traffic_(by_traffic) {
+          bool by_traffic, bool fills_slabs)
+      : classes_(std::move(classes)), machine_(machine), by_traffic_(by_traffic), fills_slabs_(fills_slabs) {
     for (const ProfiledKind& kind : kinds) kinds_.push_back(kind);
     std::ranges::sort(kinds_, {}, [](const ProfiledKind& kind) {
       return std::tie(kind.given, kind.function, kind.requested, kind.cache, kind.symbol);
@@ -147,7 +139,8 @@ class Chooser {
     } else {
       // A class has a cache for each kind of gfp flags that uses it.
       const double new_caches = function.empty() ? static_cast<double>(moved.caches.size()) : 1;
-      const double partly_filled = new_caches * machine_.cpus * static_cast<double>(geometry.slab_bytes) / 2;
+      const double partly_filled =
+          fills_slabs_ ? 0 : new_caches * machine_.cpus * static_cast<double>(geometry.slab_bytes) / 2;
       const double now = slub_geometry(given, machine_).bytes_an_object();
       benefit = moved.live * (now - geometry.bytes_an_object()) - partly_filled;
     }
@@ -208,23 +201,59 @@ class Chooser {
   std::vector<std::uint64_t> classes_;
   const SlabMachine& machine_;
   bool by_traffic_;
+  bool fills_slabs_;
 };
 
-}  // namespace
-
-std::vector<CacheSuggestion> suggest_caches(const std::vector<ProfiledKind>& kinds,
-                                            const std::vector<std::uint64_t>& classes, const SlabMachine& machine,
-                                            const SuggestionRequest& request) {
-  Chooser chooser(kinds, classes, machine, request.by_traffic);
-  std::vector<CacheSuggestion> suggestions;
-  while (suggestions.size() < request.most) {
+std::vector<CacheSuggestion> taken_by(Chooser chooser, std::size_t most) {
+  std::vector<CacheSuggestion> taken;
+  while (taken.size() < most) {
     Candidate candidate = chooser.best();
     if (candidate.benefit <= 0) break;
     if (candidate.suggestion.function.empty()) candidate.suggestion.sites = chooser.users_of(candidate.suggestion);
     chooser.take(candidate.suggestion);
-    suggestions.push_back(std::move(candidate.suggestion));
+    taken.push_back(std::move(candidate.suggestion));
   }
-  return suggestions;
+  return taken;
+}
+
+bool is_same(const CacheSuggestion& a, const CacheSuggestion& b) {
+  return std::tie(a.function, a.above_bytes, a.object_bytes, a.class_bytes) ==
+         std::tie(b.function, b.above_bytes, b.object_bytes, b.class_bytes);
+}
+
+bool moves_the_same(const CacheSuggestion& a, const CacheSuggestion& b) {
+  return a.class_bytes == b.class_bytes && a.above_bytes < b.object_bytes && b.above_bytes < a.object_bytes &&
+         (a.function.empty() || b.function.empty() || a.function == b.function);
+}
+
+bool saves(const CacheSuggestion& suggestion) { return suggestion.average_held_then < suggestion.average_held; }
+
+}  // namespace
+
+std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKind>& kinds,
+                                                   const std::vector<std::uint64_t>& classes,
+                                                   const SlabMachine& machine, const SuggestionRequest& request) {
+  std::vector<CacheSuggestion> candidates =
+      taken_by(Chooser(kinds, classes, machine, request.by_traffic, false), request.most);
+  if (request.by_traffic) return candidates;
+  for (CacheSuggestion& other : taken_by(Chooser(kinds, classes, machine, false, true), request.most))
+    if (std::ranges::none_of(candidates, [&other](const CacheSuggestion& known) { return is_same(known, other); }))
+      candidates.push_back(std::move(other));
+  return candidates;
+}
+
+std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request) {
+  if (request.by_traffic) return replayed;
+  std::ranges::stable_sort(replayed, [](const CacheSuggestion& a, const CacheSuggestion& b) {
+    return a.average_held + b.average_held_then > b.average_held + a.average_held_then;
+  });
+  std::vector<CacheSuggestion> best;
+  for (CacheSuggestion& suggestion : replayed) {
+    if (best.size() == request.most || !saves(suggestion)) break;
+    if (std::ranges::none_of(best, [&](const CacheSuggestion& other) { return moves_the_same(other, suggestion); }))
+      best.push_back(std::move(suggestion));
+  }
+  return best;
 }
 
 }  // namespace kmt

@@ -4,7 +4,8 @@
 //
 // A candidate saves, for each object, what its class takes of a slab less what the new cache takes, their slabs' ends
 // included. Held memory counts the objects that live on average, less half a slab of the new cache for each CPU, which
-// is filled only in part. What it saves in truth is for a replay to tell.
+// is filled only in part. That is an estimate, by which candidates are chosen; which of them save memory in truth is
+// for a replay to tell (SuggestionTrial).
 #pragma once
 
 #include <functional>
@@ -44,8 +45,6 @@ class KmallocProfile : public ObjectSink {
   void ended(std::uint32_t object, const Event& event, bool freed) override;
   void freed_older(const Event&) override {}
 
-  std::uint64_t since_start(const Event& event);
-
   struct Account {
     ObjectKind kind;
     std::uint64_t allocations = 0;
@@ -58,9 +57,7 @@ class KmallocProfile : public ObjectSink {
   ObjectStream stream_;
   std::vector<Account> accounts_;     // by kind
   std::vector<std::uint32_t> kinds_;  // by object
-  std::uint64_t start_ns_ = 0;
-  std::uint64_t last_ns_ = 0;
-  bool begun_ = false;
+  ObjectClock clock_;
 };
 
 struct SuggestionRequest {
@@ -68,9 +65,15 @@ struct SuggestionRequest {
   bool by_traffic = false;  // by what is given over the trace, not by what is held on average
 };
 
-// `classes`: those of the recorded kernel. In the order in which they were taken.
-std::vector<CacheSuggestion> suggest_caches(const std::vector<ProfiledKind>& kinds,
-                                            const std::vector<std::uint64_t>& classes, const SlabMachine& machine,
-                                            const SuggestionRequest& request);
+// What is worth a replay, in the order in which it was taken; `classes`: those of the recorded kernel. By what is held
+// these are up to twice as many as are wanted: the best, and the best if new slabs were never filled only in part,
+// which is too good for most of them and true of some.
+std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKind>& kinds,
+                                                   const std::vector<std::uint64_t>& classes,
+                                                   const SlabMachine& machine, const SuggestionRequest& request);
+
+// Of replayed candidates: by what is given all of them, in their order; else those that save memory held on average,
+// most first, and of those that move the same objects the best.
+std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request);
 
 }  // namespace kmt

@@ -15,6 +15,10 @@
 
 namespace kmt {
 
+namespace {
+constexpr std::string_view kRandomMark = " (random ";
+}
+
 bool matches_site(const std::string& glob, const std::string& symbol) {
   return glob_match(glob, symbol) || glob_match(glob, symbol.substr(0, symbol.find(' '))) ||
          glob_match(glob, std::string(function_of(symbol)));
@@ -26,7 +30,24 @@ std::string_view kmalloc_prefix(std::string_view cache) {
   return "kmalloc-";
 }
 
+void choose_random_cache(ObjectKind& kind, std::uint64_t call_site, const SlabMachine& machine) {
+  const Origin& origin = kind.origin;
+  if (origin.allocator != Allocator::slab || origin.from_cache || kmalloc_prefix(kind.cache) != "kmalloc-" ||
+      is_large_kmalloc(EventKind::kmalloc, origin.bytes_allocated, machine.page_bytes))
+    return;
+  const std::uint64_t random = (call_site * 0x9E3779B97F4A7C15ull) >> 60;
+  kind.cache += fmt::format("{}{})", kRandomMark, random % kRandomCaches);
+}
+
+std::string_view without_random(std::string_view cache) { return cache.substr(0, cache.find(kRandomMark)); }
+
 namespace {
+
+// Of a class that the kernel does not have: as many caches as of its own.
+std::string class_cache(const ObjectKind& kind, std::uint64_t bytes) {
+  return fmt::format("{}{}{}", kmalloc_prefix(kind.cache), class_name(bytes),
+                     kind.cache.substr(without_random(kind.cache).size()));
+}
 
 CacheChoice choose_class(const SlabLayout& layout, const ObjectKind& kind, const SlabMachine& machine) {
   const Origin& origin = kind.origin;
@@ -35,7 +56,7 @@ CacheChoice choose_class(const SlabLayout& layout, const ObjectKind& kind, const
             is_large_kmalloc(EventKind::kmalloc, origin.bytes_allocated, machine.page_bytes)};
   const std::uint64_t bytes = kmalloc_bytes(origin.bytes_requested, layout.classes, machine);
   if (bytes > layout.classes.back()) return {"large kmalloc", bytes, true};
-  return {fmt::format("{}{}", kmalloc_prefix(kind.cache), class_name(bytes)), bytes, false};
+  return {class_cache(kind, bytes), bytes, false};
 }
 
 }  // namespace
@@ -55,7 +76,7 @@ CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const
     if (origin.bytes_requested <= site.above_bytes || origin.bytes_requested > site.most_bytes) continue;
     const std::uint64_t bytes = cache_object_bytes(site.most_bytes, machine);
     if (bytes > of_class.bytes) continue;  // what a smaller class has room for stays there
-    if (site.glob.empty()) return {fmt::format("{}{}", kmalloc_prefix(kind.cache), class_name(bytes)), bytes, false};
+    if (site.glob.empty()) return {class_cache(kind, bytes), bytes, false};
     if (matches_site(site.glob, symbol)) return {fmt::format("{}-{}", site.glob, bytes), bytes, false};
   }
   return of_class;
@@ -106,7 +127,7 @@ std::uint32_t HeapSimulation::cache_of(const CacheChoice& choice) {
 void HeapSimulation::kind(const ObjectKind& kind, const std::string& symbol) {
   Kind& entry = kinds_.emplace_back();
   if (kind.origin.allocator != Allocator::slab) return;
-  if (!layout_.only.empty() && (kind.origin.from_cache || !layout_.only.contains(kind.cache))) return;
+  if (!layout_.only.empty() && (kind.origin.from_cache || !layout_.only.contains(without_random(kind.cache)))) return;
   const CacheChoice choice = choose_cache(layout_, kind, symbol, machine_);
   // A damaged trace may say anything; the models cut pages into what is at least a byte and at most what one can have.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
@@ -193,6 +214,7 @@ SimulatedHeap HeapSimulation::result(std::uint64_t end_ns) const {
   for (const Cache& cache : caches_) {
     SimulatedCache account = cache.account;
     account.average = cache.integrals.average(account.end, end_ns);
+    if (cache.own_heap) account.partial_slabs = cache.own_heap->partial_slabs();
     heap.average.requested += account.average.requested;
     heap.average.given += account.average.given;
     heap.average.held += account.average.held;

@@ -2,6 +2,7 @@
 // One what-if: which cache each kind of object comes from, and the memory that an allocator's model holds for them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -27,12 +28,19 @@ struct SlabLayout {
   SlabAllocator allocator = SlabAllocator::slub;
   std::vector<std::uint64_t> classes;  // of kmalloc; empty: as recorded
   std::vector<SiteCache> site_caches;
-  std::set<std::string> only;  // recorded caches whose objects are followed; empty: all
+  std::set<std::string, std::less<>> only;  // recorded caches whose objects are followed; empty: all
 };
 
 bool matches_site(const std::string& glob, const std::string& symbol);
 // What the recorded cache's name begins with where kmalloc has caches by gfp flags: "kmalloc-cg-".
 std::string_view kmalloc_prefix(std::string_view cache);
+
+// Which of the caches that kmalloc chooses from by call site, since Linux 6.6, is a secret of the running kernel. Here
+// as many are chosen from as evenly; the cache's name then says which.
+constexpr std::uint64_t kRandomCaches = 16;  // RANDOM_KMALLOC_CACHES_NR, and the usual one
+void choose_random_cache(ObjectKind& kind, std::uint64_t call_site, const SlabMachine& machine);
+// The name without that.
+std::string_view without_random(std::string_view cache);
 
 // Where an object of a kind is put.
 struct CacheChoice {

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/heap_replay.hpp"
 #include "analysis/slab_account.hpp"
 #include "analysis/slabinfo_check.hpp"
+#include "analysis/suggestion_trial.hpp"
 #include "base/error.hpp"
 
 namespace kmt {
@@ -21,6 +23,12 @@ namespace {
 bool usually_has_cgroup_caches(const TraceInfo& info) {
   const auto version = version_of(info.kernel);
   return !version || *version >= KernelVersion{5, 14};
+}
+
+// Linux 5.12 was the first whose kmem_cache_free has the cache's name.
+bool names_caches(const TraceInfo& info) {
+  const auto version = version_of(info.kernel);
+  return !version || *version >= KernelVersion{5, 12};
 }
 
 bool has_cache(const std::vector<SlabInfo>& slabinfo, std::string_view prefix) {
@@ -47,11 +55,6 @@ std::vector<std::uint64_t> merged(std::vector<std::uint64_t> classes, const std:
   return classes;
 }
 
-// Which of the caches that kmalloc chooses from by call site, since Linux 6.6, is a secret of the running kernel. Here
-// as many are chosen from as evenly.
-constexpr std::uint64_t kRandomCaches = 16;  // RANDOM_KMALLOC_CACHES_NR, and the usual one
-std::uint64_t random_cache(std::uint64_t call_site) { return (call_site * 0x9E3779B97F4A7C15ull) >> 60; }
-
 }  // namespace
 
 void name_kmalloc_caches(const TraceInfo& info, const SimulationRequest& request, CacheNames& caches) {
@@ -60,90 +63,79 @@ void name_kmalloc_caches(const TraceInfo& info, const SimulationRequest& request
     caches.take_cgroup_caches_for_given();
 }
 
-class Simulation::State : public ObjectSink {
+KmallocModel kmalloc_model(const TraceInfo& info, const SimulationRequest& request,
+                           const std::vector<ProfiledKind>& profile) {
+  const SlabMachine machine = slab_machine_of(info);
+  KmallocModel model;
+  model.caches_assumed = request.slabinfo_before.empty();
+  model.cgroup_caches =
+      model.caches_assumed ? usually_has_cgroup_caches(info) : has_cache(request.slabinfo_before, "kmalloc-cg-");
+  model.random_caches = has_cache(request.slabinfo_before, "kmalloc-rnd-01-");
+  std::uint64_t least = least_class(request.slabinfo_before);
+  model.least_class_from = "slabinfo";
+  if (least == 0) {
+    least = least_kmalloc_class(machine);
+    model.least_class_from = "the architecture";
+  }
+  if (least == 0) {
+    least = 2 * machine.page_bytes;
+    for (const ProfiledKind& kind : profile) least = std::min(least, kind.given);
+    model.least_class_from = "the trace";
+  }
+  model.classes = kmalloc_classes(least, machine);
+  return model;
+}
+
+class Simulation::State : public HeapReplay {
  public:
   State(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, SimulationRequest request,
-        const std::vector<ProfiledKind>& profile);
+        const std::vector<ProfiledKind>& profile, KmallocModel model);
 
-  void add(EventBatch& batch) { stream_.add(batch); }
   SimulationResult finish(bool complete);
 
  private:
   struct Checked {
     std::uint64_t predicted = 0;  // 0: no kmalloc
     std::uint64_t allocations = 0;
+    std::uint64_t unseen_frees = 0;  // objects whose address was given again
     ObjectKind kind;
   };
 
-  void kind(const ObjectKind& kind) override;
+  void kind(const ObjectKind& told) override;
   void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) override;
   void ended(std::uint32_t object, const Event& event, bool freed) override;
   void freed_older(const Event& event) override;
 
-  void find_classes(const std::vector<ProfiledKind>& profile);
   void plan_what_if(const std::vector<ProfiledKind>& profile);
-  void plan_suggestions(const std::vector<ProfiledKind>& profile);
-  void add_heap(SlabLayout layout, bool keeps_series) {
-    heaps_.emplace_back(std::move(layout), machine_, keeps_series);
-  }
-  std::uint64_t since_start(const Event& event);
-  std::string symbol_of(const Origin& origin) const;
+  void plan_suggestions();
   void compare_bytes();
-  void replay_suggestion(CacheSuggestion& suggestion, const HeapSimulation& heap) const;
+  void sum_unseen_frees();
 
   const TraceInfo& info_;
-  const SymbolNames& symbols_;
   SimulationRequest request_;
-  SlabMachine machine_;
-  ObjectStream stream_;
   SimulationResult result_;
-  std::vector<HeapSimulation> heaps_;  // as recorded, then what is asked for, or all suggestions, then each of them
-  std::size_t whole_heaps_ = 0;        // that are shown themselves
   std::optional<SlabinfoCheck> check_;
-  std::vector<Checked> kinds_;        // by number
-  std::vector<std::uint32_t> alive_;  // the kind of each object
-  std::uint64_t now_ns_ = 0;          // since the start
-  bool begun_ = false;
+  std::vector<Checked> kinds_;  // by number
 };
 
 Simulation::State::State(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches,
-                         SimulationRequest request, const std::vector<ProfiledKind>& profile)
-    : info_(info),
-      symbols_(symbols),
-      request_(std::move(request)),
-      machine_(slab_machine_of(info)),
-      stream_(info, symbols, caches, *this),
-      kinds_(1) {
+                         SimulationRequest request, const std::vector<ProfiledKind>& profile, KmallocModel model)
+    : HeapReplay(info, symbols, caches, model.random_caches), info_(info), request_(std::move(request)), kinds_(1) {
   result_.kernel_known = version_of(info.kernel).has_value();
-  result_.caches_assumed = request_.slabinfo_before.empty();
-  result_.cgroup_caches =
-      result_.caches_assumed ? usually_has_cgroup_caches(info) : has_cache(request_.slabinfo_before, "kmalloc-cg-");
-  result_.random_caches = has_cache(request_.slabinfo_before, "kmalloc-rnd-01-");
-  find_classes(profile);
+  result_.classes = std::move(model.classes);
+  result_.least_class_from = std::move(model.least_class_from);
+  result_.cgroup_caches = model.cgroup_caches;
+  result_.random_caches = model.random_caches;
+  result_.caches_assumed = model.caches_assumed;
   SlabLayout recorded;
   recorded.name = "as recorded";
-  add_heap(recorded, true);
+  add_heap(std::move(recorded), true);
   if (request_.asks_for_what_if())
     plan_what_if(profile);
   else
-    plan_suggestions(profile);
+    plan_suggestions();
   if (!request_.slabinfo_before.empty() && !request_.slabinfo_after.empty())
-    check_.emplace(request_.slabinfo_before, machine_);
-}
-
-void Simulation::State::find_classes(const std::vector<ProfiledKind>& profile) {
-  std::uint64_t least = least_class(request_.slabinfo_before);
-  result_.least_class_from = "slabinfo";
-  if (least == 0) {
-    least = least_kmalloc_class(machine_);
-    result_.least_class_from = "the architecture";
-  }
-  if (least == 0) {
-    least = 2 * machine_.page_bytes;
-    for (const ProfiledKind& kind : profile) least = std::min(least, kind.given);
-    result_.least_class_from = "the trace";
-  }
-  result_.classes = kmalloc_classes(least, machine_);
+    check_.emplace(request_.slabinfo_before, machine(), !names_caches(info));
 }
 
 void Simulation::State::plan_what_if(const std::vector<ProfiledKind>& profile) {
@@ -154,7 +146,7 @@ void Simulation::State::plan_what_if(const std::vector<ProfiledKind>& profile) {
     layout.classes = merged(request_.classes.empty() ? result_.classes : request_.classes, request_.new_classes);
   else if (request_.allocator == SlabAllocator::slab)
     layout.classes =
-        kmalloc_classes(std::max<std::uint64_t>(32, result_.classes.front()), machine_);  // KMALLOC_SHIFT_LOW
+        kmalloc_classes(std::max<std::uint64_t>(32, result_.classes.front()), machine());  // KMALLOC_SHIFT_LOW
   for (SiteCache site : request_.site_caches) {
     std::uint64_t largest = 0;
     for (const ProfiledKind& kind : profile)
@@ -166,75 +158,39 @@ void Simulation::State::plan_what_if(const std::vector<ProfiledKind>& profile) {
     layout.site_caches.push_back(std::move(site));
   }
   add_heap(std::move(layout), true);
-  whole_heaps_ = heaps_.size();
 }
 
-void Simulation::State::plan_suggestions(const std::vector<ProfiledKind>& profile) {
-  result_.suggests_traffic = request_.suggestions.by_traffic;
-  result_.suggestions = suggest_caches(profile, result_.classes, machine_, request_.suggestions);
+void Simulation::State::plan_suggestions() {
+  result_.suggestions = std::move(request_.suggestions);
+  if (result_.suggestions.empty()) return;
   SlabLayout all;
   all.name = "with all suggestions";
-  const auto add_to = [](SlabLayout& layout, const CacheSuggestion& suggestion) {
-    layout.site_caches.push_back({suggestion.function, suggestion.above_bytes, suggestion.object_bytes});
-  };
-  for (const CacheSuggestion& suggestion : result_.suggestions) add_to(all, suggestion);
-  if (!result_.suggestions.empty()) add_heap(std::move(all), true);
-  whole_heaps_ = heaps_.size();
-  for (const CacheSuggestion& suggestion : result_.suggestions) {
-    SlabLayout one;
-    one.name = "one suggestion";
-    one.only.insert(suggestion.from.begin(), suggestion.from.end());
-    add_to(one, suggestion);
-    add_heap(std::move(one), false);
-  }
-}
-
-std::string Simulation::State::symbol_of(const Origin& origin) const {
-  const std::uint64_t address = info_.call_sites[origin.call_site.value];
-  return address == 0 ? std::string() : symbols_.name(address);
+  for (const CacheSuggestion& suggestion : result_.suggestions) all.site_caches.push_back(site_cache_of(suggestion));
+  add_heap(std::move(all), true);
 }
 
 void Simulation::State::kind(const ObjectKind& told) {
-  ObjectKind kind = told;
-  const Origin& origin = kind.origin;
+  HeapReplay::kind(told);
   Checked& checked = kinds_.emplace_back();
-  if (origin.allocator == Allocator::slab && !origin.from_cache) {
-    checked.predicted = kmalloc_bytes(origin.bytes_requested, result_.classes, machine_);
-    const bool is_large = is_large_kmalloc(EventKind::kmalloc, origin.bytes_allocated, machine_.page_bytes);
-    if (result_.random_caches && !is_large && kmalloc_prefix(kind.cache) == "kmalloc-")
-      kind.cache += fmt::format(" (random {})", random_cache(info_.call_sites[origin.call_site.value]) % kRandomCaches);
-  }
-  checked.kind = kind;
-  const std::string symbol = symbol_of(origin);
-  for (HeapSimulation& heap : heaps_) heap.kind(kind, symbol);
+  const Origin& origin = told.origin;
+  if (origin.allocator == Allocator::slab && !origin.from_cache)
+    checked.predicted = kmalloc_bytes(origin.bytes_requested, result_.classes, machine());
+  checked.kind = told;
   if (check_) check_->kind(told);
 }
 
-// A damaged trace's time may go back; the models' does not.
-std::uint64_t Simulation::State::since_start(const Event& event) {
-  if (!begun_) result_.start_ns = event.time_ns;
-  begun_ = true;
-  const std::uint64_t ns = event.time_ns > result_.start_ns ? event.time_ns - result_.start_ns : 0;
-  return now_ns_ = std::max(now_ns_, ns);
-}
-
 void Simulation::State::began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) {
-  const std::uint64_t ns = since_start(event);
-  if (alive_.size() <= object) alive_.resize(object + std::size_t{1});
-  alive_[object] = kind;
+  HeapReplay::began(object, kind, event, again);
   if (!again) ++kinds_[kind].allocations;
   ++result_.live_at_end;
-  for (HeapSimulation& heap : heaps_) heap.began(object, kind, ns, event.cpu, event.node, again);
   if (check_) check_->began(object, kind, event);
 }
 
 void Simulation::State::ended(std::uint32_t object, const Event& event, bool freed) {
-  const std::uint64_t ns = since_start(event);
-  const std::uint32_t kind = alive_[object];
+  HeapReplay::ended(object, event, freed);
   --result_.live_at_end;
-  if (!freed) ++result_.never_freed;
-  for (HeapSimulation& heap : heaps_) heap.ended(object, kind, ns, event.cpu);
-  if (check_) check_->ended(object, kind, event);
+  if (!freed) ++kinds_[kind_of(object)].unseen_frees;
+  if (check_) check_->ended(object, kind_of(object), event);
 }
 
 void Simulation::State::freed_older(const Event& event) {
@@ -265,43 +221,40 @@ void Simulation::State::compare_bytes() {
   std::ranges::stable_sort(result_.mismatches, std::greater<>{}, &ModelMismatch::allocations);
 }
 
-void Simulation::State::replay_suggestion(CacheSuggestion& suggestion, const HeapSimulation& heap) const {
-  const SimulatedHeap then = heap.result(now_ns_);
-  for (const SimulatedCache& cache : then.caches) {
-    suggestion.average_held_then += cache.average.held;
-    suggestion.peak_held_then += cache.peak.held;
+void Simulation::State::sum_unseen_frees() {
+  std::map<std::string, UnseenFrees> caches;
+  for (const Checked& checked : kinds_) {
+    UnseenFrees& cache = caches[checked.kind.cache];
+    cache.objects += checked.unseen_frees;
+    cache.allocations += checked.allocations;
   }
-  for (const SimulatedCache& cache : result_.heaps.front().caches) {
-    if (!heap.layout().only.contains(cache.name)) continue;
-    suggestion.average_held += cache.average.held;
-    suggestion.peak_held += cache.peak.held;
+  for (auto& [name, cache] : caches) {
+    cache.cache = name;
+    if (cache.objects > 0) result_.unseen_frees.push_back(std::move(cache));
   }
-  // What a CPU's list may hold of each new cache; the old caches' lists are there in both cases.
-  const SlabGeometry geometry = slub_geometry(suggestion.object_bytes, machine_);
-  const std::uint64_t caches = suggestion.function.empty() ? suggestion.from.size() : 1;
-  suggestion.uncertain_bytes =
-      caches * machine_.cpus * slub_reserves(geometry, machine_).most_cpu_slabs * geometry.slab_bytes;
+  std::ranges::stable_sort(result_.unseen_frees, std::greater<>{}, &UnseenFrees::objects);
 }
 
 SimulationResult Simulation::State::finish(bool complete) {
-  const EventSpan& span = stream_.span();
   result_.trace = summarize(info_);
-  span.store_in(result_.trace);
+  span().store_in(result_.trace);
   result_.trace.complete = complete;
   result_.findings = findings_of(info_);
-  if (span.last_ns > result_.start_ns && begun_) now_ns_ = std::max(now_ns_, span.last_ns - result_.start_ns);
-  for (std::size_t i = 0; i < whole_heaps_; ++i) result_.heaps.push_back(heaps_[i].result(now_ns_));
-  result_.bucket_ns = heaps_.front().bucket_ns();
-  for (std::size_t i = 0; i < result_.suggestions.size(); ++i)
-    replay_suggestion(result_.suggestions[i], heaps_[whole_heaps_ + i]);
+  const std::uint64_t trace_end_ns = end_ns();
+  result_.start_ns = start_ns();
+  for (const HeapSimulation& heap : heaps()) result_.heaps.push_back(heap.result(trace_end_ns));
+  result_.bucket_ns = heaps().front().bucket_ns();
   compare_bytes();
+  sum_unseen_frees();
   if (check_ && complete) result_.slabinfo = check_->compare(request_.slabinfo_after);
   return std::move(result_);
 }
 
 Simulation::Simulation(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, SimulationRequest request,
-                       const std::vector<ProfiledKind>& profile)
-    : state_(std::make_unique<State>(info, symbols, caches, std::move(request), profile)) {}
+                       const std::vector<ProfiledKind>& profile) {
+  KmallocModel model = kmalloc_model(info, request, profile);
+  state_ = std::make_unique<State>(info, symbols, caches, std::move(request), profile, std::move(model));
+}
 Simulation::~Simulation() = default;
 
 void Simulation::add(EventBatch& batch) { state_->add(batch); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A trace replayed against models of slab allocators: as recorded, and as it might be. In two readings: the first
-// collects what kmalloc is asked for (KmallocProfile) and the names of caches, the second replays.
+// collects what kmalloc is asked for (KmallocProfile) and the names of caches, the last one replays. Where new caches
+// are looked for, candidates are replayed in one between them (SuggestionTrial).
 #pragma once
 
 #include <memory>
@@ -16,11 +17,11 @@ namespace kmt {
 
 struct SimulationRequest {
   SlabAllocator allocator = SlabAllocator::slub;
-  std::vector<std::uint64_t> classes;      // of kmalloc, ascending; empty: the kernel's
-  std::vector<std::uint64_t> new_classes;  // added to them
-  std::vector<SiteCache> site_caches;      // most_bytes 0: the largest request of the profile that has a class
-  SuggestionRequest suggestions;           // only where nothing of the above is asked for
-  std::vector<SlabInfo> slabinfo_before;   // empty: there is none
+  std::vector<std::uint64_t> classes;        // of kmalloc, ascending; empty: the kernel's
+  std::vector<std::uint64_t> new_classes;    // added to them
+  std::vector<SiteCache> site_caches;        // most_bytes 0: the largest request of the profile that has a class
+  std::vector<CacheSuggestion> suggestions;  // replayed all together, where nothing of the above is asked for
+  std::vector<SlabInfo> slabinfo_before;     // empty: there is none
   std::vector<SlabInfo> slabinfo_after;
 
   bool asks_for_what_if() const {
@@ -31,6 +32,17 @@ struct SimulationRequest {
 // What of slabinfo is known decides on the names of kmalloc's caches. To be asked before the first reading; `caches`
 // are those of the second.
 void name_kmalloc_caches(const TraceInfo& info, const SimulationRequest& request, CacheNames& caches);
+
+// The recorded kernel's kmalloc.
+struct KmallocModel {
+  std::vector<std::uint64_t> classes;
+  std::string least_class_from;  // as in SimulationResult; likewise
+  bool cgroup_caches = false;
+  bool random_caches = false;
+  bool caches_assumed = false;
+};
+KmallocModel kmalloc_model(const TraceInfo& info, const SimulationRequest& request,
+                           const std::vector<ProfiledKind>& profile);
 
 class Simulation {
  public:

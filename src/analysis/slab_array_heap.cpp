@@ -123,4 +123,10 @@ void SlabArrayHeap::release(std::uint32_t slab, std::uint64_t, unsigned cpu) {
   array.push_back(slab);
 }
 
+std::uint64_t SlabArrayHeap::partial_slabs() const {
+  std::uint64_t slabs = 0;
+  for (const auto& [number, node] : nodes_) slabs += node.partial.size() + node.free.size();
+  return slabs;
+}
+
 }  // namespace kmt

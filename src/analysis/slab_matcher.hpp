@@ -27,6 +27,7 @@ struct SlabObject {
   static constexpr std::uint16_t kFreedUnmatched = 0x2;
   static constexpr std::uint16_t kFromCache = 0x4;
   static constexpr std::uint16_t kFreeCameEarly = 0x8;
+  static constexpr std::uint16_t kToldTwice = 0x10;
   std::uint16_t flags;
 
   bool live() const { return (flags & kLive) != 0; }
@@ -34,15 +35,16 @@ struct SlabObject {
   bool from_cache() const { return (flags & kFromCache) != 0; }            // kmem_cache_alloc, not kmalloc
   // Another CPU freed it, unmatched, just before this allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
+  bool told_twice() const { return (flags & kToldTwice) != 0; }  // this is the second time
 };
 static_assert(sizeof(SlabObject) == 16);
 
 // Linux 6.18 tells of a large kmalloc behind kvmalloc twice, at once: as of kvmalloc itself, and of who called that
-// (mm/slub.c). The second time counts.
+// (mm/slub.c). The second time counts. A third time, where frees were not recorded, is the next object.
 inline bool is_told_twice(const SlabObject& first, const Event& second, std::uint64_t page_size) {
   constexpr std::uint64_t kAtOnceNs = 10'000;
-  return first.live() && !first.from_cache() && first.cpu == second.cpu && second.time_ns - first.time_ns < kAtOnceNs &&
-         is_large_kmalloc(second.kind, second.bytes_allocated, page_size);
+  return first.live() && !first.from_cache() && !first.told_twice() && first.cpu == second.cpu &&
+         second.time_ns - first.time_ns < kAtOnceNs && is_large_kmalloc(second.kind, second.bytes_allocated, page_size);
 }
 
 enum class FreeOutcome : std::uint8_t {
@@ -63,13 +65,14 @@ class SlabMatcher {
     SlabObject object;  // matched: what was freed; freed again: the free before
   };
   struct Allocation {
-    bool replaced = false;  // the pointer was live
-    SlabObject object;      // what was replaced
+    bool replaced = false;    // the pointer was live
+    bool told_twice = false;  // it is what was replaced
+    SlabObject object;        // what was replaced
   };
 
   void prefetch(const Event& event) const { table_of(event.address).objects.prefetch(event.address); }
-  // Of an allocation with a non-NULL result.
-  Allocation allocate(const Event& event, std::uint32_t origin);
+  // Of an allocation with a non-NULL result. Without a page size nothing is taken to be told twice.
+  Allocation allocate(const Event& event, std::uint32_t origin, std::uint64_t page_size = 0);
   Free release(const Event& event);
 
   // In no order that means anything.
@@ -107,14 +110,16 @@ class SlabMatcher {
 };
 
 // Here, since every event of most traces comes by: calls and copies were a tenth of matching.
-inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::uint32_t origin) {
+inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::uint32_t origin,
+                                                     std::uint64_t page_size) {
   Table& table = tables_[index_of(event.address)];
   const auto [object, inserted] = entry(table, event.address);
   Allocation result{};
   std::uint16_t flags = SlabObject::kLive;
   if (event.kind == EventKind::cache_alloc) flags |= SlabObject::kFromCache;
   if (!inserted) {
-    result = {object->live(), *object};
+    result = {object->live(), is_told_twice(*object, event, page_size), *object};
+    if (result.told_twice) flags |= SlabObject::kToldTwice;
     if (object->freed_unmatched() && object->cpu != event.cpu && event.time_ns - object->time_ns < kClockSkewNs)
       flags |= SlabObject::kFreeCameEarly;
   }

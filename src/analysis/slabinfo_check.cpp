@@ -2,6 +2,13 @@
 #include "analysis/slabinfo_check.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/slab_account.hpp"
 
 namespace kmt {
 
@@ -20,9 +27,40 @@ bool is_usable(const SlabInfo& slab, const SlabMachine& machine) {
          slab.objects_per_slab <= slab.pages_per_slab * machine.page_bytes / slab.object_bytes;
 }
 
+std::string size_name(std::uint64_t bytes) { return fmt::format("{} bytes", bytes); }
+
+// Caches of equal objects as one, which is named by their size. Where their slabs differ there is none: no event tells
+// which of them an object is of.
+std::vector<SlabInfo> merged_by_size(std::span<const SlabInfo> slabs, const SlabMachine& machine) {
+  std::map<std::uint64_t, std::optional<SlabInfo>> sizes;
+  for (const SlabInfo& slab : slabs) {
+    if (!is_usable(slab, machine)) continue;
+    const auto [place, is_new] = sizes.try_emplace(slab.object_bytes, slab);
+    std::optional<SlabInfo>& sum = place->second;
+    if (is_new || !sum) continue;
+    if (sum->pages_per_slab != slab.pages_per_slab || sum->objects_per_slab != slab.objects_per_slab) {
+      sum.reset();
+      continue;
+    }
+    sum->slabs += slab.slabs;
+    sum->objects += slab.objects;
+    sum->active_objects += slab.active_objects;
+  }
+  std::vector<SlabInfo> merged;
+  for (auto& [bytes, sum] : sizes) {
+    if (!sum) continue;
+    sum->name = size_name(bytes);
+    merged.push_back(std::move(*sum));
+  }
+  return merged;
+}
+
 }  // namespace
 
-SlabinfoCheck::SlabinfoCheck(std::span<const SlabInfo> before, const SlabMachine& machine) : machine_(machine) {
+SlabinfoCheck::SlabinfoCheck(std::span<const SlabInfo> all_before, const SlabMachine& machine, bool by_size)
+    : machine_(machine), by_size_(by_size) {
+  const std::vector<SlabInfo> merged = by_size ? merged_by_size(all_before, machine) : std::vector<SlabInfo>();
+  const std::span<const SlabInfo> before = by_size ? std::span<const SlabInfo>(merged) : all_before;
   std::uint64_t room = kMostPartial;
   for (const SlabInfo& slab : before) {
     if (!is_usable(slab, machine)) continue;
@@ -41,7 +79,11 @@ SlabinfoCheck::SlabinfoCheck(std::span<const SlabInfo> before, const SlabMachine
 }
 
 void SlabinfoCheck::kind(const ObjectKind& kind) {
-  const auto known = ids_.find(kind.cache);
+  // What is larger than kmalloc's caches is of none, whatever its size.
+  const bool takes_size =
+      by_size_ && (kind.origin.from_cache ||
+                   !is_large_kmalloc(EventKind::kmalloc, kind.origin.bytes_allocated, machine_.page_bytes));
+  const auto known = ids_.find(takes_size ? size_name(kind.origin.bytes_allocated) : kind.cache);
   cache_of_kind_.push_back(kind.origin.allocator == Allocator::slab && known != ids_.end() ? known->second : kNone);
 }
 
@@ -68,17 +110,24 @@ void SlabinfoCheck::freed_older(const Event& event, const std::string& cache) {
   }
 }
 
-SlabinfoComparison SlabinfoCheck::compare(std::span<const SlabInfo> after) const {
+SlabinfoComparison SlabinfoCheck::compare(std::span<const SlabInfo> all_after) const {
   SlabinfoComparison result;
+  result.by_size = by_size_;
   result.unknown_frees = unknown_frees_;
-  for (const SlabInfo& slab : after) {
-    const auto known = ids_.find(slab.name);
-    if (known == ids_.end()) continue;
-    const Cache& cache = caches_[known->second];
+  for (const SlabInfo& slab : all_after) {
+    if (!ids_.contains(by_size_ ? size_name(slab.object_bytes) : slab.name)) continue;
     const SlabGeometry geometry = slub_geometry(slab.object_bytes, machine_);
     ++result.geometry_compared;
     if (geometry.objects != slab.objects_per_slab || geometry.slab_bytes != slab.pages_per_slab * machine_.page_bytes)
       result.geometry_differs.push_back(slab.name);
+  }
+  const std::vector<SlabInfo> merged = by_size_ ? merged_by_size(all_after, machine_) : std::vector<SlabInfo>();
+  std::set<std::string, std::less<>> compared;
+  for (const SlabInfo& slab : by_size_ ? std::span<const SlabInfo>(merged) : all_after) {
+    const auto known = ids_.find(slab.name);
+    if (known == ids_.end() || !is_usable(slab, machine_)) continue;
+    compared.insert(slab.name);
+    const Cache& cache = caches_[known->second];
     const SlabinfoCache line{slab.name, cache.before.slabs * cache.before.pages_per_slab,
                              slab.slabs * slab.pages_per_slab, cache.heap.slabs() * slab.pages_per_slab};
     result.caches += line.pages_before + line.pages_after > 0 ? 1 : 0;
@@ -89,6 +138,11 @@ SlabinfoComparison SlabinfoCheck::compare(std::span<const SlabInfo> after) const
     result.unchanged_error += distance(line.pages_after, line.pages_before);
     if (line.pages_before != line.pages_after || line.pages_before != line.pages_predicted)
       result.lines.push_back(line);
+  }
+  for (const SlabInfo& slab : all_after) {
+    const bool is_compared =
+        is_usable(slab, machine_) && compared.contains(by_size_ ? size_name(slab.object_bytes) : slab.name);
+    if (slab.slabs > 0 && !is_compared) ++result.not_compared;
   }
   std::ranges::stable_sort(result.lines, [](const SlabinfoCache& a, const SlabinfoCache& b) {
     return distance(a.pages_after, a.pages_predicted) > distance(b.pages_after, b.pages_predicted);

@@ -18,14 +18,16 @@ namespace kmt {
 
 class SlabinfoCheck {
  public:
-  SlabinfoCheck(std::span<const SlabInfo> before, const SlabMachine& machine);
+  // `by_size`: no event names a cache, as before Linux 5.12. Caches of equal objects are then one,
+  // where their slabs are equal too; else they are not compared.
+  SlabinfoCheck(std::span<const SlabInfo> all_before, const SlabMachine& machine, bool by_size);
 
   void kind(const ObjectKind& kind);  // in the order of their numbers
   void began(std::uint32_t object, std::uint32_t kind, const Event& event);
   void ended(std::uint32_t object, std::uint32_t kind, const Event& event);
   void freed_older(const Event& event, const std::string& cache);  // the cache's name where the event has it
 
-  SlabinfoComparison compare(std::span<const SlabInfo> after) const;
+  SlabinfoComparison compare(std::span<const SlabInfo> all_after) const;
 
  private:
   static constexpr std::uint32_t kNone = ~0u;
@@ -35,6 +37,7 @@ class SlabinfoCheck {
   };
 
   const SlabMachine& machine_;
+  bool by_size_;
   std::vector<Cache> caches_;
   std::map<std::string, std::uint32_t> ids_;
   std::vector<std::uint32_t> cache_of_kind_;

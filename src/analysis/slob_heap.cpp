@@ -12,10 +12,13 @@ SlobHeap::SlobHeap(const SlabMachine& machine)
     : page_bytes_(machine.page_bytes), shift_(static_cast<unsigned>(std::bit_width(machine.page_bytes / kWord - 1))) {}
 
 std::uint64_t SlobHeap::object_bytes(std::uint64_t requested, bool kmalloc, const SlabMachine& machine) {
-  const std::uint64_t with_header = requested + (kmalloc ? kWord : 0);
-  if (with_header >= machine.page_bytes) return kmalloc_bytes(requested, {}, machine);
-  return std::max(kWord, (with_header + kWord - 1) / kWord * kWord);
+  const std::uint64_t unit = kmalloc ? header_bytes(machine) : kWord;
+  const std::uint64_t bytes = requested + (kmalloc ? unit : 0);
+  if (bytes >= machine.page_bytes) return kmalloc_bytes(requested, {}, machine);
+  return std::max(kWord, (bytes + unit - 1) / unit * unit);
 }
+
+std::uint64_t SlobHeap::header_bytes(const SlabMachine& machine) { return machine.arch == "aarch64" ? 128 : kWord; }
 
 SlobHeap::List& SlobHeap::list_of(std::uint64_t bytes) { return lists_[bytes < 256 ? 0 : bytes < 1024 ? 1 : 2]; }
 

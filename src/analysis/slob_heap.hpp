@@ -22,7 +22,11 @@ class SlobHeap : public SlabHeap {
   void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) override;
   std::uint64_t held_bytes() const override { return held_; }
 
-  // What an object takes of the heap: whole words, or pages.
+  // In front of kmalloc's objects, which are aligned to as much: the larger of ARCH_KMALLOC_MINALIGN and
+  // arch_slab_minalign(), as of Linux 6.1.
+  static std::uint64_t header_bytes(const SlabMachine& machine);
+  // What an object takes of the heap: whole words, of kmalloc as many as its alignment is; or pages. That objects of
+  // 2^n bytes are aligned to these is not modelled.
   static std::uint64_t object_bytes(std::uint64_t requested, bool kmalloc, const SlabMachine& machine);
 
  private:

@@ -37,7 +37,7 @@ bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
   return address < 4096 || address > last - 4096;
 }
 
-constexpr unsigned kPageBits = 12;
+constexpr unsigned kSlabBits = 15;  // 2^3 pages, the most that SLUB gives a slab by itself (slub_max_order)
 constexpr unsigned kBlockBits = 13;
 
 }  // namespace
@@ -134,10 +134,10 @@ std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
 
 std::uint64_t Pseudonyms::address(std::uint64_t address) const {
   if (is_no_pointer(address, word_bits_)) return address;
-  // The highest byte of 64 bits is the same for all of a kernel's memory.
-  const unsigned bits = word_bits_ == 32 ? 20 : 44;
-  const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kPageBits;
-  return (address & ~permuted) | permute(address >> kPageBits, bits) << kPageBits;
+  // The highest byte of 64 bits, and the highest bit of 32, are the same for nearly all of a kernel's memory.
+  const unsigned bits = word_bits_ == 32 ? 16 : 40;
+  const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kSlabBits;
+  return (address & ~permuted) | permute(address >> kSlabBits, bits) << kSlabBits;
 }
 
 std::uint64_t Pseudonyms::frame(std::uint64_t frame) const {

@@ -33,7 +33,8 @@ class Pseudonyms {
   // A cache of a memory cgroup, as kernels before 5.9 had them: "dentry(17:docker)". Others keep their name.
   std::string cache(std::string_view name) const;
 
-  // Of memory, not of code. The place in a page stays, and so do NULL, ERR_PTR() and ZERO_SIZE_PTR.
+  // Of memory, not of code. The place in a block of 32 KiB stays, so that objects of a slab stay neighbours, and so do
+  // NULL, ERR_PTR() and ZERO_SIZE_PTR.
   std::uint64_t address(std::uint64_t address) const;
   // Neighbours in a block of 2¹³ pages stay neighbours, more than any order has; -1, no page, stays.
   std::uint64_t frame(std::uint64_t frame) const;

@@ -2,6 +2,7 @@
 #include "anonymise/records.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -112,6 +113,24 @@ bool is_among(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+bool is_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+// The field's name, wherever it stands as a word of its own.
+void rename_field(std::string& format, const std::string& name) {
+  for (std::size_t at = 0; (at = format.find(name, at)) != std::string::npos; at += name.size()) {
+    const std::size_t end = at + name.size();
+    if ((at > 0 && is_of_name(format[at - 1])) || (end < format.size() && is_of_name(format[end]))) continue;
+    format.insert(at, kBlankField);
+    at += kBlankField.size();
+  }
+}
+
+// What calls were given and returned: nobody is to take the zeros for it.
+bool tells_of_a_call(const EventFormat& format) {
+  if (format.system == "kmemtrace") return format.name.starts_with("call_") || format.name.starts_with("probe_");
+  return format.system == "ftrace" && (format.name.starts_with("funcgraph_") || format.name.starts_with("fgraph_"));
+}
+
 }  // namespace
 
 bool RecordAnonymiser::is_text(Meaning meaning) {
@@ -133,6 +152,9 @@ void RecordAnonymiser::describe(const TraceDescription& description) {
     plans_.insert_or_assign(format.id, plan_of(format));
 
   TraceDescription to = anonymous(description, *pseudonyms_, *code_, left_out_.texts);
+  for (FormatText& text : to.kernel.formats)
+    for (const EventFormat& format : parse_event_formats({text}, ignored))
+      if (tells_of_a_call(format)) rename_blank(format, text.text);
   to.kernel.user_memory = user_->memory(kernel.user_memory, *pseudonyms_);
   sink_.describe(to);
 }
@@ -179,6 +201,14 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
   std::stable_partition(plan.fields.begin(), plan.fields.end(),
                         [](const Field& field) { return !field.place.is_dynamic; });
   return plan;
+}
+
+void RecordAnonymiser::rename_blank(const EventFormat& format, std::string& text) const {
+  const auto plan = plans_.find(format.id);
+  if (plan == plans_.end()) return;
+  for (const FormatField& field : format.fields)
+    if (std::ranges::none_of(plan->second.fields, [&](const Field& kept) { return kept.place.name == field.name; }))
+      rename_field(text, field.name);
 }
 
 void RecordAnonymiser::record(std::uint64_t ticks, Bytes record) {

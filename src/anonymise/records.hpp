@@ -67,6 +67,7 @@ class RecordAnonymiser : public RecordSink {
   static Meaning meaning_of(std::string_view field);
   static bool is_text(Meaning meaning);
   static Plan plan_of(const EventFormat& format);
+  void rename_blank(const EventFormat& format, std::string& text) const;
   bool rewrite(const Plan& plan, std::uint64_t ticks, Bytes record);
   void rewrite_text(const Field& field, Bytes record);
   void rewrite_callers(const Plan& plan, const Field& field, std::uint64_t ticks, Bytes record);

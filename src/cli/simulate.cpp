@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/suggestion_trial.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -49,9 +50,9 @@ Held is the memory of slabs, and of what is larger than the largest class, for o
 Rounded up is what objects got beyond what was asked for (internal waste), unused in slabs what no object has of them
 (external waste), both when most was held. CPUs' lists: what the CPUs may hold in reserve of a cache, at most.
 
-Suggestions are found in a first reading and replayed in a second, each by itself and all together. A suggested cache
-saves for each object what its class takes of a slab, less what the new one takes; half a slab for each CPU, which it
-fills only in part, is taken off. The replay says what is left of that.
+Suggestions are what a replay says: a first reading finds candidates, by what a slab object of just the size of a
+request would save for each that lives on average; a second replays each by itself, and those that save memory held on
+average are suggested, most first; a third replays all of these together.
 
 Exit status:
   0    shown
@@ -66,13 +67,19 @@ Exit status:
 
 void parse_classes(const std::string& text, SimulationRequest& request) {
   constexpr std::uint64_t kMost = 4 << 20;  // KMALLOC_MAX_SIZE of most kernels
+  constexpr std::uint64_t kAlign = 8;       // ARCH_KMALLOC_MINALIGN at the least, as a class may be
   for (const std::string_view word : split(text, ',')) {
     const bool added = word.starts_with('+');
     const std::uint64_t bytes = parse_size(added ? word.substr(1) : word);
     if (bytes == 0 || bytes > kMost) wrong_class(word);
+    if (bytes % kAlign != 0)
+      throw Error(fmt::format("--classes: {} is no size of a kmalloc class: it is no multiple of {}", bytes, kAlign))
+          .hint("The kernel rounds objects up to a multiple of its word");
+    if (!added && !request.classes.empty() && bytes <= request.classes.back())
+      throw Error(fmt::format("--classes: {} comes after {}: sizes have to ascend", bytes, request.classes.back()))
+          .hint("--classes 8,16,32; those that are added to the kernel's begin with +: --classes +640,+1280");
     (added ? request.new_classes : request.classes).push_back(bytes);
   }
-  std::ranges::sort(request.classes);
 }
 
 SiteCache parse_site_cache(const std::string& text) {
@@ -120,8 +127,32 @@ SimulationRequest request_of(const Options& options) {
   if (request.allocator == SlabAllocator::slob && request.asks_for_what_if() &&
       !(options.classes.empty() && options.caches.empty()))
     throw Error("--classes and --cache have no meaning with --allocator slob: SLOB has no classes");
-  request.suggestions = {options.suggest, options.goal == "given"};
   return request;
+}
+
+// Replays candidates in a reading of its own. False at Ctrl+C: what a part of the trace says of them is not taken.
+bool find_suggestions(const Options& options, const std::vector<ProfiledKind>& profile, SimulationRequest& request,
+                      std::optional<std::size_t>& candidates) {
+  OpenedTrace trace(options.analyse, {});
+  const KmallocModel model = kmalloc_model(trace.info(), request, profile);
+  const SuggestionRequest wanted{options.suggest, options.goal == "given"};
+  std::vector<CacheSuggestion> found =
+      suggestion_candidates(profile, model.classes, slab_machine_of(trace.info()), wanted);
+  const std::size_t replayed = found.size();
+  if (replayed == 0) {
+    candidates = 0;
+    return true;
+  }
+  CacheNames caches(trace.info());
+  name_kmalloc_caches(trace.info(), request, caches);
+  SuggestionTrial trial(trace.info(), trace.names(), caches, model.random_caches, std::move(found));
+  WatchedSource source(trace.source(), options.analyse.trace.progress);
+  EventBatch batch;
+  while (source.read(batch)) trial.add(batch);
+  if (!source.complete()) return false;
+  candidates = replayed;
+  request.suggestions = best_suggestions(trial.finish(), wanted);
+  return true;
 }
 
 SimulationResult simulated(const Options& options, SimulationRequest request) {
@@ -148,14 +179,21 @@ SimulationResult simulated(const Options& options, SimulationRequest request) {
   else
     request.slabinfo_after = options.slabinfo.size() > 1 ? slabinfo_in(options.slabinfo[1], trace.info().page_size)
                                                          : std::vector<SlabInfo>();
-  Simulation simulation(trace.info(), trace.names(), caches, std::move(request), profile.finish());
+  const std::vector<ProfiledKind> kinds = profile.finish();
   bool complete = first.complete();
+  std::optional<std::size_t> candidates;
+  if (complete && options.suggest > 0 && !request.asks_for_what_if())
+    complete = find_suggestions(options, kinds, request, candidates);
+  Simulation simulation(trace.info(), trace.names(), caches, std::move(request), kinds);
   if (complete) {
     WatchedSource second(trace.source(), options.analyse.trace.progress);
     while (second.read(batch)) simulation.add(batch);
     complete = second.complete();
   }
-  return simulation.finish(complete);
+  SimulationResult result = simulation.finish(complete);
+  result.suggests_traffic = options.goal == "given";
+  result.candidates = candidates;
+  return result;
 }
 
 int simulate(const Options& options) {

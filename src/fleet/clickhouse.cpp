@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "fleet/answer.hpp"
 #include "fleet/sql_text.hpp"
 
 namespace kmt {
@@ -73,11 +74,11 @@ ServerAddress parse_server(const std::string& url) {
 ClickHouse::ClickHouse(ServerAddress address) : address_(std::move(address)), client_(address_.http) {}
 
 std::string ClickHouse::attempt(const Parameters& parameters, std::string_view body, std::string& answer) {
-  const HttpReply reply = client_.post(parameters, body);
+  HttpReply reply = client_.post(parameters, body);
   if (!reply.failure.empty()) return reply.failure;
   const int code = code_of(reply.body);
   if (reply.status == 200) {
-    answer = reply.body;
+    answer = std::move(reply.body);
     return {};
   }
   std::string said = reply.body.empty() ? fmt::format("HTTP status {}", reply.status) : first_line(reply.body);
@@ -125,11 +126,7 @@ void ClickHouse::run(const std::string& sql) { tried(settings(), sql); }
 
 std::vector<nlohmann::json> ClickHouse::query(const std::string& sql) {
   const std::string text = tried(settings(), sql + "\nFORMAT JSONCompact");
-  const nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
-  if (answer.is_discarded() || !answer.contains("data"))
-    throw Error(fmt::format("The server at {} answers with something else than JSON: {}", address_.http.base,
-                            first_line(text)));
-  return answer["data"].get<std::vector<nlohmann::json>>();
+  return rows_of_answer(text);
 }
 
 bool ClickHouse::insert(const std::string& table, std::string_view columns, std::string_view rows,

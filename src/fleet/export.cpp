@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "fleet/answer.hpp"
 #include "fleet/sql_text.hpp"
 #include "results/group.hpp"
 #include "trace/function_name.hpp"
@@ -114,8 +115,8 @@ struct FleetExport::State {
         info(trace_info),
         names(trace_info, symbols),
         trace(of),
-        sums_loader(address, "sums", kSumColumns, of.id) {
-    if (of.with_events) events_loader.emplace(address, "events", kEventColumns, of.id);
+        sums_loader(address, "sums", kSumColumns, of.id, of.host) {
+    if (of.with_events) events_loader.emplace(address, "events", kEventColumns, of.id, of.host);
   }
 
   std::uint32_t wall_second(std::uint64_t time_ns) const {
@@ -320,9 +321,8 @@ bool is_loaded(const ServerAddress& address, const FleetTrace& trace) {
   ClickHouse server(address);
   const auto levels = server.query(fmt::format("SELECT DISTINCT level FROM {}.traces WHERE trace = {}",
                                                sql_name(server.database()), sql_string(trace.id)));
-  return std::ranges::any_of(levels, [&](const nlohmann::json& row) {
-    return !trace.with_events || row.at(0).get<std::string>() == "events";
-  });
+  return std::ranges::any_of(
+      levels, [&](const nlohmann::json& row) { return !trace.with_events || AnswerCells(row).text() == "events"; });
 }
 
 }  // namespace kmt

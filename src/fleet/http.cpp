@@ -27,8 +27,13 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
   return Text(text).get();
 }
 
+// Half a million groups and more: what is larger nobody reads. What its values take is bounded where they are parsed.
+constexpr std::size_t kMostAnswer = std::size_t{128} << 20;
+
 std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {
-  static_cast<std::string*>(into)->append(bytes, size * count);
+  std::string& answer = *static_cast<std::string*>(into);
+  if (size * count > kMostAnswer - answer.size()) return 0;  // ends the transfer
+  answer.append(bytes, size * count);
   return size * count;
 }
 
@@ -104,6 +109,10 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, nullptr);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+  if (code == CURLE_WRITE_ERROR) {
+    Error error(fmt::format("The answer of the server at {} is larger than {} MiB", address_.base, kMostAnswer >> 20));
+    throw error.hint("Ask for fewer groups: --host, --kernel, --since, or fewer keys of --by");
+  }
   if (code != CURLE_OK)
     reply.failure = reason[0] != '\0' ? reason : curl_easy_strerror(code);
   else

@@ -6,12 +6,19 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "fleet/answer.hpp"
 #include "fleet/sql_text.hpp"
 
 namespace kmt {
 
-BlockLoader::BlockLoader(const ServerAddress& address, std::string table, std::string_view columns, std::string trace)
-    : server_(address), table_(std::move(table)), columns_(columns), trace_(std::move(trace)), there_(stored("")) {}
+BlockLoader::BlockLoader(const ServerAddress& address, std::string table, std::string_view columns, std::string trace,
+                         std::string host)
+    : server_(address),
+      table_(std::move(table)),
+      columns_(columns),
+      trace_(std::move(trace)),
+      host_(std::move(host)),
+      there_(stored("")) {}
 
 BlockLoader::~BlockLoader() {
   if (sending_.valid()) sending_.wait();
@@ -21,14 +28,18 @@ std::map<std::uint32_t, std::uint64_t> BlockLoader::stored(const std::string& co
   std::map<std::uint32_t, std::uint64_t> blocks;
   for (const auto& row :
        server_.query(fmt::format("SELECT block, count() FROM {}.{} WHERE trace = {}{} GROUP BY block",
-                                 sql_name(server_.database()), table_, sql_string(trace_), condition)))
-    blocks[row.at(0).get<std::uint32_t>()] = row.at(1).get<std::uint64_t>();
+                                 sql_name(server_.database()), table_, sql_string(trace_), condition))) {
+    AnswerCells cells(row);
+    const std::uint32_t block = cells.number_32();
+    blocks[block] = cells.count();
+  }
   return blocks;
 }
 
 RowBinary& BlockLoader::row(std::uint16_t day) {
   if (rows_ > 0 && (rows_ == kBlockRows || block_.bytes().size() >= kBlockBytes || day != day_)) send();
   day_ = day;
+  days_.insert(day);
   ++rows_;
   return block_;
 }
@@ -56,10 +67,24 @@ void BlockLoader::send() {
   });
 }
 
+// Drops what is stored twice. False: the table is none of this server's alone, as in a cluster.
+bool BlockLoader::could_merge() {
+  try {
+    for (const std::uint16_t day : days_)
+      server_.run(fmt::format("OPTIMIZE TABLE {}.{} PARTITION (toDate({}), {}) FINAL", sql_name(server_.database()),
+                              table_, day, sql_string(host_)));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 LoadCounts BlockLoader::finish() {
   if (rows_ > 0) send();
   wait();
   if (stored("") == ours_) return counts_;
+  // Another loader of the same trace may have stored blocks meanwhile. Whoever of them ends last sees all of these.
+  if (could_merge() && stored("") == ours_) return counts_;
   Error error(
       fmt::format("The server at {} does not hold {} of the trace {} as they were sent: somebody else loads the "
                   "same trace, or changed it",

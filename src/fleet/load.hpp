@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <future>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,8 @@ class BlockLoader {
   static constexpr std::size_t kBlockBytes = 16 << 20;
 
   // Asks what of the trace is there. Columns are those of the rows, "day, host, …"; one of them is the block's number.
-  BlockLoader(const ServerAddress& address, std::string table, std::string_view columns, std::string trace);
+  BlockLoader(const ServerAddress& address, std::string table, std::string_view columns, std::string trace,
+              std::string host);
   ~BlockLoader();
 
   // A new row, for the caller to fill: rows of another day are of another partition and begin a block. Throws Error.
@@ -42,14 +44,17 @@ class BlockLoader {
   void send();
   void wait();
   std::map<std::uint32_t, std::uint64_t> stored(const std::string& condition);
+  bool could_merge();
 
   ClickHouse server_;
   std::string table_;
   std::string_view columns_;
   std::string trace_;
+  std::string host_;
   std::map<std::uint32_t, std::uint64_t> there_;  // rows of blocks that the server had at the start
   std::map<std::uint32_t, std::uint64_t> ours_;   // of all blocks
   std::uint32_t number_ = 0;
+  std::set<std::uint16_t> days_;  // since 1970
   std::uint16_t day_ = 0;
   std::uint64_t rows_ = 0;  // of the block that is filled
   RowBinary block_;

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "fleet/answer.hpp"
 #include "fleet/sql_files.hpp"
 #include "fleet/sql_text.hpp"
+#include "trace/shrinkable_caches.hpp"
 
 namespace kmt {
 
@@ -17,38 +19,11 @@ namespace {
 using Json = nlohmann::json;
 using Keys = std::vector<const FleetKeyInfo*>;
 
-// Values of a row, from left to right.
-class Cells {
- public:
-  explicit Cells(const Json& row) : row_(row) {}
-  const Json& next() { return row_.at(at_++); }
-  std::string text() { return next().get<std::string>(); }
-  std::uint64_t count() {  // a sum over a part of the time may be below nothing: more was freed than allocated in it
-    const Json& value = next();
-    return value.is_number_integer() && !value.is_number_unsigned() ? 0 : value.get<std::uint64_t>();
-  }
-  std::int64_t number() { return next().get<std::int64_t>(); }
-  std::uint32_t seconds() { return next().get<std::uint32_t>(); }
-  std::optional<double> decimal() {
-    const Json& value = next();
-    return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-  }
-  Allocator allocator() {
-    const std::string name = text();
-    for (const Allocator known : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap})
-      if (name_of(known) == name) return known;
-    throw Error(fmt::format("The server knows an allocator \"{}\", which this kmemtrace does not", name));
-  }
-  std::vector<std::string> keys(const Keys& by) {
-    std::vector<std::string> keys;
-    while (keys.size() < by.size()) keys.push_back(text());
-    return keys;
-  }
-
- private:
-  const Json& row_;
-  std::size_t at_ = 0;
-};
+std::vector<std::string> keys_of(AnswerCells& cells, const Keys& by) {
+  std::vector<std::string> keys;
+  while (keys.size() < by.size()) keys.push_back(cells.text());
+  return keys;
+}
 
 std::string any_of(std::string_view column, const std::vector<std::string>& globs) {
   std::string out;
@@ -80,6 +55,15 @@ std::string traces_in_time(FleetSelection selection) {
   return out;
 }
 
+// Of a row of sums: the kernel takes such memory back when it is short.
+std::string shrinkable() {
+  std::vector<std::string> caches(kReclaimableCaches.begin(), kReclaimableCaches.end());
+  caches.insert(caches.end(), kShrinkableCaches.begin(), kShrinkableCaches.end());
+  std::vector<std::string> functions(kReclaimableFunctions.begin(), kReclaimableFunctions.end());
+  functions.insert(functions.end(), kShrinkableFunctions.begin(), kShrinkableFunctions.end());
+  return any_of("cache", caches) + " OR " + any_of("function", functions);
+}
+
 SqlPlaces places_of(const ClickHouse& server, const Keys& by, std::string rows, std::string traces) {
   std::string keys_as;
   std::string keys;
@@ -108,22 +92,22 @@ std::string words_of(const FleetSelection& selection) {
 
 FleetSummary summary(ClickHouse& server, const FleetSelection& selection, const std::string& traces) {
   const std::vector<Json> rows = server.query(fill_sql(sql::summary, places_of(server, {}, "1", traces)));
-  if (rows.empty() || rows.front().at(0).get<std::uint64_t>() == 0) {
+  if (rows.empty() || AnswerCells(rows.front()).count() == 0) {
     const std::string words = words_of(selection);
     Error error(words.empty() ? "The server holds no trace" : "The server holds no trace of " + words);
     throw error.hint("`kmemtrace fleet traces` lists what there is; `kmemtrace export FILE --to clickhouse URL` loads");
   }
-  Cells cells(rows.front());
+  AnswerCells cells(rows.front());
   FleetSummary of;
   of.selection = words_of(selection);
   of.traces = cells.count();
   of.hosts = cells.count();
-  of.kernels = cells.next().get<std::vector<std::string>>();
+  of.kernels = cells.texts();
   of.recorded_ns = cells.count();
   of.events = cells.count();
   of.lost_events = cells.count();
-  of.first_began = cells.seconds();
-  of.last_began = cells.seconds();
+  of.first_began = cells.number_32();
+  of.last_began = cells.number_32();
   return of;
 }
 
@@ -133,7 +117,7 @@ std::string name_of_keys(const std::vector<std::string>& keys) {
   return name;
 }
 
-GroupRow sums_of(Allocator allocator, Cells& cells) {
+GroupRow sums_of(Allocator allocator, AnswerCells& cells) {
   GroupRow row;
   row.allocator = allocator;
   row.allocations = cells.count();
@@ -164,10 +148,10 @@ FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Ke
   FleetReport report{summary(server, selection, traces), std::move(by), {}};
   for (const Json& row :
        server.query(fill_sql(sql::report, places_of(server, report.by, rows_in_time(selection), traces)))) {
-    Cells cells(row);
+    AnswerCells cells(row);
     const Allocator allocator = cells.allocator();
     FleetRow group;
-    group.keys = cells.keys(report.by);
+    group.keys = keys_of(cells, report.by);
     group.name = name_of_keys(group.keys);
     group.hosts = cells.count();
     group.traces = cells.count();
@@ -181,11 +165,13 @@ FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Ke
 FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys by) {
   const std::string traces = condition(selection, "began");
   FleetLeaks leaks{summary(server, selection, traces), std::move(by), {}};
-  for (const Json& row : server.query(fill_sql(sql::leaks, places_of(server, leaks.by, traces, traces)))) {
-    Cells cells(row);
+  SqlPlaces places = places_of(server, leaks.by, traces, traces);
+  places.emplace_back("shrinkable", shrinkable());
+  for (const Json& row : server.query(fill_sql(sql::leaks, places))) {
+    AnswerCells cells(row);
     const Allocator allocator = cells.allocator();
     FleetLeakRow group;
-    group.keys = cells.keys(leaks.by);
+    group.keys = keys_of(cells, leaks.by);
     group.name = name_of_keys(group.keys);
     group.hosts = cells.count();
     group.traces = cells.count();
@@ -193,7 +179,8 @@ FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys
     group.growing_traces = cells.count();
     group.live_allocations = cells.number();
     group.live_bytes = cells.number();
-    group.growth = cells.decimal().value_or(0);
+    if (const std::int64_t bytes = cells.number(); allocator == Allocator::slab) group.reclaimable_bytes = bytes;
+    group.growth = cells.decimal();
     group.deviation = cells.decimal();
     table_of(leaks.tables, allocator).rows.push_back(std::move(group));
   }
@@ -212,10 +199,10 @@ FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& a, const FleetSel
   places.emplace_back("a", of_a);
   places.emplace_back("b", of_b);
   for (const Json& row : server.query(fill_sql(sql::diff, places))) {
-    Cells cells(row);
+    AnswerCells cells(row);
     const Allocator allocator = cells.allocator();
     DiffRow joined;
-    for (std::string& key : cells.keys(diff.by)) joined.keys.emplace_back(std::move(key));
+    for (std::string& key : keys_of(cells, diff.by)) joined.keys.emplace_back(std::move(key));
     for (const KeyValue& key : joined.keys) joined.name += (joined.name.empty() ? "" : ", ") + plain_text(key);
     const auto side = [&](std::optional<GroupRow>& sums) {
       cells.count();  // hosts
@@ -235,12 +222,12 @@ FleetTraces fleet_traces(ClickHouse& server, const FleetSelection& selection) {
   const std::string traces = condition(selection, "began");
   FleetTraces found{summary(server, selection, traces), {}};
   for (const Json& row : server.query(fill_sql(sql::traces, places_of(server, {}, "1", traces)))) {
-    Cells cells(row);
+    AnswerCells cells(row);
     FleetTraceRow trace;
     for (std::string* text :
          {&trace.trace, &trace.host, &trace.kernel, &trace.arch, &trace.level, &trace.path, &trace.format})
       *text = cells.text();
-    trace.began = cells.seconds();
+    trace.began = cells.number_32();
     trace.recorded_ns = cells.count();
     trace.events = cells.count();
     trace.lost_events = cells.count();

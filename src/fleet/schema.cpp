@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "fleet/answer.hpp"
 #include "fleet/sql_files.hpp"
 #include "fleet/sql_text.hpp"
 
@@ -45,7 +46,8 @@ void prepare_schema(ClickHouse& server, const std::string& cluster) {
     Error error(fmt::format("The database {} has tables of a single server", server.database()));
     throw error.hint("Name another database in the URL: http://HOST:8123/DATABASE");
   }
-  const auto done = server.query("SELECT max(version) FROM " + versions).at(0).at(0).get<std::uint32_t>();
+  const std::vector<nlohmann::json> newest = server.query("SELECT max(version) FROM " + versions);
+  const std::uint32_t done = newest.empty() ? 0 : AnswerCells(newest.front()).number_32();
   if (done > kMigrations.size()) {
     Error error(fmt::format("The database {} was made by a newer kmemtrace: its schema is {}, this one knows {}",
                             server.database(), done, kMigrations.size()));

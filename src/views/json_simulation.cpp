@@ -30,6 +30,7 @@ Json to_json(const SimulatedCache& cache) {
   json["average"] = to_json(cache.average);
   json["peak"] = to_json(cache.peak);
   json["end"] = to_json(cache.end);
+  json["partial_slabs"] = cache.partial_slabs;
   json["cpu_list_bytes"] = cache.cpu_list_bytes;
   return json;
 }
@@ -94,7 +95,9 @@ Json to_json(const SlabinfoComparison& slabinfo) {
   json["pages_predicted"] = slabinfo.pages_predicted;
   json["error_pages"] = slabinfo.error_pages;
   json["unchanged_error_pages"] = slabinfo.unchanged_error;
+  json["by_size"] = slabinfo.by_size;
   json["unknown_frees"] = slabinfo.unknown_frees;
+  json["not_compared"] = slabinfo.not_compared;
   json["changed"] = Json::array();
   for (const SlabinfoCache& line : slabinfo.lines)
     json["changed"].push_back({{"name", printable(line.name)},
@@ -138,11 +141,16 @@ std::string json_simulation(const SimulationResult& result, const SimulationOpti
   json["heaps"] = Json::array();
   for (const SimulatedHeap& heap : result.heaps) json["heaps"].push_back(to_json(heap, options));
   json["suggested_by"] = result.suggests_traffic ? "given" : "held";
+  json["candidates"] = result.candidates ? Json(*result.candidates) : Json(nullptr);
   json["suggestions"] = Json::array();
   for (const CacheSuggestion& suggestion : result.suggestions) json["suggestions"].push_back(to_json(suggestion));
   json["older_frees"] = result.older_frees;
   json["live_at_end"] = result.live_at_end;
-  json["given_again"] = result.never_freed;
+  json["given_again"] = sum_of_objects(result.unseen_frees);
+  json["unseen_frees"] = Json::array();
+  for (const UnseenFrees& unseen : result.unseen_frees)
+    json["unseen_frees"].push_back(
+        {{"cache", text_or_null(unseen.cache)}, {"objects", unseen.objects}, {"allocations", unseen.allocations}});
   json["unnamed_objects"] = result.unnamed_objects;
   json["findings"] = to_json(result.findings);
   return dump(json);

@@ -35,6 +35,13 @@ std::string change(std::uint64_t now, std::uint64_t then, const TextStyle& style
                      say_share(difference, now));
 }
 
+// Where a cache's frees were mostly not seen: of its kind is what no model can follow.
+std::string say_unseen(const SimulationResult& result, const std::string& cache) {
+  const auto unseen = std::ranges::find(result.unseen_frees, cache, &UnseenFrees::cache);
+  if (unseen == result.unseen_frees.end() || 2 * unseen->objects < unseen->allocations) return {};
+  return fmt::format(": {} of its objects were freed unseen", say_share(unseen->objects, unseen->allocations));
+}
+
 std::string model_lines(const SimulationResult& result, const TextStyle& style) {
   std::string classes;
   for (const std::uint64_t bytes : result.classes) classes += (classes.empty() ? "" : ", ") + plain_size(bytes);
@@ -73,17 +80,35 @@ std::string model_lines(const SimulationResult& result, const TextStyle& style) 
   out += labelled(
       "slabinfo",
       fmt::format("{} pages before, {} after, {} predicted; the errors of {} add up to {} pages ({}), {} if "
-                  "nothing had changed",
+                  "nothing had changed{}",
                   say_count(slabinfo.pages_before, style), say_count(slabinfo.pages_after, style),
-                  say_count(slabinfo.pages_predicted, style), say_number_of(slabinfo.caches, "cache", style),
+                  say_count(slabinfo.pages_predicted, style),
+                  say_number_of(slabinfo.caches, slabinfo.by_size ? "object size" : "cache", style),
                   say_count(slabinfo.error_pages, style), say_share(slabinfo.error_pages, slabinfo.pages_after),
-                  say_count(slabinfo.unchanged_error, style)),
+                  say_count(slabinfo.unchanged_error, style),
+                  slabinfo.by_size ? ". No event of this kernel names a cache: those of equal objects are compared as "
+                                     "one"
+                                   : ""),
       style);
+  for (std::size_t i = 0; i < std::min(slabinfo.lines.size(), kExamples); ++i) {
+    const SlabinfoCache& line = slabinfo.lines[i];
+    if (line.pages_after == line.pages_predicted) break;
+    out += labelled(
+        "",
+        fmt::format("- {} {} after, not {}{}", ascii(line.name), say_number_of(line.pages_after, "page", style),
+                    say_count(line.pages_predicted, style), say_unseen(result, line.name)),
+        style);
+  }
   const std::uint64_t same = slabinfo.geometry_compared - slabinfo.geometry_differs.size();
   out += labelled("geometry",
                   fmt::format("objects and pages of a slab as predicted in {} of {}", say_count(same, style),
                               say_number_of(slabinfo.geometry_compared, "cache", style)),
                   style);
+  if (slabinfo.not_compared > 0)
+    out += labelled("not compared",
+                    fmt::format("{}: new, or of slabs whose figures do not go together",
+                                say_number_of(slabinfo.not_compared, "cache", style)),
+                    style);
   return out;
 }
 
@@ -134,24 +159,36 @@ std::string cache_table(const SimulatedHeap& heap, const SimulationOptions& opti
                {"Requested", false, 4},
                {"Rounded up", false, 2},
                {"Unused in slabs", false, 2},
+               {"Partial", false, 5},
                {"CPUs' lists", false, 5}},
               {}};
   const std::size_t shown = options.shown(heap.caches.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const SimulatedCache& cache = heap.caches[i];
     const auto number = [&](std::uint64_t value) { return value == 0 ? std::string() : say_count(value, style); };
-    table.rows.push_back(
-        {{ascii(cache.name), number(cache.object_bytes), number(cache.objects_per_slab),
-          cache.slab_bytes == 0 ? "" : say_bytes(cache.slab_bytes, style), say_count(cache.allocations, style),
-          say_bytes(cache.average.held, style), say_bytes(cache.peak.held, style),
-          say_bytes(cache.peak.requested, style), say_bytes(cache.peak.internal_waste(), style),
-          say_bytes(cache.peak.external_waste(), style), say_bytes(cache.cpu_list_bytes, style)},
-         false});
+    table.rows.push_back({{ascii(cache.name), number(cache.object_bytes), number(cache.objects_per_slab),
+                           cache.slab_bytes == 0 ? "" : say_bytes(cache.slab_bytes, style),
+                           say_count(cache.allocations, style), say_bytes(cache.average.held, style),
+                           say_bytes(cache.peak.held, style), say_bytes(cache.peak.requested, style),
+                           say_bytes(cache.peak.internal_waste(), style), say_bytes(cache.peak.external_waste(), style),
+                           number(cache.partial_slabs), say_bytes(cache.cpu_list_bytes, style)},
+                          false});
   }
   const std::string part = shown < heap.caches.size()
                                ? fmt::format("{} of {}", say_count(shown, style), say_count(heap.caches.size(), style))
                                : fmt::format("all {}", say_count(shown, style));
   return "\n" + heading(fmt::format("Caches, {}, by peak, {}", heap.name, part), style) + to_text(table, style);
+}
+
+// What of the saving the CPUs' lists of the new cache decide on.
+std::string uncertainty(const CacheSuggestion& suggestion, const TextStyle& style) {
+  const std::string lists = say_bytes(suggestion.uncertain_bytes, style);
+  const std::uint64_t now = suggestion.average_held;
+  const std::uint64_t then = suggestion.average_held_then;
+  if (now <= then) return fmt::format("the CPUs' lists of it may hold up to {} more", lists);
+  if (now - then <= suggestion.uncertain_bytes)
+    return fmt::format("the CPUs' lists of it may hold up to {}, so it may be nothing", lists);
+  return fmt::format("up to {} of that depends on what the CPUs' lists of it hold", lists);
 }
 
 // "a 640-byte cache for alloc_pipe_info would save 37% of its 205 MB", and why.
@@ -161,10 +198,11 @@ std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t numb
   const std::string what =
       for_all ? fmt::format("a class of {} bytes", suggestion.object_bytes)
               : fmt::format("a {}-byte cache for {}", suggestion.object_bytes, ascii(suggestion.function));
-  std::string out = hanging(fmt::format("  {}. ", number),
-                            fmt::format("{} would save {} of {} {}", what, say_share(saved, suggestion.bytes_given),
-                                        for_all ? "the" : "its", say_bytes(suggestion.bytes_given, style)),
-                            style);
+  std::string out =
+      hanging(fmt::format("  {}. ", number),
+              fmt::format("{} would save {} of {} {} given in all", what, say_share(saved, suggestion.bytes_given),
+                          for_all ? "the" : "its", say_bytes(suggestion.bytes_given, style)),
+              style);
   out += hanging(
       "     ",
       fmt::format("why: {} of {} to {} bytes get {} of {}, {} of them live on average{}",
@@ -173,26 +211,29 @@ std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t numb
                   say_count(suggestion.average_live, style), for_all ? "; most by " + list_of(suggestion.sites) : ""),
       style);
   out += hanging("     ",
-                 fmt::format("held: {} on average of {}, {} at the peaks of {}; up to {} of that depends on what the "
-                             "CPUs' lists hold",
+                 fmt::format("replayed: {} on average of {} held, {} at the peaks of {}; {}",
                              change(suggestion.average_held, suggestion.average_held_then, style),
                              say_bytes(suggestion.average_held, style),
                              change(suggestion.peak_held, suggestion.peak_held_then, style),
-                             say_bytes(suggestion.peak_held, style), say_bytes(suggestion.uncertain_bytes, style)),
+                             say_bytes(suggestion.peak_held, style), uncertainty(suggestion, style)),
                  style);
   return out;
 }
 
 std::string suggestions_section(const SimulationResult& result, const TextStyle& style) {
   if (result.suggestions.empty()) {
-    if (result.heaps.size() > 1) return "";
-    return "\n" + hanging("",
-                          "No new cache or class is suggested: none would save more of the memory held on average than "
-                          "its own slabs take. --goal given looks at all that is given, however soon it is freed.",
-                          style);
+    if (!result.candidates) return "";
+    const std::string why = *result.candidates == 0
+                                ? "nothing that kmalloc was asked for would take less of a slab of its own size"
+                                : fmt::format("of {} that {} replayed none saves memory held on average",
+                                              say_number_of(*result.candidates, "candidate", style),
+                                              *result.candidates == 1 ? "was" : "were");
+    const std::string others =
+        result.suggests_traffic ? "" : " --goal given looks at all that is given, however soon it is freed.";
+    return "\n" + hanging("", fmt::format("No new cache or class is suggested: {}.{}", why, others), style);
   }
   std::string out = "\n" + heading(result.suggests_traffic ? "Suggested caches, by what is given"
-                                                           : "Suggested caches, by what is held on average",
+                                                           : "Suggested caches, by what replays hold less on average",
                                    style);
   for (std::size_t i = 0; i < result.suggestions.size(); ++i)
     out += suggestion_lines(result.suggestions[i], i + 1, style);
@@ -207,12 +248,16 @@ std::string uncertain_section(const SimulationResult& result, const TextStyle& s
                                 "is not among what is held",
                                 say_number_of(result.older_frees, "free", style)),
                     style);
-  if (result.never_freed > 0)
-    out += labelled("given again",
-                    fmt::format("{} ended where their address was given again: they were freed unseen, "
-                                "perhaps long before",
-                                say_number_of(result.never_freed, "object", style)),
-                    style);
+  if (!result.unseen_frees.empty()) {
+    const UnseenFrees& most = result.unseen_frees.front();
+    out += labelled(
+        "given again",
+        fmt::format("{} ended where their address was given again: they were freed unseen, perhaps long "
+                    "before, and looked live meanwhile; {} of them of {}",
+                    say_number_of(sum_of_objects(result.unseen_frees), "object", style), say_count(most.objects, style),
+                    most.cache.empty() ? "caches that nothing names" : ascii(most.cache)),
+        style);
+  }
   if (result.trace.lost_events > 0 || !result.trace.loss_known)
     out += labelled("lost",
                     fmt::format("{}: objects may be missing, or look as if they lived longer",
@@ -221,7 +266,8 @@ std::string uncertain_section(const SimulationResult& result, const TextStyle& s
                     style);
   if (result.unnamed_objects > 0)
     out += labelled("unnamed",
-                    fmt::format("{} of caches that nothing names: told apart by their size alone",
+                    fmt::format("{} of caches that nothing names: told apart by their size alone, so caches of "
+                                "equal objects are taken for one",
                                 say_number_of(result.unnamed_objects, "object", style)),
                     style);
   std::uint64_t lists = 0;
@@ -240,13 +286,19 @@ std::string uncertain_section(const SimulationResult& result, const TextStyle& s
 
 std::string text_simulation(const SimulationResult& result, const SimulationOptions& options, const TextStyle& style) {
   std::string out = trace_lines(result.trace, say_count(result.trace.events, style), style);
+  const std::string found = anomaly_section({}, result.findings, may_lack_events(result.trace), style);
   const SimulatedHeap& recorded = result.heaps.front();
   if (recorded.allocations == 0)
-    return out + "\n" + hanging("", "Nothing to simulate: this trace holds no allocation of a slab object.", style);
+    return out + "\n" +
+           hanging("",
+                   result.trace.complete ? "Nothing to simulate: this trace holds no allocation of a slab object."
+                                         : "Nothing was simulated: Ctrl+C came before the replay.",
+                   style) +
+           found;
   out += model_lines(result, style) + heap_table(result, style);
   out +=
       cache_table(result.heaps.size() > 1 && result.suggestions.empty() ? result.heaps[1] : recorded, options, style);
-  return out + suggestions_section(result, style) + uncertain_section(result, style);
+  return out + suggestions_section(result, style) + uncertain_section(result, style) + found;
 }
 
 }  // namespace kmt

@@ -3,6 +3,7 @@
 """Writes small, valid inputs for the fuzzers, cut from the real traces: the closer to the format a fuzzer starts, the
 deeper it gets.
   make_seeds.py FOLDER"""
+import json
 import os
 import struct
 import subprocess
@@ -14,6 +15,7 @@ sys.dont_write_bytecode = True
 import kmt_writer  # noqa: E402
 import perfdata  # noqa: E402
 import relay_files  # noqa: E402
+import seeds  # noqa: E402
 import text_traces  # noqa: E402
 import tracedat  # noqa: E402
 
@@ -22,12 +24,6 @@ RECORDS = 12  # of a .kmt block
 SYMBOLS = 500  # bytes
 SAMPLES = 40  # of a perf.data
 LINES = 60  # of a file of a snapshot
-
-
-def write(folder, name, contents):
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, name), 'wb') as file:
-        file.write(contents)
 
 
 def perf_data(name):
@@ -47,8 +43,8 @@ def write_perf_seeds(folder):
             perf.records = [record for record in perf.records if perf.type_of(record) == perfdata.COMPRESSED][:3]
         else:
             perf = perfdata.shortened(perf, SAMPLES)
-        write(folder, name.replace('/', '.'), perfdata.to_file(perf))
-        write(folder, name.replace('/', '.') + '.pipe', perfdata.to_pipe(perf))
+        seeds.write(folder, name.replace('/', '.'), perfdata.to_file(perf))
+        seeds.write(folder, name.replace('/', '.') + '.pipe', perfdata.to_pipe(perf))
 
 
 # What those machines' files do not have.
@@ -129,8 +125,8 @@ def write_snapshot_seeds(folder):
                 seed += f'@{name}\n'.encode()
                 for cache in sorted(os.listdir(slab)):
                     seed += first_lines(os.path.join(slab, cache, name), f'{cache}/{name}:'.encode())
-            write(folder, f'{machine}.{when}', seed)
-    write(folder, 'others', OTHER_TEXTS)
+            seeds.write(folder, f'{machine}.{when}', seed)
+    seeds.write(folder, 'others', OTHER_TEXTS)
 
 
 def user_chunks(trace):
@@ -162,6 +158,11 @@ def user_chunks(trace):
 
 def main():
     write_snapshot_seeds(os.path.join(sys.argv[1], 'snapshot_fuzzer'))
+    seeds.write_elf_seeds(os.path.join(sys.argv[1], 'elf_fuzzer'))
+    seeds.write_btf_seeds(os.path.join(sys.argv[1], 'btf_fuzzer'))
+    seeds.write_ctf_seeds(os.path.join(sys.argv[1], 'ctf_fuzzer'))
+    seeds.write(os.path.join(sys.argv[1], 'fleet_answer_fuzzer'), 'rows', seeds.FLEET_ANSWER)
+    seeds.write(os.path.join(sys.argv[1], 'evidence_fuzzer'), 'watched', json.dumps(seeds.EVIDENCE).encode())
     write_perf_seeds(os.path.join(sys.argv[1], 'perf_data_fuzzer'))
     for kernel in ('amd64', 'i386', 's390x', 'amd64-5.10', 'amd64-stacks'):
         trace = tracedat.read(os.path.join(HERE, '..', 'data', kernel, 'trace.dat'))
@@ -176,23 +177,24 @@ def main():
         trace.buffers.append(trace.buffers[0]._replace(name='second'))
         forms['instances'] = tracedat.to_v7(trace, 'zlib')
         for form, (contents, _) in forms.items():
-            write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.{form}', contents)
+            seeds.write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.{form}', contents)
         trace.buffers = trace.buffers[:1]
         block = kmt_writer.block(trace, RECORDS)
-        write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.kmt',
-              kmt_writer.file(trace, block, user_chunks(trace), **{'note:tasks_32_bit': '5'}))
-        write(os.path.join(sys.argv[1], 'kmt_block_fuzzer'), kernel, bytes([trace.order == '>']) + block)
+        whole_file = kmt_writer.file(trace, block, user_chunks(trace), **{'note:tasks_32_bit': '5'})
+        seeds.write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.kmt', whole_file)
+        seeds.write_chunk_seeds(os.path.join(sys.argv[1], 'kmt_chunk_fuzzer'), kernel, whole_file, MEMINFO)
+        seeds.write(os.path.join(sys.argv[1], 'kmt_block_fuzzer'), kernel, bytes([trace.order == '>']) + block)
         layout = (trace.order == '>') + 2 * (trace.page_data_offset()[1] == 4)
         for cpu, pages in whole.pages.items():
-            write(os.path.join(sys.argv[1], 'page_fuzzer'), f'{kernel}.{cpu}',
+            seeds.write(os.path.join(sys.argv[1], 'page_fuzzer'), f'{kernel}.{cpu}',
                   bytes([layout]) + pages[:whole.page_size])
     for number, abi in enumerate(relay_files.ABIS):
         events = relay_files.events(RECORDS)
         for form, first in (('told', number), ('found', 0xFF)):
-            write(os.path.join(sys.argv[1], 'relay_fuzzer'), f'{abi}.{form}',
+            seeds.write(os.path.join(sys.argv[1], 'relay_fuzzer'), f'{abi}.{form}',
                   bytes([first]) + b''.join(relay_files.record(abi, event) for event in events))
     for name, text in text_traces.SAMPLES.items():
-        write(os.path.join(sys.argv[1], 'text_fuzzer'), name, text.encode())
+        seeds.write(os.path.join(sys.argv[1], 'text_fuzzer'), name, text.encode())
 
 
 if __name__ == '__main__':

@@ -19,32 +19,29 @@
 
 namespace kmt {
 
-// How many events it has. Throws Error, which says what is wrong with the file.
-inline std::uint64_t read_as_a_trace(const TraceFile& file, const OpenOptions& options = {}) {
-  OpenOptions opening = options;
-  opening.call_records = true;
-  const auto source = open_trace(file, opening);
+// How many events there are. Throws Error, as reading does.
+inline std::uint64_t read_events(Source& source) {
   std::uint64_t events = 0;
-  const Kallsyms symbols(source->info().kallsyms);
+  const Kallsyms symbols(source.info().kallsyms);
   // All that an event can be grouped by is asked of it, with what comes of a lifetime.
   using enum GroupKey;
-  ReportAnalysis report(source->info(), symbols, {{}, {call_site, cache, gfp, lifetime}, {}});
-  ReportAnalysis by_task(source->info(), symbols, {{}, {stack, process, migrate_type, requested_size}, {}});
+  ReportAnalysis report(source.info(), symbols, {{}, {call_site, cache, gfp, lifetime}, {}});
+  ReportAnalysis by_task(source.info(), symbols, {{}, {stack, process, migrate_type, requested_size}, {}});
   ReportRequest with_history;
   with_history.by = {call_site, cache, order};
   with_history.history = true;
-  ReportAnalysis over_time(source->info(), symbols, with_history);
-  PagesAnalysis pages(source->info(), source->info(), symbols, {});
-  CheckAnalysis check(source->info());
-  const CallTypeSource types(source->info(), "");
+  ReportAnalysis over_time(source.info(), symbols, with_history);
+  PagesAnalysis pages(source.info(), source.info(), symbols, {});
+  CheckAnalysis check(source.info());
+  const CallTypeSource types(source.info(), "");
   CallGraphRequest calls;
   calls.arguments = true;
   calls.signatures = types.signatures();
-  CallGraph graph(source->info(), symbols, calls);
+  CallGraph graph(source.info(), symbols, calls);
   const ReportRequest all;
-  EventStream stream(source->info(), symbols, all, graph);
-  for (EventBatch batch; source->read(batch);) {
-    report.cache_names().learn(batch, source->info());
+  EventStream stream(source.info(), symbols, all, graph);
+  for (EventBatch batch; source.read(batch);) {
+    report.cache_names().learn(batch, source.info());
     report.add(batch);
     by_task.add(batch);
     over_time.add(batch);
@@ -63,6 +60,13 @@ inline std::uint64_t read_as_a_trace(const TraceFile& file, const OpenOptions& o
   pages.finish();
   check.finish();
   return events;
+}
+
+// How many events it has. Throws Error, which says what is wrong with the file.
+inline std::uint64_t read_as_a_trace(const TraceFile& file, const OpenOptions& options = {}) {
+  OpenOptions opening = options;
+  opening.call_records = true;
+  return read_events(*open_trace(file, opening));
 }
 
 }  // namespace kmt

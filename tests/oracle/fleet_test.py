@@ -3,6 +3,7 @@
 """`export --to clickhouse` and `fleet`, with real servers: two of Debian's ClickHouse (18.16) as two shards, and a current
 engine. What they tell of a host has to be what `report`, `leaks` and `diff` tell of its trace; of all hosts, the sum."""
 import collections
+import contextlib
 import json
 import os
 import re
@@ -25,11 +26,11 @@ CHDB_FOLDER = os.environ.get('KMEMTRACE_CHDB', '')
 ALLOCATORS = 'slab', 'pages', 'percpu', 'vmalloc'
 MEASURES = ('allocations', 'failed_allocations', 'bytes_requested', 'bytes_allocated', 'matched_frees', 'bytes_freed',
             'live_allocations', 'live_bytes', 'cross_cpu_frees')
-def write_long_trace(path, pairs):
-    """Text: as many allocations and, but for each tenth, frees, over ten seconds."""
+def write_long_trace(path, pairs, seconds=10):
+    """Text: as many allocations and, but for each tenth, frees, over so many seconds."""
     with open(path, 'w', encoding='ascii') as file:
         for i in range(pairs):
-            at = f'{100 + i * 10 / pairs:.6f}'
+            at = f'{100 + i * seconds / pairs:.6f}'
             file.write(f'          make-{100 + i % 7}     [00{i % 2}] ..... {at}: kmalloc: call_site=f{i % 50}+0x1/0x20 '
                        f'ptr={0xffff888000000000 + i * 64:x} bytes_req=60 bytes_alloc=64 gfp_flags=GFP_KERNEL\n')
             if i % 10:
@@ -157,7 +158,7 @@ class TwoShards(Case):
         """{function: the slope of the line of least squares through live bytes of slab objects}, by integrals."""
         lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
         first = lines[0]['time_ns']
-        seconds = fleet(self.urls[0], 'traces', '--host', 'web1')['traces'][0]['recorded_ns'] / 1e9
+        seconds = fleet(self.urls[0], 'traces', '--host', 'late')['traces'][0]['recorded_ns'] / 1e9
         changes = collections.defaultdict(list)
         began = {}
         for line in lines:
@@ -180,12 +181,59 @@ class TwoShards(Case):
         return slopes
 
     def test_growth(self):
-        rows = fleet(self.urls[0], 'leaks', '--host', 'web1')['groups']['slab']['rows']
+        rows = fleet(self.urls[0], 'leaks', '--host', 'late')['groups']['slab']['rows']
         got = {row['keys']['function']: row['growth_bytes_per_s'] for row in rows}
-        want = self.slope(HOSTS['web1'][0])
+        want = self.slope(HOSTS['late'][0])
         self.assertEqual(want.keys(), got.keys())
         for function, slope in want.items():
             self.assertAlmostEqual(slope, got[function], delta=max(abs(slope) * 1e-6, 1e-3), msg=function)
+
+    def test_growth_of_short_traces(self):
+        """Nothing is said of less than a second, and it does not count for the mean."""
+        self.assertLess(fleet(self.urls[0], 'traces', '--host', 'web1')['traces'][0]['recorded_ns'], 1e9)
+        short = fleet(self.urls[0], 'leaks', '--host', 'web1')['groups']['slab']['rows']
+        self.assertEqual({(None, None, 0)}, {(row['growth_bytes_per_s'], row['deviation_bytes_per_s'], row['growing_traces'])
+                                             for row in short})
+        alone = fleet(self.urls[0], 'leaks', '--host', 'late')['groups']['slab']['rows']
+        growth = {row['keys']['function']: row['growth_bytes_per_s'] for row in alone}
+        for row in fleet(self.urls[0], 'leaks', '--host', 'late', '--host', 'web1')['groups']['slab']['rows']:
+            if row['keys']['function'] in growth:
+                self.assertAlmostEqual(growth[row['keys']['function']], row['growth_bytes_per_s'], places=6)
+            else:
+                self.assertIsNone(row['growth_bytes_per_s'])
+
+    def test_mean_by_length(self):
+        """An hour's slope is worth more than a second's."""
+        url = f'{self.servers.all[0].url}/fleet_mean'
+        for host, pairs, length in (('short', 500, 2), ('long', 700, 10)):
+            load(url, write_long_trace(place(f'{host}.txt'), pairs, length), host, '2026-11-20', level='aggregates')
+        seconds = {trace['host']: trace['recorded_ns'] / 1e9 for trace in fleet(url, 'traces')['traces']}
+        self.assertLess(1, seconds['short'])
+        self.assertLess(2 * seconds['short'], seconds['long'])
+        of_host = {host: fleet(url, 'leaks', '--host', host, '--by', 'comm')['groups']['slab']['rows'][0] for host in seconds}
+        both = fleet(url, 'leaks', '--by', 'comm')['groups']['slab']['rows'][0]
+        growth = {host: row['growth_bytes_per_s'] for host, row in of_host.items()}
+        self.assertNotEqual(growth['short'], growth['long'])
+        mean = sum(growth[host] * seconds[host] for host in seconds) / sum(seconds.values())
+        self.assertAlmostEqual(mean, both['growth_bytes_per_s'], delta=abs(mean) * 1e-9)
+        self.assertEqual(2, both['traces'])
+
+    def test_reclaimable(self):
+        """All that lives of caches that are, nothing of others."""
+        rows = fleet(self.urls[0], 'leaks', '--host', 'web1', '--by', 'cache')['groups']['slab']['rows']
+        live = {row['keys']['cache']: (row['reclaimable_bytes'], row['live_bytes']) for row in rows}
+        for cache in 'dentry', 'inode_cache', 'lsm_inode_cache':
+            self.assertGreater(live[cache][1], 0)
+            self.assertEqual(*live[cache])
+        for cache in 'task_struct', 'kmalloc-4k', 'names_cache':
+            self.assertEqual(0, live[cache][0])
+        done = run('leaks', HOSTS['web1'][0], '--by', 'cache', '--json', '--limit', '0', seconds=300)
+        doubts = {row['keys']['cache']: sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == 'reclaimable')
+                  for row in json.loads(done.stdout)['groups']['slab']['rows']}
+        self.assertEqual({cache: bytes for cache, bytes in doubts.items() if bytes},
+                         {cache: bytes for cache, (bytes, _) in live.items() if bytes})
+        pages = fleet(self.urls[0], 'leaks', '--host', 'web1', '--by', 'order')['groups']['pages']['rows']
+        self.assertEqual({None}, {row['reclaimable_bytes'] for row in pages})
 
     def test_diff_as_diff_tells(self):
         """Of two hosts with a trace each. Local durations may begin with an event that no report counts."""
@@ -287,6 +335,22 @@ class TwoShards(Case):
         self.assertIn('there already', load(self.urls[1], path, 'web1', began, level='aggregates'))
         self.assertEqual(before, fleet(self.urls[0], 'report', '--by', 'host'))
 
+    def test_what_two_loaders_stored_is_merged(self):
+        """On one server. In a cluster the one that ends last says what is to be done."""
+        url = self.urls[0].replace('/fleet_test', '/at_once')
+        path, began = HOSTS['late']
+        load(url, path, 'twice', began)
+        want = fleet(url, 'report', '--host', 'twice')['groups']
+        rows = self.query('SELECT count() FROM at_once.sums')
+        # As if another loader, which then was killed, had asked at the same time what is there.
+        for table in 'sums', 'events':
+            self.query(f'INSERT INTO at_once.{table} SELECT * FROM at_once.{table}')
+        self.query("ALTER TABLE at_once.traces DROP PARTITION '2026-11-20'")
+        self.assertEqual([str(2 * int(rows[0]))], self.query('SELECT count() FROM at_once.sums'))
+        load(url, path, 'twice', began)
+        self.assertEqual(rows, self.query('SELECT count() FROM at_once.sums'))
+        self.assertEqual(want, fleet(url, 'report', '--host', 'twice')['groups'])
+
     def test_aggregates_and_then_events(self):
         path = HOSTS['web1'][0]
         load(self.urls[0], path, 'twice', '2025-01-01', level='aggregates')
@@ -384,24 +448,34 @@ class Killed(Case):
     def test_nobody_there(self):
         for server in self.servers.all:
             server.stop()
-        done = run('export', data('amd64/trace.dat'), '--to', 'clickhouse', self.url, '--recorded-at', '2026-11-20', '--retry',
-                   '1s')
+        done = run('export', data('amd64/trace.dat'), '--to', 'clickhouse', self.url, '--host', 'web1',
+                   '--recorded-at', '2026-11-20', '--retry', '1s')
         self.assertEqual(2, done.returncode)
         self.assertIn('Cannot get through', done.stderr)
 
 
 def chdb_library():
-    """Where it is, or gets to be; None and why it is not."""
+    """Where it is, or gets to be; None and why it is not. It is there only when all of it is: npm writes its 500 MB for a
+    while, and others may test at the same time, or have been ended before."""
     if not CHDB_FOLDER:
         return None, 'KMEMTRACE_CHDB names no folder for it'
-    library = os.path.join(CHDB_FOLDER, 'node_modules', '@chdb', 'lib-linux-x64-gnu', 'libchdb.so')
-    if not os.path.exists(library):
-        os.makedirs(CHDB_FOLDER, exist_ok=True)
-        npm = shutil.which('npm')
-        done = npm and subprocess.run([npm, 'install', '--no-audit', '--no-fund', '--no-save', '--loglevel=error', '--prefix',
-                                       CHDB_FOLDER, CHDB], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
-        if not os.path.exists(library):
-            return None, f'npm does not install {CHDB}: {done.stdout.decode() if done else "there is no npm"}'
+    place = os.path.join(CHDB_FOLDER, CHDB.rpartition('@')[2])
+    library = os.path.join(place, 'node_modules', '@chdb', 'lib-linux-x64-gnu', 'libchdb.so')
+    npm = shutil.which('npm')
+    if os.path.exists(library):
+        return library, ''
+    if not npm:
+        return None, 'there is no npm'
+    os.makedirs(CHDB_FOLDER, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=CHDB_FOLDER) as unfinished:
+        try:
+            subprocess.run([npm, 'install', '--no-audit', '--no-fund', '--no-save', '--loglevel=error', '--prefix', unfinished,
+                            CHDB], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, check=True)
+        except subprocess.SubprocessError as error:
+            return None, f'npm does not install {CHDB}: {error}: {(error.stdout or b"").decode()}'
+        with contextlib.suppress(OSError):  # another test's is there by now
+            os.rename(unfinished, place)
+        os.makedirs(unfinished, exist_ok=True)  # as whoever made it wants to remove it
     return library, ''
 
 

@@ -3,14 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "cli/parse_time.hpp"
+#include "fleet/answer.hpp"
 #include "fleet/clickhouse.hpp"
 #include "fleet/row_binary.hpp"
 #include "fleet/sql_text.hpp"
@@ -100,6 +105,94 @@ TEST(ParseUtc, TakesDaysAndTimes) {
   EXPECT_EQ(parse_utc("2026-11-21T12:13"), parse_utc("2026-11-21T12:13:00Z"));
   for (const char* const bad : {"", "yesterday", "2026-13-01", "2026-11-21 x", "1969-01-01", "2300-01-01"})
     EXPECT_THROW(parse_utc(bad), Error) << bad;
+}
+
+std::string why_not(const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Whoever answers, whatever it says: rows, or words about what it is.
+TEST(Answer, IsRowsOrAnError) {
+  const auto rows = rows_of_answer(R"({"meta": [], "data": [["slab", 1], []], "rows": 2})");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].size(), 2u);
+  EXPECT_TRUE(rows_of_answer(R"({"data": []})").empty());
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  for (const std::string& bad :
+       {""s, "Code: 47"s, "null"s, "[]"s, "7"s, R"("data")"s, "{}"s, R"({"data": null})"s, R"({"data": {}})"s,
+        R"({"data": "rows"})"s, R"({"data": [1]})"s, R"({"data": [[1], {"a": 1}]})"s, R"({"data": [["slab", 1])"s,
+        R"({"data": [["a)"s, R"({"data": [[1e999]]})"s, "{\"data\": [[\"\xff\"]]}"s, "{\"data\": [[\"a\0\"]]}"s, deep,
+        "<html>\n\x1b[2Jbad gateway</html>"s})
+    EXPECT_NE(why_not([&] { rows_of_answer(bad); }).find("something else than rows"), std::string::npos)
+        << bad.substr(0, 80);
+  const auto cell = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_EQ(rows_of_answer("{\"data\": [[" + cell(5) + "]]}").size(), 1u);
+  for (const std::size_t depth : {7u, 1'000'000u})
+    EXPECT_NE(why_not([&] { rows_of_answer("{\"data\": [[\"slab\", " + cell(depth) + "]]}"); }).find("else than rows"),
+              std::string::npos)
+        << depth;
+  const std::string hostile = why_not([] { rows_of_answer("\x1b[2J" + std::string(1 << 20, 'x')); });
+  EXPECT_EQ(hostile.find('\x1b'), std::string::npos);
+  EXPECT_LT(hostile.size(), 1000u);
+}
+
+TEST(Answer, CellsAreWhatTheyShouldBe) {
+  const nlohmann::json row = nlohmann::json::parse(
+      R"(["slab", ["6.1", "5.10"], 18446744073709551615, -5, -9223372036854775808, 4294967295, 0.5, null, 7, "a"])");
+  AnswerCells cells(row);
+  EXPECT_EQ(cells.allocator(), Allocator::slab);
+  EXPECT_EQ(cells.texts(), (std::vector<std::string>{"6.1", "5.10"}));
+  EXPECT_EQ(cells.count(), ~std::uint64_t{0});
+  EXPECT_EQ(cells.count(), 0u);  // more was freed than allocated
+  EXPECT_EQ(cells.number(), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(cells.number_32(), 0xffffffffu);
+  EXPECT_EQ(cells.decimal(), 0.5);
+  EXPECT_EQ(cells.decimal(), std::nullopt);
+  EXPECT_EQ(cells.decimal(), 7.0);
+  EXPECT_EQ(cells.text(), "a");
+  EXPECT_NE(why_not([&] { cells.text(); }).find("10 columns"), std::string::npos);
+}
+
+TEST(Answer, OtherCellsAreErrors) {
+  using Read = void (*)(AnswerCells&);
+  const Read text = [](AnswerCells& cells) { (void)cells.text(); };
+  const Read texts = [](AnswerCells& cells) { (void)cells.texts(); };
+  const Read count = [](AnswerCells& cells) { (void)cells.count(); };
+  const Read number = [](AnswerCells& cells) { (void)cells.number(); };
+  const Read number_32 = [](AnswerCells& cells) { (void)cells.number_32(); };
+  const Read decimal = [](AnswerCells& cells) { (void)cells.decimal(); };
+  const Read allocator = [](AnswerCells& cells) { (void)cells.allocator(); };
+  const std::vector<std::pair<Read, std::vector<const char*>>> refused = {
+      {text, {"1", "null", "[]", "{}", "true"}},
+      {texts, {"1", "\"a\"", "[1]", "[[\"a\"]]", "{}"}},
+      {count, {"\"1\"", "1.5", "1e30", "null", "[]", "99999999999999999999"}},
+      {number, {"\"1\"", "9223372036854775808", "-0.5", "null"}},
+      {number_32, {"4294967296", "-1", "0.5", "\"0\""}},
+      {decimal, {"\"nan\"", "[]", "true"}},
+      {allocator, {"\"slub\"", "\"\"", "1"}},
+  };
+  for (const auto& [read, values] : refused)
+    for (const char* const value : values) {
+      const nlohmann::json row = nlohmann::json::array({nlohmann::json::parse(value)});
+      EXPECT_NE(why_not([&, reading = read] {
+                  AnswerCells cells(row);
+                  reading(cells);
+                }),
+                "")
+          << value;
+    }
+  const nlohmann::json hostile = nlohmann::json::array({std::string("\x1b[2J\xff") + std::string(1 << 20, 'x')});
+  AnswerCells cells(hostile);
+  const std::string why = why_not([&] { cells.allocator(); });
+  EXPECT_EQ(why.find('\x1b'), std::string::npos);
+  EXPECT_LT(why.size(), 1000u);
+  nlohmann::json array = nlohmann::json::array({nlohmann::json::array({hostile})});
+  EXPECT_NE(why_not([&] { (void)AnswerCells(array).text(); }).find("an array in column 1"), std::string::npos);
 }
 
 TEST(Docs, ManualNamesEveryKeyOfAFleet) {

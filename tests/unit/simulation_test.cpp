@@ -8,8 +8,11 @@
 
 #include "analysis/simulated_heap.hpp"
 #include "analysis/slab_array_heap.hpp"
+#include "analysis/slabinfo_check.hpp"
 #include "analysis/slob_heap.hpp"
 #include "analysis/slub_heap.hpp"
+#include "views/json_simulation.hpp"
+#include "views/text_simulation.hpp"
 
 namespace kmt {
 namespace {
@@ -101,6 +104,7 @@ TEST_F(Slub, GivesBackWhatANodeNeedsNot) {
   // 19 were full. Each 4th to come drains the 3 on the list, which are empty: 6 go to the node, the others are given
   // back. The last drain is that of the 19th; what came then is on the list.
   EXPECT_EQ(heap.slabs(), 1u + 6u + 1u);
+  EXPECT_EQ(heap.partial_slabs(), 6u + 1u);
 }
 
 TEST_F(Slub, StartsWithWhatThereWas) {
@@ -128,6 +132,7 @@ TEST(SlabArray, KeepsObjectsInArrays) {
   std::vector<std::uint32_t> objects;
   for (int i = 0; i < 9; ++i) objects.push_back(heap.allocate(512, 0, -1));
   EXPECT_EQ(heap.held_bytes(), 2u * 4096);
+  EXPECT_EQ(heap.partial_slabs(), 0u) << "the array has all of the second one's";
   // 54 fit the array: nothing goes back.
   for (const std::uint32_t object : objects) heap.release(object, 512, 0);
   EXPECT_EQ(heap.held_bytes(), 2u * 4096);
@@ -154,6 +159,17 @@ TEST(Slob, PacksUnlikeSizes) {
   EXPECT_EQ(heap.held_bytes(), 8192u);
 }
 
+// mm/slob.c, Linux 6.1
+TEST(Slob, AlignsAsTheArchitectureDoes) {
+  SlabMachine arm = machine_of(1);
+  arm.arch = "aarch64";
+  EXPECT_EQ(SlobHeap::object_bytes(8, true, arm), 256u);
+  EXPECT_EQ(SlobHeap::object_bytes(128, true, arm), 256u);
+  EXPECT_EQ(SlobHeap::object_bytes(129, true, arm), 384u);
+  EXPECT_EQ(SlobHeap::object_bytes(3968, true, arm), 4096u);
+  EXPECT_EQ(SlobHeap::object_bytes(100, false, arm), 104u) << "caches are aligned to words";
+}
+
 // A value of 10 from 0 to 4, of 30 from 4 to 5, and nothing until 10: 70 / 10.
 TEST(TimeIntegral, Averages) {
   TimeIntegral sum;
@@ -172,17 +188,76 @@ TEST(Suggestions, TakesWhatSavesMost) {
       {"soon_freed+0x1", "soon_freed", "kmalloc-96", 72, 96, 1'000'000, 0},
   };
   const std::vector<std::uint64_t> classes = kmalloc_classes(8, machine);
-  const auto held = suggest_caches(kinds, classes, machine, {5, false});
+  const auto held = suggestion_candidates(kinds, classes, machine, {5, false});
   ASSERT_FALSE(held.empty());
   EXPECT_EQ(held[0].function, "big");
   EXPECT_EQ(held[0].object_bytes, 600u);
   EXPECT_EQ(held[0].class_bytes, 1024u);
   EXPECT_EQ(held[0].above_bytes, 512u);
   EXPECT_EQ(held[0].bytes_given - held[0].bytes_given_then, 424'000u);
-  const auto given = suggest_caches(kinds, classes, machine, {1, true});
+  const auto given = suggestion_candidates(kinds, classes, machine, {1, true});
   ASSERT_EQ(given.size(), 1u);
   EXPECT_EQ(given[0].function, "soon_freed");
   EXPECT_EQ(given[0].bytes_given - given[0].bytes_given_then, 24'000'000u);
+}
+
+// Of the caches that kmalloc chooses from by call site, each is one; who asks for kmalloc's of a size means all of
+// them.
+TEST(SiteCaches, AreOfRandomisedCachesToo) {
+  const SlabMachine machine = machine_of(2);
+  ObjectKind kind;
+  kind.cache = "kmalloc-64";
+  kind.origin.allocator = Allocator::slab;
+  kind.origin.bytes_requested = 40;
+  kind.origin.bytes_allocated = 64;
+  choose_random_cache(kind, 0xffffffff81234567, machine);
+  ASSERT_TRUE(kind.cache.starts_with("kmalloc-64 (random ")) << kind.cache;
+  EXPECT_EQ(without_random(kind.cache), "kmalloc-64");
+  SlabLayout layout;
+  layout.only = {"kmalloc-64"};
+  layout.site_caches.push_back({"", 32, 40});
+  EXPECT_EQ(choose_cache(layout, kind, "f+0x1", machine).cache, "kmalloc-40" + kind.cache.substr(10));
+  HeapSimulation heap(layout, machine, false);
+  heap.kind(kind, "f+0x1");
+  heap.began(0, 1, 0, 0, -1, false);
+  EXPECT_EQ(heap.result(1).allocations, 1u);
+}
+
+CacheSuggestion replayed(const std::string& function, std::uint64_t bytes, std::uint64_t held, std::uint64_t then) {
+  CacheSuggestion suggestion;
+  suggestion.function = function;
+  suggestion.above_bytes = 512;
+  suggestion.object_bytes = bytes;
+  suggestion.class_bytes = 1024;
+  suggestion.average_held = held;
+  suggestion.average_held_then = then;
+  return suggestion;
+}
+
+// What a replay says decides, whatever was estimated before.
+TEST(Suggestions, AreWhatReplaysSave) {
+  const std::vector<CacheSuggestion> candidates = {
+      replayed("costs", 600, 1000, 1200), replayed("saves_little", 600, 1000, 990), replayed("", 640, 5000, 4900),
+      replayed("same", 600, 1000, 1000),  replayed("saves_most", 800, 1000, 300),
+  };
+  const auto functions = [&](const SuggestionRequest& request) {
+    std::vector<std::string> names;
+    for (const CacheSuggestion& one : best_suggestions(candidates, request)) names.push_back(one.function);
+    return names;
+  };
+  // A class for all of 513 to 640 bytes moves what caches of functions would.
+  EXPECT_EQ(functions({5, false}), (std::vector<std::string>{"saves_most", "saves_little"}));
+  EXPECT_EQ(functions({1, false}), (std::vector<std::string>{"saves_most"}));
+  EXPECT_EQ(functions({5, true}), (std::vector<std::string>{"costs", "saves_little", "", "same", "saves_most"}));
+}
+
+// 96 objects of 40 bytes in two slabs of 64 of 64 bytes, in one of 102 of 40: no estimate of half a slab idle finds it.
+TEST(Suggestions, CandidatesAreMoreThanTheEstimateWouldTake) {
+  const SlabMachine machine = machine_of(2);
+  const std::vector<ProfiledKind> kinds = {{"few+0x1", "few", "kmalloc-64", 40, 64, 96, 96'000}};
+  const auto candidates = suggestion_candidates(kinds, kmalloc_classes(8, machine), machine, {5, false});
+  ASSERT_EQ(candidates.size(), 1u);
+  EXPECT_EQ(candidates[0].object_bytes, 40u);
 }
 
 // A function that gets objects of two sizes, of which only the larger gain by a cache.
@@ -202,6 +277,76 @@ TEST(SiteCaches, LeaveWhatSmallerClassesHaveRoomFor) {
   EXPECT_EQ(cache_of(641, 1024).cache, "kmalloc-1024");
   layout.classes = {8, 1024};  // where the larger class is all there is
   EXPECT_EQ(cache_of(160, 192).cache, "pipe*-640");
+}
+
+SlabInfo slabs_of(const std::string& name, std::uint64_t bytes, std::uint64_t objects, std::uint64_t pages,
+                  std::uint64_t slabs) {
+  SlabInfo slab;
+  slab.name = name;
+  slab.active_objects = slab.objects = objects * slabs;
+  slab.object_bytes = bytes;
+  slab.objects_per_slab = objects;
+  slab.pages_per_slab = pages;
+  slab.slabs = slabs;
+  return slab;
+}
+
+// Where no event names a cache, an object of 192 bytes is of either.
+TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
+  const SlabMachine machine = machine_of(2);
+  const std::vector<SlabInfo> slabinfo = {slabs_of("one", 192, 21, 1, 3),        slabs_of("other", 192, 42, 2, 4),
+                                          slabs_of("alike", 192, 21, 1, 5),      slabs_of("alone", 512, 16, 2, 6),
+                                          slabs_of("too_many", 4096, 100, 1, 7), slabs_of("empty", 4096, 100, 1, 0)};
+  const SlabinfoComparison by_size = SlabinfoCheck(slabinfo, machine, true).compare(slabinfo);
+  EXPECT_EQ(by_size.caches, 1u);
+  EXPECT_EQ(by_size.pages_before, 12u);
+  EXPECT_EQ(by_size.pages_after, 12u);
+  EXPECT_EQ(by_size.not_compared, 4u);
+  std::vector<SlabInfo> after = slabinfo;
+  after.push_back(slabs_of("new", 64, 64, 1, 1));
+  const SlabinfoComparison by_name = SlabinfoCheck(slabinfo, machine, false).compare(after);
+  EXPECT_EQ(by_name.caches, 4u);
+  EXPECT_EQ(by_name.pages_after, 3u + 8u + 5u + 12u);
+  EXPECT_EQ(by_name.not_compared, 2u);
+}
+
+// Nothing is said of new caches where none were looked for.
+TEST(SimulationText, SaysOnlyWhatWasLookedFor) {
+  SimulationResult result;
+  result.trace.complete = true;
+  result.heaps.resize(1);
+  const auto text = [&result] { return text_simulation(result, {}, {}); };
+  EXPECT_NE(text().find("this trace holds no allocation"), std::string::npos);
+  result.trace.complete = false;
+  EXPECT_EQ(text().find("this trace holds no"), std::string::npos);
+  EXPECT_NE(text().find("Nothing was simulated"), std::string::npos);
+  result.trace.complete = true;
+  result.heaps[0].allocations = 1;
+  EXPECT_EQ(text().find("suggested"), std::string::npos);
+  EXPECT_NE(json_simulation(result, {}).find("\"candidates\": null"), std::string::npos);
+  result.candidates = 0;
+  EXPECT_NE(text().find("No new cache or class is suggested: nothing that kmalloc"), std::string::npos);
+  result.candidates = 1;
+  EXPECT_NE(text().find("of 1 candidate"), std::string::npos);
+  EXPECT_NE(json_simulation(result, {}).find("\"candidates\": 1"), std::string::npos);
+}
+
+// Of a cache whose objects are mostly freed unseen the model must err.
+TEST(SimulationText, SaysWhyPagesArePredictedWrong) {
+  SimulationResult result;
+  result.trace.complete = true;
+  result.heaps.resize(1);
+  result.heaps[0].allocations = 1;
+  result.unseen_frees = {{"maple_node", 92, 100}, {"filp", 4, 9}};
+  result.slabinfo.emplace();
+  result.slabinfo->lines = {{"maple_node", 79, 92, 1815}, {"filp", 5, 6, 7}, {"pid", 1, 2, 2}};
+  const std::string text = text_simulation(result, {}, {});
+  EXPECT_NE(text.find("- maple_node 92 pages after, not 1,815: 92.0% of its objects were freed unseen"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("- filp 6 pages after, not 7\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("- pid"), std::string::npos) << text;
+  EXPECT_NE(text.find("96 objects ended"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fleet/answer.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "results/group.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostShown = 200;
+// Of an answer's objects and arrays in one another: it is one, and its data, a row and a cell of texts are three.
+constexpr int kMostNested = 8;
+// Half a million groups. The worst ones take 96 bytes each, so all of them less than 1 GiB with an answer's texts.
+constexpr std::size_t kMostValues = std::size_t{8} << 20;
+
+bool is_text(const Json& value) { return value.is_string(); }
+bool is_texts(const Json& value) { return value.is_array() && std::ranges::all_of(value, is_text); }
+bool is_integer(const Json& value) { return value.is_number_integer(); }
+bool is_int64(const Json& value) {
+  return value.is_number_integer() &&
+         !(value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max());
+}
+bool is_uint32(const Json& value) {
+  return value.is_number_unsigned() && value.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+}
+bool is_decimal(const Json& value) { return value.is_number() || value.is_null(); }
+
+std::string shown(const Json& value) {
+  if (value.is_structured()) return value.is_array() ? "an array" : "an object";
+  if (!value.is_string()) return value.dump();
+  const Json start = value.get_ref<const std::string&>().substr(0, kMostShown);
+  const std::string text = start.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return printable(std::string_view(text).substr(0, kMostShown));
+}
+
+[[noreturn]] void no_rows(std::string_view text) {
+  const std::string_view line = text.substr(0, std::min(text.find('\n'), kMostShown));
+  throw Error(fmt::format("The server answers with something else than rows in JSON: {}", printable(line)));
+}
+
+// Discarded: no JSON. What is nested deeper than rows are, or would fill memory, ends at once.
+Json parsed(std::string_view text) {
+  std::size_t values = 0;
+  const auto is_bounded = [&](int nested, Json::parse_event_t event, const Json&) {
+    if (event == Json::parse_event_t::array_end || event == Json::parse_event_t::object_end) return true;
+    if (nested > kMostNested) no_rows(text);
+    if (++values > kMostValues)
+      throw Error(fmt::format("The answer of the server has more than {} million values", kMostValues >> 20))
+          .hint("Ask for fewer groups: --host, --kernel, --since, or fewer keys of --by");
+    return true;
+  };
+  return Json::parse(text, is_bounded, false);
+}
+
+}  // namespace
+
+std::vector<Json> rows_of_answer(std::string_view text) {
+  Json answer = parsed(text);
+  const auto data = answer.is_object() ? answer.find("data") : answer.end();
+  const bool has_rows = answer.is_object() && data != answer.end() && data->is_array() &&
+                        std::ranges::all_of(*data, [](const Json& row) { return row.is_array(); });
+  if (!has_rows) no_rows(text);
+  return std::move(data->get_ref<Json::array_t&>());
+}
+
+const Json& AnswerCells::next(bool (*is_right)(const Json&), std::string_view what) {
+  if (at_ >= row_.size())
+    throw Error(fmt::format("The server answers with {} columns, where there should be more", row_.size()));
+  const Json& value = row_[at_++];
+  if (!is_right(value))
+    throw Error(fmt::format("The server answers with {} in column {}, which is not {}", shown(value), at_, what));
+  return value;
+}
+
+std::string AnswerCells::text() { return next(is_text, "a text").get<std::string>(); }
+std::vector<std::string> AnswerCells::texts() {
+  return next(is_texts, "an array of texts").get<std::vector<std::string>>();
+}
+std::uint64_t AnswerCells::count() {
+  const Json& value = next(is_integer, "a number");
+  return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+}
+std::int64_t AnswerCells::number() { return next(is_int64, "a number of 64 bits").get<std::int64_t>(); }
+std::uint32_t AnswerCells::number_32() { return next(is_uint32, "a number of 32 bits").get<std::uint32_t>(); }
+std::optional<double> AnswerCells::decimal() {
+  const Json& value = next(is_decimal, "a number");
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
+Allocator AnswerCells::allocator() {
+  const std::string name = text();
+  for (const Allocator known : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap})
+    if (name_of(known) == name) return known;
+  throw Error(fmt::format("The server knows an allocator \"{}\", which this kmemtrace does not",
+                          printable(std::string_view(name).substr(0, kMostShown))));
+}
+
+}  // namespace kmt

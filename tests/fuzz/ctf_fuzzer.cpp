@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Events of any types with any bytes as a CTF trace: what kmemtrace makes of them must not crash, hang or take memory
+// out of proportion. An input is declarations of events up to a NUL, then packets, each behind its size (u16). The
+// headers of packets are sound: libbabeltrace2 ends the program where their sizes are impossible (docs/formats/ctf.md).
+// And the same bytes as an index of packets, and as metadata in packets.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/endian.hpp"
+#include "base/error.hpp"
+#include "base/temporary_folder.hpp"
+#include "formats/ctf/graph.hpp"
+#include "formats/ctf/metadata.hpp"
+#include "formats/ctf/metadata_packets.hpp"
+#include "formats/ctf/reader.hpp"
+#include "formats/ctf/records.hpp"
+#include "formats/ctf/stream_index.hpp"
+#include "read_trace.hpp"
+#include "support/checked_sink.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using kmt::ctf::PacketLayout;
+
+constexpr std::uint32_t kMagic = 0xC1FC1FC1;
+constexpr kmt::ctf::Uuid kUuid = {1};
+
+void append_packet(kmt::Bytes events, std::uint64_t number, std::string& stream) {
+  std::vector<std::uint8_t> bytes(PacketLayout::kBytes);
+  const auto at = [&bytes](std::size_t place, auto value) {
+    kmt::store(bytes.data() + place, value, kmt::ByteOrder::little);
+  };
+  const std::uint64_t bits = (PacketLayout::kBytes + events.size()) * 8;
+  at(PacketLayout::kMagic, kMagic);
+  std::ranges::copy(kUuid, bytes.begin() + PacketLayout::kUuid);
+  at(PacketLayout::kBegin, number << 20);
+  at(PacketLayout::kEnd, (number + 1) << 20);
+  at(PacketLayout::kContentBits, bits);
+  at(PacketLayout::kPacketBits, bits);
+  at(PacketLayout::kSequence, number + number / 4);  // now and then one is missing
+  at(PacketLayout::kDiscarded, number * number / 3);
+  bytes.insert(bytes.end(), events.begin(), events.end());
+  stream.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+void make_trace(kmt::Bytes input, const fs::path& folder) {
+  const auto end = std::find(input.begin(), input.end(), 0);
+  kmt::KernelDescription kernel;
+  kernel.byte_order = kmt::ByteOrder::little;
+  kernel.clock = "mono";
+  write(folder / "metadata", kmt::ctf::metadata_text(kernel, kUuid, {}) + std::string(input.begin(), end));
+  std::string stream;
+  kmt::Bytes rest = input.subspan(static_cast<std::size_t>(end - input.begin()));
+  if (!rest.empty()) rest = rest.subspan(1);
+  for (std::uint64_t number = 0; rest.size() >= 2; ++number) {
+    const std::size_t size =
+        std::min<std::size_t>(kmt::load<std::uint16_t>(rest.data(), kmt::ByteOrder::little), rest.size() - 2);
+    append_packet(rest.subspan(2, size), number, stream);
+    rest = rest.subspan(2 + size);
+  }
+  write(folder / "channel0_0", stream);
+}
+
+// Keeps libbabeltrace2's plugin in memory: what it forgets, leaks.supp knows by its name.
+struct LoadedPlugin {
+  static constexpr std::uint8_t kNoEvents[] = {0, 0, 0};
+  kmt::TemporaryFolder folder;
+  kmt::ctf::Graph graph = [this] {
+    make_trace(kmt::Bytes(kNoEvents), folder.path());
+    return kmt::ctf::Graph({{folder.path()}});
+  }();
+};
+
+void read_parts(kmt::Bytes bytes) {
+  try {
+    if (const auto cut = kmt::ctf::cut_off_by_index(bytes, bytes.size() / 2)) (void)to_string(*cut);
+  } catch (const kmt::Error&) {
+    // says that it is no index
+  }
+  try {
+    kmt::ctf::check_metadata_packets(bytes);
+  } catch (const kmt::Error&) {
+    // says where it is damaged
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_parts({data, size});
+  static const LoadedPlugin plugin;
+  static const kmt::TemporaryFolder folder;
+  make_trace({data, size}, folder.path());
+  try {
+    const kmt::TraceFile file{folder.path(), {}, nullptr};
+    kmt::OpenOptions options;
+    options.call_records = true;
+    kmt::read_events(*kmt::ctf::open(file, options));
+    kmt::Findings findings;
+    kmt::test::CheckedSink sink;
+    kmt::ctf::read_records(file, sink, findings);
+    sink.expect_ended();
+  } catch (const kmt::Error&) {
+    // says what is wrong with it
+  }
+  return 0;
+}

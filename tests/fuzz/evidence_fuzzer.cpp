@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Any text as what an investigation watched: reading, judging and concluding must not crash, hang or take memory out of
+// proportion, and what can be read is the same when it was written and read again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "analysis/conclusion.hpp"
+#include "analysis/investigation.hpp"
+#include "base/error.hpp"
+#include "cli/investigation_evidence.hpp"
+#include "memory_file.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  kmt::InvestigationResult result;
+  kmt::InvestigationEvidence evidence;
+  try {
+    const kmt::MemoryFile file(data, size);
+    kmt::read_evidence(file.path(), result, evidence);
+  } catch (const kmt::Error&) {
+    return 0;  // says what is wrong with it
+  }
+  const std::string text = kmt::json_evidence(result, evidence);
+  kmt::InvestigationResult again;
+  kmt::InvestigationEvidence same;
+  const kmt::MemoryFile file(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  kmt::read_evidence(file.path(), again, same);
+  if (kmt::json_evidence(again, same) != text) std::abort();
+  result.seconds = evidence.seconds;
+  result.judgement = kmt::judge(evidence);
+  (void)kmt::conclude(result);
+  return 0;
+}

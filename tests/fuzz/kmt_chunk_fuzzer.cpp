@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Any bytes as the payload of a .kmt's chunk of the type that the first byte says, which checksums keep a fuzzer of
+// whole files away from. What can be read can be read again when it was written. Events and profiles are
+// kmt_block_fuzzer's.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "analysis/snapshot.hpp"
+#include "base/error.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/kmt/description.hpp"
+#include "formats/kmt/file.hpp"
+#include "formats/kmt/layout.hpp"
+#include "formats/kmt/user_memory.hpp"
+#include "snapshot/parse.hpp"
+#include "symbols/call_type_source.hpp"
+
+namespace {
+
+using namespace kmt;
+using namespace kmt::kmt_format;
+
+void read_types(Bytes payload) {
+  CallTypes types = decode_types(payload);
+  if (encode_types(decode_types(encode_types(types))) != encode_types(types)) std::abort();
+  TraceInfo info;
+  info.call_types = std::move(types);
+  const CallTypeSource source(info, "");
+  if (source.signatures() == nullptr) return;
+  for (const RecordedFunction& function : info.call_types.functions)
+    (void)source.signatures()->signature(function.name);
+}
+
+void read_state(Bytes payload) {
+  const StateSample sample = decode_sample(payload);
+  if (encode_sample(decode_sample(encode_sample(sample))) != encode_sample(sample)) std::abort();
+  (void)take_stock(parse_snapshot(sample, 4096));
+}
+
+void read_chunk(std::uint8_t type, Bytes payload) {
+  TraceDescription description;
+  Findings findings;
+  switch (type) {
+    case kFacts: return decode_facts(payload, description);
+    case kFormats:
+      decode_formats(payload, description.kernel.formats);
+      (void)parse_event_formats(description.kernel.formats, findings);
+      return;
+    case kStream: (void)encode_stream(decode_stream(payload)); return;
+    case kState: return read_state(payload);
+    case kTypes: return read_types(payload);
+    case kUserMemory: (void)decode_user_memory(encode_user_memory(decode_user_memory(payload))); return;
+    default: return;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return 0;
+  try {
+    read_chunk(data[0], {data + 1, size - 1});
+  } catch (const Error&) {
+    // says what is wrong with it
+  }
+  return 0;
+}

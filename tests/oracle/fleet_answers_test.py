@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`fleet` with a server that is none, or a hostile one: whatever it answers, the command says so and ends with 2."""
+import http.server
+import json
+import os
+import sys
+import threading
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+from kmemtrace import run  # noqa: E402
+
+SETTINGS = b'output_format_json_quote_64bit_integers\n'
+SUMMARY = [[1, 1, ['6.1.0'], 2_000_000_000, 10, 0, 1795263194, 1795263194]]
+LEAK = ['slab', 'alloc_pipe_info', 1, 1, 1, 1, 5, 3200, 0, 1600.0, None]
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    summary = json.dumps({'data': SUMMARY}).encode()
+    rows = b''
+
+    def do_POST(self):  # noqa: N802
+        question = self.rfile.read(int(self.headers['Content-Length'])).decode()
+        body = (SETTINGS if 'system.settings' in question else self.rows if 'of_host' in question else self.summary)
+        self.send_response(200)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+class Answers(unittest.TestCase):
+    def setUp(self):
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Server)
+        thread = threading.Thread(target=self.server.serve_forever)
+        thread.start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(thread.join)
+        self.addCleanup(self.server.shutdown)
+
+    def ask(self, rows, *options, megabytes=None):
+        Server.rows = rows if isinstance(rows, bytes) else json.dumps({'data': rows}).encode()
+        return run('fleet', 'leaks', '--server', f'http://127.0.0.1:{self.server.server_port}', '--retry', '0s', *options,
+                   megabytes=megabytes)
+
+    def test_as_asked(self):
+        done = self.ask([LEAK], '--json')
+        self.assertEqual((0, ''), (done.returncode, done.stderr))
+        row = json.loads(done.stdout)['groups']['slab']['rows'][0]
+        self.assertEqual((3200, 1600.0, None), (row['live_bytes'], row['growth_bytes_per_s'], row['deviation_bytes_per_s']))
+
+    def test_other_answers(self):
+        whole = json.dumps({'data': [LEAK] * 50}).encode()
+        for name, rows, words in (
+                ('cut off', whole[:-40], 'something else than rows'), ('no JSON', b'<html>\x1b[2J</html>', 'something else than rows'),
+                ('nothing', b'', 'something else than rows'), ('an object', [{'allocator': 'slab'}], 'something else than rows'),
+                ('deep', b'[' * 1_000_000, 'something else than rows'),
+                ('a deep cell', b'{"data": [["slab", ' + b'[' * 1_000_000 + b']' * 1_000_000 + b']]}', 'something else than rows'),
+                ('an array for a text', [LEAK[:1] + [[[['x']]]] + LEAK[2:]], 'an array in column 2'),
+                ('a number for a text', [LEAK[:1] + [7] + LEAK[2:]], 'not a text'),
+                ('a text for a number', [LEAK[:2] + ['7'] + LEAK[3:]], 'not a number'), ('huge', [LEAK[:6] + [2 ** 63] + LEAK[7:]], '64 bits'),
+                ('columns are missing', [LEAK[:9]], '9 columns'), ('an unknown allocator', [['\x1b[2J' * 1000] + LEAK[1:]], 'knows an allocator')):
+            with self.subTest(name):
+                done = self.ask(rows)
+                self.assertEqual(2, done.returncode, done.stderr)
+                self.assertIn(words, done.stderr.replace('\n', ' '))
+                self.assertNotIn('\x1b', done.stderr)
+                self.assertLess(len(done.stderr), 2000)
+                self.assertEqual('', done.stdout)
+
+    def test_too_much(self):
+        """What would fill memory ends when it is more than anybody reads."""
+        for rows, words in ((b' ' * (129 << 20), 'larger than 128 MiB'), (b'{"data": [[0' + b',0' * (9 << 20), 'more than 8 million values')):
+            done = self.ask(rows)
+            self.assertEqual(2, done.returncode)
+            self.assertIn(words, done.stderr)
+
+    def test_much(self):
+        """Rows are held once."""
+        done = self.ask(b'{"data": [' + b'[],' * (4 << 20) + b'[]]}', megabytes=400)
+        self.assertEqual(2, done.returncode)
+        self.assertIn('0 columns', done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
