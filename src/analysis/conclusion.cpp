@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "analysis/investigation.hpp"
+#include "analysis/rise.hpp"
 #include "analysis/trend.hpp"
 #include "base/units.hpp"
 
@@ -39,17 +43,97 @@ bool may_grow(const Judgement& judgement) {
                              [](const GrowthFinding& finding) { return finding.certainty != Certainty::weak; });
 }
 
+std::string name_in_words(const StateGrowth& state) {
+  if (state.name == kUnaccounted) return "what nobody accounts for";
+  return state.cache ? "the slab cache " + state.name : state.name;
+}
+
+std::string why_unnamed(const InvestigationResult& result) {
+  const Judgement& judgement = result.judgement;
+  if (judgement.seen_seconds == 0) return ". Its allocator was not found: allocations could not be seen.";
+  const std::string followed =
+      fmt::format("allocations were followed for {:.1f} s of {:.1f} s", judgement.seen_seconds, result.seconds);
+  if (!judgement.saw_allocations) return fmt::format(". Its allocator was not found: {}, too short to tell.", followed);
+  if (may_grow(judgement)) return ". No call site is surely to blame; what may be is below.";
+  return fmt::format(". But its allocator was not found: no call site rises steadily as fast{}.",
+                     judgement.seen_seconds < kEndedEarly * result.seconds ? ", and " + followed : "");
+}
+
 // Of what surely grows, while no call site is surely to blame.
 std::string said_of_unnamed(const StateGrowth& state, const InvestigationResult& result) {
-  const std::string name = state.name == kUnaccounted ? "what nobody accounts for"
-                           : state.cache              ? "the slab cache " + state.name
-                                                      : state.name;
-  std::string words = fmt::format("The kernel's memory surely grows: {} by {}/s, from {} to {}", name,
-                                  bytes_text(state.trend.bytes_per_s), bytes_text(state.first), bytes_text(state.last));
-  if (!result.judgement.saw_allocations) return words + ". Its allocator was not found: allocations could not be seen.";
-  return words + (may_grow(result.judgement)
-                      ? ". No call site is surely to blame; what may be is below."
-                      : ". But its allocator was not found: no call site rises steadily as fast.");
+  return fmt::format("The kernel's memory surely grows: {} by {}/s, from {} to {}{}", name_in_words(state),
+                     bytes_text(state.trend.bytes_per_s), bytes_text(state.first), bytes_text(state.last),
+                     why_unnamed(result));
+}
+
+const StateGrowth* find_late(const std::vector<StateGrowth>& states, bool sure) {
+  const auto late = std::ranges::find_if(
+      states, [sure](const StateGrowth& state) { return state.late && (state.late->sure || !sure); });
+  return late == states.end() ? nullptr : &*late;
+}
+
+std::string said_of_late(const StateGrowth& state) {
+  return fmt::format("since about {:.0f} s: {} by {}/s, from {} to {}", state.late->since_seconds, name_in_words(state),
+                     bytes_text(state.late->bytes_per_s), bytes_text(state.first), bytes_text(state.last));
+}
+
+// What began, or was no longer followed, before the time was over.
+std::string why_it_may_grow_since(const Judgement& judgement) {
+  if (const StateGrowth* const late = find_late(judgement.states, false); late != nullptr)
+    return fmt::format("something rises evenly {}, too short to be sure", said_of_late(*late));
+  const auto rose = std::ranges::find_if(judgement.states, &StateGrowth::rose_unfollowed);
+  if (rose == judgement.states.end()) return {};
+  return fmt::format("{} rose by much, to {}, after allocations were no longer followed at {:.0f} s",
+                     name_in_words(*rose), bytes_text(rose->last), judgement.seen_until_seconds);
+}
+
+// Why a trace that is there, in part or too short, leaves nothing to judge.
+std::string why_no_trace_tells(const InvestigationResult& result) {
+  if (result.watched && result.trace_seconds == 0) return {};  // what was seen are samples
+  const double seconds = std::max(result.trace_seconds, result.judgement.seen_seconds);
+  if (seconds == 0 && result.lost_events == 0) return {};
+  if (result.judgement.seen_seconds < kShortestRecordingSeconds && result.lost_events == 0)
+    return fmt::format("the trace of {:.1f} s is too short: {:.0f} s are the least", seconds,
+                       kShortestRecordingSeconds);
+  if (result.lost_events > 0)
+    return fmt::format("of the trace{} {} events were lost, and what is left shows no growth that can be judged",
+                       seconds > 0 ? fmt::format(" of {:.1f} s", seconds) : "", result.lost_events);
+  return fmt::format("nothing in the trace of {:.1f} s can be judged", seconds);
+}
+
+// By the kernel's account, and more than all that is surely to blame; nullptr: nothing.
+const StateGrowth* find_unexplained(const Judgement& judgement) {
+  double found = 0;
+  for (const GrowthFinding& finding : judgement.findings)
+    if (finding.certainty == Certainty::sure) found += finding.trend.bytes_per_s;
+  const auto rest = [](const StateGrowth& state) { return state.trend.bytes_per_s - state.explained_bytes_per_s; };
+  const StateGrowth* most = nullptr;
+  for (const StateGrowth& state : judgement.states)
+    if (state.sure && !state.reclaimable && rest(state) > found && (most == nullptr || rest(state) > rest(*most)))
+      most = &state;
+  return most;
+}
+
+std::string said_of_unexplained(const Judgement& judgement) {
+  const StateGrowth* const state = find_unexplained(judgement);
+  if (state == nullptr) return {};
+  return fmt::format(" But most of what grows is not explained by that: {} grows by {}/s, from {} to {}.",
+                     name_in_words(*state), bytes_text(state->trend.bytes_per_s), bytes_text(state->first),
+                     bytes_text(state->last));
+}
+
+// What rose at all, where it cannot be told whether that goes on; empty: nothing changed, or no two states are known.
+std::string said_of_difference(const std::vector<StateGrowth>& states) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> rises;
+  for (const StateGrowth& state : states)
+    if (rises.size() < kMost && !state.reclaimable && state.last - state.first >= kLeastRise)
+      rises.push_back(fmt::format("{} by {}", name_in_words(state), bytes_text(state.last - state.first)));
+  if (states.empty()) return {};
+  const std::size_t count = states.front().values.size();
+  return fmt::format(" From the first to the last of {} states, {:.1f} s, {} rose.", count,
+                     static_cast<double>(count - 1) * states.front().step_seconds,
+                     rises.empty() ? "nothing" : fmt::format("{}", fmt::join(rises, ", ")));
 }
 
 // What shows what the process of a finding holds: its open files, unless the kernel keeps that elsewhere.
@@ -65,6 +149,9 @@ std::string what_is_held(const GrowthFinding& finding) {
 // Empty: it can.
 std::string why_it_cannot_be_told(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
+  if (const std::string no_trace = judgement.is_told() ? "" : why_no_trace_tells(result); !no_trace.empty())
+    return fmt::format("{}; without one it takes {} states of the kernel's memory or more", no_trace,
+                       Trend::kFewestValues);
   if (!judgement.is_told())
     return fmt::format("{}that takes {} states of the kernel's memory or more, or a trace",
                        result.cut_short.empty() ? "" : result.cut_short + ", and ", Trend::kFewestValues);
@@ -74,23 +161,65 @@ std::string why_it_cannot_be_told(const InvestigationResult& result) {
   if (judgement.followed == 0 && may_grow(judgement))
     return fmt::format("what may grow is below, and it takes {} states of the kernel's memory or more to bear it out",
                        Trend::kFewestValues);
+  if (result.watched && judgement.followed == 0)
+    return fmt::format("the kernel's own account was read less than {} times, as where the machine is too busy",
+                       Trend::kFewestValues);
+  if (std::string since = why_it_may_grow_since(judgement); !since.empty()) return since;
   if (judgement.saw_allocations || judgement.saw_caches) return {};
   return !result.cut_short.empty()
              ? result.cut_short + ", when too little had been seen"
              : "neither allocations nor the kernel's account of slab caches could be seen, only sums";
 }
 
+// Where nothing was surely found: what tells more than has been seen.
+void add_watches(const InvestigationResult& result, std::vector<std::string>& commands) {
+  const Judgement& judgement = result.judgement;
+  if (!result.all_permitted) commands.emplace_back(result.by_root ? "kmemtrace list" : "sudo kmemtrace investigate");
+  if (!result.by_root && !result.all_permitted) return;
+  const std::string sudo = result.by_root ? "" : "sudo ";
+  if (result.conclusion.verdict == Verdict::grows && judgement.seen_seconds > 0)
+    commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // what was left out for its cost, too
+  if (judgement.saw_allocations || judgement.saw_caches || !result.complete)
+    commands.push_back(
+        fmt::format("{}kmemtrace investigate --for {:.0f}m", sudo, std::max(result.seconds / 60 * 5, 5.0)));
+}
+
 }  // namespace
+
+std::optional<UnseenSource> unknown_cgroups(const InvestigationResult& result) {
+  std::vector<FindingProcess> processes;
+  for (const GrowthFinding& finding : result.judgement.findings)
+    processes.insert(processes.end(), finding.processes.begin(), finding.processes.end());
+  const auto has_none = [](const FindingProcess& process) { return process.process != 0 && process.cgroup.empty(); };
+  if (processes.empty()) return std::nullopt;
+  if (std::ranges::all_of(processes, has_none))
+    return UnseenSource{"cgroups of processes", "neither samples nor the recording name any",
+                        "samples do, and `kmemtrace record` where the kernel has cgroups of version 2"};
+  // What watched knew whether version 1 accounts memory there.
+  const auto is_in_root = [](const FindingProcess& process) { return process.process == 0 || process.cgroup == "/"; };
+  const bool is_any = std::ranges::any_of(processes, [](const FindingProcess& one) { return one.process != 0; });
+  if (result.watched || !is_any || !std::ranges::all_of(processes, is_in_root)) return std::nullopt;
+  return UnseenSource{"cgroups of processes",
+                      "the recording has all of them in the root, as it has inside a container, and where version 1 "
+                      "accounts memory",
+                      "`kmemtrace investigate` on that machine tells those of version 1 too"};
+}
 
 Conclusion conclude(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   const auto sure = std::ranges::count(judgement.findings, Certainty::sure, &GrowthFinding::certainty);
-  if (sure == 1) return {Verdict::grows, "One thing in the kernel's memory surely grows."};
-  if (sure > 1) return {Verdict::grows, fmt::format("{} things in the kernel's memory surely grow.", sure)};
+  if (sure > 0)
+    return {Verdict::grows, (sure == 1 ? "One thing in the kernel's memory surely grows."
+                                       : fmt::format("{} things in the kernel's memory surely grow.", sure)) +
+                                said_of_unexplained(judgement)};
   if (const auto state = std::ranges::find_if(judgement.states, &StateGrowth::sure); state != judgement.states.end())
     return {Verdict::grows, said_of_unnamed(*state, result)};
+  if (const StateGrowth* const late = find_late(judgement.states, true); late != nullptr)
+    return {Verdict::grows,
+            fmt::format("The kernel's memory surely grows {}{}", said_of_late(*late), why_unnamed(result))};
   if (const std::string why = why_it_cannot_be_told(result); !why.empty())
-    return {Verdict::cannot_tell, "It cannot be told whether anything grows: " + why + "."};
+    return {Verdict::cannot_tell,
+            fmt::format("It cannot be told whether anything grows: {}.{}", why, said_of_difference(judgement.states))};
   return {Verdict::no_growth, may_grow(judgement)
                                   ? "No growth for sure. What may grow is below."
                                   : "No growth: nothing rose more than what comes and goes at random may do."};
@@ -103,21 +232,20 @@ std::vector<std::string> next_commands(const InvestigationResult& result) {
            std::ranges::find(result.files, name, &InvestigationFile::name) != result.files.end();
   };
   const auto file = [&result](const char* name) { return shell_word(result.folder + "/" + name); };
+  const std::string sudo = result.by_root ? "" : "sudo ";
   std::vector<std::string> commands;
+  const auto add = [&commands](std::string command) {
+    if (std::ranges::find(commands, command) == commands.end()) commands.push_back(std::move(command));
+  };
   for (const GrowthFinding& finding : result.judgement.findings) {
     if (finding.certainty == Certainty::weak || commands.size() >= 4) continue;
     const FindingProcess& process = finding.processes.front();
-    if (is_live && process.process != 0) commands.push_back(what_is_held(finding));
+    if (is_live && process.process != 0) add(sudo + what_is_held(finding));
     if (!result.no_calls && is_plain(finding.function, "_."))
-      commands.push_back(fmt::format("kmemtrace graph {} -a -d 5s", finding.function));
+      add(fmt::format("{}kmemtrace graph {} -a -d 5s", sudo, finding.function));
   }
-  if (result.conclusion.verdict == Verdict::grows && !result.judgement.found() && is_live)
-    commands.emplace_back("kmemtrace investigate --cpu 20");  // what was left out for its cost, too
-  if (is_live && !result.judgement.found() && !result.judgement.saw_allocations && !result.judgement.saw_caches &&
-      result.complete)
-    commands.emplace_back("sudo kmemtrace investigate");
-  else if (!result.judgement.found() && result.seconds > 0 && is_live)
-    commands.push_back(fmt::format("kmemtrace investigate --for {:.0f}m", std::max(result.seconds / 60 * 5, 5.0)));
+  if (is_live && (!result.judgement.found() || find_unexplained(result.judgement) != nullptr))
+    add_watches(result, commands);
   if (has_file("trace.kmt")) commands.push_back("kmemtrace leaks " + file("trace.kmt"));
   if (has_file("before.kmt") && has_file("after.kmt"))
     commands.push_back(fmt::format("kmemtrace diff {} {}", file("before.kmt"), file("after.kmt")));

@@ -96,7 +96,6 @@ class KnownStacks {
       const auto known = stacks_.find(key);
       if (known == stacks_.end()) continue;
       group.stack = known->second->stack;
-      if (group.cgroup.empty() && known->second->process == group.process) group.cgroup = known->second->cgroup;
       return;
     }
   }
@@ -111,6 +110,15 @@ class KnownStacks {
   }
   std::map<Key, const GrowthGroup*> stacks_;
 };
+
+// Samples know cgroups of either version, recordings those of the second.
+void name_cgroups(const GrowthSeen& samples, GrowthSeen& trace) {
+  std::map<std::uint32_t, std::string_view> known;
+  for (const GrowthGroup& group : samples.groups)
+    if (group.process != 0 && !group.cgroup.empty()) known[group.process] = group.cgroup;
+  for (GrowthGroup& group : trace.groups)
+    if (const auto of = known.find(group.process); of != known.end()) group.cgroup = of->second;
+}
 
 ClusterKey key_of(const GrowthGroup& group) { return {group.task, std::string(functions_of(group.stack).back())}; }
 
@@ -155,6 +163,7 @@ std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, Growt
     const KnownStacks known(*samples);
     for (GrowthGroup& group : trace->groups)
       if (group.stack.size() == 1) known.give_to(group);
+    name_cgroups(*samples, *trace);
   }
   for (const GrowthGroup& group : trace->groups)
     if (group.left_out.empty()) clusters[key_of(group)].trace.push_back(&group);

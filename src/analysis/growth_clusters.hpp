@@ -39,8 +39,8 @@ struct PageOwner {
 };
 PageOwner find_page_owner(std::vector<std::string>& stack);
 
-// A call site that a recording has without its stack is given the stack that samples have of it, which is why `trace`
-// is changed. All is borrowed.
+// A call site that a recording has without its stack is given the stack that samples have of it, and processes the
+// cgroups that these know, which is why `trace` is changed. All is borrowed.
 std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace);
 
 // The innermost function that nine tenths of the bytes pass through.

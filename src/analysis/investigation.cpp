@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "analysis/growth_clusters.hpp"
 #include "analysis/rise.hpp"
 #include "analysis/state_growth.hpp"
+#include "analysis/trace_growth.hpp"
 #include "analysis/trend.hpp"
 #include "base/units.hpp"
 #include "trace/function_name.hpp"
@@ -41,8 +43,8 @@ bool is_slab_cache(const std::string& cache) {
 
 void add_cache(const std::string& cache, Narrowing& narrowing) {
   if (narrowing.has(cache)) return;
-  if (cache.starts_with("pages")) {
-    narrowing.pages = true;
+  if (cache.starts_with(kPagesOfOrder)) {
+    narrowing.orders.push_back(std::strtoull(cache.c_str() + kPagesOfOrder.size(), nullptr, 10));
   } else if (!is_slab_cache(cache)) {
     return;
   } else if (is_of_a_size(cache)) {
@@ -114,13 +116,32 @@ void narrow_by_states(const std::vector<StateSeries>& states, bool has_samples, 
   std::ranges::stable_sort(rising, std::greater(), &std::pair<double, const StateSeries*>::first);
   for (std::size_t i = 0; i < std::min(rising.size(), kMost); ++i) {
     if (rising[i].second->cache) add_cache(rising[i].second->name, narrowing);
-    if (rising[i].second->name == kUnaccounted) narrowing.pages = true;
+    // Samples of it tell the orders.
+    if (rising[i].second->name == kUnaccounted && !has_samples) narrowing.pages = true;
   }
 }
 
 // ---- findings
 
 constexpr double kEnoughOfRate = 0.4;  // that a cache grows by
+
+// Of what takes most of what a cache surely grows by:
+constexpr std::uint64_t kFewestSamples = 5;
+constexpr double kEvenEnough = 0.99;  // what was taken at once takes no part in what grows all the time
+constexpr double kMostOfCache = 0.5;
+constexpr double kGoodPart = 0.3;      // of the cluster
+constexpr double kLeastOfRate = 0.25;  // of so few samples the share tells more than the rate
+
+std::uint64_t count_of_samples(const GrowthCluster& cluster) {
+  std::uint64_t seen = 0;
+  for (const GrowthGroup* const group : cluster.samples) seen += group->seen;
+  return seen;
+}
+
+// Bytes that a group rose by since a step.
+double rise_since(const GrowthGroup& group, std::size_t step) {
+  return step < group.live.size() ? group.live.back() - group.live[step] : 0;
+}
 
 // What keeps account of a cache of a finding.
 std::string account_of(const std::string& cache) {
@@ -135,6 +156,7 @@ class Judge {
     const double shortest =
         std::max(evidence.samples ? kShortestRecording * evidence.seconds : 0, kShortestRecordingSeconds);
     if (trace_ && trace_->seconds() < shortest) trace_.reset();
+    if (trace_ && evidence.memory_cgroups) name_memory_cgroups(*evidence.memory_cgroups, *trace_);
     if (evidence.samples)
       for (const GrowthGroup& group : evidence.samples->groups) sampled_bytes_[group.cache] += group.bytes;
     states_ = state_series(evidence.states);
@@ -145,6 +167,10 @@ class Judge {
 
   Judgement judgement() {
     Judgement judgement;
+    judgement.states = state_growth(states_, evidence_.threshold_bytes_per_s);
+    for (const StateGrowth& state : judgement.states)
+      if (state.late && state.late->sure) late_rises_[state.name] = *state.late;
+    sum_late_rises();
     const auto clusters = clusters_of(evidence_.samples ? &*evidence_.samples : nullptr, trace_ ? &*trace_ : nullptr);
     judgement.judged = judged_ = clusters.size();
     for (const auto& [key, cluster] : clusters)
@@ -158,10 +184,20 @@ class Judge {
       return seen && seen->steps >= Trend::kFewestValues;
     };
     judgement.saw_allocations = tells(evidence_.samples) || tells(trace_);
+    for (const auto* const seen : {&evidence_.samples, &evidence_.trace})
+      if (*seen) judgement.seen_seconds = std::max(judgement.seen_seconds, (*seen)->seconds());
     judgement.saw_caches =
         std::ranges::any_of(states_, [&](const StateSeries& series) { return series.cache && is_followed(series); });
-    judgement.states = state_growth(states_, evidence_.threshold_bytes_per_s);
-    for (const GrowthFinding& finding : judgement.findings) explain(finding, judgement.states);
+    if (evidence_.samples) judgement.seen_until_seconds = evidence_.samples->seconds();
+    if (evidence_.trace)
+      judgement.seen_until_seconds =
+          std::max(judgement.seen_until_seconds, evidence_.trace_begin_seconds + evidence_.trace->seconds());
+    if (!evidence_.copied && judgement.seen_seconds > 0 &&
+        judgement.seen_until_seconds < kEndedEarly * evidence_.seconds)
+      mark_unfollowed(judgement.seen_until_seconds, judgement.states);
+    for (StateGrowth& state : judgement.states)
+      if (const auto explained = explained_.find(state.name); explained != explained_.end())
+        state.explained_bytes_per_s = explained->second;
     judgement.left_out_bytes = left_out_bytes();
     return judgement;
   }
@@ -174,6 +210,8 @@ class Judge {
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
   // Whether it takes most of what a cache surely grows by, though of itself there are too few samples to tell.
   bool is_named_by_account(const GrowthCluster& cluster, const Rise& samples) const;
+  // How it rises by samples since a cache surely does, of what it takes most of since then; empty: of none.
+  std::optional<Rise> late_rise_by_account(const GrowthCluster& cluster) const;
   // By what samples say that it takes.
   bool is_mostly_recorded(const GrowthCluster& cluster) const;
   // Whether samples of the time before the recording bear out a rate; empty: too few to be expected.
@@ -186,15 +224,24 @@ class Judge {
   // Whether it differs by about as much where there are too few states to say more of it, as of two copies.
   bool differs_as_much(const FindingCache& cache) const;
   std::vector<FindingCache> caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const;
-  static void explain(const GrowthFinding& finding, std::vector<StateGrowth>& states);
+  // Of each cache of these, small ones too, by its account: what the groups of a finding grow by.
+  static void explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s,
+                      std::map<std::string, double>& explained);
+  // Of a cache of which states do not tell; the texts live for ever.
+  std::string_view why_no_account(const std::string& cache) const;
   double left_out_bytes() const;
+  std::size_t step_of(const LateRise& late) const;  // of samples
+  void sum_late_rises();
 
   const InvestigationEvidence& evidence_;
   std::optional<GrowthSeen> trace_;  // with stacks of samples
   std::vector<StateSeries> states_;
   std::map<std::string, Rise> cache_rises_;
-  std::map<std::string, double> sampled_bytes_;  // that live, by cache
-  std::size_t judged_ = 0;                       // clusters
+  std::map<std::string, LateRise> late_rises_;      // sure ones, by state
+  std::map<std::string, double> late_rise_of_all_;  // bytes that samples rose by since then, by cache
+  std::map<std::string, double> sampled_bytes_;     // that live, by cache
+  std::size_t judged_ = 0;                          // clusters
+  std::map<std::string, double> explained_;         // bytes a second, by state
 };
 
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
@@ -211,14 +258,8 @@ std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, doubl
 }
 
 bool Judge::is_named_by_account(const GrowthCluster& cluster, const Rise& samples) const {
-  constexpr std::uint64_t kFewest = 5;  // samples
-  constexpr double kEvenness = 0.99;    // what was taken at once takes no part in what grows all the time
-  constexpr double kMostOfCache = 0.5;
-  constexpr double kGoodPart = 0.3;      // of the cluster
-  constexpr double kLeastOfRate = 0.25;  // of so few samples the share tells more than the rate
-  std::uint64_t seen = 0;
-  for (const GrowthGroup* const group : cluster.samples) seen += group->seen;
-  if (seen < kFewest || samples.bytes < kLeastRise || samples.trend.evenness < kEvenness) return false;
+  if (count_of_samples(cluster) < kFewestSamples || samples.bytes < kLeastRise || samples.trend.evenness < kEvenEnough)
+    return false;
   const double all = sum_of_bytes(cluster.samples);
   return std::ranges::any_of(bytes_by_cache(cluster.samples), [&](const auto& of_cache) {
     const auto& [cache, bytes] = of_cache;
@@ -229,6 +270,42 @@ bool Judge::is_named_by_account(const GrowthCluster& cluster, const Rise& sample
            bytes_per_s >= kLeastOfRate * rise->second.trend.bytes_per_s &&
            rise->second.trend.bytes_per_s >= kEnoughOfRate * bytes_per_s;
   });
+}
+
+std::size_t Judge::step_of(const LateRise& late) const {
+  return static_cast<std::size_t>(late.since_seconds / evidence_.samples->step_seconds);
+}
+
+void Judge::sum_late_rises() {
+  if (!evidence_.samples || late_rises_.empty()) return;
+  for (const GrowthGroup& group : evidence_.samples->groups)
+    if (const auto late = late_rises_.find(account_of(group.cache)); late != late_rises_.end())
+      late_rise_of_all_[group.cache] += rise_since(group, step_of(late->second));
+}
+
+std::optional<Rise> Judge::late_rise_by_account(const GrowthCluster& cluster) const {
+  if (cluster.samples.empty() || late_rises_.empty()) return std::nullopt;
+  const GrowthSeen& seen = *evidence_.samples;
+  const std::vector<double> live = sum_of(cluster.samples, seen.steps);
+  for (const auto& [cache, bytes] : bytes_by_cache(cluster.samples)) {
+    const auto late = late_rises_.find(account_of(cache));
+    if (late == late_rises_.end() || count_of_samples(cluster) < kFewestSamples ||
+        bytes < kGoodPart * sum_of_bytes(cluster.samples))
+      continue;
+    const std::size_t since = step_of(late->second);
+    if (since + Trend::kFewestValues > seen.steps) continue;
+    double rise = 0;
+    for (const GrowthGroup* const group : cluster.samples)
+      if (group->cache == cache) rise += rise_since(*group, since);
+    const double bytes_per_s = rise / (static_cast<double>(seen.steps - since) * seen.step_seconds);
+    const Rise part =
+        rise_of(std::span(live).subspan(since), seen.step_seconds, evidence_.threshold_bytes_per_s, judged_);
+    if (rise >= kLeastRise && rise >= kMostOfCache * late_rise_of_all_.at(cache) &&
+        part.trend.evenness >= kEvenEnough && bytes_per_s >= kLeastOfRate * late->second.bytes_per_s &&
+        late->second.bytes_per_s >= kEnoughOfRate * bytes_per_s)
+      return part;
+  }
+  return std::nullopt;
 }
 
 bool Judge::is_mostly_recorded(const GrowthCluster& cluster) const {
@@ -260,7 +337,6 @@ std::optional<bool> Judge::began_before_trace(const GrowthCluster& cluster, doub
 }
 
 bool Judge::surely_borne_out(const std::vector<FindingCache>& caches, bool plainly) const {
-  constexpr double kGoodPart = 0.3;
   const double part_of_cache = plainly ? 0.5 : kGoodPart;
   double all = 0;
   for (const FindingCache& cache : caches) all += cache.bytes_per_s;
@@ -279,6 +355,8 @@ std::optional<bool> Judge::is_borne_out(const std::vector<FindingCache>& caches)
   for (const FindingCache& cache : caches) {
     const auto rise = cache_rises_.find(account_of(cache.name));
     if (rise == cache_rises_.end()) continue;
+    const auto late = late_rises_.find(account_of(cache.name));
+    if (late != late_rises_.end() && late->second.bytes_per_s >= kEnoughOfRate * cache.bytes_per_s) return true;
     const Trend& trend = rise->second.trend;
     const bool is_trend = trend.growth != Growth::too_few_points;
     if ((is_trend ? trend.bytes_per_s : rise->second.bytes_per_s) >= kEnoughOfRate * cache.bytes_per_s) return true;
@@ -297,15 +375,27 @@ bool Judge::differs_as_much(const FindingCache& cache) const {
          rise->second.bytes_per_s <= kMost * cache.bytes_per_s;
 }
 
+std::string_view Judge::why_no_account(const std::string& cache) const {
+  if (!is_slab_cache(cache))
+    return evidence_.copied ? "what was copied has no account of it" : "the kernel keeps no account of it";
+  if (std::ranges::any_of(states_, &StateSeries::cache)) return "slabinfo has no cache of that name";
+  return evidence_.copied ? "slabinfo is not among the copied files" : "slabinfo could not be read";
+}
+
 std::vector<FindingCache> Judge::caches_of(const std::vector<const GrowthGroup*>& groups, double bytes_per_s) const {
   const double all = std::max(sum_of_bytes(groups), 1.0);
   std::vector<FindingCache> caches;
   for (const auto& [name, bytes] : bytes_by_cache(groups)) {
     if (bytes < kShareOfCause * all) continue;
-    FindingCache& cache = caches.emplace_back(FindingCache{name, bytes_per_s * bytes / all, std::nullopt});
+    FindingCache& cache =
+        caches.emplace_back(FindingCache{name, account_of(name), bytes_per_s * bytes / all, std::nullopt, {}});
     const auto rise = cache_rises_.find(account_of(name));
-    if (rise != cache_rises_.end() && rise->second.trend.growth != Growth::too_few_points)
-      cache.kernel_bytes_per_s = rise->second.trend.bytes_per_s;
+    if (rise == cache_rises_.end()) {
+      cache.no_account = why_no_account(name);
+      continue;
+    }
+    const bool is_trend = rise->second.trend.growth != Growth::too_few_points;
+    cache.kernel_bytes_per_s = is_trend ? rise->second.trend.bytes_per_s : rise->second.bytes_per_s;
   }
   std::ranges::stable_sort(caches, std::greater(), &FindingCache::bytes_per_s);
   return caches;
@@ -313,14 +403,17 @@ std::vector<FindingCache> Judge::caches_of(const std::vector<const GrowthGroup*>
 
 Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                               GrowthFinding& finding) {
-  const auto say = [&finding](std::string reason) { finding.reasons.push_back(std::move(reason)); };
   const bool recorded = finding.exact;
+  const Ground course = recorded ? Ground::recording : Ground::samples;
+  const auto say = [&finding](Ground ground, std::string reason) {
+    finding.reasons.push_back({std::move(reason), ground});
+  };
   const bool sure_alone = recorded ? trace.sure : samples.sure;
   if (sure_alone)
-    say(recorded ? "In the recording it rises as evenly as hardly any of so many random walks does"
-                 : "By samples it rises as evenly as hardly any of so many random walks does");
+    say(course, recorded ? "In the recording it rises as evenly as hardly any of so many random walks does"
+                         : "By samples it rises as evenly as hardly any of so many random walks does");
   else
-    say("It rises, but what comes and goes at random may rise as evenly");
+    say(course, "It rises, but what comes and goes at random may rise as evenly");
   const bool account_agrees = by_account || surely_borne_out(finding.caches, false);
   // What surely grows by the kernel's account needs no more than somebody who steadily takes as much.
   Certainty certainty =
@@ -328,23 +421,25 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
   const auto not_above = [&certainty](Certainty most) { certainty = std::max(certainty, most); };
   const auto before = recorded ? began_before_trace(cluster, finding.trend.bytes_per_s) : std::nullopt;
   const bool samples_agree = before.value_or(false) && samples.trend.growth == Growth::steady;
-  if (samples_agree) say("Samples of the time before the recording show it too");
+  if (samples_agree) say(Ground::samples, "Samples of the time before the recording show it too");
   if (before && !*before) {
-    say("Samples of the time before the recording show far less of it: it began lately, or these objects live longer "
+    say(Ground::samples,
+        "Samples of the time before the recording show far less of it: it began lately, or these objects live longer "
         "than the recording");
     not_above(Certainty::weak);
   }
   const auto borne_out = is_borne_out(finding.caches);
-  if (account_agrees) say("By the kernel's own account this surely grows with it");
+  if (account_agrees) say(Ground::account, "By the kernel's own account this surely grows with it");
   if (!account_agrees && borne_out && *borne_out)
-    say("By the kernel's own account this grows with it, though not more evenly than by chance");
+    say(Ground::account, "By the kernel's own account this grows with it, though not more evenly than by chance");
   if (borne_out && !*borne_out) {
-    say("By the kernel's own account this does not grow with it: others free as much");
+    say(Ground::account, "By the kernel's own account this does not grow with it: others free as much");
     not_above(Certainty::likely);
   }
   // Whatever else has objects of that size, and is freed on paths of its own, is taken for it.
   if (is_of_a_size(finding.caches.front().name) && !borne_out.value_or(false)) {
-    say("It is not known of which cache these objects are, and by the kernel's account none of that size grows so");
+    say(Ground::account,
+        "It is not known of which cache these objects are, and by the kernel's account none of that size grows so");
     not_above(Certainty::likely);
   }
   // The account does rise as much: whatever else moves in that hides only how evenly.
@@ -352,7 +447,8 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
       sure_alone && is_far_more_even((recorded ? trace : samples).trend, judged_) &&
       (recorded ? !evidence_.samples && differs_as_much(finding.caches.front()) : borne_out.value_or(false));
   if (!samples_agree && !account_agrees && !stands_alone) {
-    say("It is too slow, or too short, for another source to bear it out: watch longer");
+    if (borne_out.value_or(true))  // else it is said that the account does not
+      say(course, "It is too slow, or too short, for another source to bear it out: watch longer");
     not_above(Certainty::likely);
   }
   return certainty;
@@ -426,7 +522,9 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   }
   // What was recorded and does not rise there has ended, or was chance; but a recording may be short.
   const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure) && is_mostly_recorded(cluster);
-  const bool by_account = !exact && is_named_by_account(cluster, samples);
+  const auto late = exact || samples.sure ? std::nullopt : late_rise_by_account(cluster);
+  const bool by_account = !exact && (late || is_named_by_account(cluster, samples));
+  if (late) samples = *late;
   if (exact ? !trace.above : !samples.above && !by_account) return std::nullopt;
   GrowthFinding finding;
   finding.entry = key.entry;
@@ -434,7 +532,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   finding.exact = exact;
   const std::vector<const GrowthGroup*>& groups = exact ? cluster.trace : cluster.samples;
   finding.trend = (exact ? trace : samples).trend;
-  finding.bytes = (exact ? trace : samples).bytes;
+  finding.bytes = sum_of_bytes(groups);
   finding.series = exact ? std::move(trace_series) : std::move(sample_series);
   finding.step_seconds = exact ? trace_->step_seconds : evidence_.samples->step_seconds;
   finding.seconds = exact ? trace_->seconds() : evidence_.samples->seconds();
@@ -450,17 +548,24 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   finding.caches = caches_of(groups, finding.trend.bytes_per_s);
   finding.certainty = certainty_of(cluster, trace, samples, by_account, finding);
   if (!others.empty())
-    finding.reasons.emplace_back(
-        "Not all of its caches were recorded: what samples say of the others is among its call sites");
+    finding.reasons.push_back(
+        {"Not all of its caches were recorded: what samples say of the others is among its call sites", Ground::sites});
+  if (finding.certainty == Certainty::weak) return finding;
+  explain(groups, finding.trend.bytes_per_s, explained_);
+  std::vector<const GrowthGroup*> of_others;
+  of_others.reserve(others.size());
+  for (const GrowthGroup& other : others) of_others.push_back(&other);
+  explain(of_others, sum_of_bytes(of_others) / std::max(finding.seconds, 1e-9), explained_);
   return finding;
 }
 
-void Judge::explain(const GrowthFinding& finding, std::vector<StateGrowth>& states) {
-  if (finding.certainty == Certainty::weak) return;
-  for (const FindingCache& cache : finding.caches)
-    for (StateGrowth& state : states)
-      if (state.name == account_of(cache.name) || (state.name == "SUnreclaim" && is_slab_cache(cache.name)))
-        state.explained_bytes_per_s += cache.bytes_per_s;
+void Judge::explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s,
+                    std::map<std::string, double>& explained) {
+  const double all = std::max(sum_of_bytes(groups), 1.0);
+  for (const auto& [cache, bytes] : bytes_by_cache(groups)) {
+    explained[account_of(cache)] += bytes_per_s * bytes / all;
+    if (is_slab_cache(cache)) explained["SUnreclaim"] += bytes_per_s * bytes / all;
+  }
 }
 
 double Judge::left_out_bytes() const {

@@ -19,5 +19,7 @@ Judgement judge(const InvestigationEvidence& evidence);
 // and of less than so many seconds it never does.
 inline constexpr double kShortestRecording = 0.1;
 inline constexpr double kShortestRecordingSeconds = 1;
+// Of the whole time: what was followed for less than this share ended early.
+inline constexpr double kEndedEarly = 0.9;
 
 }  // namespace kmt

@@ -20,8 +20,8 @@ namespace {
 
 std::string cache_of(const HeapSample& sample, std::uint64_t page_bytes) {
   if (sample.pages)
-    return fmt::format("pages of order {}",
-                       std::bit_width(std::max<std::uint64_t>(sample.allocated / page_bytes, 1)) - 1);
+    return pages_name(
+        static_cast<std::uint64_t>(std::bit_width(std::max<std::uint64_t>(sample.allocated / page_bytes, 1))) - 1);
   if (!sample.cache.empty()) return std::string(sample.cache);
   return sample.kmalloc ? kmalloc_name(sample.allocated) : objects_name(sample.allocated);
 }
@@ -43,13 +43,13 @@ SampleGrowth::SampleGrowth(std::uint64_t mean_bytes, bool pages, const SymbolNam
       pages_(pages),
       symbols_(symbols),
       begin_ns_(begin_ns),
-      step_ns_(std::max<std::uint64_t>(static_cast<std::uint64_t>(seconds * 1e9 / kSteps), 1)),
+      step_ns_(std::max<std::uint64_t>(static_cast<std::uint64_t>(seconds * 1e9 / kFineSteps), 1)),
       own_process_(own_process),
       page_bytes_(page_bytes) {}
 
 std::uint32_t SampleGrowth::step_of(std::uint64_t time_ns) const {
   const std::uint64_t since = time_ns > begin_ns_ ? time_ns - begin_ns_ : 0;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(since / step_ns_, kSteps));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(since / step_ns_, kFineSteps));
 }
 
 void SampleGrowth::change(Group& group, std::uint32_t step, double bytes) {
@@ -123,8 +123,10 @@ void SampleGrowth::reconcile(const std::function<bool(std::uint64_t)>& lives) {
 GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
                               const std::function<std::string(std::uint64_t)>& cgroup_name) const {
   GrowthSeen seen;
-  seen.step_seconds = static_cast<double>(step_ns_) / 1e9;
-  seen.steps = std::max<std::size_t>(step_of(end_ns), 1);  // those that are over
+  const std::size_t over = std::max<std::size_t>(step_of(end_ns), 1);  // fine steps
+  const std::size_t together = (over + kSteps - 1) / kSteps;
+  seen.step_seconds = static_cast<double>(step_ns_ * together) / 1e9;
+  seen.steps = over / together;
   seen.mean_bytes = mean_bytes_;
   seen.pages = pages_;
   const auto version = version_of(release);
@@ -154,7 +156,7 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
     // Samples of several CPUs may come a little out of order.
     std::vector<double> changes(seen.steps);
     for (const Change& one : from.changes)
-      if (one.step < seen.steps) changes[one.step] += one.bytes;  // the step that has begun is not one yet
+      if (one.step / together < seen.steps) changes[one.step / together] += one.bytes;  // what has begun is no step yet
     double live = 0;
     for (const double one : changes) group.live.push_back(live += one);
   }

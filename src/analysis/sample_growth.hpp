@@ -16,7 +16,7 @@ namespace kmt {
 
 class SampleGrowth {
  public:
-  static constexpr std::size_t kSteps = 64;
+  static constexpr std::size_t kSteps = 64;  // that are told, at most, and half of them at least once there are so many
   static constexpr std::size_t kMostGroups = 200'000;  // what comes then is counted, and not kept
 
   // Of `seconds` from `begin_ns` on (CLOCK_MONOTONIC). What `own_process` allocates does not count. `page_bytes` is
@@ -55,15 +55,17 @@ class SampleGrowth {
     std::uint64_t live = 0;
     double objects = 0;
     double bytes = 0;
-    std::vector<Change> changes;  // by step
+    std::vector<Change> changes;  // by fine step
   };
   struct Live {
     std::uint32_t group;
-    std::uint32_t step;  // of its allocation
+    std::uint32_t step;  // fine, of its allocation
     double objects;
     double bytes;
   };
-  std::uint32_t step_of(std::uint64_t time_ns) const;  // kSteps: after the last
+  // What is kept is finer than what is told: samples that end early have as many steps as others.
+  static constexpr std::size_t kFineSteps = 16 * kSteps;
+  std::uint32_t step_of(std::uint64_t time_ns) const;  // kFineSteps: after the last
   void forget(const Live& object, std::uint32_t step);
   static void change(Group& group, std::uint32_t step, double bytes);
 
@@ -71,7 +73,7 @@ class SampleGrowth {
   bool pages_;
   const SymbolNames& symbols_;
   std::uint64_t begin_ns_;
-  std::uint64_t step_ns_;
+  std::uint64_t step_ns_;  // of a fine step
   std::uint32_t own_process_;
   std::uint64_t page_bytes_;
   std::uint64_t samples_ = 0;

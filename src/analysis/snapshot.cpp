@@ -70,13 +70,18 @@ std::string kernel_of(const KernelMemory& memory) {
 }
 
 // A line that a snapshot has not is 0 there (of another kernel, or a remark of nothing), but where the snapshot lacks a
-// file that the line is of: "vmstat: nr_zspages; meminfo: Zswap".
+// file that the line is of, or has but a part of it: "vmstat: nr_zspages; meminfo: Zswap".
 std::optional<std::int64_t> bytes_of(const BalanceLine& line, const SnapshotResult& snapshot,
                                      const SnapshotResult& other) {
   const auto own = std::ranges::find(snapshot.sheet, line.id, &BalanceLine::id);
-  if (own != snapshot.sheet.end()) return own->bytes;
   const std::string files = " " + line.source;
   const auto& has = snapshot.memory.has;
+  const bool is_of_a_part = std::ranges::any_of(snapshot.memory.missing, [&](const MissingSource& missing) {
+    return files.find(fmt::format(" {}:", missing.name)) != std::string::npos &&
+           std::ranges::find(has, missing.name) != has.end();
+  });
+  if (is_of_a_part) return std::nullopt;
+  if (own != snapshot.sheet.end()) return own->bytes;
   const bool lacks_file = std::ranges::any_of(other.memory.has, [&](const std::string& name) {
     return name != "recorder" && files.find(fmt::format(" {}:", name)) != std::string::npos &&
            std::ranges::find(has, name) == has.end();

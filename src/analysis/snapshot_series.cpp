@@ -2,10 +2,12 @@
 #include "analysis/snapshot_series.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/slab_account.hpp"
 #include "analysis/snapshot_amounts.hpp"
 #include "analysis/trend.hpp"
 
@@ -44,6 +46,31 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
   return amounts;
 }
 
+// Of these, what the kernel takes back when memory is short: dentries, inodes and the like.
+SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& amounts, const SnapshotResult& snapshot) {
+  SnapshotAmounts reclaimable;
+  if (part == SnapshotPart::balance_sheet) {
+    const auto of_slab = static_cast<std::int64_t>(number_or_0(snapshot.memory.meminfo, "SReclaimable"));
+    for (const auto& [name, bytes] : amounts) {
+      if (name == "slab" || name == "slab.in-use") reclaimable[name] = of_slab;
+      if (name == "others.reclaimable") reclaimable[name] = bytes;
+    }
+  }
+  if (part == SnapshotPart::cgroups)
+    for (const CgroupMemory& cgroup : snapshot.memory.cgroups)
+      reclaimable[cgroup.path] = static_cast<std::int64_t>(number_or_0(cgroup.values, "slab_reclaimable"));
+  for (const auto& [name, bytes] : amounts) {
+    std::string cache;  // slab_allocations have "CACHE: SITE < …"
+    std::string function;
+    if (part == SnapshotPart::slab_caches || part == SnapshotPart::slab_allocations)
+      cache = name.substr(0, name.find(": "));
+    else if (part == SnapshotPart::allocinfo)  // "FILE:LINE FUNCTION"
+      function = name.substr(name.rfind(' ') + 1);
+    if (!(cache + function).empty() && is_shrinkable(cache, function)) reclaimable[name] = bytes;
+  }
+  return reclaimable;
+}
+
 // Free and user memory come and go with what runs; what takes the snapshots has memory of its own.
 bool is_kernels(const std::string& line) {
   return line != "recorder" && !line.starts_with("free") && !line.starts_with("user") && !line.starts_with("hugetlb");
@@ -67,7 +94,7 @@ bool has_stopped(const SnapshotRow& row) {
   return row.values.back() - row.values[late] < kLeast * kPart * row.change();
 }
 
-LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
+LeakVerdict verdict_of_all(const SnapshotRow& row, const SnapshotSeries& series) {
   const Trend& trend = row.trend;
   switch (trend.growth) {
     case Growth::too_few_points: return LeakVerdict::too_short;
@@ -81,6 +108,16 @@ LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
   return above ? LeakVerdict::uneven : LeakVerdict::unsure;
 }
 
+// Certain is what grows without what the kernel takes back, too.
+LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
+  const LeakVerdict verdict = verdict_of_all(row, series);
+  if (verdict != LeakVerdict::certain) return verdict;
+  SnapshotRow rest = row;
+  std::ranges::transform(row.values, row.reclaimable, rest.values.begin(), std::minus());
+  rest.trend = trend_of_row(rest, series.elapsed_ns);
+  return verdict_of_all(rest, series) == LeakVerdict::certain ? verdict : LeakVerdict::uncertain;
+}
+
 bool is_constant(const SnapshotRow& row) {
   return std::ranges::all_of(row.values, [&](double value) { return value == row.values.front(); });
 }
@@ -91,21 +128,32 @@ void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot
   Part& part = parts_[static_cast<std::size_t>(id)];
   const std::size_t index = series_.elapsed_ns.size() - 1;
   if (!is_told(id, snapshot)) {  // as it was, for all that is known
-    for (auto& [name, row] : part.rows) row.values.push_back(row.values.back());
+    for (auto& [name, row] : part.rows) {
+      row.values.push_back(row.values.back());
+      row.reclaimable.push_back(row.reclaimable.back());
+    }
     return;
   }
   if (!std::exchange(part.told, true)) part.told_since = index;
-  for (auto& [name, row] : part.rows) row.values.push_back(0);
-  for (const auto& [name, amount] : kernel_amounts(id, snapshot)) {
+  for (auto& [name, row] : part.rows) {
+    row.values.push_back(0);
+    row.reclaimable.push_back(0);
+  }
+  const SnapshotAmounts amounts = kernel_amounts(id, snapshot);
+  for (const auto& [name, amount] : amounts) {
     SnapshotRow& row = part.rows[name];
     if (row.values.empty()) {
       row.part = id;
       row.name = row.label = name;
       row.first = part.told_since;
       row.values.resize(index - part.told_since + 1);
+      row.reclaimable.resize(row.values.size());
     }
     row.values.back() = static_cast<double>(amount);
   }
+  for (const auto& [name, amount] : reclaimable_amounts(id, amounts, snapshot))
+    if (const auto row = part.rows.find(name); row != part.rows.end())
+      row->second.reclaimable.back() = static_cast<double>(amount);
 }
 
 void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t elapsed_ns) {

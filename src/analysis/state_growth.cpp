@@ -6,6 +6,8 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 
 #include "analysis/rise.hpp"
 #include "analysis/slab_account.hpp"
@@ -44,6 +46,27 @@ bool is_kernels_line(std::string_view name) {
   constexpr std::array<std::string_view, 6> kLines = {"SUnreclaim",  "KernelStack", "PageTables",
                                                       "VmallocUsed", "Percpu",      kUnaccounted};
   return std::ranges::find(kLines, name) != kLines.end();
+}
+
+// What began while it was watched is hidden by the time before it. Not where it was as high before.
+std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged) {
+  constexpr std::array<double, 2> kParts = {0.5, 1.0 / 3};  // the last ones
+  for (const double part : kParts) {
+    const std::vector<double>& values = series.values;
+    const auto count = static_cast<std::size_t>(part * static_cast<double>(values.size()));
+    if (count <= Trend::kFewestValues) return std::nullopt;
+    const auto before = std::span(values).first(values.size() - count);
+    const std::size_t looks = judged * (kParts.size() + 1);
+    const Rise rise = rise_of(std::span(values).last(count), series.seconds_between, threshold, looks);
+    if (!rise.sure || values.back() < *std::ranges::max_element(before) + kLeastRise) continue;
+    std::vector<double> usual(before.begin(), before.end());
+    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+    std::nth_element(usual.begin(), middle, usual.end());
+    const double end = static_cast<double>(values.size() - 1) * series.seconds_between;
+    const double since = std::clamp(end - (values.back() - *middle) / rise.trend.bytes_per_s, 0.0, end);
+    return LateRise{since, rise.trend.bytes_per_s, is_far_more_even(rise.trend, looks)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -94,10 +117,24 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
     const Rise rise = rise_of(series.values, series.seconds_between, threshold, states.size());
     const bool counts = !series.reclaimable && !follows_processes(series);
     grown.push_back({series.name, series.cache, series.values.front(), series.values.back(), rise.trend,
-                     counts && rise.sure, series.reclaimable, 0, series.values, series.seconds_between});
+                     counts && rise.sure, series.reclaimable, 0, series.values, series.seconds_between,
+                     counts && !rise.sure ? late_rise(series, threshold, states.size()) : std::nullopt, false});
   }
   std::ranges::stable_sort(grown, std::greater(), [](const StateGrowth& one) { return one.last - one.first; });
   return grown;
+}
+
+void mark_unfollowed(double seconds, std::vector<StateGrowth>& states) {
+  constexpr double kMuch = 1 << 20;   // bytes
+  constexpr double kMuchOfAll = 0.5;  // of what it was
+  for (StateGrowth& state : states) {
+    const auto at = static_cast<std::size_t>(std::max(seconds / state.step_seconds, 0.0));
+    const bool follows = state.name == "PageTables" || state.name == "KernelStack";
+    if (state.reclaimable || follows || at + 1 >= state.values.size()) continue;
+    const double before =
+        *std::max_element(state.values.begin(), state.values.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    state.rose_unfollowed = state.last - before >= std::max(kMuch, kMuchOfAll * before);
+  }
 }
 
 }  // namespace kmt

@@ -25,6 +25,8 @@ struct StateSeries {
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
 // What changed, the largest rise first; sure above the threshold, bytes a second.
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);
+// Marks what rose by much after that.
+void mark_unfollowed(double seconds, std::vector<StateGrowth>& states);
 
 // The name that all kinds of a kmalloc size share, those of kmem_buckets_create() too (Linux 6.11); reclaimable ones
 // and those for DMA stay what they are.

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace investigate
 #include <algorithm>
-#include <cerrno>
-#include <ctime>
-#include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "analysis/conclusion.hpp"
@@ -20,16 +13,18 @@
 #include "analysis/snapshot.hpp"
 #include "analysis/trace_growth.hpp"
 #include "base/error.hpp"
-#include "base/temporary_folder.hpp"
 #include "base/units.hpp"
 #include "cli/analyse.hpp"
+#include "cli/confined.hpp"
 #include "cli/html.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/investigate.hpp"
 #include "cli/investigate_copies.hpp"
 #include "cli/investigate_live.hpp"
+#include "cli/investigate_samples.hpp"
 #include "cli/investigate_states.hpp"
 #include "cli/investigation_evidence.hpp"
+#include "cli/investigation_place.hpp"
 #include "cli/live_kernel.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
@@ -44,8 +39,6 @@
 namespace kmt {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kUsualDuration = "2m";
 constexpr int kCannotTellExitCode = 4;
@@ -75,6 +68,7 @@ that explains, and what it cannot know.
 
 What it takes is measured while it runs. Samples end where they would take more than --cpu allows, after 10 s at the
 earliest, and a recording begins only where it can last: what is found rests on the rest then, and the page says so.
+Short runs may take 2.4 s of CPU time, whatever share that is: with two CPUs two minutes or more stay below 1 %.
 
 Growth is sure where it is steadier than what comes and goes at random, and where samples of the time before the
 recording or the kernel's own account bear it out, and neither speaks against it. What the kernel takes back (dentries,
@@ -90,39 +84,6 @@ Exit status:
   3  not permitted to read or write a file
   4  it cannot be told: too short, too few states, or neither allocations nor slab caches could be seen
   130  interrupted by Ctrl+C, and nothing surely grew until then)";
-
-std::string name_by_time() {
-  return fmt::format("kmemtrace-investigation-{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
-}
-
-// Where what is found goes. A page alone needs a folder as well while it works, which goes with the object.
-class Place {
- public:
-  explicit Place(const std::string& output) {
-    const std::string asked = output.empty() ? name_by_time() : output;
-    if (!asked.ends_with(".html")) {
-      folder_ = asked;
-      page_ = folder_ + "/index.html";
-      std::error_code code;
-      fs::create_directories(folder_, code);
-      if (code) {
-        errno = code.value();
-        throw system_error("Cannot make the folder", folder_);
-      }
-      return;
-    }
-    page_ = asked;
-    folder_ = temporary_.emplace(asked + ".").path();
-  }
-  const std::string& folder() const { return folder_; }
-  const std::string& page() const { return page_; }
-  bool keeps_files() const { return !temporary_; }
-
- private:
-  std::string folder_;
-  std::string page_;
-  std::optional<TemporaryFolder> temporary_;
-};
 
 double threshold_of(const Options& options) {
   return options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
@@ -160,33 +121,21 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
   }
 }
 
-// Those that this run has written: an older one's may lie beside them.
-void add_files(const std::vector<std::string>& written, InvestigationResult& result) {
-  constexpr std::pair<const char*, const char*> kFiles[] = {
-      {"before.kmt", "snapshot at the begin: `kmemtrace snapshot`"},
-      {"after.kmt", "snapshot at the end"},
-      {"profile.kmt", "samples: `kmemtrace profile --show`"},
-      {"trace.kmt", "the recording: `kmemtrace report`, `kmemtrace leaks`"},
-      {kEvidenceFile, "what was watched: `kmemtrace investigate --from` judges it again"}};
-  for (const auto& [name, what] : kFiles)
-    if (std::ranges::find(written, name) != written.end()) result.files.push_back({name, what});
-  result.files.push_back({"summary.json", "all of this, with every series"});
-  result.files.push_back({"index.html", "all of this as a page"});
-}
-
 void write_text(const std::string& path, const std::string& text) {
   ResultFile file(path, {});
   file.write(text);
   file.finish();
 }
 
-int give(const Options& options, const Place& place, const std::vector<std::string>& written, const std::string& trace,
-         InvestigationResult& result) {
+int give(const Options& options, InvestigationPlace& place, const std::vector<std::string>& written,
+         const std::string& trace, InvestigationResult& result) {
   if (place.keeps_files()) {
     result.folder = place.folder();
-    add_files(written, result);
+    result.files = files_of_investigation(written);
   }
+  if (auto cgroups = unknown_cgroups(result)) result.unseen.push_back(std::move(*cgroups));
   result.conclusion = conclude(result);
+  result.by_root = ::geteuid() == 0;
   result.next = next_commands(result);
   AnalyseOptions analysing;
   analysing.trace.progress = false;
@@ -196,6 +145,7 @@ int give(const Options& options, const Place& place, const std::vector<std::stri
   if (result.cost) result.cost->cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;  // with all of that
   const std::string json = json_investigation(result);
   if (place.keeps_files()) write_text(place.folder() + "/summary.json", json);
+  place.finish();
   print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
   if (result.conclusion.verdict == Verdict::grows) return static_cast<int>(ExitCode::found);
   const bool was_cut_short_now = result.cost && !result.complete;  // not when it was watched
@@ -215,16 +165,21 @@ int investigate_live(const Options& options) {
   }
   request.cpu_share = options.cpu / 100;
   request.threshold_bytes_per_s = threshold_of(options);
+  // From the begin: what is asked of the kernel first may take a while.
+  std::optional<InterruptGuard> interrupt;
+  if (!options.dry_run) interrupt.emplace(SecondSignal::is_ignored);
   const InvestigationPlan plan = plan_investigation(request);
   if (options.dry_run) {
     print_result(options.result.json ? json_investigation_plan(plan)
                                      : text_investigation_plan(plan, stdout_style(options.result.style)));
     return static_cast<int>(ExitCode::good);
   }
-  const Place place(options.output);
+  InvestigationPlace place(options.output, {});
+  place.make();
   request.folder = place.folder();
   if (::isatty(STDERR_FILENO) == 1) say("Watching for {}; Ctrl+C ends it with what it has\n", duration);
-  WatchedKernel watched = watch_kernel(request, plan);
+  WatchedKernel watched = watch_kernel(request, plan, *interrupt);
+  interrupt.reset();
   InvestigationResult result;
   result.kernel = watched.kernel.release;
   result.machine = watched.kernel.machine;
@@ -236,17 +191,20 @@ int investigate_live(const Options& options) {
   result.narrowing = watched.evidence.narrowing;
   result.trace_seconds = watched.recorded_seconds;
   result.no_calls = !plan.calls;
+  result.all_permitted = plan.unseen.empty();
   result.unseen = plan.unseen;
   result.unseen.insert(result.unseen.end(), watched.unseen.begin(), watched.unseen.end());
-  if (place.keeps_files()) {
-    write_text(fmt::format("{}/{}", place.folder(), kEvidenceFile), json_evidence(result, watched.evidence));
-    watched.written.emplace_back(kEvidenceFile);
-  }
+  const InvestigationResult before_reading = result;  // what reading the recording adds, --from finds by itself
   result.cost = watched.cost;
   std::string trace = watched.recorded_seconds > 0 ? place.folder() + "/trace.kmt" : "";
   if (!trace.empty() && !could_read_trace(
                             trace, [&] { return watched.trace_has_stacks; }, watched.evidence, result))
     trace.clear();
+  if (watched.evidence.trace) watched.evidence.memory_cgroups = memory_cgroups_of(*watched.evidence.trace);
+  if (place.keeps_files()) {
+    write_text(fmt::format("{}/{}", place.folder(), kEvidenceFile), json_evidence(before_reading, watched.evidence));
+    watched.written.emplace_back(kEvidenceFile);
+  }
   const auto stock_of = [&](const StateSample& sample) {
     return take_stock(parse_snapshot(sample, watched.kernel.page_size));
   };
@@ -270,6 +228,8 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
 
 int investigate_copies(const Options& options) {
   if (options.dry_run) throw Error("--dry-run tells of this machine, --from reads copies: choose one");
+  InvestigationPlace place(options.output, options.from);
+  confine_reading({place.first_made()});
   CopiedKernel copied = read_copies(options.from, options.duration.empty() ? 0 : parse_duration(options.duration));
   const bool was_watched = !copied.evidence.empty();
   if (!options.duration.empty() && (was_watched || copied.states.size() < 2)) {
@@ -289,6 +249,7 @@ int investigate_copies(const Options& options) {
   } else {
     take_states(copied, evidence, result);
   }
+  evidence.copied = !was_watched;
   if (!was_watched || !options.threshold.empty()) evidence.threshold_bytes_per_s = threshold_of(options);
   if (!copied.trace.empty()) {
     AnalyseOptions analysing;
@@ -313,7 +274,7 @@ int investigate_copies(const Options& options) {
                                                                    std::max<std::size_t>(copied.states.size(), 2))
                                                      : "without times there are no rates",
                              fmt::format("copies of {} times or more", Trend::kFewestValues)});
-  const Place place(options.output);
+  place.make();
   return give(options, place, {}, copied.trace, result);
 }
 
@@ -333,7 +294,8 @@ CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
       ->add_option(
           "-o,--output", options->output,
           "Write the page, snapshots, samples, recording and summary.json into the folder DIR, or the page alone "
-          "to FILE.html\nWithout it, into a new folder that is named by the time.")
+          "to FILE.html\nDIR is new, empty, or of an earlier investigation, which is replaced. Without it, into a new "
+          "folder that is named by the time.")
       ->type_name("DIR|FILE.html");
   CLI::Option* const dry_run = command->add_flag("--dry-run", options->dry_run,
                                                  "Only say what would be done, what it takes, and what cannot be seen");
@@ -350,9 +312,10 @@ CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
                    "Call growth what is faster than SIZE in a time: 64K/m, 1M/h (default: 64K/m)")
       ->type_name("RATE");
   command
-      ->add_option("--cpu", options->cpu,
-                   "Take no more than PERCENT of this machine's CPU time (default: 1)\nSamples and recording end where "
-                   "they would take more. What beginning and ending cost, about a second, cannot be made less.")
+      ->add_option(
+          "--cpu", options->cpu,
+          "Take no more than PERCENT of this machine's CPU time (default: 1)\nSamples and recording end where "
+          "they would take more, but 2.4 s are allowed at any rate: about one is what beginning and ending cost.")
       ->option_text("PERCENT")
       ->check(CLI::Range(0.01, 100.0));
   from->excludes(dry_run);

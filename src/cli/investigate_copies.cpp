@@ -13,6 +13,7 @@
 #include "analysis/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "cli/investigation_evidence.hpp"
 #include "cli/names_in_time.hpp"
 #include "cli/snapshot_files.hpp"
@@ -64,7 +65,7 @@ void take_times(const std::vector<std::string>& folders, std::uint64_t duration_
 }
 
 void take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
-  std::vector<std::string> names = names_in(folder);
+  std::vector<std::string> names = all_names_in(folder);
   std::erase_if(names, [&](const std::string& name) { return !has_copies(fmt::format("{}/{}", folder, name)); });
   if (names.size() > 1) sort_by_time(folder, names, copied);
   std::vector<std::string> folders;

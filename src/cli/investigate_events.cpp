@@ -71,10 +71,15 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
     add("kmem:kmalloc_node", any_of("bytes_alloc", sizes));
     add("kmem:kfree", "");
   }
-  if (narrowing.pages) {
-    add("kmem:mm_page_alloc", "!(gfp_flags & 8)");  // __GFP_MOVABLE, of users' memory and the page cache
-    add("kmem:mm_page_free", "");
-    add("kmem:mm_page_free_batched", "");
+  if (narrowing.pages || !narrowing.orders.empty()) {
+    std::vector<std::string> orders;
+    for (const std::uint64_t order : narrowing.orders) orders.push_back(std::to_string(order));
+    const std::string of_orders = narrowing.pages ? "" : any_of("order", orders);
+    const std::string no_users = "!(gfp_flags & 8)";  // __GFP_MOVABLE, of users' memory and the page cache
+    add("kmem:mm_page_alloc", of_orders.empty() ? no_users : fmt::format("{} && ({})", no_users, of_orders));
+    add("kmem:mm_page_free", of_orders);
+    if (narrowing.pages || std::ranges::find(narrowing.orders, 0u) != narrowing.orders.end())
+      add("kmem:mm_page_free_batched", "");  // of order 0 alone
   }
   if (options.events.empty())
     throw Error("Before Linux 6.1 trace events name no cache, and without slabinfo its size is not known");

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,7 +19,6 @@
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "capture/tracefs/tracefs.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/investigate_events.hpp"
 #include "cli/investigate_samples.hpp"
 #include "cli/investigate_states.hpp"
@@ -38,10 +38,12 @@ constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
 constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
 constexpr std::uint64_t kMostBytesApart = 128 << 10;  // a burst while the rate is measured must not blind it
 constexpr double kProbeSeconds = 1;                   // until the rate of samples is known
+constexpr double kSecondProbeSeconds = 2;             // then, until it is known whether that was a burst's
+constexpr double kFarFiner = 3;                       // worth to begin anew
 constexpr double kMostSamplesPerSecond = 5e3;         // as the ring buffer takes while a recording begins
-constexpr double kPartForDrawing = 0.5;               // of what may be taken: most of what samples cost is empty runs
-constexpr double kMostOfReader = 0.25;                // of a CPU: one thread reads samples, and the account beside them
-constexpr double kFirstLook = 0.45;                   // part of the time until it is decided what is recorded
+constexpr double kPartForDrawing = 0.5;  // of what may be taken: the rest of what samples cost is empty runs
+constexpr double kMostOfReader = 0.25;   // of a CPU: one thread reads samples, and the account beside them
+constexpr double kFirstLook = 0.45;      // part of the time until it is decided what is recorded
 constexpr double kLastLook = 0.75;
 
 constexpr double kMeasured = 0.15;        // seconds in which the kernel takes the time of its programs,
@@ -50,8 +52,8 @@ constexpr double kPartForSamples = 0.25;  // of what may be taken
 
 class Watch {
  public:
-  Watch(const LiveInvestigation& request, const InvestigationPlan& plan)
-      : request_(request), plan_(plan), most_cpu_(most_cpu_seconds(request)) {}
+  Watch(const LiveInvestigation& request, const InvestigationPlan& plan, const InterruptGuard& interrupt)
+      : request_(request), plan_(plan), most_cpu_(most_cpu_seconds(request)), interrupt_(interrupt) {}
 
   WatchedKernel run() {
     watched_.kernel = describe_running_kernel();
@@ -61,17 +63,23 @@ class Watch {
     write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
     watched_.written.emplace_back("before.kmt");
     begin_ = Clock::now();
-    if (plan_.samples) begin_samples(kFirstMeanBytes, true);
+    if (plan_.samples) {
+      begin_samples(kFirstMeanBytes, true);
+      begin_ = Clock::now();  // loading the programs may have taken long, and is none of the time to watch
+    }
     double look = kFirstLook * request_.seconds;
     while (!is_over()) {
       std::this_thread::sleep_for(kPause);
       turn();
+      const bool is_spent = sampler_ && is_part_of_samples_spent(cpu_use(), plan_);
+      if (is_spent && !std::exchange(was_spent_, true)) look = std::min(look, seconds());
       if (!plan_.trace || recorded_ || seconds() < look || look > kLastLook * request_.seconds) continue;
       look = seconds() + request_.seconds / 10;
       const Narrowing narrowing = what_can_be_recorded(narrow(evidence()));
       if (!narrowing.empty()) record_narrowed(narrowing);
     }
     turn();
+    if (watched_.interrupted) take_state();  // of a short time each one counts
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
     watched_.evidence = std::move(last);
@@ -84,7 +92,12 @@ class Watch {
     watched_.after = collect_snapshot();
     write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
     watched_.written.emplace_back("after.kmt");
-    watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9, kernel_seconds(), measured_seconds_ > 0, plan_.cpus};
+    watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9,
+                     kernel_seconds(),
+                     measured_seconds_ > 0,
+                     most_cpu_,
+                     request_.cpu_share,
+                     plan_.cpus};
     return std::move(watched_);
   }
 
@@ -94,19 +107,20 @@ class Watch {
     const std::uint64_t samples = earlier_samples_ + (sampler_ ? sampler_->samples() : 0);
     const double of_samples =
         measured_seconds_ > 0 ? programs_seconds_ : static_cast<double>(samples) * kSecondsOfASample;
-    return of_samples + static_cast<double>(events_) * seconds_of_an_event();
+    return of_samples + static_cast<double>(events_) * seconds_of_an_event(watched_.trace_has_stacks);
   }
-  double seconds_of_an_event() const { return kSecondsOfAnEvent + (watched_.trace_has_stacks ? kSecondsOfAStack : 0); }
 
   double used_cpu() const { return static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds(); }
   // Samples go on without the recording.
   bool recording_is_over() const { return sampler_ ? cpu_left() < cpu_of_samples_left() : cpu_left() < 0; }
 
-  // Beside what is needed until the end at any rate.
-  double cpu_left() const {
-    const double states = std::max(request_.seconds - seconds(), 0.0) / plan_.state_interval;
-    return most_cpu_ - used_cpu() - kSecondsAtTheEnd - states * kSecondsOfAState;
+  CpuUse cpu_use() const {
+    const double recorded = recording_ ? static_cast<double>(monotonic_ns() - trace_begin_ns_) / 1e9 : 0;
+    const double events_per_s = recorded > 0 ? static_cast<double>(events_) / recorded : 0;
+    return {seconds(), used_cpu(), events_, recording_, events_per_s, watched_.trace_has_stacks};
   }
+  // Beside what is needed until the end at any rate.
+  double cpu_left() const { return kmt::cpu_left(cpu_use(), plan_); }
   // Not more than a part of what may be taken: who wants to know more of them takes more.
   double cpu_of_samples_left() const {
     return std::min(programs_per_s_ * (request_.seconds - seconds()), kPartForSamples * most_cpu_);
@@ -120,6 +134,8 @@ class Watch {
   void begin_samples(std::uint64_t mean_bytes, bool pages) {
     sampler_.reset();
     clock_.reset();
+    mean_bytes_ = mean_bytes;
+    samples_have_pages_ = pages;
     try {
       sampler_ = std::make_unique<InvestigationSamples>(mean_bytes, pages, kernel_, request_.seconds - seconds());
     } catch (const Error& error) {
@@ -146,12 +162,16 @@ class Watch {
 
   // Where even samples take more than they may, the kernel's account alone is followed until the end.
   void keep_within_budget() {
-    if (cpu_left() >= 0 || seconds() < kShortestToTell) return;
+    if (cpu_left() < 0 && seconds() >= kShortestToTell) end_samples_early("");
+  }
+
+  void end_samples_early(const char* rest) {
     watched_.unseen.push_back(
         {fmt::format("samples after {:.0f} s", seconds()),
-         fmt::format("with the {:.1f} s of CPU time that may be taken they came no further: what is allocated here is "
-                     "looked at for {:.1f} % of this machine's CPU time",
-                     most_cpu_, 100 * programs_per_s_ / plan_.cpus),
+         fmt::format(
+             "with the {:.1f} s of CPU time that may be taken they came no further{}: what is allocated here is "
+             "looked at for {:.1f} % of this machine's CPU time",
+             most_cpu_, rest, 100 * programs_per_s_ / plan_.cpus),
          "--cpu lets it take more"});
     look_at_samples();
     end_samples();
@@ -197,8 +217,11 @@ class Watch {
       tune();
     }
     if (sampler_) keep_within_budget();
-    if (seconds() < next_state_) return;
-    next_state_ = seconds() + plan_.state_interval;
+    if (seconds() >= next_state_) take_state();
+  }
+
+  void take_state() {
+    next_state_ = seconds() + next_state_after(seconds(), plan_);
     StateSample state = sample_memory_state();
     add_recorder(state, {.ring_buffers = recording_ ? kMostTraceBuffer : 0,
                          .bpf_maps = sampler_ ? sampler_->kernel_bytes() : 0});
@@ -207,25 +230,27 @@ class Watch {
     states_.push_back(std::move(state));
   }
 
-  // Once, when the rate is known: as fine as the budget allows.
+  // When the rate is known: as fine as the budget allows. Once more where that was a burst's, and it can be far finer.
   void tune() {
-    if (tuned_ || seconds() < kProbeSeconds) return;
-    tuned_ = true;
-    // Pages are looked at where that lets slabs be looked at until the end.
-    const bool pages = programs_per_s_ * request_.seconds <= std::max(cpu_left(), 0.0) * 2;
-    const double affordable =
-        kPartForDrawing * std::max(most_cpu_ - kFixedSeconds, most_cpu_ / 4) / request_.seconds / kSecondsOfASample;
+    const double sampled = static_cast<double>(monotonic_ns() - sampler_->begin_ns()) / 1e9;
+    // Not beside a recording: loading the programs would keep its end waiting.
+    if (tuned_ == 2 || (tuned_ == 1 && recorded_) || sampled < (tuned_ == 0 ? kProbeSeconds : kSecondProbeSeconds))
+      return;
+    const bool is_first = tuned_++ == 0;
+    const bool pages = is_first ? can_sample_pages(programs_per_s_, cpu_left(), plan_) : samples_have_pages_;
     const auto drawn = static_cast<double>(sampler_->samples());
-    const double readable = kMostOfReader * drawn / std::max(reading_seconds_, 1e-6);
+    const double read = std::max(drawn + static_cast<double>(earlier_samples_), 1.0);
+    const double left = std::max(cpu_left(), 0.0) / std::max(request_.seconds - seconds(), kProbeSeconds);
+    const double affordable = kPartForDrawing * left / (kSecondsOfASample + reading_seconds_ / read);
+    const double readable = kMostOfReader * read / std::max(reading_seconds_, 1e-6);
     const double allowed = std::max(std::min({affordable, kMostSamplesPerSecond, readable}), 1.0);
-    const double rate = drawn / seconds();
-    const double wanted = static_cast<double>(kFirstMeanBytes) * rate / allowed;
-    const auto mean = static_cast<std::uint64_t>(
-        std::clamp(wanted, static_cast<double>(kFewestMeanBytes), static_cast<double>(kMostBytesApart)));
-    if (pages && mean > kFirstMeanBytes / 2 && mean < kFirstMeanBytes * 3 / 2) return;
-    earlier_samples_ = sampler_->samples();
-    begin_samples(mean, pages);
-    if (!pages)
+    const auto mean = static_cast<double>(mean_bytes_);
+    const double wanted = std::clamp(mean * drawn / sampled / allowed, static_cast<double>(kFewestMeanBytes),
+                                     static_cast<double>(kMostBytesApart));
+    if (is_first ? pages && wanted > mean / 2 && wanted < mean * 3 / 2 : wanted > mean / kFarFiner) return;
+    earlier_samples_ += sampler_->samples();
+    begin_samples(static_cast<std::uint64_t>(wanted), pages);
+    if (is_first && !pages)
       watched_.unseen.push_back({"who takes pages straight from the page allocator",
                                  "looking at these too would take more CPU time than may be taken",
                                  "--cpu lets it take more"});
@@ -233,7 +258,8 @@ class Watch {
 
   InvestigationEvidence evidence() {
     InvestigationEvidence evidence;
-    evidence.seconds = seconds();
+    // Ending a recording may last longer: what samples are asked for is no shorter for it.
+    evidence.seconds = std::min(seconds(), request_.seconds);
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
     evidence.states = states_over_time(states_, watched_.kernel.page_size);
     if (sampler_) look_at_samples();
@@ -244,13 +270,20 @@ class Watch {
   }
 
   Narrowing what_can_be_recorded(Narrowing narrowing);
+  bool can_last(const Narrowing& narrowing, double cpu_seconds) const;
+  bool needs_stacks(const Narrowing& narrowing) const;
   double events_per_s(const Narrowing& narrowing) const;
   void record_narrowed(const Narrowing& narrowing);
+  // That tells anything, in seconds.
+  double shortest_recording() const {
+    return std::max(kShortestRecording * request_.seconds, kShortestRecordingSeconds);
+  }
+  void say_why_so_short(double recorded_seconds);
 
   const LiveInvestigation& request_;
   const InvestigationPlan& plan_;
   double most_cpu_;
-  InterruptGuard interrupt_{SecondSignal::is_ignored};
+  const InterruptGuard& interrupt_;
   LiveKernel kernel_;
   WatchedKernel watched_;
   Clock::time_point begin_ = Clock::now();
@@ -258,7 +291,9 @@ class Watch {
   std::uint64_t earlier_samples_ = 0;
   std::optional<GrowthSeen> evidence_of_samples_;
   std::uint64_t samples_begin_ns_ = 0;
-  bool tuned_ = false;
+  std::uint64_t mean_bytes_ = 0;  // of samples
+  bool samples_have_pages_ = false;
+  int tuned_ = 0;               // times
   double reading_seconds_ = 0;  // CPU time, of samples until that
   std::unique_ptr<ProgramClock> clock_;
   double clock_begin_ = 0;  // when it was turned on, or will be; seconds
@@ -270,6 +305,7 @@ class Watch {
   UnseenSource not_recorded_;  // why nothing was, where something grows
   std::vector<StateSample> states_;
   double next_state_ = 0;
+  bool was_spent_ = false;  // the part of samples
   bool recorded_ = false;
   bool recording_ = false;
   std::uint64_t trace_begin_ns_ = 0;
@@ -286,6 +322,9 @@ double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto is_kmalloc = [](const std::string& cache) { return cache.starts_with("kmalloc-"); };
   double events = per_s([&](const std::string& cache) { return narrowing.has(cache); });
   if (!narrowing.sizes.empty()) events += per_s(is_kmalloc);
+  Narrowing pages;
+  pages.orders = narrowing.orders;
+  events += per_s([&](const std::string& cache) { return pages.has(cache); });
   Narrowing named;
   named.caches = narrowing.caches;
   events += per_s([&](const std::string& cache) {
@@ -298,27 +337,60 @@ double Watch::events_per_s(const Narrowing& narrowing) const {
 Narrowing Watch::what_can_be_recorded(Narrowing narrowing) {
   if (narrowing.empty()) return narrowing;
   if (!sampler_ && evidence_of_samples_) {  // they ended for what they cost
-    not_recorded_ = {"an exact recording of what may grow", "samples have used up the CPU time that may be taken",
-                     "--cpu lets it take more"};
+    if (not_recorded_.what.empty())
+      not_recorded_ = {"an exact recording of what may grow", "samples have used up the CPU time that may be taken",
+                       "--cpu lets it take more"};
     return {};
   }
   if (!sampler_) return narrowing;
-  narrowing.pages = false;  // pages of the whole machine with their stacks cost too much; samples have them
-  const double needed = std::max(2 * kShortestRecording * request_.seconds, 1.0);
-  const double left = cpu_left() - cpu_of_samples_left() - kSecondsToRecord;
-  const auto lasts = [&](const Narrowing& of) {
-    return !of.empty() && left >= needed * events_per_s(of) * (kSecondsOfAnEvent + kSecondsOfReading);
-  };
-  if (narrowing.empty() || lasts(narrowing)) return narrowing;
+  // Single pages of the whole machine, with their stacks, cost too much.
+  if (std::erase(narrowing.orders, 0u) > 0)
+    not_recorded_ = {"an exact recording of single pages",
+                     "of the whole machine they are too many: samples tell of them", ""};
   Narrowing caches;
   caches.caches = narrowing.caches;
-  if (lasts(caches)) return caches;
-  not_recorded_ = {"an exact recording of what may grow",
-                   fmt::format("beside samples there is no CPU time left for long enough a one of some {:.0f} events a "
-                               "second",
-                               events_per_s(narrowing)),
-                   "--cpu lets it take more"};
+  Narrowing pages;
+  pages.orders = narrowing.orders;
+  // Where samples have spent their part they make room for it.
+  for (const bool beside_samples : {true, false}) {
+    if (!beside_samples && !was_spent_) break;
+    const double left = cpu_left() - kSecondsToRecord - (beside_samples ? cpu_of_samples_left() : 0);
+    for (const Narrowing& of : {narrowing, caches, pages}) {
+      if (of.empty() || !can_last(of, left)) continue;
+      if (!beside_samples) end_samples_early(" beside an exact recording");
+      return of;
+    }
+  }
+  if (!narrowing.empty())
+    not_recorded_ = {"an exact recording of what may grow",
+                     fmt::format("beside samples there is no CPU time left for long enough a one of some {:.0f} events "
+                                 "a second",
+                                 events_per_s(narrowing)),
+                     "--cpu lets it take more"};
   return {};
+}
+
+// Samples have the stacks of slabs' call sites; of pages many call sites are one.
+bool Watch::needs_stacks(const Narrowing& narrowing) const {
+  return !(sampler_ || evidence_of_samples_) || narrowing.pages || !narrowing.orders.empty();
+}
+
+bool Watch::can_last(const Narrowing& narrowing, double cpu_seconds) const {
+  const double needed = std::max(2 * kShortestRecording * request_.seconds, 1.0);
+  return cpu_seconds >= needed * events_per_s(narrowing) * whole_seconds_of_an_event(needs_stacks(narrowing));
+}
+
+void Watch::say_why_so_short(double recorded_seconds) {
+  const bool tells = recorded_seconds >= shortest_recording();
+  watched_.unseen.push_back(
+      {tells ? "growth after the recording, exactly" : "growth in the recording",
+       fmt::format("it had to end after {:.1f} s, {}", recorded_seconds,
+                   tells
+                       ? fmt::format("{:.1f} s before the time was over: more would have taken more CPU time than may "
+                                     "be taken",
+                                     request_.seconds - seconds())
+                       : "too soon to tell what grows from what lives longer"),
+       "--cpu lets it take more"});
 }
 
 void Watch::record_narrowed(const Narrowing& narrowing) {
@@ -327,7 +399,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
   RecordOptions options;
   options.output = request_.folder + "/trace.kmt";
   options.no_progress = true;
-  options.stacks = !sampler_ || watched_.evidence.narrowing.pages ? "kernel" : "";
+  options.stacks = needs_stacks(narrowing) ? "kernel" : "";
   options.duration = fmt::format("{:.3f}s", std::max(request_.seconds - seconds(), 1.0));
   options.max_memory = fmt::format("{}", kMostTraceBuffer);
   watched_.trace_has_stacks = !options.stacks.empty();
@@ -337,9 +409,11 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
     const RecordRequest request = request_of(options, tracefs);
     RecordOutput output(options, request);
     RecordSteps steps;
-    steps.ended = [this] {
+    bool is_used_up = false;  // what may be taken
+    steps.ended = [&] {
       turn();
-      return is_over() || recording_is_over();
+      is_used_up = !is_over() && recording_is_over();
+      return is_used_up || is_over();
     };
     steps.started = [this] {
       trace_begin_ns_ = monotonic_ns();
@@ -357,13 +431,8 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
     recording_ = false;
     watched_.recorded_seconds = outcome.seconds;
     watched_.written.emplace_back("trace.kmt");
-    if (outcome.seconds < std::max(kShortestRecording * request_.seconds, kShortestRecordingSeconds) &&
-        !watched_.interrupted && outcome.write_error.empty())
-      watched_.unseen.push_back({"growth in the recording",
-                                 fmt::format("it had to end after {:.1f} s, too soon to tell what grows from what "
-                                             "lives longer",
-                                             outcome.seconds),
-                                 "--cpu lets it take more"});
+    if ((is_used_up || outcome.seconds < shortest_recording()) && !watched_.interrupted && outcome.write_error.empty())
+      say_why_so_short(outcome.seconds);
     if (!outcome.write_error.empty()) watched_.unseen.push_back({"the end of the recording", outcome.write_error, ""});
     print_notes(outcome);
   } catch (const Error& error) {  // what was seen otherwise is worth telling
@@ -374,9 +443,10 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
 
 }  // namespace
 
-WatchedKernel watch_kernel(const LiveInvestigation& request, const InvestigationPlan& plan) {
+WatchedKernel watch_kernel(const LiveInvestigation& request, const InvestigationPlan& plan,
+                           const InterruptGuard& interrupt) {
   outlive_write_signals();
-  return Watch(request, plan).run();
+  return Watch(request, plan, interrupt).run();
 }
 
 }  // namespace kmt

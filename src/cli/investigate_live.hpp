@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/interrupt.hpp"
 #include "cli/investigate_plan.hpp"
 #include "results/investigation.hpp"
 #include "trace/kernel_description.hpp"
@@ -29,6 +30,7 @@ struct WatchedKernel {
 
 // Until the time is over, or Ctrl+C; without samples and recording once what it may take is used up. Writes before.kmt,
 // profile.kmt, trace.kmt and after.kmt into the folder. Throws Error where a file cannot be written.
-WatchedKernel watch_kernel(const LiveInvestigation& request, const InvestigationPlan& plan);
+WatchedKernel watch_kernel(const LiveInvestigation& request, const InvestigationPlan& plan,
+                           const InterruptGuard& interrupt);
 
 }  // namespace kmt

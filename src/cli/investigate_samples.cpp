@@ -3,26 +3,15 @@
 
 #include <chrono>
 #include <ctime>
-#include <unordered_map>
 
 #include <unistd.h>
 
+#include "analysis/trace_growth.hpp"
 #include "capture/sideband/process_facts.hpp"
 
 namespace kmt {
 
 namespace {
-
-// Where version 1 accounts memory, all are in the root of version 2, which BPF programs see.
-void name_memory_cgroups(GrowthSeen& seen) {
-  std::unordered_map<std::uint32_t, std::string> known;
-  for (GrowthGroup& group : seen.groups) {
-    if (group.cgroup != "/" || group.process == 0) continue;
-    const auto [found, is_new] = known.try_emplace(group.process);
-    if (is_new) found->second = memory_cgroup_of(group.process);
-    if (!found->second.empty()) group.cgroup = found->second;
-  }
-}
 
 HeapRequest request_of(std::uint64_t mean_bytes, bool pages) {
   HeapRequest request;
@@ -39,6 +28,18 @@ std::uint64_t unix_ns() {
 std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
 }  // namespace
+
+std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen) {
+  if (memory_cgroup_of(static_cast<std::uint32_t>(::getpid())).empty()) return std::nullopt;
+  MemoryCgroups cgroups;
+  for (const GrowthGroup& group : seen.groups)
+    if (group.process != 0) {
+      const auto [of, is_new] = cgroups.try_emplace(group.process);
+      if (is_new) of->second = memory_cgroup_of(group.process);
+    }
+  std::erase_if(cgroups, [](const auto& of) { return of.second.empty(); });  // it has gone
+  return cgroups;
+}
 
 std::uint64_t monotonic_ns() {
   timespec now{};
@@ -73,7 +74,7 @@ GrowthSeen InvestigationSamples::seen() {
     growth_.reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
   GrowthSeen seen =
       growth_.seen(monotonic_ns(), LiveKernel::release(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); });
-  name_memory_cgroups(seen);
+  if (const auto cgroups = memory_cgroups_of(seen)) name_memory_cgroups(*cgroups, seen);
   return seen;
 }
 

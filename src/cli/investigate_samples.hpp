@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/heap_profile.hpp"
@@ -15,6 +16,9 @@
 namespace kmt {
 
 std::uint64_t monotonic_ns();
+
+// Of the processes there that live. Empty: version 1 does not account memory here.
+std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen);
 
 class InvestigationSamples {
  public:

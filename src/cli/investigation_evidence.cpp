@@ -134,6 +134,20 @@ GrowthSeen seen_of(const Json& json) {
   return seen;
 }
 
+Json to_json(const MemoryCgroups& cgroups) {
+  Json pairs = Json::array();
+  for (const auto& [process, path] : cgroups) pairs.push_back({process, path});
+  return pairs;
+}
+
+MemoryCgroups cgroups_of(const Json& json) {
+  MemoryCgroups cgroups;
+  for (const Json& one : json)
+    cgroups[static_cast<std::uint32_t>(whole(one.at(0), std::numeric_limits<std::uint32_t>::max()))] =
+        one.at(1).get<std::string>();
+  return cgroups;
+}
+
 void take(const Json& json, InvestigationResult& result, InvestigationEvidence& evidence) {
   if (json.at("schema") != kSchema) throw Error("it is of another version");
   result.kernel = json.at("kernel").get<std::string>();
@@ -150,9 +164,12 @@ void take(const Json& json, InvestigationResult& result, InvestigationEvidence& 
   evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));
   const Json& narrowing = json.at("recorded");
   evidence.narrowing = {narrowing.at("caches").get<std::vector<std::string>>(), wholes(narrowing.at("sizes")),
-                        wholes(narrowing.at("object_sizes")), narrowing.at("pages").get<bool>()};
+                        wholes(narrowing.at("object_sizes")), wholes(narrowing.value("orders", Json::array())),
+                        narrowing.at("pages").get<bool>()};
   for (const Json& series : json.at("states")) evidence.states.push_back(series_of(series));
   if (!json.at("samples").is_null()) evidence.samples = seen_of(json.at("samples"));
+  const Json cgroups = json.value("memory_cgroups", Json());  // which the first ones did not have
+  if (!cgroups.is_null()) evidence.memory_cgroups = cgroups_of(cgroups);
 }
 
 }  // namespace
@@ -173,10 +190,12 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
   json["recorded"] = {{"caches", evidence.narrowing.caches},
                       {"sizes", evidence.narrowing.sizes},
                       {"object_sizes", evidence.narrowing.object_sizes},
+                      {"orders", evidence.narrowing.orders},
                       {"pages", evidence.narrowing.pages}};
   json["states"] = Json::array();
   for (const MemorySeries& series : evidence.states) json["states"].push_back(to_json(series));
   json["samples"] = evidence.samples ? to_json(*evidence.samples) : Json(nullptr);
+  json["memory_cgroups"] = evidence.memory_cgroups ? to_json(*evidence.memory_cgroups) : Json(nullptr);
   // Names of tasks are any bytes.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -13,6 +13,7 @@
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/confined.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/snapshot_files.hpp"
@@ -144,6 +145,7 @@ void run_snapshot(Options& options) {
   if (!options.every.empty()) return take_series(options);
   if (!options.lasting.empty()) throw wrong_series("--for says how long a series is", "Say how often: --every 10s");
   if (!options.sort.empty()) options.view.sort = &column_named(pointers_to(slab_cache_columns()), options.sort);
+  if (!options.file.empty() || !options.from.empty()) confine_reading({options.output});
   const SnapshotResult result = options.file.empty() ? take(options) : read_snapshot(options.file);
   if (!options.output.empty() && !options.result.json) return;
   print_result(options.result.json ? json_snapshot(result, options.view)

@@ -46,6 +46,7 @@ struct TracedCall {
   bool begin_seen = true;
   bool end_seen = false;
   bool lost_events = false;             // some were lost, or may have been, while it ran
+  bool only_missed = false;             // calls may have been missed then, and nothing is known to be lost
   bool inside_hidden = false;           // it made calls that are not shown
   std::optional<std::uint32_t> parent;  // the shown call around it, or below: index into calls
   std::uint64_t began_ns = 0;
@@ -98,6 +99,7 @@ struct CallGraphResult {
   bool has_return_values = false;
   bool has_arguments = false;
   bool has_types = false;
+  bool is_blank = false;  // arguments and results were taken out of the trace
   Findings findings;
 };
 

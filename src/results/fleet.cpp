@@ -76,17 +76,19 @@ using Leak = FleetLeakRow;
 constexpr std::array kLeakColumns = {
     Column<Leak>{"name", "Name", Unit::text, 0, [](const Leak& row) { return Cell{std::string_view(row.name)}; },
                  "the group's keys"},
-    Column<Leak>{"growth", "Growth/s", Unit::bytes_per_s, 1, [](const Leak& row) { return Cell{row.growth}; },
-                 "by how many bytes a second it grew, the mean of the traces"},
+    Column<Leak>{"growth", "Growth/s", Unit::bytes_per_s, 1,
+                 [](const Leak& row) { return row.growth ? Cell{*row.growth} : Cell{}; },
+                 "by how many bytes a second it grew, the mean of the traces of a second or longer by their lengths"},
     Column<Leak>{"deviation", "+/-", Unit::bytes_per_s, 5,
                  [](const Leak& row) { return row.deviation ? Cell{*row.deviation} : Cell{}; },
                  "the standard deviation of that between traces"},
     Column<Leak>{"growing", "Growing", Unit::count, 2, [](const Leak& row) { return Cell{row.growing_hosts}; },
-                 "hosts on which it grew"},
+                 "hosts on which it grew, in traces of a second or longer"},
     Column<Leak>{"hosts", "Of hosts", Unit::count, 2, [](const Leak& row) { return Cell{row.hosts}; },
                  "hosts on which it allocated"},
     Column<Leak>{"growing-traces", "Growing traces", Unit::count, 9,
-                 [](const Leak& row) { return Cell{row.growing_traces}; }, "traces in which it grew"},
+                 [](const Leak& row) { return Cell{row.growing_traces}; },
+                 "traces of a second or longer in which it grew"},
     Column<Leak>{"traces", "Of traces", Unit::count, 9, [](const Leak& row) { return Cell{row.traces}; },
                  "traces in which it allocated"},
     Column<Leak>{"live", "Live", Unit::count, 4,
@@ -94,6 +96,10 @@ constexpr std::array kLeakColumns = {
                  "allocations not freed when their trace ends"},
     Column<Leak>{"live-bytes", "Live bytes", Unit::bytes, 3,
                  [](const Leak& row) { return Cell{not_negative(row.live_bytes)}; }, "bytes of them"},
+    Column<Leak>{
+        "reclaimable", "Reclaimable", Unit::bytes, 6,
+        [](const Leak& row) { return row.reclaimable_bytes ? Cell{not_negative(*row.reclaimable_bytes)} : Cell{}; },
+        "of them, of slab objects: inodes, dentries and the like, which the kernel takes back"},
 };
 
 }  // namespace

@@ -64,8 +64,11 @@ struct FleetLeakRow {
   std::uint64_t growing_traces = 0;
   std::int64_t live_allocations = 0;
   std::int64_t live_bytes = 0;
-  double growth = 0;                // bytes a second, the mean of the traces: slope of the line of least squares
-  std::optional<double> deviation;  // of that, between traces; empty: of one trace
+  std::optional<std::int64_t> reclaimable_bytes;  // of them, that the kernel takes back; empty: not of slab objects
+  // Bytes a second, of traces of a second or longer (empty: there is none): the slope of the line of least squares, its
+  // mean by the traces' lengths, and the standard deviation between them (empty: of one trace).
+  std::optional<double> growth;
+  std::optional<double> deviation;
 };
 struct FleetLeaks {
   FleetSummary of;

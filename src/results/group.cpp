@@ -46,9 +46,9 @@ constexpr std::array kKeys = {
     GroupKeyInfo{GroupKey::address, "address", "Address", kEach,
                  "where the memory begins, of pages the first frame's number; whatever lay there after each other"},
     GroupKeyInfo{GroupKey::lifetime, "lifetime", "Lifetime", kEach, "how long the allocations lived, in powers of two"},
-    GroupKeyInfo{
-        GroupKey::syscall, "syscall", "System call", kEach,
-        "the system call, by the stack or raw_syscalls events (record --syscalls); what is none is in brackets"},
+    GroupKeyInfo{GroupKey::syscall, "syscall", "System call", kEach,
+                 "the system call, by the stack, raw_syscalls events (record --syscalls) or those of each call; what "
+                 "is none is in brackets"},
     GroupKeyInfo{GroupKey::cgroup, "cgroup", "Cgroup", kEach, "the process's control group of version 2"},
     GroupKeyInfo{GroupKey::container, "container", "Container", kEach,
                  "the container, by the names of control groups and PID namespaces"},
@@ -92,6 +92,7 @@ std::string plain_text(const KeyValue& value) {
     std::string operator()(const TaskName& task) const {
       if (!task.id) return task.comm;
       std::string name = fmt::format("{}-{}", task.comm, *task.id);
+      if (!task.earlier.empty()) name += fmt::format(" (was {})", fmt::join(task.earlier, ", "));
       if (!task.born_ns) return name;
       return *task.born_ns == 0 ? name + " (born before)"
                                 : fmt::format("{} (born {}.{:06})", name, *task.born_ns / 1'000'000'000,

@@ -67,6 +67,7 @@ struct CodeAddress {
   std::vector<SourceFrame> source;  // as SymbolNames::frames() gives it
   bool is_wrapper = false;          // in a stack: in front of the caller, part or wrapper of an allocator
   std::string object = {};          // of a user program's code, whose address is an offset in it: "libc.so.6"
+  std::string build_id = {};        // of that object, in hex; empty: not known
 };
 // The frames of a stack that tell who allocates: from the caller on; all where every one is a wrapper.
 std::span<const CodeAddress> telling_frames(const std::vector<CodeAddress>& stack);
@@ -74,9 +75,10 @@ std::span<const CodeAddress> telling_frames(const std::vector<CodeAddress>& stac
 // "__d_alloc+0x29", with " (fs/dcache.c:1760)" behind it where that is known.
 std::string plain_text(const CodeAddress& code);
 struct TaskName {
-  std::optional<std::int32_t> id;  // empty: what an interrupt allocates belongs to no task
-  std::string comm;
+  std::optional<std::int32_t> id;             // empty: what an interrupt allocates belongs to no task
+  std::string comm;                           // of a process the last one
   std::optional<std::uint64_t> born_ns = {};  // where the trace tells several of this id; 0: before the trace
+  std::vector<std::string> earlier = {};      // of a process: the first names that it allocated with before that one
 };
 // A number of the kernel with its name: a migrate type, gfp flags.
 struct NamedNumber {

@@ -13,13 +13,19 @@ std::string_view name_of(Certainty certainty) {
   return kNames[static_cast<std::size_t>(certainty)];
 }
 
+std::string_view id_of(Ground ground) {
+  constexpr std::array<std::string_view, 4> kIds = {"recording", "samples", "account", "call_sites"};
+  return kIds[static_cast<std::size_t>(ground)];
+}
+
 std::string_view id_of(Verdict verdict) {
   constexpr std::array<std::string_view, 3> kIds = {"grows", "no_growth", "cannot_tell"};
   return kIds[static_cast<std::size_t>(verdict)];
 }
 
 bool Narrowing::has(std::string_view cache) const {
-  if (cache.starts_with("pages")) return pages;
+  if (cache.starts_with(kPagesOfOrder))
+    return pages || std::ranges::any_of(orders, [&](std::uint64_t order) { return pages_name(order) == cache; });
   if (std::ranges::find(caches, cache) != caches.end()) return true;
   return std::ranges::any_of(sizes, [&](std::uint64_t bytes) { return kmalloc_name(bytes) == cache; }) ||
          std::ranges::any_of(object_sizes, [&](std::uint64_t bytes) { return objects_name(bytes) == cache; });
@@ -33,6 +39,8 @@ std::string kmalloc_name(std::uint64_t bytes) {
 }
 
 std::string objects_name(std::uint64_t bytes) { return fmt::format("objects of {} B", bytes); }
+
+std::string pages_name(std::uint64_t order) { return fmt::format("{}{}", kPagesOfOrder, order); }
 
 bool Judgement::found() const {
   return std::ranges::any_of(findings,

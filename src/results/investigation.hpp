@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,9 @@ inline constexpr std::string_view kUnaccounted = "unaccounted";
 std::string kmalloc_name(std::uint64_t bytes);
 // Of a cache that is not known but by the bytes of its objects.
 std::string objects_name(std::uint64_t bytes);
+// What stands for the cache of pages straight from the page allocator.
+inline constexpr std::string_view kPagesOfOrder = "pages of order ";
+std::string pages_name(std::uint64_t order);
 
 // What an exact recording is narrowed to, in the kernel.
 struct Narrowing {
@@ -55,11 +59,16 @@ struct Narrowing {
   std::vector<std::uint64_t> sizes;  // of kmalloc, bytes given
   // Of kmem_cache_alloc, bytes of an object, where the kernel names no caches there.
   std::vector<std::uint64_t> object_sizes;
-  bool pages = false;  // those that no user has: not movable
+  std::vector<std::uint64_t> orders;  // of pages that no user has: not movable
+  bool pages = false;                 // those of all orders
 
-  bool empty() const { return caches.empty() && sizes.empty() && object_sizes.empty() && !pages; }
+  bool empty() const { return caches.empty() && sizes.empty() && object_sizes.empty() && orders.empty() && !pages; }
   bool has(std::string_view cache) const;  // as GrowthGroup has it
 };
+
+// The cgroups of version 1 that processes' memory counts for. Where it does, version 2, which samples and recordings
+// know, has all processes in its root, which tells nothing.
+using MemoryCgroups = std::map<std::uint32_t, std::string>;
 
 struct InvestigationEvidence {
   double seconds = 0;                 // of watching
@@ -69,6 +78,15 @@ struct InvestigationEvidence {
   Narrowing narrowing;                // of the trace
   double trace_begin_seconds = 0;     // since the begin of the samples
   double threshold_bytes_per_s = 0;
+  bool copied = false;                          // states are of copies
+  std::optional<MemoryCgroups> memory_cgroups;  // of processes of the trace; empty: version 2 has them, or not known
+};
+
+// Of a state that does not surely rise all the time: how its last part does.
+struct LateRise {
+  double since_seconds = 0;  // from the first state on, about
+  double bytes_per_s = 0;
+  bool sure = false;  // far more even than chance, else just more
 };
 
 // By the kernel's own account: a slab cache, or a line of meminfo.
@@ -83,6 +101,8 @@ struct StateGrowth {
   double explained_bytes_per_s = 0;  // by findings
   std::vector<double> values;        // bytes, at equal distances
   double step_seconds = 0;
+  std::optional<LateRise> late;
+  bool rose_unfollowed = false;  // by much, when allocations were no longer followed
 };
 
 enum class Certainty : std::uint8_t {
@@ -91,6 +111,20 @@ enum class Certainty : std::uint8_t {
   weak,    // it may be chance, or the begin of something that ends
 };
 std::string_view name_of(Certainty certainty);
+
+// What a reason rests on.
+enum class Ground : std::uint8_t {
+  recording,  // how the bytes of a finding went
+  samples,    // likewise
+  account,    // how the kernel's account of its caches went
+  sites,      // its call sites
+};
+std::string_view id_of(Ground ground);
+
+struct Reason {
+  std::string words;
+  Ground ground = Ground::samples;
+};
 
 struct FindingSite {
   std::string call_site;
@@ -110,8 +144,10 @@ struct FindingProcess {
 
 struct FindingCache {
   std::string name;
+  std::string account;                       // the line of the kernel's account that tells of it, if one does
   double bytes_per_s = 0;                    // of this finding
-  std::optional<double> kernel_bytes_per_s;  // of the whole cache, by slabinfo
+  std::optional<double> kernel_bytes_per_s;  // of the whole cache, by slabinfo; of few states their difference
+  std::string_view no_account;               // why that is not known; empty: it is
 };
 
 struct GrowthFinding {
@@ -128,7 +164,7 @@ struct GrowthFinding {
   std::vector<FindingSite> sites;         // the largest first
   std::vector<FindingProcess> processes;  // likewise
   std::vector<FindingCache> caches;       // likewise
-  std::vector<std::string> reasons;       // for and against, in words
+  std::vector<Reason> reasons;            // for and against
   std::vector<double> series;             // live bytes
   double step_seconds = 0;
 };
@@ -139,7 +175,9 @@ struct Judgement {
   std::size_t judged = 0;               // groups of one task and entry
   std::size_t followed = 0;             // lines of the kernel's own account, of values enough to judge them
   double left_out_bytes = 0;            // of groups that are not judged
-  bool saw_allocations = false;         // samples, or a recording
+  bool saw_allocations = false;         // samples, or a recording, for long enough
+  double seen_seconds = 0;              // that these lasted, the longer of them; 0: there were neither
+  double seen_until_seconds = 0;        // since the begin of watching
   bool saw_caches = false;              // slabinfo, often enough
 
   bool found() const;                                     // something surely grows
@@ -167,11 +205,12 @@ struct InvestigationPlan {
   bool samples = false;
   bool trace = false;
   bool trace_stacks = false;
-  bool calls = false;            // of kernel functions could be recorded: `kmemtrace graph`
-  double state_interval = 0;     // seconds
-  double most_cpu_seconds = 0;   // samples and recording end before it takes more
-  double least_cpu_seconds = 0;  // what it takes at any rate
-  double cpu_share = 0;          // that was asked for, of so many:
+  bool calls = false;               // of kernel functions could be recorded: `kmemtrace graph`
+  std::vector<std::string> states;  // files of /proc that may be read
+  double state_interval = 0;        // seconds
+  double most_cpu_seconds = 0;      // samples and recording end before it takes more
+  double least_cpu_seconds = 0;     // what it takes at any rate
+  double cpu_share = 0;             // that was asked for, of so many:
   unsigned cpus = 1;
   std::uint64_t kernel_bytes = 0;
   std::vector<UnseenSource> unseen;
@@ -181,6 +220,8 @@ struct InvestigationCost {
   double cpu_seconds = 0;         // of this program
   double kernel_cpu_seconds = 0;  // in the kernel: measured now and then, else estimated from numbers of events
   bool is_measured = false;
+  double most_cpu_seconds = 0;  // that might be taken
+  double cpu_share = 0;         // that was asked for
   unsigned cpus = 1;
 };
 
@@ -208,6 +249,8 @@ struct InvestigationResult {
   std::vector<InvestigationFile> files;   // that the numbers are in
   std::string folder;                     // of them; empty: none is kept
   bool no_calls = false;                  // of kernel functions can be recorded here
+  bool by_root = true;                    // who is to run these commands; else they need sudo
+  bool all_permitted = true;              // samples, recordings and the account of caches; else others may see more
   std::vector<std::string> next;          // commands to run
 };
 

@@ -40,6 +40,7 @@ struct TraceSummary {
   std::vector<std::uint64_t> lost_per_cpu;
   bool lost_at_least = false;      // of some losses nobody knows how many events they were: each counts as one
   bool loss_known = true;          // false: the trace is damaged or was cut off, more may have been lost
+  std::string missing_cpus;        // that have no data in it, "CPU 1, CPU 3"; empty: none is known to be missing
   std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty when the trace does not say
   std::string recorder_arguments;  // "kmemtrace record -- make"; likewise
   bool complete = true;            // false: reading was interrupted, the rest of the trace is not counted

@@ -38,6 +38,7 @@ struct SimulatedCache {
   HeldMemory average;  // over the time of the trace
   HeldMemory peak;     // when most was held
   HeldMemory end;
+  std::uint64_t partial_slabs = 0;   // at the end: on lists, with free objects
   std::uint64_t cpu_list_bytes = 0;  // that the CPUs can hold in reserve at most, together
 };
 
@@ -67,7 +68,7 @@ struct CacheSuggestion {
   std::uint64_t bytes_given = 0;       // as recorded
   std::uint64_t bytes_given_then = 0;  // with the cache
   std::uint64_t average_live = 0;      // objects
-  double estimated_saving = 0;         // what it was chosen by: bytes of average held memory, or of all given
+  double estimated_saving = 0;         // why it was replayed: bytes of average held memory, or of all given
   // The caches that lose objects, and the new one, replayed.
   std::uint64_t average_held = 0;
   std::uint64_t average_held_then = 0;
@@ -93,6 +94,7 @@ struct SlabinfoCache {
 
 // How the kernel's own slabinfo compares with the model.
 struct SlabinfoComparison {
+  bool by_size = false;                 // no event names a cache: "caches" are all of one object size
   std::uint64_t caches = 0;             // that have slabs before or after
   std::uint64_t geometry_compared = 0;  // caches, with slabs or without
   std::vector<std::string> geometry_differs;
@@ -102,8 +104,22 @@ struct SlabinfoComparison {
   std::uint64_t error_pages = 0;      // of each cache's prediction, added up
   std::uint64_t unchanged_error = 0;  // the same of the prediction that nothing changes
   std::uint64_t unknown_frees = 0;    // of older objects, of which the cache is not known
+  std::uint64_t not_compared = 0;     // caches with slabs after: new ones, or of figures that no slabs have
   std::vector<SlabinfoCache> lines;   // that changed, or should have; largest error first
 };
+
+// Of a cache's objects, those that ended where their address was given again.
+struct UnseenFrees {
+  std::string cache;
+  std::uint64_t objects = 0;
+  std::uint64_t allocations = 0;  // in all
+};
+
+inline std::uint64_t sum_of_objects(const std::vector<UnseenFrees>& caches) {
+  std::uint64_t objects = 0;
+  for (const UnseenFrees& cache : caches) objects += cache.objects;
+  return objects;
+}
 
 struct SimulationResult {
   TraceSummary trace;
@@ -119,14 +135,16 @@ struct SimulationResult {
   std::vector<SimulatedHeap> heaps;  // as recorded first
   std::vector<CacheSuggestion> suggestions;
   bool suggests_traffic = false;  // chosen by what is given, not by what is held
+  // That were replayed, of which the suggestions are the best; empty: none were looked for, or not to the trace's end.
+  std::optional<std::size_t> candidates;
   std::uint64_t kmallocs = 0;
   std::uint64_t kmallocs_reproduced = 0;  // bytes as predicted
   std::vector<ModelMismatch> mismatches;  // most allocations first
   std::optional<SlabinfoComparison> slabinfo;
-  std::uint64_t older_frees = 0;      // of objects that were not allocated in the trace
-  std::uint64_t live_at_end = 0;      // objects
-  std::uint64_t never_freed = 0;      // objects whose address was given again
-  std::uint64_t unnamed_objects = 0;  // of caches whose names are not known
+  std::uint64_t older_frees = 0;          // of objects that were not allocated in the trace
+  std::uint64_t live_at_end = 0;          // objects
+  std::vector<UnseenFrees> unseen_frees;  // most objects first
+  std::uint64_t unnamed_objects = 0;      // of caches whose names are not known
 };
 
 }  // namespace kmt

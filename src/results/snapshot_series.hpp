@@ -19,11 +19,12 @@ struct SnapshotRow {
   std::string name;   // of a line its id
   std::string label;  // of a line its words; else the name
   unsigned depth = 0;
-  bool counted = true;         // false: a remark of the balance sheet
-  bool judged = true;          // false: it says nothing of the kernel's own memory
-  std::size_t first = 0;       // the snapshot that its values begin with: before it, nothing told of such
-  std::vector<double> values;  // bytes, of each snapshot from then on
-  Trend trend;                 // from the first value that is not 0 on; of what is judged
+  bool counted = true;              // false: a remark of the balance sheet
+  bool judged = true;               // false: it says nothing of the kernel's own memory
+  std::size_t first = 0;            // the snapshot that its values begin with: before it, nothing told of such
+  std::vector<double> values;       // bytes, of each snapshot from then on
+  std::vector<double> reclaimable;  // of each of these, what the kernel takes back, as far as it tells
+  Trend trend;                      // from the first value that is not 0 on; of what is judged
   LeakVerdict verdict = LeakVerdict::too_short;
 
   double change() const { return values.back() - values.front(); }

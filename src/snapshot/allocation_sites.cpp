@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What tells who allocated: allocinfo, SLUB's traces, page_owner, kmemleak.
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "snapshot/parsers.hpp"
@@ -14,12 +19,14 @@ namespace {
 // Orders that no kernel allocates are damage.
 constexpr std::uint64_t kMostOrder = 40;
 
-// Adds up what has the same stack.
+// Adds up what has the same stack, and tells the processes of it that took most.
 class ByStack {
  public:
   explicit ByStack(std::vector<AllocationSite>& sites) : sites_(sites) {}
 
-  void add(const std::vector<std::string_view>& stack, std::uint64_t count, std::uint64_t bytes) {
+  // `who` allocated, "make (pid 12)"; empty: not known.
+  void add(const std::vector<std::string_view>& stack, std::uint64_t count, std::uint64_t bytes,
+           const std::string& who = {}) {
     std::string key;
     for (const std::string_view frame : stack) key.append(frame).push_back('\n');
     const auto [found, is_new] = known_.try_emplace(std::move(key), sites_.size());
@@ -30,12 +37,54 @@ class ByStack {
     }
     sites_[found->second].count += count;
     sites_[found->second].bytes += bytes;
+    if (!who.empty()) counts_[found->second][who] += count;
+  }
+
+  void finish() {
+    constexpr std::size_t kMost = 3;
+    for (const auto& [site, counts] : counts_) {
+      std::vector<std::pair<std::string, std::uint64_t>> most(counts.begin(), counts.end());
+      std::ranges::stable_sort(most, std::greater(), &std::pair<std::string, std::uint64_t>::second);
+      std::string& text = sites_[site].others;
+      for (std::size_t i = 0; i < std::min(most.size(), kMost); ++i) text += (i == 0 ? "by " : ", ") + most[i].first;
+      if (most.size() > kMost) text += fmt::format(" and {} more", most.size() - kMost);
+    }
   }
 
  private:
   std::vector<AllocationSite>& sites_;
   std::unordered_map<std::string, std::size_t> known_;
+  std::unordered_map<std::size_t, std::map<std::string, std::uint64_t>> counts_;  // by process
 };
+
+std::string process_text(std::uint64_t process, std::string_view name) {
+  return name.empty() ? fmt::format("pid {}", process) : fmt::format("{} (pid {})", name, process);
+}
+
+// "…, pid 12, ts 3 ns, …"; since Linux 5.17 "pid 12 (make), ts …", since 5.19 "pid 13, tgid 12 (make), ts …".
+std::string page_owner_in(std::string_view line) {
+  for (const std::string_view word : {", tgid ", ", pid "}) {
+    const std::size_t at = line.find(word);
+    const auto process = at == std::string_view::npos ? std::nullopt : leading_number(line.substr(at + word.size()));
+    if (!process) continue;
+    const std::size_t begin = line.find(" (", at);
+    const std::size_t end = line.rfind("), ts ");
+    return process_text(*process, begin == std::string_view::npos || end == std::string_view::npos || begin > end
+                                      ? std::string_view()
+                                      : line.substr(begin + 2, end - begin - 2));
+  }
+  return {};
+}
+
+// "comm "make", pid 12, jiffies …".
+std::string kmemleak_owner_in(std::string_view line) {
+  constexpr std::string_view kName = "comm \"";
+  constexpr std::string_view kProcess = "\", pid ";
+  const std::size_t end = line.rfind(kProcess);
+  if (!line.starts_with(kName) || end == std::string_view::npos || end < kName.size()) return {};
+  const auto process = leading_number(line.substr(end + kProcess.size()));
+  return process ? process_text(*process, line.substr(kName.size(), end - kName.size())) : std::string();
+}
 
 // "page_owner" and the like are records, separated by empty lines: calls `take(lines)` for each.
 template <typename Take>
@@ -134,8 +183,9 @@ void parse_page_owner(std::string_view text, KernelMemory& memory) {
     for (const std::string_view line : lines)
       if (line.starts_with(' ')) stack.push_back(frame_in(line));
     const std::uint64_t pages = std::uint64_t{1} << *order;
-    sites.add(stack, pages, pages * memory.page_size);
+    sites.add(stack, pages, pages * memory.page_size, page_owner_in(lines.front()));
   });
+  sites.finish();
 }
 
 // Frames, then "nr_base_pages: 16" (before Linux 6.10 "stack_count: 16").
@@ -161,11 +211,13 @@ void parse_kmemleak(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.kmemleak);
   std::vector<std::string_view> stack;
   std::optional<std::uint64_t> bytes;
+  std::string who;
   bool in_stack = false;
   const auto end_object = [&] {
-    if (bytes) sites.add(stack, 1, *bytes);
+    if (bytes) sites.add(stack, 1, *bytes, who);
     bytes.reset();
     stack.clear();
+    who.clear();
     in_stack = false;
   };
   each_line(text, [&](std::string_view line) {
@@ -182,9 +234,12 @@ void parse_kmemleak(std::string_view text, KernelMemory& memory) {
       in_stack = true;
     } else if (in_stack && !said.empty()) {
       stack.push_back(frame_in(said));
+    } else if (who.empty()) {
+      who = kmemleak_owner_in(said);
     }
   });
   end_object();
+  sites.finish();
 }
 
 }  // namespace kmt

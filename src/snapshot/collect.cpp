@@ -52,9 +52,13 @@ constexpr std::string_view kNoAttributes[] = {
 
 struct Reading {
   std::string text;
-  int error = 0;     // errno
-  bool cut = false;  // there was more
+  int error = 0;         // errno
+  std::string_view cut;  // why there was more; empty: that is all
 };
+
+constexpr std::string_view kTooLarge = "it is larger than what is kept of it";
+constexpr std::string_view kTooManyFiles = "it has more files than are read";
+constexpr std::string_view kTooSlow = "that took as long as may be";
 
 // What may still be read of one source.
 struct Limits {
@@ -75,7 +79,7 @@ Reading read_some(const std::string& path, const Limits& limits) {
   std::size_t room = 1 << 12;
   for (;;) {
     if (used >= limits.bytes || Clock::now() > limits.until) {
-      reading.cut = true;
+      reading.cut = used >= limits.bytes ? kTooLarge : kTooSlow;
       break;
     }
     if (reading.text.size() - used < room) reading.text.resize(used + room);
@@ -87,7 +91,7 @@ Reading read_some(const std::string& path, const Limits& limits) {
     room = std::min<std::size_t>(room * 2, 1 << 20);
   }
   reading.text.resize(std::min(used, limits.bytes));
-  if (reading.cut) reading.text.resize(reading.text.rfind('\n') + 1);  // no part of a line; none: npos + 1
+  if (!reading.cut.empty()) reading.text.resize(reading.text.rfind('\n') + 1);  // no part of a line; none: npos + 1
   if (reading.error != 0) reading.text.clear();
   return reading;
 }
@@ -101,7 +105,7 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
   std::size_t files = 0;
   for (const std::string& cache : names_in(folder)) {
     if (all.text.size() >= limits.bytes || files >= kMostFiles || Clock::now() > limits.until) {
-      all.cut = true;
+      all.cut = all.text.size() >= limits.bytes ? kTooLarge : files >= kMostFiles ? kTooManyFiles : kTooSlow;
       break;
     }
     const std::string path = fmt::format("{}/{}", folder, cache);
@@ -126,7 +130,7 @@ Reading read_traces(const std::string& folder, std::string_view name, const Limi
   all.error = ENOENT;
   for (const std::string& cache : names_in(folder)) {
     if (all.text.size() >= limits.bytes || Clock::now() > limits.until) {
-      all.cut = true;
+      all.cut = all.text.size() >= limits.bytes ? kTooLarge : kTooSlow;
       break;
     }
     std::error_code code;
@@ -137,7 +141,7 @@ Reading read_traces(const std::string& folder, std::string_view name, const Limi
       if (one.error == EACCES || one.error == EPERM) all.error = one.error;
       continue;
     }
-    all.cut = all.cut || one.cut;
+    if (all.cut.empty()) all.cut = one.cut;
     append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
   }
   if (!all.text.empty()) all.error = 0;
@@ -155,7 +159,7 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
   std::size_t files = 0;
   while (!left.empty()) {
     if (all.text.size() >= limits.bytes || ++files > kMostFiles || Clock::now() > limits.until) {
-      all.cut = true;
+      all.cut = all.text.size() >= limits.bytes ? kTooLarge : files > kMostFiles ? kTooManyFiles : kTooSlow;
       break;
     }
     const Place place = std::move(left.back());
@@ -254,8 +258,10 @@ class Collector {
   // Takes what was read; what was not is named.
   void take(const SnapshotSource& source, Reading&& reading, std::string_view why_missing, std::string_view how) {
     if (reading.error != 0) return add_missing(source.name, why_missing, how);
-    if (reading.cut)
-      add_missing(source.name, fmt::format("only the first {} were read", humane_bytes(reading.text.size())), "");
+    if (!reading.cut.empty())
+      add_missing(source.name,
+                  fmt::format("only the first {} were read: {}", humane_bytes(reading.text.size()), reading.cut),
+                  reading.cut == kTooSlow ? "take it again, when the machine is less busy" : "");
     left_ -= std::min(left_, reading.text.size());
     sample_.texts.emplace_back(source.name, std::move(reading.text));
   }

@@ -56,9 +56,11 @@ Json to_json(const FindingProcess& process) {
 Json to_json(const FindingCache& cache) {
   Json json = Json::object();
   json["name"] = printable(cache.name);
+  json["account"] = text_or_null(printable(cache.account));
   json["bytes_per_s"] = rounded_to_tenths(cache.bytes_per_s);
   json["kernel_bytes_per_s"] =
       cache.kernel_bytes_per_s ? Json(rounded_to_tenths(*cache.kernel_bytes_per_s)) : Json(nullptr);
+  json["no_account"] = text_or_null(std::string(cache.no_account));
   return json;
 }
 
@@ -86,7 +88,12 @@ Json to_json(const GrowthFinding& finding) {
   json["seconds"] = rounded_to_tenths(finding.seconds);
   json["bytes"] = whole(finding.bytes);
   json["objects"] = whole(finding.objects);
-  json["reasons"] = texts(finding.reasons);
+  json["reasons"] = Json::array();
+  json["grounds"] = Json::array();
+  for (const Reason& reason : finding.reasons) {
+    json["reasons"].push_back(printable(reason.words));
+    json["grounds"].push_back(id_of(reason.ground));
+  }
   json["call_sites"] = rows(finding.sites);
   json["processes"] = rows(finding.processes);
   json["caches"] = rows(finding.caches);
@@ -103,6 +110,7 @@ Json to_json(const StateGrowth& state) {
   json["last"] = whole(state.last);
   json["growth"] = to_json(in_tenths(state.trend));
   json["sure"] = state.sure;
+  json["rises_since_s"] = state.late ? Json(rounded_to_tenths(state.late->since_seconds)) : Json(nullptr);
   json["reclaimable"] = state.reclaimable;
   json["explained_bytes_per_s"] = rounded_to_tenths(state.explained_bytes_per_s);
   json["step_seconds"] = state.step_seconds;
@@ -149,6 +157,8 @@ Json to_json(const std::optional<InvestigationCost>& cost, double seconds) {
   json["cpu_seconds"] = cost->cpu_seconds;
   json["kernel_cpu_seconds"] = cost->kernel_cpu_seconds;
   json["measured"] = cost->is_measured;
+  json["most_cpu_seconds"] = cost->most_cpu_seconds;
+  json["asked_share"] = cost->cpu_share;
   json["cpus"] = cost->cpus;
   const double all = seconds * cost->cpus;
   json["share"] = all > 0 ? Json((cost->cpu_seconds + cost->kernel_cpu_seconds) / all) : Json(nullptr);
@@ -179,6 +189,7 @@ std::string json_investigation(const InvestigationResult& result) {
   narrowing["caches"] = texts(result.narrowing.caches);
   narrowing["sizes"] = result.narrowing.sizes;
   narrowing["object_sizes"] = result.narrowing.object_sizes;
+  narrowing["orders"] = result.narrowing.orders;
   narrowing["pages"] = result.narrowing.pages;
   narrowing["seconds"] = rounded_to_tenths(result.trace_seconds);
   narrowing["lost_events"] = result.lost_events;
@@ -199,9 +210,10 @@ std::string json_investigation_plan(const InvestigationPlan& plan) {
   planned["samples"] = plan.samples;
   planned["recording"] = plan.trace;
   planned["recording_stacks"] = plan.trace_stacks;
+  planned["states"] = plan.states;
   planned["state_interval"] = plan.state_interval;
-  planned["cpu_seconds"] = plan.least_cpu_seconds;
-  planned["most_cpu_seconds"] = plan.most_cpu_seconds;
+  planned["cpu_seconds"] = rounded_to_tenths(plan.least_cpu_seconds);
+  planned["most_cpu_seconds"] = rounded_to_tenths(plan.most_cpu_seconds);
   planned["kernel_bytes"] = plan.kernel_bytes;
   planned["unseen"] = rows(plan.unseen);
   json["plan"] = std::move(planned);

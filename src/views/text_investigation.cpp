@@ -70,13 +70,21 @@ std::string stack_text(const GrowthFinding& finding, const TextStyle& style) {
   return labelled("stack", path, style);
 }
 
+// What it grows by in caches that are too small a part of it to be named.
+double rest_of(const GrowthFinding& finding) {
+  double rest = finding.trend.bytes_per_s;
+  for (const FindingCache& cache : finding.caches) rest -= cache.bytes_per_s;
+  return std::max(rest, 0.0);
+}
+
 std::string finding_text(std::size_t number, const GrowthFinding& finding, const TextStyle& style) {
   const FindingProcess& first = finding.processes.front();
   std::string out = "\n" + heading(fmt::format("{}. {} in {}, by {}", number, say_growth(finding.trend.bytes_per_s),
                                                ascii(finding.function), process_text(first)),
                                    style);
-  out +=
-      labelled("how sure", fmt::format("{}. {}.", name_of(finding.certainty), fmt::join(finding.reasons, ". ")), style);
+  std::string how_sure = fmt::format("{}.", name_of(finding.certainty));
+  for (const Reason& reason : finding.reasons) how_sure += fmt::format(" {}.", reason.words);
+  out += labelled("how sure", how_sure, style);
   out += labelled("how fast",
                   fmt::format("{}, with a confidence of 95%; {} in {} objects in {}, {}", rate_text(finding.trend),
                               size_text(finding.bytes, style), say_count(whole(finding.objects), style),
@@ -93,10 +101,11 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
                                 percent(process.bytes, all_of(finding, finding.processes))),
                     style);
   }
+  constexpr double kLeastToTell = 0.005;
   bool is_first = true;
   for (const FindingCache& cache : finding.caches) {
     const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
-    const std::string of_all = !cache.kernel_bytes_per_s ? "of which the kernel keeps no account"
+    const std::string of_all = !cache.kernel_bytes_per_s ? std::string(cache.no_account)
                                : grows ? fmt::format("{} of the {} that the kernel counts for the whole cache",
                                                      percent(cache.bytes_per_s, *cache.kernel_bytes_per_s),
                                                      say_growth(*cache.kernel_bytes_per_s))
@@ -105,6 +114,8 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
                     fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s), ascii(cache.name), of_all), style);
     is_first = false;
   }
+  if (const double rest = rest_of(finding); rest > kLeastToTell * finding.trend.bytes_per_s)
+    out += labelled("", say_growth(rest) + " in caches of less than a tenth of it each", style);
   return out + sites_text(finding, style);
 }
 
@@ -132,11 +143,17 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
           state.trend.growth == Growth::too_few_points ? "-" : say_growth(rate),
           state.explained_bytes_per_s > 0 && rate > 0 ? percent(state.explained_bytes_per_s, rate) : "-",
           state.sure          ? "surely"
+          : state.late        ? fmt::format("since {:.0f} s", state.late->since_seconds)
           : state.reclaimable ? "the kernel takes it back"
                               : ""}});
   }
   if (table.rows.empty()) return {};
   std::string out = "\n" + heading("By the kernel's own account", style) + to_text(table, style);
+  if (std::ranges::any_of(judgement.states, [](const auto& state) { return state.explained_bytes_per_s > 0; }))
+    out += hanging("  ",
+                   "Explained is by findings that are sure or likely, all their caches together. SUnreclaim counts "
+                   "whole slabs, with what is free in them.",
+                   style);
   if (std::ranges::any_of(judgement.states, explains_too_much))
     out +=
         hanging("  ",
@@ -152,6 +169,7 @@ std::string recording_text(const InvestigationResult& result, const TextStyle& s
   for (const std::string& cache : result.narrowing.caches) of.push_back(ascii(cache));
   for (const std::uint64_t size : result.narrowing.sizes) of.push_back(kmalloc_name(size));
   for (const std::uint64_t size : result.narrowing.object_sizes) of.push_back(objects_name(size));
+  for (const std::uint64_t order : result.narrowing.orders) of.push_back(pages_name(order) + " that are no user's");
   if (result.narrowing.pages) of.emplace_back("pages that are no user's");
   std::string text = fmt::format("{} of {}", seconds_text(result.trace_seconds),
                                  of.empty() ? "all that the trace has" : fmt::format("{}", fmt::join(of, ", ")));
@@ -168,27 +186,49 @@ std::string unseen_text(const std::vector<UnseenSource>& unseen, const TextStyle
   return out;
 }
 
+// 3 * 0.8 is a little more than 0.01 * 240.
+bool is_more_than_asked(double cpu_seconds, double asked) { return cpu_seconds > asked * (1 + 1e-9); }
+
+// Of which `share` is that much; 2.4 / 0.01 / 2 is a little more than 120.
+double seconds_of_share(double cpu_seconds, double share, unsigned cpus) {
+  return std::ceil(cpu_seconds / share / cpus - 1e-6);
+}
+
 std::string cost_text(const InvestigationCost& cost, double seconds) {
   std::string text = fmt::format("{} of CPU time of this program", seconds_text(cost.cpu_seconds));
   if (cost.kernel_cpu_seconds > 0)
     text += fmt::format(" and about {} in the kernel, {}", seconds_text(cost.kernel_cpu_seconds),
                         cost.is_measured ? "by its own clock now and then" : "by the number of events");
   const double all = std::max(seconds * cost.cpus, 1e-9);
-  return text +
-         fmt::format(": {:.2f}% of {} CPUs", 100 * (cost.cpu_seconds + cost.kernel_cpu_seconds) / all, cost.cpus);
+  text += fmt::format(": {:.2f}% of {} CPUs", 100 * (cost.cpu_seconds + cost.kernel_cpu_seconds) / all, cost.cpus);
+  if (is_more_than_asked(cost.most_cpu_seconds, cost.cpu_share * all))
+    text += fmt::format("; {:.1f} s may be taken at any rate, which are {:.2f}% or less of {:.0f} s or more",
+                        cost.most_cpu_seconds, 100 * cost.cpu_share,
+                        seconds_of_share(cost.most_cpu_seconds, cost.cpu_share, cost.cpus));
+  return text;
 }
 
 std::string cost_text(const InvestigationPlan& plan) {
   const double all = plan.seconds * plan.cpus;
-  std::string text = fmt::format(
-      "about {:.1f} s of CPU time at any rate (two snapshots, states, loading programs, the page); samples and "
-      "recording "
-      "end before it is {:.1f} s, {:.2f}% of {} CPUs",
-      plan.least_cpu_seconds, plan.most_cpu_seconds, 100 * plan.most_cpu_seconds / all, plan.cpus);
-  if (plan.most_cpu_seconds > plan.cpu_share * all)
+  std::string text = fmt::format("about {:.1f} s of CPU time at any rate (two snapshots, states, {}the page)",
+                                 plan.least_cpu_seconds, plan.samples ? "loading programs, " : "");
+  if (!plan.samples && !plan.trace) return text;
+  text += fmt::format("; {} before it is {:.1f} s, {:.2f}% of {} CPUs",
+                      !plan.trace     ? "samples end"
+                      : !plan.samples ? "a recording ends"
+                                      : "samples and recording end",
+                      plan.most_cpu_seconds, 100 * plan.most_cpu_seconds / all, plan.cpus);
+  if (is_more_than_asked(plan.most_cpu_seconds, plan.cpu_share * all))
     text += fmt::format(". That is more than the {:.2f}% that were asked for: these take {:.0f} s or more",
-                        100 * plan.cpu_share, std::ceil(plan.most_cpu_seconds / plan.cpu_share / plan.cpus));
+                        100 * plan.cpu_share, seconds_of_share(plan.most_cpu_seconds, plan.cpu_share, plan.cpus));
   return text;
+}
+
+// What is not known before: what goes on here, and what samples of it cost.
+std::string when_recorded(const InvestigationPlan& plan) {
+  if (!plan.samples) return "it ends early where more would take more CPU time than may be taken, as on a busy machine";
+  return "it is made only where CPU time is left for a fifth of the time of it: on a busy machine samples have to do, "
+         "unless --cpu allows more";
 }
 
 }  // namespace
@@ -243,10 +283,9 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
 std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style) {
   std::string out = heading(fmt::format("What `investigate` would do here, in {}", seconds_text(plan.seconds)), style);
   out += labelled("snapshots", "of the kernel's files about its memory, at begin and end", style);
-  out += labelled(
-      "states",
-      fmt::format("meminfo, vmstat, slabinfo, buddyinfo and zoneinfo every {}", seconds_text(plan.state_interval)),
-      style);
+  out += labelled("states",
+                  fmt::format("{} at least every {}", fmt::join(plan.states, ", "), seconds_text(plan.state_interval)),
+                  style);
   out += labelled(
       "samples",
       plan.samples
@@ -256,11 +295,11 @@ std::string text_investigation_plan(const InvestigationPlan& plan, const TextSty
   out += labelled("recording",
                   !plan.trace
                       ? "none"
-                      : fmt::format("where something grows: the growing caches and sizes alone, in the last half{}",
-                                    plan.trace_stacks ? ", with stacks" : ""),
+                      : fmt::format("where something grows, the growing caches and sizes alone, in the last half{}; {}",
+                                    plan.trace_stacks ? ", with stacks" : "", when_recorded(plan)),
                   style);
   out += labelled("cost", cost_text(plan), style);
-  out += labelled("memory", say_bytes(plan.kernel_bytes, style) + " in the kernel", style);
+  if (plan.kernel_bytes > 0) out += labelled("memory", say_bytes(plan.kernel_bytes, style) + " in the kernel", style);
   if (!plan.unseen.empty()) out += "\n" + heading("What it could not see", style) + unseen_text(plan.unseen, style);
   return out;
 }

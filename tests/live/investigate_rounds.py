@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Does `investigate` find what was planted, and nothing where nothing was?
 
-investigate_rounds.py KMEMTRACE [ROUNDS] [SECONDS] [KIND,...]
+investigate_rounds.py KMEMTRACE [ROUNDS] [SECONDS] [KIND,...] [AFTER]
 For each kind of plant so many rounds (default 20, of 15 seconds), with what else runs on the machine and a small
 workload of its own beside it, and as many without a plant. Prints a line a round and a table; exit status 1 where less
-than 19 of 20 plants were named first, or something was found without one. What wrong rounds saw is kept in the folder
+than 19 of 20 plants were named first, or something was found without one. Plants begin so many seconds AFTER the watch
+does (default 0: before it). What wrong rounds saw is kept in the folder
 KEEP_WRONG of the environment, for `kmemtrace investigate --from`."""
 import json
 import os
@@ -29,14 +30,14 @@ BUILD = ('while :; do for i in 1 2 3; do printf "#include <stdio.h>\\n#include <
 class Plant:
     """A plant, or none, and a build beside it."""
 
-    def __init__(self, kind, per_second=200):
+    def __init__(self, kind, per_second=200, after=0):
         self.folder = tempfile.TemporaryDirectory()
         self.build = subprocess.Popen(['sh', '-c', BUILD], cwd=self.folder.name, stdout=subprocess.DEVNULL,
                                       stderr=subprocess.DEVNULL, start_new_session=True)
         self.process = None
         if kind != 'none':
-            self.process = subprocess.Popen([sys.executable, PLANTS, kind, str(per_second)], stdout=subprocess.PIPE,
-                                            encoding='utf-8')
+            self.process = subprocess.Popen([sys.executable, PLANTS, kind, str(per_second), str(after)],
+                                            stdout=subprocess.PIPE, encoding='utf-8')
             self.process.stdout.readline()
 
     def end(self):
@@ -111,12 +112,12 @@ def describe(found):
                      for one in found['findings'][:3]) or 'nothing'
 
 
-def one_round(program, kind, seconds, number):
+def one_round(program, kind, seconds, number, after):
     """Whether it was right, and a line of words; nothing where another test's plant grew beside it."""
     if other_plants():
         time.sleep(5)
         return None
-    plant = Plant(kind)
+    plant = Plant(kind, after=after)
     try:
         with tempfile.TemporaryDirectory() as folder:
             output = os.path.join(folder, 'out')
@@ -129,7 +130,8 @@ def one_round(program, kind, seconds, number):
                 shutil.copytree(output, os.path.join(os.environ['KEEP_WRONG'], f'{kind}-{number}'))
         cost = found['cost']
         recorded = found['recording']['seconds'] if found['recording'] else 0
-        return good, (f'{describe(found)}; recorded {recorded:.1f} s; {cost["cpu_seconds"]:.2f} s + '
+        ended = ''.join(f'{one["what"]}; ' for one in found['unseen'] if one['what'].startswith('samples after'))
+        return good, (f'{describe(found)}; {ended}recorded {recorded:.1f} s; {cost["cpu_seconds"]:.2f} s + '
                       f'{cost["kernel_cpu_seconds"]:.2f} s of CPU time')
     finally:
         plant.end()
@@ -140,10 +142,11 @@ def main():
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 15
     kinds = sys.argv[4].split(',') if len(sys.argv) > 4 else [*growth_plants.CALL_SITES, 'none']
+    after = float(sys.argv[5]) if len(sys.argv) > 5 else 0
     good = dict.fromkeys(kinds, 0)
     for number in range(rounds):
         for kind in kinds:
-            while (done := one_round(program, kind, seconds, number + 1)) is None:
+            while (done := one_round(program, kind, seconds, number + 1, after)) is None:
                 pass
             right, words = done
             good[kind] += right

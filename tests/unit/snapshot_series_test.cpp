@@ -141,6 +141,26 @@ class SnapshotSeriesGrowth : public ::testing::Test {
   }
 };
 
+// As evenly as what leaks, but the kernel takes it back.
+TEST_F(SnapshotSeriesGrowth, OfDentriesIsUncertainAndOfTheSlabThatHasThemToo) {
+  SnapshotSeriesAnalysis analysis;
+  for (unsigned i = 0; i < 40; ++i) {
+    const unsigned dentries = 100 + 10 * i;
+    StateSample sample;
+    sample.texts.emplace_back("meminfo",
+                              meminfo(4 * (dentries + 500)) + fmt::format("SReclaimable: {} kB\n", 4 * dentries));
+    sample.texts.emplace_back("slabinfo", kSlabHeader + slab_line("dentry", dentries) + slab_line("steady", 500));
+    sample.texts.emplace_back("allocinfo",
+                              fmt::format("{0} {1} fs/dcache.c:1 func:__d_alloc\n", 4096 * dentries, dentries));
+    analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
+  }
+  const SnapshotSeries found = analysis.finish(kUsualThreshold);
+  EXPECT_EQ(row(found, SnapshotPart::slab_caches, "dentry")->verdict, LeakVerdict::uncertain);
+  EXPECT_EQ(row(found, SnapshotPart::allocinfo, "fs/dcache.c:1 __d_alloc")->verdict, LeakVerdict::uncertain);
+  EXPECT_EQ(row(found, SnapshotPart::balance_sheet, "slab")->verdict, LeakVerdict::uncertain);
+  EXPECT_FALSE(found.found());
+}
+
 // Something was taken for a part of the time and is held since.
 TEST_F(SnapshotSeriesGrowth, IsPastWhereItHasStopped) {
   for (const unsigned until : {27u, 28u, 29u}) {

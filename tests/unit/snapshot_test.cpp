@@ -241,6 +241,22 @@ TEST_F(Snapshots, WhatTheRecorderHasIsNobodyElses) {
   EXPECT_EQ(line(found, "vmalloc"), (200 - 64) * 1024);
 }
 
+TEST_F(Snapshots, LinesOfWhatWasReadInPartAreNotCompared) {
+  set("vmallocinfo", "0x1-0x2 8192 take+0x1/0x2 pages=1 vmalloc N0=1\n");
+  const SnapshotResult whole = result();
+  set("missing", "vmallocinfo\tonly the first 1 KiB were read\t\n");
+  const SnapshotDiff changed = diff(whole, result());
+  std::size_t lines = 0;
+  for (const BalanceChange& change : changed.sheet) {
+    if (change.line.source.find("vmallocinfo:") == std::string::npos) continue;
+    ++lines;
+    EXPECT_TRUE(change.a) << change.line.id;
+    EXPECT_FALSE(change.b) << change.line.id;
+  }
+  EXPECT_GT(lines, 0u);
+  EXPECT_EQ(std::ranges::count(changed.not_compared, SnapshotPart::vmalloc), 1);
+}
+
 TEST_F(Snapshots, TextFitsAndKeepsAllLabels) {
   set("missing", "allocinfo\tnot there\tboot another kernel\n");
   for (const unsigned width : {60u, 80u, 100u, 120u}) {

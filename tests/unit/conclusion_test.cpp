@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What an investigation says of little: samples that ended early, few states, caches that nobody copied the account of.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "analysis/conclusion.hpp"
+#include "analysis/investigation.hpp"
+#include "analysis/leaks.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr double kRate = 200'000;  // bytes a second
+
+MemorySeries series(MemorySource source, const std::string& name, std::size_t states) {
+  MemorySeries series{source, name, {}};
+  for (std::size_t i = 0; i < states; ++i)
+    series.points.push_back({i * 500'000'000, 4'000'000 + kRate / 2 * static_cast<double>(i)});
+  return series;
+}
+
+GrowthSeen steadily(std::size_t steps, const std::string& cache) {
+  GrowthSeen seen;
+  seen.step_seconds = 0.25;
+  seen.steps = steps;
+  GrowthGroup& group = seen.groups.emplace_back();
+  group.stack = {"alloc_pipe_info+0x52", "create_pipe_files+0x44", "__x64_sys_pipe2+0x14"};
+  group.cache = cache;
+  group.task = "leaky";
+  group.process = 7;
+  for (std::size_t i = 1; i <= steps; ++i) group.live.push_back(kRate * 0.25 * static_cast<double>(i));
+  group.bytes = group.live.back();
+  group.objects = group.bytes / 1024;
+  group.seen = steps;
+  return seen;
+}
+
+InvestigationResult judged(const InvestigationEvidence& evidence, double seconds) {
+  InvestigationResult result;
+  result.seconds = seconds;
+  result.watched = true;
+  result.judgement = judge(evidence);
+  return result;
+}
+
+TEST(Conclusion, SaysThatAllocationsWereFollowedTooShortlyToNameWhoGrows) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 40;
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 80));
+  const Conclusion unseen = conclude(judged(evidence, 40));
+  EXPECT_EQ(unseen.verdict, Verdict::grows);
+  EXPECT_NE(unseen.words.find("allocations could not be seen"), std::string::npos) << unseen.words;
+  evidence.samples = steadily(8, "filp");
+  const Conclusion ended = conclude(judged(evidence, 40));
+  EXPECT_EQ(ended.words.find("could not be seen"), std::string::npos) << ended.words;
+  EXPECT_NE(ended.words.find("allocations were followed for 2.0 s of 40.0 s, too short to tell"), std::string::npos)
+      << ended.words;
+}
+
+// From `begin` on by 90 KB/s, every 2 s of two minutes, with what comes and goes at random about it.
+MemorySeries rising_since(double begin, double noise, unsigned seed) {
+  MemorySeries series{MemorySource::slabinfo_objects, "kmalloc-1k", {}};
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  for (std::uint64_t i = 0; i <= 60; ++i)
+    series.points.push_back({i * 2'000'000'000, 1'000'000 + noise * normal(random) +
+                                                    90'000 * std::max(2 * static_cast<double>(i) - begin, 0.0)});
+  return series;
+}
+
+InvestigationEvidence followed_until(double seconds) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 120;
+  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.samples = steadily(static_cast<std::size_t>(seconds / 0.25), "filp");
+  evidence.samples->groups.clear();
+  return evidence;
+}
+
+TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
+  for (const double begin : {50.0, 60.0, 75.0}) {
+    InvestigationEvidence evidence = followed_until(43);
+    evidence.states.push_back(rising_since(begin, 2'000, 3));
+    const InvestigationResult result = judged(evidence, 120);
+    const Conclusion conclusion = conclude(result);
+    EXPECT_EQ(conclusion.verdict, Verdict::grows) << begin << ": " << conclusion.words;
+    ASSERT_TRUE(result.judgement.states.front().late) << begin;
+    EXPECT_NEAR(result.judgement.states.front().late->since_seconds, begin, 5);
+    EXPECT_NEAR(result.judgement.states.front().late->bytes_per_s, 90'000, 3'000);
+  }
+  // Too late for any test.
+  InvestigationEvidence evidence = followed_until(43);
+  evidence.states.push_back(rising_since(100, 2'000, 3));
+  const Conclusion unsure = conclude(judged(evidence, 120));
+  EXPECT_EQ(unsure.verdict, Verdict::cannot_tell) << unsure.words;
+  EXPECT_NE(unsure.words.find("after allocations were no longer followed at 43 s"), std::string::npos) << unsure.words;
+  evidence = followed_until(43);
+  evidence.states.push_back(rising_since(120, 2'000, 3));
+  EXPECT_EQ(conclude(judged(evidence, 120)).verdict, Verdict::no_growth);
+}
+
+// Of 16 KiB each, from `begin` on; and at that time half as much by somebody at once.
+GrowthSeen sampled_since(double begin, double bytes_per_s) {
+  GrowthSeen seen = steadily(480, "kmalloc-1k");
+  seen.mean_bytes = 16 << 10;
+  GrowthGroup other = seen.groups.front();
+  other.stack = {"other_alloc+0x1", "__x64_sys_other+0x2"};
+  other.task = "other";
+  other.process = 8;
+  GrowthGroup& leaky = seen.groups.front();
+  for (std::size_t i = 0; i < seen.steps; ++i) {
+    const double since = std::max(0.25 * static_cast<double>(i + 1) - begin, 0.0);
+    leaky.live[i] = std::floor(since * bytes_per_s / (16 << 10)) * (16 << 10);
+    other.live[i] = since > 0 ? bytes_per_s / 4 * (120 - begin) : 0;
+  }
+  leaky.bytes = leaky.live.back();
+  leaky.seen = static_cast<std::uint64_t>(leaky.bytes / (16 << 10));
+  other.bytes = other.live.back();
+  seen.groups.push_back(other);
+  return seen;
+}
+
+TEST(Conclusion, NamesWhoBeganWhileItWasWatched) {
+  for (const double begin : {50.0, 60.0, 75.0}) {
+    InvestigationEvidence evidence = followed_until(120);
+    evidence.states.push_back(rising_since(begin, 2'000, 3));
+    evidence.samples = sampled_since(begin, 80'000);
+    const InvestigationResult result = judged(evidence, 120);
+    ASSERT_FALSE(result.judgement.findings.empty()) << begin;
+    const GrowthFinding& first = result.judgement.findings.front();
+    EXPECT_EQ(first.certainty, Certainty::sure) << begin;
+    EXPECT_EQ(first.call_site, "alloc_pipe_info+0x52") << begin;
+    EXPECT_EQ(first.processes.front().process, 7u) << begin;
+    EXPECT_NEAR(first.trend.bytes_per_s, 80'000, 8'000) << begin;
+    EXPECT_EQ(std::ranges::count(result.judgement.findings, "other", &GrowthFinding::task), 0) << begin;
+  }
+  // Who takes a tenth of what the cache grows by is not to blame for it.
+  InvestigationEvidence evidence = followed_until(120);
+  evidence.states.push_back(rising_since(60, 2'000, 3));
+  evidence.samples = sampled_since(60, 9'000);
+  const Judgement small = judge(evidence);
+  EXPECT_TRUE(std::ranges::none_of(small.findings,
+                                   [](const GrowthFinding& finding) { return finding.certainty == Certainty::sure; }));
+}
+
+TEST(Conclusion, RandomWalksDoNotBeginToGrow) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  std::size_t late = 0;
+  for (std::size_t run = 0; run < 120; ++run) {
+    InvestigationEvidence evidence = followed_until(120);
+    for (std::size_t cache = 0; cache < 30; ++cache) {
+      MemorySeries walk{MemorySource::slabinfo_objects, "cache-" + std::to_string(cache), {}};
+      double value = 4'000'000;
+      for (std::uint64_t i = 0; i <= 60; ++i)
+        walk.points.push_back({i * 2'000'000'000, value = std::max(value + 40'000 * normal(random), 0.0)});
+      evidence.states.push_back(std::move(walk));
+    }
+    const Judgement judgement = judge(evidence);
+    late += static_cast<std::size_t>(
+        std::ranges::any_of(judgement.states, [](const StateGrowth& state) { return state.late.has_value(); }));
+    EXPECT_TRUE(std::ranges::none_of(judgement.states,
+                                     [](const StateGrowth& state) { return state.late && state.late->sure; }));
+  }
+  EXPECT_LE(late, 6u);  // one in twenty
+}
+
+TEST(Conclusion, SaysWhyATraceThatIsThereTellsNothing) {
+  InvestigationEvidence evidence;
+  evidence.copied = true;
+  evidence.trace = steadily(1, "filp");
+  evidence.trace->groups.clear();
+  InvestigationResult result;
+  result.trace_seconds = 0.25;
+  result.judgement = judge(evidence);
+  const Conclusion brief = conclude(result);
+  EXPECT_EQ(brief.verdict, Verdict::cannot_tell);
+  EXPECT_NE(brief.words.find("the trace of 0.2 s is too short"), std::string::npos) << brief.words;
+  EXPECT_EQ(brief.words.find("or a trace"), std::string::npos) << brief.words;
+  evidence.trace->steps = 48;
+  result.trace_seconds = 12;
+  result.lost_events = 4711;
+  result.judgement = judge(evidence);
+  const Conclusion lossy = conclude(result);
+  EXPECT_NE(lossy.words.find("of the trace of 12.0 s 4711 events were lost"), std::string::npos) << lossy.words;
+}
+
+TEST(Conclusion, TakesSamplesForNoTrace) {
+  InvestigationResult result;
+  result.watched = true;
+  result.cut_short = "it was interrupted";
+  result.judgement.seen_seconds = 0.01;
+  const Conclusion conclusion = conclude(result);
+  EXPECT_EQ(conclusion.verdict, Verdict::cannot_tell);
+  EXPECT_EQ(conclusion.words.find("the trace of"), std::string::npos) << conclusion.words;
+  EXPECT_NE(conclusion.words.find("it was interrupted"), std::string::npos) << conclusion.words;
+}
+
+TEST(Conclusion, DoesNotHideWhatNoFindingExplains) {
+  InvestigationResult result;
+  result.watched = result.complete = result.by_root = result.all_permitted = true;
+  result.seconds = 120;
+  result.cost.emplace();
+  GrowthFinding& finding = result.judgement.findings.emplace_back();
+  finding.certainty = Certainty::sure;
+  finding.trend.bytes_per_s = 80'000;
+  finding.processes.emplace_back();
+  StateGrowth& state = result.judgement.states.emplace_back();
+  state.name = kUnaccounted;
+  state.sure = true;
+  state.trend.bytes_per_s = 800'000;
+  const auto has_advice = [&] {
+    result.conclusion = conclude(result);
+    result.judgement.seen_seconds = 60;
+    const auto commands = next_commands(result);
+    return std::ranges::find(commands, "kmemtrace investigate --cpu 20") != commands.end();
+  };
+  EXPECT_TRUE(has_advice());
+  EXPECT_NE(result.conclusion.words.find("not explained by that: what nobody accounts for grows by 781.2 KiB/s"),
+            std::string::npos)
+      << result.conclusion.words;
+  state.explained_bytes_per_s = 750'000;
+  EXPECT_FALSE(has_advice());
+  EXPECT_EQ(result.conclusion.words, "One thing in the kernel's memory surely grows.");
+}
+
+TEST(Conclusion, SaysWhatRoseInTooFewStates) {
+  InvestigationEvidence evidence;
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 5));
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "dentry", 5));  // the kernel takes it back
+  InvestigationResult result = judged(evidence, 2);
+  result.cut_short = "it was interrupted";
+  const Conclusion conclusion = conclude(result);
+  EXPECT_EQ(conclusion.verdict, Verdict::cannot_tell);
+  EXPECT_NE(conclusion.words.find("it was interrupted"), std::string::npos) << conclusion.words;
+  EXPECT_NE(conclusion.words.find("of 5 states, 2.0 s, the slab cache kmalloc-1k by 390.6 KiB rose."),
+            std::string::npos)
+      << conclusion.words;
+  EXPECT_EQ(conclusion.words.find("dentry"), std::string::npos) << conclusion.words;
+}
+
+// Samples alone lose what nobody had the time to read.
+TEST(Conclusion, DoesNotDenyGrowthThatNoStatesTellOf) {
+  InvestigationEvidence evidence = followed_until(120);
+  evidence.samples = steadily(480, "filp");
+  std::ranges::fill(evidence.samples->groups.front().live, 1e6);
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 9));
+  const Conclusion conclusion = conclude(judged(evidence, 120));
+  EXPECT_EQ(conclusion.verdict, Verdict::cannot_tell) << conclusion.words;
+  EXPECT_NE(conclusion.words.find("read less than 16 times"), std::string::npos) << conclusion.words;
+}
+
+TEST(Conclusion, ComparesTwoCopiesWithWhatWasRecorded) {
+  const auto first_cache = [](const InvestigationEvidence& evidence) {
+    const Judgement judgement = judge(evidence);
+    return judgement.findings.empty() ? FindingCache() : judgement.findings.front().caches.front();
+  };
+  InvestigationEvidence evidence;
+  evidence.copied = true;
+  evidence.trace = steadily(64, "kmalloc-1k");
+  EXPECT_EQ(first_cache(evidence).no_account, "slabinfo is not among the copied files");
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "filp", 2));
+  EXPECT_EQ(first_cache(evidence).no_account, "slabinfo has no cache of that name");
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 2));
+  const FindingCache known = first_cache(evidence);
+  EXPECT_EQ(known.no_account, "");
+  ASSERT_TRUE(known.kernel_bytes_per_s.has_value());
+  EXPECT_NEAR(*known.kernel_bytes_per_s, kRate, 1);
+  evidence.trace = steadily(64, "pages of order 1");
+  EXPECT_EQ(first_cache(evidence).no_account, "what was copied has no account of it");
+}
+
+std::vector<std::string> next_of(bool by_root, bool all_permitted, bool saw_caches, bool finds) {
+  InvestigationResult result;
+  result.seconds = 120;
+  result.cost.emplace();
+  result.by_root = by_root;
+  result.all_permitted = all_permitted;
+  result.judgement.saw_caches = saw_caches;
+  if (finds) {
+    GrowthFinding& finding = result.judgement.findings.emplace_back();
+    finding.certainty = Certainty::sure;
+    finding.function = "do_pipe2";
+    finding.processes.push_back({"leaky", 7, "", 1, 1});
+  }
+  result.conclusion.verdict = finds ? Verdict::grows : Verdict::no_growth;
+  return next_commands(result);
+}
+
+TEST(Conclusion, AdvisesWhatWhoeverAsksMayRun) {
+  using Commands = std::vector<std::string>;
+  EXPECT_EQ(next_of(false, false, false, false), Commands{"sudo kmemtrace investigate"});
+  EXPECT_EQ(next_of(false, false, true, false), Commands{"sudo kmemtrace investigate"});
+  EXPECT_EQ(next_of(false, true, true, false), Commands{"sudo kmemtrace investigate --for 10m"});
+  EXPECT_EQ(next_of(false, false, true, true),
+            (Commands{"sudo ls -l /proc/7/fd | tail", "sudo kmemtrace graph do_pipe2 -a -d 5s"}));
+  // Root in a container: sudo gives it nothing.
+  EXPECT_EQ(next_of(true, false, false, false), Commands{"kmemtrace list"});
+  EXPECT_EQ(next_of(true, false, true, false), (Commands{"kmemtrace list", "kmemtrace investigate --for 10m"}));
+}
+
+TEST(Conclusion, ExplainsByAllCachesOfAFinding) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 16;
+  evidence.trace = steadily(64, "kmalloc-1k");
+  GrowthGroup small = evidence.trace->groups.front();
+  small.cache = "lsm_file_cache";
+  small.bytes /= 19;  // 5 % of both: too little to be named
+  for (double& live : small.live) live /= 19;
+  evidence.trace->groups.push_back(small);
+  MemorySeries slabs = series(MemorySource::meminfo, "SUnreclaim", 32);
+  evidence.states = {series(MemorySource::slabinfo_objects, "kmalloc-1k", 32),
+                     series(MemorySource::slabinfo_objects, "lsm_file_cache", 32), slabs};
+  const Judgement judgement = judge(evidence);
+  ASSERT_EQ(judgement.findings.size(), 1u);
+  ASSERT_EQ(judgement.findings[0].caches.size(), 1u);
+  const auto explained = [&](const std::string& name) {
+    return std::ranges::find(judgement.states, name, &StateGrowth::name)->explained_bytes_per_s;
+  };
+  EXPECT_NEAR(explained("kmalloc-1k"), kRate, kRate / 100);
+  EXPECT_NEAR(explained("lsm_file_cache"), kRate / 19, kRate / 100);
+  EXPECT_NEAR(explained("SUnreclaim"), kRate * 20 / 19, kRate / 100);
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What samples tell of growth over time, on hand-made ones.
+#include "analysis/sample_growth.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "analysis/investigation.hpp"
+
+namespace kmt {
+namespace {
+
+class Names : public SymbolNames {
+ public:
+  std::string name(std::uint64_t address) const override { return "function_" + std::to_string(address) + "+0x1"; }
+};
+
+TEST(SampleGrowth, FollowsSamplesOverTime) {
+  const Names names;
+  constexpr std::uint64_t kMean = 1024;
+  SampleGrowth growth(kMean, false, names, 1'000'000'000, 64, 99, 4096);
+  const std::vector<std::uint64_t> stack = {1, 2};
+  HeapSample sample;
+  sample.call_site = 1;
+  sample.stack = stack;
+  sample.kmalloc = true;
+  sample.requested = sample.allocated = 64 << 10;  // always drawn
+  sample.followed = true;
+  sample.process = 5;
+  sample.comm = "held";
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    sample.pointer = 0x1000 + i;
+    sample.time_ns = (1 + i) * 1'000'000'000 + 1;
+    growth.add(sample);
+  }
+  sample.process = 99;  // our own
+  sample.pointer = 1;
+  growth.add(sample);
+  growth.end({0x1000, 3'500'000'000, false, false});
+  const GrowthSeen seen = growth.seen(5'100'000'000, "6.18.0", [](std::uint64_t) { return std::string("/a"); });
+  ASSERT_EQ(seen.groups.size(), 1u);
+  const GrowthGroup& group = seen.groups.front();
+  EXPECT_EQ(group.cache, "kmalloc-64k");
+  EXPECT_EQ(group.stack, (std::vector<std::string>{"function_1+0x1", "function_2+0x1"}));
+  EXPECT_EQ(group.seen, 3u);
+  ASSERT_EQ(group.live.size(), 32u);  // of an eighth of a second
+  EXPECT_NEAR(seen.step_seconds, 0.125, 1e-9);
+  const std::vector<double> expected = {1, 2, 2, 3};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(group.live[8 * i + 7], expected[i] * (64 << 10), 1) << i;
+}
+
+// Ended all at once, they would leave a rise until then.
+TEST(SampleGrowth, EndsThatWereLostLeaveNoRise) {
+  const Names names;
+  SampleGrowth growth(1, false, names, 0, 64, 99, 4096);
+  HeapSample sample;
+  sample.call_site = 1;
+  sample.cache = "filp";
+  sample.requested = sample.allocated = 256;
+  sample.followed = true;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    sample.pointer = 0x1000 + i;
+    sample.time_ns = i * 1'000'000'000;
+    growth.add(sample);
+  }
+  growth.reconcile([](std::uint64_t pointer) { return pointer == 0x1000; });
+  const GrowthSeen seen = growth.seen(60'500'000'000, "6.18.0", [](std::uint64_t) { return std::string(); });
+  ASSERT_EQ(seen.groups.size(), 1u);
+  EXPECT_EQ(seen.groups.front().seen, 1u);
+  for (const double live : seen.groups.front().live) EXPECT_NEAR(live, 256, 1);
+}
+
+TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {
+  const Names names;
+  for (const std::uint64_t page : {4096u, 65536u}) {
+    SampleGrowth growth(1, true, names, 0, 64, 99, page);
+    HeapSample sample;
+    sample.call_site = 1;
+    sample.pages = true;
+    sample.requested = sample.allocated = page << 2;
+    sample.followed = true;
+    growth.add(sample);
+    const GrowthSeen seen = growth.seen(2'000'000'000, "6.18.0", [](std::uint64_t) { return std::string(); });
+    ASSERT_EQ(seen.groups.size(), 1u);
+    EXPECT_EQ(seen.groups.front().cache, "pages of order 2");
+  }
+}
+
+// Before Linux 6.1 kmem_cache_alloc tells bytes alone: an object of 256 of them is none of kmalloc's.
+TEST(SampleGrowth, CachesWithoutNamesAreNarrowedByTheirObjects) {
+  const Names names;
+  SampleGrowth growth(1024, false, names, 0, 64, 99, 4096);
+  HeapSample sample;
+  sample.call_site = 1;
+  sample.requested = sample.allocated = 64 << 10;
+  sample.followed = true;
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    sample.pointer = 0x1000 + i;
+    sample.time_ns = i * 1'000'000'000 + 1;
+    growth.add(sample);
+  }
+  InvestigationEvidence evidence;
+  evidence.samples = growth.seen(64'000'000'001, "5.10.0", [](std::uint64_t) { return std::string("/a"); });
+  EXPECT_EQ(evidence.samples->groups.front().cache, "objects of 65536 B");
+  const Narrowing narrowing = narrow(evidence);
+  EXPECT_EQ(narrowing.object_sizes, std::vector<std::uint64_t>{64 << 10});
+  EXPECT_TRUE(narrowing.sizes.empty());
+  EXPECT_TRUE(narrowing.caches.empty());
+  EXPECT_TRUE(narrowing.has("objects of 65536 B"));
+  EXPECT_FALSE(narrowing.has("kmalloc-64k"));
+}
+
+// A second each step, with one object each that stays.
+GrowthSeen grown_until(std::uint64_t end_ns) {
+  static const Names names;
+  SampleGrowth growth(1024, false, names, 0, SampleGrowth::kSteps, 99, 4096);
+  HeapSample sample;
+  sample.call_site = 1;
+  sample.requested = sample.allocated = 64 << 10;
+  sample.followed = true;
+  sample.process = 5;
+  sample.comm = "held";
+  for (std::uint64_t i = 0; i <= SampleGrowth::kSteps; ++i) {
+    sample.pointer = 0x1000 + i;
+    sample.time_ns = i * 1'000'000'000 + 500'000'000;
+    if (sample.time_ns <= end_ns) growth.add(sample);
+  }
+  return growth.seen(end_ns, "6.18.0", [](std::uint64_t) { return std::string("/a"); });
+}
+
+TEST(SampleGrowth, CountsWholeStepsAndAllOfThem) {
+  for (const std::uint64_t end_ns : {64'000'000'000u, 64'600'000'000u}) {
+    const GrowthSeen seen = grown_until(end_ns);
+    ASSERT_EQ(seen.steps, SampleGrowth::kSteps);
+    const std::vector<double>& live = seen.groups.front().live;
+    for (std::size_t i = 0; i < live.size(); ++i) EXPECT_NEAR(live[i], static_cast<double>(i + 1) * (64 << 10), 1) << i;
+  }
+}
+
+// As where they have cost what they may: what grew until then is told from chance by as many steps.
+TEST(SampleGrowth, HasStepsEnoughOfAShortTime) {
+  const GrowthSeen seen = grown_until(9'700'000'000);
+  EXPECT_GE(seen.steps, SampleGrowth::kSteps / 2);
+  EXPECT_LE(seen.steps, SampleGrowth::kSteps);
+  EXPECT_NEAR(seen.seconds(), 9.7, 2 * seen.step_seconds);
+  EXPECT_NEAR(seen.groups.front().live.back(), 10 * (64 << 10), 1);
+}
+
+TEST(SampleGrowth, TellsWhatWasLost) {
+  EXPECT_TRUE(unseen_of({}, 0).empty());
+  HeapLosses losses;
+  losses.samples = 7;
+  losses.unfollowed = 3;
+  const auto unseen = unseen_of(losses, 2);
+  ASSERT_EQ(unseen.size(), 3u);
+  EXPECT_EQ(unseen[0].what, "7 samples");
+  EXPECT_EQ(unseen[1].what, "3 ends of samples");
+  EXPECT_EQ(unseen[2].what, "2 samples");
+}
+
+}  // namespace
+}  // namespace kmt

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What an investigation takes of a recording, on hand-made events.
+#include "analysis/trace_growth.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/growth_clusters.hpp"
+#include "analysis/report.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+class Sites : public SymbolNames {
+ public:
+  std::string name(std::uint64_t address) const override { return "site_" + std::to_string(address) + "+0x1"; }
+};
+
+class TraceGrowth : public testing::Test {
+ protected:
+  TraceGrowth() {
+    info.page_size = 4096;
+    info.cpus = 1;
+    info.kernel = "6.1.0";
+    info.event_types = {{"kmem", "some_event", EventKind::other}};
+    info.call_sites = {0, 1, 2};
+    info.task_names.called_since(kHolder, 0, "holder");
+    for (int i = 0; i < kVisitors; ++i) info.task_names.called_since(kVisitor + i, 0, "visitor");
+  }
+
+  void allocate(std::uint64_t time_ns, std::int32_t task, std::uint64_t address) {
+    Event event{};
+    event.kind = EventKind::kmalloc;
+    event.time_ns = time_ns;
+    event.tid = task;
+    event.address = address;
+    event.call_site = {1};
+    event.bytes_requested = event.bytes_allocated = 192;
+    event.node = kNoNode;
+    events.push_back(event);
+  }
+  // A hundred a second for ten seconds.
+  void hold() {
+    for (std::uint64_t i = 0; i < 1000; ++i) allocate(i * kSecond / 100, kHolder, 0x1000000 + i * 192);
+  }
+  // Ten a second at ten places that are used again and again, as frees without tracepoint have it: each by another
+  // task.
+  void visit() {
+    for (std::uint64_t i = 0; i < kVisitors; ++i)
+      allocate(i * kSecond / 10, kVisitor + static_cast<std::int32_t>(i), 0x2000000 + i % 10 * 192);
+  }
+  const GrowthGroup* group_of(const GrowthSeen& seen, const std::string& task) const {
+    const auto found = std::ranges::find(seen.groups, task, &GrowthGroup::task);
+    return found == seen.groups.end() ? nullptr : &*found;
+  }
+  GrowthSeen seen() {
+    std::ranges::stable_sort(events, {}, &Event::time_ns);
+    // Some other is freed, so that the trace has frees.
+    Event other{};
+    other.kind = EventKind::kfree;
+    other.time_ns = 10 * kSecond;
+    other.address = 0x100;
+    events.push_back(other);
+    const Sites names;
+    ReportRequest request;
+    request.by = keys_of_growth(false);
+    request.history = request.history_of_live = true;
+    ReportAnalysis analysis(info, names, request);
+    analysis.add(events);
+    return trace_growth(analysis.finish(true));
+  }
+
+  static constexpr std::int32_t kHolder = 10;
+  static constexpr std::int32_t kVisitor = 100;
+  static constexpr int kVisitors = 100;
+  TraceInfo info;
+  EventBatch events;
+};
+
+TEST_F(TraceGrowth, WhatOthersFreeUnseenDoesNotHideWhoHoldsIt) {
+  hold();
+  visit();
+  const GrowthSeen growth = seen();
+  const GrowthGroup* const holder = group_of(growth, "holder");
+  ASSERT_NE(holder, nullptr);
+  EXPECT_EQ(holder->left_out, "");
+  EXPECT_EQ(holder->objects, 1000);
+  EXPECT_NEAR(holder->live.back(), 1000 * 192, 1);
+  EXPECT_NEAR(holder->live[holder->live.size() / 2], 500 * 192, 50 * 192);
+}
+
+// Of each of these tasks alone it looks held.
+TEST_F(TraceGrowth, WhoFreesUnseenHoldsNothing) {
+  hold();
+  visit();
+  const GrowthSeen growth = seen();
+  const GrowthGroup* const visitor = group_of(growth, "visitor");
+  ASSERT_NE(visitor, nullptr);
+  EXPECT_NE(visitor->left_out, "");
+  EXPECT_NEAR(visitor->live.back(), 0, 1);
+}
+
+TEST_F(TraceGrowth, WhatALossMayHideStaysInDoubt) {
+  hold();
+  visit();
+  info.lost = {{0, 7, 0, 9 * kSecond}};
+  const GrowthSeen growth = seen();
+  EXPECT_NE(group_of(growth, "holder")->left_out, "");
+}
+
+// The root of version 2 tells nothing where memory is accounted by version 1, and something in a container.
+TEST_F(TraceGrowth, ProcessesHaveTheirCgroups) {
+  hold();
+  visit();
+  KnownProcess holder;
+  holder.group = kHolder;
+  holder.cgroup = "/system.slice/holder.service";
+  info.lives.known(kHolder, holder, TaskLives::Told::at_begin);
+  KnownProcess visitor;
+  visitor.cgroup = "/";
+  for (int i = 0; i < kVisitors; ++i) {
+    visitor.group = kVisitor + i;
+    info.lives.known(visitor.group, visitor, TaskLives::Told::at_begin);
+  }
+  GrowthSeen growth = seen();
+  ASSERT_NE(group_of(growth, "holder"), nullptr);
+  ASSERT_NE(group_of(growth, "visitor"), nullptr);
+  EXPECT_EQ(group_of(growth, "holder")->cgroup, "/system.slice/holder.service");
+  EXPECT_EQ(group_of(growth, "visitor")->cgroup, "/");
+  GrowthSeen of_version_1 = growth;
+  name_memory_cgroups({{kVisitor, "/visits"}, {kHolder, "/of-version-1"}}, of_version_1);
+  EXPECT_EQ(group_of(of_version_1, "holder")->cgroup, "/system.slice/holder.service");
+  for (const GrowthGroup& group : of_version_1.groups)
+    if (group.task == "visitor") {
+      EXPECT_EQ(group.cgroup, group.process == kVisitor ? "/visits" : "");
+    }
+  GrowthSeen samples;
+  GrowthGroup sampled = *group_of(growth, "visitor");
+  sampled.cgroup = "/visitors";
+  samples.groups.push_back(sampled);
+  clusters_of(&samples, &growth);
+  EXPECT_EQ(group_of(growth, "visitor")->cgroup, "/visitors");
+  EXPECT_EQ(group_of(growth, "holder")->cgroup, "/system.slice/holder.service");
+}
+
+}  // namespace
+}  // namespace kmt
