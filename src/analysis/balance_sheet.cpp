@@ -100,10 +100,12 @@ void add_parts_of_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
     all.padding += cache.padding;
     all.tails += cache.tails;
   }
-  sheet.part("in-use", "objects in use", all.in_use, "slabinfo: active_objs");
+  const bool knows_sizes =
+      std::ranges::any_of(caches, [](const SlabCacheUse& cache) { return cache.attributes != nullptr; });
+  sheet.part("in-use", "objects in use", all.in_use,
+             knows_sizes ? "slabinfo: active_objs * slab: object_size" : "slabinfo: active_objs");
   sheet.part("empty", "held but empty", all.free, "slabinfo: num_objs - active_objs");
-  if (std::ranges::any_of(caches, [](const SlabCacheUse& cache) { return cache.attributes != nullptr; }))
-    sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
+  if (knows_sizes) sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
   sheet.part("tails", "waste at the ends of slabs", all.tails, "slabinfo: num_slabs - num_objs");
   sheet.last_part("large", "kmalloc above two pages", sheet.meminfo("Slab"), "meminfo: Slab - slabinfo: num_slabs");
 }

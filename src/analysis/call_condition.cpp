@@ -306,13 +306,16 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
     }
     try {
       if (lacks_text)
-        throw Error(fmt::format("--where: the text of {} was not recorded", printable(condition.name)))
-            .hint("kmemtrace graph FUNCTION records it by BPF and by kprobe events, not by ftrace");
+        throw Error(fmt::format("--where: the text of {} is not in this trace", printable(condition.name)))
+            .hint(
+                "kmemtrace graph FUNCTION records it by BPF and by kprobe events, not by ftrace, and only a .kmt holds "
+                "what BPF has recorded");
       known.conditions.push_back(by_register ? condition : condition_for(condition, *type, gfp_flags_));
       can_hold_[i] = true;
     } catch (const Error& error) {
       can_hold = false;
-      if (!why_[i]) why_[i] = error;
+      // What tells how to write it, before that one of the functions returns nothing.
+      if (!why_[i] || (why_[i]->hint().empty() && !error.hint().empty())) why_[i] = error;
     }
   }
 }

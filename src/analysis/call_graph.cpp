@@ -76,7 +76,7 @@ struct CallGraph::State {
   const CallSignature* signature_of(std::uint32_t function) {
     return decoder.signature(function, functions[function].sums.name);
   }
-  bool lacks_events(const OpenCall& call, std::uint64_t end_ns) const;
+  bool may_miss_calls(std::uint64_t began_ns, std::uint64_t ended_ns) const;
   bool is_long_enough(std::optional<std::uint64_t> duration) const {
     return request.least_ns == 0 || (duration && *duration >= request.least_ns);
   }
@@ -99,6 +99,7 @@ struct CallGraph::State {
   FlatMap<Live> live;  // by number
   ShownCalls shown;
   EventSpan seen;
+  bool sees_ends = false;
   std::vector<std::uint64_t>
       missed_from;  // by result.missed: the first begin of it and those behind, which may overlap
   CallGraphResult result;
@@ -180,12 +181,26 @@ bool CallGraph::State::is_wanted(std::uint32_t function, const Event* end) {
 }
 
 void CallGraph::State::check_conditions() const {
-  if (request.where.empty() || result.calls_traced == 0) return;
-  if (chooses_by_arguments && !result.has_arguments) throw Error("Conditions on arguments: the trace holds none");
+  if (result.calls_traced == 0) return;
+  constexpr const char* kBlank = "Whoever made it anonymous has taken them out: ask for the trace as it was recorded";
+  if (chooses_by_arguments && !result.has_arguments)
+    throw Error("Conditions on arguments: the trace holds none")
+        .hint(
+            info.calls_are_blank
+                ? kBlank
+                : "ftrace records them from Linux 6.15 on where its option funcgraph-args is there and set, kmemtrace "
+                  "graph FUNCTION by BPF and by kprobe events, too");
   if (chooses_by_arguments && request.signatures == nullptr)
-    throw Error("Conditions on arguments: the trace does not hold their types");
-  if (chooses_by_results && !result.has_return_values) throw Error("Conditions on results: the trace holds none");
-  conditions.check();
+    throw Error("Conditions on arguments: the trace does not hold their types")
+        .hint("The kernel that was traced has them in /sys/kernel/btf/vmlinux: name a copy of that with --btf");
+  if ((chooses_by_results || request.errors_only) && !result.has_return_values && sees_ends)
+    throw Error("Conditions on results: the trace holds none")
+        .hint(info.calls_are_blank
+                  ? kBlank
+                  : "ftrace records them where the kernel was built with CONFIG_FUNCTION_GRAPH_RETVAL (from Linux 6.5 "
+                    "on) and its option funcgraph-retval is set, kmemtrace graph FUNCTION by BPF and by kprobe events, "
+                    "too");
+  if (!request.where.empty()) conditions.check();
 }
 
 void CallGraph::State::enter(const StreamedEvent& streamed) {
@@ -262,12 +277,12 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
   if (slot == ShownCalls::kNone && parent != nullptr) shown.hide_inside(parent->slot);
 }
 
-// Whether some were lost, or may have been, while it ran.
-bool CallGraph::State::lacks_events(const OpenCall& call, std::uint64_t end_ns) const {
-  if (call.lost_before_ns) return true;
-  const auto missed = std::ranges::lower_bound(result.missed, call.began_ns, {}, &MissedEvents::to_ns);
+// Whether some were missed between two looks of the recorder's, between which that time lies at least in part.
+// Whichever function they are of: any other may have called it.
+bool CallGraph::State::may_miss_calls(std::uint64_t began_ns, std::uint64_t ended_ns) const {
+  const auto missed = std::ranges::lower_bound(result.missed, began_ns, {}, &MissedEvents::to_ns);
   return missed != result.missed.end() &&
-         missed_from[static_cast<std::size_t>(missed - result.missed.begin())] <= end_ns;
+         missed_from[static_cast<std::size_t>(missed - result.missed.begin())] <= ended_ns;
 }
 
 // The innermost call of a task has ended; nullptr: unseen.
@@ -283,7 +298,8 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
   if (parent != nullptr && !call.on_top)
     for (std::size_t i = 0; i < kAllocators; ++i) parent->inside[i] += call.inside[i];
 
-  const bool lacks = lacks_events(call, end != nullptr ? end->time_ns : task.last_ns);
+  const bool lost = call.lost_before_ns.has_value();
+  const bool lacks = lost || may_miss_calls(call.began_ns, end != nullptr ? end->time_ns : task.last_ns);
   if (call.selected) {
     GraphFunction& sums = functions[call.function].sums;
     sums.cut_off += end == nullptr ? 1 : 0;
@@ -316,6 +332,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
   }
   TracedCall& traced = shown.at(call.slot);
   traced.lost_events = lacks;
+  traced.only_missed = lacks && !lost;
   traced.inside = call.inside;
   traced.duration_ns = duration;
   if (end == nullptr) return shown.show(call.slot, false);
@@ -420,6 +437,7 @@ void CallGraph::add(const StreamedEvent& streamed) {
     return state.decoder.give_back(event);
   }
   if (event.kind != EventKind::call_exit) return state.account_memory(streamed);
+  state.sees_ends = true;
   state.leave(streamed);
   state.decoder.give_back(event);
   if ((event.page_flags & CallFlags::kReturnValue) != 0) state.result.has_return_values = true;
@@ -436,6 +454,7 @@ void CallGraph::end(const StreamEnd& end) {
   result.trace.complete = end.complete;
   result.findings = findings_of(state.info);
   result.gaps = state.info.lost;
+  result.is_blank = state.info.calls_are_blank;
   std::ranges::stable_sort(result.gaps, {}, &LostEvents::before_ns);
   for (State::Function& function : state.functions) result.functions.push_back(std::move(function.sums));
   state.shown.take(result);

@@ -21,10 +21,14 @@ namespace kmt {
 
 namespace {
 
-// Readers know what a trace of a ring buffer is by its clock: others have one of their own.
+// Of the kernel's ring buffer, that is: perf and LTTng have their own, from which a .kmt may have been converted.
 bool nests_times(const TraceInfo& info) {
   const auto version = version_of(info.kernel);
-  return version && *version < KernelVersion{5, 9} && info.format.starts_with("trace.dat");
+  if (!version || *version >= KernelVersion{5, 9}) return false;
+  const auto recorder = info.notes.find("recorder");
+  return info.format.starts_with("trace.dat") ||
+         (info.format.starts_with("kmt") &&
+          (recorder == info.notes.end() || recorder->second.starts_with("kmemtrace")));
 }
 
 // The clock may be read on another CPU, a while after the last event.
@@ -68,6 +72,7 @@ struct CheckAnalysis::State {
 
   void check_time(const Event& event);
   void find_clocks_apart();
+  void find_jumps_of_samples();
 
   const TraceInfo& info;
   bool pairs;
@@ -125,6 +130,28 @@ void CheckAnalysis::State::find_clocks_apart() {
   }
 }
 
+// Samples of the memory's state tell two clocks at once. Where the trace's stood still, the machine was suspended: who
+// records knows that better.
+void CheckAnalysis::State::find_jumps_of_samples() {
+  if (!info.clock_in_ns) return;
+  const auto seconds = [](std::uint64_t ns) { return ns / 1'000'000'000; };
+  for (std::size_t i = 1; i < info.samples.size(); ++i) {
+    const StateSample& before = info.samples[i - 1];
+    const StateSample& after = info.samples[i];
+    if (after.ticks <= before.ticks || after.unix_ns < before.unix_ns || before.unix_ns == 0 || before.ticks == 0)
+      continue;
+    const std::uint64_t by_trace = after.ticks - before.ticks;
+    const std::uint64_t by_wall = after.unix_ns - before.unix_ns;
+    if (by_trace < by_wall || by_trace - by_wall <= kJumpNs + by_wall / 100) continue;
+    findings.add(
+        {Imperfection::clock_jumps,
+         fmt::format("it goes on by {} s where the wall clock does by {} s", seconds(by_trace), seconds(by_wall)),
+         {},
+         {},
+         before.ticks});
+  }
+}
+
 void CheckAnalysis::State::check_allocation(const Event& event) {
   if (event.address == 0)
     return found(Imperfection::failed_allocation, event,
@@ -134,8 +161,8 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
       return fmt::format("{} of {} bytes{}", event.bytes_allocated, event.bytes_requested, at_call_site(event));
     });
   if (!pairs) return;
-  const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, event.cache.value);
-  if (!allocation.replaced || is_told_twice(allocation.object, event, info.page_size)) return;
+  const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, event.cache.value, info.page_size);
+  if (!allocation.replaced || allocation.told_twice) return;
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
   found(allocation.object.free_came_early() ? Imperfection::free_before_allocation
                                             : Imperfection::allocation_on_live_pointer,
@@ -180,6 +207,7 @@ CheckResult CheckAnalysis::finish() {
   result.trace = summarize(state_->info);
   state_->span.store_in(result.trace);
   state_->find_clocks_apart();
+  state_->find_jumps_of_samples();
   result.findings = findings_of(state_->info);
   result.findings.merge(state_->findings);
   add_findings(older_objects(state_->info, state_->older_frees, state_->span.first_ns), result.findings);

@@ -18,6 +18,8 @@ namespace kmt {
 namespace {
 
 constexpr std::uint32_t kNotSaid = ~0u;
+constexpr const char* kKernel = "[kernel]";   // it allocates for no program
+constexpr std::size_t kMostEarlierNames = 4;  // of a process
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
 // Whether all events of the same call site, sizes, order and migrate type have the same value.
@@ -37,6 +39,7 @@ CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const 
   const UserName name = symbols.user_name(frame);
   CodeAddress code{info.user_code.frames[frame].offset, name.symbol(), {}};
   code.object = name.object.empty() ? "[unknown]" : name.object;
+  code.build_id = info.user_code.objects[info.user_code.frames[frame].object].build_id;
   return code;
 }
 
@@ -90,16 +93,13 @@ std::uint32_t Grouping::origin_of(const Event& event) {
 std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
                                  std::uint64_t bytes_allocated) {
   switch (key) {
-    case GroupKey::call_site: return event.call_site.value;
+    case GroupKey::call_site: return code_of(event.call_site);
     case GroupKey::caller: return caller_of(event);
     case GroupKey::stack: return stack_of(event);
     case GroupKey::dso: return user_code_of(event, true);
     case GroupKey::user_symbol: return user_code_of(event, false);
     case GroupKey::task: return task_of({event.tid, task_info_.lives.life_at(event.tid, event.time_ns)}, event, true);
-    case GroupKey::process: {
-      const Process process = process_of(event);
-      return task_of(options_.tree ? oldest_ancestor(task_info_, process) : process, event, true);
-    }
+    case GroupKey::process: return process_row(event);
     case GroupKey::comm: return task_of({event.tid, nullptr}, event, false);
     case GroupKey::syscall: return syscalls_.id_of(event);
     case GroupKey::cgroup:
@@ -165,20 +165,47 @@ std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) 
   return known->second;
 }
 
+// A process is its id and its birth, whatever it is called meanwhile.
+std::uint32_t Grouping::process_row(const Event& event) {
+  if (interrupt_of(event) != nullptr) return task_of({}, event, false);
+  Process process = process_of(event);
+  if (options_.tree) process = oldest_ancestor(task_info_, process);
+  std::uint64_t named_ns = event.time_ns;
+  // What started it may be gone, and its id another's.
+  if (options_.tree) named_ns = std::min(named_ns, task_info_.lives.next_birth_ns(process.pid, process.life) - 1);
+  const std::string_view comm = task_name(task_info_, process.pid, named_ns);
+  const auto [recent, is_first] = known_processes_.insert(static_cast<std::uint32_t>(process.pid));
+  if (!is_first && recent->comm == comm.data() && recent->life == process.life) return recent->value;
+  const auto [known, is_new] =
+      process_ids_.try_emplace({process.pid, process.life}, static_cast<std::uint32_t>(tasks_.size()));
+  if (is_new) {
+    TaskName& name = tasks_.emplace_back(TaskName{process.pid, std::string(comm)});
+    if (task_info_.lives.is_used_again(process.pid)) name.born_ns = process.life == nullptr ? 0 : process.life->born_ns;
+  } else if (TaskName& name = tasks_[known->second]; name.comm != comm) {
+    std::vector<std::string>& earlier = name.earlier;
+    if (earlier.size() < kMostEarlierNames && std::ranges::find(earlier, name.comm) == earlier.end())
+      earlier.push_back(name.comm);
+    std::erase(earlier, comm);
+    name.comm = comm;
+  }
+  *recent = {comm.data(), process.life, known->second};
+  return known->second;
+}
+
 const char* Grouping::interrupt_of(const Event& event) const {
   return options_.with_interrupted ? nullptr : interrupt_name(event);
 }
 
 std::uint32_t Grouping::user_code_of(const Event& event, bool object) {
   const char* const interrupt = interrupt_of(event);
-  if (interrupt != nullptr) return text_id(object ? "[kernel]" : interrupt);
+  if (interrupt != nullptr) return text_id(object ? kKernel : interrupt);
   if (code_of_stack_.size() <= event.stack.value) code_of_stack_.resize(info_.stacks.size());
   KnownCode& known = code_of_stack_[event.stack.value];
   if (known.object == 0) {
     const std::span<const std::uint64_t> frames = info_.stacks.user(event.stack);
     const CodeAddress code = frames.empty() ? CodeAddress{} : user_code_address(frames.front(), info_, symbols_);
-    known.object = 1 + text_id(frames.empty() ? "[kernel]" : code.object);
-    known.function = text_id(frames.empty() ? "[kernel]" : code.symbol);
+    known.object = 1 + text_id(frames.empty() ? kKernel : code.object);
+    known.function = text_id(frames.empty() ? kKernel : code.symbol);
   }
   return object ? known.object - 1 : known.function;
 }
@@ -189,24 +216,32 @@ std::uint32_t Grouping::stack_of(const Event& event) {
   std::uint32_t& known = same_stack_[event.stack.value];
   if (known == 0) {
     std::span<const std::uint64_t> frames = info_.stacks[event.stack];
-    while (!frames.empty() && is_tracing_function(symbols_.name(frames.front()))) frames = frames.subspan(1);
+    frames = frames.subspan(leading_tracing_frames(frames, symbols_));
     const std::span<const std::uint64_t> user = info_.stacks.user(event.stack);
     std::vector<std::uint64_t> words{frames.size()};
-    words.insert(words.end(), frames.begin(), frames.end());
+    for (const std::uint64_t frame : frames) words.push_back(symbols_.first_address(frame));
     words.insert(words.end(), user.begin(), user.end());
     known = 1 + stacks_.try_emplace(std::move(words), event.stack.value).first->second;
   }
   return known - 1;
 }
 
+// Of a module that was loaded again each place has several.
+std::uint32_t Grouping::code_of(CallSiteId site) {
+  if (code_of_site_.size() <= site.value) code_of_site_.resize(info_.call_sites.size());
+  std::uint32_t& known = code_of_site_[site.value];
+  if (known == 0) known = 1 + numbers_.id_of(symbols_.first_address(info_.call_sites[site.value])).first;
+  return known - 1;
+}
+
 std::uint32_t Grouping::caller_of(const Event& event) {
-  if (info_.stacks[event.stack].empty()) return numbers_.id_of(info_.call_sites[event.call_site.value]).first;
+  if (info_.stacks[event.stack].empty()) return code_of(event.call_site);
   if (caller_of_stack_.size() <= event.stack.value) caller_of_stack_.resize(info_.stacks.size());
   std::uint32_t& known = caller_of_stack_[event.stack.value];
   if (known == 0) {
     const std::span<const std::uint64_t> frames = info_.stacks[event.stack];
     const std::size_t caller = find_caller_ ? find_caller_(frames) : 0;
-    known = 1 + numbers_.id_of(caller < frames.size() ? frames[caller] : 0).first;
+    known = 1 + numbers_.id_of(caller < frames.size() ? symbols_.first_address(frames[caller]) : 0).first;
   }
   return known - 1;
 }
@@ -221,7 +256,7 @@ std::vector<KeyValue> Grouping::values_of(std::uint32_t group, const SymbolNames
 
 KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const {
   switch (key) {
-    case GroupKey::call_site: return code_address(info_.call_sites[value], symbols);
+    case GroupKey::call_site:
     case GroupKey::caller: return code_address(numbers_[value], symbols);
     case GroupKey::stack: {
       std::vector<CodeAddress> frames;
@@ -236,7 +271,8 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
       return frames;
     }
     case GroupKey::dso:
-    case GroupKey::user_symbol: return texts_[value];
+    case GroupKey::user_symbol:
+      return texts_[value] == kKernel && info_.user_code.frames.empty() ? "[no user stack]" : texts_[value];
     case GroupKey::task:
     case GroupKey::process: return tasks_[value];
     case GroupKey::comm: return tasks_[value].comm;

@@ -60,7 +60,7 @@ class Grouping {
 
   // Every event of the trace, in the order of time, before origin_of().
   void see(const Event& event) {
-    if (by_syscall_ && is_syscall(event.kind)) syscalls_.see(event);
+    if (by_syscall_ && (is_syscall(event.kind) || event.kind == EventKind::other)) syscalls_.see(event);
   }
 
   // The number of an allocation's origin: 1 is the first, 0 is "none".
@@ -98,9 +98,11 @@ class Grouping {
                          std::uint64_t bytes_allocated);
   SlabAccount account_of(const Event& event);
   std::uint32_t task_of(Process task, const Event& event, bool with_id);
+  std::uint32_t process_row(const Event& event);
   Process process_of(const Event& event) const;
   std::uint32_t text_id(std::string text);
   std::uint32_t stack_of(const Event& event);
+  std::uint32_t code_of(CallSiteId site);
   std::uint32_t caller_of(const Event& event);
   std::uint32_t user_code_of(const Event& event, bool object);
   const char* interrupt_of(const Event& event) const;
@@ -124,6 +126,7 @@ class Grouping {
   // Values that are no ids by themselves.
   InternTable<std::uint64_t> numbers_;
   std::map<std::tuple<std::string, std::int64_t, const TaskLife*>, std::uint32_t> task_ids_;
+  std::map<std::pair<std::int32_t, const TaskLife*>, std::uint32_t> process_ids_;
   std::map<std::string, std::uint32_t, std::less<>> text_ids_;
   std::vector<std::string> texts_;
   std::vector<TaskName> tasks_;
@@ -134,6 +137,7 @@ class Grouping {
     std::uint32_t value;
   };
   FlatMap<KnownTask> known_tasks_[2];  // without and with its id
+  FlatMap<KnownTask> known_processes_;
   struct KnownCode {
     std::uint32_t object = 0;  // 0: not asked for yet, else 1 + number in texts_
     std::uint32_t function = 0;
@@ -141,7 +145,8 @@ class Grouping {
   std::vector<KnownCode> code_of_stack_;   // of the program's part
   std::vector<std::uint32_t> same_stack_;  // 0: not asked for yet, else 1 + number of the stack
   std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
-  std::vector<std::uint32_t> caller_of_stack_;  // 0: not asked for yet, else 1 + number of the address
+  std::vector<std::uint32_t> code_of_site_;     // 0: not asked for yet, else 1 + number of the address
+  std::vector<std::uint32_t> caller_of_stack_;  // likewise
 };
 
 }  // namespace kmt

@@ -100,7 +100,10 @@ void Ledger::open(const Event& event, std::uint32_t number) {
 void Ledger::replace(const Event& event, const Step& step) {
   const Origin& old = origins_[step.replaced];
   end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
-  if (step.outcome == Outcome::told_twice) return take_back(old);
+  if (step.outcome == Outcome::told_twice) {
+    if (!options_.both_tellings) take_back(old);
+    return;
+  }
   if (history_) history_->reallocated(step.replaced, step.began_ns);
   found(
       step.outcome == Outcome::began ? Imperfection::allocation_on_live_pointer : Imperfection::free_before_allocation,

@@ -59,6 +59,7 @@ struct LedgerOptions {
   bool by_lifetime = false;
   bool history = false;
   bool traffic = false;
+  bool both_tellings = false;   // an allocation that two events tell of counts for both; not with `traffic`
   CpuPageLists cpu_page_lists;  // for the history
 };
 

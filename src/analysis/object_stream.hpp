@@ -3,8 +3,10 @@
 // freed, so that who follows objects keeps a table of as many entries as were ever live at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "analysis/cache_names.hpp"
@@ -17,6 +19,24 @@ namespace kmt {
 struct ObjectKind {
   Origin origin;
   std::string cache;
+};
+
+// Since the first event of an object, in nanoseconds. A damaged trace's time may go back; this does not.
+class ObjectClock {
+ public:
+  std::uint64_t at(std::uint64_t time_ns) {
+    if (!start_ns_) start_ns_ = time_ns;
+    if (time_ns > *start_ns_) now_ns_ = std::max(now_ns_, time_ns - *start_ns_);
+    return now_ns_;
+  }
+  // The trace's last event, of whatever kind; nothing passes where there was no object.
+  std::uint64_t end(std::uint64_t last_ns) { return start_ns_ ? at(last_ns) : now_ns_; }
+  std::uint64_t now() const { return now_ns_; }
+  std::uint64_t start_ns() const { return start_ns_.value_or(0); }  // in the trace's time
+
+ private:
+  std::optional<std::uint64_t> start_ns_;
+  std::uint64_t now_ns_ = 0;
 };
 
 class ObjectSink {

@@ -27,6 +27,7 @@ LedgerOptions ledger_options(const TraceInfo& info, const ReportRequest& request
           .by_lifetime = std::find(request.by.begin(), request.by.end(), GroupKey::lifetime) != request.by.end(),
           .history = request.history,
           .traffic = request.traffic,
+          .both_tellings = request.both_tellings,
           .cpu_page_lists = cpu_page_lists(info)};
 }
 
@@ -110,6 +111,7 @@ struct ReportAnalysis::State {
   OlderObjectsOfTrace older() const;
   CodeAddress code_address(std::uint32_t call_site) const;
   void find_missing_frees(const EventCounts& seen, ReportResult& result) const;
+  void find_missing_causes(const EventCounts& seen, ReportResult& result) const;
   std::vector<std::uint32_t> groups_to_follow(Histories& common) const;
   std::optional<Histories> make_histories(std::uint64_t end_ns);
   std::optional<TrafficOverTime> make_traffic(std::uint64_t end_ns);
@@ -348,6 +350,20 @@ void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportRe
   check(EventKind::vmap_alloc, count(EventKind::vmap_free), "free_vmap_area_noflush");
 }
 
+// What the keys ask for and no recording of this kind tells.
+void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportResult& result) const {
+  const auto asks = [&result](GroupKey key) { return std::ranges::find(result.by, key) != result.by.end(); };
+  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.user_code.frames.empty())
+    result.findings.add({Imperfection::no_user_stacks, {}, {}, {}, {}});
+  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol) || asks(GroupKey::stack)) && info.address_spaces.empty() &&
+      info.stacks.user_stacks() > 0)
+    result.findings.add({Imperfection::no_mappings, {}, {}, {}, {}});
+  if (!asks(GroupKey::syscall) || info.stacks.kernel_stacks() > 0) return;
+  for (std::size_t type = 0; type < seen.of_type.size(); ++type)
+    if (seen.of_type[type] > 0 && info.event_types[type].kind == EventKind::syscall_exit) return;
+  result.findings.add({Imperfection::no_syscalls, {}, {}, {}, {}});
+}
+
 ReportResult ReportAnalysis::finish(bool complete) {
   State& state = *state_;
   EventCounts seen = state.ledger.selected_events();
@@ -395,6 +411,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.older = state.older();
   add_findings(result.older, result.findings);
   state.find_missing_frees(seen, result);
+  state.find_missing_causes(seen, result);
   return result;
 }
 

@@ -2,21 +2,10 @@
 #include "analysis/sample_stacks.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "trace/tracing_functions.hpp"
 
 namespace kmt {
-
-namespace {
-
-// The frames of the tracing itself lie in front: that of the program, which may have any name or none, and behind it
-// those of what calls it and of the tracepoint.
-bool is_tracing(std::string_view function) {
-  return is_tracing_function(function) || function.starts_with("bpf_") || function.starts_with("0x");
-}
-
-}  // namespace
 
 std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, const SymbolNames& symbols) {
   const std::span<const std::uint64_t> stack = sample.stack;
@@ -24,9 +13,8 @@ std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, con
     const auto caller = std::ranges::find(stack, sample.call_site);
     if (caller != stack.end()) return stack.subspan(static_cast<std::size_t>(caller - stack.begin()));
   }
-  std::size_t own = std::min<std::size_t>(stack.size(), 1);
-  while (own < stack.size() && is_tracing(symbols.name(stack[own]))) ++own;
-  return stack.subspan(own);
+  const auto behind_program = stack.subspan(std::min<std::size_t>(stack.size(), 1));
+  return behind_program.subspan(leading_tracing_frames(behind_program, symbols));
 }
 
 std::string identity_of(const HeapSample& sample) {

@@ -188,4 +188,11 @@ void SlubHeap::release_older(std::uint64_t address, unsigned cpu) {
   release(at, 0, cpu);
 }
 
+std::uint64_t SlubHeap::partial_slabs() const {
+  std::uint64_t slabs = 0;
+  for (const auto& [number, cpu] : cpus_) slabs += cpu.slabs;
+  for (const auto& [number, node] : nodes_) slabs += node.slabs;
+  return slabs;
+}
+
 }  // namespace kmt

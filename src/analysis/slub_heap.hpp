@@ -30,6 +30,7 @@ class SlubHeap : public SlabHeap {
   std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) override;
   void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) override;
   std::uint64_t held_bytes() const override { return slabs_held_ * geometry_.slab_bytes; }
+  std::uint64_t partial_slabs() const override;
   std::uint64_t slabs() const { return slabs_held_; }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/syscalls.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -24,6 +25,10 @@ constexpr std::uint64_t kExecveAt64 = 322;
 constexpr std::uint64_t kExecve32 = 11;
 constexpr std::uint64_t kExecveAt32 = 358;
 
+bool is_execve(std::uint64_t number, bool compat) {
+  return number == (compat ? kExecve32 : kExecve64) || number == (compat ? kExecveAt32 : kExecveAt64);
+}
+
 }  // namespace
 
 Syscalls::Syscalls(const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols)
@@ -36,19 +41,94 @@ std::uint32_t Syscalls::intern(std::string name) {
 }
 
 void Syscalls::see(const Event& event) {
-  if (event.kind == EventKind::syscall_exit && info_.arch == "x86_64") note_width(event);
-  *states_.insert(static_cast<std::uint32_t>(event.tid)).first = {event.time_ns, event.address,
-                                                                  event.kind == EventKind::syscall_enter, 0};
+  if (event.kind != EventKind::other) count_end(event);
+  const Named named = named_by(event.type);
+  if (named.ends_task) see_end(event);
+  if (event.kind == EventKind::other) return;
+  // Begins alone do not tell what is outside.
+  if (event.kind == EventKind::syscall_enter && (!named.can_end || named.unended > named.ended)) {
+    states_.erase(static_cast<std::uint32_t>(event.tid));
+    return;
+  }
+  if (info_.arch == "x86_64" && !named.tells) {
+    if (event.kind == EventKind::syscall_exit)
+      note_width(event);
+    else
+      note_exec_of_thread(event);
+  }
+  const std::uint32_t name = named.tells && named.name == 0 ? name_of(event.address, named.compat) : named.name;
+  *states_.insert(static_cast<std::uint32_t>(event.tid)).first = {
+      event.time_ns, event.address, event.kind == EventKind::syscall_enter, false, !named.tells, name, event.type};
+}
+
+// A system call that ends a task goes on until it has ended.
+void Syscalls::see_end(const Event& event) {
+  State* const state = state_of(event);
+  if (state != nullptr && state->inside) return;
+  State& ended = *states_.insert(static_cast<std::uint32_t>(event.tid)).first;
+  ended = {};
+  ended.since_ns = event.time_ns;
+  ended.ended = true;
+}
+
+// Whether calls that began so ended before their task began another.
+void Syscalls::count_end(const Event& event) {
+  const State* const state = state_of(event);
+  if (state == nullptr || !state->inside) return;
+  Named& begun = named_by(state->type);
+  ++(event.kind == EventKind::syscall_exit ? begun.ended : begun.unended);
+}
+
+// exit and exit_group end with their task.
+bool Syscalls::can_end(const EventType& begin, std::string_view name) const {
+  if (name == "exit" || name == "exit_group") return true;
+  return std::ranges::any_of(info_.event_types, [&](const EventType& event) {
+    if (event.kind != EventKind::syscall_exit) return false;
+    if (name.empty() || event.system != begin.system) return true;
+    const auto ends = syscall_of_event(event.name);
+    return !ends || ends->name.empty() || ends->name == name;
+  });
+}
+
+Syscalls::Named& Syscalls::named_by(EventTypeId type) {
+  if (types_.size() <= type.value) types_.resize(std::max<std::size_t>(info_.event_types.size(), type.value + 1u));
+  Named& named = types_[type.value];
+  if (std::exchange(named.known, true) || type.value >= info_.event_types.size()) return named;
+  const EventType& event = info_.event_types[type.value];
+  named.ends_task = event.system == "sched" && event.name == "sched_process_exit";
+  const auto call = event.system == "syscalls" ? syscall_of_event(event.name) : std::nullopt;
+  named.can_end = can_end(event, call ? call->name : std::string_view{});
+  if (!call) return named;
+  named.tells = true;
+  named.compat = call->compat;
+  if (!call->name.empty()) named.name = intern(std::string(call->name));
+  return named;
+}
+
+// The thread that executes a program becomes the first one of its process, whatever that was doing.
+void Syscalls::note_exec_of_thread(const Event& event) {
+  if (!is_execve(event.address, true) && !is_execve(event.address, false)) return;
+  const Process process = process_at(tasks_, event.tid, event.time_ns);
+  if (process.pid == event.tid) return;
+  const bool compat = is_compat(process, event.time_ns);
+  if (is_execve(event.address, compat)) executing_.insert_or_assign(process.pid, Executing{event.tid, compat});
 }
 
 void Syscalls::note_width(const Event& event) {
+  // One that has succeeded ends as the first thread.
+  std::erase_if(executing_, [&event](const auto& one) { return one.second.tid == event.tid; });
   if (event.address != kExecve32 && event.address != kExecve64) return;
+  const bool is_32 = event.address == kExecve32;
   const State* const state = state_of(event);
-  if (state == nullptr || !state->inside) return;
-  const bool was_execve64 = state->number == kExecve64 || state->number == kExecveAt64;
-  const bool was_execve32 = state->number == kExecve32 || state->number == kExecveAt32;
-  if (!(event.address == kExecve32 ? was_execve64 : was_execve32)) return;
-  widths_[process_at(tasks_, event.tid, event.time_ns).pid][event.time_ns] = event.address == kExecve32;
+  const bool inside = state != nullptr && state->inside;
+  bool changed = inside && is_execve(state->number, !is_32);
+  // The end of a call that the first thread itself had begun is none of the other one's.
+  if (const auto other = executing_.find(event.tid);
+      other != executing_.end() && !(inside && state->number == event.address)) {
+    changed = changed || other->second.compat != is_32;
+    executing_.erase(other);
+  }
+  if (changed) widths_[process_at(tasks_, event.tid, event.time_ns).pid][event.time_ns] = is_32;
 }
 
 // A child begins as its parent is.
@@ -82,7 +162,7 @@ Syscalls::State* Syscalls::state_of(const Event& event) {
   State* const state = states_.find(static_cast<std::uint32_t>(event.tid));
   if (state == nullptr || event.tid == 0) return nullptr;
   const TaskLife* const life = tasks_.lives.life_at(event.tid, event.time_ns);
-  return life != nullptr && life->born_ns > state->since_ns ? nullptr : state;
+  return life != nullptr && life->born_ns >= state->since_ns ? nullptr : state;
 }
 
 const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
@@ -95,6 +175,11 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     // The outermost frames are where the processor came in: the address behind a call, which may end its function.
     const std::string symbol = symbols_.name(*frame);
+    if (symbol.empty() || symbol.starts_with("0x")) {  // an address that nobody knows the function of
+      entry.unnamed = true;
+      if (dispatched) return entry;
+      continue;
+    }
     const KernelEntry found = kernel_entry(function_of(symbol));
     switch (found.kind) {
       case Kind::compat: entry.compat = dispatched = true; continue;
@@ -109,13 +194,14 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
         continue;
       case Kind::doer:
       case Kind::none:
-        if (!dispatched || symbol.empty()) continue;
+        if (!dispatched) continue;
         // A function that ends with a call jumps there, and has no frame any more.
         entry.likely =
             intern(found.kind == Kind::doer ? std::string(found.name) : fmt::format("[{}]", function_of(symbol)));
         return entry;
     }
   }
+  if (dispatched) entry.likely = intern("[system call]");  // what enters the kernel allocates itself
   return entry;
 }
 
@@ -125,7 +211,7 @@ std::uint32_t Syscalls::id_of(const Event& event) {
   if (entry.syscall != 0) return entry.syscall;
   State* const state = state_of(event);
   if (state != nullptr && state->inside) {
-    if (entry.compat) return name_of(state->number, true);
+    if (entry.compat && state->has_number) return name_of(state->number, true);
     if (state->name == 0)
       state->name = name_of(state->number, is_compat(process_at(tasks_, event.tid, event.time_ns), event.time_ns));
     return state->name;
@@ -133,9 +219,14 @@ std::uint32_t Syscalls::id_of(const Event& event) {
   if (entry.likely != 0) return entry.likely;
   if (entry.other != 0) return entry.other;
   if (event.tid == 0) return intern("[kernel thread]");  // idle
+  if (state != nullptr && state->ended) return intern("[exit]");
   if (state == nullptr && is_kernel_thread(tasks_, process_at(tasks_, event.tid, event.time_ns)))
     return intern("[kernel thread]");
-  return state == nullptr && info_.stacks[event.stack].empty() ? 0 : intern("[outside of system calls]");
+  const bool has_stack = !entry.unnamed && !info_.stacks[event.stack].empty();
+  if (state == nullptr && !has_stack) return 0;
+  // Of system calls that have an event each, a few may have been recorded.
+  const bool tells_all = has_stack || state->has_number;
+  return intern(tells_all ? "[outside of system calls]" : "[outside of recorded system calls]");
 }
 
 }  // namespace kmt

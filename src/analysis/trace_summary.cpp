@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace kmt {
 
 namespace {
@@ -15,6 +17,21 @@ bool has_uncounted_loss(const TraceInfo& info) {
     });
   };
   return std::ranges::any_of(info.lost, [&](const LostEvents& lost) { return !lost.count && !is_counted(lost.cpu); });
+}
+
+// The first few of them.
+std::string missing_cpus(const Findings& findings) {
+  constexpr std::uint64_t kMostNamed = 8;
+  std::uint64_t rest = findings.count_of(Imperfection::missing_cpu);
+  std::string text;
+  std::uint64_t named = 0;
+  for (const Finding& finding : findings.kept()) {
+    if (finding.kind != Imperfection::missing_cpu || !finding.cpu || named == kMostNamed) continue;
+    text += fmt::format("{}CPU {}", named++ == 0 ? "" : ", ", *finding.cpu);
+    --rest;
+  }
+  if (named == 0) return rest == 0 ? "" : rest == 1 ? "a CPU" : fmt::format("{} CPUs", rest);
+  return rest == 0 ? text : fmt::format("{} and {} more", text, rest);
 }
 
 }  // namespace
@@ -45,6 +62,7 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.lost_at_least = has_uncounted_loss(info);
   for (const Imperfection kind : kHidesEvents)
     if (info.findings.count_of(kind) > 0) summary.loss_known = false;
+  summary.missing_cpus = missing_cpus(info.findings);
   return summary;
 }
 

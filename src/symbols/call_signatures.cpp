@@ -7,6 +7,7 @@ namespace {
 
 constexpr unsigned kMostParameters = 64;  // more than registers
 constexpr std::size_t kMostMembers = 16;
+constexpr unsigned kMostLooks = 1024;  // at members of what is in registers: structures of structures may have none
 
 bool is_big_endian(const Btf& btf) { return btf__endianness(btf.handle()) == BTF_BIG_ENDIAN; }
 
@@ -89,7 +90,8 @@ ValueType BtfSignatures::value_type(std::uint32_t id) const {
       value.kind = ValueKind::structure;
       if (type.size <= 2 * word_bytes_) {
         std::vector<StructureMember> members;
-        add_members(type, {}, 0, 0, members);
+        unsigned looks = kMostLooks;
+        add_members(type, {}, 0, 0, looks, members);
         if (!members.empty()) value.members = std::make_shared<const std::vector<StructureMember>>(std::move(members));
       }
       break;
@@ -100,15 +102,16 @@ ValueType BtfSignatures::value_type(std::uint32_t id) const {
 
 // What is no number is left out.
 void BtfSignatures::add_members(const btf_type& type, const std::string& prefix, std::uint32_t bit_offset,
-                                unsigned nesting, std::vector<StructureMember>& to) const {
+                                unsigned nesting, unsigned& looks, std::vector<StructureMember>& to) const {
   constexpr unsigned kMostNesting = 8;
   const btf_member* const members = btf_members(&type);
-  for (unsigned i = 0; i < btf_vlen(&type) && to.size() < kMostMembers; ++i) {
+  for (unsigned i = 0; i < btf_vlen(&type) && to.size() < kMostMembers && looks > 0; ++i) {
+    --looks;
     const std::uint32_t bit = bit_offset + btf_member_bit_offset(&type, i);
     std::string name = prefix + std::string(btf_.name(members[i].name_off));
     const btf_type* const inner = btf_.strip(members[i].type).type;
     if (inner != nullptr && btf_is_composite(inner)) {
-      if (nesting < kMostNesting) add_members(*inner, name.empty() ? name : name + '.', bit, nesting + 1, to);
+      if (nesting < kMostNesting) add_members(*inner, name.empty() ? name : name + '.', bit, nesting + 1, looks, to);
       continue;
     }
     StructureMember member{std::move(name), value_type(members[i].type), 0, 0, 0};

@@ -27,7 +27,7 @@ class BtfSignatures : public CallSignatures {
   // `name`: of the value; empty: of a result.
   void name_flags(ValueType& type, std::string_view name, FlagMeaning meaning) const;
   void add_members(const btf_type& type, const std::string& prefix, std::uint32_t bit_offset, unsigned nesting,
-                   std::vector<StructureMember>& to) const;
+                   unsigned& looks, std::vector<StructureMember>& to) const;
   std::shared_ptr<const Enumerators> enumerators(std::uint32_t id, const btf_type& type, bool is_signed) const;
 
   const Btf& btf_;

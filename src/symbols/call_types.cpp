@@ -17,6 +17,7 @@
 #include "symbols/call_flags.hpp"
 #include "symbols/call_signatures.hpp"
 #include "symbols/value_paths.hpp"
+#include "trace/stack_arguments.hpp"
 
 namespace kmt {
 
@@ -212,10 +213,12 @@ PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std:
     copier.add_function(*types, request.function);
     for (std::size_t i = 0; i < signature->parameters.size(); ++i) {
       const Parameter& parameter = signature->parameters[i];
-      if (parameter.type.kind != ValueKind::string || parameter.name.empty() || !register_of(*signature, abi, i))
+      const bool is_string = parameter.type.kind == ValueKind::string;
+      if (parameter.name.empty() ||
+          (register_of(*signature, abi, i) ? !is_string : !stack_offset_of(*signature, abi, i)))
         continue;
       record(parameter.name);
-      if (i + 1 < signature->parameters.size() && is_count(signature->parameters[i + 1]))
+      if (is_string && i + 1 < signature->parameters.size() && is_count(signature->parameters[i + 1]))
         function.values.back().counted_by = register_of(*signature, abi, i + 1);
     }
     for (std::size_t i = 0; i < shown.size(); ++i) {

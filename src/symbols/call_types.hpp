@@ -21,9 +21,9 @@ struct PreparedCalls {
   std::vector<FunctionValues> functions;  // as asked for; what a function whose types are not known has is empty
 };
 
-// Strings that are arguments (const char *) are recorded without being asked for, before all others; what is `shown`,
-// as resolve_value() takes it, of every function that has it. Throws Error when the kernel has no types, and where none
-// of the functions has a value that is to be shown.
+// Strings that are arguments (const char *), and arguments on the stack, are recorded without being asked for, before
+// all others; what is `shown`, as resolve_value() takes it, of every function that has it. Throws Error when the kernel
+// has no types, and where none of the functions has a value that is to be shown.
 PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::vector<std::string>& shown = {},
                             const std::string& folder = "/sys/kernel/btf");
 

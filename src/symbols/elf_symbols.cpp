@@ -31,14 +31,20 @@ std::uint32_t rank_of(const GElf_Sym& symbol, std::string_view name) {
          static_cast<std::uint32_t>(underlines);
 }
 
-bool is_code(Elf* elf, const GElf_Sym& symbol) {
+// How many bytes a symbol may be of: its size or, of assembler code, which often says none, those up to the section's
+// end. Empty: it is no code.
+std::optional<std::uint64_t> most_bytes_of(Elf* elf, const GElf_Sym& symbol) {
   const unsigned type = GELF_ST_TYPE(symbol.st_info);
-  if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) return false;
-  if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE) return false;
-  if (type != STT_NOTYPE) return true;
+  if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) return std::nullopt;
+  if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE) return std::nullopt;
+  if (type != STT_NOTYPE && symbol.st_size != 0) return symbol.st_size;
   GElf_Shdr section;
   Elf_Scn* const found = elf_getscn(elf, symbol.st_shndx);
-  return found != nullptr && gelf_getshdr(found, &section) != nullptr && (section.sh_flags & SHF_EXECINSTR) != 0;
+  if (found == nullptr || gelf_getshdr(found, &section) == nullptr || (section.sh_flags & SHF_EXECINSTR) == 0)
+    return std::nullopt;
+  if (symbol.st_size != 0) return symbol.st_size;
+  const std::uint64_t inside = symbol.st_value - section.sh_addr;
+  return inside < section.sh_size ? std::optional(section.sh_size - inside) : std::nullopt;
 }
 
 }  // namespace
@@ -104,10 +110,11 @@ void ElfSymbols::read_symbols() {
     for (std::size_t i = 0; i < count; ++i) {
       GElf_Sym symbol;
       if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
-      if (!is_code(handle_->elf, symbol)) continue;
+      const auto bytes = most_bytes_of(handle_->elf, symbol);
+      if (!bytes) continue;
       const char* const name = elf_strptr(handle_->elf, header.sh_link, symbol.st_name);
       if (name == nullptr || *name == '\0' || *name == '$') continue;
-      symbols_.push_back({symbol.st_value, symbol.st_size, name, rank_of(symbol, name)});
+      symbols_.push_back({symbol.st_value, *bytes, symbol.st_size != 0, name, rank_of(symbol, name)});
     }
   }
   std::ranges::stable_sort(symbols_, [](const Symbol& a, const Symbol& b) {
@@ -116,6 +123,12 @@ void ElfSymbols::read_symbols() {
   symbols_.erase(std::unique(symbols_.begin(), symbols_.end(),
                              [](const Symbol& a, const Symbol& b) { return a.address == b.address; }),
                  symbols_.end());
+  // Labels inside a function are no functions of their own.
+  std::uint64_t covered_until = 0;
+  std::erase_if(symbols_, [&covered_until](const Symbol& symbol) {
+    if (symbol.is_sized) covered_until = std::max(covered_until, symbol.address + symbol.size);
+    return !symbol.is_sized && symbol.address < covered_until;
+  });
 }
 
 std::optional<ElfSymbols::Function> ElfSymbols::at(std::uint64_t address) {
@@ -124,9 +137,7 @@ std::optional<ElfSymbols::Function> ElfSymbols::at(std::uint64_t address) {
   if (behind == symbols_.begin()) return std::nullopt;
   const Symbol& symbol = *(behind - 1);
   const std::uint64_t offset = address - symbol.address;
-  // What assembler code does not say the size of ends where the next begins.
-  if (symbol.size != 0 ? offset >= symbol.size : behind == symbols_.end()) return std::nullopt;
-  return Function{symbol.name, offset};
+  return offset < symbol.size ? std::optional(Function{symbol.name, offset}) : std::nullopt;
 }
 
 std::string demangled(std::string_view name) {

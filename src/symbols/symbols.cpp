@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/symbols.hpp"
 
+#include <array>
+#include <climits>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -8,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "base/build_id.hpp"
 #include "base/error.hpp"
@@ -40,6 +43,14 @@ std::string_view module_build_id(const TraceInfo& info, std::string_view module)
 
 // Names in brackets that are no modules: BPF programs, and code that ftrace and kprobes make.
 bool is_module(std::string_view name) { return name != "bpf" && !name.starts_with("__builtin__"); }
+
+// perf writes nothing of the code that programs make into its files: it reads what they tell of it when it shows them.
+// Who else records keeps it.
+bool is_of_perf_and_this_machine(const TraceInfo& info) {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return note(info, "recorder").starts_with("perf") && ::gethostname(name.data(), name.size() - 1) == 0 &&
+         note(info, "host") == name.data();
+}
 
 }  // namespace
 
@@ -184,7 +195,8 @@ Symbols::Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList
     : info_(info),
       options_(std::move(options)),
       loads_(info.module_changes, note(info, "modules"), {}),
-      user_(info.user_code, {options_.symfs, options_.debug_dirs, options_.debuginfod}) {
+      user_(info.user_code,
+            {options_.symfs, options_.debug_dirs, options_.debuginfod, is_of_perf_and_this_machine(info)}) {
   if (!options_.kallsyms.empty()) kernel();
   if (options_.want_debug_info()) sources_ = std::make_unique<Sources>(info, kernel().text, options_, wrappers);
 }

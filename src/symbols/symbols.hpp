@@ -38,6 +38,7 @@ class Symbols : public SymbolNames {
 
   std::string name(std::uint64_t address) const override { return kallsyms().name(address); }
   std::uint64_t real_address(std::uint64_t address) const override;
+  std::uint64_t first_address(std::uint64_t address) const override { return loads_.first_address(address); }
   // Debug info of a module is opened when one of its addresses is asked for. What was asked for once is kept. Not for
   // several threads.
   std::vector<SourceFrame> frames(std::uint64_t address) const override;

@@ -53,33 +53,19 @@ void for_each_traceable(std::string_view text, Use use) {
   }
 }
 
+bool is_glob(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
+
 struct Pattern {
-  std::string name;
-  std::string module;  // empty: any, and the kernel
-  bool has_wildcards = false;
+  FunctionPattern wanted;
+  bool is_of_names = false;
+
+  explicit Pattern(std::string_view text) : wanted(parse_function_pattern(text)), is_of_names(is_glob(wanted.name)) {}
 
   bool fits(const Line& line) const {
-    if (!module.empty() && !glob_match(module, std::string(line.module))) return false;
-    return has_wildcards ? glob_match(name, std::string(line.name)) : name == line.name;
+    if (!wanted.module.empty() && !glob_match(wanted.module, std::string(line.module))) return false;
+    return is_of_names ? glob_match(wanted.name, std::string(line.name)) : wanted.name == line.name;
   }
 };
-
-Pattern parse_pattern(std::string_view text) {
-  Pattern pattern;
-  const auto of = [&pattern](std::string_view name, std::string_view module) {
-    pattern.name = trim(name);
-    pattern.module = module;
-  };
-  const std::size_t open = text.find(" [");
-  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos)
-    of(text.substr(colon + 1), text.substr(0, colon));
-  else if (open != std::string_view::npos && text.ends_with(']'))
-    of(text.substr(0, open), text.substr(open + 2, text.size() - open - 3));
-  else
-    of(text, {});
-  pattern.has_wildcards = has_wildcards(pattern.name);
-  return pattern;
-}
 
 using Name = std::pair<std::string, std::string>;  // module, name
 
@@ -110,12 +96,26 @@ std::vector<std::uint64_t> traceable_addresses(const Found& found) {
 
 }  // namespace
 
+FunctionPattern parse_function_pattern(std::string_view text) {
+  const std::size_t open = text.find(" [");
+  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos)
+    return {std::string(trim(text.substr(colon + 1))), std::string(text.substr(0, colon))};
+  if (open != std::string_view::npos && text.ends_with(']'))
+    return {std::string(trim(text.substr(0, open))), std::string(text.substr(open + 2, text.size() - open - 3))};
+  return {std::string(trim(text)), {}};
+}
+
+bool has_wildcards(std::string_view pattern) {
+  const FunctionPattern wanted = parse_function_pattern(pattern);
+  return is_glob(wanted.name) || is_glob(wanted.module);
+}
+
 FunctionChoice choose_functions(std::string_view traceable, std::string_view kallsyms,
                                 const std::vector<std::string>& patterns) {
   FunctionChoice choice;
   std::vector<Pattern> wanted;
   wanted.reserve(patterns.size());
-  for (const std::string& text : patterns) wanted.push_back(parse_pattern(text));
+  for (const std::string& text : patterns) wanted.emplace_back(text);
   std::vector<bool> fits(patterns.size());
   std::map<Name, Found> found;
   for_each_traceable(traceable, [&](const Line& line) {
@@ -159,6 +159,15 @@ std::vector<std::string> names_of_traceable(std::string_view traceable) {
   std::vector<std::string> names;
   for_each_traceable(traceable, [&names](const Line& line) { names.emplace_back(line.name); });
   return names;
+}
+
+std::vector<std::string> modules_with(std::string_view traceable, std::string_view name) {
+  std::vector<std::string> modules;
+  for_each_traceable(traceable, [&](const Line& line) {
+    if (line.name == name && std::ranges::find(modules, line.module) == modules.end())
+      modules.emplace_back(line.module);
+  });
+  return modules;
 }
 
 }  // namespace kmt

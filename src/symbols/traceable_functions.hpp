@@ -36,10 +36,19 @@ struct FunctionChoice {
 FunctionChoice choose_functions(std::string_view traceable, std::string_view kallsyms,
                                 const std::vector<std::string>& patterns);
 
-// Whether a name may stand for several.
-inline bool has_wildcards(std::string_view name) { return name.find_first_of("*?[") != std::string_view::npos; }
+// "name", "name [module]" or "module:name".
+struct FunctionPattern {
+  std::string name;
+  std::string module;  // empty: any, and the kernel
+};
+FunctionPattern parse_function_pattern(std::string_view text);
+
+// Whether a pattern may stand for several functions of different names.
+bool has_wildcards(std::string_view pattern);
 
 // All names that can be traced.
 std::vector<std::string> names_of_traceable(std::string_view traceable);
+// The modules that have a function of that name which can be traced; empty: the kernel.
+std::vector<std::string> modules_with(std::string_view traceable, std::string_view name);
 
 }  // namespace kmt

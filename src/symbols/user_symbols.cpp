@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
+#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/build_id.hpp"
@@ -44,16 +46,69 @@ FileDescriptor open_below(const std::string& root, const std::string& path) {
   return only_regular(static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
 }
 
+// What a program, found in PATH, says on its standard output; nothing where there is no such program.
+std::optional<std::string> said_by(std::vector<const char*> words) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  const FileDescriptor output(ends[0]);
+  FileDescriptor input(ends[1]);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  words.push_back(nullptr);
+  pid_t child = 0;
+  const int failure =
+      ::posix_spawnp(&child, words[0], &actions, nullptr, const_cast<char* const*>(words.data()), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  input.reset();
+  if (failure != 0) return std::nullopt;
+  std::string said;
+  char buffer[4096];
+  for (ssize_t bytes = 0; (bytes = ::read(output.get(), buffer, sizeof buffer)) > 0;)
+    said.append(buffer, static_cast<std::size_t>(bytes));
+  ::waitpid(child, nullptr, 0);
+  return said;
+}
+
+// What a process mapped of memory, or of a file that was removed since: what has the path now, if anything, is another.
+bool has_no_file(std::string_view path) {
+  return path.starts_with("/memfd:") || path.starts_with("/SYSV") || path.starts_with("/anon_hugepage") ||
+         path == "/dev/zero" || path.ends_with(" (deleted)");
+}
+
+// Why nothing can be asked; empty: it can.
+std::string why_nothing_is_fetched() {
+  const char* const urls = std::getenv("DEBUGINFOD_URLS");
+  if (urls == nullptr || *urls == '\0') return "$DEBUGINFOD_URLS names no server";
+  if (!said_by({"debuginfod-find", "--version"}))
+    return "there is no program debuginfod-find (Debian has it in the package debuginfod, others in elfutils)";
+  return {};
+}
+
 // The file that debuginfod-find fetched, or has in its cache; empty: none.
 std::string fetched_file(const std::string& build_id) {
-  const char* const urls = std::getenv("DEBUGINFOD_URLS");
-  if (urls == nullptr || *urls == '\0' || !is_build_id(build_id)) return {};
-  const std::string command = fmt::format("debuginfod-find debuginfo {} 2>/dev/null", build_id);
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "re"), &::pclose);
-  std::string path(4096, '\0');
-  if (!pipe || std::fgets(path.data(), static_cast<int>(path.size()), pipe.get()) == nullptr) return {};
-  path.resize(path.find_first_of(std::string_view("\n\0", 2)));
-  return path;
+  if (!is_build_id(build_id)) return {};
+  const std::string said = said_by({"debuginfod-find", "debuginfo", build_id.c_str()}).value_or("");
+  return said.substr(0, said.find('\n'));
+}
+
+// As programs that make code call it: tools/perf/Documentation/jit-interface.txt.
+bool is_map_of_made_code(std::string_view path) {
+  constexpr std::string_view kBegin = "/tmp/perf-";
+  constexpr std::string_view kEnd = ".map";
+  if (!path.starts_with(kBegin) || !path.ends_with(kEnd) || path.size() <= kBegin.size() + kEnd.size()) return false;
+  const std::string_view id = path.substr(kBegin.size(), path.size() - kBegin.size() - kEnd.size());
+  return id.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::string text_of(const FileDescriptor& file) {
+  constexpr std::size_t kMostBytes = 16 << 20;
+  std::string text;
+  char buffer[65536];
+  for (ssize_t bytes = 0; text.size() < kMostBytes && (bytes = ::read(file.get(), buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(bytes));
+  return text;
 }
 
 }  // namespace
@@ -106,8 +161,8 @@ UserSymbols::Image& UserSymbols::image(std::uint32_t object) {
   return image;
 }
 
-void UserSymbols::open(const CodeObject& object, Image& image) {
-  for (std::string_view line : split(object.symbols, '\n')) {
+void UserSymbols::take_symbols(std::string_view lines, Image& image) {
+  for (std::string_view line : split(lines, '\n')) {
     Made made{};
     for (std::uint64_t* const number : {&made.start, &made.size}) {
       if (line.starts_with("0x")) line.remove_prefix(2);
@@ -120,11 +175,51 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
     image.made.push_back(std::move(made));
   }
   std::ranges::stable_sort(image.made, {}, &Made::start);
+}
+
+// Of a program that made code; empty: it wrote none, or that is not known to be its.
+std::string UserSymbols::read_map(const std::string& path) {
+  if (!options_.symfs.empty()) {
+    const FileDescriptor file = open_below(options_.symfs, path);
+    return file ? text_of(file) : std::string();
+  }
+  if (!options_.made_code_here) return {};
+  // Anybody may put a file into /tmp: as for perf it has to be root's or the user's own.
+  const FileDescriptor file = only_regular(::open(path.c_str(), kFlags | O_NOFOLLOW));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || (status.st_uid != 0 && status.st_uid != ::geteuid())) return {};
+  return text_of(file);
+}
+
+void UserSymbols::open(const CodeObject& object, Image& image) {
+  take_symbols(object.symbols, image);
+  if (is_map_of_made_code(object.path)) {
+    if (image.made.empty()) take_symbols(read_map(object.path), image);
+    if (image.made.empty())
+      findings_.add({Imperfection::no_user_symbols,
+                     object.path + ": code that a program made, whose names it wrote nowhere where they were found",
+                     {},
+                     {},
+                     {}});
+    return;
+  }
   // Brackets name what has no file, and so does what is no path.
   if (!object.path.starts_with('/') || object.path.starts_with("//") || !image.made.empty()) return;
+  if (has_no_file(object.path) && object.build_id.empty()) {
+    findings_.add({Imperfection::no_user_symbols, printable(object.path) + ": it has no file", {}, {}, {}});
+    return;
+  }
+  if (object.build_id.empty() && options_.symfs.empty()) {
+    findings_.add({Imperfection::no_user_build_ids, printable(object.path), {}, {}, {}});
+    return;
+  }
   std::string why = "not there";
   image.file = try_open(object, object.path, !options_.symfs.empty(), why);
-  if (!image.file || !image.file->has_symtab()) image.debug = find_debug_file(object);
+  if (!image.file || !image.file->has_symtab()) {
+    CodeObject built = object;  // below --symfs the file itself says of which build it is
+    if (built.build_id.empty() && image.file) built.build_id = image.file->build_id();
+    image.debug = find_debug_file(built, why);
+  }
   if (!image.file && !image.debug)
     findings_.add({Imperfection::no_user_symbols, fmt::format("{}: {}", printable(object.path), why), {}, {}, {}});
 }
@@ -133,10 +228,6 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
 // lies below the folder that the user named and nobody knows a build-id.
 std::unique_ptr<ElfSymbols> UserSymbols::try_open(const CodeObject& object, const std::string& path, bool in_symfs,
                                                   std::string& why) {
-  if (object.build_id.empty() && !in_symfs) {
-    why = "the trace does not say its build-id; --symfs / takes it from this machine all the same";
-    return nullptr;
-  }
   FileDescriptor file = in_symfs ? open_below(options_.symfs, path) : open_here(path);
   if (!file) return nullptr;
   try {
@@ -149,7 +240,7 @@ std::unique_ptr<ElfSymbols> UserSymbols::try_open(const CodeObject& object, cons
   return nullptr;
 }
 
-std::unique_ptr<ElfSymbols> UserSymbols::find_debug_file(const CodeObject& object) {
+std::unique_ptr<ElfSymbols> UserSymbols::find_debug_file(const CodeObject& object, std::string& why) {
   if (object.build_id.empty()) return nullptr;
   std::vector<std::string> paths;
   for (const std::string& directory : options_.debug_dirs)
@@ -162,7 +253,15 @@ std::unique_ptr<ElfSymbols> UserSymbols::find_debug_file(const CodeObject& objec
   for (const std::string& path : paths)
     if (auto symbols = try_open(object, path, false, ignored)) return symbols;
   if (!options_.debuginfod) return nullptr;
+  if (!can_fetch_) {
+    const std::string reason = why_nothing_is_fetched();
+    can_fetch_ = reason.empty();
+    if (!*can_fetch_)
+      findings_.add({Imperfection::no_user_symbols, "nothing was fetched by --debuginfod: " + reason, {}, {}, {}});
+  }
+  if (!*can_fetch_) return nullptr;
   const std::string path = fetched_file(object.build_id);
+  if (path.empty()) why += ", and no server of $DEBUGINFOD_URLS has its debug info";
   return path.empty() ? nullptr : try_open(object, path, false, ignored);
 }
 

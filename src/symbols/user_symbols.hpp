@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Names of the code of user programs: from the files that a trace names, where they are the very ones by their
 // build-id, from their separate debug info, and from the symbols that the trace itself holds (of the vDSO, of made
-// code).
+// code) or that made code's programs wrote into a perf-PID.map.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct UserSymbolOptions {
   std::string symfs;                    // the root of the traced machine's files; empty: those of this machine
   std::vector<std::string> debug_dirs;  // searched for debug info by build-id, before /usr/lib/debug
   bool debuginfod = false;              // ask the servers of DEBUGINFOD_URLS, through debuginfod-find
+  bool made_code_here = false;          // perf-PID.map of this machine's /tmp are of the traced programs
 };
 
 class UserSymbols {
@@ -49,9 +51,11 @@ class UserSymbols {
 
   Image& image(std::uint32_t object);
   void open(const CodeObject& object, Image& image);
+  void take_symbols(std::string_view lines, Image& image);
+  std::string read_map(const std::string& path);
   std::unique_ptr<ElfSymbols> try_open(const CodeObject& object, const std::string& path, bool in_symfs,
                                        std::string& why);
-  std::unique_ptr<ElfSymbols> find_debug_file(const CodeObject& object);
+  std::unique_ptr<ElfSymbols> find_debug_file(const CodeObject& object, std::string& why);
   UserName look_up(const UserFrame& frame);
 
   const UserCode& code_;
@@ -60,6 +64,7 @@ class UserSymbols {
   std::vector<std::unique_ptr<Image>> images_;    // by object
   std::vector<std::unique_ptr<UserName>> names_;  // by frame
   Findings findings_;
+  std::optional<bool> can_fetch_;  // empty: nobody asked yet
 };
 
 }  // namespace kmt

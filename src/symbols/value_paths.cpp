@@ -10,13 +10,15 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "symbols/call_signatures.hpp"
+#include "trace/stack_arguments.hpp"
 
 namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostNesting = 16;    // of structures without a name
-constexpr std::size_t kMostNames = 200;  // in a message
+constexpr unsigned kMostNesting = 16;      // of structures without a name
+constexpr std::size_t kMostNames = 200;    // in a message
+constexpr unsigned kMostLooks = 1u << 16;  // at members, of all structures without a name in one
 constexpr std::uint64_t kMostOffset = 1u << 30;
 
 // System calls and what they hand their pointers on to.
@@ -28,21 +30,24 @@ bool takes_user_strings(const std::string& function) {
 
 bool is_composite(const btf_type* type) { return type != nullptr && btf_is_composite(type); }
 
-void list_members(const Btf& btf, const btf_type& type, unsigned nesting, std::vector<std::string>& names) {
+void list_members(const Btf& btf, const btf_type& type, unsigned nesting, unsigned& looks,
+                  std::vector<std::string>& names) {
   const btf_member* const members = btf_members(&type);
-  for (unsigned i = 0; i < btf_vlen(&type) && names.size() < kMostNames; ++i) {
+  for (unsigned i = 0; i < btf_vlen(&type) && names.size() < kMostNames && looks > 0; ++i) {
+    --looks;
     const std::string_view name = btf.name(members[i].name_off);
     const btf_type* const inner = btf.strip(members[i].type).type;
     if (!name.empty())
       names.push_back(printable(name));
     else if (nesting < kMostNesting && is_composite(inner))
-      list_members(btf, *inner, nesting + 1, names);
+      list_members(btf, *inner, nesting + 1, looks, names);
   }
 }
 
 std::string member_list(const Btf& btf, const btf_type& type) {
   std::vector<std::string> names;
-  list_members(btf, type, 0, names);
+  unsigned looks = kMostLooks;
+  list_members(btf, type, 0, looks, names);
   return fmt::format("Its members: {}{}", fmt::join(names, ", "), names.size() < kMostNames ? "" : ", …");
 }
 
@@ -52,9 +57,11 @@ struct Member {
   std::uint8_t bits = 0;  // of a bit field; else 0
 };
 
-std::optional<Member> find_member(const Btf& btf, const btf_type& type, std::string_view name, unsigned nesting = 0) {
+std::optional<Member> find_member(const Btf& btf, const btf_type& type, std::string_view name, unsigned nesting,
+                                  unsigned& looks) {
   const btf_member* const members = btf_members(&type);
-  for (unsigned i = 0; i < btf_vlen(&type); ++i) {
+  for (unsigned i = 0; i < btf_vlen(&type) && looks > 0; ++i) {
+    --looks;
     Member member{members[i].type, btf_member_bit_offset(&type, i),
                   static_cast<std::uint8_t>(btf_member_bitfield_size(&type, i))};
     const std::string_view own = btf.name(members[i].name_off);
@@ -68,7 +75,7 @@ std::optional<Member> find_member(const Btf& btf, const btf_type& type, std::str
       return member;
     }
     if (!own.empty() || nesting >= kMostNesting || !is_composite(inner)) continue;
-    if (std::optional<Member> found = find_member(btf, *inner, name, nesting + 1)) {
+    if (std::optional<Member> found = find_member(btf, *inner, name, nesting + 1, looks)) {
       found->bit_offset += member.bit_offset;
       return found;
     }
@@ -137,8 +144,12 @@ class Resolver {
       type_ = parameters[i].type;
       const auto signature = BtfSignatures(btf_, {}, abi_.word_bits).signature(function_);
       const auto in = register_of(*signature, abi_, i);
-      if (!in) fail(fmt::format("{} is in no register", printable(name)));
-      value_.path.argument = *in;
+      const auto on_stack = stack_offset_of(*signature, abi_, i);
+      if (!in && !on_stack) fail(fmt::format("{} is in no register", printable(name)));
+      value_.path.argument = in ? *in : kStackPointer;
+      if (in) return;
+      in_memory_ = true;
+      offset_ = *on_stack;
       return;
     }
     fail(fmt::format("it has no argument {}", printable(name)),
@@ -177,7 +188,8 @@ class Resolver {
     if (here != nullptr && btf_is_fwd(here))
       fail(fmt::format("the kernel's types do not have the members of {}", type_text(btf_, type_)));
     if (!is_composite(here)) fail(fmt::format("{} is of type {}, which has no members", here_, type_text(btf_, type_)));
-    const std::optional<Member> found = find_member(btf_, *here, name);
+    unsigned looks = kMostLooks;
+    const std::optional<Member> found = find_member(btf_, *here, name, 0, looks);
     if (!found)
       fail(fmt::format("{} has no member {}", type_text(btf_, type_), printable(name)), member_list(btf_, *here));
     type_ = found->type;

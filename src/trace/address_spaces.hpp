@@ -20,6 +20,7 @@ struct CodePlace {
 class AddressSpaces {
  public:
   void add(const SpaceChange& change);  // in the order of time
+  bool empty() const { return spaces_.empty(); }
 
   std::optional<CodePlace> find(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const;
   // Equal states of a process have equal places; 0: nothing is known of it.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "trace/stack_arguments.hpp"
 #include "trace/value_path.hpp"
 
 namespace kmt {
@@ -231,9 +232,14 @@ CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::
                        Bytes recorded_bytes) {
   CallValues result;
   Registers in(abi, registers);
+  const unsigned all_registers = argument_registers(abi.arch);
   for (const Parameter& parameter : signature.parameters) {
-    if (!in.any_left()) break;
-    result.values.push_back(in.take(parameter));
+    if (registers.empty()) break;  // none were recorded
+    CallValue& value = result.values.emplace_back(in.any_left() ? in.take(parameter) : CallValue{parameter.name});
+    const bool has_value = parameter.type.kind != ValueKind::unknown && parameter.type.bytes != 0;
+    if (value.kind != ValueKind::unknown || !(has_value || parameter.type.kind == ValueKind::string)) continue;
+    value.is_left_out = true;
+    value.is_on_stack = all_registers != 0 && registers.size() >= all_registers;
   }
   result.more = signature.more || result.values.size() < signature.parameters.size();
   result.arguments = result.values.size();
@@ -389,7 +395,10 @@ std::vector<NamedText> value_texts(const CallValues& values) {
                             : value.is_unreadable ? " (unreadable)"
                             : value.is_left_out   ? " (not recorded)"
                                                   : "";
-    texts.emplace_back(value.name, value_text(value, false) + how);
+    if (i < values.arguments && value.kind == ValueKind::unknown && value.is_left_out)
+      texts.emplace_back(value.name, value.is_on_stack ? "(on the stack, not recorded)" : "(not recorded)");
+    else
+      texts.emplace_back(value.name, value_text(value, false) + how);
   }
   return texts;
 }

@@ -105,7 +105,9 @@ struct CallValue {
   bool is_late = false;        // read when the call returned: when it began it could not be
   bool is_cut = false;         // a string that is as long as what is kept of one: there may be more of it
   bool is_unreadable = false;  // its memory could not be read: a string is the pointer to it then, else it is unknown
-  bool is_left_out = false;    // likewise, since what was read with the call left no room for it
+  bool is_left_out = false;    // likewise, since what was read with the call left no room for it; or an argument that
+                               // is in nothing that was recorded, unknown then
+  bool is_on_stack = false;    // of such an argument: it lies there
   bool is_failure = false;     // a result whose flags tell of an error
   std::uint64_t bits = 0;      // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
   std::string text;            // a string; the name of an enumeration's value; a structure as shown
@@ -115,7 +117,7 @@ struct CallValue {
 struct CallValues {
   std::vector<CallValue> values;
   std::size_t arguments = 0;  // the first ones of them; behind them is what else was recorded
-  bool more = false;          // there are arguments in no register, that are not known
+  bool more = false;          // there are arguments of which not even names are known: variable ones, or all
 };
 
 constexpr unsigned kArgumentRegisters = 6;  // that are recorded
@@ -156,7 +158,7 @@ std::string value_text(const CallValue& value, bool as_result);
 // Of each value its name, as it is, and its text, without what lies behind arguments that are NULL.
 using NamedText = std::pair<std::string, std::string>;
 std::vector<NamedText> value_texts(const CallValues& values);
-// The same in one: "fd=3, count=4096", with "..." for arguments that are not known; as safe.
+// The same in one: "fd=3, count=4096, uf=(on the stack, not recorded)", with "..." for variable arguments; as safe.
 std::string values_text(const CallValues& values);
 
 }  // namespace kmt

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -54,6 +55,7 @@ std::vector<ModuleChange> parse_module_changes(std::string_view text, const Cloc
     if (change.loaded && (words.size() < 6 || !number(words[4], change.begin, 16) || !number(words[5], change.bytes) ||
                           change.bytes >= kMostBytes || change.begin == 0 || change.begin >= ~kMostBytes))
       continue;
+    if (change.loaded && words.size() > 6) change.build_id = words[6];
     changes.push_back(std::move(change));
   }
   return changes;
@@ -88,8 +90,15 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
   std::map<std::string, std::size_t, std::less<>> last;  // load of a module
 
   // Loads of the changes come first: their numbers do not depend on anything else.
-  for (const ModuleChange& change : changes)
-    if (change.loaded) loads_.push_back({&change, change.begin, change.begin + change.bytes});
+  std::map<std::tuple<std::string_view, std::string_view, std::uint64_t>, std::size_t> builds;
+  for (const ModuleChange& change : changes) {
+    if (!change.loaded) continue;
+    Load load{&change, change.begin, change.begin + change.bytes};
+    load.first = loads_.size();
+    if (!change.build_id.empty() && change.build_id != "-")
+      load.first = builds.try_emplace({change.name, change.build_id, change.bytes}, loads_.size()).first->second;
+    loads_.push_back(load);
+  }
   for (const std::string_view line : split(modules, '\n')) {
     const auto words = split(line, ' ');
     Load load;
@@ -98,6 +107,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
         !number(words[5].substr(words[5].starts_with("0x") ? 2 : 0), load.begin, 16) || load.begin == 0)
       continue;
     load.end = load.begin + bytes;
+    load.first = loads_.size();
     last.insert_or_assign(std::string(words[0]), loads_.size());
     loads_.push_back(load);
   }
@@ -177,6 +187,13 @@ std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
   const std::uint64_t offset = address & (kMostBytes - 1);
   const bool init = (address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::init);
   return offset + (init ? loads_[load].change->init : loads_[load].begin);
+}
+
+std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
+  const std::uint64_t load = (address - kStandIns) >> kLoadShift;
+  if (address < kStandIns || load >= loads_.size()) return address;
+  if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;  // code of others
+  return address - (load << kLoadShift) + (std::uint64_t{loads_[load].first} << kLoadShift);
 }
 
 std::string ModuleLoads::symbols() const {

@@ -26,6 +26,7 @@ struct ModuleChange {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
   std::uint64_t init = 0;  // where code lay that ran once, when it was loaded; 0: not known
+  std::string build_id;    // in hex; "-": not known
   std::string symbols;     // of its code, lines as in /proc/kallsyms
 };
 
@@ -49,6 +50,8 @@ class ModuleLoads {
   std::uint32_t epoch(std::uint64_t time_ns) const;
 
   std::uint64_t real_address(std::uint64_t address) const;
+  // The address that stands for the same code of the same build when that was loaded first.
+  std::uint64_t first_address(std::uint64_t address) const;
   // Names for the addresses that stand for others; they do not depend on the events.
   std::string symbols() const;
 
@@ -60,6 +63,7 @@ class ModuleLoads {
     std::uint64_t end = 0;
     std::uint64_t from_ns = 0;
     std::uint64_t to_ns = ~std::uint64_t{0};
+    std::size_t first = 0;  // load of the same build
   };
   enum class Part : std::uint8_t { code, init, gone };
 

@@ -28,6 +28,8 @@ class SymbolNames {
   virtual std::string name(std::uint64_t address) const = 0;
   // What an address stands for that tells apart what lay at one place one after the other (ModuleLoads).
   virtual std::uint64_t real_address(std::uint64_t address) const { return address; }
+  // The same for all addresses of one place in the code, where what lies there was loaded again.
+  virtual std::uint64_t first_address(std::uint64_t address) const { return address; }
   // Where the call is that returns to this address: the innermost of the functions inlined there first, the one that
   // was compiled last. Empty where there is no debug info.
   virtual std::vector<SourceFrame> frames(std::uint64_t) const { return {}; }

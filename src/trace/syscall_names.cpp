@@ -77,6 +77,16 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"newstat", "stat"},   {"newlstat", "lstat"}, {"newfstat", "fstat"},
     {"newuname", "uname"}, {"umount", "umount2"}, {"sendfile64", "sendfile"}};
 
+// What the function does whose name this is, without what the kernel puts in front.
+std::string_view done_by(std::string_view name) {
+  if (name.starts_with("ia32_")) name.remove_prefix(5);
+  for (const std::string_view suffix : {"_time32", "_time64"})
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  for (const auto& [called, does] : kAliases)
+    if (name == called) return does;
+  return name;
+}
+
 constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"asm_exc_page_fault", Kind::page_fault},
     {"exc_page_fault", Kind::page_fault},
@@ -101,10 +111,16 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"do_int80_syscall_32", Kind::compat},
     {"do_int80_emulation", Kind::compat},
     {"int80_emulation", Kind::compat},
+    {"asm_int80_emulation", Kind::compat},
+    {"entry_INT80_compat", Kind::compat},
     {"do_fast_syscall_32", Kind::compat},
     {"__do_fast_syscall_32", Kind::compat},
+    {"do_SYSENTER_32", Kind::compat},
+    {"entry_SYSENTER_compat_after_hwframe", Kind::compat},
+    {"entry_SYSCALL_compat_after_hwframe", Kind::compat},
     {"do_el0_svc_compat", Kind::compat},
     {"el0_svc_compat", Kind::compat},
+    {"el0t_32_sync_handler", Kind::compat},
     {"entry_SYSCALL_64_after_hwframe", Kind::dispatcher},
     {"entry_SYSCALL_64_fastpath", Kind::dispatcher},
     {"do_syscall_64", Kind::dispatcher},
@@ -115,6 +131,13 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"el0_svc_common", Kind::dispatcher},
     {"invoke_syscall", Kind::dispatcher},
     {"do_trap_ecall_u", Kind::dispatcher},  // riscv
+    {"__do_syscall", Kind::dispatcher},     // s390x
+    {"do_syscall", Kind::dispatcher},       // s390x before Linux 5.16, loongarch
+    {"system_call", Kind::dispatcher},
+    {"system_call_exception", Kind::dispatcher},  // powerpc
+    {"system_call_common", Kind::dispatcher},
+    {"system_call_vectored_common", Kind::dispatcher},
+    {"system_call_fastpath", Kind::dispatcher},  // x86 before Linux 4.1
     {"syscall_trace_enter", Kind::way_back},
     {"syscall_enter_from_user_mode", Kind::way_back},
     {"syscall_exit_to_user_mode", Kind::way_back},
@@ -149,17 +172,25 @@ std::string syscall_name(std::string_view arch, std::uint64_t number, bool compa
   return fmt::format("system call {}", static_cast<std::int64_t>(number));
 }
 
+std::optional<SyscallOfEvent> syscall_of_event(std::string_view event) {
+  constexpr std::string_view kCompat = "compat_";
+  constexpr std::string_view kEnter = "sys_enter_";
+  constexpr std::string_view kExit = "sys_exit_";
+  SyscallOfEvent found;
+  found.compat = event.starts_with(kCompat);
+  if (found.compat) event.remove_prefix(kCompat.size());
+  found.begins = event.starts_with(kEnter);
+  if (!found.begins && !event.starts_with(kExit)) return std::nullopt;
+  const std::string_view name = event.substr(found.begins ? kEnter.size() : kExit.size());
+  if (name != "unknown") found.name = done_by(name);
+  return found;
+}
+
 KernelEntry kernel_entry(std::string_view function) {
   const auto* const prefix =
       std::ranges::find_if(kPrefixes, [function](std::string_view one) { return function.starts_with(one); });
   if (prefix != kPrefixes.end() && function.size() > prefix->size()) {
-    std::string_view name = function.substr(prefix->size());
-    if (name.starts_with("ia32_")) name.remove_prefix(5);
-    for (const std::string_view suffix : {"_time32", "_time64"})
-      if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
-    for (const auto& [called, does] : kAliases)
-      if (name == called) name = does;
-    return {Kind::syscall, name};
+    return {Kind::syscall, done_by(function.substr(prefix->size()))};
   }
   const auto* const known = std::ranges::find(kFunctions, function, [](const auto& one) { return one.first; });
   if (known != std::end(kFunctions)) return {known->second};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,17 @@ namespace kmt {
 
 // `arch` as uname -m; with `compat` of a 32-bit task on a 64-bit kernel. "system call 600" where no name is known.
 std::string syscall_name(std::string_view arch, std::uint64_t number, bool compat);
+
+// The system call that an event has in its name: "openat" of sys_enter_openat and sys_exit_openat (include/trace/
+// syscall.h, Linux 6.18), "newstat" being "stat". LTTng has such events of 32-bit tasks too (compat_sys_enter_openat),
+// and one for all numbers that it knows no name of: `name` is empty then, and the event has the number.
+struct SyscallOfEvent {
+  bool begins = false;  // or else ends
+  bool compat = false;
+  std::string_view name = {};  // a part of the event's, or lasts for ever
+};
+// Of the system `syscalls`; nothing where it is no such event.
+std::optional<SyscallOfEvent> syscall_of_event(std::string_view event);
 
 // What a function in a kernel stack says about why the kernel runs.
 struct KernelEntry {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/task_lives.hpp"
 
+#include <limits>
 #include <utility>
 
 namespace kmt {
@@ -39,8 +40,9 @@ void TaskLives::moved(std::int32_t tid, std::uint64_t time_ns, std::string_view 
   moves_[tid].insert_or_assign(time_ns, std::string(cgroup));
 }
 
-void TaskLives::known(std::int32_t pid, KnownProcess process, bool at_begin) {
-  (at_begin ? at_begin_ : later_).insert_or_assign(pid, std::move(process));
+void TaskLives::known(std::int32_t pid, KnownProcess process, Told when) {
+  auto& told = when == Told::at_begin ? at_begin_ : when == Told::meanwhile ? meanwhile_ : later_;
+  told.insert_or_assign(pid, std::move(process));
 }
 
 const TaskLife* TaskLives::life_at(std::int32_t tid, std::uint64_t time_ns) const {
@@ -50,12 +52,23 @@ const TaskLife* TaskLives::life_at(std::int32_t tid, std::uint64_t time_ns) cons
   return life == lives->end() ? nullptr : &life->second;
 }
 
+std::uint64_t TaskLives::next_birth_ns(std::int32_t tid, const TaskLife* life) const {
+  constexpr auto kNever = std::numeric_limits<std::uint64_t>::max();
+  const auto* const lives = find(lives_, tid);
+  if (lives == nullptr) return kNever;
+  const auto next = life == nullptr ? lives->begin() : lives->upper_bound(life->born_ns);
+  return next == lives->end() ? kNever : next->first;
+}
+
 bool TaskLives::is_used_again(std::int32_t tid) const {
   const auto* const lives = find(lives_, tid);
   return lives != nullptr && lives->size() + at_begin_.count(tid) > 1;
 }
 
-const KnownProcess* TaskLives::known_at_begin(std::int32_t pid) const { return find(at_begin_, pid); }
+const KnownProcess* TaskLives::known_at_begin(std::int32_t pid) const {
+  if (const KnownProcess* const process = find(at_begin_, pid)) return process;
+  return lives_.contains(pid) ? nullptr : find(meanwhile_, pid);
+}
 const KnownProcess* TaskLives::known_later(std::int32_t pid) const { return find(later_, pid); }
 
 std::string_view TaskLives::moved_to(std::int32_t tid, std::uint64_t born_ns, std::uint64_t time_ns) const {

@@ -34,13 +34,21 @@ class TaskLives {
  public:
   void born(const TaskLife& life);
   void moved(std::int32_t tid, std::uint64_t time_ns, std::string_view cgroup);
-  // `at_begin`: of the recording, or else later, where a process may be another than the one that had its id first.
-  void known(std::int32_t pid, KnownProcess process, bool at_begin);
+  // When the kernel's files told it.
+  enum class Told : std::uint8_t {
+    at_begin,   // of the recording
+    meanwhile,  // when events had begun: it may have been born before or since
+    later,      // a process may be another than the one that had its id first
+  };
+  void known(std::int32_t pid, KnownProcess process, Told when);
 
   // Null: the task was born before the trace, or unseen.
   const TaskLife* life_at(std::int32_t tid, std::uint64_t time_ns) const;
+  // When the id of that life was given to the next task; the largest number: never.
+  std::uint64_t next_birth_ns(std::int32_t tid, const TaskLife* life) const;
   bool is_used_again(std::int32_t tid) const;  // whether the id has meant several tasks
   bool told_at_begin() const { return !at_begin_.empty(); }
+  // Of who was there when events began.
   const KnownProcess* known_at_begin(std::int32_t pid) const;
   const KnownProcess* known_later(std::int32_t pid) const;
   // The cgroup that the task was moved to last, from `born_ns` until the time; empty: none.
@@ -53,6 +61,7 @@ class TaskLives {
   ByTask<std::map<std::uint64_t, TaskLife>> lives_;     // by birth
   ByTask<std::map<std::uint64_t, std::string>> moves_;  // by time
   ByTask<KnownProcess> at_begin_;
+  ByTask<KnownProcess> meanwhile_;
   ByTask<KnownProcess> later_;
 };
 

@@ -48,7 +48,7 @@ struct LostEvents {
 struct BufferStatistics {
   unsigned cpu = 0;
   std::uint64_t entries = 0;         // still unread
-  std::uint64_t overrun = 0;         // overwritten, oldest first
+  std::uint64_t overrun = 0;         // overwritten, oldest first, or newer than what fills a BPF program's ring
   std::uint64_t commit_overrun = 0;  // refused: nested deeper than the buffer's size
   std::uint64_t dropped = 0;         // refused: full, overwriting off
   std::uint64_t read = 0;
@@ -88,6 +88,7 @@ struct TraceInfo {
   std::map<std::string, std::string> notes;  // of the machine and the recording: docs/formats/kmt.md
   std::vector<StateSample> samples;          // by time
   CallTypes call_types;                      // of calls whose arguments were recorded
+  bool calls_are_blank = false;              // what they were given and returned was taken out of the trace
 
   std::vector<EventType> event_types;
   std::vector<std::uint64_t> call_sites = {0};  // addresses

@@ -15,7 +15,9 @@ constexpr std::uint16_t kValueNotRead = 0xFFFF;
 constexpr std::uint16_t kValueLeftOut = 0xFFFE;  // it did not fit; never in a file
 constexpr std::size_t kMostStringBytes = 255;    // that are kept of a recorded string
 
-// To be read so, `at` being the argument's register when the function is entered:
+constexpr unsigned kStackPointer = ~0U;  // in place of an argument's register
+
+// To be read so, `at` being the argument's register, or the stack pointer, when the function is entered:
 //   no offsets: `at` is the value, its low `size` bytes;
 //   for each offset but the last: at = the pointer (a word of the kernel) at address at + offset;
 //   last offset: at += offset; there is the value.
@@ -24,7 +26,7 @@ constexpr std::size_t kMostStringBytes = 255;    // that are kept of a recorded 
 // the recorder takes.
 struct ValuePath {
   std::string text;                    // as the user wrote it; of an argument that is a string its name
-  unsigned argument = 0;               // which of the argument registers, from 0
+  unsigned argument = 0;               // which of the argument registers, from 0; or kStackPointer
   std::vector<std::uint32_t> offsets;  // in bytes
   std::uint32_t size = 0;              // in bytes; of what is no string 1, 2, 4 or 8
   bool is_string = false;

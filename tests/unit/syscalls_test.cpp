@@ -39,6 +39,20 @@ TEST(SyscallNames, AreThoseOfThisMachine) {
   EXPECT_EQ(syscall_name(names.machine, SYS_clone3, false), "clone3");
 }
 
+TEST(SyscallNames, EventsHaveThem) {
+  const auto said = [](std::string_view event) {
+    const auto call = syscall_of_event(event);
+    if (!call) return std::string("none");
+    return std::string(call->compat ? "compat " : "") + (call->begins ? "begins " : "ends ") + std::string(call->name);
+  };
+  EXPECT_EQ(said("sys_enter_openat"), "begins openat");
+  EXPECT_EQ(said("sys_exit_newuname"), "ends uname");
+  EXPECT_EQ(said("sys_enter_futex_time32"), "begins futex");
+  EXPECT_EQ(said("compat_sys_exit_read"), "compat ends read");
+  EXPECT_EQ(said("compat_sys_enter_unknown"), "compat begins ");
+  EXPECT_EQ(said("sys_open"), "none");
+}
+
 TEST(SyscallNames, FunctionsDoThem) {
   for (const char* const function :
        {"__x64_sys_openat", "__ia32_compat_sys_openat", "__arm64_sys_openat", "__s390x_sys_openat", "__do_sys_openat",
@@ -52,7 +66,9 @@ TEST(SyscallNames, FunctionsDoThem) {
   EXPECT_EQ(kernel_entry("vfs_read").kind, KernelEntry::Kind::none);
   EXPECT_EQ(kernel_entry("ksys_mmap_pgoff").name, "mmap");
   EXPECT_EQ(kernel_entry("__sys_sendmsg").name, "sendmsg");
-  EXPECT_EQ(kernel_entry("do_int80_syscall_32").kind, KernelEntry::Kind::compat);
+  for (const char* const function : {"do_int80_syscall_32", "entry_INT80_compat", "asm_int80_emulation",
+                                     "entry_SYSENTER_compat_after_hwframe", "el0t_32_sync_handler"})
+    EXPECT_EQ(kernel_entry(function).kind, KernelEntry::Kind::compat) << function;
 }
 
 class Named : public SymbolNames {
@@ -66,7 +82,10 @@ class Named : public SymbolNames {
 
 class SyscallsOf : public testing::Test {
  protected:
-  SyscallsOf() { info_.arch = "x86_64"; }
+  SyscallsOf() {
+    info_.arch = "x86_64";
+    info_.event_types = {kEnter, kExit};
+  }
 
   // Innermost first, as the kernel gives it.
   StackId stack(const std::vector<std::string>& functions) {
@@ -102,6 +121,8 @@ class SyscallsOf : public testing::Test {
     return name(event);
   }
 
+  const EventType kEnter{"raw_syscalls", "sys_enter", EventKind::syscall_enter};
+  const EventType kExit{"raw_syscalls", "sys_exit", EventKind::syscall_exit};
   TraceInfo info_;
   Named symbols_;
   StackIds stacks_{info_.stacks};
@@ -124,6 +145,31 @@ TEST_F(SyscallsOf, StacksTell) {
   EXPECT_EQ(name_of({"kmalloc", "worker_thread", "kthread", "ret_from_fork"}), "[kernel thread]");
   EXPECT_EQ(name_of({"alloc", "task_work_run", "exit_to_user_mode_loop", "do_syscall_64"}),
             "[outside of system calls]");
+}
+
+// As they look where the architecture's functions have no names of their own there.
+TEST_F(SyscallsOf, StacksOfOtherArchitecturesTell) {
+  EXPECT_EQ(name_of({"kmem_cache_alloc", "getname_flags", "__s390x_sys_openat", "__do_syscall", "system_call"}),
+            "openat");
+  EXPECT_EQ(name_of({"kmalloc", "ksys_read", "__do_syscall", "system_call"}), "read");
+  EXPECT_EQ(name_of({"kmalloc", "do_sys_poll", "do_syscall", "system_call"}), "[do_sys_poll]");
+  EXPECT_EQ(name_of({"alloc_pages", "handle_mm_fault", "do_exception", "do_dat_exception", "__do_pgm_check"}),
+            "[page fault]");
+  EXPECT_EQ(name_of({"kmalloc", "__arm64_sys_pipe2", "invoke_syscall", "el0_svc_common", "do_el0_svc", "el0_svc",
+                     "el0t_64_sync_handler", "el0t_64_sync"}),
+            "pipe2");
+  EXPECT_EQ(name_of({"kmalloc", "__riscv_sys_pipe2", "do_trap_ecall_u", "ret_from_exception"}), "pipe2");
+  EXPECT_EQ(name_of({"kmalloc", "sys_pipe2", "system_call_exception", "system_call_common"}), "pipe2");
+  EXPECT_EQ(name_of({"kmalloc", "do_pipe2", "system_call_exception", "system_call_vectored_common"}), "[do_pipe2]");
+  EXPECT_EQ(name_of({"kmalloc", "__ia32_sys_pipe2", "do_int80_syscall_32", "entry_INT80_32"}), "pipe2");
+}
+
+TEST_F(SyscallsOf, WhatTheWayIntoACallAllocatesIsOfSomeCall) {
+  EXPECT_EQ(name_of({"__do_syscall", "system_call"}), "[system call]");
+  EXPECT_EQ(name_of({"task_work_run", "exit_to_user_mode_loop", "__do_syscall", "system_call"}),
+            "[outside of system calls]");
+  tell(7, 10, EventKind::syscall_enter, 257);
+  EXPECT_EQ(name_of({"__do_syscall", "system_call"}), "openat");
 }
 
 // Compilers make a function that ends with a call jump there.
@@ -155,6 +201,138 @@ TEST_F(SyscallsOf, EventsTellWhereThereIsNoStack) {
   EXPECT_EQ(name_at(8, 11), "") << "another task";
   tell(7, 20, EventKind::syscall_exit, 257);
   EXPECT_EQ(name_at(7, 21), "[outside of system calls]");
+}
+
+TEST_F(SyscallsOf, EventsMayHaveItInTheirNames) {
+  using enum EventKind;
+  info_.event_types = {kEnter,
+                       {"syscalls", "sys_enter_newstat", syscall_enter},
+                       {"syscalls", "sys_exit_newstat", syscall_exit},
+                       {"syscalls", "compat_sys_enter_openat", syscall_enter},
+                       {"syscalls", "compat_sys_exit_openat", syscall_exit},
+                       {"syscalls", "sys_enter_unknown", syscall_enter},
+                       kExit};
+  const auto tell_by = [this](std::uint16_t type, std::uint64_t time_ns, EventKind kind, std::uint64_t number = 0) {
+    Event event{};
+    event.time_ns = time_ns;
+    event.tid = 7;
+    event.kind = kind;
+    event.type = {type};
+    event.address = number;
+    syscalls_.see(event);
+  };
+  tell_by(1, 10, EventKind::syscall_enter);
+  EXPECT_EQ(name_at(7, 11), "stat");
+  Event of_32_bits{};
+  of_32_bits.tid = 7;
+  of_32_bits.time_ns = 12;
+  of_32_bits.stack = stack({"kmalloc", "mm_something", "do_int80_syscall_32"});
+  EXPECT_EQ(name(of_32_bits), "stat") << "the event has no number that could be another's";
+  tell_by(2, 20, EventKind::syscall_exit);
+  EXPECT_EQ(name_at(7, 21), "[outside of recorded system calls]") << "others may not have been recorded";
+  tell_by(3, 30, EventKind::syscall_enter);
+  EXPECT_EQ(name_at(7, 31), "openat");
+  tell_by(4, 40, EventKind::syscall_exit);
+  tell_by(5, 50, EventKind::syscall_enter, 257);
+  EXPECT_EQ(name_at(7, 51), "openat") << "by its number";
+  tell_by(0, 60, EventKind::syscall_enter, 3);
+  EXPECT_EQ(name_at(7, 61), "close");
+}
+
+// Begins alone would have all that a task does later inside the last one.
+TEST_F(SyscallsOf, BeginsWithoutEndsTellNothing) {
+  using enum EventKind;
+  info_.event_types = {{"syscalls", "sys_enter_openat", syscall_enter},
+                       {"syscalls", "sys_enter_exit_group", syscall_enter},
+                       {"syscalls", "sys_enter_read", syscall_enter},
+                       {"syscalls", "sys_exit_read", syscall_exit}};
+  const auto tell_by = [this](std::uint16_t type, std::int32_t tid, std::uint64_t time_ns, EventKind kind) {
+    Event event{};
+    event.time_ns = time_ns;
+    event.tid = tid;
+    event.kind = kind;
+    event.type = {type};
+    syscalls_.see(event);
+  };
+  tell_by(0, 7, 10, syscall_enter);
+  EXPECT_EQ(name_at(7, 11), "");
+  tell_by(2, 7, 20, syscall_enter);
+  EXPECT_EQ(name_at(7, 21), "read");
+  tell_by(3, 7, 30, syscall_exit);
+  EXPECT_EQ(name_at(7, 31), "[outside of recorded system calls]");
+  tell_by(0, 7, 40, syscall_enter);
+  EXPECT_EQ(name_at(7, 41), "") << "it may be inside";
+  tell_by(1, 7, 50, syscall_enter);
+  EXPECT_EQ(name_at(7, 51), "exit_group") << "which has no end";
+}
+
+// Where the formats of a whole system were stored, the events show which of them were recorded.
+TEST_F(SyscallsOf, EndsThatDoNotComeWereNotRecorded) {
+  tell(7, 10, EventKind::syscall_enter, 0);
+  tell(7, 20, EventKind::syscall_exit, 0);
+  for (const std::int32_t tid : {7, 8}) {
+    tell(tid, 30, EventKind::syscall_enter, 0);
+    EXPECT_EQ(name_at(tid, 31), "read");
+    tell(tid, 40, EventKind::syscall_enter, 1);
+  }
+  EXPECT_EQ(name_at(8, 41), "");
+}
+
+TEST_F(SyscallsOf, TheEndOfATaskIsNoSystemCallButItsLast) {
+  info_.event_types = {kEnter, {"sched", "sched_process_exit"}, {"sched", "sched_switch"}, kExit};
+  const auto other = [this](std::int32_t tid, std::uint64_t time_ns, std::uint16_t type) {
+    Event event{};
+    event.time_ns = time_ns;
+    event.tid = tid;
+    event.type = {type};
+    syscalls_.see(event);
+  };
+  tell(7, 10, EventKind::syscall_enter, 0);
+  tell(7, 20, EventKind::syscall_exit, 0);
+  other(7, 25, 2);
+  EXPECT_EQ(name_at(7, 29), "[outside of system calls]");
+  other(7, 30, 1);  // by a signal
+  EXPECT_EQ(name_at(7, 31), "[exit]");
+  other(8, 32, 1);
+  EXPECT_EQ(name_at(8, 33), "[exit]") << "without a system call before";
+  tell(9, 40, EventKind::syscall_enter, 231);
+  other(9, 41, 1);
+  EXPECT_EQ(name_at(9, 42), "exit_group");
+  tell(7, 50, EventKind::syscall_exit, 56);
+  EXPECT_EQ(name_at(7, 51), "[outside of system calls]") << "another task with the id, born unseen";
+  info_.lives.born({8, 32, 1, true});
+  EXPECT_EQ(name_at(8, 60), "") << "who has the id next may be told of before its end";
+  info_.lives.born({9, 50, 1, true});
+  EXPECT_EQ(name_at(9, 60), "");
+}
+
+// Other threads of a process whose first one has ended run on.
+TEST_F(SyscallsOf, TheEndOfALeaderIsNotThatOfItsProcess) {
+  info_.event_types = {{"sched", "sched_process_exit"}};
+  info_.lives.born({11, 5, 10, true, true});
+  tell(11, 20, EventKind::syscall_exit, 0);
+  Event end{};
+  end.time_ns = 30;
+  end.tid = 10;
+  syscalls_.see(end);
+  EXPECT_EQ(name_at(10, 31), "[exit]");
+  EXPECT_EQ(name_at(11, 31), "[outside of system calls]");
+  EXPECT_EQ(process_at(info_, 11, 40).pid, 10);
+}
+
+// Without symbols of the kernel its frames are addresses.
+TEST_F(SyscallsOf, StacksWithoutNamesDoNotTell) {
+  Event event{};
+  event.tid = 7;
+  event.stack = stack({"0xffffffff81234567", "0xffffffff81001234"});
+  EXPECT_EQ(name(event), "");
+  event.stack = stack({"0xffffffffc0234567", "vfs_read", "__x64_sys_read", "do_syscall_64"});
+  EXPECT_EQ(name(event), "read") << "a module's frame without a name hides nothing outside of it";
+  event.stack = stack({"kmalloc", "0xffffffffc0234567", "do_syscall_64"});
+  EXPECT_EQ(name(event), "") << "what does the system call has no name";
+  tell(7, 10, EventKind::syscall_enter, 257);
+  event.stack = stack({"0xffffffff81234567"});
+  EXPECT_EQ(name(event), "openat") << "events need no names";
 }
 
 TEST_F(SyscallsOf, StacksOfProgramsDoNotTell) {
@@ -194,6 +372,45 @@ TEST_F(SyscallsOf, TheEndOfExecveTellsHowWideTheTaskIs) {
   EXPECT_EQ(name_at(9, 83), "recvfrom") << "11 is munmap";
 }
 
+// Who executes a program becomes the first thread, whatever that was doing.
+TEST_F(SyscallsOf, AThreadThatExecutesAProgramTellsHowWideItsProcessIs) {
+  info_.lives.born({7, 1, 1, true});
+  info_.lives.born({71, 2, 7, true, true});
+  info_.lives.born({72, 2, 7, true, true});
+  tell(7, 10, EventKind::syscall_enter, 202);  // futex
+  tell(71, 20, EventKind::syscall_enter, 59);
+  tell(7, 30, EventKind::syscall_exit, 11);
+  tell(7, 40, EventKind::syscall_enter, 45);
+  EXPECT_EQ(name_at(7, 41), "brk");
+  tell(7, 50, EventKind::syscall_exit, 45);
+  // One that was running its program.
+  tell(72, 60, EventKind::syscall_enter, 11);
+  tell(7, 70, EventKind::syscall_exit, 59);
+  tell(7, 80, EventKind::syscall_enter, 45);
+  EXPECT_EQ(name_at(7, 81), "recvfrom");
+}
+
+TEST_F(SyscallsOf, AThreadThatUnmapsMemoryExecutesNothing) {
+  info_.lives.born({7, 1, 1, true});
+  info_.lives.born({71, 2, 7, true, true});
+  tell(71, 20, EventKind::syscall_enter, 11);  // munmap
+  tell(7, 30, EventKind::syscall_exit, 11);    // of a call that began before the trace
+  tell(71, 35, EventKind::syscall_exit, 11);
+  tell(7, 40, EventKind::syscall_enter, 45);
+  EXPECT_EQ(name_at(7, 41), "recvfrom");
+  tell(7, 45, EventKind::syscall_exit, 45);
+  tell(71, 50, EventKind::syscall_enter, 59);  // fails
+  tell(7, 60, EventKind::syscall_enter, 11);
+  tell(7, 61, EventKind::syscall_exit, 11);
+  tell(7, 70, EventKind::syscall_enter, 45);
+  EXPECT_EQ(name_at(7, 71), "recvfrom");
+  tell(7, 72, EventKind::syscall_exit, 45);
+  tell(71, 80, EventKind::syscall_exit, 59);  // it has failed
+  tell(7, 90, EventKind::syscall_exit, 11);   // of a call whose begin was lost
+  tell(7, 91, EventKind::syscall_enter, 45);
+  EXPECT_EQ(name_at(7, 92), "recvfrom");
+}
+
 TEST_F(SyscallsOf, TheRecorderSawWhichProgramsHad32Bits) {
   info_.notes["tasks_32_bit"] = "5 7";
   Syscalls syscalls(info_, info_, symbols_);
@@ -222,7 +439,7 @@ TEST_F(SyscallsOf, ANewTaskOfTheSameIdIsInNone) {
 }
 
 TEST_F(SyscallsOf, KernelThreadsAreKnownByTheirParent) {
-  info_.lives.known(55, {55, 2, 0, "/"}, true);
+  info_.lives.known(55, {55, 2, 0, "/"}, TaskLives::Told::at_begin);
   EXPECT_EQ(name_at(55, 1), "[kernel thread]");
 }
 

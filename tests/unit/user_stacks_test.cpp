@@ -2,7 +2,24 @@
 // Stacks of programs: what code lay where and when, which frames are kept, how it travels in a .kmt.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "capture/sideband/build_id_reader.hpp"
+#include "capture/sideband/ended_processes.hpp"
 #include "capture/sideband/user_memory.hpp"
 #include "formats/kmt/user_memory.hpp"
 #include "formats/user_stacks.hpp"
@@ -257,6 +274,100 @@ TEST(ElfFunctions, HaveNamesAsPeopleWriteThem) {
   EXPECT_EQ(demangled("_ZN3fooclEi"), "foo::operator()");
   EXPECT_EQ(demangled("_Znot_a_name"), "_Znot_a_name");
   EXPECT_EQ(demangled("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
+}
+
+TEST(BuildIdReader, WaitsNotForFilesThatDoNotAnswer) {
+  const auto never = std::make_shared<std::promise<void>>();
+  const auto asked = std::make_shared<std::atomic<int>>(0);
+  {
+    BuildIdReader reader(
+        [never, asked](const std::string& path) -> std::string {
+          if (path.starts_with("/dead")) {
+            ++*asked;
+            never->get_future().wait();
+          }
+          return path == "/here" ? "abcd" : "";
+        },
+        std::chrono::seconds(2));
+    EXPECT_EQ(reader.read(1, {"/none", "/here"}), "abcd");
+    EXPECT_EQ(reader.read(1, {"/none"}), "");
+    EXPECT_EQ(reader.read(2, {"/dead/one"}), std::nullopt);
+    EXPECT_EQ(reader.read(2, {"/dead/two"}), std::nullopt) << "of the same device";
+    EXPECT_EQ(reader.read(1, {"/here"}), "abcd");
+    EXPECT_NE(reader.thread(), 0);
+  }
+  EXPECT_EQ(*asked, 1);
+  never->set_value();
+}
+
+SpaceChange change_of(std::int32_t process, SpaceChange::Kind kind, std::int32_t parent = 0) {
+  SpaceChange change;
+  change.process = process;
+  change.kind = kind;
+  change.parent = parent;
+  return change;
+}
+
+std::vector<std::int32_t> processes_of(const std::vector<SpaceChange>& changes) {
+  std::vector<std::int32_t> processes(changes.size());
+  std::ranges::transform(changes, processes.begin(), &SpaceChange::process);
+  return processes;
+}
+
+TEST(EndedProcesses, TheOldestAreForgottenButNotWhatRunsStill) {
+  std::vector<SpaceChange> changes = {change_of(1, Kind::mapped),    change_of(2, Kind::mapped),
+                                      change_of(3, Kind::mapped),    change_of(4, Kind::forked, 2),
+                                      change_of(5, Kind::forked, 3), change_of(5, Kind::executed),
+                                      change_of(6, Kind::mapped),    change_of(7, Kind::mapped)};
+  std::unordered_map<std::int32_t, std::uint64_t> ended = {{2, 10}, {3, 20}, {6, 30}, {7, 40}};
+  const auto none = [](std::int32_t) { return false; };
+  forget_ended(changes, ended, 8, none);
+  EXPECT_EQ(changes.size(), 8u) << "there are not too many";
+  forget_ended(changes, ended, 7, none);
+  EXPECT_EQ(processes_of(changes), (std::vector<std::int32_t>{1, 2, 4, 5, 5})) << "4 runs what 2 mapped";
+  EXPECT_EQ(ended.size(), 1u);
+}
+
+// Its first thread ended, or a task that had its id before and whose end was told late.
+TEST(EndedProcesses, WhoseIdIsInUseIsNotForgotten) {
+  std::vector<SpaceChange> changes = {change_of(1, Kind::mapped), change_of(2, Kind::mapped),
+                                      change_of(3, Kind::forked, 1), change_of(4, Kind::mapped),
+                                      change_of(5, Kind::mapped)};
+  std::unordered_map<std::int32_t, std::uint64_t> ended = {{1, 10}, {2, 20}, {3, 30}, {4, 40}};
+  forget_ended(changes, ended, 3, [](std::int32_t process) { return process == 3; });
+  EXPECT_EQ(processes_of(changes), (std::vector<std::int32_t>{1, 3, 5})) << "3 runs what 1 mapped";
+  EXPECT_TRUE(ended.contains(3)) << "when it really ends, it has";
+}
+
+std::string state_of(pid_t process) {
+  const std::string stat = try_read_file(fmt::format("/proc/{}/stat", process)).value_or("");
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos ? "" : stat.substr(name_end + 2, 1);
+}
+
+// It is a zombie until its other threads have ended, and the files of its memory are empty.
+TEST(EndedProcesses, AFirstThreadMayEndBeforeOthers) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    pthread_t other;
+    ::pthread_create(
+        &other, nullptr, [](void*) -> void* { return ::pause(), nullptr; }, nullptr);
+    ::syscall(SYS_exit, 0);
+  }
+  for (int i = 0; i < 1000 && state_of(child) != "Z"; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(state_of(child), "Z");
+  EXPECT_TRUE(is_process(child));
+  EXPECT_EQ(try_read_file(fmt::format("/proc/{}/maps", child)).value_or(""), "");
+  const ProcessMaps maps = maps_of(child);
+  EXPECT_NE(maps.task, child);
+  EXPECT_FALSE(code_in_maps(maps.text).empty());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(is_process(child));
+  EXPECT_TRUE(maps_of(child).text.empty());
+  EXPECT_FALSE(is_process(0));
+  EXPECT_FALSE(is_process(-1)) << "all processes, to kill(2)";
 }
 
 }  // namespace

@@ -107,14 +107,24 @@ std::string moved(std::string_view lines, std::uint64_t by) {
   return out;
 }
 
+// Where the line begins that is in front of the first module's. Who has read up to there has not asked for modules:
+// the kernel would remember that there was none.
+std::uint64_t in_front_of_modules(std::string_view kallsyms) {
+  const std::size_t first = std::min(kallsyms.find("]\n"), kallsyms.size());
+  std::size_t line = kallsyms.substr(0, first).rfind('\n') + 1;  // npos + 1 is 0
+  if (line > 0) line = kallsyms.substr(0, line - 1).rfind('\n') + 1;
+  return line;
+}
+
 }  // namespace
 
-KernelChanges::KernelChanges(std::function<std::uint64_t()> now)
+KernelChanges::KernelChanges(std::function<std::uint64_t()> now, std::string_view kallsyms)
     : now_(std::move(now)),
       uevents_(open_uevents()),
       next_look_(std::chrono::steady_clock::now() + kLookEvery),
       looked_at_(now_()),
       modules_(loaded_modules()),
+      modules_at_(in_front_of_modules(kallsyms)),
       online_(online_cpus()),
       suspended_at_begin_ns_(suspended_ns()) {}
 
@@ -140,14 +150,14 @@ void KernelChanges::wait(std::chrono::nanoseconds time) {
   do {
     const auto left = std::max(end - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration(0));
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    const bool reads = reading_ || !wanted_.empty();
+    const bool reads = has_to_read();
     const timespec timeout{reads ? 0 : seconds.count(), reads ? 0 : std::chrono::nanoseconds(left - seconds).count()};
     pollfd polled{uevents_.get(), POLLIN, 0};
     ::ppoll(&polled, uevents_ ? 1 : 0, &timeout, nullptr);
     // Where nothing tells, looking takes its time.
     const bool told = uevents_ && (polled.revents & POLLIN) != 0 && read_uevents();
     if (told || std::chrono::steady_clock::now() >= next_look_) look();
-    if (reads) read_symbols();
+    if (has_to_read()) read_symbols();
   } while (std::chrono::steady_clock::now() < end);
 }
 
@@ -184,8 +194,10 @@ void KernelChanges::look() {
 }
 
 void KernelChanges::note_cpu(unsigned cpu, bool online) {
+  const std::uint64_t noticed = now_();
+  if (cpu_changed_) cpu_changed_(cpu, online, looked_at_);
   if (cpu_changes_.size() < kMostBytes)
-    cpu_changes_ += fmt::format("{} {} {}\n", now_(), cpu, online ? "online" : "offline");
+    cpu_changes_ += fmt::format("{} {} {}\n", noticed, cpu, online ? "online" : "offline");
   std::set<unsigned> cpus = cpus_in(online_);
   if (online)
     cpus.insert(cpu);
@@ -209,10 +221,8 @@ void KernelChanges::compare_modules() {
   if (now != modules_ && changes_.size() < kMostChanges) {
     for (const auto& [name, module] : modules_)
       if (const auto still = now.find(name); still == now.end() || still->second != module) {
-        // Its symbols, if they are being read, may be those of another one.
-        const auto is_gone = [&gone = name, this](std::size_t change) { return changes_[change].name == gone; };
-        std::erase_if(wanted_, is_gone);
-        if (reading_) std::erase_if(reading_->wanted, is_gone);
+        // Its symbols, if they were read just now, may be those of another one.
+        std::erase_if(wanted_, [&gone = name, this](std::size_t change) { return changes_[change].name == gone; });
         changes_.push_back({false, now_(), looked_at_, name});
       }
     for (const auto& [name, module] : now)
@@ -236,32 +246,34 @@ void KernelChanges::note_load(const std::string& name, const Module& module) {
   changes_.push_back(std::move(change));
 }
 
+bool KernelChanges::has_to_read() const { return !wanted_.empty() || !reading_ || reading_->at < modules_at_; }
+
 void KernelChanges::read_symbols() {
-  if (!reading_) {
-    reading_.emplace();
-    reading_->wanted = std::exchange(wanted_, {});
-    reading_->file = FileDescriptor(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
-  }
+  if (!reading_) reading_ = Reading{FileDescriptor(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC))};
   std::array<char, 65536> bytes;
-  for (unsigned pieces = 0; pieces < kPieces; ++pieces) {
-    const ssize_t size = reading_->file ? ::read(reading_->file.get(), bytes.data(), bytes.size()) : 0;
-    if (size <= 0) return keep_symbols();
-    reading_->rest.append(bytes.data(), static_cast<std::size_t>(size));
-    const std::size_t whole = reading_->rest.rfind('\n') + 1;  // npos + 1 is 0
-    for (const std::string_view line : split(std::string_view(reading_->rest).substr(0, whole), '\n'))
-      if (line.ends_with(']')) reading_->lines += fmt::format("{}\n", line);
-    reading_->rest.erase(0, whole);
-  }
+  const auto read = [&](std::uint64_t most) {
+    const ssize_t size = ::read(reading_->file.get(), bytes.data(), std::min<std::uint64_t>(most, bytes.size()));
+    reading_->at = size > 0 ? reading_->at + static_cast<std::uint64_t>(size) : std::max(reading_->at, modules_at_);
+    return std::string_view(bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  };
+  for (unsigned pieces = 0; pieces < kPieces && reading_->at < modules_at_; ++pieces) read(modules_at_ - reading_->at);
+  if (reading_->at < modules_at_ || wanted_.empty()) return;
+  std::string lines;
+  for (std::string_view piece = read(bytes.size()); !piece.empty(); piece = read(bytes.size())) lines += piece;
+  reading_.reset();
+  keep_symbols(lines);
 }
 
-void KernelChanges::keep_symbols() {
+void KernelChanges::keep_symbols(std::string_view kallsyms) {
+  const std::size_t before = changes_.size();
   compare_modules();  // what was removed meanwhile is not wanted any more
-  for (const std::size_t number : reading_->wanted) {
+  const auto was_read = [before](std::size_t change) { return change < before; };
+  for (const std::size_t number : wanted_) {
     const ModuleChange& change = changes_[number];
-    if (std::string lines = code_lines(reading_->lines, change.name); !lines.empty())
+    if (std::string lines = was_read(number) ? code_lines(kallsyms, change.name) : ""; !lines.empty())
       builds_[change.build] = {change.text, std::move(lines)};
   }
-  reading_.reset();
+  std::erase_if(wanted_, was_read);
 }
 
 std::map<std::string, std::string> KernelChanges::notes() const {

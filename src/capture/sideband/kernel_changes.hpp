@@ -3,7 +3,8 @@
 // machine was suspended. As notes of a trace: docs/formats/kmt.md, "Notes".
 //
 // The kernel tells of changes by its uevents (netlink), at once; where they cannot be had, what is there is compared
-// four times a second.
+// four times a second. /proc/kallsyms takes long to read, most of it for symbols that do not change: it is read up to
+// those of modules, and the rest when a module was loaded, which may be gone soon.
 #pragma once
 
 #include <chrono>
@@ -12,6 +13,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/file.hpp"
@@ -20,8 +23,14 @@ namespace kmt {
 
 class KernelChanges {
  public:
-  // `now` reads the trace's clock, in ticks.
-  explicit KernelChanges(std::function<std::uint64_t()> now);
+  // `since_ticks`: when it was not so yet.
+  using CpuChanged = std::function<void(unsigned cpu, bool online, std::uint64_t since_ticks)>;
+
+  // `now` reads the trace's clock, in ticks; `kallsyms` is /proc/kallsyms as it is now.
+  KernelChanges(std::function<std::uint64_t()> now, std::string_view kallsyms);
+
+  // Who is told of CPUs, when it is noticed, from now on.
+  void tell_of_cpus(CpuChanged changed) { cpu_changed_ = std::move(changed); }
 
   // Sleeps that long, but looks at what changes meanwhile.
   void wait(std::chrono::nanoseconds time);
@@ -53,12 +62,10 @@ class KernelChanges {
     std::uint64_t text = 0;
     std::string lines;  // as in /proc/kallsyms
   };
-  // /proc/kallsyms takes long to read: piece by piece, so that no change waits for it.
+  // Piece by piece, so that no change waits for it.
   struct Reading {
     FileDescriptor file;
-    std::string rest;                 // of a line
-    std::string lines;                // those of modules
-    std::vector<std::size_t> wanted;  // of changes_: whose builds have no symbols yet
+    std::uint64_t at = 0;  // bytes that were read
   };
 
   static Modules loaded_modules();
@@ -67,18 +74,21 @@ class KernelChanges {
   void compare_cpus();
   void note_cpu(unsigned cpu, bool online);
   void note_load(const std::string& name, const Module& module);
+  bool has_to_read() const;
   void read_symbols();
-  void keep_symbols();
+  void keep_symbols(std::string_view kallsyms);
 
   std::function<std::uint64_t()> now_;
+  CpuChanged cpu_changed_;
   FileDescriptor uevents_;
   std::chrono::steady_clock::time_point next_look_;
   std::uint64_t looked_at_ = 0;  // ticks
   Modules modules_;
   std::map<std::string, Build> builds_;  // by ModuleChange::build
   std::vector<ModuleChange> changes_;
-  std::vector<std::size_t> wanted_;  // as of Reading, by the next one
+  std::vector<std::size_t> wanted_;  // of changes_: whose builds have no symbols yet
   std::optional<Reading> reading_;
+  std::uint64_t modules_at_ = 0;  // a line of /proc/kallsyms at or in front of the first module's; 0: not known
   std::string online_;
   std::string cpu_changes_;
   std::int64_t suspended_at_begin_ns_ = 0;

@@ -11,7 +11,7 @@ namespace kmt {
 // What cannot be read is left out. The wall clock is set, the ticks are the caller's.
 StateSample sample_memory_state();
 
-// Says what of it is the recorder's own, in bytes: ring buffers of tracefs, maps of BPF programs.
+// Says what of it is the recorder's own, in bytes: ring buffers of tracefs and perf, maps of BPF programs.
 struct RecorderMemory {
   std::uint64_t ring_buffers = 0;
   std::uint64_t bpf_maps = 0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -83,6 +84,19 @@ std::string list_32_bit_processes(const std::string& proc) {
 void note_processes(std::map<std::string, std::string>& notes) {
   notes["tasks"] = describe_processes();
   if (std::string list = list_32_bit_processes(); !list.empty()) notes["tasks_32_bit"] = std::move(list);
+}
+
+void note_more_processes(const std::map<std::string, std::string>& notes, std::map<std::string, std::string>& more) {
+  const auto id_of = [](std::string_view line) { return line.substr(0, line.find(' ')); };
+  std::set<std::string_view> known;
+  if (const auto tasks = notes.find("tasks"); tasks != notes.end())
+    for (const std::string_view line : split(tasks->second, '\n')) known.insert(id_of(line));
+  const std::string now = describe_processes();
+  std::string lines;
+  for (const std::string_view line : split(now, '\n'))
+    if (!line.empty() && !known.contains(id_of(line))) lines += fmt::format("{}\n", line);
+  if (!lines.empty()) more["tasks_meanwhile"] = std::move(lines);
+  if (std::string list = list_32_bit_processes(); !list.empty()) more["tasks_32_bit"] = std::move(list);
 }
 
 std::string list_own_tasks() { return fmt::format("{}", fmt::join(names_in("/proc/self/task"), " ")); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What /proc says of the processes that live now: the notes "tasks", "tasks_32_bit" and
-// "recorder_tasks" of docs/formats/kmt.md.
+// "recorder_tasks" of docs/formats/kmt.md, and "tasks_meanwhile".
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,8 @@ std::string list_32_bit_processes(const std::string& proc = "/proc");
 
 // Both, as it is when a recording begins.
 void note_processes(std::map<std::string, std::string>& notes);
+// When events tell of births: those that are not in the notes and may have been born before. Of 32-bit programs, all.
+void note_more_processes(const std::map<std::string, std::string>& notes, std::map<std::string, std::string>& more);
 
 // All threads that this process has now, likewise.
 std::string list_own_tasks();

@@ -24,6 +24,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "capture/sideband/ended_processes.hpp"
 
 namespace kmt {
 
@@ -145,6 +146,16 @@ Bytes vdso_image() {
   return {};
 }
 
+std::vector<std::int32_t> processes_now() {
+  std::vector<std::int32_t> processes;
+  for (const std::string& name : names_in("/proc")) {
+    std::int32_t process = 0;
+    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), process);
+    if (code == std::errc{} && end == name.data() + name.size()) processes.push_back(process);
+  }
+  return processes;
+}
+
 int clock_id(const std::string& clock) {
   if (clock == "mono") return CLOCK_MONOTONIC;
   if (clock == "mono_raw" || clock == "x86-tsc") return CLOCK_MONOTONIC_RAW;
@@ -162,10 +173,27 @@ std::vector<MapsLine> code_in_maps(std::string_view text) {
   return lines;
 }
 
+ProcessMaps maps_of(std::int32_t process) {
+  const std::string folder = fmt::format("/proc/{}", process);
+  ProcessMaps maps{try_read_file(folder + "/maps").value_or(""), process};
+  if (!maps.text.empty()) return maps;
+  for (const std::string& name : names_in(folder + "/task")) {
+    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), maps.task);
+    if (code != std::errc{} || maps.task == process) continue;
+    maps.text = try_read_file(fmt::format("{}/task/{}/maps", folder, name)).value_or("");
+    if (!maps.text.empty()) break;
+  }
+  return maps;
+}
+
 std::string build_id_of_file(const std::string& path) {
   const FileDescriptor file = open_regular(path);
   if (!file) return {};
   return build_id_of_elf([&](std::uint64_t offset, std::uint64_t bytes) { return read_at(file, offset, bytes); });
+}
+
+std::string unanswered_text(std::uint64_t mappings) {
+  return fmt::format("{} mappings: while recording, the devices of their files did not answer", mappings);
 }
 
 std::string vdso_build_id() {
@@ -245,14 +273,23 @@ struct UserMemoryWatch::Ring {
 };
 
 UserMemoryWatch::UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale)
-    : clock_(clock), scale_(scale) {
-  open_rings(cpus);
-  scan_proc(0);
+    : clock_(clock), scale_(scale), build_id_reader_(build_id_of_file) {
+  for (const unsigned cpu : cpus) {
+    if (reason_.empty()) open_ring(cpu);
+  }
+  scan_proc();
 }
 
 UserMemoryWatch::~UserMemoryWatch() = default;
 
-void UserMemoryWatch::open_rings(const std::vector<unsigned>& cpus) {
+std::uint64_t UserMemoryWatch::ring_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [cpu, ring] : rings_) bytes += ring->page_bytes + kRingBytes;
+  return bytes;
+}
+
+// None where the CPU is off line.
+void UserMemoryWatch::open_ring(unsigned cpu) {
   const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   perf_event_attr attributes{};
   attributes.type = PERF_TYPE_SOFTWARE;
@@ -270,27 +307,36 @@ void UserMemoryWatch::open_rings(const std::vector<unsigned>& cpus) {
     attributes.use_clockid = 1;
     attributes.clockid = id;
   }
-  for (const unsigned cpu : cpus) {
-    const auto open = [&] {
-      return FileDescriptor(static_cast<int>(
-          ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
-    };
-    FileDescriptor event = open();
-    if (!event && errno == EINVAL && attributes.build_id != 0) {
-      attributes.build_id = 0;
-      event = open();
-    }
-    if (!event && errno == ENODEV) continue;  // the CPU is off line
-    const std::string why = event ? "" : std::strerror(errno);
-    std::unique_ptr<Ring> ring;
-    if (event) ring = std::make_unique<Ring>(std::move(event), page_bytes);
-    if (!ring || ring->mapped == MAP_FAILED) {
-      reason_ = ring ? fmt::format("no memory for its buffers: {}", std::strerror(errno)) : why;
-      rings_.clear();
-      return;
-    }
-    rings_.push_back(std::move(ring));
+  const auto open = [&] {
+    return FileDescriptor(static_cast<int>(
+        ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
+  };
+  FileDescriptor event = open();
+  if (!event && errno == EINVAL) {
+    attributes.build_id = 0;
+    event = open();
   }
+  if (!event && errno == ENODEV) return;
+  const std::string why = event ? "" : std::strerror(errno);
+  std::unique_ptr<Ring> ring;
+  if (event) ring = std::make_unique<Ring>(std::move(event), page_bytes);
+  if (ring && ring->mapped != MAP_FAILED) {
+    rings_[cpu] = std::move(ring);
+    return;
+  }
+  reason_ = ring ? fmt::format("no memory for its buffers: {}", std::strerror(errno)) : why;
+  rings_.clear();
+}
+
+void UserMemoryWatch::cpu_changed(unsigned cpu, bool online, std::uint64_t since_ticks) {
+  if (!reason_.empty()) return;
+  poll();
+  rings_.erase(cpu);
+  if (!online) return;
+  open_ring(cpu);
+  if (!rings_.contains(cpu)) return;  // it has gone again
+  ++gaps_;
+  scan_proc_again(scale_.to_ns(since_ticks));
 }
 
 void UserMemoryWatch::poll() {
@@ -303,7 +349,8 @@ void UserMemoryWatch::poll() {
                  static_cast<std::uint64_t>(now.tv_nsec);
   }
 #endif
-  for (const std::unique_ptr<Ring>& ring : rings_)
+  const std::size_t known = memory_.changes.size();
+  for (const auto& [cpu, ring] : rings_)
     ring->read([this](Bytes record, std::uint32_t type, std::uint16_t misc) {
       try {
         take_record(record, type, misc);
@@ -311,6 +358,16 @@ void UserMemoryWatch::poll() {
         ++lost_;  // shorter than this program knows them
       }
     });
+  learn(known);
+}
+
+// What was added to the changes, of all CPUs. Who ended is known to have ended when all is known that came before.
+void UserMemoryWatch::learn(std::size_t from) {
+  const auto begin = memory_.changes.begin() + static_cast<std::ptrdiff_t>(from);
+  std::ranges::stable_sort(begin, memory_.changes.end(), {}, &SpaceChange::time_ns);
+  for (auto change = begin; change != memory_.changes.end(); ++change)
+    mapped_.add(*change, change->kind == SpaceChange::Kind::mapped ? memory_.objects[change->object].path : "");
+  for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) mapped_.ended(process, time_ns);
 }
 
 // The time stands at the end of each, as asked for.
@@ -327,9 +384,20 @@ void UserMemoryWatch::take_record(Bytes record, std::uint32_t type, std::uint16_
       const auto parent = static_cast<std::int32_t>(in.u32());
       in.skip(8);
       const std::uint64_t time_ns = trace_time(in.u64());
-      if (process != parent)
-        memory_.changes.push_back(
-            {.time_ns = time_ns, .process = process, .kind = SpaceChange::Kind::forked, .parent = parent});
+      if (process == parent) break;
+      memory_.changes.push_back(
+          {.time_ns = time_ns, .process = process, .kind = SpaceChange::Kind::forked, .parent = parent});
+      ended_.erase(process);
+      break;
+    }
+    case PERF_RECORD_EXIT: {
+      const auto process = static_cast<std::int32_t>(in.u32());
+      in.skip(4);
+      const auto task = static_cast<std::int32_t>(in.u32());
+      in.skip(4);
+      if (task != process) break;
+      ended_[process] = trace_time(in.u64());
+      ended_now_.emplace_back(process, ended_[process]);
       break;
     }
     case PERF_RECORD_COMM: {
@@ -347,7 +415,7 @@ void UserMemoryWatch::take_record(Bytes record, std::uint32_t type, std::uint16_
 void UserMemoryWatch::take_mapping(Bytes record, std::uint16_t misc) {
   ByteReader in(record, kHostOrder);
   const auto process = static_cast<std::int32_t>(in.u32());
-  in.skip(4);
+  const auto task = static_cast<std::int32_t>(in.u32());
   MapsLine line;
   line.start = in.u64();
   const std::uint64_t size = in.u64();
@@ -368,12 +436,12 @@ void UserMemoryWatch::take_mapping(Bytes record, std::uint16_t misc) {
   line.path = in.c_string();
   in.seek(record.size() - 8);
   const std::uint64_t time_ns = trace_time(in.u64());
-  if (build_id.empty()) build_id = known_build_id(process, line);
-  add_mapping(process, time_ns, line, std::move(build_id));
+  if (build_id.empty()) build_id = known_build_id(task, line);
+  memory_.changes.push_back(mapping(process, time_ns, line, std::move(build_id)));
 }
 
-void UserMemoryWatch::add_mapping(std::int32_t process, std::uint64_t time_ns, const MapsLine& line,
-                                  std::string build_id) {
+SpaceChange UserMemoryWatch::mapping(std::int32_t process, std::uint64_t time_ns, const MapsLine& line,
+                                     std::string build_id) {
   const bool made = is_made(line.path);
   std::string path = made ? map_path(process) : line.path;
   if (made) build_id.clear();
@@ -383,39 +451,72 @@ void UserMemoryWatch::add_mapping(std::int32_t process, std::uint64_t time_ns, c
     const std::string symbols = path == kVdso ? vdso_symbols() : "";
     memory_.objects.push_back({std::move(path), std::move(build_id), symbols});
   }
-  memory_.changes.push_back({.time_ns = time_ns,
-                             .process = process,
-                             .kind = SpaceChange::Kind::mapped,
-                             .object = object->second,
-                             .start = line.start,
-                             .size = line.end - line.start,
-                             .file_offset = made                 ? line.start
-                                            : line.path == kVdso ? 0
-                                                                 : line.file_offset});
+  return {.time_ns = time_ns,
+          .process = process,
+          .kind = SpaceChange::Kind::mapped,
+          .object = object->second,
+          .start = line.start,
+          .size = line.end - line.start,
+          .file_offset = made                 ? line.start
+                         : line.path == kVdso ? 0
+                                              : line.file_offset};
 }
 
-// A file is read as its process sees it, while that lives.
-std::string UserMemoryWatch::known_build_id(std::int32_t process, const MapsLine& line) {
+// A file is read as the task that mapped it sees it, while that lives.
+std::string UserMemoryWatch::known_build_id(std::int32_t task, const MapsLine& line) {
   if (line.path == kVdso) return vdso_build_id();
   if (!line.path.starts_with('/') || is_made(line.path)) return {};
   const auto [known, is_new] = build_ids_.try_emplace({line.device, line.inode, line.path});
-  if (is_new) {
-    known->second = build_id_of_file(fmt::format("/proc/{}/root{}", process, line.path));
-    if (known->second.empty()) known->second = build_id_of_file(line.path);
-  }
-  return known->second;
+  if (is_new)
+    known->second = build_id_reader_.read(line.device, {fmt::format("/proc/{}/root{}", task, line.path), line.path});
+  if (!known->second) ++unanswered_;
+  return known->second.value_or("");
 }
 
-void UserMemoryWatch::scan_proc(std::uint64_t time_ns) {
-  for (const std::string& name : names_in("/proc")) {
-    std::int32_t process = 0;
-    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), process);
-    if (code != std::errc{} || end != name.data() + name.size() || scanned_.contains(process)) continue;
-    const std::string maps = try_read_file(fmt::format("/proc/{}/maps", process)).value_or("");
-    const std::vector<MapsLine> lines = code_in_maps(maps);
+void UserMemoryWatch::scan_proc() {
+  const std::size_t known = memory_.changes.size();
+  for (const std::int32_t process : processes_now()) {
+    if (scanned_.contains(process)) continue;
+    const ProcessMaps maps = maps_of(process);
+    const std::vector<MapsLine> lines = code_in_maps(maps.text);
     if (!lines.empty()) scanned_.insert(process);
-    for (const MapsLine& line : lines) add_mapping(process, time_ns, line, known_build_id(process, line));
+    for (const MapsLine& line : lines)
+      memory_.changes.push_back(mapping(process, 0, line, known_build_id(maps.task, line)));
   }
+  learn(known);
+}
+
+// What nobody told of, as of then. A process of whose files none was told runs another program.
+void UserMemoryWatch::scan_proc_again(std::uint64_t since_ns) {
+  const std::size_t known = memory_.changes.size();
+  for (const std::int32_t process : processes_now()) {
+    const ProcessMaps maps = maps_of(process);
+    const std::uint64_t time_ns = std::max(since_ns, mapped_.changed_ns(process));
+    std::vector<SpaceChange> untold;
+    bool is_another = true;
+    for (const MapsLine& line : code_in_maps(maps.text)) {
+      SpaceChange change = mapping(process, time_ns, line, known_build_id(maps.task, line));
+      const std::string& path = memory_.objects[change.object].path;
+      if (!mapped_.has(change, path))
+        untold.push_back(change);
+      else if (path.starts_with('/'))
+        is_another = false;
+    }
+    if (untold.empty()) continue;
+    if (is_another)
+      memory_.changes.push_back({.time_ns = time_ns, .process = process, .kind = SpaceChange::Kind::executed});
+    memory_.changes.insert(memory_.changes.end(), untold.begin(), untold.end());
+  }
+  learn(known);
+}
+
+std::string UserMemoryWatch::lost_text() const {
+  std::string text = lost_ == 0 ? "" : fmt::format("{} records", lost_);
+  if (gaps_ > 0)
+    text +=
+        fmt::format("{}a CPU came on line, {} times: programs that began there at once and ended soon are not known",
+                    text.empty() ? "" : "; ", gaps_);
+  return text;
 }
 
 UserMemory UserMemoryWatch::news() {
@@ -437,15 +538,37 @@ UserMemory UserMemoryWatch::news() {
 }
 
 void UserMemoryWatch::give_news(const std::function<void(UserMemory)>& taker) {
-  if (taker)
+  if (taker) {
     taker(news());
-  else
-    poll();
+    ended_.clear();
+    return;
+  }
+  poll();
+  forget_ended();
+}
+
+// And what no process maps any more.
+void UserMemoryWatch::forget_ended() {
+  constexpr std::size_t kMostChanges = 1 << 19;
+  if (memory_.changes.size() <= std::max(kMostChanges, 2 * living_changes_)) return;
+  kmt::forget_ended(memory_.changes, ended_, kMostChanges, is_process);
+  living_changes_ = memory_.changes.size();  // as good as: what is left anyway is not looked through each time
+  const std::vector<CodeObject> objects = std::exchange(memory_.objects, {});
+  objects_.clear();
+  build_ids_.clear();
+  for (SpaceChange& change : memory_.changes) {
+    if (change.kind != SpaceChange::Kind::mapped) continue;
+    const CodeObject& object = objects[change.object];
+    const auto [place, is_new] =
+        objects_.try_emplace({object.path, object.build_id}, static_cast<std::uint32_t>(memory_.objects.size()));
+    if (is_new) memory_.objects.push_back(object);
+    change.object = place->second;
+  }
 }
 
 UserMemory UserMemoryWatch::memory() {
   poll();
-  if (rings_.empty()) scan_proc(0);
+  if (rings_.empty()) scan_proc();
   for (CodeObject& object : memory_.objects) {
     if (!object.path.starts_with("/tmp/perf-")) continue;
     const FileDescriptor file = open_regular(object.path);

@@ -8,14 +8,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/byte_reader.hpp"
+#include "capture/sideband/build_id_reader.hpp"
+#include "capture/sideband/mapped_code.hpp"
 #include "trace/clock_scale.hpp"
 #include "trace/user_memory.hpp"
 
@@ -33,12 +37,23 @@ struct MapsLine {
 // Those lines of the text; what is no such line is passed over.
 std::vector<MapsLine> code_in_maps(std::string_view text);
 
+// The text of /proc/PID/maps. Where the first thread has ended that is empty while others run: it is another one's
+// then.
+struct ProcessMaps {
+  std::string text;
+  std::int32_t task = 0;
+};
+ProcessMaps maps_of(std::int32_t process);
+
 // The build-id of an ELF file, in hex; empty where it has none or is no such file.
 std::string build_id_of_file(const std::string& path);
 
 // Symbols of the vDSO of this program, which is that of all of its word size: CodeObject::symbols.
 std::string vdso_symbols();
 std::string vdso_build_id();
+
+// The note `unanswered_build_ids` of so many mappings.
+std::string unanswered_text(std::uint64_t mappings);
 
 class UserMemoryWatch {
  public:
@@ -51,37 +66,56 @@ class UserMemoryWatch {
 
   // Takes what the kernel has told; several times a second, since its buffers are small.
   void poll();
+  // To be called at once: the kernel ends the events of a CPU that goes off line. Of one that has come on line, after
+  // `since_ticks` of the trace's clock, there are none before this; what began there meanwhile and still runs is read
+  // from /proc.
+  void cpu_changed(unsigned cpu, bool online, std::uint64_t since_ticks);
   // What it has not given yet: who asks keeps the changes. Programs, processes and build-ids stay known here.
   UserMemory news();
-  // The same to who takes it; where nobody does, the news are kept.
+  // The same to who takes it; where nobody does, the news are kept, but for those of half a million that are of
+  // processes which ended longest ago.
   void give_news(const std::function<void(UserMemory)>& taker);
   // All that news() has not given; with it the symbols of made code that /tmp/perf-PID.map tells now.
   UserMemory memory();
 
+  std::uint64_t ring_bytes() const;  // kernel memory of its buffers
   const std::string& reason() const { return reason_; }
-  std::uint64_t lost() const { return lost_; }  // records
+  std::string lost_text() const;                              // the note `lost_mappings`; empty: nothing is missing
+  std::uint64_t unanswered() const { return unanswered_; }    // mappings whose file did not answer with its build-id
+  pid_t thread() const { return build_id_reader_.thread(); }  // that reads files
 
  private:
   struct Ring;
 
-  void open_rings(const std::vector<unsigned>& cpus);
-  void scan_proc(std::uint64_t time_ns);
+  void open_ring(unsigned cpu);
+  void scan_proc();
+  void scan_proc_again(std::uint64_t since_ns);
+  void learn(std::size_t from);
   void take_record(Bytes record, std::uint32_t type, std::uint16_t misc);
   void take_mapping(Bytes record, std::uint16_t misc);
-  void add_mapping(std::int32_t process, std::uint64_t time_ns, const MapsLine& line, std::string build_id);
+  void forget_ended();
+  SpaceChange mapping(std::int32_t process, std::uint64_t time_ns, const MapsLine& line, std::string build_id);
   std::uint64_t trace_time(std::uint64_t perf_ns) const { return perf_ns + offset_ns_; }
-  std::string known_build_id(std::int32_t process, const MapsLine& line);
+  std::string known_build_id(std::int32_t task, const MapsLine& line);
 
   std::string clock_;
   ClockScale scale_;
-  std::uint64_t offset_ns_ = 0;  // from the events' clock to the trace's; wraps around
-  std::vector<std::unique_ptr<Ring>> rings_;
+  std::uint64_t offset_ns_ = 0;                      // from the events' clock to the trace's; wraps around
+  std::map<unsigned, std::unique_ptr<Ring>> rings_;  // by CPU
   std::string reason_;
-  std::uint64_t lost_ = 0;
-  UserMemory memory_;  // the changes those that were not given away
+  std::uint64_t lost_ = 0;  // records
+  std::uint64_t gaps_ = 0;  // times in which a CPU was on line and told nothing
+  std::uint64_t unanswered_ = 0;
+  UserMemory memory_;                                              // the changes those that were not given away
+  std::size_t living_changes_ = 0;                                 // that were left when ended processes were forgotten
+  std::unordered_map<std::int32_t, std::uint64_t> ended_;          // processes, since when
+  std::vector<std::pair<std::int32_t, std::uint64_t>> ended_now_;  // likewise, since mapped_ was told
+  MappedCode mapped_;
   std::set<std::int32_t> scanned_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;                    // by path and build-id
-  std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::string> build_ids_;  // by device, inode and path
+  BuildIdReader build_id_reader_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // by path and build-id
+  // By device, inode and path; nothing: there was no answer.
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::optional<std::string>> build_ids_;
 };
 
 }  // namespace kmt

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/sideband/mapped_code.hpp"
+
+#include <functional>
+#include <iterator>
+#include <utility>
+
+namespace kmt {
+
+MappedCode::Mapping MappedCode::told(const SpaceChange& mapping, std::string_view path) {
+  return {mapping.size, mapping.file_offset, std::hash<std::string_view>{}(path)};
+}
+
+void MappedCode::add(const SpaceChange& change, std::string_view path) {
+  switch (change.kind) {
+    case SpaceChange::Kind::forked: {
+      Space space;
+      if (const auto parent = spaces_.find(change.parent); parent != spaces_.end()) space = parent->second;
+      spaces_[change.process] = std::move(space);
+      break;
+    }
+    case SpaceChange::Kind::executed: spaces_[change.process] = {}; break;
+    case SpaceChange::Kind::mapped: {
+      auto& mappings = spaces_[change.process].mappings;
+      // What lay there is gone.
+      auto at = mappings.upper_bound(change.start);
+      if (at != mappings.begin() && change.start - std::prev(at)->first < std::prev(at)->second.size) --at;
+      while (at != mappings.end() && (at->first < change.start || at->first - change.start < change.size))
+        at = mappings.erase(at);
+      mappings[change.start] = told(change, path);
+      break;
+    }
+  }
+  spaces_[change.process].changed_ns = change.time_ns;
+}
+
+void MappedCode::ended(std::int32_t process, std::uint64_t time_ns) {
+  const auto space = spaces_.find(process);
+  if (space != spaces_.end() && space->second.changed_ns <= time_ns) spaces_.erase(space);
+}
+
+bool MappedCode::has(const SpaceChange& mapping, std::string_view path) const {
+  const auto space = spaces_.find(mapping.process);
+  if (space == spaces_.end()) return false;
+  const auto known = space->second.mappings.find(mapping.start);
+  return known != space->second.mappings.end() && known->second == told(mapping, path);
+}
+
+std::uint64_t MappedCode::changed_ns(std::int32_t process) const {
+  const auto space = spaces_.find(process);
+  return space == spaces_.end() ? 0 : space->second.changed_ns;
+}
+
+}  // namespace kmt

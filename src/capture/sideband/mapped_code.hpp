@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What code lies in the memory of each process now, as far as it was told: who reads /proc again finds by it what was
+// not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "trace/user_memory.hpp"
+
+namespace kmt {
+
+class MappedCode {
+ public:
+  // In the order of time. `path` is that of a mapping's object.
+  void add(const SpaceChange& change, std::string_view path);
+  void ended(std::int32_t process, std::uint64_t time_ns);
+
+  // Whether the mapping was told of, whenever.
+  bool has(const SpaceChange& mapping, std::string_view path) const;
+  std::uint64_t changed_ns(std::int32_t process) const;  // when something was told of it last; 0: never
+
+ private:
+  struct Mapping {
+    std::uint64_t size;
+    std::uint64_t file_offset;
+    std::size_t path_hash;
+    bool operator==(const Mapping&) const = default;
+  };
+  struct Space {
+    std::uint64_t changed_ns = 0;
+    std::map<std::uint64_t, Mapping> mappings;  // by start
+  };
+
+  static Mapping told(const SpaceChange& mapping, std::string_view path);
+
+  std::unordered_map<std::int32_t, Space> spaces_;
+};
+
+}  // namespace kmt

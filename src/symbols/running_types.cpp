@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/running_types.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "symbols/btf.hpp"
+#include "symbols/elf_symbols.hpp"
+
+namespace kmt {
+
+namespace {
+
+Bytes bytes_of(const Btf& btf) {
+  std::uint32_t size = 0;
+  const void* const data = btf__raw_data(btf.handle(), &size);
+  return {static_cast<const std::uint8_t*>(data), data != nullptr ? size : 0};
+}
+
+// Empty: it has none, as BTF alone.
+std::string build_id_of(const std::string& file) {
+  try {
+    return ElfSymbols(open_file(file, O_RDONLY), file).build_id();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+Error of_another_kernel(const std::string& file) {
+  Error error("These are not the types of the kernel that runs here, of which calls are to be recorded");
+  error.at({file, {}, {}});
+  return error;
+}
+
+}  // namespace
+
+std::optional<bool> is_of_kernel(const std::string& file, const std::string& build_id) {
+  const std::string own = build_id_of(file);
+  if (own.empty() || build_id.empty()) return std::nullopt;
+  return own == build_id;
+}
+
+bool check_running_types(const std::string& file, const std::string& build_id, const std::string& folder) {
+  const Btf named(file);
+  const std::string own = folder + "/vmlinux";
+  if (::access(own.c_str(), R_OK) == 0) {
+    const Btf running(own);
+    if (std::ranges::equal(bytes_of(named), bytes_of(running))) return true;
+    throw of_another_kernel(file).hint("Leave --btf out: this kernel describes its types itself (" + own + ")");
+  }
+  const std::string other = build_id_of(file);
+  if (build_id.empty() || other.empty()) return false;
+  if (other == build_id) return true;
+  throw of_another_kernel(file).hint("It has build-id " + other + ", the kernel " + build_id +
+                                     ". Without --btf arguments and results are shown as numbers");
+}
+
+}  // namespace kmt

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/stack_arguments.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint32_t kWord = 8;
+
+// In bytes: psabi of x86-64, behind the return address; AAPCS64; the s390x ELF ABI, behind the area for saved
+// registers.
+std::optional<std::uint32_t> first_offset(std::string_view machine) {
+  if (machine == "x86_64") return 8;
+  if (machine == "aarch64") return 0;
+  if (machine == "s390x") return 160;
+  return std::nullopt;
+}
+
+}  // namespace
+
+unsigned argument_registers(std::string_view machine) {
+  if (machine == "x86_64") return 6;
+  if (machine == "s390x") return 5;
+  if (machine == "aarch64" || machine == "riscv64" || machine == "ppc64le") return 8;
+  if (machine.starts_with("armv")) return 4;
+  return machine.size() == 4 && machine.starts_with('i') && machine.ends_with("86") ? 3 : 0;  // -mregparm=3
+}
+
+std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, const CallAbi& abi,
+                                             std::size_t parameter) {
+  const std::optional<std::uint32_t> first = first_offset(abi.arch);
+  if (!first || parameter >= signature.parameters.size()) return std::nullopt;
+  const bool x86 = abi.arch == "x86_64";
+  const unsigned registers = argument_registers(abi.arch);
+  unsigned used = 0;
+  std::uint32_t words_before = 0;  // on the stack
+  for (std::size_t i = 0; i <= parameter; ++i) {
+    const ValueType& type = signature.parameters[i].type;
+    if (type.kind == ValueKind::unknown) return std::nullopt;
+    const bool is_structure = type.kind == ValueKind::structure;
+    const std::uint32_t bytes = type.kind == ValueKind::string ? kWord : type.bytes;
+    std::uint32_t words = (bytes + kWord - 1) / kWord;
+    const bool by_reference = is_structure && ((abi.arch == "aarch64" && words > 2) ||
+                                               (abi.arch == "s390x" && (bytes > kWord || (bytes & (bytes - 1)) != 0)));
+    if (by_reference) words = 1;
+    const bool in_memory = x86 && is_structure && words > 2;
+    if (!in_memory && used + words <= registers) {
+      used += words;
+      continue;
+    }
+    if (!is_structure && words > 1) return std::nullopt;  // aligned to more than a word
+    if (!x86) used = registers;                           // what comes behind is on the stack, too
+    if (i == parameter && !is_structure)
+      return *first + kWord * words_before + (abi.byte_order == ByteOrder::big ? kWord - bytes : 0);
+    words_before += words;
+  }
+  return std::nullopt;
+}
+
+}  // namespace kmt

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What was told of the code in processes' memory, which tells what reading /proc again adds.
+#include <gtest/gtest.h>
+
+#include "capture/sideband/mapped_code.hpp"
+
+namespace kmt {
+namespace {
+
+using Kind = SpaceChange::Kind;
+
+SpaceChange mapped(std::uint64_t time_ns, std::int32_t process, std::uint64_t start, std::uint64_t size = 0x1000) {
+  return {.time_ns = time_ns, .process = process, .kind = Kind::mapped, .start = start, .size = size};
+}
+
+TEST(MappedCode, IsWhatWasToldLast) {
+  MappedCode code;
+  code.add(mapped(10, 7, 0x1000), "/bin/a");
+  EXPECT_TRUE(code.has(mapped(0, 7, 0x1000), "/bin/a"));
+  EXPECT_FALSE(code.has(mapped(0, 7, 0x1000), "/bin/b"));
+  EXPECT_FALSE(code.has(mapped(0, 7, 0x1000, 0x2000), "/bin/a"));
+  EXPECT_FALSE(code.has(mapped(0, 8, 0x1000), "/bin/a"));
+  EXPECT_EQ(code.changed_ns(7), 10u);
+  EXPECT_EQ(code.changed_ns(8), 0u);
+}
+
+TEST(MappedCode, GoesWhereAnotherIsMapped) {
+  MappedCode code;
+  for (const std::uint64_t start : {0x1000u, 0x3000u, 0x5000u, 0x8000u}) code.add(mapped(10, 7, start), "/bin/a");
+  code.add(mapped(20, 7, 0x3800, 0x2000), "/bin/b");
+  EXPECT_TRUE(code.has(mapped(0, 7, 0x1000), "/bin/a"));
+  EXPECT_FALSE(code.has(mapped(0, 7, 0x3000), "/bin/a"));
+  EXPECT_FALSE(code.has(mapped(0, 7, 0x5000), "/bin/a"));
+  EXPECT_TRUE(code.has(mapped(0, 7, 0x8000), "/bin/a"));
+  EXPECT_TRUE(code.has(mapped(0, 7, 0x3800, 0x2000), "/bin/b"));
+}
+
+TEST(MappedCode, IsInheritedLostAndEnds) {
+  MappedCode code;
+  code.add(mapped(10, 7, 0x1000), "/bin/a");
+  code.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");
+  EXPECT_TRUE(code.has(mapped(0, 8, 0x1000), "/bin/a"));
+  EXPECT_EQ(code.changed_ns(8), 20u);
+  code.add({.time_ns = 30, .process = 7, .kind = Kind::executed}, "");
+  EXPECT_FALSE(code.has(mapped(0, 7, 0x1000), "/bin/a"));
+  code.ended(8, 15);
+  EXPECT_TRUE(code.has(mapped(0, 8, 0x1000), "/bin/a")) << "who had its id before ended";
+  code.ended(8, 40);
+  EXPECT_FALSE(code.has(mapped(0, 8, 0x1000), "/bin/a"));
+  EXPECT_EQ(code.changed_ns(8), 0u);
+}
+
+}  // namespace
+}  // namespace kmt
