@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/missed_log.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostStretches = 4096;  // from then on the last one of a function becomes longer
+constexpr std::size_t kMostStretches = 4096;
+constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
 
 }  // namespace
 
@@ -16,23 +17,38 @@ void MissedLog::begin(std::uint64_t now_ns, MissedCounts counts) {
   last_ = std::move(counts);
 }
 
-void MissedLog::note(std::uint64_t now_ns, const MissedCounts& counts) {
+void MissedLog::note(std::uint64_t asked_ns, std::uint64_t told_ns, const MissedCounts& counts) {
   for (const auto& [function, count] : counts) {
     std::uint64_t& before = last_[function];
     if (count <= before) continue;
     const std::uint64_t more = count - before;
     before = count;
     total_ += more;
-    const auto same = std::find_if(stretches_.rbegin(), stretches_.rend(),
-                                   [&name = function](const MissedEvents& one) { return one.function == name; });
-    if (stretches_.size() >= kMostStretches && same != stretches_.rend()) {
-      same->to_ns = now_ns;
-      same->count += more;
-    } else {
-      stretches_.push_back({last_ns_, now_ns, more, function});
-    }
+    stretches_.push_back({last_ns_, told_ns, more, function});
   }
-  last_ns_ = now_ns;
+  if (stretches_.size() > kMostStretches) join_stretches();
+  last_ns_ = asked_ns;
+}
+
+void MissedLog::join_stretches() {
+  for (join_up_to_longest(); stretches_.size() > kMostStretches / 2 && longest_ns_ < kForEver; join_up_to_longest())
+    longest_ns_ *= 2;
+}
+
+void MissedLog::join_up_to_longest() {
+  std::map<std::string, std::size_t> last;  // of each function, in what is joined
+  std::vector<MissedEvents> joined;
+  for (MissedEvents& one : stretches_) {
+    const auto [before, is_first] = last.try_emplace(one.function, joined.size());
+    if (!is_first && one.to_ns - joined[before->second].from_ns <= longest_ns_) {
+      joined[before->second].to_ns = one.to_ns;
+      joined[before->second].count += one.count;
+      continue;
+    }
+    before->second = joined.size();
+    joined.push_back(std::move(one));
+  }
+  stretches_ = std::move(joined);
 }
 
 MissedCounts MissedLog::by_function() const {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/pipeline.hpp"
+#include "cli/call_result.hpp"
 #include "cli/calls_alongside.hpp"
 #include "cli/reading.hpp"
 
@@ -146,7 +147,10 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
     if (learns) caches.push_back(&analyses.back()->cache_names());
   }
   std::optional<CallsAlongside> alongside;
-  if (calls != nullptr && calls->wanted) alongside.emplace(trace, calls->request, options.btf);
+  if (calls != nullptr && calls->wanted) {
+    if (!options.btf_is_checked) say_whose_types(options.btf, trace.info());
+    alongside.emplace(trace, calls->request, options.btf);
+  }
   bool complete = trace.read_ahead(caches);
   if (complete) {
     WatchedSource watched(alongside ? *alongside : trace.source(), options.trace.progress);

@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/call_result.hpp"
 
+#include <cstdio>
+#include <optional>
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "symbols/running_types.hpp"
+
 namespace kmt {
+
+void say_whose_types(const std::string& file, const TraceInfo& info) {
+  if (file.empty()) return;
+  const auto build_id = info.notes.find("kernel_build_id");
+  const std::optional<bool> same = is_of_kernel(file, build_id != info.notes.end() ? build_id->second : "");
+  if (!same)
+    fmt::print(stderr, "note: nothing here tells whether the types in {} are those of the kernel that was traced{}\n",
+               printable(file), info.kernel.empty() ? "" : ", " + printable(info.kernel));
+  else if (!*same)
+    fmt::print(stderr, "warning: the types in {} are of another kernel than the one that was traced\n",
+               printable(file));
+}
 
 CallGraphResult take_calls(CallGraph& graph, const OpenedTrace& trace, const CallTypeSource& types) {
   CallGraphResult result = graph.take();

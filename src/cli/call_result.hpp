@@ -2,11 +2,17 @@
 // A result about a trace's calls, with what the graph of them does not know itself.
 #pragma once
 
+#include <string>
+
 #include "analysis/call_graph.hpp"
 #include "cli/analyse.hpp"
 #include "symbols/call_type_source.hpp"
 
 namespace kmt {
+
+// Other types than the traced kernel's own make other arguments of the same registers: says so, or that nothing tells.
+// Of no `file` nothing.
+void say_whose_types(const std::string& file, const TraceInfo& info);
 
 // After the end of the trace, once: what names and types lack, and which functions were refused or not called.
 CallGraphResult take_calls(CallGraph& graph, const OpenedTrace& trace, const CallTypeSource& types);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-// They need neither the kernel nor another program.
+// They need neither the kernel nor another program. Others that read files call confine_reading() for these alone.
 constexpr std::array<std::string_view, 11> kOffline = {"check",      "report", "pages",   "leaks",  "timeline", "diff",
                                                        "flamegraph", "export", "convert", "repair", "simulate"};
 
@@ -29,7 +30,11 @@ std::vector<std::string> outputs_of(const CLI::App& command) {
       for (const std::string& value : option->results()) outputs.push_back(value);
   };
   std::ranges::for_each(kOutputs, add);
-  if (command.get_name() == "repair") add("FILE");  // in its place
+  if (command.get_name() == "repair" && outputs.empty()) {  // in its place, which a link may name
+    std::error_code code;
+    for (const std::string& file : command.get_option("FILE")->results())
+      outputs.push_back(std::filesystem::weakly_canonical(file, code));
+  }
   return outputs;
 }
 
@@ -37,6 +42,12 @@ std::vector<std::string> outputs_of(const CLI::App& command) {
 bool goes_to_a_server(const CLI::App& command) {
   const CLI::Option* const to = command.get_option_no_throw("--to");
   return to != nullptr && to->count() > 0 && to->as<std::string>() == "clickhouse";
+}
+
+// By another program, which needs a network and a cache of its own.
+bool fetches_debug_info(const CLI::App& command) {
+  const CLI::Option* const fetches = command.get_option_no_throw("--debuginfod");
+  return fetches != nullptr && fetches->count() > 0;
 }
 
 bool is_offline(const CLI::App& command) { return std::ranges::find(kOffline, command.get_name()) != kOffline.end(); }
@@ -58,6 +69,12 @@ std::vector<unsigned> all_of(const Lists&... lists) {
 
 }  // namespace
 
+void confine_reading(std::vector<std::string> outputs) {
+  std::erase(outputs, "");
+  keep_capabilities(all_of(kReading));
+  confine(outputs, Network::none);
+}
+
 void keep_watching() {
   // Before Linux 5.8 they were one with what opening needs.
   if (knows_capability(CAP_PERFMON) && knows_capability(CAP_BPF)) keep_capabilities(all_of(kReading, kWatching));
@@ -67,7 +84,7 @@ void confine_commands(CLI::App& app) {
   app.parse_complete_callback([&app] {
     for (const CLI::App* const command : app.get_subcommands()) {
       keep_capabilities(is_offline(*command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
-      if (is_offline(*command))
+      if (is_offline(*command) && !fetches_debug_info(*command))
         confine(outputs_of(*command), goes_to_a_server(*command) ? Network::as_before : Network::none);
     }
   });

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/given_symbols.hpp"
 #include "cli/reading.hpp"
 #include "cli/trace_options.hpp"
 #include "formats/ctf/records.hpp"
@@ -31,6 +32,7 @@ struct Options {
   unsigned version = 7;
   bool anonymise = false;
   std::string key_file;
+  std::string kallsyms;
 
   bool from_standard_input() const { return input == "-"; }
   std::string input_name() const { return from_standard_input() ? standard_input().path : printable(input); }
@@ -51,7 +53,8 @@ become records of today's kmem events.
 
 What --anonymise writes can be given away: names of tasks, programs, cgroups and the host are replaced, addresses of
 memory too, and code lies where it lies in no machine. Reports are the same but for these names. Functions, slab caches
-and sizes stay. What may tell more, as arguments of calls, becomes blank, and is named.
+and sizes stay; of a perf.data, which holds no names of functions, they are those of --kallsyms or of the running kernel,
+if it is the trace's, or else are lost. What may tell more, as arguments of calls, becomes blank, and is named.
 
 Exit status:
   0  converted
@@ -128,12 +131,21 @@ void read_input(const Options& options, RecordSink& sink, Findings& findings) {
     read_records(options.input, opening, sink, findings);
 }
 
+void read_with_symbols(const Options& options, RecordSink& sink, Findings& findings) {
+  KernelSymbolFiles files;
+  files.kallsyms = options.kallsyms;
+  GivenSymbols with_symbols(files, options.input_name(), sink);
+  read_input(options, with_symbols, findings);
+}
+
 template <typename Writer>
 void write_records(const Options& options, Writer&& writer, Findings& findings) {
   if (options.anonymise) {
     RecordAnonymiser anonymiser(key_for(options), writer);
-    read_input(options, anonymiser, findings);
+    read_with_symbols(options, anonymiser, findings);
     print_left_out(options, anonymiser.left_out());
+  } else if (!options.kallsyms.empty()) {
+    read_with_symbols(options, writer, findings);
   } else {
     read_input(options, writer, findings);
   }
@@ -183,6 +195,13 @@ CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
                    "Derive what replaces them from this file: traces anonymised with the same can be compared")
       ->type_name("FILE")
       ->needs(anonymise);
+  command
+      ->add_option(
+          "--kallsyms", options->kallsyms,
+          "Write the kernel's symbols into the output, from FILE, a copy of /proc/kallsyms\nFor traces that "
+          "hold none, as perf.data. With --anonymise they are by default the running kernel's, if its build-id "
+          "is the trace's: when code has been moved, functions cannot be named any more.")
+      ->option_text("FILE");
   command->footer(kFooter);
   command->callback(
       [options, &exit_code] { exit_code = static_cast<int>(convert(*options) ? ExitCode::found : ExitCode::good); });

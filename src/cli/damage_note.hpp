@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "results/report.hpp"
 #include "trace/imperfections.hpp"
 
 namespace kmt {
@@ -12,5 +13,8 @@ namespace kmt {
 void say_damage(const Findings& findings);
 // Of a result, "export", that Ctrl+C made one of a part.
 void say_interrupted(std::string_view result);
+
+// Where the keys ask for cgroups and no row is of another than the root.
+void say_lack_of_cgroups(const ReportResult& result);
 
 }  // namespace kmt

@@ -16,6 +16,7 @@
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/snapshot_files.hpp"
+#include "cli/tree_option.hpp"
 #include "views/json_diff.hpp"
 #include "views/json_snapshot.hpp"
 #include "views/text_diff.hpp"
@@ -31,6 +32,7 @@ struct Options {
   std::string a;
   std::string b;
   std::string by;
+  bool tree = false;
   std::string sort;
   std::string columns;
   std::string per;
@@ -126,6 +128,7 @@ int run_diff(const Options& options) {
   ReportRequest request;
   request.filter = filter_of(options.filter);
   if (!options.by.empty()) request.by = parse_group_keys(options.by);
+  set_tree(request, options.tree);
   DiffOptions view = options.view;
   if (!options.sort.empty()) view.sort = &diff_column(options.sort);
   if (!options.columns.empty())
@@ -164,6 +167,7 @@ CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
                    "Compare groups by KEYS, of which several nest: cache,call-site (default: call-site)\n"
                    "`kmemtrace report --help` lists them.")
       ->option_text("KEYS");
+  add_tree_option(*command, options->tree);
   command
       ->add_option("--sort", options->sort,
                    "Order groups by the change of COLUMN, largest first (default: allocated)\nThe columns:" +
@@ -194,6 +198,7 @@ CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
       ->check(count_range());
   add_limit_option(*command, options->view.limit, "groups in each table");
   add_filter_options(*command, options->filter);
+  add_name_options(*command, options->analyse.symbols);
   add_trace_options(*command, options->analyse.trace);
   add_threads_option(*command, options->analyse.threads);
   add_result_options(*command, options->result, "kmemtrace.diff/1", "plain digits, full names and every usual column");

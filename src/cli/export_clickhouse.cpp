@@ -50,9 +50,19 @@ std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
       "Say it with --recorded-at TIME: --recorded-at $(date -u -r FILE +%FT%TZ) takes the time of the file");
 }
 
+// What machines are called that nobody named (CONFIG_DEFAULT_HOSTNAME, and installers'): many are.
+bool is_nobodys_name(std::string_view host) {
+  return host.empty() || host == "(none)" || host == "localhost" || host == "localhost.localdomain";
+}
+
 std::string host(const ClickHouseOptions& options, const TraceInfo& info) {
   if (!options.host.empty()) return printable(options.host);
-  if (const auto note = info.notes.find("host"); note != info.notes.end()) return printable(note->second);
+  if (const auto note = info.notes.find("host"); note != info.notes.end()) {
+    if (!is_nobodys_name(note->second)) return printable(note->second);
+    throw Error(
+        fmt::format("{} is of a host without a name: it says \"{}\"", printable(info.path), printable(note->second)))
+        .hint("All hosts without one would be the same. Name it with --host NAME, /etc/machine-id has one of its own");
+  }
   throw Error(fmt::format("{} does not say which host it is of", printable(info.path))).hint("Say it with --host NAME");
 }
 
@@ -80,7 +90,8 @@ void add_clickhouse_options(CLI::App& command, ClickHouseOptions& options) {
   command
       .add_option("--recorded-at", options.recorded_at,
                   "When recording began, UTC (default: what the trace says)\nOf clickhouse: "
-                  "2026-11-21T12:13:14Z. A .kmt and a perf.data say it, a trace.dat does not.")
+                  "2026-11-21T12:13:14Z. A .kmt says it, a perf.data of `perf record -k CLOCK` too, a trace.dat "
+                  "does not.")
       ->option_text("TIME");
   command
       .add_option("--retry", options.retry,

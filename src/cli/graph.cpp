@@ -5,23 +5,28 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "analysis/call_graph.hpp"
 #include "analysis/event_stream.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "capture/sideband/build_ids.hpp"
 #include "cli/analyse.hpp"
 #include "cli/call_result.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/confined.hpp"
 #include "cli/graph_record.hpp"
 #include "cli/html.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
+#include "cli/reading.hpp"
 #include "cli/result_file.hpp"
 #include "cli/suggest.hpp"
 #include "symbols/call_type_source.hpp"
+#include "symbols/running_types.hpp"
 #include "views/json_graph.hpp"
 #include "views/text_graph.hpp"
 
@@ -76,13 +81,13 @@ allocated inside it, by the same task, with all that it called, and what of it w
 
 Slabs are made of pages, so their bytes are never to be added. Between ==========> and <========== an interrupt ran on top:
 what it allocates is no part of the call, its time is. "events were lost": while the call ran, so more may have been
-allocated in it.
+allocated in it; "calls may have been missed": likewise, but it is not known of which task.
 
 With --args and --ret the trace's types (or --btf) say what the numbers are: integers in decimal, those that may be
 addresses in hex, file modes in octal, flags and errors with their names, structures that are passed in registers by
-their members, "?" what is not known, "..." arguments in no register. An error is a result from -4095 to -1 of a signed
-integer, a pointer or an unsigned long, or the flags of a page fault that failed. A string ends at its NUL, or where a
-count behind it says, or where it was cut ("abc"…):
+their members, "?" what is not known, (on the stack, not recorded) an argument in no register. An error is a result from
+-4095 to -1 of a signed integer, a pointer or an unsigned long, or the flags of a page fault that failed. A string ends at
+its NUL, or where a count behind it says, or where it was cut ("abc"…):
 
   1)   1.204 us    |  vfs_read(file=0xffff888103a5c000, buf=0x7f12a4c01000, count=4096, pos=0x0) = -11 (EAGAIN);
 
@@ -120,7 +125,9 @@ Shown shown_of(const Options& options, bool is_recorded) {
   request.limit = options.limit;
   for (const std::string& condition : options.where) request.where.push_back(parse_call_condition(condition));
   request.errors_only = options.errors_only;
-  request.arguments = options.arguments || !options.recording.shown.empty();
+  // Who asks for calls with certain arguments wants to see them.
+  request.arguments = options.arguments || !options.recording.shown.empty() ||
+                      !std::ranges::all_of(request.where, &CallCondition::of_result);
   GraphOptions& view = shown.view;
   view.sort = &column_named(pointers_to(graph_function_columns()), options.sort);
   view.top = options.top;
@@ -148,13 +155,15 @@ void say_unmatched(const std::vector<std::string>& functions, const std::vector<
   }
 }
 
-CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, CallGraphRequest wanted) {
+CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, CallGraphRequest wanted,
+                         bool is_recorded) {
   ReportRequest request;  // all events: what one task frees another allocated
   AnalyseOptions analyse;
   analyse.trace = trace_options;
   analyse.symbols = options.symbols;
   analyse.trace.call_records = wanted.arguments || !wanted.where.empty();
   OpenedTrace trace(analyse, {&request, 1});
+  if (!is_recorded) say_whose_types(options.btf, trace.info());
   const CallTypeSource types(trace.info(), options.btf);
   wanted.signatures = types.signatures();
   CallGraph graph(trace.info(), trace.names(), std::move(wanted));
@@ -175,10 +184,18 @@ void try_to_write(const std::string& path) {
 int graph(const Options& options) {
   const bool is_recorded = name_functions(options.words, asks_for_recording(options.recording));
   const Shown shown = shown_of(options, is_recorded);  // what is wrong there is said before anything is recorded
+  if (!is_recorded && options.words.empty() && default_trace() == "trace.kmt" && ::access("trace.kmt", F_OK) != 0)
+    throw Error("Nothing to show: neither a function nor a trace is named, and there is no trace.kmt here")
+        .hint(
+            "kmemtrace graph FUNCTION… -- COMMAND records calls and shows them, kmemtrace graph FILE shows a trace; "
+            "see --help");
   TraceOptions trace = options.trace;
   trace.files = options.words;
   std::optional<CallTrace> recorded;
   if (is_recorded) {
+    if (!options.btf.empty() && !check_running_types(options.btf, kernel_build_id()))
+      fmt::print(stderr, "note: nothing here tells whether the types in {} are this kernel's\n",
+                 printable(options.btf));
     if (!options.html.empty()) try_to_write(options.html);
     CallRecordOptions recording = options.recording;
     recording.functions = split_commas(options.words);
@@ -195,15 +212,18 @@ int graph(const Options& options) {
     }
     recording.progress = trace.progress;
     trace.files = {recorded.emplace(recording).path()};
+  } else {
+    confine_reading({options.html});
   }
   if (!options.html.empty()) {
     AnalyseOptions analyse;
     analyse.trace = trace;
     analyse.symbols = options.symbols;
     analyse.btf = options.btf;
+    analyse.btf_is_checked = is_recorded;
     return write_html(options.html, {trace.files}, analyse, {}, {}, &shown.request) ? 0 : kInterruptedExitCode;
   }
-  CallGraphResult result = graph_of(options, trace, shown.request);
+  CallGraphResult result = graph_of(options, trace, shown.request, is_recorded);
   if (recorded && !recorded->is_kept()) result.trace.path = "(not kept: -o keeps it)";
   print_result(options.result.json ? json_graph(result, shown.view)
                                    : text_graph(result, shown.view, stdout_style(options.result.style)));
@@ -270,7 +290,7 @@ CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std
       ->add_option(
           "--btf", options->btf,
           "Take types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nFor traces that hold "
-          "none. It has to be of the very kernel that was traced.")
+          "none. It has to be of the very kernel that was traced: where calls are recorded another one's is refused.")
       ->option_text("FILE");
   command
       ->add_option("--sort", options->sort,

@@ -71,6 +71,7 @@ RecordOptions record_options(const CallRecordOptions& options, const std::string
   record.pids = options.pids;
   record.cgroup = options.cgroup;
   record.duration = options.duration;
+  record.buffer = options.buffer_size;
   record.command = options.command;
   record.only_command = !options.command.empty() && !options.all && options.pids.empty() && options.cgroup.empty();
   record.no_progress = !options.progress;
@@ -173,21 +174,26 @@ std::string recorded_count(const std::vector<TracedFunction>& functions, const K
 
 Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms) {
   const bool is_glob = has_wildcards(pattern);
+  const std::string name = parse_function_pattern(pattern).name;
   Error error(
       fmt::format("This kernel can trace no function {} \"{}\"", is_glob ? "like" : "called", printable(pattern)));
-  if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == pattern; }).rest.empty())
+  if (const std::vector<std::string> modules = modules_with(traceable, name); !modules.empty())
+    return error.hint(fmt::format(
+        "There is one in {}", modules.front().empty() ? "the kernel itself: name it alone"
+                                                      : fmt::format("{0}: {0}:{1}", modules.front(), printable(name))));
+  if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == name; }).rest.empty())
     return error.hint("It is in the kernel, but tracing of it is not allowed (notrace)");
   const std::vector<std::string> names = names_of_traceable(traceable);
   std::string twins;
-  for (const std::string& name : names)
-    if (!is_glob && name.starts_with(pattern + '.'))
-      twins += fmt::format("{}{}", twins.empty() ? "" : ", ", printable(name));
+  for (const std::string& other : names)
+    if (!is_glob && other.starts_with(name + '.'))
+      twins += fmt::format("{}{}", twins.empty() ? "" : ", ", printable(other));
   if (!twins.empty())
     return error.hint(
         fmt::format("The compiler has made {} of it: name that. What it changed so has other arguments, "
                     "of which the types are not known, and calls that it has inlined are not seen",
                     twins));
-  const std::string nearest = nearest_name(pattern, names);
+  const std::string nearest = nearest_name(name, names);
   return error.hint(
       fmt::format("{}Functions that the compiler has inlined cannot be traced, and those of a module only "
                   "when it is loaded; available_filter_functions of tracefs lists all that can",
@@ -234,6 +240,12 @@ void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
       ->type_name("T");
   command
       .add_option(
+          "--buffer-size", options.buffer_size,
+          "Ring buffer of SIZE for each CPU: 512k, 64M (default: as for record)\nWith a tiny one, 8k, events are "
+          "lost, and how calls that are touched by that are marked is seen.")
+      ->type_name("SIZE");
+  command
+      .add_option(
           "--show", options.shown,
           "Record a value that lies behind an argument, and show it: 'file->f_path.dentry->d_name.name'\n"
           "The name of an argument, then ->member, .member and [number]; of each function that has such an "
@@ -260,6 +272,7 @@ std::string asks_for_recording(const CallRecordOptions& options) {
   if (options.all) return "-a";
   if (!options.cgroup.empty()) return "--cgroup";
   if (!options.duration.empty()) return "-d";
+  if (!options.buffer_size.empty()) return "--buffer-size";
   if (!options.shown.empty()) return "--show";
   if (!options.allocations) return "--no-allocs";
   return options.backend == "auto" ? "" : "--backend";
@@ -267,10 +280,20 @@ std::string asks_for_recording(const CallRecordOptions& options) {
 
 bool name_functions(const std::vector<std::string>& words, const std::string& asked) {
   std::error_code code;
-  if (asked.empty())
-    return !words.empty() && std::ranges::none_of(words, [&code](const std::string& word) {
+  if (asked.empty()) {
+    const auto is_file = [&code](const std::string& word) {
       return looks_like_file(word) || std::filesystem::exists(word, code);
-    });
+    };
+    const auto file = std::ranges::find_if(words, is_file);
+    const auto other = std::ranges::find_if_not(words, is_file);
+    if (file != words.end() && other != words.end())
+      throw Error(fmt::format("\"{}\" is a trace and \"{}\" is none: there is no such file", printable(*file),
+                              printable(*other)))
+          .hint(fmt::format("To show a function's calls of the trace: kmemtrace graph {} -F {}; to record calls: "
+                            "kmemtrace graph {} -- COMMAND",
+                            printable(*file), printable(*other), printable(*other)));
+    return !words.empty() && file == words.end();
+  }
   for (const std::string& word : words)
     if (looks_like_file(word))
       throw Error(
@@ -284,7 +307,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   const InterruptGuard interrupt(SecondSignal::is_ignored);
   check_options(options);
   if (!options.output.empty()) check_output(options.output);
-  const std::string tracefs = usable_tracefs();
+  const bool may_be_bpf = options.backend == "auto" || options.backend == "bpf";
+  const std::string tracefs = usable_tracefs(may_be_bpf ? TracefsUse::describing : TracefsUse::recording);
   offer_to_remove_stale(tracefs, false);
   const std::string traceable = traceable_functions(tracefs, options.backend);
   const std::vector<TraceableFunction> functions = functions_of(options, traceable);
@@ -305,6 +329,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   RecordOutput output(record_as, request);
   bool begun = false;
   RecordSteps steps;
+  steps.preparation = fmt::format("Attaching to {}", count_of(request.calls.functions));
   steps.ended = [&] { return interrupt.interrupted(); };
   steps.begins = [&] { begun = true; };
   steps.started = [&] {
@@ -329,7 +354,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   };
   auto [outcome, written] = run_recording(record_as, output, steps);
   if (folder_) written.path.clear();
-  print_summary(record_as, outcome, written, "Fewer functions, fewer tasks (-p, --cgroup) or --no-allocs");
+  print_summary(record_as, outcome, written,
+                "Fewer functions, fewer tasks (-p, --cgroup), --no-allocs, or a larger --buffer-size");
   print_notes(outcome);
   if (!backend.why.empty()) outcome.call_backend_reason = backend.why;
   say("Calls of {} were recorded by {}\n", recorded_count(request.calls.functions, outcome.recording.kernel),

@@ -29,6 +29,7 @@ struct CallRecordOptions {
   std::vector<std::string> pids;
   std::string cgroup;
   std::string duration;
+  std::string buffer_size;
   std::vector<std::string> command;
   bool progress = true;
 };

@@ -9,6 +9,8 @@ namespace {
 
 volatile std::sig_atomic_t g_interrupted = 0;
 
+int g_guards = 0;
+std::array<struct sigaction, InterruptGuard::kSignals.size()> g_before;
 // What a second signal does; empty: it is heeded like the first one.
 std::array<struct sigaction, InterruptGuard::kSignals.size()> g_second;
 volatile std::sig_atomic_t g_has_second = 0;
@@ -27,23 +29,25 @@ void on_file_request(int /*number*/) { g_file_asked_for = 1; }
 }  // namespace
 
 InterruptGuard::InterruptGuard(SecondSignal second) {
+  if (g_guards++ > 0) return;
   g_interrupted = 0;
   g_has_second = 0;
   struct sigaction action {};
   action.sa_handler = on_signal;
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    sigaction(kSignals[i], nullptr, &before_[i]);
-    g_second[i] = before_[i];
-    if (before_[i].sa_handler == SIG_IGN) g_second[i].sa_handler = SIG_DFL;
+    sigaction(kSignals[i], nullptr, &g_before[i]);
+    g_second[i] = g_before[i];
+    if (g_before[i].sa_handler == SIG_IGN) g_second[i].sa_handler = SIG_DFL;
     // nohup is heeded. SIGINT is not asked about: a shell ignores it for every background job of a script, and who
     // sends it to one by its id means it.
-    if (kSignals[i] != SIGHUP || before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    if (kSignals[i] != SIGHUP || g_before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
   g_has_second = second == SecondSignal::ends_program ? 1 : 0;
 }
 
 InterruptGuard::~InterruptGuard() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  if (--g_guards > 0) return;
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_before[i], nullptr);
 }
 
 bool InterruptGuard::interrupted() const { return g_interrupted != 0; }

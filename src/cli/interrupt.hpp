@@ -14,6 +14,7 @@ constexpr int kInterruptedExitCode = 130;
 enum class SecondSignal { ends_program, is_ignored };
 
 // While it lives, the first SIGINT, SIGTERM or SIGHUP only sets a mark. A SIGHUP that was ignored before stays ignored.
+// Inside another one it changes nothing: the mark is that of both. Of one thread alone.
 class InterruptGuard {
  public:
   explicit InterruptGuard(SecondSignal second = SecondSignal::ends_program);
@@ -24,9 +25,6 @@ class InterruptGuard {
   bool interrupted() const;
 
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-
- private:
-  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 // While it lives, SIGUSR2 asks for a file instead of ending the program.

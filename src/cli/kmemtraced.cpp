@@ -4,12 +4,12 @@
 #include <csignal>
 #include <cstdio>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/output_file.hpp"
 #include "base/units.hpp"
 #include "capture/features/clocks.hpp"
 #include "capture/sideband/kernel_facts.hpp"
@@ -71,7 +71,7 @@ void refuse_other_files(const std::vector<unsigned>& cpus) {
 }
 
 void write_text(const char* path, std::string_view text) {
-  const FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  const FileDescriptor file = make_file(path);
   write_all(file.get(), text, path);
 }
 

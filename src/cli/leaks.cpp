@@ -7,11 +7,13 @@
 #include "cli/analyse.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/damage_note.hpp"
 #include "cli/filter_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/series.hpp"
+#include "cli/tree_option.hpp"
 #include "views/json_leaks.hpp"
 #include "views/text_leaks.hpp"
 #include "views/text_series.hpp"
@@ -24,6 +26,7 @@ struct Options {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string by;
+  bool tree = false;
   std::string threshold;
   std::string sort;
   std::size_t limit = LeaksOptions{}.limit;
@@ -109,10 +112,13 @@ int leaks(const CLI::App& command, const Options& options) {
   request.filter = filter_of(options.filter);
   request.history = request.history_of_live = true;
   if (!options.by.empty()) request.by = parse_keys_of_live(options.by);
+  set_tree(request, options.tree);
   view.filtered = !request.filter.selects_all();
 
-  const LeaksResult result = leaks_of(
-      options.by.empty() ? analyse_as_usual(options.analyse, request) : analyse(options.analyse, request), threshold);
+  const ReportResult report =
+      options.by.empty() ? analyse_as_usual(options.analyse, request) : analyse(options.analyse, request);
+  say_lack_of_cgroups(report);
+  const LeaksResult result = leaks_of(report, threshold);
   print_result(options.result.json ? json_leaks(result, view)
                                    : text_leaks(result, view, stdout_style(options.result.style)));
   if (!result.trace.complete) return kInterruptedExitCode;
@@ -131,6 +137,7 @@ CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
           "Group allocations by KEYS (default: caller and stack where the trace has stacks, else call-site and order)\n"
           "The keys are those of `kmemtrace report --by`, but for lifetime.")
       ->option_text("KEYS");
+  add_tree_option(*command, options->tree);
   command
       ->add_option("--threshold", options->threshold,
                    "Growth above RATE counts (default: 64K/min)\nBytes with their suffixes, for each s, min, h or d.")

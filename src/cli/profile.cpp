@@ -210,6 +210,7 @@ void give(const Options& options, const HeapProfileForms& profile, const Kallsym
 void show(const Options& options) {
   if (options.output.ends_with(".kmt")) throw Error("--show and -o FILE.kmt would only copy the profile");
   if (!options.output.empty()) check_profile_name(options.output);
+  confine_reading({options.output});
   const auto mapping = std::make_shared<const MappedFile>(options.show);
   kmt_format::StoredProfile stored = kmt_format::read_profile({options.show, mapping->bytes(), mapping});
   DrawnProfile& drawn = stored.profile;

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "capture/bpf/recorder.hpp"
+#include "capture/features/bpf_support.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -56,6 +57,32 @@ Exit status:
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
   3  not permitted or not supported here)";
 
+// Whether all that is asked for can be recorded by BPF programs, as far as is known before they are loaded.
+bool bpf_would_do(RecordOptions options) {
+  options.backend = "bpf";
+  try {
+    check_backend(options);
+    usable_tracefs(TracefsUse::describing);
+  } catch (const Error&) {
+    return false;
+  }
+  return bpf_support().missing.empty();
+}
+
+std::string tracefs_for(const RecordOptions& options) {
+  if (uses_bpf(options)) return usable_tracefs(TracefsUse::describing);
+  try {
+    return usable_tracefs();
+  } catch (Error& error) {
+    if (bpf_would_do(options))
+      error.hint(
+          fmt::format("Add --backend bpf: this process may load BPF programs, and they only need to read there. "
+                      "Or: {}",
+                      error.hint()));
+    throw;
+  }
+}
+
 void record_trace(const RecordOptions& options) {
   outlive_write_signals();
   const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
@@ -63,7 +90,7 @@ void record_trace(const RecordOptions& options) {
   check_backend(options);
   if (options.boot && !(boot = boot_buffer_or_plan(options))) return;
   check_output(options.output);
-  const std::string tracefs = usable_tracefs(uses_bpf(options) ? TracefsUse::describing : TracefsUse::recording);
+  const std::string tracefs = tracefs_for(options);
   offer_to_remove_stale(tracefs, options.remove_stale);
   const RecordRequest request = request_of(options, tracefs);
   std::optional<Trigger> trigger;
@@ -129,8 +156,9 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
                  "system call, --stacks=both the two\nOf a program there are 8 frames (with bpf 60), the first one at "
                  "least: the others need frame pointers.")
       ->check(CLI::IsMember({"kernel", "user", "both"}));
-  command->add_flag("--syscalls", options->syscalls,
-                    "Record where each system call begins and ends, for `report --by syscall` without stacks");
+  command->add_flag(
+      "--syscalls", options->syscalls,
+      "Record where each system call begins and ends, and that tasks end, for `report --by syscall` without stacks");
   repeatable(command
                  ->add_option("--filter", options->filters,
                               "Record of an event only what an expression says, decided in the kernel (repeatable)\n"

@@ -33,6 +33,13 @@ std::string describe_files(const WrittenTrace& written) {
 
 ProgressLine::ProgressLine(bool wanted) : wanted_(wanted && ::isatty(STDERR_FILENO) == 1) {}
 
+void ProgressLine::show(std::string_view preparation) {
+  if (!wanted_) return;
+  say("\r\x1b[K{} …", preparation);
+  std::fflush(stderr);
+  is_shown_ = true;
+}
+
 void ProgressLine::update(const RecordProgress& progress, std::uint64_t written) {
   if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
   const double seconds = progress.seconds - shown_at_;
@@ -45,19 +52,36 @@ void ProgressLine::update(const RecordProgress& progress, std::uint64_t written)
       humane_bytes(written), humane_count(progress.lost), progress.fullest_buffer * 100,
       100 * (cost.cpu_seconds - cpu_seconds_) / seconds, humane_bytes(cost.peak_bytes));
   std::fflush(stderr);
+  is_shown_ = true;
   shown_at_ = progress.seconds;
   seen_ = seen;
   cpu_seconds_ = cost.cpu_seconds;
 }
 
 void ProgressLine::clear() {
-  if (wanted_ && shown_at_ > 0) std::fputs("\r\x1b[K", stderr);
-  shown_at_ = 0;
+  if (is_shown_) std::fputs("\r\x1b[K", stderr);
+  is_shown_ = false;
 }
 
 void say_left_open(const std::string& instance) {
   say("note: somebody keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
       instance, instance);
+}
+
+std::string missed_line(const std::string& function, std::uint64_t count) {
+  if (function.empty())
+    return count == 1 ? "1 of these was missed by a BPF program, most likely in an interrupt"
+                      : fmt::format("{} of these were missed by BPF programs, most of them in interrupts",
+                                    humane_count(count));
+  if (count == 1)
+    return fmt::format(
+        "1 of these is a begin or an end of {}, in any task: the kernel says to have missed it, and it "
+        "may be of a task that is not recorded",
+        printable(function));
+  return fmt::format(
+      "{} of these are begins and ends of {}, in any task: so many the kernel says to have missed, and "
+      "some may be of tasks that are not recorded",
+      humane_count(count), printable(function));
 }
 
 void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,
@@ -77,8 +101,10 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   say("{}{}{} events in {:.1f} s, {} ({} of ring buffer), clock {}\n", where, latest, humane_count(sum.read),
       outcome.seconds, humane_bytes(written.bytes), humane_bytes(ring_bytes), outcome.recording.kernel.clock);
   const RecorderCost& cost = outcome.cost;
-  say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {:.0f}% full at most\n",
-      cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes), cost.fullest_buffer * 100);
+  // How full they are is looked at now and then: what is lost may be lost between.
+  say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {}{:.0f}% full at most\n",
+      cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes),
+      sum.lost > 0 ? "seen to be " : "", cost.fullest_buffer * 100);
   if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
     say("{}\n", command);
   if (outcome.missed_events > 0)
@@ -88,13 +114,7 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
     say("How many calls the kprobe events missed is not known: the kernel's files about them do not agree\n");
   if (lost == 0) return say("Nothing{} was lost\n", outcome.missed_calls_are_known ? "" : " else");
   say("{} {} lost:\n{}", humane_count(lost), lost == 1 ? "event was" : "events were", lost_by_cpu);
-  for (const auto& [function, count] : outcome.missed_by_function)
-    say("{} of these {}\n", humane_count(count),
-        function.empty()
-            ? "were missed by BPF programs, most of them in interrupts"
-            : fmt::format("are begins and ends of {}, in any task: so many the kernel says to have missed, "
-                          "and some may be of tasks that are not recorded",
-                          printable(function)));
+  for (const auto& [function, count] : outcome.missed_by_function) say("{}\n", missed_line(function, count));
   if (sum.lost + sum.unread > 0) say("{} lose less\n", remedy);
 }
 

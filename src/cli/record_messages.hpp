@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,12 +30,15 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  // What is done before anything is recorded: "Attaching to 71 functions".
+  void show(std::string_view preparation);
   // `written`: bytes of trace so far.
   void update(const RecordProgress& progress, std::uint64_t written);
   void clear();
 
  private:
   bool wanted_;
+  bool is_shown_ = false;
   double shown_at_ = 0;
   double cpu_seconds_ = 0;
   std::uint64_t seen_ = 0;  // events, lost or not
@@ -51,6 +55,9 @@ struct WrittenTrace {
 
 // That an instance could not be removed.
 void say_left_open(const std::string& instance);
+
+// What is said of events that were missed; `function` "": of any.
+std::string missed_line(const std::string& function, std::uint64_t count);
 
 // Events, bytes, what it cost, and what was lost on which CPU; `remedy` is what loses less.
 void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,

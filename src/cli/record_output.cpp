@@ -95,6 +95,9 @@ RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& re
     throw error;
   }
   if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval needs");
+  if (writes_trace_dat(options) && request.user_stacks)
+    say("note: a trace.dat has no place for what programs map: stacks of programs are addresses without names in it. "
+        "Record into FILE.kmt to name them\n");
   if (!writes_trace_dat(options) && options.version_given) throw Error("--file-version is for trace.dat: -o FILE.dat");
 }
 

@@ -164,6 +164,11 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       if (std::find(request.events.begin(), request.events.end(), event) == request.events.end())
         request.events.push_back(event);
     }
+  // What a task does at its end belongs to no system call, unless that is its last one.
+  if (const EventName end{"sched", "sched_process_exit"};
+      options.syscalls && std::find(available.begin(), available.end(), end) != available.end() &&
+      std::find(request.events.begin(), request.events.end(), end) == request.events.end())
+    request.events.push_back(end);
   if (options.only_command && options.command.empty())
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
   if (options.only_command && !request.pids.empty()) throw Error("-F and -p exclude each other");

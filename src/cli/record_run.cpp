@@ -74,7 +74,11 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
     return sink;
   };
   hooks.described = open;
-  hooks.started = steps.started;
+  hooks.started = [&] {
+    progress.clear();
+    if (steps.started) steps.started();
+  };
+  if (!steps.preparation.empty()) progress.show(steps.preparation);
   RecordedTrace trace{steps.record(hooks, open), {}};
   if (!output.failure().empty()) {
     trace.outcome.end = RecordEnd::cannot_write;
@@ -96,9 +100,13 @@ void print_notes(const RecordOutcome& outcome) {
   if (!outcome.no_mappings_reason.empty())
     say("note: the kernel does not tell what programs map ({}): those that began and ended meanwhile have no names\n",
         outcome.no_mappings_reason);
-  if (outcome.lost_mappings > 0)
-    say("warning: {} records of what programs mapped were lost: some of their functions may have no names\n",
+  if (!outcome.lost_mappings.empty())
+    say("warning: not all is known of what programs mapped ({}): some of their functions may have no names\n",
         outcome.lost_mappings);
+  if (outcome.unanswered_build_ids > 0)
+    say("warning: {} mappings are of files whose devices did not answer: they have no build-ids, and their functions "
+        "no names but with --symfs\n",
+        outcome.unanswered_build_ids);
   if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
 }
 

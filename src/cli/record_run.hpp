@@ -14,6 +14,7 @@
 namespace kmt {
 
 struct RecordSteps {
+  std::string preparation;        // said on a terminal until there are records; may be empty
   std::function<bool()> ended;    // asked every 100 ms or more often
   std::function<void()> begins;   // the output is open; may be empty
   std::function<void()> started;  // what happens from now on is recorded; may be empty

@@ -15,6 +15,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/snapshot_files.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/tracedat/file.hpp"
 #include "views/lines.hpp"
@@ -99,6 +100,11 @@ void repair(const Options& options) {
   refuse_other_formats(options.file, file);
   try {
     const kmt_format::Repair plan = kmt_format::plan_repair(file);
+    if (!plan.readable && is_snapshot_file(options.file)) {
+      Error error("The file is a snapshot of the kernel's memory: only traces are repaired");
+      error.hint("What is intact of a series is read as it is: kmemtrace report FILE");
+      throw error;
+    }
     if (!plan.readable) {
       Error error("The description of the machine is damaged: without it nobody can read the events");
       error.hint("The file stays as it is; another copy of it may be intact");
@@ -111,7 +117,7 @@ void repair(const Options& options) {
       mapping.reset();  // nobody may look at pages that are cut off
       kmt_format::repair_in_place(options.file, size, plan);
     } else if (plan.needed) {
-      kmt_format::write_repaired(options.file, file, plan);
+      kmt_format::write_repaired(std::filesystem::canonical(options.file), file, plan);
     }
     const std::string name = printable(options.file);
     print_result(plan.needed ? fmt::format("{}: repaired\n", name) + describe(plan, stdout_style({}))

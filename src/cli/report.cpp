@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace report
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "analysis/leaks.hpp"
@@ -8,6 +10,7 @@
 #include "cli/analyse.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/damage_note.hpp"
 #include "cli/filter_options.hpp"
 #include "cli/html.hpp"
 #include "cli/interrupt.hpp"
@@ -15,7 +18,9 @@
 #include "cli/parse.hpp"
 #include "cli/perf_kmem_options.hpp"
 #include "cli/series.hpp"
+#include "cli/tree_option.hpp"
 #include "views/json_report.hpp"
+#include "views/lines.hpp"
 #include "views/text_perf_report.hpp"
 #include "views/text_report.hpp"
 #include "views/text_series.hpp"
@@ -98,6 +103,29 @@ void refuse_with_perf_report(const CLI::App& command) {
           .hint("Its columns are those of perf report. Leave one of the two out");
 }
 
+// " (/usr/bin/make and 3 more)"; empty: there is none to name.
+std::string example_of(const Findings& findings, Imperfection kind) {
+  const auto first = std::ranges::find(findings.kept(), kind, &Finding::kind);
+  if (first == findings.kept().end() || first->detail.empty()) return {};
+  const std::uint64_t others = findings.count_of(kind) - 1;
+  return others == 0 ? fmt::format(" ({})", first->detail) : fmt::format(" ({} and {} more)", first->detail, others);
+}
+
+// What those lines have no place for.
+void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
+  if (const std::string missing = missing_cpus_text(trace); !missing.empty()) fmt::print(stderr, "{}\n", missing);
+  if (findings.count_of(Imperfection::sampled_events) > 0)
+    fmt::print(stderr,
+               "note: {}{}: each sample counts once here, where perf report counts the period that it stands "
+               "for: shares may differ from perf's\n",
+               describe(Imperfection::sampled_events).sentence, example_of(findings, Imperfection::sampled_events));
+  for (const Imperfection kind :
+       {Imperfection::no_user_stacks, Imperfection::no_mappings, Imperfection::no_user_build_ids,
+        Imperfection::not_unwound, Imperfection::no_syscalls})
+    if (findings.count_of(kind) > 0)
+      fmt::print(stderr, "note: {}{}\n", describe(kind).sentence, example_of(findings, kind));
+}
+
 int report(const CLI::App& command, const Options& options) {
   if (names_series(options.analyse.trace)) {
     print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.limit}, options.result,
@@ -116,13 +144,12 @@ int report(const CLI::App& command, const Options& options) {
   if (!options.sort.empty()) view.sort = &group_column(options.sort);
   if (!options.columns.empty())
     for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
-  request.tree = options.tree;
-  if (options.tree && std::ranges::find(request.by, GroupKey::process) == request.by.end())
-    throw Error("--tree needs the key process: --by process");
+  set_tree(request, options.tree);
   const bool as_perf_report = options.perf_kmem.style == "perf-report";
   if (as_perf_report) {
     refuse_with_perf_report(command);
     request.with_interrupted = true;
+    request.both_tellings = true;
     if (options.by.empty()) request.by = {GroupKey::comm, GroupKey::dso, GroupKey::user_symbol};
   }
   std::optional<PerfKmemOptions> perf_kmem = perf_kmem_options(command, options.perf_kmem, options.limit);
@@ -134,7 +161,9 @@ int report(const CLI::App& command, const Options& options) {
   AnalyseOptions analysing = options.analyse;
   analysing.names = !perf_kmem || shows_code(*perf_kmem);
   const ReportResult result = analyse(analysing, request);
+  say_lack_of_cgroups(result);
   if (as_perf_report) {
+    say_what_is_missing(result.trace, result.findings);
     const std::size_t limit = command.count("--limit") > 0 ? options.limit : 0;
     print_result(text_perf_report(result, {options.sort.empty() ? nullptr : view.sort, limit}));
     return result.trace.complete ? 0 : kInterruptedExitCode;
@@ -166,9 +195,7 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   command->add_flag("--over-time", options->over_time,
                     "Draw how the live bytes of each group went\nOf the 4096 groups with the highest peaks; not by "
                     "lifetime.");
-  command->add_flag("--tree", options->tree,
-                    "With --by process: what a process started counts as its own\nOf the process that lived when the "
-                    "trace began: make, not the compilers that it starts.");
+  add_tree_option(*command, options->tree);
   add_limit_option(*command, options->limit, "groups in each table");
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);

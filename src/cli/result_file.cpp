@@ -9,13 +9,12 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
-#include <optional>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/output_file.hpp"
 #include "base/text.hpp"
 #include "cli/output.hpp"
 
@@ -49,18 +48,6 @@ void on_ending_signals(void (*from)(int), void (*to)(int)) {
   }
 }
 
-// The number of a file that this program has open, as /dev/stdout and /dev/fd/3 name it.
-std::optional<int> open_number(fs::path path) {
-  constexpr int kMostLinks = 8;
-  std::error_code code;
-  for (int links = 0; links < kMostLinks && fs::is_symlink(path, code); ++links) {
-    const std::string folder = fs::canonical(path.parent_path(), code).string();
-    if (folder == fmt::format("/proc/{}/fd", ::getpid())) return std::stoi(path.filename().string());
-    path = path.parent_path() / fs::read_symlink(path, code);
-  }
-  return {};
-}
-
 }  // namespace
 
 ResultFile::ResultFile(std::string path, const std::vector<std::string>& inputs) : path_(std::move(path)) {
@@ -75,23 +62,17 @@ ResultFile::ResultFile(std::string path, const std::vector<std::string>& inputs)
     return;
   }
   struct stat status {};
-  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  const bool exists = ::lstat(path_.c_str(), &status) == 0 && !S_ISLNK(status.st_mode);
   if (exists && S_ISDIR(status.st_mode)) throw Error("The output is a folder").at({path_, {}, {}});
   if (exists && !S_ISREG(status.st_mode)) {
-    file_ = open_file(path_, O_WRONLY | O_TRUNC);
+    file_ = open_file(path_, O_WRONLY | O_TRUNC | O_NOFOLLOW);
     return;
-  }
-  if (fs::is_symlink(path_, code)) {
-    const fs::path target = fs::canonical(path_, code);
-    if (code) throw Error(fmt::format("Cannot follow the link: {}", code.message())).at({path_, {}, {}});
-    path_ = target;
   }
   open_beside(exists ? status.st_mode & 0777u : 0);
 }
 
 void ResultFile::open_beside(unsigned replaced_mode) {
-  std::random_device random;
-  unfinished_ = fmt::format("{}.unfinished-{:08x}{:08x}", path_, random(), random());
+  unfinished_ = unfinished_name(path_);
   g_unfinished = unfinished_.c_str();
   on_ending_signals(SIG_DFL, remove_and_end);
   const int fd = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile);

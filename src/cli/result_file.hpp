@@ -12,7 +12,8 @@
 namespace kmt {
 
 // A file is written beside its place, under a name that nobody knows before, and put there when it is whole, so that
-// nobody sees half of it; a device, a pipe or an open file (/dev/stdout) is written as it is. One at a time.
+// nobody sees half of it; a device, a pipe or an open file (/dev/stdout) is written as it is. Any other link goes away
+// for the file: whose it is, and what it names, nobody needs to know. One at a time.
 class ResultFile {
  public:
   // Opens it: what cannot be written shall fail before anything long is done. Empty or "-": standard output. A new file
@@ -37,7 +38,7 @@ class ResultFile {
   void open_beside(unsigned replaced_mode);
   void forget();
 
-  std::string path_;        // with links followed
+  std::string path_;
   std::string unfinished_;  // empty: there is none
   FileDescriptor file_;     // none: standard output
 };

@@ -8,8 +8,16 @@ namespace kmt {
 void add_symbol_options(CLI::App& command, SymbolOptions& options) {
   command.add_flag("--lines", options.lines,
                    "Show file and line of call sites\nFrom debug info of the traced kernel and its modules, which is "
-                   "looked for in /usr/lib/debug by the build-ids that a .kmt holds, and wherever the next two options "
-                   "say. They imply this one.");
+                   "looked for in /usr/lib/debug by the build-ids that a .kmt holds, and wherever --vmlinux and "
+                   "--debug-dir say. They imply this one.");
+  command
+      .add_option("--vmlinux", options.vmlinux,
+                  "Take the kernel's debug info from FILE\nIt has to be of the very build that was traced.")
+      ->option_text("FILE");
+  add_name_options(command, options);
+}
+
+void add_name_options(CLI::App& command, SymbolOptions& options) {
   command
       .add_option("--debug-dir", options.debug_dirs,
                   "Search DIR for debug info of kernel and modules\nAs packages lay it out: .build-id/xx/*.debug, "
@@ -18,10 +26,6 @@ void add_symbol_options(CLI::App& command, SymbolOptions& options) {
       ->option_text("DIR")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      .add_option("--vmlinux", options.vmlinux,
-                  "Take the kernel's debug info from FILE\nIt has to be of the very build that was traced.")
-      ->option_text("FILE");
   add_kallsyms_option(command, options);
   command
       .add_option("--symfs", options.symfs,

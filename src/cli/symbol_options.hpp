@@ -17,8 +17,10 @@ struct WrapperOptions {
   bool none = false;
 };
 
-// --vmlinux, --debug-dir, --lines, --kallsyms
+// --lines, --vmlinux and those below
 void add_symbol_options(CLI::App& command, SymbolOptions& options);
+// --debug-dir, --kallsyms, --symfs, --debuginfod: where names come from
+void add_name_options(CLI::App& command, SymbolOptions& options);
 // --kallsyms alone
 void add_kallsyms_option(CLI::App& command, SymbolOptions& options);
 // --wrappers, --no-wrappers

@@ -10,12 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/output_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/tracefs/command.hpp"
@@ -95,7 +95,7 @@ std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOption
   TextStyle style;
   style.raw = true;
   options.first = options.rows = 0;
-  const FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  const FileDescriptor file = make_file(path);
   write_all(file.get(), text_top(frame, symbols, options, style), path);
   return path;
 }

@@ -10,6 +10,11 @@
 
 namespace kmt {
 
+std::string lost_events_text(std::optional<std::uint64_t> count) {
+  if (!count) return "an unknown number of events";
+  return fmt::format("{} {}", *count, *count == 1 ? "event" : "events");
+}
+
 void CpuStreams::open(std::vector<CpuPart> parts) {
   std::stable_sort(parts.begin(), parts.end(), [](const CpuPart& a, const CpuPart& b) { return a.cpu < b.cpu; });
   std::vector<std::unique_ptr<CpuStream>> streams;

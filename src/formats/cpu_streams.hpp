@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "trace/time_merge.hpp"
 
 namespace kmt {
+
+// How many were lost, for who reads it.
+std::string lost_events_text(std::optional<std::uint64_t> count);
 
 struct CpuPart {
   unsigned cpu = 0;

@@ -40,7 +40,8 @@ constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfect
                                        Imperfection::torn_record,      Imperfection::damaged_number,
                                        Imperfection::ambiguous_layout, Imperfection::unreadable_line,
                                        Imperfection::hashed_pointers,  Imperfection::sampled_events,
-                                       Imperfection::late_event,       Imperfection::left_out};
+                                       Imperfection::late_event,       Imperfection::left_out,
+                                       Imperfection::cut_off_field,    Imperfection::assumed_page_size};
 
 void add_found(std::string_view line, Findings& findings) {
   const auto word = [&line] {
@@ -73,7 +74,9 @@ void add_found(std::string_view line, Findings& findings) {
 void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
   if (count == 0) return;
   info.lost_somewhere += count;
-  info.findings.add({Imperfection::lost_events, fmt::format("{} events, of any CPU", count), {}, {}, {}}, count);
+  info.findings.add(
+      {Imperfection::lost_events, fmt::format("{} event{}, of any CPU", count, count == 1 ? "" : "s"), {}, {}, {}},
+      count);
 }
 
 // "now ts: 12345.678901", of clocks in nanoseconds; ticks of others.
@@ -105,7 +108,9 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
     BufferStatistics statistics;
     statistics.cpu = static_cast<unsigned>(std::min<std::uint64_t>(number_behind(text, "CPU:"), 0xFFFF));
     statistics.entries = number_behind(text, "entries:");
-    statistics.overrun = number_behind(text, "overrun:");
+    const std::uint64_t overwritten = number_behind(text, "overrun:");
+    const std::uint64_t without_room = number_behind(text, "full rings:");
+    statistics.overrun = overwritten + without_room;
     statistics.commit_overrun = number_behind(text, "commit overrun:");
     statistics.dropped = number_behind(text, "dropped events:");
     statistics.read = number_behind(text, "read events:");
@@ -119,11 +124,17 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
                          {},
                          {}},
                         statistics.not_recorded);
-    const std::uint64_t lost = statistics.overrun + statistics.commit_overrun + statistics.dropped;
-    if (lost > 0)
+    if (without_room > 0)
       info.findings.add({Imperfection::lost_events,
-                         fmt::format("the kernel counted {} overwritten, {} refused by nesting, {} dropped",
-                                     statistics.overrun, statistics.commit_overrun, statistics.dropped),
+                         fmt::format("the rings of BPF programs had no room for {}", without_room),
+                         statistics.cpu,
+                         {},
+                         {}},
+                        0);
+    if (overwritten + statistics.commit_overrun + statistics.dropped > 0)
+      info.findings.add({Imperfection::lost_events,
+                         fmt::format("the ring buffer counted {} of overrun, {} refused by nesting, {} dropped",
+                                     overwritten, statistics.commit_overrun, statistics.dropped),
                          statistics.cpu,
                          {},
                          {}},
@@ -156,8 +167,9 @@ void read_thread_groups(std::string_view text, TraceInfo& info) {
   }
 }
 
-// The notes "tasks" and "tasks_later": lines "PID PARENT PID-SPACE CGROUP", and "TID PID" of other threads.
-void read_tasks(std::string_view text, bool at_begin, TraceInfo& info) {
+// The notes "tasks", "tasks_meanwhile" and "tasks_later": lines "PID PARENT PID-SPACE CGROUP", and "TID PID" of other
+// threads.
+void read_tasks(std::string_view text, TaskLives::Told when, TraceInfo& info) {
   constexpr std::size_t kMostTasks = 1 << 19;  // an entry in memory is larger than a line
   std::size_t tasks = 0;
   for (std::string_view line : split(text, '\n')) {
@@ -179,7 +191,7 @@ void read_tasks(std::string_view text, bool at_begin, TraceInfo& info) {
     } else {
       process.group = static_cast<std::int32_t>(*parent);
     }
-    info.lives.known(tid, std::move(process), at_begin);
+    info.lives.known(tid, std::move(process), when);
   }
 }
 
@@ -270,6 +282,10 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   if (!info.clock_in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
   info.kallsyms = std::move(kernel.kallsyms);
   info.call_types = std::move(kernel.call_types);
+  const std::string blank = fmt::format(" {}", kBlankField);
+  info.calls_are_blank = std::ranges::any_of(kernel.formats, [&blank](const FormatText& format) {
+    return (format.system == "ftrace" || format.system == "kmemtrace") && format.text.find(blank) != std::string::npos;
+  });
   take_user_memory(std::move(kernel.user_memory), info);
   name_machine(description.uname, kernel);
   // As readers name in `uname`, which is of words, what a trace does not say.
@@ -284,12 +300,14 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   if (!known(kernel.node_name).empty()) info.notes["host"] = kernel.node_name;
   for (const auto& [name, kind] :
        {std::pair{"some_tasks", Imperfection::some_tasks}, std::pair{"some_cpus", Imperfection::some_cpus},
-        std::pair{"lost_mappings", Imperfection::lost_mappings}})
+        std::pair{"lost_mappings", Imperfection::lost_mappings},
+        std::pair{"unanswered_build_ids", Imperfection::no_user_build_ids}})
     if (const auto note = info.notes.find(name); note != info.notes.end())
       info.findings.add({kind, printable(note->second), {}, {}, {}});
-  for (const bool at_begin : {true, false})
-    if (const auto note = info.notes.find(at_begin ? "tasks" : "tasks_later"); note != info.notes.end())
-      read_tasks(note->second, at_begin, info);
+  for (const auto& [name, when] :
+       {std::pair{"tasks", TaskLives::Told::at_begin}, std::pair{"tasks_meanwhile", TaskLives::Told::meanwhile},
+        std::pair{"tasks_later", TaskLives::Told::later}})
+    if (const auto note = info.notes.find(name); note != info.notes.end()) read_tasks(note->second, when, info);
   find_cpu_changes(kernel.clock_scale, info);
   if (const auto note = info.notes.find("module_changes"); note != info.notes.end())
     info.module_changes = parse_module_changes(note->second, kernel.clock_scale);

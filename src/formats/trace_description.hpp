@@ -15,9 +15,10 @@ namespace kmt {
 struct TraceDescription {
   KernelDescription kernel;  // the names of the machine come from `uname`
   std::string uname;         // "Linux HOST 6.1.0-47-amd64 x86_64"
-  // per_cpu/cpuN/stats behind a line "CPU: N". kmemtrace adds lines of its own: "node: N", the CPU's NUMA node, and
-  // "not recorded: N", events that were left when the recorder had to give up. Without the line "CPU: N" it is what was
-  // lost of no CPU in particular, and what inherited_findings() gives.
+  // per_cpu/cpuN/stats behind a line "CPU: N". kmemtrace adds lines of its own: "node: N", the CPU's NUMA node,
+  // "full rings: N", events for which rings of BPF programs had no room, and "not recorded: N", events that were left
+  // when the recorder had to give up. Without the line "CPU: N" it is what was lost of no CPU in particular, and what
+  // inherited_findings() gives.
   std::vector<std::string> cpu_stats;
   std::vector<StateSample> samples;  // by time
   std::string repaired;              // what repairs of the file left out, a line each; empty: it was never repaired
@@ -33,6 +34,9 @@ std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const st
 // that: a line "found: ID TIMES CPU DETAIL" each, with "-" for no CPU in particular. Empty: there is nothing of the
 // kind.
 std::string inherited_findings(const Findings& findings);
+
+// In front of the name of a call's field, in its format, of which an anonymised trace has no values.
+inline constexpr std::string_view kBlankField = "blank_";
 
 // Fills the machine's part of the info, and the findings that the statistics give cause to. Throws Error when the
 // description of the ring buffer's pages, which the word size comes from, cannot be parsed. Takes kallsyms and

@@ -22,8 +22,11 @@ std::string pprof_export(const StackProfile& profile) {
   for (const StackMetricInfo& metric : stack_metrics())
     if (metric.adds_up) writer.sample_type(metric.pprof_name, metric.bytes ? "bytes" : "count");
   std::vector<std::uint64_t> locations;
-  for (const ProfileFrame& frame : profile.frames)
-    locations.push_back(writer.location(frame.address, frame.function, frame.file, frame.line));
+  for (const ProfileFrame& frame : profile.frames) {
+    const std::uint64_t mapping =
+        frame.of_user ? writer.mapping(frame.object, frame.build_id) : PprofWriter::kKernelMapping;
+    locations.push_back(writer.location(frame.address, frame.function, frame.file, frame.line, mapping));
+  }
   for (const StackSample& sample : profile.samples) {
     std::vector<std::uint64_t> stack;
     for (const std::uint32_t frame : sample.frames) stack.push_back(locations[frame]);

@@ -71,7 +71,8 @@ Json row_of(const FleetLeakRow& row, const std::vector<const FleetKeyInfo*>& by)
   json["growing_traces"] = row.growing_traces;
   json["live_allocations"] = row.live_allocations;
   json["live_bytes"] = row.live_bytes;
-  json["growth_bytes_per_s"] = row.growth;
+  json["reclaimable_bytes"] = row.reclaimable_bytes ? Json(*row.reclaimable_bytes) : Json(nullptr);
+  json["growth_bytes_per_s"] = number_or_null(row.growth);
   json["deviation_bytes_per_s"] = number_or_null(row.deviation);
   return json;
 }

@@ -42,6 +42,7 @@ Json to_json(const TracedCall& call, const CallGraphResult& result, const GraphO
   json["ended_ns"] = call.end_seen ? Json(call.ended_ns) : Json(nullptr);
   json["duration_ns"] = number_or_null(call.duration_ns);
   json["lost_events"] = call.lost_events;
+  json["only_missed"] = call.only_missed;
   json["inside_hidden"] = call.inside_hidden;
   if (options.arguments) {
     json["arguments"] = call.arguments ? arguments_json(*call.arguments) : Json(nullptr);

@@ -26,6 +26,7 @@ struct KeyToJson {
     json[key == GroupKey::process ? "pid" : "tid"] = task.id ? Json(*task.id) : Json(nullptr);
     json["comm"] = printable(task.comm);
     if (task.born_ns) json["born_ns"] = *task.born_ns;
+    for (const std::string& name : task.earlier) json["earlier_comms"].push_back(printable(name));
     return json;
   }
   Json operator()(const NamedNumber& named) const {

@@ -120,8 +120,18 @@ std::string machine_lines(const TraceSummary& trace, const TextStyle& style) {
   return out;
 }
 
+std::string missing_cpus_text(const TraceSummary& trace) {
+  if (trace.missing_cpus.empty()) return {};
+  return fmt::format(
+      "MISSING: the trace lacks the events of {}; what was freed there looks live, and nothing that "
+      "pairs allocations with frees is certain",
+      trace.missing_cpus);
+}
+
 std::string trace_heading(const TraceSummary& trace, const TextStyle& style) {
   std::string out = heading(printable(trace.path), style);
+  if (const std::string missing = missing_cpus_text(trace); !missing.empty())
+    out += emphasised(hanging("  ", missing, style), Emphasis::bad, style);
   if (trace.complete) return out;
   const char* const incomplete = "  INCOMPLETE: reading was interrupted, the rest of the trace is not counted";
   return out + emphasised(incomplete, Emphasis::bad, style) + "\n";

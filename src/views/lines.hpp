@@ -32,7 +32,9 @@ std::string hanging(std::string_view first, std::string_view text, const TextSty
 std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style);
 std::string heading(std::string_view text, const TextStyle& style);
 
-// The trace's name, and that it was not read to its end.
+// What makes all else uncertain, where a CPU has no data in the trace: "MISSING: …"; else empty.
+std::string missing_cpus_text(const TraceSummary& trace);
+// The trace's name, that CPUs are missing in it, and that it was not read to its end.
 std::string trace_heading(const TraceSummary& trace, const TextStyle& style);
 // What reports begin with: heading, machine, time, `events` in words, what was lost.
 std::string trace_lines(const TraceSummary& trace, std::string_view events, const TextStyle& style);

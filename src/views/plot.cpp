@@ -135,7 +135,12 @@ std::string legend(std::span<const PlotSeries> series, const TextStyle& style) {
 // The curves of all series on one scale, between axes.
 std::string curves(std::span<const PlotSeries> series, const PlotFrame& frame, const TextStyle& style) {
   Scale scale;
+  if (frame.from_least) {
+    constexpr auto kNone = std::numeric_limits<double>::infinity();
+    scale = {kNone, -kNone};
+  }
   for (const PlotSeries& one : series) scale.take(one.values);
+  if (scale.low > scale.high) scale = {};  // nothing is known
   const std::string top = frame.say(scale.high);
   const std::string bottom = frame.say(scale.low);
   const std::size_t label = std::max(top.size(), bottom.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Numbers as pictures of characters, one column each: of block and braille characters, or of ASCII where the style has
 // no others. More values than there is room for show the greatest of each place, so that peaks are seen. Values that
-// are not finite are unknown, and blank. The scale always has the zero.
+// are not finite are unknown, and blank. The scale has the zero, unless it is asked for without.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,7 @@ struct PlotFrame {
   std::string begin;       // what the left and the right end are: "0 s", "30.000 s"
   std::string end;
   std::function<std::string(double)> say;  // a value, as a label
+  bool from_least = false;                 // the scale begins there, not at 0: small changes of much are seen
 };
 
 // Lines, as wide as the style allows, ended by a newline each. One series is an area. Several share the plot and have a

@@ -32,6 +32,7 @@ enum class Mapping : protozero::pbf_tag_type {
   memory_start = 2,
   memory_limit = 3,
   filename = 5,
+  build_id = 6,
   has_functions = 7
 };
 enum class Location : protozero::pbf_tag_type { id = 1, mapping_id = 2, address = 3, line = 4 };
@@ -45,13 +46,24 @@ using Builder = protozero::pbf_builder<Message>;
 
 PprofWriter::PprofWriter() : profile_(out_) {
   text("");  // the first of the table, by definition
-  const std::int64_t kernel = text("[kernel.kallsyms]");
+  mapping("[kernel.kallsyms]", {});
+}
+
+std::uint64_t PprofWriter::mapping(std::string_view object, std::string_view build_id) {
+  std::string key(object);
+  key.append(1, '\0').append(build_id);
+  const auto [at, is_new] = mappings_.try_emplace(std::move(key), mappings_.size() + kKernelMapping);
+  if (!is_new) return at->second;
+  const std::int64_t object_text = text(object);
+  const std::int64_t id_text = text(build_id);
   Builder<Mapping> mapping(profile_, Profile::mapping);
-  mapping.add_uint64(Mapping::id, 1);
+  mapping.add_uint64(Mapping::id, at->second);
   mapping.add_uint64(Mapping::memory_start, 0);
   mapping.add_uint64(Mapping::memory_limit, ~std::uint64_t{0});
-  mapping.add_int64(Mapping::filename, kernel);
+  mapping.add_int64(Mapping::filename, object_text);
+  if (id_text != 0) mapping.add_int64(Mapping::build_id, id_text);
   mapping.add_bool(Mapping::has_functions, true);
+  return at->second;
 }
 
 std::int64_t PprofWriter::text(std::string_view text) {
@@ -76,11 +88,11 @@ std::uint64_t PprofWriter::function(std::string_view name, std::string_view file
 }
 
 std::uint64_t PprofWriter::location(std::uint64_t address, std::string_view function_name, std::string_view file,
-                                    std::uint32_t line_number) {
+                                    std::uint32_t line_number, std::uint64_t mapping) {
   const std::uint64_t named = function(function_name, file);
   Builder<Location> location(profile_, Profile::location);
   location.add_uint64(Location::id, ++locations_);
-  location.add_uint64(Location::mapping_id, 1);
+  location.add_uint64(Location::mapping_id, mapping);
   location.add_uint64(Location::address, address);
   Builder<Line> line(location, Location::line);
   line.add_uint64(Line::function_id, named);

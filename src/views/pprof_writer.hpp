@@ -22,6 +22,8 @@ class PprofWriter {
   static constexpr std::string_view kCgroup = "cgroup";
   static constexpr std::string_view kProcess = "process";
 
+  static constexpr std::uint64_t kKernelMapping = 1;
+
   PprofWriter();
 
   struct Label {
@@ -32,9 +34,11 @@ class PprofWriter {
 
   // Texts are made printable.
   void sample_type(std::string_view type, std::string_view unit);
+  // The number of a program or library, in which addresses are offsets. The build-id is in hex, or empty.
+  std::uint64_t mapping(std::string_view object, std::string_view build_id);
   // A new one, by its number: who writes samples keeps it. Functions are called as function_of() has it.
   std::uint64_t location(std::uint64_t address, std::string_view function, std::string_view file = {},
-                         std::uint32_t line = 0);
+                         std::uint32_t line = 0, std::uint64_t mapping = kKernelMapping);
   // Locations are innermost first; a value for each sample type.
   void sample(const std::vector<std::uint64_t>& locations, const std::vector<std::int64_t>& values,
               const std::vector<Label>& labels);
@@ -58,6 +62,7 @@ class PprofWriter {
   std::unordered_map<std::string, std::int64_t> texts_;
   std::vector<std::string> text_list_;
   std::unordered_map<std::string, std::uint64_t> functions_;  // by name and file
+  std::unordered_map<std::string, std::uint64_t> mappings_;   // by object and build-id
   std::uint64_t locations_ = 0;
 };
 

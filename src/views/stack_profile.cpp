@@ -74,22 +74,24 @@ class Maker {
   // A frame for each function that is inlined there, where debug info tells.
   void add_code(const CodeAddress& code, std::vector<std::uint32_t>& frames) {
     const std::string compiled = printable(frame_label(code));
-    if (code.source.empty()) return frames.push_back(frame({compiled, {}, 0, code.address, !code.object.empty()}));
+    if (code.source.empty())
+      return frames.push_back(frame(
+          {compiled, {}, 0, code.address, !code.object.empty(), printable(code.object), printable(code.build_id)}));
     for (const SourceFrame& source : code.source)
       frames.push_back(frame({source.function.empty() ? compiled : printable(source.function), printable(source.file),
                               source.line, code.address}));
   }
 
   std::uint32_t frame(ProfileFrame frame) {
-    const auto [at, is_new] =
-        ids_.try_emplace({frame.address, frame.function, frame.file, frame.line}, profile_.frames.size());
+    const auto [at, is_new] = ids_.try_emplace({frame.address, frame.function, frame.build_id, frame.file, frame.line},
+                                               profile_.frames.size());
     if (is_new) profile_.frames.push_back(std::move(frame));
     return static_cast<std::uint32_t>(at->second);
   }
 
   const std::vector<GroupKey>& keys_;
   StackProfile& profile_;
-  std::map<std::tuple<std::uint64_t, std::string, std::string, std::uint32_t>, std::size_t> ids_;
+  std::map<std::tuple<std::uint64_t, std::string, std::string, std::string, std::uint32_t>, std::size_t> ids_;
 };
 
 }  // namespace

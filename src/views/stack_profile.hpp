@@ -34,6 +34,8 @@ struct ProfileFrame {
   std::uint32_t line = 0;
   std::uint64_t address = 0;  // 0: none
   bool of_user = false;       // of a program: its function has the program or library behind it
+  std::string object = {};    // that
+  std::string build_id = {};  // its, in hex; empty: not known
 };
 
 struct StackSample {

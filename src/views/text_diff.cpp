@@ -84,6 +84,15 @@ std::string traces(const DiffResult& result, const TextStyle& style) {
   return to_text(table, style);
 }
 
+// Before anything else.
+std::string missing_cpus(const DiffResult& result, const TextStyle& style) {
+  std::string out;
+  for (const auto& [name, trace] : {std::pair("A", &result.a), std::pair("B", &result.b)})
+    if (const std::string missing = missing_cpus_text(*trace); !missing.empty())
+      out += emphasised(hanging("  ", fmt::format("{}: {}", name, missing), style), Emphasis::bad, style);
+  return out;
+}
+
 std::string warnings(const DiffResult& result, const TextStyle& style) {
   std::string out;
   const auto warn = [&](const std::string& text, Emphasis emphasis) {
@@ -222,7 +231,8 @@ std::string groups(const DiffTable& of, const DiffResult& result, const DiffOpti
 }  // namespace
 
 std::string text_diff(const DiffResult& result, const DiffOptions& options, const TextStyle& style) {
-  std::string out = traces(result, style) + warnings(result, style) + basis_text(result, options, style);
+  std::string out = missing_cpus(result, style) + traces(result, style) + warnings(result, style) +
+                    basis_text(result, options, style);
   if (result.totals.empty())
     return out + "\n" + hanging("", "Nothing to compare: no selected event of either trace allocates memory.", style);
   for (const DiffTotal& total : result.totals) out += total_lines(total, result, options, style);

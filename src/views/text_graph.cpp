@@ -67,7 +67,7 @@ class GraphText {
       : result_(result), options_(options), style_(style) {
     for (const TracedCall& call : result.calls)
       cpu_width_ = std::max(cpu_width_, digits(std::max(call.cpu, call.end_cpu)));
-    find_leaves();
+    find_leaves_and_blocks();
   }
 
   std::string text() {
@@ -88,9 +88,12 @@ class GraphText {
  private:
   static unsigned digits(unsigned number) { return static_cast<unsigned>(fmt::formatted_size("{}", number)); }
 
-  // A call that ends before anything else is shown of its CPU is one line.
-  void find_leaves() {
+  // A call that ends before anything else is shown of its CPU is one line. Calls of interrupts that
+  // follow each other on top of the same call are one block.
+  void find_leaves_and_blocks() {
     leaf_.resize(result_.calls.size());
+    follows_in_block_.resize(result_.calls.size());
+    ends_block_.resize(result_.calls.size(), true);
     std::map<unsigned, std::size_t> last;  // step of each CPU
     for (std::size_t i = 0; i < result_.steps.size(); ++i) {
       const GraphStep step = result_.steps[i];
@@ -101,8 +104,21 @@ class GraphText {
         const GraphStep& begin = result_.steps[before->second];
         leaf_[step.call] = leaf_[step.call] || (begin.call == step.call && !begin.is_end);
       }
+      if (!step.is_end && before->second != kNoStep) {
+        const GraphStep& end = result_.steps[before->second];
+        if (end.is_end && are_of_one_block(result_.calls[end.call], call)) {
+          ends_block_[end.call] = false;
+          follows_in_block_[step.call] = true;
+        }
+      }
       before->second = i;
     }
+  }
+
+  // An interrupt that is told by its begin is another one.
+  bool are_of_one_block(const TracedCall& call, const TracedCall& next) const {
+    return call.on_top && next.on_top && call.interrupt == next.interrupt && call.parent == next.parent &&
+           call.tid == next.tid && !result_.functions[next.function].name.starts_with("irq_enter");
   }
 
   void line(unsigned cpu, const std::optional<std::uint64_t>& duration_ns, unsigned level, std::string_view text) {
@@ -159,20 +175,21 @@ class GraphText {
     if (!call.begin_seen) parts.push_back("begin not in the trace");
     if (!call.end_seen) parts.push_back("end not in the trace");
     if (call.end_cpu != call.cpu) parts.push_back(fmt::format("from CPU {}", call.cpu));
-    if (call.lost_events) parts.push_back("events were lost");
+    if (call.lost_events) parts.push_back(call.only_missed ? "calls may have been missed" : "events were lost");
     if (parts.empty()) return {};
     return fmt::format(" /* {}{}{} */", function, function.empty() ? "" : ": ", fmt::join(parts, "; "));
   }
 
   void begin(std::uint32_t index, const TracedCall& call) {
     tell_task(call.cpu, call);
-    if (call.on_top) line(call.cpu, {}, call.level, fmt::format("==========> {}", interrupt_name(call)));
+    if (call.on_top && !follows_in_block_[index])
+      line(call.cpu, {}, call.level, fmt::format("==========> {}", interrupt_name(call)));
     if (leaf_[index])
       line(call.cpu, call.duration_ns, call.level,
            head(call) + (call.inside_hidden ? " { ... }" : ";") + comment({}, call));
     else
       line(call.cpu, {}, call.level, head(call) + " {" + (call.end_seen ? "" : comment({}, call)));
-    if (leaf_[index] && call.on_top) end_interrupt(call);
+    if (leaf_[index]) end_interrupt(index, call);
   }
 
   void end(std::uint32_t index, const TracedCall& call) {
@@ -181,11 +198,12 @@ class GraphText {
     const std::string name = name_of_function(call);
     const std::string said = comment(name, call);
     line(call.end_cpu, call.duration_ns, call.level, "}" + said);
-    if (call.on_top) end_interrupt(call);
+    end_interrupt(index, call);
   }
 
-  void end_interrupt(const TracedCall& call) {
-    line(call.end_cpu, {}, call.level, fmt::format("<========== {}", interrupt_name(call)));
+  void end_interrupt(std::uint32_t index, const TracedCall& call) {
+    if (call.on_top && ends_block_[index])
+      line(call.end_cpu, {}, call.level, fmt::format("<========== {}", interrupt_name(call)));
   }
 
   const CallGraphResult& result_;
@@ -193,7 +211,9 @@ class GraphText {
   const TextStyle& style_;
   unsigned cpu_width_ = 1;
   std::size_t next_gap_ = 0;
-  std::vector<bool> leaf_;                   // by call
+  std::vector<bool> leaf_;              // by call
+  std::vector<bool> follows_in_block_;  // likewise: in that of an interrupt
+  std::vector<bool> ends_block_;
   std::map<unsigned, std::string> running_;  // by CPU
   std::string out_;
 };
@@ -234,7 +254,7 @@ std::string said_functions(const std::vector<std::string>& functions) {
   std::string text;
   for (std::size_t i = 0; i < std::min(functions.size(), kMostNamed); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : ", ", ascii(functions[i]));
-  if (functions.size() > kMostNamed) text += fmt::format(" and {} more functions", functions.size() - kMostNamed);
+  if (functions.size() > kMostNamed) text += fmt::format(" and {} more", functions.size() - kMostNamed);
   return text + (functions.size() == 1 ? " was" : " were");
 }
 
@@ -242,17 +262,29 @@ std::string said_functions(const std::vector<std::string>& functions) {
 std::string what_lacks(const CallGraphResult& result, const GraphOptions& options, const TextStyle& style) {
   std::string out;
   const auto say = [&](const char* text) { out += "\n" + hanging("", text, style); };
+  const bool lacks_results = options.return_values && !result.has_return_values && result.calls_traced > 0;
+  if (result.is_blank && ((options.arguments && !result.has_arguments) || lacks_results)) {
+    say("What calls were given and returned was taken out of the trace when it was made anonymous.");
+    return out;
+  }
   if (options.arguments && !result.has_arguments)
     say("The trace holds no arguments: ftrace records them from Linux 6.15 on where its option funcgraph-args is there "
         "and set.");
   else if (options.arguments && !result.has_types)
     say("The trace does not hold the types of the arguments. The kernel that was traced has them in "
         "/sys/kernel/btf/vmlinux: name a copy of that with --btf.");
-  if (options.return_values && !result.has_return_values && result.calls_traced > 0)
+  if (lacks_results)
     say("The trace holds no return values: ftrace records them where the kernel was built with "
         "CONFIG_FUNCTION_GRAPH_RETVAL, which there is from Linux 6.5 on and Debian leaves out, and its option "
         "funcgraph-retval is set. kmemtrace graph FUNCTION records them by BPF and by kprobe events, too.");
   return out;
+}
+
+bool is_damaged(const Findings& findings) {
+  for (std::size_t kind = 0; kind < kImperfections.size(); ++kind)
+    if (kImperfections[kind].severity == Severity::error && findings.count_of(static_cast<Imperfection>(kind)) > 0)
+      return true;
+  return false;
 }
 
 std::string calls_text(const CallGraphResult& result, const GraphOptions& options, const TextStyle& style) {
@@ -295,10 +327,17 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
   for (const MissedEvents& one : result.missed) missed[one.function] += one.count;
   for (const auto& [function, count] : missed)
     out += labelled("missed",
-                    fmt::format("{} {} of any CPU; calls that ran about then are marked", say_count(count, style),
-                                function.empty() ? "events" : "begins and ends of " + printable(function)),
+                    fmt::format("{} of any CPU; calls that ran about then are marked",
+                                function.empty() ? say_number_of(count, "event", style)
+                                                 : fmt::format("{} {} of {}", say_count(count, style),
+                                                               count == 1 ? "begin or end" : "begins and ends",
+                                                               printable(function))),
                     style);
-  return out + calls_text(result, options, style) + anomaly_section({}, result.findings, false, style);
+  const std::string found = anomaly_section({}, result.findings, false, style);
+  // Of a damaged trace nobody can tell that it holds none.
+  if (result.calls_traced == 0 && is_damaged(result.findings))
+    return out + found + "\n" + hanging("", "No calls could be read.", style);
+  return out + calls_text(result, options, style) + found;
 }
 
 }  // namespace kmt

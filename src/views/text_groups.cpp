@@ -113,7 +113,7 @@ std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto frames = telling_frames(std::get<std::vector<CodeAddress>>(rows[i]->keys[key]));
     if (frames.empty()) continue;
-    out += fmt::format("\n  #{}: {}, {}\n", i + 1, say_number_of(rows[i]->allocations, "allocation", style),
+    out += fmt::format("\n  #{}: {} in all, {}\n", i + 1, say_number_of(rows[i]->allocations, "allocation", style),
                        say_bytes(rows[i]->bytes_allocated, style));
     for (const CodeAddress& frame : frames) out += "    " + ascii(plain_text(frame)) + "\n";
   }

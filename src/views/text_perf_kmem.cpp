@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "views/lines.hpp"
 
 namespace kmt {
 
@@ -311,12 +312,15 @@ std::string text_perf_kmem(const ReportResult& result, const PerfKmemOptions& op
 
 std::string perf_kmem_warnings(const ReportResult& result) {
   std::string out;
+  if (const std::string missing = missing_cpus_text(result.trace); !missing.empty()) out += missing + "\n";
   if (!result.trace.complete) out += "warning: reading was interrupted: the rest of the trace is not counted\n";
   if (result.trace.lost_events > 0)
     out += fmt::format("warning: {} events were lost: all totals are too small by them\n", result.trace.lost_events);
   for (std::size_t i = 0; i < kImperfections.size(); ++i) {
     const auto kind = static_cast<Imperfection>(i);
-    if (kind == Imperfection::lost_events || describe(kind).severity == Severity::info) continue;
+    if (kind == Imperfection::lost_events || kind == Imperfection::missing_cpu ||
+        describe(kind).severity == Severity::info)
+      continue;
     if (const std::uint64_t count = result.findings.count_of(kind); count > 0)
       out += fmt::format("warning: {} times: {}\n", count, describe(kind).sentence);
   }

@@ -101,6 +101,8 @@ const SnapshotRow* certain_of(SnapshotPart part, const SnapshotSeries& series) {
   return nullptr;
 }
 
+bool is_uncertain(const SnapshotRow& row) { return row.judged && row.verdict == LeakVerdict::uncertain; }
+
 std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
   const std::string threshold = say_growth(series.threshold_bytes_per_s).substr(1);
   if (series.elapsed_ns.size() < Trend::kFewestValues)
@@ -109,7 +111,11 @@ std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
   for (const SnapshotPart part : kSnapshotParts)
     if (const SnapshotRow* row = certain_of(part, series))
       who += fmt::format("{}{} by {}", who.empty() ? "" : "; ", ascii(row->label), say_growth(row->trend.bytes_per_s));
-  if (who.empty()) return fmt::format("No certain growth: nothing grows by more than {} for certain.", threshold);
+  if (who.empty())
+    return fmt::format("No certain growth: nothing grows by more than {} for certain.{}", threshold,
+                       std::ranges::any_of(series.rows, is_uncertain)
+                           ? " What is uncertain the kernel takes back when memory is short."
+                           : "");
   return fmt::format(
       "Growth: for certain by more than {}, the fastest of each kind: {}. The kinds count the same memory in different "
       "ways. What fills up and stops after more than these {} grows alike: a longer series tells.",
@@ -172,7 +178,7 @@ std::string text_series_timeline(const SnapshotSeries& series, const SeriesOptio
     std::copy(row->values.begin(), row->values.end(), values.begin() + static_cast<std::ptrdiff_t>(row->first));
     out += plot({{row->label, std::move(values)}},
                 {kHeight, "0 s", say_duration(series.span_ns(), style),
-                 [&](double value) { return bytes_text(value, {.raw = false}); }},
+                 [&](double value) { return bytes_text(value, {.raw = false}); }, true},
                 style);
   }
   for (const SnapshotPart part : kSnapshotParts)

@@ -108,8 +108,7 @@ class Bpf(LiveTest):
 
     @staticmethod
     def compared(full, frames=False):
-        fields = {name: value for name, value in full.event.fields.items() if name != 'cgroup'}
-        return full.event.cpu, full.event.name, tuple(fields.items()), full.text, full.frames if frames else ()
+        return full.event.cpu, full.event.name, tuple(full.event.fields.items()), full.text, full.frames if frames else ()
 
     def assert_same(self, ours, theirs, frames=False):
         """In task context in the same order. An interrupt may come between the two recorders' turns."""
@@ -129,11 +128,6 @@ class Bpf(LiveTest):
         self.assertEqual({name: window[name] for name in COUNTED}, {name: counted[name] for name in COUNTED})
         self.assert_same(ours, theirs)
         self.assertTrue(any(full.text for full in ours))
-        path = read_file('/proc/self/cgroup').splitlines()[-1].split(':')[2]
-        mounts = [line.split() for line in read_file('/proc/self/mounts').splitlines()]
-        root = next(mount[1] for mount in mounts if mount[2] == 'cgroup2')
-        if os.path.isdir(root + path):  # else this is a container's own view
-            self.assertEqual({full.event.fields['cgroup'] for full in ours}, {os.stat(root + path).st_ino})
 
     def test_same_stacks(self):
         _, ours, theirs = self.both('--stacks')
@@ -161,7 +155,6 @@ class Bpf(LiveTest):
         text = report(path)
         task = re.search(r'(-\d+) .* task_rename: .*newcomm=ls', text)[1]
         self.assertRegex(text, task + r' .* kmem_cache_alloc: .*call_site=\S+ ptr=0x\w+ name=\w+ bytes_req=\d+')
-        self.assertIn('cgroup=', report(path, '-R'))
 
     def test_own_events_are_left_out(self):
         recorder = self.begin()
@@ -200,6 +193,8 @@ class Bpf(LiveTest):
         self.assertLess(sum(everything.values()), sum(counted[name] for name in COUNTED))
         checked = self.check(self.trace)
         self.assertIn('lost_events', json.dumps(checked))
+        self.assertIn('the rings of BPF programs had no room for', json.dumps(checked))
+        self.assertNotIn('overrun', json.dumps(checked))
 
     def test_flight(self):
         """Keeps the latest second, in blocks that are a second long at most."""

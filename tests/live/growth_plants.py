@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs whose kernel memory grows, for the tests of `investigate`: each holds what it opens, some a second.
 
-growth_plants.py KIND [PER_SECOND]   KIND is pipes, sockets, epoll, keys, messages, rings, pipe_data or none
-Prints "growing" when it has begun."""
+growth_plants.py KIND [PER_SECOND [AFTER]]
+KIND is pipes, sockets, epoll, keys, messages, rings, pipe_data or none; it begins so many seconds AFTER it has printed
+"growing"."""
 import ctypes
 import os
 import platform
@@ -100,6 +101,7 @@ def main():
         'none': lambda _: os.close(os.dup(1))}[kind]
     held = []
     print('growing', flush=True)
+    time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)
     begin = time.monotonic()
     while True:
         # What a busy machine kept it from is not made up for at once: that would be steps.

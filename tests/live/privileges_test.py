@@ -4,6 +4,7 @@
 a few capabilities."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,12 @@ def capabilities(pid):
             fields = dict(line.rstrip('\n').split(':\t') for line in status if line.startswith('Cap'))
         masks[thread] = int(fields['CapPrm'], 16) | int(fields['CapEff'], 16)
     return masks
+
+
+def no_new_privileges(pid):
+    """What goes with Landlock's rules."""
+    with open(f'/proc/{pid}/status', encoding='utf-8') as status:
+        return re.search(r'^NoNewPrivs:\t(\d)$', status.read(), re.MULTILINE)[1]
 
 
 class Privileges(LiveTest):
@@ -64,8 +71,17 @@ class Privileges(LiveTest):
         self.assertEqual(process.returncode, 0)
 
     def test_reading(self):
-        process = self.begin('report', '-')  # of nothing as yet
-        self.expect(process, READING)
+        fifo = self.path('nothing as yet')
+        os.mkfifo(fifo)
+        wanted = '1'
+        for command in (('report', '-'), ('graph', '-'), ('graph', fifo), ('snapshot', fifo), ('profile', '--show', fifo)):
+            with self.subTest(command):
+                process = self.begin(*command)
+                self.expect(process, READING)
+                wait_until(lambda: no_new_privileges(process.pid) == wanted, 2)
+                if command[0] == 'report':
+                    wanted = no_new_privileges(process.pid)  # 0 where the kernel has no Landlock
+                self.assertEqual(no_new_privileges(process.pid), wanted)
 
     def test_command_has_all_of_root(self):
         with open('/proc/self/status', encoding='utf-8') as status:
@@ -80,10 +96,19 @@ class Privileges(LiveTest):
         os.chmod(self.directory, 0o777)
         os.chmod(program, 0o755)
         three = '+bpf,+perfmon,+dac_read_search'
-        done = subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', f'--inh-caps={three}',
-                               f'--ambient-caps={three}', program, 'record', '--backend', 'bpf',
-                               '-o', self.trace, '--', 'ls', '-R', '/usr/share'],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
+
+        def record(*options, capabilities=three):
+            return subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                                   f'--inh-caps={capabilities}', f'--ambient-caps={capabilities}', program, 'record',
+                                   *options, '-o', self.trace, '--', 'ls', '-R', '/usr/share'],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
+
+        done = record()
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn('--backend bpf', done.stderr)
+        for options, capabilities in (('--filter', 'kmem:kmalloc:bytes_req > 1'), three), ((), '+dac_read_search'):
+            self.assertNotIn('--backend bpf', record(*options, capabilities=capabilities).stderr)
+        done = record('--backend', 'bpf')
         self.assertEqual(done.returncode, 0, done.stderr)
         done = subprocess.run([PROGRAM, 'report', '--json', self.trace], stdout=subprocess.PIPE, check=True)
         self.assertGreater(json.loads(done.stdout)['slab']['allocations'], 100)

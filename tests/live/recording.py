@@ -78,7 +78,7 @@ def kernel_statistics(path):
 def parse_statistics(text):
     statistics = []
     for line in text.splitlines():
-        match = re.match(r'^(CPU|node|entries|overrun|commit overrun|dropped events|read events): (\d+)$', line)
+        match = re.match(r'^(CPU|node|entries|overrun|commit overrun|dropped events|full rings|read events): (\d+)$', line)
         if match and match[1] == 'CPU':
             statistics.append({})
         if match and statistics:
@@ -87,7 +87,8 @@ def parse_statistics(text):
 
 
 def lost_in(statistics):
-    return sum(cpu['overrun'] + cpu['commit overrun'] + cpu['dropped events'] for cpu in statistics)
+    return sum(cpu['overrun'] + cpu['commit overrun'] + cpu['dropped events'] + cpu.get('full rings', 0)
+               for cpu in statistics)
 
 
 def instances_of(pid):

@@ -5,6 +5,7 @@ clock."""
 import contextlib
 import json
 import re
+import signal
 import sqlite3
 import subprocess
 import time
@@ -73,6 +74,22 @@ class Samples(LiveTest):
         samples = samples_of(File(self.trace))
         self.assertEqual(len(samples), 2)
         self.assert_like_proc(samples[0].texts)
+
+    def test_buffers_that_perf_fills_are_the_recorders_own(self):
+        """They are pages that nobody else accounts for: by what the recorder has mapped of them."""
+        def buffers():
+            text = samples_of(File(self.trace))[-1].texts['recorder']
+            return int(re.search(r'^ring_buffers (\d+)$', text, re.MULTILINE)[1])
+        options = ('-b', '256K', '-e', 'kmem:kmalloc', '--stacks')
+        self.record(*options, '--duration', '200ms')
+        without = buffers()
+        recorder = self.start('-b', '256K', '-e', 'kmem:kmalloc', '--stacks=user')
+        mapped = sum(int(end, 16) - int(begin, 16) for begin, end in re.findall(
+            r'^(\w+)-(\w+) .*anon_inode:\[perf_event\]$', read_file(f'/proc/{recorder.pid}/maps'), re.MULTILINE))
+        recorder.send_signal(signal.SIGINT)
+        self.finish(recorder)
+        self.assertGreater(mapped, 0)
+        self.assertEqual(buffers(), without + mapped)
 
     def test_clock_of_cycles(self):
         if 'x86-tsc' not in read_file('/sys/kernel/tracing/trace_clock'):

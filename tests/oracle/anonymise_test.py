@@ -86,6 +86,31 @@ class Anonymous(unittest.TestCase):
                          if re.search(rb'(?<![\w.])(?<! [a-zA-Z] )' + re.escape(task.encode()) + rb'[\0\n]', written)]
                 self.assertEqual(found, [])
 
+    def test_functions_of_a_perf_data(self):
+        """It holds no symbols: those that are given go with the code; without them nothing names it, and that is said."""
+        perf = subprocess.run(['zstd', '-d', '-c', data('amd64/perf.data.zst')], stdout=subprocess.PIPE, check=True).stdout
+        with open(self.path('perf.data'), 'wb') as out:
+            out.write(perf)
+        text, = struct.unpack_from('<Q', perf, perf.index(b'[kernel.kallsyms]_text') - 8)  # where it says that _text lay
+        sites = {int(address, 16) for address in re.findall(r'"address": "0x([0-9a-f]{16})"', run(
+            'report', self.path('perf.data'), '--json', '--limit', '100000').stdout)}
+        self.assertGreater(len(sites), 50)
+        with open(self.path('kallsyms'), 'w', encoding='ascii') as out:
+            out.write(''.join(f'{site - site % 4096:016x} T place_{site >> 12:x}\n' for site in sorted(sites)))
+            out.write(f'{text:016x} T _text\n{max(sites) + 4096:016x} T _end\n')
+        symbols = ('--kallsyms', self.path('kallsyms'))
+        options = ('--by', 'call-site', '--json', '--limit', '100000')
+        said = []
+        for path, more in ((self.path('perf.data'), symbols),
+                           (self.converted(self.path('perf.data'), 'named.kmt', '--anonymise', *symbols), ())):
+            text = run('report', path, *options, *more).stdout
+            said.append(sorted(re.findall(r'"symbol": "(place_[^"]*)"', text)))
+        self.assertGreater(len(said[0]), 50)
+        self.assertEqual(*said)
+        done = run('convert', '--anonymise', self.path('perf.data'), self.path('unnamed.kmt'))
+        self.assertIn('call sites stay addresses', done.stderr)
+        self.assertEqual([], re.findall('place_.*', run('report', self.path('unnamed.kmt'), *options).stdout))
+
     def test_same_key_same_names(self):
         key = self.path('key')
         with open(key, 'wb') as out:

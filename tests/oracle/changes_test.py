@@ -56,6 +56,17 @@ class Changes(unittest.TestCase):
                                              '- 1003 1003 one\n'})
         self.assertEqual({'first+0x10 [one]': (hex(SITE), 4), 'unknown+0x10 [removed]': (hex(SITE), 4)}, self.sites())
 
+    def test_a_module_that_is_loaded_again_is_one_row(self):
+        self.write(**{'note:module_changes': '+ 900 800 one ffffffffc0481000 4096 0123\n'
+                                             'ffffffffc0481000 t first\t[one]\n'
+                                             '- 1002 1002 one\n'
+                                             '+ 1002 1002 one ffffffffc0481000 4096 0123\n'
+                                             'ffffffffc0481000 t first\t[one]\n'
+                                             '- 1003 1003 one\n'
+                                             '+ 1003 1003 one ffffffffc0481000 4096 4567\n'
+                                             'ffffffffc0481000 t other\t[one]\n'})
+        self.assertEqual({'first+0x10 [one]': (hex(SITE), 4), 'other+0x10 [one]': (hex(SITE), 4)}, self.sites())
+
     def test_cgroups_and_containers_are_those_of_the_begin(self):
         group = '/system.slice/docker-0123456789abcdef.scope'
         self.write(**{'note:tasks': f'300 1 4026531836 {group}\n', 'note:tasks_later': '300 1 4026531836 /other\n'})
@@ -75,6 +86,17 @@ class Changes(unittest.TestCase):
         places = {kind: said.find(sentence) for kind, sentence in
                   ((finding['kind'], finding['sentence'][:30]) for finding in found['findings']) if sentence in said}
         self.assertEqual('missing_cpu', min(places, key=places.get))
+
+    def test_every_report_says_first_that_a_cpu_is_missing(self):
+        self.write(cpu_stats='CPU: 3\nentries: 0\noverrun: 7\nread events: 70\n')
+        for command in (['report'], ['leaks'], ['pages'], ['timeline'], ['simulate']):
+            with self.subTest(command):
+                lines = run(*command, self.path).stdout.splitlines()
+                self.assertIn('lacks the events of CPU 3', lines[1], lines[:3])
+        self.assertIn('lacks the events of CPU 3', run('diff', self.path, self.path).stdout.splitlines()[0])
+        for style in (['--style', 'perf-report', '--by', 'comm'], ['--style', 'perf-kmem', '--slab', '--caller']):
+            with self.subTest(style):
+                self.assertIn('lacks the events of CPU 3', run('report', self.path, *style).stderr.splitlines()[0])
 
     def test_notes_of_any_length_take_bounded_memory(self):
         many = range(2_000_000)

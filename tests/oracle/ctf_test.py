@@ -4,6 +4,7 @@
 written again by babeltrace2's own writer; and traces made by hand as LTTng's kernel tracer makes them."""
 import collections
 import glob
+import json
 import os
 import re
 import shutil
@@ -201,6 +202,18 @@ class RealLttng(Case):
 
     def test_discarded_events(self):
         self.assertEqual(6718, self.check('amd64/lttng.lost', 800))
+
+    def test_converted_it_is_as_sound(self):
+        """What is known of the trace is known of the file, and nothing else: no counts of the kernel's are missed."""
+        for name, verdict in (('amd64/lttng', 'sound'), ('amd64/lttng.lost', 'unsound')):
+            with self.subTest(name):
+                found = []
+                for path in (data(name), self.convert(data(name), f'{os.path.basename(name)}.kmt')):
+                    file, = json.loads(run('check', '--json', path).stdout)['files']
+                    found.append((file['verdict'], {one['kind']: one['count'] for one in file['findings']}))
+                self.assertEqual(*found)
+                self.assertEqual(found[0][0], verdict)
+                self.assertIn('assumed_page_size', found[0][1])
 
     def discarded(self, path):
         """Of each CPU, in order: how many, since and until when."""

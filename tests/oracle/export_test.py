@@ -437,8 +437,9 @@ class Writing(Case):
         os.symlink('out.svg', os.path.join(folder, 'link.svg'))
         os.truncate(output, 0)
         self.assertEqual(0, run(*draw, os.path.join(folder, 'link.svg')).returncode)
-        self.assertTrue(os.path.islink(os.path.join(folder, 'link.svg')))
-        self.assertGreater(os.path.getsize(output), 1000)
+        self.assertFalse(os.path.islink(os.path.join(folder, 'link.svg')))
+        self.assertGreater(os.path.getsize(os.path.join(folder, 'link.svg')), 1000)
+        self.assertEqual(0, os.path.getsize(output))
         with open(victim, encoding='ascii') as file:
             self.assertEqual('mine', file.read())
         self.assertEqual({'victim', 'out.svg', 'out.svg.unfinished', 'link.svg'}, set(os.listdir(folder)))
@@ -465,13 +466,29 @@ class Writing(Case):
         with open(log, encoding='utf-8') as file, open(fresh, encoding='utf-8') as one:
             self.assertEqual('before\n' + 3 * one.read(), file.read())
 
-    def test_a_link_to_nothing_is_refused(self):
-        link = place('dangling')
-        os.symlink('nowhere', link)
-        done = run('flamegraph', data('amd64-stacks/trace.dat'), '-o', link)
-        self.assertEqual(2, done.returncode)
-        self.assertIn('Cannot follow the link', done.stderr)
-        self.assertTrue(os.path.islink(link))
+    def test_links_give_way_to_the_file(self):
+        """Whoever may write to the folder would else choose what root overwrites, or makes."""
+        folder = place('links')
+        os.mkdir(folder)
+        victim = os.path.join(folder, 'victim')
+        for name, command in (('x.svg', ('flamegraph', data('amd64-stacks/trace.dat'), '-o')),
+                              ('x.csv', ('export', data('amd64/trace.dat'), '--to', 'csv', '-o')),
+                              ('x.html', ('report', data('amd64/trace.dat'), '--html')),
+                              ('x.kmt', ('convert', data('amd64/trace.dat'))),
+                              ('x.dat', ('convert', data('amd64/trace.dat')))):
+            for target in (victim, os.path.join(folder, 'nowhere'), '/dev/full'):
+                with open(victim, 'w', encoding='ascii') as file:
+                    file.write('mine')
+                link = os.path.join(folder, name)
+                os.symlink(target, link)
+                done = run(*command, link)
+                self.assertEqual(0, done.returncode, (name, target, done.stderr))
+                self.assertFalse(os.path.islink(link), (name, target))
+                self.assertGreater(os.path.getsize(link), 1000)
+                os.remove(link)
+                with open(victim, encoding='ascii') as file:
+                    self.assertEqual('mine', file.read(), name)
+                self.assertEqual(['victim'], os.listdir(folder), name)
 
     def test_errors_name_the_file_that_was_asked_for(self):
         done = run('export', data('amd64/trace.dat'), '--to', 'sqlite', '-o', '/dev/full')

@@ -74,8 +74,8 @@ CALLS = (('a', (0x1000, 4096, 0xdead00000255, 0xffff888000001000, (1 << 64) - 5,
          ('c', (1,), (1 << 64) - 2),
          ('c', (), 0xffff888000001000),
          ('d', (BIG,), 0xabcdfffffff4))
-TEXTS = ('a(name=0x1000, count=4096, flags=0x255, file=0xffff888000001000, offset=-5, on=true, ...) = -22 (EINVAL);',
-         f'a(name=NULL, count={BIG}, flags=5, file=NULL, offset=7, on=false, ...) = 4096;',
+TEXTS = ('a(name=0x1000, count=4096, flags=0x255, file=0xffff888000001000, offset=-5, on=true, more=(on the stack, not recorded)) = -22 (EINVAL);',
+         f'a(name=NULL, count={BIG}, flags=5, file=NULL, offset=7, on=false, more=(on the stack, not recorded)) = 4096;',
          'b(mode=WRITE, level=-1);', 'b(mode=9, level=3);', 'c() = -2 (ENOENT);', 'c() = 0xffff888000001000;',
          f'd({BIG:#x}) = -12 (ENOMEM);')
 
@@ -95,7 +95,8 @@ class GraphTypes(unittest.TestCase):
 
     def calls(self, *options):
         done = run('graph', '--btf', self.btf, '--args', '--ret', *options, self.path)
-        self.assertEqual((0, ''), (done.returncode, done.stderr))
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertRegex(done.stderr, r'\Anote: nothing here tells whether the types in .*\n\Z')
         return re.findall(r'0\.050 us    \|  (.*)', done.stdout)
 
     def test_text(self):
@@ -120,13 +121,23 @@ class GraphTypes(unittest.TestCase):
         result = graph(self.path, '--btf', self.btf, '--args', '--ret')
         self.assertEqual((True, True), (result['arguments'], result['types']))
         shown = [(call['arguments'], call['result'], call['error']) for call in result['calls']]
-        self.assertEqual(({'name': '0x1000', 'count': 4096, 'flags': 0x255, 'file': '0xffff888000001000', 'offset': -5, 'on': True},
-                          -22, -22), shown[0])
+        self.assertEqual(({'name': '0x1000', 'count': 4096, 'flags': 0x255, 'file': '0xffff888000001000', 'offset': -5, 'on': True,
+                           'more': None}, -22, -22), shown[0])
+        self.assertEqual(['more'], result['calls'][0]['left_out'])
         self.assertEqual((hex(BIG), 4096, None), (shown[1][0]['count'], *shown[1][1:]))
         self.assertEqual(({'mode': 'WRITE', 'level': -1}, None, None), shown[2])
         self.assertEqual(({'mode': 9, 'level': 3}, None, None), shown[3])
         self.assertEqual(({}, '0xfffffffffffffffe', -2), shown[4])
         self.assertEqual(({'#1': hex(BIG)}, -12, -12), shown[6])
+
+    def test_whoever_takes_types_is_told_whose_they_are(self):
+        out = os.path.join(FOLDER.name, 'typed')
+        for command in (['report', '--html', out], ['graph', '--html', out], ['export', '--to', 'perfetto', '-o', out]):
+            with self.subTest(command[0]):
+                done = run(*command, '--btf', self.btf, self.path)
+                self.assertEqual(0, done.returncode, done.stderr)
+                self.assertIn(f'note: nothing here tells whether the types in {self.btf} are', done.stderr)
+                self.assertNotIn('types in', run(*command, self.path).stderr)
 
     def test_without_types(self):
         done = run('graph', '--args', '--ret', self.path)
@@ -137,6 +148,18 @@ class GraphTypes(unittest.TestCase):
         done = run('graph', '--where', 'count==1', self.path)
         self.assertEqual(2, done.returncode)
         self.assertIn('does not hold their types', done.stderr)
+        self.assertIn('--btf', done.stderr)
+
+    def test_anonymous_results(self):
+        anonymous = os.path.join(FOLDER.name, 'anonymous.kmt')
+        self.assertEqual(0, run('convert', '--anonymise', self.path, anonymous).returncode)
+        result = graph(anonymous, '--args', '--ret', '--btf', self.btf)
+        self.assertEqual([(None, None)] * len(CALLS),
+                         [(call['arguments'], call['return_value']) for call in result['calls']])
+        self.assertIn('was taken out of the trace when it was made anonymous', run('graph', '--ret', anonymous).stdout)
+        done = run('graph', '--errors-only', anonymous)
+        self.assertEqual(2, done.returncode)
+        self.assertIn('made it anonymous', done.stderr)
 
 
 class RealArguments(unittest.TestCase):
@@ -161,6 +184,8 @@ class RealArguments(unittest.TestCase):
                               encoding='utf-8').stdout
         kernel = re.findall(r'\| +([\w.]+)\((.*)\)', text)
         shown = run('graph', '--args', '--limit', '0', '--btf', data('graph/args.7.2.btf'), data('graph/args.7.2.dat')).stdout
+        # The kernel has "..." for what is in no register.
+        shown = re.sub(r'\w+=\(on the stack, not recorded\)(, \w+=\(on the stack, not recorded\))*', '...', shown)
         own = re.findall(r'\|  +([\w.]+)\((.*?)\)', re.sub(r' \([A-Z_|]+(\|0x[0-9a-f]+)?\)', '', shown))  # without the names of flags
         self.assertEqual(1491, len(kernel))
         self.assertEqual([name for name, _ in kernel], [name for name, _ in own])

@@ -177,6 +177,12 @@ def _task(allocation):
     return (None, f'[{interrupt}]') if interrupt else (event.tid, event.comm)
 
 
+def _process(allocation):
+    """One whatever it was called."""
+    interrupt = allocation.event.interrupt()
+    return f'[{interrupt}]' if interrupt else allocation.event.tid
+
+
 def _node(allocation):
     node = number(allocation.event.fields.get('node', '-1'))
     return None if node == -1 else node
@@ -206,7 +212,7 @@ KEYS = {
     'call-site': (('slab', 'percpu'), lambda a: a.event.site, _address),
     'stack': (ALL, lambda a: a.event.stack, lambda said: tuple(map(_address, said))),
     'task': (ALL, _task, lambda said: (said['tid'], said['comm'])),
-    'process': (ALL, _task, lambda said: (said['pid'], said['comm'])),
+    'process': (ALL, _process, lambda said: said['comm'] if said['pid'] is None else said['pid']),
     'comm': (ALL, lambda a: _task(a)[1], str),
     'cache': (('slab',), lambda a: a.cache, lambda said: said),
     'size': (ALL, lambda a: a.given, int),

@@ -228,6 +228,15 @@ class Debugging(Case):
         self.assertEqual(3, len(want))
         self.assertCountEqual(want, [(site['count'], site['bytes'], site['stack']) for site in result['page_owners']])
 
+    def test_processes_of_sites(self):
+        """The kernel of each record names them another way."""
+        def more(key, site):
+            return next(one['more'] for one in self.of('published-6.6')[key] if one['site'].startswith(site))
+        self.assertEqual('by pid 1', more('page_owners', 'register_early_stack'))
+        self.assertEqual('by podman (pid 162970)', more('page_owners', 'prep_new_page'))
+        self.assertIsNone(more('page_owners', '__alloc_pages_nodemask'))
+        self.assertEqual('by poc (pid 14081)', more('kmemleak', 'create_filter'))
+
     def test_page_owner_stacks(self):
         result = self.of('published-6.12')
         want = [(int(lines[-1].split(': ')[1]), frames(lines[:-1])) for lines in self.records('page_owner_stacks')]
@@ -373,7 +382,7 @@ class Made(Case):
         self.write('page_owner', 'Page allocated via order 2, mask 0x0(), pid 1, tgid 1 (init), ts 1 ns, free_ts 0 ns\n'
                                  'PFN 0x1 type Movable Block 0 type Movable Flags 0x0()\n'
                                  ' get_page+0x1/0x2\n take+0x1/0x2\n\n'
-                                 'Page allocated via order 0, mask 0x0(), pid 1, tgid 1 (init), ts 1 ns\n'
+                                 'Page allocated via order 0, mask 0x0(), pid 9, tgid 8 (a (b), ts), ts 1 ns\n'
                                  'PFN 0x5 type Movable Block 0 type Movable Flags 0x0()\n'
                                  ' get_page+0x1/0x2\n take+0x1/0x2\n\n')
         self.write('kmemleak', 'unreferenced object 0xffff (size 32):\n  comm "x", pid 1, jiffies 1 (age 1.0s)\n'
@@ -391,7 +400,9 @@ class Made(Case):
                          [(one['site'], one['of'], one['count'], one['stack']) for one in result['slab_allocations']])
         self.assertEqual([(5, 5 * PAGE, ['get_page+0x1/0x2', 'take+0x1/0x2'])],
                          [(one['count'], one['bytes'], one['stack']) for one in result['page_owners']])
-        self.assertEqual([(2, 48)], [(one['count'], one['bytes']) for one in result['kmemleak']])
+        self.assertEqual(['by init (pid 1), a (b), ts (pid 8)'], [one['more'] for one in result['page_owners']])
+        self.assertEqual([(2, 48, 'by x (pid 1)')],
+                         [(one['count'], one['bytes'], one['more']) for one in result['kmemleak']])
         self.assertEqual([('/', 8, 15), ('/a:b', 3, None)],
                          [(one['path'], one['kernel_bytes'], one['user_bytes']) for one in result['cgroups']])
 

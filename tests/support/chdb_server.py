@@ -35,6 +35,8 @@ class Engine:
         code, name = text.encode(), format.encode()
         with self.lock:
             result = self.chdb.chdb_query_n(self.connection[0], code, len(code), name, len(name))
+            if not result:
+                return False, b'the engine gives no result'
             error = self.chdb.chdb_result_error(result)
             answer = error if error else ctypes.string_at(self.chdb.chdb_result_buffer(result),
                                                           self.chdb.chdb_result_length(result))

@@ -84,8 +84,9 @@ class BpfCallPrograms : public testing::Test {
     put((*object_)->maps.interrupts, 0, value);
   }
 
+  // Behind the arguments the stack pointer; none, as trampolines have it.
   void enter(unsigned function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
-    arguments.resize(KMT_CALL_ARGUMENTS);
+    arguments.resize(KMT_CALL_ARGUMENTS + 1);
     arguments.insert(arguments.begin(), {function, frame});
     run((*object_)->progs.run_entry, arguments);
   }
@@ -186,6 +187,21 @@ TEST_F(BpfCallPrograms, FollowValues) {
                                 sized(longest.substr(0, KMT_STRING_BYTES)));
   EXPECT_EQ(seen[1].values, sized(std::string("\x07\0\0\0", 4)) + kNotRead + kNotRead + sized(""));
   EXPECT_EQ(seen[2].values, sized(std::string("\x07\0\0\0", 4)) + kNotRead + kNotRead + kNotRead);
+}
+
+TEST_F(BpfCallPrograms, ReadArgumentsOnTheStack) {
+  const char* const text = "etc";
+  const std::uint64_t stack[] = {0, 0x1122334455667788, reinterpret_cast<std::uint64_t>(text)};
+  const auto stack_pointer = reinterpret_cast<std::uint64_t>(stack);
+  record_values(3, {value_of(KMT_CALL_ARGUMENTS, {8}, false, 4), value_of(1, {}, false, 1),
+                    value_of(KMT_CALL_ARGUMENTS, {16, 0}, true, 0)});
+  enter(3, kStack, {1, 2, 3, 4, 5, 6, stack_pointer});
+  enter(3, kStack - 64, {1, 2, 3, 4, 5, 6});
+  const std::vector<Seen> seen = take();
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0].words, (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(seen[0].values, sized("\x88\x77\x66\x55") + sized("\x02") + sized("etc"));
+  EXPECT_EQ(seen[1].values, kNotRead + sized("\x02") + kNotRead);
 }
 
 TEST_F(BpfCallPrograms, FollowValuesInTheKernel) {

@@ -24,7 +24,7 @@ const std::vector<FormatText> kOthers = {{"ftrace", "name: kernel_stack\nID: 4\n
                                          {"kmem", "name: kfree\nID: 517\nformat:\n\nprint fmt: \"\"\n"}};
 
 kmt_entry entry_of(unsigned event, std::size_t words, std::uint64_t time = 5000) {
-  return {time, 812, static_cast<unsigned char>(event), static_cast<unsigned char>(words), 0x10, 0, 0};
+  return {time, 812, static_cast<unsigned char>(event), static_cast<unsigned char>(words), 0x10, 0};
 }
 
 // One record, as a reader of the trace sees it.

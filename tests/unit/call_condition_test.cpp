@@ -98,7 +98,7 @@ TEST(CallCondition, ThatCanNeverHoldIsRefused) {
   EXPECT_PRED2(has, why("file==etc"), "file is a pointer, and \"etc\" is none");
   EXPECT_PRED2(has, why("sync==maybe"), "true or false, and \"maybe\" is none");
   EXPECT_PRED2(has, why("name&1"), "name is a string, which has no bits");
-  EXPECT_PRED2(has, why("name==\"etc\""), "the text of name was not recorded");
+  EXPECT_PRED2(has, why("name==\"etc\""), "the text of name is not in this trace / kmemtrace graph");
   EXPECT_PRED2(has, why("count&0"), "which has no bits for & / Write ==");
   EXPECT_PRED2(has, why("cuont==1"), "They are function(file, name, count, flags, sync, mode)");
   EXPECT_PRED2(has, why("ret==0", "forget"), "the result is nothing");
@@ -148,6 +148,28 @@ TEST(CallCondition, OfArgumentsAndOfResultsStandApart) {
   of_void.add(0, "drop", &*drop);
   const std::uint64_t eight[] = {8};
   EXPECT_TRUE(of_void.hold(0, call_values(*drop, abi_of(machine), eight, {}))) << "what it calls may fail";
+}
+
+TEST(CallCondition, SaysWhyOfAFunctionThatHasAResult) {
+  const Machine machine;
+  MadeTypes types(machine);
+  const int whole = types.integer("int", 4);
+  types.function("drop", 0, {{"count", whole}});
+  types.function("open", whole, {{"count", whole}});
+  const Btf btf(types.bytes());
+  const BtfSignatures signatures(btf, {}, 64, "x86_64");
+  const auto drop = signatures.signature("drop"), opened = signatures.signature("open");
+  for (const bool void_first : {true, false}) {
+    CallConditions conditions({parse_call_condition("ret==EFAULT")}, nullptr);
+    conditions.add(0, "first", void_first ? &*drop : &*opened);
+    conditions.add(1, "second", void_first ? &*opened : &*drop);
+    try {
+      conditions.check();
+      ADD_FAILURE() << "EFAULT is no value";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.hint(), "Errors are negative: -EFAULT");
+    }
+  }
 }
 
 TEST(CallCondition, TakesTheNamesOfFlags) {

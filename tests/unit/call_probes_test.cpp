@@ -63,6 +63,19 @@ TEST(ProbeDefinitions, AreInTheKernelsWords) {
   EXPECT_TRUE(made[2].entry.starts_with("p:kmemtrace_1_2/probe_entry_0 0xffffffffc0003000 ")) << "alike: one event";
 }
 
+TEST(ProbeDefinitions, ReadTheStack) {
+  const ValuePath number{"pgoff", kStackPointer, {8}, 8};
+  const ValuePath name{"name", kStackPointer, {16, 0}, 0, true};
+  const auto values = [&](const char* machine) {
+    std::string text;
+    for (const std::string& line : probes_of(machine, {number, name}).values)
+      text += line.substr(line.find(" v")) + ";";
+    return text;
+  };
+  EXPECT_EQ(values("x86_64"), " v0=+8($stack):x64 r0=+8($stack):string; v1=+0(+16($stack)):string;");
+  EXPECT_EQ(values("s390x"), " v0=+8($stack):x64 r0=+8($stack):string; v1=+0(+16($stack)):ustring;");
+}
+
 // regs_query_register_offset() of arch/*/kernel/ptrace.c, and the ABIs.
 TEST(ProbeDefinitions, KnowTheRegistersOfMachines) {
   const auto arguments = [](const char* machine) {
@@ -200,18 +213,43 @@ TEST_F(ArgumentsOption, StaysForAnotherRecordingWhichUnsetsIt) {
 TEST(MissedLog, TellsBetweenWhichTimes) {
   MissedLog log;
   log.begin(100, {{"vfs_read", 5}});
-  log.note(200, {{"vfs_read", 5}, {"", 0}});
+  log.note(190, 200, {{"vfs_read", 5}, {"", 0}});
   EXPECT_EQ(log.total(), 0u) << "before it began";
-  log.note(300, {{"vfs_read", 7}, {"", 0}});
-  log.note(400, {{"vfs_read", 7}, {"", 3}});
+  log.note(290, 300, {{"vfs_read", 7}, {"", 0}});
+  log.note(390, 400, {{"vfs_read", 7}, {"", 3}});  // a miss may come when counts are being read
   EXPECT_EQ(log.total(), 5u);
   EXPECT_EQ(log.by_function(), (MissedCounts{{"", 3}, {"vfs_read", 2}}));
-  EXPECT_EQ(log.text(), "200 300 2 vfs_read\n300 400 3\n");
+  EXPECT_EQ(log.text(), "190 300 2 vfs_read\n290 400 3\n");
   const std::vector<MissedEvents> read = parse_missed_events("x\n" + log.text());
   ASSERT_EQ(read.size(), 2u);
   EXPECT_EQ(read[0].function, "vfs_read");
   EXPECT_EQ(read[1].to_ns, 400u);
   EXPECT_EQ(missed_events_text(read), log.text());
+}
+
+TEST(MissedLog, HoweverLongItTakesStretchesStayFewAndShort) {
+  MissedLog log;
+  log.begin(0, {});
+  constexpr std::uint64_t kLookNs = 10'000'000;
+  constexpr std::uint64_t kLooks = 100'000;
+  MissedCounts counts;
+  for (std::uint64_t look = 1; look <= kLooks; ++look) {
+    ++counts["vfs_read"];
+    counts[""] = look / 1000;
+    log.note(look * kLookNs, look * kLookNs, counts);
+  }
+  EXPECT_EQ(log.total(), kLooks + 100);
+  const std::vector<MissedEvents> stretches = parse_missed_events(log.text());
+  EXPECT_LE(stretches.size(), 4096u);
+  MissedCounts told;
+  std::map<std::string, std::uint64_t> until_ns;
+  for (const MissedEvents& one : stretches) {
+    told[one.function] += one.count;
+    EXPECT_GE(one.from_ns, until_ns[one.function]);
+    until_ns[one.function] = one.to_ns;
+    EXPECT_LE(one.to_ns - one.from_ns, one.function.empty() ? kLookNs : kLooks * kLookNs / 1000);
+  }
+  EXPECT_EQ(told, counts);
 }
 
 TEST(NameList, IsShortened) {

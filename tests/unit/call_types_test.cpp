@@ -20,8 +20,10 @@
 #include "symbols/call_flags.hpp"
 #include "symbols/call_signatures.hpp"
 #include "symbols/call_types.hpp"
+#include "symbols/running_types.hpp"
 #include "symbols/value_paths.hpp"
 #include "trace/call_records.hpp"
+#include "trace/stack_arguments.hpp"
 #include "trace/value_path.hpp"
 
 namespace kmt {
@@ -74,7 +76,8 @@ TEST(CallTypes, ArgumentsAreShownByTheirTypes) {
     EXPECT_EQ(arguments(signatures, "read_file", abi_of(machine), {0, 0xC0002000, 5, 9, 0, 8}),
               "file=NULL, name=0xc0002000, count=5, flags=9, sync=false, mode=8");
     EXPECT_EQ(arguments(signatures, "read_file", abi_of(machine), {1, 2, 3}),
-              "file=0x1, name=0x2, count=3, ..., file->comm=?");
+              "file=0x1, name=0x2, count=3, flags=(not recorded), sync=(not recorded), mode=(not recorded), "
+              "file->comm=?");
     EXPECT_EQ(arguments(signatures, "find_file", abi_of(machine), {1, 2}), "");
   }
 }
@@ -89,6 +92,28 @@ TEST(CallTypes, GfpFlagsHaveNames) {
   abi.gfp_flags = &names;
   EXPECT_EQ(arguments(signatures, "allocate", abi, {192, 0xDC0}), "size=192, gfp=0xdc0 (GFP_KERNEL|__GFP_ZERO)");
   EXPECT_EQ(arguments(signatures, "allocate", abi, {192, 0}), "size=192, gfp=0");
+}
+
+TEST(CallTypes, OfAnotherKernelAreRefusedWhereCallsAreRecorded) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("running_types.{}", ::getpid());
+  std::filesystem::create_directories(folder / "btf");
+  const auto write = [&](const char* name, const std::vector<std::uint8_t>& bytes) {
+    std::ofstream(folder / name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  };
+  std::vector<std::uint8_t> kernel = MadeFiles({kHostOrder, sizeof(long)}).bytes;
+  write("btf/vmlinux", kernel);
+  write("same", kernel);
+  kernel[kernel.size() - 2] ^= 1;  // in a name
+  write("other", kernel);
+  EXPECT_TRUE(check_running_types(folder / "same", "", folder / "btf"));
+  EXPECT_NE(said([&] { check_running_types(folder / "other", "", folder / "btf"); }).find("Leave --btf out"),
+            std::string::npos);
+  // A kernel without types of its own: the build-id tells, where there is one.
+  EXPECT_FALSE(check_running_types(folder / "other", "", folder));
+  EXPECT_FALSE(check_running_types(folder / "other", "12ab", folder)) << "BTF alone has none";
+  std::filesystem::remove_all(folder);
 }
 
 // A module's types are in a file of their own, over those of the kernel.
@@ -152,7 +177,70 @@ TEST(CallTypes, WideArgumentsTakeTwoRegisters) {
             "id=(STRUCT)[0x3e8], offset=-5, level=1, call=0x2, ...");
   EXPECT_EQ(forget({ByteOrder::little, 4}, "armv7l", {1000, 77, 0xFFFFFFFB, 0xFFFFFFFF, 1, 2}),
             "id={val=1000}, offset=-5, level=1, call=0x2, ...");
-  EXPECT_EQ(forget({ByteOrder::little, 4}, "i686", {1000, 0xFFFFFFFB}), "id={val=1000}, offset=?, ...");
+  EXPECT_EQ(forget({ByteOrder::little, 4}, "i686", {1000, 0xFFFFFFFB}),
+            "id={val=1000}, offset=(not recorded), level=(not recorded), call=(not recorded), ...");
+}
+
+// Psabi of x86-64, AAPCS64 and the s390x ELF ABI.
+TEST(CallTypes, ArgumentsLieOnTheStackWhereTheAbiPutsThem) {
+  const auto make = [](Machine machine) {
+    MadeTypes types(machine);
+    const int word = types.integer("unsigned long", 8);
+    const int small = types.integer("int", 4, BTF_INT_SIGNED);
+    const int text = types.pointer(btf__add_const(types.get(), types.integer("char", 1)));
+    const int pair = btf__add_struct(types.get(), "pair", 16);
+    for (unsigned i = 0; i < 2; ++i) btf__add_field(types.get(), i == 0 ? "a" : "b", word, 64 * i, 0);
+    types.function("many", 0,
+                   {{"a1", word},
+                    {"a2", word},
+                    {"a3", word},
+                    {"a4", word},
+                    {"a5", word},
+                    {"pair", pair},
+                    {"a7", small},
+                    {"a8", small},
+                    {"a9", text},
+                    {"a10", word}});
+    return types.bytes();
+  };
+  const auto offsets = [&](Machine machine, const char* arch) {
+    const Btf btf(make(machine));
+    const CallSignature signature = *BtfSignatures(btf, {}, 64).signature("many");
+    std::string text;
+    for (std::size_t i = 0; i < signature.parameters.size(); ++i)
+      if (const auto offset = stack_offset_of(signature, abi_of(machine, arch), i))
+        text += fmt::format("{}:{} ", signature.parameters[i].name, *offset);
+    return text;
+  };
+  const Machine little{ByteOrder::little, 8};
+  EXPECT_EQ(offsets(little, "x86_64"), "a8:24 a9:32 a10:40 ") << "behind the pair, which does not fit; a7 does";
+  EXPECT_EQ(offsets(little, "aarch64"), "a8:0 a9:8 a10:16 ") << "all eight registers are taken";
+  EXPECT_EQ(offsets({ByteOrder::big, 8}, "s390x"), "a7:172 a8:180 a9:184 a10:192 ") << "the pair is a reference";
+  EXPECT_EQ(offsets(little, "ppc64le"), "");
+
+  const std::vector<std::uint64_t> registers = {1, 2, 3, 4, 5, 6};
+  const std::vector<std::uint8_t> bytes = make(little);
+  const Btf btf(bytes);
+  EXPECT_EQ(arguments(BtfSignatures(btf, {}, 64), "many", abi_of(little, "x86_64"), registers),
+            "a1=1, a2=2, a3=3, a4=4, a5=5, pair=(on the stack, not recorded), a7=6, a8=(on the stack, not recorded), "
+            "a9=(on the stack, not recorded), a10=(on the stack, not recorded)");
+  EXPECT_NE(arguments(BtfSignatures(btf, {}, 64), "many", abi_of(little, "aarch64"), registers)
+                .find("a7=(not recorded), a8=(not recorded)"),
+            std::string::npos)
+      << "registers that are not recorded";
+  const std::vector<RecordedFunction> recorded = {{"many", {{"a8", false, 2}, {"a9", true}}}};
+  const int id = btf__find_by_name_kind(btf.handle(), "int", BTF_KIND_INT);
+  ByteBuilder values(little);
+  values.u16(4).u32(0xFFFFFFFB).u16(3).text("etc");
+  std::vector<RecordedFunction> typed = recorded;
+  typed[0].values[0].type = static_cast<std::uint32_t>(id);
+  const std::string shown =
+      arguments(BtfSignatures(btf, typed, 64), "many", abi_of(little, "x86_64"), registers, values.get());
+  EXPECT_NE(shown.find("a7=6, a8=-5, a9=\"etc\", a10=(on the stack"), std::string::npos) << shown;
+  const ResolvedValue text = resolve_value(btf, abi_of(little, "x86_64"), "many", "a9");
+  EXPECT_EQ(text.path.argument, kStackPointer);
+  EXPECT_EQ(text.path.offsets, (std::vector<std::uint32_t>{32, 0}));
+  EXPECT_TRUE(text.path.is_string);
 }
 
 TEST(CallTypes, StructuresFollowTheAbi) {
@@ -171,7 +259,7 @@ TEST(CallTypes, StructuresFollowTheAbi) {
   const BtfSignatures signatures(btf, {}, 64);
   const std::vector<std::uint64_t> registers = {10, 11, 12, 13, 14, 15};
   EXPECT_EQ(arguments(signatures, "all", abi_of(machine, "x86_64"), registers),
-            "none=?, two={m0=0xa, m1=0xb}, three=?, last=0xc");
+            "none=?, two={m0=0xa, m1=0xb}, three=(on the stack, not recorded), last=0xc");
   EXPECT_EQ(arguments(signatures, "all", abi_of(machine, "aarch64"), registers),
             "none=?, two={m0=0xa, m1=0xb}, three=(STRUCT *)[0xc], last=0xd");
   EXPECT_EQ(arguments(signatures, "all", abi_of(machine, "s390x"), registers),
@@ -289,9 +377,9 @@ TEST(CallTypes, WhatLiesBehindNullIsNoValue) {
   const CallSignature signature = *BtfSignatures(btf, recorded, 64).signature("read_file");
   const std::uint64_t registers[] = {0, 2, 3};
   const CallValues values = call_values(signature, abi_of(Machine{}), registers, {});
-  EXPECT_EQ(values.values.size(), 4u);
-  EXPECT_EQ(value_texts(values), (std::vector<NamedText>{{"file", "NULL"}, {"name", "0x2"}, {"count", "3"}}));
-  EXPECT_EQ(values_text(values), "file=NULL, name=0x2, count=3, ...");
+  EXPECT_EQ(values.values.size(), 7u);
+  EXPECT_EQ(values_text(values),
+            "file=NULL, name=0x2, count=3, flags=(not recorded), sync=(not recorded), mode=(not recorded)");
 }
 
 TEST(CallTypes, WhatWasNotReadSaysWhy) {
@@ -323,10 +411,11 @@ TEST(CallTypes, LateValuesTakeTheirPlace) {
     add_late_values(values, signature, abi_of(machine), late);
     return values_text(values);
   };
-  const std::string without = "file=0x1, name=0x2, count=3, ..., file->comm=?";
+  const std::string rest = ", count=3, flags=(not recorded), sync=(not recorded), mode=(not recorded), file->comm=?";
+  const std::string without = "file=0x1, name=0x2" + rest;
   ByteBuilder late(machine);
   late.u16(1).u16(3).text("etc");
-  EXPECT_EQ(with(late.get()), "file=0x1, name=\"etc\" (read at exit), count=3, ..., file->comm=?");
+  EXPECT_EQ(with(late.get()), "file=0x1, name=\"etc\" (read at exit)" + rest);
   for (std::size_t cut = 0; cut < late.size(); ++cut) EXPECT_EQ(with(Bytes(late.get()).first(cut)), without);
   EXPECT_EQ(with(ByteBuilder(machine).u16(2).u16(0).get()), without);  // there is no such value
 }
@@ -497,6 +586,12 @@ TEST(CallTypes, TypesThatNameThemselvesEnd) {
   use_all(Btf(with({0, info(BTF_KIND_ARRAY), 0, 3, 3, 0xFFFFFFFF})));              // an array of itself
   use_all(Btf(with({0, info(BTF_KIND_STRUCT, 1), 8, 0, 3, 0})));                   // a member without name: itself
   use_all(Btf(with({0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 1), 8, 3, 4, 0xFFFFFFFF})));
+  std::vector<std::uint32_t> wide = {0, info(BTF_KIND_STRUCT, 100), 8};  // a hundred of itself, each with as many
+  for (unsigned i = 0; i < 100; ++i) wide.insert(wide.end(), {0, 3, 0});
+  use_all(Btf(with(wide)));
+  wide = {0, info(BTF_KIND_PTR), 4, 0, info(BTF_KIND_STRUCT, 100), 8};  // the same behind a pointer
+  for (unsigned i = 0; i < 100; ++i) wide.insert(wide.end(), {0, 4, 0});
+  use_all(Btf(with(wide)));
   use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 0x7FFFFFFF})));               // out of range
   use_all(Btf(with({0xFFFFFF, info(BTF_KIND_INT), 1u << 31, 0xFFFFFFFF})));  // a name beyond all, a size too
   use_all(Btf(with({0, info(BTF_KIND_ENUM, 1), 3, 9, 9})));

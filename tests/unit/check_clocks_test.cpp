@@ -46,6 +46,14 @@ TEST(CheckClocks, NestedEventsWithoutATimeOfTheirOwn) {
   EXPECT_EQ(found(Imperfection::nested_times, of_kernel("4.19.0"), {{100}, {100}, {101, 0, Context::kHardIrq}}), 0u);
   EXPECT_EQ(found(Imperfection::nested_times, of_kernel("4.19.0"), {{100}, {100, 1, Context::kHardIrq}}), 0u)
       << "on another CPU";
+
+  TraceInfo kmt = of_kernel("4.19.0");
+  kmt.format = "kmt version 1";
+  EXPECT_EQ(found(Imperfection::nested_times, kmt, nested), 2u) << "converted";
+  kmt.notes["recorder"] = "kmemtrace 1.0";
+  EXPECT_EQ(found(Imperfection::nested_times, kmt, nested), 2u);
+  kmt.notes["recorder"] = "lttng-modules 2.10.1";
+  EXPECT_EQ(found(Imperfection::nested_times, kmt, nested), 0u) << "it has a buffer of its own";
 }
 
 TEST(CheckClocks, AnEventAfterTheEndOfTheRecording) {
@@ -57,16 +65,30 @@ TEST(CheckClocks, AnEventAfterTheEndOfTheRecording) {
   EXPECT_EQ(found(Imperfection::clock_jumps, info, {{900 * kSecond, 1}}), 0u) << "of that CPU it is not told";
 }
 
+TEST(CheckClocks, AClockThatGoesOnFasterThanTheWallClock) {
+  const auto jumps = [](std::uint64_t ticks, std::uint64_t unix_ns) {
+    TraceInfo info;
+    info.samples = {{100 * kSecond, 5000 * kSecond, {}}, {101 * kSecond, 5001 * kSecond, {}}, {ticks, unix_ns, {}}};
+    return found(Imperfection::clock_jumps, info, {{100 * kSecond}});
+  };
+  EXPECT_EQ(jumps(102 * kSecond, 5002 * kSecond), 0u);
+  EXPECT_EQ(jumps(110 * kSecond, 5002 * kSecond), 0u) << "the wall clock is set a little now and then";
+  EXPECT_EQ(jumps(3702 * kSecond, 5002 * kSecond), 1u);
+  EXPECT_EQ(jumps(10'101 * kSecond, 14'900 * kSecond), 0u) << "of hours, a per cent";
+  EXPECT_EQ(jumps(102 * kSecond, 8000 * kSecond), 0u) << "it stood still";
+  EXPECT_EQ(jumps(3702 * kSecond, 4000 * kSecond), 0u) << "the wall clock was set back";
+}
+
 TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
   TraceInfo info;
-  info.lives.known(10, {10, 1, 0, ""}, true);
+  info.lives.known(10, {10, 1, 0, ""}, TaskLives::Told::at_begin);
   info.lives.born({300, 5 * kSecond, 10, true});
   const auto at = [](std::uint64_t time_ns) { return std::vector<Moment>{{time_ns, 1, 0, 300}}; };
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond + 1)), 0u);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 1u);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(4 * kSecond)), 0u) << "another task had the id";
   EXPECT_EQ(found(Imperfection::clocks_apart, info, {{5 * kSecond - 1000, 1, Context::kSoftIrq, 300}}), 0u);
-  info.lives.known(300, {300, 1, 0, ""}, true);
+  info.lives.known(300, {300, 1, 0, ""}, TaskLives::Told::at_begin);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 0u);
 }
 

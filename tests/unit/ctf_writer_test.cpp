@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
 
 #include "base/error.hpp"
 #include "formats/ctf/records.hpp"
@@ -45,6 +47,26 @@ TEST_F(CtfWriter, StreamsGoOn) {
   for (const char* const channel : {"channel0_0", "channel0_5"})
     EXPECT_GT(fs::file_size(path() / "kernel" / channel), 0u);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+  for (const fs::path& made : {path(), path() / "kernel"})
+    EXPECT_EQ(fs::status(made).permissions(), fs::perms::owner_all);
+}
+
+// Until it is whole it has a name that nobody can make a link of before, and that is another one each time.
+TEST_F(CtfWriter, IsMadeUnderANameThatNobodyKnows) {
+  std::set<std::string> names;
+  for (int i = 0; i < 2; ++i) {
+    ctf::RecordWriter writer(path(), findings_);
+    writer.describe({});
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+      names.insert(entry.path().filename());
+      EXPECT_EQ(fs::status(entry).permissions(), fs::perms::owner_all);
+    }
+  }
+  ASSERT_EQ(names.size(), 2u);
+  for (const std::string& name : names) {
+    EXPECT_TRUE(name.starts_with("x.ctf.unfinished-")) << name;
+    EXPECT_EQ(name.size(), std::string("x.ctf.unfinished-").size() + 16) << name;
+  }
 }
 
 TEST_F(CtfWriter, AFailureLeavesNothing) {
@@ -65,7 +87,7 @@ TEST_F(CtfWriter, OnlyAnEmptyFolderMayBeThere) {
   fs::remove(path());
   fs::create_directory(path());
   {
-    ctf::RecordWriter writer(path(), findings_);
+    ctf::RecordWriter writer(path().string() + "/", findings_);
     writer.describe({});
     writer.finish();
   }

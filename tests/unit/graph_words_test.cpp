@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "cli/graph_record.hpp"
+#include "cli/record_messages.hpp"
 #include "support/made_types.hpp"
 
 namespace kmt {
@@ -26,6 +27,8 @@ TEST_F(GraphWords, NameFilesWhereFilesAreOrSeemToBe) {
   EXPECT_FALSE(name_functions({}, ""));
   for (const char* const word : {"-", "vfs_write", "./vfs_read", "not_there.kmt", "trace.dat", "perf.data", "a.txt"})
     EXPECT_FALSE(name_functions({word}, "")) << word;
+  EXPECT_THROW(name_functions({"cpu0.out", "vfs_write"}, ""), Error);
+  std::ofstream("cpu0.out") << "a relay file";
   EXPECT_FALSE(name_functions({"cpu0.out", "vfs_write"}, ""));
 }
 
@@ -39,6 +42,16 @@ TEST_F(GraphWords, NameFunctionsElse) {
 
 TEST_F(GraphWords, AreRefusedWhereTheyCannotBeFunctions) {
   for (const char* const word : {"-", "trace.kmt", "/tmp/trace"}) EXPECT_THROW(name_functions({word}, "-o"), Error);
+}
+
+TEST_F(GraphWords, ATraceAndAFunctionAreToldHowToWriteIt) {
+  try {
+    name_functions({"reads.kmt", "vfs_read"}, "");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "\"reads.kmt\" is a trace and \"vfs_read\" is none: there is no such file");
+    EXPECT_NE(error.hint().find("kmemtrace graph reads.kmt -F vfs_read;"), std::string::npos) << error.hint();
+  }
 }
 
 TEST_F(GraphWords, WhatAsksForARecording) {
@@ -70,6 +83,21 @@ TEST(GraphFunctions, ThatTheCompilerHasChangedAreNamed) {
   EXPECT_NE(no_such_function("vfs_raed", traceable, kallsyms).hint().find("Did you mean \"vfs_read\"?"),
             std::string::npos);
   EXPECT_NE(no_such_function("notrace_me", traceable, kallsyms).hint().find("notrace"), std::string::npos);
+}
+
+TEST(GraphFunctions, OfAModuleAreNoPatterns) {
+  EXPECT_FALSE(has_wildcards("open_it [ext4]"));
+  EXPECT_FALSE(has_wildcards("ext4:open_it"));
+  for (const char* const pattern : {"open_* [ext4]", "open_[ab]", "ext*:open_it", "open_it [ext?]", "open_[ab] [ext4]"})
+    EXPECT_TRUE(has_wildcards(pattern)) << pattern;
+  const std::string traceable = "vfs_read\next4_read [ext4]\n";
+  const Error in_module = no_such_function("ext4_read [xfs]", traceable, "");
+  EXPECT_STREQ(in_module.what(), "This kernel can trace no function called \"ext4_read [xfs]\"");
+  EXPECT_EQ(in_module.hint(), "There is one in ext4: ext4:ext4_read");
+  EXPECT_EQ(no_such_function("vfs_read [xfs]", traceable, "").hint(),
+            "There is one in the kernel itself: name it alone");
+  EXPECT_NE(no_such_function("ext4_raed [ext4]", traceable, "").hint().find("Did you mean \"ext4_read\"?"),
+            std::string::npos);
 }
 
 TEST(GraphFunctions, HaveTheArgumentsOfConditions) {
@@ -106,6 +134,13 @@ TEST(TemporaryFolder, GoesWithAllInIt) {
     EXPECT_TRUE(std::filesystem::exists(path + "/file"));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(MissedLine, KnowsOneFromMany) {
+  EXPECT_TRUE(missed_line("", 1).starts_with("1 of these was missed by a BPF program,"));
+  EXPECT_TRUE(missed_line("", 1200).starts_with("1,200 of these were missed by BPF programs,"));
+  EXPECT_TRUE(missed_line("vfs_read", 1).starts_with("1 of these is a begin or an end of vfs_read,"));
+  EXPECT_TRUE(missed_line("vfs_read", 2).starts_with("2 of these are begins and ends of vfs_read,"));
 }
 
 }  // namespace

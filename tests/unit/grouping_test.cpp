@@ -4,6 +4,7 @@
 #include "analysis/grouping.hpp"
 #include "symbols/kallsyms.hpp"
 #include "trace/stack_ids.hpp"
+#include "trace/tracing_functions.hpp"
 
 namespace kmt {
 namespace {
@@ -15,9 +16,12 @@ TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
   StackIds stacks(info.stacks);
   const StackId alone = stacks.id_of(std::vector<std::uint64_t>{0x2010, 0x3010});
   const StackId beside = stacks.id_of(std::vector<std::uint64_t>{0x1010, 0x2010, 0x3010});
+  const StackId written = stacks.id_of(std::vector<std::uint64_t>{0x4010, 0x1010, 0x2010, 0x3010});
   const StackId other = stacks.id_of(std::vector<std::uint64_t>{0x3010});
   const StackId inside = stacks.id_of(std::vector<std::uint64_t>{0x2010, 0x1010, 0x3010});
-  const Kallsyms symbols("1000 T __traceiter_kmalloc\n2000 T site\n3000 T caller\n4000 T end\n");
+  const Kallsyms symbols(
+      "1000 T __traceiter_kmalloc\n2000 T site\n3000 T caller\n4000 T trace_event_raw_event_kmalloc\n"
+      "5000 T end\n");
   CacheNames caches(info);
   Grouping grouping({GroupKey::stack}, info, info, symbols, caches, {});
   const auto group_of = [&](StackId stack) {
@@ -30,8 +34,91 @@ TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
   };
   EXPECT_EQ(group_of(alone), 1u);
   EXPECT_EQ(group_of(beside), 1u);
+  EXPECT_EQ(group_of(written), 1u);
   EXPECT_EQ(group_of(other), 2u);
   EXPECT_EQ(group_of(inside), 3u);  // only in front it is the tracing's
+}
+
+TEST(TracingFrames, AreThoseInFrontOfAFunctionThatSurelyTraces) {
+  const Kallsyms symbols(
+      "1000 T __traceiter_kmalloc\n2000 T site\n3000 T bpf_map_alloc\n4000 T bpf_trace_run6\n5000 T end\n");
+  const auto leading = [&symbols](std::vector<std::uint64_t> frames) {
+    return leading_tracing_frames(frames, symbols);
+  };
+  EXPECT_EQ(leading({0x10, 0x4010, 0x1010, 0x2010}), 3u) << "a program without a name";
+  EXPECT_EQ(leading({0x3010, 0x4010, 0x3010, 0x2010}), 2u) << "a program of such a name, and who allocates by one";
+  EXPECT_EQ(leading({0x3010, 0x2010}), 0u);
+  EXPECT_EQ(leading({0x10, 0x18}), 0u) << "where nothing has a name";
+  EXPECT_EQ(leading({0x2010, 0x4010}), 0u);
+  EXPECT_EQ(leading({}), 0u);
+}
+
+class NoNames : public SymbolNames {
+ public:
+  std::string name(std::uint64_t) const override { return {}; }
+};
+
+Event kmalloc_at(std::uint64_t time_ns, std::int32_t tid) {
+  Event event{};
+  event.kind = EventKind::kmalloc;
+  event.bytes_requested = event.bytes_allocated = 64;
+  event.time_ns = time_ns;
+  event.tid = tid;
+  return event;
+}
+
+std::vector<std::string> names_of(const Grouping& grouping, const SymbolNames& symbols) {
+  std::vector<std::string> names;
+  for (std::uint32_t group = 0; group < grouping.groups(); ++group)
+    names.push_back(plain_text(grouping.values_of(group, symbols).front()));
+  return names;
+}
+
+struct Renamed : testing::Test {
+  Renamed() {
+    info.task_names.called_since(10, 0, "sh");
+    info.task_names.called_since(10, 100, "make");
+    info.task_names.called_since(10, 200, "sh");
+    info.task_names.called_since(10, 300, "cc1");
+  }
+  std::vector<std::string> names_by(GroupKey key, const std::vector<Event>& events, GroupingOptions options = {}) {
+    CacheNames caches(info);
+    Grouping grouping({key}, info, info, symbols, caches, {}, options);
+    for (const Event& event : events) grouping.origin_of(event);
+    return names_of(grouping, symbols);
+  }
+  TraceInfo info;
+  NoNames symbols;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(Renamed, AProcessIsOneWhateverItIsCalled) {
+  const std::vector<Event> events = {kmalloc_at(50, 10), kmalloc_at(150, 10), kmalloc_at(250, 10), kmalloc_at(350, 10)};
+  EXPECT_EQ(names_by(GroupKey::process, events), Names{"cc1-10 (was make, sh)"});
+  EXPECT_EQ(names_by(GroupKey::comm, events), (Names{"sh", "make", "cc1"}));
+  EXPECT_EQ(names_by(GroupKey::process, {kmalloc_at(50, 10), kmalloc_at(250, 10)}), Names{"sh-10"});
+}
+
+// A later task has the id of the one that started it.
+TEST_F(Renamed, AFamilyIsNotCalledAsWhoComesLater) {
+  info.lives.born({20, 40, 10, true});
+  info.lives.born({10, 300, 0, true});
+  info.lives.known(10, {10, 1, 0, ""}, TaskLives::Told::at_begin);
+  const std::vector<Event> events = {kmalloc_at(50, 20), kmalloc_at(350, 20), kmalloc_at(360, 10)};
+  EXPECT_EQ(names_by(GroupKey::process, events, {true, false}),
+            (Names{"sh-10 (born before)", "cc1-10 (born 0.000000)"}));
+}
+
+TEST(Grouping, WithoutAnyUserStackNoneIsTheKernels) {
+  TraceInfo info;
+  const NoNames symbols;
+  CacheNames caches(info);
+  Grouping grouping({GroupKey::dso}, info, info, symbols, caches, {});
+  grouping.origin_of(kmalloc_at(50, 10));
+  EXPECT_EQ(names_of(grouping, symbols), Names{"[no user stack]"});
+  info.user_code.frames.push_back({});
+  EXPECT_EQ(names_of(grouping, symbols), Names{"[kernel]"});
 }
 
 }  // namespace

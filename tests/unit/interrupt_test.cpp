@@ -45,5 +45,35 @@ TEST_F(Interrupt, WhatWasBeforeIsPutBack) {
   EXPECT_EQ(ended, 1);
 }
 
+// As where a file is read twice: a signal between the readings is for both.
+TEST_F(Interrupt, OneInsideAnotherHeedsWhatCameBefore) {
+  const InterruptGuard outer;
+  std::raise(SIGTERM);
+  {
+    const InterruptGuard inner(SecondSignal::is_ignored);
+    EXPECT_TRUE(inner.interrupted());
+  }
+  EXPECT_TRUE(outer.interrupted());
+  std::raise(SIGTERM);
+  EXPECT_EQ(ended, 1);
+}
+
+TEST_F(Interrupt, OneInsideAnotherLeavesItToHeedSignals) {
+  const InterruptGuard outer;
+  { const InterruptGuard inner; }
+  std::raise(SIGTERM);
+  EXPECT_TRUE(outer.interrupted());
+  EXPECT_EQ(ended, 0);
+}
+
+TEST_F(Interrupt, OneAfterAnotherBeginsAnew) {
+  {
+    const InterruptGuard first;
+    std::raise(SIGTERM);
+  }
+  const InterruptGuard second;
+  EXPECT_FALSE(second.interrupted());
+}
+
 }  // namespace
 }  // namespace kmt

@@ -116,6 +116,19 @@ TEST_F(KmtRecording, PagesOfAllCpusBecomeOneCompleteFile) {
   EXPECT_TRUE(trace.info.findings.count_of(Imperfection::truncated_file) == 0);
 }
 
+TEST_F(KmtRecording, WhatRingsHadNoRoomForIsToldInWordsOfItsOwn) {
+  Recording recording(path(), kernel(), {0, 1}, {}, {});
+  recording.encoder().pages(0, page_of(100, 20));
+  recording.finish(end_of("entries: 0\noverrun: 0\ndropped events: 0\nfull rings: 5\nread events: 20\n"));
+
+  const Trace trace = read(path());
+  EXPECT_EQ(lost_events_per_cpu(trace.info), (std::vector<std::uint64_t>{5, 5}));
+  std::vector<std::string> details;
+  for (const Finding& finding : trace.info.findings.kept())
+    if (finding.kind == Imperfection::lost_events) details.push_back(finding.detail);
+  EXPECT_EQ(details, std::vector<std::string>(2, "the rings of BPF programs had no room for 5"));
+}
+
 TEST_F(KmtRecording, AnOlderFileStaysUntilThereIsSomethingToWrite) {
   std::ofstream(path()) << "precious";
   {

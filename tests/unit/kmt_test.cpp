@@ -370,7 +370,7 @@ struct SmallFile {
   std::size_t first_block = 0;  // its offset
 };
 
-SmallFile small_file(Machine machine) {
+SmallFile small_file(Machine machine, unsigned second_cpu = 1) {
   TraceDat dat;
   dat.machine = machine;
   dat.formats = kmem_formats(machine);
@@ -385,7 +385,7 @@ SmallFile small_file(Machine machine) {
   FileWriter writer(file.path());
   writer.append_description(description.described);
   writer.append_stream({0, "", 4096});
-  writer.append_stream({1, "", 4096});
+  writer.append_stream({second_cpu, "", 4096});
   small.first_block = file.bytes().size();
   const RecordLayouts layouts = layouts_of(machine);
   BlockEncoder encoder(layouts);
@@ -453,6 +453,40 @@ bool lacks_at_most(const std::vector<Item>& all, const std::vector<Item>& some, 
 
 class KmtFile : public testing::TestWithParam<Machine> {};
 INSTANTIATE_TEST_SUITE_P(Machines, KmtFile, testing::Values(Machine{ByteOrder::little, 8}, Machine{ByteOrder::big, 4}));
+
+TEST(Kmt, AStreamOfACpuThatHasOneIsLeftOut) {
+  const SmallFile file = small_file({ByteOrder::little, 8}, 0);
+  const ReadBack back = read_back(file.bytes);
+  EXPECT_TRUE(back.complained);
+  EXPECT_EQ(back.items, (std::vector<Item>(file.items.begin(),
+                                           file.items.begin() + static_cast<std::ptrdiff_t>(file.items.size() / 2))));
+}
+
+TEST(Kmt, ALossEndsWithTheNextEventOfItsCpu) {
+  const Machine machine{ByteOrder::little, 8};
+  const SmallFile with_description = small_file(machine);
+  const TemporaryFile file;
+  {
+    Collected described;
+    Findings findings;
+    kmt::read_records(TraceFile{"made by hand", with_description.bytes, nullptr}, {}, described, findings);
+    FileWriter writer(file.path());
+    writer.append_description(described.described);
+    writer.append_stream({0, "", 4096});
+    const RecordLayouts layouts = layouts_of(machine);
+    BlockEncoder encoder(layouts);
+    writer.append(pack(0, encode(encoder, {record_at(1000, nth_record(machine, 0)), loss(3)})));
+    writer.append(pack(0, encode(encoder, {record_at(2000, nth_record(machine, 1)), loss(4)})));
+    writer.finish();
+  }
+  const std::vector<std::uint8_t> bytes = file.bytes();
+  const auto source = open_trace(TraceFile{"made by hand", bytes, nullptr}, {});
+  for (EventBatch batch; source->read(batch);) continue;
+  const std::vector<LostEvents>& lost = source->info().lost;
+  ASSERT_EQ(lost.size(), 2u);
+  EXPECT_EQ(std::tuple(lost[0].count, lost[0].before_ns, lost[0].after_ns), std::tuple(3, 1000, 2000));
+  EXPECT_EQ(std::tuple(lost[1].count, lost[1].before_ns, lost[1].after_ns), std::tuple(4, 2000, 0)) << "nobody knows";
+}
 
 TEST_P(KmtFile, Intact) {
   const SmallFile small = small_file(GetParam());

@@ -336,6 +336,7 @@ TEST_F(Leaks, WhatMayGrowByChanceAmongManyIsUneven) {
   const LeaksResult alone = leaks();
   EXPECT_EQ(row_of(alone, 1)->verdict, LeakVerdict::certain);
   info.call_sites.resize(3000);
+  for (std::uint32_t site = 4; site < 3000; ++site) info.call_sites[site] = 0x1000 + site;
   for (std::uint32_t site = 4; site < 3000; ++site)
     for (std::uint64_t i = 0; i < 40; ++i) allocate(i * kSecond / 4, site, next += 4096, 8);
   const LeaksResult result = leaks();

@@ -45,7 +45,11 @@ std::vector<FormatText> formats() {
                  "\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n"),
           format("raw_syscalls", "sys_exit", 305,
                  "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
-                 "\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n")};
+                 "\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n"),
+          format("syscalls", "sys_enter_quotactl_fd", 307,
+                 "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
+                 "\tfield:unsigned int fd;\toffset:16;\tsize:8;\tsigned:0;\n"
+                 "\tfield:qid_t id;\toffset:24;\tsize:8;\tsigned:0;\n")};
 }
 
 class LifeEvents : public testing::Test {
@@ -104,6 +108,15 @@ TEST_F(LifeEvents, ForksAreBirths) {
   const Process child = process_at(info_, 300, 1000);
   ASSERT_NE(child.life, nullptr);
   EXPECT_EQ(child.life->creator, 10);
+}
+
+TEST_F(LifeEvents, SystemCallsMayHaveANameAlone) {
+  ByteBuilder enter = record(307, 7);
+  enter.u32(443).u32(0).u64(3).u64(1000);
+  decode(1000, enter);
+  ASSERT_EQ(batch_.size(), 1u);
+  EXPECT_EQ(batch_[0].kind, EventKind::syscall_enter);
+  EXPECT_EQ(batch_[0].address, 0u) << "its id is an argument";
 }
 
 TEST_F(LifeEvents, SystemCallsHaveTheirNumber) {

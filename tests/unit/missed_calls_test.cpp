@@ -42,6 +42,7 @@ TEST(MissedEvents, MarkTheCallsThatRanThen) {
   const CallGraphResult result = calls_at("1500 1600 2 vfs_read\n3500 3700 1\n", {1000, 1550, 2000, 3000}, 520);
   ASSERT_EQ(result.calls.size(), 4u);
   EXPECT_TRUE(result.calls[0].lost_events);
+  EXPECT_TRUE(result.calls[0].only_missed);
   EXPECT_TRUE(result.calls[1].lost_events);
   EXPECT_FALSE(result.calls[2].lost_events) << "between the two";
   EXPECT_TRUE(result.calls[3].lost_events);

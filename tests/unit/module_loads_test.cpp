@@ -61,6 +61,35 @@ TEST_F(Loads, WhatStandsForAnAddressIsUndone) {
   EXPECT_NE(loads.epoch(2500), loads.epoch(9000));
 }
 
+TEST(LoadsOfOneBuild, HaveOneFirstAddressForEachPlace) {
+  const auto changes = parse_module_changes(
+      "+ 1000 900 brd c0481000 8192 0123\n00000000c0481000 t brd_alloc\t[brd]\n- 2000 1900 brd\n"
+      "+ 3000 2900 brd c0500000 8192 0123\n00000000c0500000 t brd_alloc\t[brd]\n- 4000 3900 brd\n"
+      "+ 5000 4900 brd c0481000 8192 4567\n00000000c0481000 t brd_other\t[brd]\n",
+      {});
+  const ModuleLoads loads(changes, "", {});
+  const std::uint64_t first = loads.address_at(0xc0481010, 1500);
+  const std::uint64_t again = loads.address_at(0xc0500010, 3500);
+  const std::uint64_t other = loads.address_at(0xc0481010, 5500);
+  EXPECT_NE(first, again);
+  EXPECT_EQ(loads.first_address(first), first);
+  EXPECT_EQ(loads.first_address(again), first);
+  EXPECT_EQ(loads.first_address(other), other) << "another build";
+  EXPECT_EQ(loads.first_address(loads.address_at(0xc0500014, 3500)), first + 4);
+  EXPECT_EQ(loads.first_address(0xffffffff81000010), 0xffffffff81000010);
+  EXPECT_EQ(loads.real_address(again), 0xc0500010u) << "it lay there all the same";
+}
+
+// What is not known to be the same is not taken for it.
+TEST_F(Loads, NeitherWhatWasThereNorUnknownBuildsAreAnother) {
+  auto changes = parse_module_changes(std::string(kChanges) + "- 5000 4900 nbd\n+ 6000 5900 brd c0481000 8192 -\n", {});
+  const ModuleLoads loads(changes, kModules, {});
+  for (const std::uint64_t time : {1500u, 1950u, 3500u, 4500u, 5500u, 6500u}) {
+    const std::uint64_t address = loads.address_at(0xc0481010, time);
+    EXPECT_EQ(loads.first_address(address), address) << time;
+  }
+}
+
 TEST_F(Loads, OneThatNobodyNoticedIsNotNamedAsAnother) {
   // brd was removed, and something else was there before nbd came.
   const ModuleLoads loads(changes_, kModules, {{"brd", {{1950, true}, {2100, false}}}});

@@ -195,6 +195,41 @@ TEST(PerfData, ChainsOfTheKernelOnlyAndEachOnce) {
   EXPECT_TRUE(read.info().stacks[read.events[4].stack].empty());  // only where the CPU was
 }
 
+// perf record --call-graph dwarf: the chain has the kernel's part alone, registers of the user's follow the record.
+TEST(PerfData, WhereAProgramWasByItsRegisters) {
+  PerfData data(kMachine);
+  data.features = {{6, data.text("x86_64")}};
+  PerfAttribute& attribute = data.attributes[0];
+  attribute.sample_type |= kCallchain | kBranchStack | kUserRegisters;
+  attribute.branch_type = 1 << 17;
+  attribute.user_registers = 0x1e1;  // four, then ip
+  const Octets raw = kmalloc_record(kMachine, kSite, kPointer, 100, 128, 42, 0);
+  const std::vector<std::uint64_t> branch = {1, 0, 11, 12, 13}, registers = {2, 91, 92, 93, 94, 0x4321};
+  const auto sample = [&](std::uint64_t time, std::vector<std::uint64_t> chain, std::vector<std::uint64_t> behind) {
+    behind.insert(behind.begin(), branch.begin(), branch.end());
+    data.sample({time, 0, raw, 1, chain, {}, behind});
+  };
+  sample(1, {kInKernel, 5}, registers);
+  sample(2, {kInKernel, 5}, {0});  // a thread of the kernel
+  sample(3, {kInKernel, 5, kInUser, 0x1234}, registers);
+  sample(4, {}, registers);
+  sample(5, {kInKernel, 5}, {2, 91});  // cut off
+  const Read read = read_all(data.file());
+  ASSERT_EQ(read.events.size(), 5u);
+  const auto user_of = [&read](std::size_t event) {
+    std::vector<std::uint64_t> places;
+    for (const std::uint64_t frame : read.info().stacks.user(read.events[event].stack))
+      places.push_back(read.info().user_code.frames[frame].offset);
+    return places;
+  };
+  EXPECT_EQ(user_of(0), std::vector<std::uint64_t>{0x4321});
+  EXPECT_EQ(read.info().stacks[read.events[0].stack].size(), 1u);
+  EXPECT_TRUE(user_of(1).empty());
+  EXPECT_EQ(user_of(2), std::vector<std::uint64_t>{0x1234});
+  EXPECT_EQ(user_of(3), std::vector<std::uint64_t>{0x4321});
+  EXPECT_TRUE(user_of(4).empty());
+}
+
 // What each round's end gives out is drawn in formats/perfdata/rounds.hpp.
 TEST(PerfData, RoundsPutEventsInOrder) {
   PerfData data(kMachine);

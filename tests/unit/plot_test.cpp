@@ -96,6 +96,19 @@ TEST(Plot, OneSeriesIsAnArea) {
             "        0 s          9 s\n");
 }
 
+TEST(Plot, SmallChangesOfMuchAreSeenFromTheLeast) {
+  std::vector<double> values = ramp(16);
+  for (double& value : values) value += 1000;
+  PlotFrame small = frame(2);
+  small.from_least = true;
+  const std::string text = plot({{"live", values}}, small, {24, false, false, false});
+  EXPECT_NE(text.find("1000 B +"), std::string::npos) << text;
+  EXPECT_NE(text.find("1015 B +"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" 0 B"), std::string::npos) << text;
+  // Where nothing is known, too.
+  EXPECT_NE(plot({{"live", {kUnknown}}}, small, {24, false, false, false}).find("0 B"), std::string::npos);
+}
+
 TEST(Plot, WithoutColourEverySeriesHasAPlotOfItsOwn) {
   EXPECT_EQ(plot({{"one", {1, 1, 0, 0}}, {"two", {kUnknown, 2048}}}, frame(2), {25, false, false, false}),
             "  one\n"

@@ -22,6 +22,7 @@ TEST(Recorder, CountersComeFromTheKernelsText) {
   EXPECT_EQ(counters.lost, 227u);
   EXPECT_EQ(counters.unread_bytes, 6464u);
   EXPECT_EQ(counters.now_ticks, 12'592'993'000u);
+  EXPECT_EQ(parse_buffer_counters("overrun: 0\nfull rings: 7\n").lost, 7u) << "of BPF programs";
   EXPECT_EQ(parse_buffer_counters("now ts: 123456789\n").now_ticks, 123456789u) << "a clock that is not in nanoseconds";
 }
 

@@ -297,7 +297,10 @@ TEST(RepairOnDisk, InPlaceAndBeside) {
   std::filesystem::create_symlink("a.kmt", folder.file("link"));
   repair = plan_repair(damaged);
   write_repaired(folder.file("link"), damaged, repair);
-  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link")));
+  EXPECT_FALSE(std::filesystem::is_symlink(folder.file("link"))) << "it gives way to the file";
+  EXPECT_EQ(bytes_of(folder.file("link")), repaired(damaged, repair));
+  EXPECT_EQ(bytes_of(path), damaged) << "what a link names is not touched";
+  write_repaired(path, damaged, repair);
   ASSERT_EQ(::stat(path.c_str(), &after), 0);
   EXPECT_EQ(after.st_mode & 07777, 0640u);
   EXPECT_EQ(bytes_of(path), repaired(damaged, repair));

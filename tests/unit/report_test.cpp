@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "analysis/check.hpp"
 #include "analysis/memory_state.hpp"
 #include "results/columns.hpp"
+#include "trace/stack_ids.hpp"
 
 namespace kmt {
 namespace {
@@ -149,6 +152,29 @@ TEST_F(Report, FreesThatAreNotSelectedAreRecordedAllTheSame) {
   EXPECT_EQ(report(site).findings.count_of(Imperfection::no_frees_recorded), 0u);
 }
 
+TEST_F(Report, WhatATraceCannotTellForItsKeysIsSaid) {
+  add(EventKind::kmalloc, 0x10000);
+  const auto said = [this](Imperfection kind, GroupKey key) { return report_by({key}).findings.count_of(kind); };
+  EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 1u);
+  EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::comm), 0u);
+  EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 1u);
+  EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::dso), 0u);
+  info.user_code.frames.push_back({});
+  EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 0u);
+  EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::dso), 0u);
+  StackIds(info.stacks).user_id_of(std::array<std::uint64_t, 1>{0});
+  EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::dso), 1u);
+  EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::comm), 0u);
+  info.address_spaces.add({.process = 7, .start = 0x1000, .size = 0x1000});
+  EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::dso), 0u);
+  add(EventKind::syscall_enter, 1).type = {1};
+  info.event_types.push_back({"raw_syscalls", "sys_enter", EventKind::syscall_enter});
+  EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 1u) << "of begins alone";
+  add(EventKind::syscall_exit, 1).type = {2};
+  info.event_types.push_back({"raw_syscalls", "sys_exit", EventKind::syscall_exit});
+  EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 0u);
+}
+
 TEST_F(Report, AFreeThatCameEarlyIsNoLivePointer) {
   add(EventKind::kfree, 0x10000, 7, 1);
   add(EventKind::kmalloc, 0x10000, 7, 0);  // 100 ns later, on another CPU
@@ -204,6 +230,35 @@ TEST_F(Report, AnAllocationThatIsToldTwiceCountsOnce) {
   CheckAnalysis check(info);
   check.add(events);
   EXPECT_EQ(check.finish().findings.count_of(Imperfection::allocation_on_live_pointer), 0u);
+
+  // perf counts events.
+  ReportRequest request;
+  request.by = {GroupKey::call_site};
+  request.both_tellings = true;
+  const NoNames names{};
+  ReportAnalysis of_events(info, names, std::move(request));
+  of_events.add(events);
+  const ReportResult both = of_events.finish();
+  std::uint64_t allocations = 0;
+  for (const GroupRow& row : groups_of(both, Allocator::slab)) allocations += row.allocations;
+  EXPECT_EQ(allocations, 3u);
+  EXPECT_EQ(both.slab.live_bytes, 65536u);
+}
+
+// The next object has its place at once, and nobody recorded that the first one was freed.
+TEST_F(Report, WhatIsToldTwiceAgainIsTheNext) {
+  for (int i = 0; i < 6; ++i) {
+    Event& event = add(EventKind::kmalloc, 0x10000);
+    event.bytes_requested = event.bytes_allocated = 65536;
+    event.call_site = {i % 2 == 0 ? 1u : 2u};
+  }
+  const ReportResult result = report();
+  EXPECT_EQ(result.slab.allocations, 3u);
+  EXPECT_EQ(result.slab.live_bytes, 65536u);
+  EXPECT_EQ(anomaly(result, "allocation_on_live_pointer"), 2u);
+  const std::vector<GroupRow> rows = groups_of(result, Allocator::slab);
+  ASSERT_EQ(rows.size(), 1u) << "all are of who called kvmalloc";
+  EXPECT_EQ(rows[0].allocations, 3u);
 }
 
 TEST_F(Report, CrossNodeIsUnknownWithoutNodesAndCountedWithThem) {

@@ -29,11 +29,25 @@ TEST(TaskLives, OneThatLivedAtTheBeginIsAnotherToo) {
   TraceInfo info;
   info.lives.born(birth(300, 1000, 10));
   EXPECT_FALSE(info.lives.is_used_again(300));
-  info.lives.known(300, {300, 1, 0, "/old"}, true);
+  info.lives.known(300, {300, 1, 0, "/old"}, TaskLives::Told::at_begin);
   EXPECT_TRUE(info.lives.is_used_again(300));
-  info.lives.known(300, {300, 10, 0, "/new"}, false);
+  info.lives.known(300, {300, 10, 0, "/new"}, TaskLives::Told::later);
   EXPECT_EQ(cgroup_of(info, process_at(info, 300, 999), 999), "/old");
   EXPECT_EQ(cgroup_of(info, process_at(info, 300, 1001), 1001), "") << "which of the two the end told of is not known";
+}
+
+// The kernel's files were read before events began, and when they had.
+TEST(TaskLives, WhoWasBornBetweenHasWhatWasTold) {
+  TraceInfo info;
+  info.lives.known(300, {300, 10, 0, "/job"}, TaskLives::Told::meanwhile);
+  info.lives.known(301, {301, 10, 0, "/job"}, TaskLives::Told::meanwhile);
+  info.lives.known(302, {302, 10, 0, "/other"}, TaskLives::Told::meanwhile);
+  info.lives.known(302, {302, 10, 0, "/begin"}, TaskLives::Told::at_begin);
+  info.lives.born(birth(301, 1000, 300));
+  EXPECT_EQ(cgroup_of(info, process_at(info, 300, 5), 5), "/job");
+  EXPECT_EQ(cgroup_of(info, process_at(info, 302, 5), 5), "/begin");
+  EXPECT_FALSE(info.lives.is_used_again(301)) << "its birth is in the trace, and was before the second reading";
+  EXPECT_EQ(oldest_ancestor(info, process_at(info, 301, 1001)).pid, 300);
 }
 
 TEST(TaskLives, BothEventsOfOneBirthAreOne) {
@@ -60,15 +74,15 @@ TEST(TaskLives, AThreadBelongsToTheProcessOfItsTime) {
 
 TEST(TaskLives, ThreadsOfTheBeginAreTold) {
   TraceInfo info;
-  info.lives.known(300, {300, 1, 0, "/a"}, true);
-  info.lives.known(301, {300, 0, 0, ""}, true);
+  info.lives.known(300, {300, 1, 0, "/a"}, TaskLives::Told::at_begin);
+  info.lives.known(301, {300, 0, 0, ""}, TaskLives::Told::at_begin);
   info.thread_groups = {{300, 300}, {301, 301}};  // what it was at the end
   EXPECT_EQ(process_at(info, 301, 5).pid, 300);
 }
 
 TEST(TaskLives, ChildrenAreOfWhoLivedAtTheBegin) {
   TraceInfo info;
-  info.lives.known(10, {10, 1, 0, "/make"}, true);
+  info.lives.known(10, {10, 1, 0, "/make"}, TaskLives::Told::at_begin);
   info.lives.born(birth(300, 1000, 10));
   info.lives.born(birth(301, 1500, 300));
   info.lives.born(birth(300, 2000, 99));  // 301's parent has gone
@@ -79,7 +93,7 @@ TEST(TaskLives, ChildrenAreOfWhoLivedAtTheBegin) {
 
 TEST(TaskLives, ChildrenBeginInTheCgroupOfTheirParentThen) {
   TraceInfo info;
-  info.lives.known(10, {10, 1, 0, "/a"}, true);
+  info.lives.known(10, {10, 1, 0, "/a"}, TaskLives::Told::at_begin);
   info.lives.born(birth(300, 1000, 10));
   info.lives.moved(10, 1500, "/b");
   info.lives.born(birth(301, 2000, 10));
@@ -124,10 +138,15 @@ TEST(TaskLives, ContainersHaveTheNamesOfTheirCgroups) {
 
 TEST(TaskLives, ContainersAreToldByPidSpacesToo) {
   TraceInfo info;
-  info.lives.known(10, {10, 1, 4026531836, "/a"}, true);
-  info.lives.known(11, {11, 1, 4026532999, "/a"}, true);
+  info.lives.known(10, {10, 1, 4026531836, "/a"}, TaskLives::Told::at_begin);
+  info.lives.known(11, {11, 1, 4026532999, "/a"}, TaskLives::Told::at_begin);
   EXPECT_EQ(container_of(info, {10, nullptr}, 5), "[host]");
   EXPECT_EQ(container_of(info, {11, nullptr}, 5), "[pid space 4026532999]");
+  info.lives.born(birth(200, 1000, 10));
+  info.lives.born(birth(201, 1100, 200));
+  EXPECT_EQ(container_of(info, process_at(info, 200, 2000), 2000), "[host]");
+  EXPECT_EQ(container_of(info, process_at(info, 201, 2000), 2000), "[host]") << "as the one that started its parent";
+  EXPECT_EQ(container_of(info, {12, nullptr}, 5), "") << "a process of which nothing is known";
   info.lives.born({300, 1000, 10, true, false, true});
   info.lives.born(birth(301, 1500, 300));
   EXPECT_EQ(container_of(info, process_at(info, 301, 2000), 2000), "[pid space of 300]");

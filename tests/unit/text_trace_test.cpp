@@ -191,6 +191,18 @@ TEST(TextTrace, LossesWithNothingInBetweenAreOne) {
   EXPECT_EQ(found.info.lost[1].count, 2000u);
 }
 
+TEST(TextTrace, OneLostEventIsOne) {
+  const auto detail = [](const std::string& mark) {
+    const ReadText found = read(line(kWhole) + mark + line(kWhole));
+    for (const Finding& finding : found.info.findings.kept())
+      if (finding.kind == Imperfection::lost_events) return finding.detail;
+    return std::string();
+  };
+  EXPECT_EQ(detail("CPU:0 [LOST 1 EVENTS]\n"), "1 event");
+  EXPECT_EQ(detail("CPU:0 [LOST 2 EVENTS]\n"), "2 events");
+  EXPECT_EQ(detail("CPU:0 [EVENTS DROPPED]\n"), "an unknown number of events");
+}
+
 // Neither many CPUs nor long lines take more than one pass: seconds where each CPU or bracket had one of its own.
 TEST(TextTrace, IsReadInOnePass) {
   std::string text;

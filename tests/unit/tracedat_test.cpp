@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "formats/registry.hpp"
+#include "support/checked_sink.hpp"
 #include "support/trace_dat_builder.hpp"
 
 namespace kmt {
@@ -140,6 +141,33 @@ TEST_P(TraceDatOf, InstancesAreReadTooAndCanBeChosen) {
   EXPECT_THROW(read_all(bytes(dat), {"bar"}), Error);
 }
 
+TEST_P(TraceDatOf, ACpuThatABufferHasTwiceIsReadOnce) {
+  const Machine machine = GetParam().machine;
+  TraceDat dat = example(machine);
+  dat.instances = {{"foo", {{page_of(machine, 112, {kfree_record(machine, kSite, 0x999)})}, {}}},
+                   {"foo", {{page_of(machine, 113, {kfree_record(machine, kSite, 0x998)})}, {}}}};
+  const std::vector<std::uint8_t> file = bytes(dat);
+  EXPECT_EQ(read_all(file, {"foo"}).events.size(), 1u);
+  EXPECT_EQ(read_all(file).info().findings.count_of(Imperfection::damaged_section), 2u);  // of either CPU
+  CheckedSink sink;
+  Findings findings;
+  read_records(TraceFile{"made by hand", file, nullptr}, {}, sink, findings);
+  sink.expect_ended();
+  EXPECT_EQ(sink.records, 6u);
+}
+
+TEST_P(TraceDatOf, NamesThatNoBufferHasAreDamage) {
+  const Machine machine = GetParam().machine;
+  TraceDat dat = example(machine);
+  const std::vector<std::vector<Page>> cpus = {{page_of(machine, 112, {kfree_record(machine, kSite, 0x999)})}, {}};
+  dat.instances = {{std::string(255, 'a'), cpus}};
+  EXPECT_EQ(read_all(bytes(dat)).events.size(), 6u);
+  dat.instances = {{std::string(256, 'a'), cpus}};
+  const Read read = read_all(bytes(dat));
+  EXPECT_EQ(read.events.size(), 5u);
+  EXPECT_EQ(read.info().findings.count_of(Imperfection::damaged_section), 1u);
+}
+
 TEST_P(TraceDatOf, TscTicksAreScaledOnce) {
   const Machine machine = GetParam().machine;
   TraceDat dat = example(machine);
@@ -169,6 +197,14 @@ TEST_P(TraceDatOf, AnEmptyCpuIsNoTruncation) {
 }
 
 // Parsing each of them would take long: libtraceevent searches all that it has seen.
+TEST_P(TraceDatOf, ACpuWithoutTheEventsThatTheKernelCountedIsMissing) {
+  TraceDat dat = example(GetParam().machine);
+  dat.cpus[1].clear();  // four were read of it
+  EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 1u);
+  dat.options.pop_back();
+  EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 0u) << "nobody knows";
+}
+
 TEST_P(TraceDatOf, AFormatThatComesAgainAndAgainIsParsedOnce) {
   TraceDat dat = example(GetParam().machine);
   const std::string again = dat.formats.front().second;

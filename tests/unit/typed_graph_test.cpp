@@ -13,6 +13,7 @@
 #include "analysis/call_graph.hpp"
 #include "analysis/event_stream.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "formats/kmt/description.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
@@ -198,8 +199,11 @@ TEST(TypedGraph, ArgumentsOfFtrace) {
     const std::string third = "read_file(file=NULL, name=NULL, count=8, flags=2, sync=false, mode=6) = 8;";
     const char* const id = machine.order == ByteOrder::little ? "{val=1000}" : "(STRUCT)[0x3e8]";
     EXPECT_EQ(lines_of(graph_of(file)),
-              (Lines{first, "  count() = 3;", "}", fmt::format("forget [files](id={}, ...);", id), third,
-                     "read_file.cold(); /* = -22 (-EINVAL) */"}));
+              (Lines{first, "  count() = 3;", "}",
+                     fmt::format("forget [files](id={}, offset=(not recorded), level=(not recorded), "
+                                 "call=(not recorded), ...);",
+                                 id),
+                     third, "read_file.cold(); /* = -22 (-EINVAL) */"}));
     EXPECT_EQ(lines_of(graph_of(file, {{"count>=4096", "sync==true"}})), (Lines{first, "  count() = 3;", "}"}));
     EXPECT_EQ(lines_of(graph_of(file, {{"mode!=FAST"}, false, false})), (Lines{"read_file() = 8;"}));
     EXPECT_EQ(lines_of(graph_of(file, {{}, true})),
@@ -361,6 +365,68 @@ TEST(TypedGraph, GapsStandBetweenCalls) {
   const auto json = nlohmann::json::parse(json_graph(calls_with_gaps(), view()));
   EXPECT_EQ(json["gaps"][3],
             nlohmann::json({{"cpu", 1}, {"after_ns", 6000}, {"before_ns", nullptr}, {"events", nullptr}}));
+}
+
+// A call, and on top of it calls of interrupts, one after the other, on its CPU.
+CallGraphResult calls_of_interrupts(const std::vector<std::uint8_t>& levels) {
+  CallGraphResult result;
+  result.functions.resize(2);
+  result.functions[0].name = "vfs_read";
+  result.functions[1].name = "irq_work";
+  result.calls.resize(1 + levels.size());
+  result.steps = {{0, false}};
+  for (std::uint32_t i = 0; i < result.calls.size(); ++i) {
+    TracedCall& call = result.calls[i];
+    call.end_seen = true;
+    call.duration_ns = call.ended_ns = 1000 * (i == 0 ? result.calls.size() : i + 1) - 1;
+    call.began_ns = 1000 * i;
+    if (i == 0) continue;
+    call.function = 1;
+    call.level = 1;
+    call.parent = 0;
+    call.on_top = true;
+    call.interrupt = levels[i - 1];
+    result.steps.insert(result.steps.end(), {{i, false}, {i, true}});
+  }
+  result.steps.push_back({0, true});
+  result.calls_traced = result.calls_selected = result.calls.size();
+  return result;
+}
+
+// The lines of calls, without what stands in front of them.
+std::string drawn(const CallGraphResult& result) {
+  std::string lines;
+  const std::string text = text_graph(result, view(), {});
+  for (const std::string_view line : split(text, '\n'))
+    if (const std::size_t at = line.find("|  "); at != std::string_view::npos)
+      lines += std::string(line.substr(at + 3)) + "\n";
+  return lines;
+}
+
+TEST(TypedGraph, CallsOfAnInterruptAreOneBlock) {
+  EXPECT_EQ(drawn(calls_of_interrupts({2, 2, 2})),
+            "vfs_read() {\n  ==========> hardirq\n  irq_work();\n  irq_work();\n  irq_work();\n  <========== hardirq\n"
+            "}\n");
+  EXPECT_EQ(drawn(calls_of_interrupts({2, 1})),
+            "vfs_read() {\n  ==========> hardirq\n  irq_work();\n  <========== hardirq\n"
+            "  ==========> softirq\n  irq_work();\n  <========== softirq\n}\n")
+      << "of two kinds";
+  CallGraphResult two = calls_of_interrupts({2, 2});
+  two.functions[1].name = "irq_enter_rcu";
+  EXPECT_NE(drawn(two).find("<========== hardirq\n  ==========> hardirq"), std::string::npos) << "two interrupts";
+  two = calls_of_interrupts({2, 2});
+  two.calls[2].tid = 12;
+  EXPECT_NE(drawn(two).find("<========== hardirq\n  ==========> hardirq"), std::string::npos) << "on two tasks";
+}
+
+TEST(TypedGraph, WhatMayHaveBeenMissedIsNotSaidToBeLost) {
+  CallGraphResult result = calls_of_interrupts({});
+  result.calls[0].lost_events = true;
+  EXPECT_EQ(drawn(result), "vfs_read(); /* events were lost */\n");
+  EXPECT_NE(json_graph(result, view()).find("\"only_missed\": false"), std::string::npos);
+  result.calls[0].only_missed = true;
+  EXPECT_NE(json_graph(result, view()).find("\"only_missed\": true"), std::string::npos);
+  EXPECT_EQ(drawn(result), "vfs_read(); /* calls may have been missed */\n");
 }
 
 TEST(TypedGraph, TimesThatNobodyKnowsAreNotZero) {

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
+#include "formats/tracedat/records.hpp"
 #include "support/trace_dat_builder.hpp"
 
 namespace kmt {
@@ -151,6 +152,21 @@ TEST(Writer, Version6CannotHoldOtherSubBuffers) {
   RawRecording made;
   made.kernel.sub_buffer_bytes = 8192;
   EXPECT_THROW(tracedat::write("/nonexistent/x.dat", 6, made), Error);
+}
+
+TEST(Writer, WhatATraceDatHasNoPlaceForIsSaid) {
+  const auto said = [](const CallTypes& types) {
+    TraceDescription description;
+    description.kernel.call_types = types;
+    Findings findings;
+    tracedat::RecordWriter("/nonexistent/x.dat", 7, findings).describe(description);
+    std::string text;
+    for (const Finding& finding : findings.kept()) text += finding.detail;
+    return text;
+  };
+  EXPECT_EQ(said({}), "");
+  EXPECT_EQ(said({{1}, {}}), "the types of calls' arguments and results");
+  EXPECT_NE(said({{1}, {{"vfs_open", {}}}}).find("with them the strings"), std::string::npos);
 }
 
 }  // namespace

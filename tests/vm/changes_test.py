@@ -3,7 +3,7 @@
 """A system that changes under a recording, on a stock Debian kernel in a virtual machine: CPUs go off line, modules take
 each other's place, ids of processes come back. What the program says is compared with what a second reader of the trace
 finds, and with what the script wrote down.
-  changes_test.py KERNEL cpus|modules|pids"""
+  changes_test.py KERNEL cpus|modules|pids|pinned"""
 import collections
 import glob
 import json
@@ -33,6 +33,9 @@ class Changes(unittest.TestCase):
     def setUpClass(cls):
         cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
         options = [option for module in MODULES for option in ('--module', module)] if PART == 'modules' else []
+        if PART == 'pinned':
+            for name in ('early', 'late'):
+                options += ['--file', f'{os.environ["PIPE_LOOP"]}:/bin/{name}']
         run_script(f'{PART}.sh', cls.out, '--kernel', KERNEL, '--timeout', '900', *options)
         cls.trace = os.path.join(cls.out, f'{PART}.kmt')
 
@@ -65,6 +68,26 @@ class Cpus(Changes):
         self.assertEqual(['online', 'offline'] * CYCLES + ['online'], [what for _, cpu, what in changes if cpu == '1'])
         times = [int(ticks) for ticks, _, _ in changes]
         self.assertEqual(sorted(times), times)
+
+
+@unittest.skipUnless(PART == 'pinned', 'another part')
+class Pinned(Changes):
+    def test_programs_on_a_cpu_that_came_on_line_are_named(self):
+        hits = collections.Counter()
+        for row in report(self.trace, '--by', 'comm,dso', exit_codes=(0, 1))['groups']['slab']['rows']:
+            hits[row['keys']['comm'], row['keys']['dso']] += row['allocations']
+        for name in ('early', 'late'):
+            of_it = {dso: count for (comm, dso), count in hits.items() if comm == name}
+            self.assertGreater(of_it.get('libc.so.6', 0), 1000, of_it)
+            self.assertEqual(0, of_it.get('[unknown]', 0), of_it)
+            self.assertFalse(({'early', 'late'} - {name}) & of_it.keys(), of_it)
+
+    def test_what_is_not_known_is_said(self):
+        with open(os.path.join(self.out, 'messages'), encoding='utf-8') as file:
+            self.assertIn('a CPU came on line, 3 times', file.read())
+        [found] = [finding for finding in report(self.trace, exit_codes=(0, 1))['findings']
+                   if finding['kind'] == 'lost_mappings']
+        self.assertIn('3 times', found['examples'][0]['detail'])
 
 
 def events_by_time(path):

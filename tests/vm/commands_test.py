@@ -5,6 +5,7 @@ here, by the same program and by trace-cmd.
   commands_test.py KERNEL"""
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -30,6 +31,17 @@ class Commands(unittest.TestCase):
     def text(self, name):
         with open(os.path.join(self.out, name), encoding='utf-8') as file:
             return file.read()
+
+    def frames(self, name):
+        """The rows of each frame of `top --batch`."""
+        frames = []
+        for frame in self.text(name).split('kmemtrace top - ')[1:]:
+            head, _, table = frame.partition('\n\n')
+            self.assertRegex(head, r'^sh, \d+ ns\nslab +\d+/s, .*\npages +\d+/s, .*\ncost [\d.]+% of a CPU here, \d+ B in')
+            header, *rows = ([cell.lstrip('*') for cell in re.split(' {2,}', line.strip())] for line in table.splitlines()
+                             if line)
+            frames.append([dict(zip(header, row, strict=True)) for row in rows])
+        return frames
 
     def test_list(self):
         said = self.text('list.out')
@@ -86,7 +98,7 @@ class Commands(unittest.TestCase):
         self.assertFalse(found, '\n'.join(found[:20]))
 
     def test_counts_inside_the_kernel(self):
-        """The same workload three times, counted in three ways. What differs is what else the kernel did."""
+        """The same workload again and again, counted in several ways. What differs is what else the kernel did."""
         counted = {event['event']: event for event in json.loads(self.text('stat.out'))['events']}
         slab = [counted[f'kmem:{name}'] for name in ('kmalloc', 'kmem_cache_alloc', 'kmalloc_node',
                                                      'kmem_cache_alloc_node') if f'kmem:{name}' in counted]
@@ -97,6 +109,10 @@ class Commands(unittest.TestCase):
         last = json.loads(self.text('top.out').splitlines()[-1])
         self.assertAlmostEqual(events, sum(row['events'] for row in last['rows']), delta=events // 10)
         self.assertTrue(any('+0x' in row['name'] for row in last['rows']))
+        batch = self.frames('top-batch.out')
+        self.assertGreater(len(batch), 1)
+        self.assertAlmostEqual(events, sum(int(row['Events']) for row in batch[-1]), delta=events // 10)
+        self.assertTrue(any('+0x' in row['Call site'] for row in batch[-1]))
         estimate = json.loads(self.text('profile.out'))['slab']['bytes']
         self.assertLess(estimate['low'], size * 1.1)
         self.assertGreater(estimate['high'], size * 0.9)

@@ -79,10 +79,13 @@ graph never vfs_truncate,ksys_write --args -- sh -c 'echo written'
 graph nothing vfs_truncate --args -- true
 run where 2 kmemtrace graph --backend "$backend" --where 'cuont==5' vfs_read -- touch /tmp/ran
 if [ "$backend" = bpf ]; then
+  graph lost vfs_read,vfs_write --buffer-size 8k --no-allocs --json --limit 4 -- dd if=/dev/zero of=/dev/null bs=1 count=3000
   graph maps vm_mmap_pgoff,handle_mm_fault,do_sys_openat2 --args --ret --show 'how->flags' --show 'how->mode' --limit 0 -- \
     sh -c 'echo >/tmp/made'
   graph where_shown do_sys_openat2 --where 'how->mode==0666' --json -- sh -c 'echo >/tmp/made'
 fi
+# Its exit_mmap is the command's own alone: what it has until it executes is no copy.
+graph stack do_mmap,exit_mmap --args --json --limit 0 --no-allocs -- /bin/sh -c :
 graph page vfs_read --html page.html -- sh /tmp/copy
 run flames 0 kmemtrace flamegraph kept.kmt --call-paths -o flames.svg
 run timeline 0 kmemtrace export kept.kmt --to perfetto -o timeline.pftrace
@@ -96,7 +99,9 @@ if [ "$backend" = kprobe ]; then
   kmemtrace graph --backend kprobe vfs_read -a >killed.out 2>killed.err &
   graph=$!
   for _ in $(seq 600); do
-    [ "$(cat $tracing/instances/kmemtrace-*/tracing_on 2>/dev/null)" = 1 ] && break
+    # A new instance is on, too, before it has probes.
+    grep -q probe_entry_0 $tracing/kprobe_events &&
+      [ "$(cat $tracing/instances/kmemtrace-*/tracing_on 2>/dev/null)" = 1 ] && break
     sleep 0.1
   done
   # pidof takes a name of 15 letters for one that is cut off.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tests/vm/run itself: what a script prints, leaves and ends with comes out, and a kernel that panics is told
-from that."""
+from that.
+  run_test.py Run|LateScript"""
 import os
 import tempfile
 import unittest
@@ -28,6 +29,17 @@ class Run(unittest.TestCase):
         self.assertEqual(done.returncode, VM_FAILED, done.stderr)
         self.assertEqual(done.stdout, 'begun\n')
         self.assertIn('Kernel panic - not syncing: sysrq triggered crash', done.stderr)
+
+
+class LateScript(unittest.TestCase):
+    def test_leaves_what_it_has(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = boot('--timeout', '60', '--out', folder, '/dev/stdin', input='echo begun | tee left; sleep 1000')
+            self.assertEqual(done.returncode, VM_FAILED, done.stderr)
+            self.assertRegex(done.stdout, r'\Abegun\n(Terminated\n)?\Z')  # as the shell in there says
+            self.assertIn(f'the script was ended since it took too long; what it left is in {folder}', done.stderr)
+            with open(f'{folder}/left', encoding='ascii') as file:
+                self.assertEqual(file.read(), 'begun\n')
 
 
 if __name__ == '__main__':

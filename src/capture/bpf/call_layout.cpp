@@ -93,17 +93,18 @@ std::size_t CallLayout::build_record(const kmt_entry& entry, const std::uint64_t
 }
 
 kmt_value table_entry_of(const TracedFunction& function, const ValuePath& path) {
-  if (path.offsets.size() > KMT_MOST_STEPS || path.argument >= KMT_CALL_ARGUMENTS) {
+  const bool by_stack = path.argument == kStackPointer;
+  const bool is_nowhere = path.argument >= KMT_CALL_ARGUMENTS && !by_stack;
+  if (path.offsets.size() > KMT_MOST_STEPS || is_nowhere) {
     Error error(fmt::format("{}: {} cannot be recorded: {}", function.name, path.text,
-                            path.argument >= KMT_CALL_ARGUMENTS ? "its argument is in no register"
-                                                                : "it is behind too many pointers"),
+                            is_nowhere ? "its argument is in no register" : "it is behind too many pointers"),
                 ExitCode::bad_input);
     error.hint(fmt::format("A value of the first {} arguments can be shown, at most {} pointers away",
                            int{KMT_CALL_ARGUMENTS}, int{KMT_MOST_STEPS}));
     throw error;
   }
   kmt_value value{};
-  value.argument = static_cast<unsigned char>(path.argument);
+  value.argument = static_cast<unsigned char>(by_stack ? unsigned{KMT_CALL_ARGUMENTS} : path.argument);
   value.steps = static_cast<unsigned char>(path.offsets.size());
   value.is_string = path.is_string;
   value.is_user = path.in_user_memory;

@@ -49,6 +49,9 @@ std::string what_is_against_trampolines(const RecordedCalls& calls, const Trampo
   for (std::size_t number = 0; number < targets.of.size(); ++number)
     if (targets.of[number].id == 0)
       return fmt::format("{} has no trampoline: {}", calls.functions[number].name, targets.of[number].why_not);
+  for (const TracedFunction& function : calls.functions)
+    if (std::ranges::any_of(function.values, [](const ValuePath& path) { return path.argument == kStackPointer; }))
+      return fmt::format("{} has arguments on the stack, which trampolines do not show", function.name);
   const Preemption preemption = kernel_preemption();
   if (preemption == Preemption::full)
     return "on this kernel, which preempts itself (preempt=full), trampolines miss calls where a task takes another's "
@@ -89,11 +92,6 @@ std::uint64_t missed_by_link(int link) {
   return bpf_obj_get_info_by_fd(link, &info, &bytes) == 0 ? info.missed : 0;
 }
 
-std::string in_words(int error) {
-  constexpr int kNotSupported = 524;  // ENOTSUPP of include/linux/errno.h, which no C library knows
-  return std::strerror(error == kNotSupported ? EOPNOTSUPP : error);
-}
-
 // A program of its own with the same instructions, which libbpf has made fit this kernel; that one itself where it was
 // loaded for this target: the verifier takes its time for each.
 Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::size_t number,
@@ -109,13 +107,13 @@ Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& ta
                                : bpf_prog_load(BPF_PROG_TYPE_TRACING, bpf_program__name(like), "GPL",
                                                bpf_program__insns(like), bpf_program__insn_cnt(like), &loading));
   if (!trampoline.program) {
-    const std::string why = in_words(errno);
+    const std::string why = bpf_error_text(errno);
     const std::string_view words = trim(said.c_str());
     throw Error(fmt::format("{} ({})", why, printable(words.substr(0, words.find('\n')))), ExitCode::unsupported);
   }
   LIBBPF_OPTS(bpf_link_create_opts, linking, .tracing = {.cookie = number});
   trampoline.link = FileDescriptor(bpf_link_create(trampoline.program.get(), 0, when, &linking));
-  if (!trampoline.link) throw Error(in_words(errno), ExitCode::unsupported);
+  if (!trampoline.link) throw Error(bpf_error_text(errno), ExitCode::unsupported);
   return trampoline;
 }
 
@@ -141,10 +139,11 @@ struct CallPrograms::State {
 
   // `targets`: of as many functions as can have trampolines.
   State(Way wanted, const RecordedCalls& calls, const TrampolineTargets& targets, const ProgramsRequest& request,
-        const SharedMaps& shared);
+        const SharedMaps& shared, const std::function<bool()>& interrupted);
   void size_maps(const RecordedCalls& calls, const ProgramsRequest& request);
   void fill_tables(const RecordedCalls& calls) const;
-  void attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets);
+  void attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets,
+                          const std::function<bool()>& interrupted);
   void attach_probes(const RecordedCalls& calls);
   kmt_ring* ring(std::uint64_t number) const {
     return reinterpret_cast<kmt_ring*>(rings.as<std::uint8_t>() + number * sizes.stride);
@@ -152,7 +151,8 @@ struct CallPrograms::State {
 };
 
 CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const TrampolineTargets& targets,
-                           const ProgramsRequest& request, const SharedMaps& shared)
+                           const ProgramsRequest& request, const SharedMaps& shared,
+                           const std::function<bool()>& interrupted)
     : way(wanted), cpus(request.cpus) {
   const bool by_trampolines = way != Way::probes;
   const std::string by = by_trampolines ? "_by_trampoline" : "_by_probe";
@@ -199,7 +199,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   fill_tables(calls);
   object.attach(object->progs.forget_task);
   if (by_trampolines)
-    attach_trampolines(calls, targets);
+    attach_trampolines(calls, targets, interrupted);
   else
     attach_probes(calls);
 }
@@ -233,12 +233,17 @@ void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
 
 // The exit first: of a call whose entry was seen the exit is, too. What the kernel refuses is left out where there is
 // nothing else, but not all.
-void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets) {
+void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets,
+                                             const std::function<bool()>& interrupted) {
   constexpr const char* kRefused = "the kernel refuses its trampoline";
   raise_descriptor_limit();  // four for a function
   for (std::size_t number = 0; number < calls.functions.size(); ++number) {
     const TracedFunction& function = calls.functions[number];
     const TrampolineTarget& target = targets.of[number];
+    if (interrupted()) {
+      refused.push_back({function.name, "the recording ended before it was attached"});
+      continue;
+    }
     if (target.id == 0) {
       left_out[target.why_not].push_back(function.name);
       refused.push_back({function.name, target.why_not});
@@ -258,7 +263,7 @@ void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const T
       refused.push_back({function.name, fmt::format("{}: {}", kRefused, error.what())});
     }
   }
-  if (trampolines.empty()) throw Error(in_words(left_out), ExitCode::unsupported);
+  if (trampolines.empty() && !left_out.empty()) throw Error(in_words(left_out), ExitCode::unsupported);
 }
 
 void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
@@ -273,7 +278,7 @@ void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
 }
 
 CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared,
-                           std::string_view kallsyms) {
+                           std::string_view kallsyms, const std::function<bool()>& interrupted) {
   if (sizeof(long) != sizeof(std::uint64_t))
     throw Error("BPF programs see calls of 64-bit kernels only", ExitCode::unsupported);
   for (const TracedFunction& function : calls.functions) {
@@ -290,7 +295,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   std::string refused;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     try {
-      state_ = std::make_unique<State>(ways[i], calls, targets, request, shared);
+      state_ = std::make_unique<State>(ways[i], calls, targets, request, shared, interrupted);
     } catch (const Error& error) {
       refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), error.what());
       continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,9 +21,10 @@ class CallPrograms {
  public:
   // Loads and attaches to all functions, of which there is one at least; nothing is recorded before begin(). Of
   // `request` neither events nor stacks count; `shared` are those of the programs that take the events; `kallsyms` is
-  // the text of /proc/kallsyms, which takes the kernel long to write. Throws Error, which says what the kernel refuses.
+  // the text of /proc/kallsyms, which takes the kernel long to write. Where interrupted() says so, functions that are
+  // not attached yet are left out. Throws Error, which says what the kernel refuses.
   CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared,
-               std::string_view kallsyms);
+               std::string_view kallsyms, const std::function<bool()>& interrupted);
   CallPrograms(CallPrograms&&) noexcept;
   ~CallPrograms();
 

@@ -217,8 +217,9 @@ static __always_inline u32 read_value(const struct kmt_value* value, u32 number,
   return bytes;
 }
 
-// The bytes of all values of a function, which are written behind the arguments.
-static __always_inline u32 read_values(const struct kmt_function* function, u64* words, struct open_call* call) {
+// The bytes of all values of a function, which are written behind the arguments. `stack_pointer` 0: it is not known.
+static __always_inline u32 read_values(const struct kmt_function* function, u64* words, struct open_call* call,
+                                       u64 stack_pointer) {
   u8* to = (u8*)(words + KMT_CALL_WORDS);
   KMT_ONCE(words[0]) = 0;  // how many there are so far: there the verifier does not follow it
   for (u32 i = 0; i < KMT_MOST_VALUES && i < function->values; ++i) {
@@ -226,9 +227,10 @@ static __always_inline u32 read_values(const struct kmt_function* function, u64*
     const struct kmt_value* value = bpf_map_lookup_elem(&values, &key);
     const u64 at = KMT_ONCE(words[0]);
     if (!value || at > KMT_VALUES_BYTES) break;
-    u32 argument = value->argument;
-    if (argument >= KMT_CALL_ARGUMENTS) break;
-    const u32 bytes = read_value(value, i, words, words[1 + argument], to + at + 2, call);
+    const u32 argument = value->argument;
+    const u64 from = argument < KMT_CALL_ARGUMENTS ? words[1 + argument] : stack_pointer;
+    u32 bytes = KMT_NOT_READ;
+    if (argument < KMT_CALL_ARGUMENTS || stack_pointer) bytes = read_value(value, i, words, from, to + at + 2, call);
     to[at + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)] = (u8)bytes;
     to[at + (__BYTE_ORDER__ != __ORDER_BIG_ENDIAN__)] = (u8)(bytes >> 8);
     KMT_ONCE(words[0]) = at + 2 + (bytes == KMT_NOT_READ ? 0 : bytes);
@@ -239,7 +241,7 @@ static __always_inline u32 read_values(const struct kmt_function* function, u64*
 // Of calls of a task the order of depths is that of times, whatever interrupts this: the call is open before the time
 // is read, and until its end is recorded.
 static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 frame, const u64* arguments,
-                                        bool with_values, u64 task, u8 flags) {
+                                        u64 stack_pointer, bool with_values, u64 task, u8 flags) {
   const struct kmt_function* function = with_values ? bpf_map_lookup_elem(&functions, &number) : 0;
   struct place place;
   if (with_values && !function) return;
@@ -257,10 +259,10 @@ static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 f
   u64* words = (u64*)(entry + 1);
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) words[1 + i] = arguments[i];
-  const u32 bytes = with_values ? read_values(function, words, call_at(calls, (u32)depth)) : 0;
+  const u32 bytes = with_values ? read_values(function, words, call_at(calls, (u32)depth), stack_pointer) : 0;
   words[0] = KMT_CALL_WHAT(number, depth, bytes);
   const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
-  end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), 0, flags, false);
+  end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), flags, false);
   // Without what recording the entry took, but for what interrupted it: readers take a begin much later than the entry for
   // that of another call.
   const u64 now = bpf_ktime_get_ns();
@@ -268,7 +270,8 @@ static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 f
 }
 
 // `stack`: any address of the stack that this runs on.
-static __always_inline int call_begins(u32 number, u32 frame, u32 stack, const u64* arguments, bool with_values) {
+static __always_inline int call_begins(u32 number, u32 frame, u32 stack, const u64* arguments, u64 stack_pointer,
+                                       bool with_values) {
   if (!KMT_ONCE(recording)) return 0;
   const u32 cpu = bpf_get_smp_processor_id();
   const u8 flags = current_flags(cpu);
@@ -276,7 +279,7 @@ static __always_inline int call_begins(u32 number, u32 frame, u32 stack, const u
   const u64 task = bpf_get_current_task();
   struct kmt_ring* ring = claim_ring(cpu, task, flags, stack);
   if (!ring) return 0;
-  record_call(ring, number, frame, arguments, with_values, task, flags);
+  record_call(ring, number, frame, arguments, stack_pointer, with_values, task, flags);
   release_ring(ring);
   return 0;
 }
@@ -357,7 +360,7 @@ static __always_inline int call_ends(u32 number, u32 frame, u32 stack, u32 slack
     words[1] = began_ns;
     words[2] = result;
     const u32 all_words = (KMT_RETURN_WORDS + (bytes + 7) / 8) & 0xff;
-    end(&place, entry, KMT_ENTRY_RETURN, all_words, (s32)bpf_get_current_pid_tgid(), 0, flags, false);
+    end(&place, entry, KMT_ENTRY_RETURN, all_words, (s32)bpf_get_current_pid_tgid(), flags, false);
   }
   pop(calls, depth);
   if (ring) release_ring(ring);
@@ -377,7 +380,7 @@ static __always_inline int trampoline_entered(u64* context, bool with_values) {
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) bpf_get_func_arg(context, i, &arguments[i]);
   const u32 frame = frame_of(context);
-  return call_begins((u32)bpf_get_attach_cookie(context), frame, frame, arguments, with_values);
+  return call_begins((u32)bpf_get_attach_cookie(context), frame, frame, arguments, 0, with_values);
 }
 
 // Functions without values have a program of their own, which the verifier is done with ten times as fast.
@@ -415,8 +418,9 @@ static __always_inline int probe_entered(u64* registers, bool with_values) {
   u64 arguments[KMT_CALL_ARGUMENTS];
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) arguments[i] = registers[places[i]];
-  return call_begins((u32)bpf_get_attach_cookie(registers), (u32)registers[KMT_STACK_POINTER], frame_of(registers),
-                     arguments, with_values);
+  const u64 stack_pointer = registers[KMT_STACK_POINTER];
+  return call_begins((u32)bpf_get_attach_cookie(registers), (u32)stack_pointer, frame_of(registers), arguments,
+                     stack_pointer, with_values);
 }
 
 SEC("kprobe.multi")

@@ -33,7 +33,7 @@ struct kmt_function {
 
 /* How to read a value: trace/value_path.hpp. */
 struct kmt_value {
-  unsigned char argument;
+  unsigned char argument; /* KMT_CALL_ARGUMENTS: the stack pointer, which trampolines do not have */
   unsigned char steps;
   unsigned char is_string;
   unsigned char is_user; /* of a string: in user memory, whatever the address looks like */

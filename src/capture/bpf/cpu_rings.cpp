@@ -57,7 +57,7 @@ void CpuRings::take_rest(const Give& give) {
   give_ready(give);
   for (Ring& ring : rings_) {
     if (ring.shared->lost == 0) continue;
-    const kmt_entry loss{ring.shared->lost_since_ns, 0, KMT_ENTRY_LOST, 1, 0, 0, 0};
+    const kmt_entry loss{ring.shared->lost_since_ns, 0, KMT_ENTRY_LOST, 1, 0, 0};
     const std::uint64_t count = ring.shared->lost;
     give(loss, &count);
     ring.shared->lost = 0;

@@ -48,9 +48,17 @@ void require_bpf() {
   throw error;
 }
 
+std::string bpf_error_text(int error) {
+  constexpr int kNotSupported = 524;  // ENOTSUPP of include/linux/errno.h
+  if (error < __LIBBPF_ERRNO__START) return std::strerror(error == kNotSupported ? EOPNOTSUPP : error);
+  char text[128] = {};
+  libbpf_strerror(error, text, sizeof text);
+  return text;
+}
+
 void throw_bpf_error(const std::string& action, int code) {
   const bool not_permitted = code == EPERM || code == EACCES;
-  Error error(fmt::format("{}: {}", action, std::strerror(code)), ExitCode::unsupported);
+  Error error(fmt::format("{}: {}", action, bpf_error_text(code)), ExitCode::unsupported);
   if (code == EMFILE || code == ENFILE)
     error.hint("Allow more open files: ulimit -n");
   else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)

@@ -17,6 +17,9 @@ namespace kmt {
 // Throws Error (unsupported) when something is missing (features/bpf_support).
 void require_bpf();
 
+// An errno of the kernel or of libbpf, of which some are unknown to the C library.
+std::string bpf_error_text(int error);
+
 // The error of a libbpf call, with what libbpf said last.
 [[noreturn]] void throw_bpf_error(const std::string& action, int error);
 
@@ -70,7 +73,8 @@ class BpfSkeleton {
     LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .addrs = functions.data(), .cookies = cookies.data(),
                 .cnt = functions.size(), .retprobe = at_return);
     bpf_link* const link = bpf_program__attach_kprobe_multi_opts(program, nullptr, &options);
-    if (!link) throw_bpf_error("Cannot attach a BPF program to functions", errno);
+    if (!link)
+      throw_bpf_error("Cannot attach a BPF program to " + std::to_string(functions.size()) + " functions", errno);
     links_.emplace_back(link);
     return bpf_link__fd(link);
   }

@@ -105,18 +105,15 @@ EventLayout layout_of(const EventName& event, const std::string& format, const s
   layout.kernel_bytes = kCommonBytes;
   for (const KernelField& field : fields)
     layout.kernel_bytes = std::max<std::uint16_t>(layout.kernel_bytes, field.offset + field.bytes);
-  layout.cgroup_offset = align(layout.kernel_bytes);
-  layout.bytes = layout.cgroup_offset + sizeof(std::uint64_t);
+  layout.bytes = align(layout.kernel_bytes);
 
-  const std::size_t fields_end = format.find("\nprint fmt:");
-  if (fields.empty() || fields_end == std::string::npos ||
+  if (fields.empty() || format.find("\nprint fmt:") == std::string::npos ||
       layout.kernel_bytes > kCommonBytes + KMT_MOST_KERNEL_WORDS * sizeof(std::uint64_t)) {
     Error error(fmt::format("{} cannot be recorded by BPF programs", to_string(event)), ExitCode::unsupported);
     error.hint("Leave it out of -e, or record with --backend tracefs");
     throw error;
   }
-  layout.description = fmt::format("{}\tfield:u64 cgroup;\toffset:{};\tsize:8;\tsigned:0;\n{}",
-                                   format.substr(0, fields_end), layout.cgroup_offset, format.substr(fields_end));
+  layout.description = format;
 
   for (const KernelField& field : fields) {
     if (const auto copy = copy_of(field, arguments, kernel))
@@ -216,7 +213,6 @@ std::size_t build_record(const EventLayout& layout, const KernelTraits& kernel, 
     write_field(to + copy.offset, value, copy.bytes);
   }
   write_common_fields(to, layout.id, entry);
-  write_field(to + layout.cgroup_offset, entry.cgroup, sizeof entry.cgroup);
   while (size % 4 != 0) to[size++] = 0;
   return size;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How what BPF programs take of an event (records.h) becomes the record that the kernel's own tracing would have made,
-// with one field more, `cgroup`: whoever reads a trace needs not know how it was recorded.
+// How what BPF programs take of an event (records.h) becomes the record that the kernel's own tracing would have made:
+// whoever reads a trace needs not know how it was recorded.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +39,11 @@ struct FieldCopy {
 
 struct EventLayout {
   EventName event;
-  std::string description;  // events/SYSTEM/NAME/format, with the field `cgroup`
+  std::string description;  // events/SYSTEM/NAME/format
   std::uint16_t id = 0;
   bool is_kernel_record = false;  // words are the kernel's record behind its first 8 bytes; else arguments
   std::uint8_t words = 0;
-  std::int8_t cache = -1;  // the word that is the number of a cache
-  std::uint16_t cgroup_offset = 0;
+  std::int8_t cache = -1;                      // the word that is the number of a cache
   std::uint16_t bytes = 0;                     // of the record, without texts
   std::uint16_t kernel_bytes = 0;              // of these those that the kernel's record has
   std::vector<FieldCopy> copies;               // from arguments

@@ -63,11 +63,36 @@ KernelDescription describe(const std::string& tracefs, const RecordRequest& requ
   return kernel;
 }
 
-// In the words of the kernel's per_cpu/cpuN/stats.
+// As the kernel's per_cpu/cpuN/stats, with what rings had no room for.
 std::string statistics_of(const RecordReaders::Counts& counts) {
-  return fmt::format("entries: 0\noverrun: {}\ncommit overrun: 0\nbytes: 0\ndropped events: 0\nread events: {}\n",
-                     counts.lost, counts.records);
+  return fmt::format(
+      "entries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\ndropped events: 0\nfull rings: {}\nread events: {}\n",
+      counts.lost, counts.records);
 }
+
+// Names of tasks by looking, again and again: the event that names one may be lost, or be overwritten when the file is
+// written, and programs have no cache of names as the tracer has.
+class TaskLooks {
+ public:
+  explicit TaskLooks(Tasks& tasks) : tasks_(tasks) {}
+
+  void look() {
+    const SteadyClock::time_point begin = SteadyClock::now();
+    tasks_.scan_proc();
+    const SteadyClock::time_point end = SteadyClock::now();
+    due_ = end + std::max<SteadyClock::duration>(kSoonest, kMostOfTime * (end - begin));
+  }
+  void look_if_due() {
+    if (SteadyClock::now() >= due_) look();
+  }
+
+ private:
+  static constexpr std::chrono::seconds kSoonest{1};
+  static constexpr int kMostOfTime = 200;  // it takes at most one part of so many
+
+  Tasks& tasks_;
+  SteadyClock::time_point due_;
+};
 
 }  // namespace
 
@@ -82,7 +107,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     error.hint("Record the whole machine (without -p and -F), or record on the host of this container");
     throw error;
   }
-  std::optional<HeldCommand> command;  // forks, so it comes before any thread
+  std::optional<HeldCommand> command;
   if (!request.command.empty()) command.emplace(request.command);
   const std::vector<unsigned> cpus = ring_buffer_cpus(tracefs);
 
@@ -109,8 +134,9 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   kernel = describe(tracefs, request, programs);
   std::optional<CallRecorder> calls;
   if (wants_calls) {
-    calls.emplace(CallRecorder{CallPrograms(request.calls, wanted, programs.shared_maps(), kernel.kallsyms),
-                               CallLayout(request.calls.functions, kernel.formats)});
+    calls.emplace(
+        CallRecorder{CallPrograms(request.calls, wanted, programs.shared_maps(), kernel.kallsyms, hooks.interrupted),
+                     CallLayout(request.calls.functions, kernel.formats)});
     outcome.cost.ring_buffer_bytes += calls->programs.ring_bytes();
     outcome.call_backend = calls->programs.backend();
     outcome.call_backend_reason = calls->programs.reason();
@@ -124,7 +150,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   tasks.scan_proc();
   tasks.describe(kernel);
   note_processes(kernel.notes);
-  KernelChanges changes(now_ns);
+  KernelChanges changes(now_ns, kernel.kallsyms);
   std::optional<StackRecords> stacks;
   const auto format_of = [&](const char* name) {
     return read_file(fmt::format("{}/events/ftrace/{}/format", tracefs, name));
@@ -139,6 +165,8 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     for (FormatText& format : kernel.formats)
       if (format.text.starts_with("name: user_stack\n")) format.text = longer_user_stack(format.text);
     user_memory.emplace(cpus, kClock, ClockScale{});
+    changes.tell_of_cpus(
+        [&](unsigned cpu, bool online, std::uint64_t since_ns) { user_memory->cpu_changed(cpu, online, since_ns); });
   }
   RecordingSink* const sink = open(kernel, cpus);
   RecordReaders readers(programs, calls ? &*calls : nullptr, cpus, std::move(stacks), *sink);
@@ -146,23 +174,30 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   MissedLog missed;  // calls pass before they are recorded
   // Events of memory are missed in what interrupts their program, so calls of tasks lack none.
   std::uint64_t missed_memory = 0;
-  const auto missed_now = [&] {
-    MissedCounts counts = calls ? calls->programs.missed() : MissedCounts{};
+  const auto note_missed_calls = [&] {
+    const std::uint64_t asked_ns = now_ns();
+    const MissedCounts counts = calls->programs.missed();
+    missed.note(asked_ns, now_ns(), counts);
+  };
+  const auto count_missed = [&] {
+    if (calls) note_missed_calls();
     missed_memory = std::max(missed_memory, programs.missed());
-    return counts;
   };
   const auto take_sample = [&](bool at_edge) {
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
-    add_recorder(sample, {.bpf_maps = outcome.cost.ring_buffer_bytes});
+    add_recorder(sample, {.ring_buffers = user_memory ? user_memory->ring_bytes() : 0,
+                          .bpf_maps = outcome.cost.ring_buffer_bytes});
     sample.ticks = now_ns();
     if (at_edge && hooks.completed) hooks.completed(sample);
     hooks.sampled(sample);
   };
   const auto statistics = [&](std::size_t index) { return statistics_of(readers.counts(index)); };
   const std::string own_tasks = outcome.own_events_recorded ? "" : list_own_tasks();
+  std::map<std::string, std::string> begun_meanwhile;  // notes
   const auto describe_later = [&](std::map<std::string, std::string>& notes) {
     notes = changes.notes();
+    notes.insert(begun_meanwhile.begin(), begun_meanwhile.end());
     notes["tasks_later"] = describe_processes();
     if (!own_tasks.empty()) notes["recorder_tasks"] = own_tasks;
   };
@@ -188,13 +223,20 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (calls) calls->programs.begin();
   missed.begin(began_ns, calls ? calls->programs.missed() : MissedCounts{});
   if (hooks.started) hooks.started();
+  // Who lives now, and was born since the first look, has no event that names it.
+  TaskLooks looks(tasks);
+  looks.look();
+  note_more_processes(kernel.notes, begun_meanwhile);
+  count_missed();  // what was missed until now is no matter of the command's
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
   loop.failed = [&readers] { return readers.failed(); };
   if (hooks.sampled) loop.sample = [&] { take_sample(false); };
+  if (calls) loop.look = note_missed_calls;
   loop.progress = [&] {
-    missed.note(now_ns(), missed_now());
+    count_missed();
+    looks.look_if_due();
     if (user_memory) user_memory->give_news(hooks.mapped);
     RecordProgress progress;
     progress.seconds = seconds_since(start);
@@ -213,7 +255,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (calls) calls->programs.end();
   programs.detach();
   outcome.seconds = seconds_since(start);
-  missed.note(now_ns(), missed_now());
+  count_missed();
   take_sample(true);
 
   readers.finish(outcome.write_error);
@@ -242,9 +284,11 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   if (user_memory) {
     kernel.user_memory = user_memory->memory();
     outcome.no_mappings_reason = user_memory->reason();
-    outcome.lost_mappings = user_memory->lost();
-    if (outcome.lost_mappings > 0)
-      kernel.late_notes["lost_mappings"] = fmt::format("{} records", outcome.lost_mappings);
+    outcome.lost_mappings = user_memory->lost_text();
+    if (!outcome.lost_mappings.empty()) kernel.late_notes["lost_mappings"] = outcome.lost_mappings;
+    outcome.unanswered_build_ids = user_memory->unanswered();
+    if (outcome.unanswered_build_ids > 0)
+      kernel.late_notes["unanswered_build_ids"] = unanswered_text(outcome.unanswered_build_ids);
   }
   add_own_cost(outcome.cost);
   return outcome;

@@ -156,7 +156,7 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
   for (s32 i = 0; i < KMT_MOST_TAKEN; ++i)
     if (i < what->arguments) to[i] = i == what->cache ? (u64)cache : argument(context, (s8)i);
   words += take_stacks(context, to + words, ids.process, flags);
-  end(&place, entry, event, words, (s32)ids.thread, ids.cgroup, flags, is_nested);
+  end(&place, entry, event, words, (s32)ids.thread, flags, is_nested);
   return 0;
 }
 
@@ -189,6 +189,6 @@ int take_kernel_record(void* context) {
   u32 words = cookie >> 8 & KMT_MOST_KERNEL_WORDS;
   bpf_probe_read_kernel(to, words * sizeof(u64), (const u8*)context + sizeof(u64));
   words += take_stacks(context, to + words, ids.process, flags);
-  end(&place, entry, cookie & 0xff, words, (s32)ids.thread, ids.cgroup, flags, false);
+  end(&place, entry, cookie & 0xff, words, (s32)ids.thread, flags, false);
   return 0;
 }

@@ -31,7 +31,6 @@ struct kmt_entry {
   unsigned char words;        /* behind this */
   unsigned char flags;        /* as in common_flags of ftrace: only those of interrupts */
   unsigned char is_nested;    /* came while the program of its event was at work, from a second one */
-  unsigned long long cgroup;
 };
 
 struct kmt_ring {

@@ -83,14 +83,13 @@ static __always_inline bool begin(struct place* place, u32 cpu, u32 number, u32 
 }
 
 static __always_inline void end(const struct place* place, struct kmt_entry* entry, u32 event, u32 words, s32 thread,
-                                u64 cgroup_id, u8 flags, bool is_nested) {
+                                u8 flags, bool is_nested) {
   entry->time_ns = place->time_ns;
   entry->task = thread;
   entry->event = event;
   entry->words = words;
   entry->flags = flags;
   entry->is_nested = is_nested;
-  entry->cgroup = cgroup_id;
   place->ring->lost = 0;  // an entry in front of this one says it
   const u64 head = place->head + sizeof *entry + words * sizeof(u64);
   KMT_ONCE(place->ring->head) = head;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/features/bpf_support.hpp"
 
-#include <charconv>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -10,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/file.hpp"
+#include "base/privileges.hpp"
 #include "trace/kernel_release.hpp"
 
 namespace kmt {
@@ -29,27 +28,15 @@ bool may_load() {
   return has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON));
 }
 
-// Capabilities of another user namespace than the first one are none to BPF. That one maps all ids to themselves.
-bool is_in_user_namespace() {
-  const std::string map = try_read_file("/proc/self/uid_map").value_or("");
-  std::uint64_t numbers[3] = {};
-  const char* at = map.data();
-  const char* const end = at + map.size();
-  for (std::uint64_t& number : numbers) {
-    while (at != end && *at == ' ') ++at;
-    const auto [behind, code] = std::from_chars(at, end, number);
-    if (code != std::errc{}) return false;  // cannot be told
-    at = behind;
-  }
-  return numbers[0] != 0 || numbers[1] != 0 || numbers[2] != 0xffffffff;
-}
-
 }  // namespace
 
 BpfSupport bpf_support() {
   if (is_in_user_namespace())
     return {"loading BPF programs is not permitted in a user namespace", "run it outside, on the host"};
-  if (!may_load()) return {"loading BPF programs is not permitted", "run it as root, or with CAP_BPF and CAP_PERFMON"};
+  if (!may_load())
+    return {"loading BPF programs is not permitted",
+            ::geteuid() == 0 ? "this root lacks CAP_BPF and CAP_PERFMON: give them to the container, or run it outside"
+                             : "run it as root, or with CAP_BPF and CAP_PERFMON"};
   if (::access(kKernelBtf, R_OK) != 0)
     return {fmt::format("this kernel does not describe its types: no {}", kKernelBtf),
             "it takes a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it since 2020; `kmemtrace record` "

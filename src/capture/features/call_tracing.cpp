@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/features/kernel_config.hpp"
@@ -46,28 +47,50 @@ constexpr std::array kNeeded = {
     NeededOption{"KPROBE_EVENTS", "kprobe", "kprobe events"},
 };
 
-constexpr const char* kElsewhere = "What was recorded elsewhere is shown here: kmemtrace graph FILE";
+constexpr const char* kElsewhere =
+    "What needs no tracing of functions: `kmemtrace record --stacks` (who allocates), and `kmemtrace graph FILE` (what "
+    "was recorded elsewhere)";
+
+constexpr std::string_view kBackends[] = {"bpf", "ftrace", "kprobe"};
+
+// What the kernel was built without that this back end takes.
+std::vector<std::string> lacking_options(const std::string& configuration, std::string_view backend) {
+  std::vector<std::string> options;
+  for (const NeededOption& needed : kNeeded) {
+    if (!needed.backend.empty() && needed.backend != backend) continue;
+    if (is_configured(configuration, needed.option)) continue;
+    if (needed.option == kManyProbes && is_configured(configuration, kDirectCalls)) continue;
+    if (needed.option == kDirectCalls && is_configured(configuration, kManyProbes)) continue;
+    options.push_back(fmt::format("CONFIG_{} ({})", needed.option, needed.purpose));
+  }
+  return options;
+}
 
 // What is missing, of one back end or, of "auto", of all. `is_denied`: whatever the kernel could do, it does not let
 // functions be traced.
 std::string what_would_work(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
+  std::vector<std::string> could;  // back ends
   std::vector<std::string> options;
-  for (const NeededOption& needed : kNeeded) {
-    if (backend != "auto" && !needed.backend.empty() && needed.backend != backend) continue;
-    if (configuration && is_configured(*configuration, needed.option)) continue;
-    if (configuration && needed.option == kManyProbes && is_configured(*configuration, kDirectCalls)) continue;
-    if (configuration && needed.option == kDirectCalls && is_configured(*configuration, kManyProbes)) continue;
-    options.push_back(fmt::format("CONFIG_{} ({})", needed.option, needed.purpose));
+  for (const std::string_view one : kBackends) {
+    if (backend != "auto" && one != backend) continue;
+    const std::vector<std::string> lacking = lacking_options(configuration.value_or(""), one);
+    if (lacking.empty()) could.emplace_back(one);
+    for (const std::string& option : lacking)
+      if (std::ranges::find(options, option) == options.end()) options.push_back(option);
   }
-  constexpr const char* kHost = "Where this is a container or sandbox the host may allow it";
+  std::string text;
+  if (is_denied)
+    text = ::geteuid() != 0 ? "Run it as root. "
+                            : "A container, a sandbox or a policy of the host refuses it to root: who runs the host "
+                              "may allow it. ";
   if (!configuration)
-    return fmt::format("It takes {}, as kernels of distributions have. {}. {}", fmt::join(options, ", "), kHost,
-                       kElsewhere);
-  if (!options.empty())
-    return fmt::format("This kernel was built without {}. {}", fmt::join(options, ", "), kElsewhere);
-  if (is_denied) return fmt::format("By its configuration it can: here it is refused. {}. {}", kHost, kElsewhere);
-  return backend == "auto" ? kElsewhere : "--backend auto takes another one, where one works";
+    text += fmt::format("It takes a kernel with {}, as those of distributions are. ", fmt::join(options, ", "));
+  else if (is_denied && !could.empty())
+    text += fmt::format("By its configuration the kernel can do it ({}). ", fmt::join(could, ", "));
+  else if (!options.empty())
+    text += fmt::format("This kernel was built without {}. ", fmt::join(options, ", "));
+  return text + kElsewhere;
 }
 
 constexpr const char* kGraphTracer = "function_graph";
@@ -99,8 +122,29 @@ bool offers_function_graph(const std::string& folder) {
 }
 
 Error refuses(const std::string& why, std::string_view backend, bool is_denied = false) {
-  return Error(fmt::format("This kernel does not trace calls of functions: {}", why), ExitCode::unsupported)
+  return Error(fmt::format("Calls of functions cannot be recorded here: {}", why), ExitCode::unsupported)
       .hint(what_would_work(backend, is_denied));
+}
+
+// Of one back end that was asked for: the others that would do.
+Error does_not_work(const std::string& tracefs, std::string_view backend, const std::string& why,
+                    const CallNeeds& needs) {
+  std::vector<std::string> others;
+  const auto try_other = [&](const char* name, bool takes_it, const auto& why_not) {
+    if (backend != name && takes_it && why_not().empty()) others.push_back(fmt::format("--backend {}", name));
+  };
+  try_other("bpf", true, [] { return why_not_by_bpf(); });
+  try_other("kprobe", needs.functions <= kMostProbedFunctions, [&] { return why_not_by_kprobe_events(tracefs); });
+  try_other("ftrace", !needs.memory, [&] {
+    const std::string why_not = why_not_by_function_graph(tracefs);
+    return why_not.empty() && needs.results ? why_no_results_by_function_graph(tracefs) : why_not;
+  });
+  Error error(fmt::format("--backend {} does not work here: {}", backend, why), ExitCode::unsupported);
+  return error.hint(others.empty()
+                        ? what_would_work(backend, false)
+                        : fmt::format("By what this kernel offers {} does; --backend auto, the default, takes "
+                                      "the first that works",
+                                      fmt::join(others, ", or ")));
 }
 
 // Whether function_graph does, since Linux 6.15.
@@ -118,7 +162,8 @@ std::string why_no_functions(const std::string& tracefs) {
 std::string traceable_functions(const std::string& tracefs, const std::string& backend) {
   const std::string path = list_of_functions(tracefs);
   if (const std::string why = why_no_functions(tracefs); !why.empty())
-    throw refuses(fmt::format("it does not tell which ones it can: {}", why), backend, true).at({path, {}, {}});
+    throw refuses(fmt::format("the kernel's list of those that can be traced is refused: {}", why), backend, true)
+        .at({path, {}, {}});
   return read_file(path);
 }
 
@@ -129,6 +174,7 @@ std::string why_not_by_bpf() {
 
 std::string why_not_by_function_graph(const std::string& tracefs) {
   if (!offers_function_graph(tracefs)) return "it has no function_graph tracer (CONFIG_FUNCTION_GRAPH_TRACER)";
+  if (!may_access(tracefs + "/instances", W_OK)) return "this process may not write to tracefs";
   const TracefsInstance instance(tracefs);
   const bool apart = offers_function_graph(instance.path());
   instance.remove();  // the recording's own will have its name
@@ -169,7 +215,7 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
 CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, CallNeeds needs) {
   if (name == "kprobe") {
     const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
-    if (!no_kprobes.empty()) throw refuses(fmt::format("not by kprobe events ({})", no_kprobes), name);
+    if (!no_kprobes.empty()) throw does_not_work(tracefs, name, no_kprobes, needs);
     return {CallBackendKind::kprobe_events, {}};
   }
   if (name == "ftrace") {
@@ -178,7 +224,7 @@ CallBackend choose_call_backend(const std::string& tracefs, const std::string& n
                   ExitCode::unsupported)
           .hint("--backend auto takes one of them");
     const std::string no_ftrace = why_not_by_function_graph(tracefs);
-    if (!no_ftrace.empty()) throw refuses(fmt::format("not by ftrace ({})", no_ftrace), name);
+    if (!no_ftrace.empty()) throw does_not_work(tracefs, name, no_ftrace, needs);
     const std::string no_results = needs.results ? why_no_results_by_function_graph(tracefs) : "";
     if (!no_results.empty())
       throw Error(fmt::format("What calls return cannot be recorded so here: {}", no_results), ExitCode::unsupported)
@@ -187,7 +233,7 @@ CallBackend choose_call_backend(const std::string& tracefs, const std::string& n
   }
   const std::string no_bpf = why_not_by_bpf();
   if (no_bpf.empty()) return {CallBackendKind::bpf, {}};
-  if (name == "bpf") throw refuses(fmt::format("not by BPF ({})", no_bpf), name);
+  if (name == "bpf") throw does_not_work(tracefs, name, no_bpf, needs);
   return choose_call_backend_but_bpf(tracefs, no_bpf, needs);
 }
 

@@ -31,7 +31,8 @@ BufferCounters parse_buffer_counters(const std::string& statistics) {
     if (key == "read events") counters.read += value;
     if (key == "entries") counters.unread += value;
     if (key == "bytes") counters.unread_bytes += value;
-    if (key == "overrun" || key == "commit overrun" || key == "dropped events") counters.lost += value;
+    if (key == "overrun" || key == "commit overrun" || key == "dropped events" || key == "full rings")
+      counters.lost += value;
     if (key != "now ts") continue;
     counters.now_ticks = value;
     if (rest == end || *rest != '.') continue;  // seconds, with six digits behind the point

@@ -41,6 +41,12 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
+// What is told of a process that was started.
+struct Held {
+  pid_t pid = -1;
+  int error = 0;
+};
+
 Error cannot_execute(const std::string& name, int number) {
   Error error(fmt::format("Cannot execute the command: {}", std::strerror(number)));
   error.at({name, {}, {}});
@@ -60,53 +66,119 @@ void find_program(const std::string& name) {
   throw cannot_execute(name, ENOENT);
 }
 
+// What the child uses of the recorder's.
+struct Ends {
+  int go = -1;
+  int recorder = -1;  // the other end of that
+  int failed = -1;
+};
+
+// Of both sides, before it executes.
+struct Signals {
+  sigset_t mask;
+  struct sigaction stop;  // what SIGTSTP does
+};
+
+// Runs in the recorder's memory, of which it must change nothing: the descriptors are its own. No signal
+// comes before it executes: the recorder's handlers are not for it, and were it stopped, so would be the thread that
+// waits.
+[[noreturn]] void hold_and_execute(const Ends& ends, char* const* argv, const Signals& signals) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // cleared by nothing but an exec of a set-user-id program
+  // The recorder's handlers are not for the command; what was ignored stays ignored.
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ}) {
+    struct sigaction action {};
+    ::sigaction(number, nullptr, &action);
+    if (number != SIGXFSZ && action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = SIG_DFL;
+    ::sigaction(number, &action, nullptr);
+  }
+  // Until the exec it is the command, too: what it calls then is to be counted as the command's.
+  const char* const slash = std::strrchr(argv[0], '/');
+  ::prctl(PR_SET_NAME, slash != nullptr ? slash + 1 : argv[0]);
+  ::close(ends.recorder);
+  const Held held{::getpid(), 0};
+  if (::write(ends.go, &held, sizeof held) != sizeof held) ::_exit(127);
+  // One byte lets it go; the end of the stream means that the recorder gave up.
+  char byte = 0;
+  if (::read(ends.go, &byte, 1) != 1) ::_exit(127);
+  ::prctl(PR_SET_PDEATHSIG, 0);
+  ::sigprocmask(SIG_SETMASK, &signals.mask, nullptr);
+  ::sigaction(SIGTSTP, &signals.stop, nullptr);
+  ::execvp(argv[0], argv);
+  const int number = errno;
+  if (::write(ends.failed, &number, sizeof number) < 0) ::_exit(126);
+  ::_exit(127);
+}
+
+// Waits until the command is executed, or did not come to that. Where vfork is fork (ThreadSanitizer has it so), it
+// does not wait: nothing may be told here of a process that has begun but by closing the end that it has, too.
+void start_in_own_memory(const Ends& ends, char* const* argv, const Signals& signals) {
+  const pid_t pid = ::vfork();
+  if (pid == 0) hold_and_execute(ends, argv, signals);
+  if (pid > 0) return;
+  const Held none{-1, errno};
+  ::send(ends.go, &none, sizeof none, MSG_NOSIGNAL);
+}
+
 }  // namespace
 
 HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_(arguments) {
   find_program(arguments_.front());
-  // All memory is taken before the fork: the child only makes system calls.
   std::vector<char*> argv;
   for (std::string& argument : arguments_) argv.push_back(argument.data());
   argv.push_back(nullptr);
   Pipe go = make_sockets();
   Pipe failed = make_pipe();
-  pid_ = ::fork();
-  if (pid_ < 0) throw system_error("Cannot start a process", arguments_.front());
-  if (pid_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // cleared by nothing but an exec of a set-user-id program
-    // The recorder's handlers are not for the command; what was ignored stays ignored.
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-      struct sigaction action {};
-      ::sigaction(number, nullptr, &action);
-      if (action.sa_handler != SIG_IGN) ::signal(number, SIG_DFL);
-    }
-    ::signal(SIGXFSZ, SIG_DFL);
-    // Until the exec it is the command, too: what it calls then is to be counted as the command's.
-    const char* const slash = std::strrchr(argv[0], '/');
-    ::prctl(PR_SET_NAME, slash != nullptr ? slash + 1 : argv[0]);
-    go.write_end.reset();
-    char byte = 0;
-    if (::write(go.read_end.get(), &byte, 1) != 1) ::_exit(127);
-    // One byte lets it go; the end of the pipe means that the recorder gave up.
-    if (::read(go.read_end.get(), &byte, 1) != 1) ::_exit(127);
-    ::prctl(PR_SET_PDEATHSIG, 0);
-    ::execvp(argv[0], argv.data());
-    const int number = errno;
-    if (::write(failed.write_end.get(), &number, sizeof number) < 0) ::_exit(126);
-    ::_exit(127);
+  // A recorder whose thread waits for its child cannot be stopped as a whole: the shell would not know of it.
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  ::sigaction(SIGTSTP, &ignored, &stop_);
+  // The child inherits the mask of signals from its thread.
+  Signals before{{}, stop_};
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before.mask);
+  const Ends ends{go.read_end.get(), go.write_end.get(), failed.write_end.get()};
+  starter_ = std::thread([this, argv = std::move(argv), before, ends, held_end = std::move(go.read_end)]() mutable {
+    thread_ = ::gettid();
+    start_in_own_memory(ends, argv.data(), before);
+    held_end.reset();
+    ended_.wait();  // no other task shall have the id of one that is left out
+  });
+  ::pthread_sigmask(SIG_SETMASK, &before.mask, nullptr);
+  // From here on it has its name, whoever looks. A stream that ends tells that it was killed at once.
+  Held held{-1, ESRCH};
+  ssize_t got = 0;
+  do {
+    got = ::read(go.write_end.get(), &held, sizeof held);
+  } while (got < 0 && errno == EINTR);
+  if (got != sizeof held || held.pid < 0) {
+    end_starter();
+    errno = held.error;
+    throw system_error("Cannot start a process", arguments_.front());
   }
+  pid_ = held.pid;
   go_ = std::move(go.write_end);
-  go.read_end.reset();
-  // From here on it has its name, whoever looks. The end of the pipe means that it ended.
-  char named = 0;
-  while (::read(go_.get(), &named, 1) < 0 && errno == EINTR) {
-  }
   failed_ = std::move(failed.read_end);
 }
 
 HeldCommand::~HeldCommand() {
   go_.reset();
-  if (!status_ && pid_ > 0) terminate();
+  if (!status_) terminate();
+  if (starter_.joinable()) end_starter();
+}
+
+void HeldCommand::end_starter() {
+  let_stop();
+  ended_.count_down();
+  starter_.join();
+}
+
+void HeldCommand::let_stop() const {
+  struct sigaction now {};
+  ::sigaction(SIGTSTP, nullptr, &now);
+  if (now.sa_handler == SIG_IGN) ::sigaction(SIGTSTP, &stop_, nullptr);  // else the terminal's user has its own
 }
 
 void HeldCommand::release() {
@@ -119,6 +191,7 @@ void HeldCommand::release() {
   do {
     got = ::read(failed_.get(), &number, sizeof number);
   } while (got < 0 && errno == EINTR);
+  let_stop();
   if (got != sizeof number) return;
   ::waitpid(pid_, nullptr, 0);
   status_ = -1;

@@ -60,6 +60,7 @@ TracefsMount find_tracefs() {
     state.reason = fmt::format("{} does not exist: /sys is not mounted, or hidden by a container", kMountPoint);
   } else if (::geteuid() != 0) {
     state.reason = "tracefs is not mounted, and only root may mount it";
+    state.is_refused = true;
   } else {
     state.reason = "tracefs is not mounted";
     state.mountable = true;
@@ -96,7 +97,9 @@ TracefsMount mount_tracefs_privately() {
     state.path = kMountPoint;
     return state;
   }
-  state.reason = fmt::format("tracefs is not mounted and cannot be: {}", std::generic_category().message(errno));
+  const int number = errno;
+  state.reason = fmt::format("tracefs is not mounted and cannot be: {}", std::generic_category().message(number));
+  state.is_refused = number == EPERM || number == EACCES;
   state.mountable = false;
   return state;
 }

@@ -10,6 +10,7 @@ struct TracefsMount {
   std::string path;    // "/sys/kernel/tracing"; empty when it is not mounted
   std::string reason;  // when it is not mounted: why, or why it could not be
   bool mountable = false;
+  bool is_refused = false;  // it is there and could be mounted, but not by this process
 };
 
 // Looks only; changes nothing but a debugfs automount, which the kernel does on being looked at.

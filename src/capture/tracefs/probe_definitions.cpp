@@ -19,9 +19,9 @@ Error cannot_record(const TracedFunction& function, const ValuePath& path, const
       .hint("--backend bpf reads what is farther away, where this kernel has it");
 }
 
-// Where a value lies, without its type: "+24(+8(%di))", "%si".
+// Where a value lies, without its type: "+24(+8(%di))", "%si", "+8($stack)".
 std::string place_of(const ValuePath& path, const ProbeMachine& machine) {
-  std::string place = fmt::format("%{}", machine.arguments[path.argument]);
+  std::string place = path.argument == kStackPointer ? "$stack" : fmt::format("%{}", machine.arguments[path.argument]);
   for (const std::uint32_t offset : path.offsets) place = fmt::format("+{}({})", offset, place);
   return place;
 }
@@ -36,7 +36,8 @@ struct Fetched {
 // same address tells, which has no bytes then.
 void add_value(const ValuePath& path, std::size_t number, const ProbeMachine& machine, std::vector<Fetched>& fetched) {
   const std::string place = place_of(path, machine);
-  const bool is_of_user = !machine.tells_user_memory && path.offsets.size() == 1;
+  const std::size_t own_steps = path.argument == kStackPointer ? 1 : 0;  // to the argument itself
+  const bool is_of_user = !machine.tells_user_memory && path.offsets.size() == 1 + own_steps;
   const std::string string = is_of_user ? "ustring" : "string";
   if (path.is_string) {
     const std::string most = path.counted_by  ? fmt::format("_arg{}", *path.counted_by + 1)
@@ -87,7 +88,7 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
     std::vector<std::vector<Fetched>> records = {fetched};
     for (std::size_t i = 0; i < function.values.size(); ++i) {
       const ValuePath& path = function.values[i];
-      if (path.argument >= machine.arguments.size())
+      if (path.argument >= machine.arguments.size() && path.argument != kStackPointer)
         throw cannot_record(function, path, "its argument is in no register");
       const bool is_alone = path.is_string && path.size == 0;
       std::vector<Fetched>& record = is_alone ? records.emplace_back(fetched) : records.front();

@@ -14,6 +14,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kProgressEvery{250};
+constexpr int kMostOfTime = 100;  // looks take at most one part of so many
 
 }  // namespace
 
@@ -32,6 +33,7 @@ RecordEnd record_until_end(const RecordRequest& request, const std::function<boo
   using namespace std::chrono_literals;
   const SteadyClock::time_point start = SteadyClock::now();
   SteadyClock::time_point next_progress = start;
+  SteadyClock::time_point next_look = start;
   std::optional<SteadyClock::time_point> next_sample;
   if (request.sample_interval_ns && hooks.sample)
     next_sample = start + std::chrono::nanoseconds(*request.sample_interval_ns);
@@ -39,7 +41,7 @@ RecordEnd record_until_end(const RecordRequest& request, const std::function<boo
     if (interrupted()) return RecordEnd::interrupted;
     if (command != nullptr && command->poll()) return RecordEnd::command_ended;
     if (hooks.failed()) return RecordEnd::cannot_write;
-    auto pause = std::chrono::nanoseconds(command != nullptr ? 10ms : 100ms);
+    auto pause = std::chrono::nanoseconds(command != nullptr || hooks.look ? 10ms : 100ms);
     if (request.duration_ns) {
       const auto left = start + std::chrono::nanoseconds(*request.duration_ns) - SteadyClock::now();
       if (left <= 0ns) return RecordEnd::duration;
@@ -51,6 +53,10 @@ RecordEnd record_until_end(const RecordRequest& request, const std::function<boo
       hooks.sample();
       // What has been missed is not made up for: reading the state takes locks of the machine.
       *next_sample = std::max(*next_sample + std::chrono::nanoseconds(*request.sample_interval_ns), SteadyClock::now());
+    }
+    if (const SteadyClock::time_point begin = SteadyClock::now(); hooks.look && begin >= next_look) {
+      hooks.look();
+      next_look = begin + kMostOfTime * (SteadyClock::now() - begin);
     }
     if (SteadyClock::now() < next_progress) continue;
     next_progress = SteadyClock::now() + kProgressEvery;

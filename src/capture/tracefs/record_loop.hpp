@@ -11,9 +11,10 @@
 namespace kmt {
 
 struct LoopHooks {
-  std::function<bool()> failed;                        // nothing more can be written
-  std::function<void()> sample;                        // as often as was asked for; may be empty
-  std::function<void()> progress;                      // four times a second
+  std::function<bool()> failed;    // nothing more can be written
+  std::function<void()> sample;    // as often as was asked for; may be empty
+  std::function<void()> look;      // a hundred times a second, a hundredth of the time at most; may be empty
+  std::function<void()> progress;  // four times a second
   std::function<void(std::chrono::nanoseconds)> wait;  // that long
 };
 

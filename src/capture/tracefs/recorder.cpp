@@ -74,7 +74,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     throw error;
   }
 
-  // Both fork, so they come before any thread. What is declared later ends earlier: the watcher last, and it comes
+  // It forks, so it comes before any thread. What is declared later ends earlier: the watcher last, and it comes
   // before the instance, so that there is no moment at which a kill would leave the instance behind.
   const Watcher watcher(own_instance_path(tracefs));
   std::optional<HeldCommand> command;
@@ -125,9 +125,14 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   const auto now_ticks = [&] {
     return parse_buffer_counters(read_buffer_statistics(instance.path(), cpus.front())).now_ticks;
   };
-  KernelChanges changes(now_ticks);
+  KernelChanges changes(now_ticks, kernel.kallsyms);
   std::optional<UserMemoryWatch> user_memory;
-  if (request.user_stacks) user_memory.emplace(cpus, request.clock, kernel.clock_scale);
+  if (request.user_stacks) {
+    user_memory.emplace(cpus, request.clock, kernel.clock_scale);
+    changes.tell_of_cpus([&](unsigned cpu, bool online, std::uint64_t since_ticks) {
+      user_memory->cpu_changed(cpu, online, since_ticks);
+    });
+  }
   PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
 
   RingReaders readers(instance.path(), kernel.sub_buffer_bytes, request.scratch_directory, sink);
@@ -136,6 +141,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     own = readers.threads();
     own.push_back(::gettid());
     own.push_back(watcher.pid());
+    if (command) own.push_back(command->thread());
+    if (user_memory && user_memory->thread() != 0) own.push_back(user_memory->thread());
   }
   outcome.filtered_by_pid_list = set_event_filters(instance, request.events, request.filters, own);
   for (const EventName& event : request.events)
@@ -145,20 +152,24 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
 
   MissedLog missed;
   const auto note_missed = [&] {
+    const std::uint64_t asked_ns = kernel.clock_scale.to_ns(now_ticks());
     const std::optional<MissedCounts> counts = probes ? probes->missed() : MissedCounts{};
-    if (counts) missed.note(kernel.clock_scale.to_ns(now_ticks()), *counts);
+    if (counts) missed.note(asked_ns, kernel.clock_scale.to_ns(now_ticks()), *counts);
     return counts.has_value();
   };
   const auto take_sample = [&](bool at_edge) {
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
-    add_recorder(sample, {.ring_buffers = outcome.cost.ring_buffer_bytes});
+    add_recorder(sample,
+                 {.ring_buffers = outcome.cost.ring_buffer_bytes + (user_memory ? user_memory->ring_bytes() : 0)});
     sample.ticks = now_ticks();
     if (at_edge && hooks.completed) hooks.completed(sample);
     hooks.sampled(sample);
   };
+  std::map<std::string, std::string> begun_meanwhile;  // notes
   const auto describe_later = [&](std::map<std::string, std::string>& notes) {
     notes = changes.notes();
+    notes.insert(begun_meanwhile.begin(), begun_meanwhile.end());
     notes["tasks_later"] = describe_processes();
     if (!own.empty()) notes["recorder_tasks"] = fmt::format("{}", fmt::join(own, " "));
   };
@@ -179,15 +190,17 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   take_sample(true);
   if (probes) missed.begin(kernel.clock_scale.to_ns(now_ticks()), probes->missed().value_or(MissedCounts{}));
   instance.set("tracing_on", "1");
+  note_more_processes(kernel.notes, begun_meanwhile);
   if (hooks.started) hooks.started();
+  if (probes) note_missed();  // what was missed until now is no matter of the command's
   if (command && !hooks.interrupted()) command->release();
   LoopHooks loop;
   loop.wait = [&changes](std::chrono::nanoseconds time) { changes.wait(time); };
   loop.failed = [&readers] { return readers.failed(); };
   if (hooks.sampled) loop.sample = [&] { take_sample(false); };
+  if (probes) loop.look = note_missed;
   loop.progress = [&] {
     if (processes) processes->update();
-    if (probes) note_missed();
     if (user_memory) user_memory->give_news(hooks.mapped);
     const BufferCounters counters = sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
     if (hooks.progress)
@@ -222,9 +235,11 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   if (user_memory) {
     kernel.user_memory = user_memory->memory();
     outcome.no_mappings_reason = user_memory->reason();
-    outcome.lost_mappings = user_memory->lost();
-    if (outcome.lost_mappings > 0)
-      kernel.late_notes["lost_mappings"] = fmt::format("{} records", outcome.lost_mappings);
+    outcome.lost_mappings = user_memory->lost_text();
+    if (!outcome.lost_mappings.empty()) kernel.late_notes["lost_mappings"] = outcome.lost_mappings;
+    outcome.unanswered_build_ids = user_memory->unanswered();
+    if (outcome.unanswered_build_ids > 0)
+      kernel.late_notes["unanswered_build_ids"] = unanswered_text(outcome.unanswered_build_ids);
   }
   if (missed.total() > 0) {
     outcome.missed_events = missed.total();

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "formats/cpu_streams.hpp"
 
 namespace kmt::ctf {
 
@@ -83,15 +84,11 @@ bool StreamCursor::take(const bt_message* message) {
 void StreamCursor::hold_discarded(const bt_message* message) {
   const bt_clock_snapshot* end = nullptr;
   std::uint64_t count = 0;
-  const bool told = bt_message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
+  std::optional<std::uint64_t> lost;
+  if (bt_message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE) lost = count;
   if (bt_stream_class_discarded_events_have_default_clock_snapshots(bt_stream_borrow_class_const(stream_ref_)) != 0)
     end = bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message);
-  held_loss_ = {Step::Kind::loss,
-                ns_of(end).value_or(last_ns_),
-                nullptr,
-                told ? std::optional(count) : std::nullopt,
-                told ? fmt::format("{} events", count) : "an unknown number of events",
-                last_ns_};
+  held_loss_ = {Step::Kind::loss, ns_of(end).value_or(last_ns_), nullptr, lost, lost_events_text(lost), last_ns_};
 }
 
 void StreamCursor::take_discarded_packets(const bt_message* message) {

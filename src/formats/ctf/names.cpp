@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/ctf/names.hpp"
 
+#include <utility>
+
 #include "formats/ftrace/record_decoder.hpp"
 
 namespace kmt::ctf {
@@ -8,6 +10,17 @@ namespace kmt::ctf {
 namespace {
 
 constexpr std::string_view kUnderstood[] = {"kmem", "percpu", "vmalloc"};
+
+// LTTng's names of what ftrace calls syscalls:sys_enter_openat, and of the same of a 32-bit task.
+constexpr std::pair<std::string_view, std::string_view> kSyscallEvents[] = {
+    {"syscall_entry_", "sys_enter_"},
+    {"syscall_exit_", "sys_exit_"},
+    {"compat_syscall_entry_", "compat_sys_enter_"},
+    {"compat_syscall_exit_", "compat_sys_exit_"}};
+
+std::string with_beginning(std::string_view name, std::string_view beginning, std::string_view instead) {
+  return std::string(instead) + std::string(name.substr(beginning.size()));
+}
 
 bool is_known(std::string_view system, std::string_view name) { return event_kind(system, name) != EventKind::other; }
 
@@ -24,6 +37,8 @@ bool has_part(std::string_view field, std::string_view part) {
 KernelEvent kernel_event(std::string_view name) {
   if (const std::size_t colon = name.find(':'); colon != std::string_view::npos)
     return {std::string(name.substr(0, colon)), std::string(name.substr(colon + 1))};
+  for (const auto& [lttng, kernel] : kSyscallEvents)
+    if (name.starts_with(lttng)) return {"syscalls", with_beginning(name, lttng, kernel)};
   for (const std::string_view system : kUnderstood) {
     if (is_known(system, name)) return {std::string(system), std::string(name)};
     if (!name.starts_with(system) || name.size() <= system.size() + 1 || name[system.size()] != '_') continue;
@@ -34,6 +49,9 @@ KernelEvent kernel_event(std::string_view name) {
 }
 
 std::string lttng_event(std::string_view system, std::string_view name) {
+  if (system == "syscalls")
+    for (const auto& [lttng, kernel] : kSyscallEvents)
+      if (name.starts_with(kernel)) return with_beginning(name, kernel, lttng);
   const bool has_it = name.starts_with(system) && name.substr(system.size()).starts_with('_');
   return has_it ? std::string(name) : std::string(system) + "_" + std::string(name);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What LTTng calls the kernel's events and fields. It puts the tracepoint's system in front of names that do not begin
-// with it (kmalloc: kmem_kmalloc, sched_switch as it is), and in scheduler events a task's id is `tid` and its
-// process' `pid` (lttng-modules 2.5 to 2.13).
+// with it (kmalloc: kmem_kmalloc, sched_switch as it is), calls those of system calls syscall_entry_openat, and in
+// scheduler events a task's id is `tid` and its process' `pid` (lttng-modules 2.5 to 2.13).
 #pragma once
 
 #include <string>

@@ -56,7 +56,10 @@ void learn_tasks(const TraceFile& file, KernelDescription& kernel) {
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   Trace trace(file.path, findings);
-  if (!trace.is_described) learn_tasks(file, trace.description.kernel);
+  if (!trace.is_described) {
+    learn_tasks(file, trace.description.kernel);
+    trace.description.cpu_stats.emplace_back("dropped events: 0\n");  // but those that its packets tell
+  }
   sink.describe(trace.description);
   for (auto& [cpu, events] : trace.cpus) give(cpu, events, sink, findings);
 }

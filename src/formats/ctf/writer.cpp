@@ -8,12 +8,14 @@
 #include <unordered_map>
 
 #include <fcntl.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/folder.hpp"
+#include "base/output_file.hpp"
 #include "base/text.hpp"
 #include "formats/ctf/folders.hpp"
 #include "formats/ctf/metadata.hpp"
@@ -27,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMagic = 0xC1FC1FC1;
+constexpr unsigned kPrivateFolder = 0700;
 constexpr std::size_t kPacketBytes = 256u << 10;  // a packet ends with the event that makes it as large
 
 // The packets of one CPU's file, which is open only while one is written: there may be many CPUs.
@@ -183,7 +186,9 @@ struct RecordWriter::State {
   std::pair<std::size_t, std::size_t> place_of(const FormatField& field, Bytes record) const;
 };
 
-RecordWriter::RecordWriter(const std::string& folder, Findings& findings) : state_(new State{folder, findings, {}}) {}
+RecordWriter::RecordWriter(const std::string& folder, Findings& findings) : state_(new State{folder, findings, {}}) {
+  if (!state_->folder.has_filename()) state_->folder = state_->folder.parent_path();  // of "folder/"
+}
 
 RecordWriter::~RecordWriter() {
   std::error_code code;
@@ -197,10 +202,11 @@ void RecordWriter::describe(const TraceDescription& description) {
     error.at({state_->folder, {}, {}});
     throw error.hint("Remove it, or name another one");
   }
-  state_->unfinished = fmt::format("{}.unfinished-{}", state_->folder.string(), ::getpid());
-  fs::create_directories(state_->unfinished / "kernel", code);
-  if (code)
-    throw Error(fmt::format("Cannot create the folder {}: {}", printable(state_->folder.string()), code.message()));
+  if (state_->folder.has_parent_path()) make_folder(state_->folder.parent_path());
+  const std::string unfinished = unfinished_name(state_->folder);
+  if (::mkdir(unfinished.c_str(), kPrivateFolder) != 0) throw system_error("Cannot make a folder", unfinished);
+  state_->unfinished = unfinished;
+  make_folder(state_->unfinished / "kernel");
   state_->description = description;
   name_machine(description.uname, state_->description.kernel);
   Findings ignored;  // whoever reads the trace finds them again

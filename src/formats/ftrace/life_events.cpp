@@ -25,6 +25,7 @@ struct Known {
 constexpr Known kKnown[] = {
     {"task", "task_newtask", Kind::new_task, "pid", "common_pid", nullptr},
     {"sched", "sched_process_fork", Kind::fork, "child_pid", "parent_pid", nullptr},
+    {"lttng", "lttng_statedump_process_state", Kind::process_state, "tid", "ppid", nullptr},
     {"cgroup", "cgroup_attach_task", Kind::attach, "pid", nullptr, "dst_path"},
     {"module", "module_load", Kind::module_load, nullptr, nullptr, "name"},
     {"module", "module_free", Kind::module_free, nullptr, nullptr, "name"},
@@ -69,6 +70,7 @@ std::optional<LifeEvent> life_event(const EventFormat& format, std::uint32_t& le
   find_word(known->text, true, event.text);
   if (event.kind == Kind::new_task) event.flags_bytes = find("clone_flags", false, event.clone_flags);
   if (event.kind == Kind::attach) find_word("dst_root", false, event.hierarchy);
+  if (event.kind == Kind::process_state) find_word("pid", false, event.group);
   if (!complete) return std::nullopt;
   least_bytes = end;
   return event;
@@ -86,6 +88,13 @@ void learn_life(const LifeEvent& event, Bytes record, ByteOrder order, std::uint
       break;
     }
     case Kind::fork: info.lives.born({number_at(event.pid), time_ns, number_at(event.creator)}); break;
+    case Kind::process_state: {
+      const std::int32_t process = number_at(event.group);
+      // Some time after the begin: others may have had the id before.
+      if (process == number_at(event.pid))
+        info.lives.known(process, {process, number_at(event.creator), 0, {}}, TaskLives::Told::later);
+      break;
+    }
     case Kind::attach:
       // Hierarchy 0 is that of version 2, which knows all tasks.
       if (number_at(event.hierarchy) == 0)

@@ -14,6 +14,7 @@
 #include "formats/ftrace/print_format.hpp"
 #include "trace/call_frame.hpp"
 #include "trace/call_records.hpp"
+#include "trace/syscall_names.hpp"
 
 namespace kmt {
 
@@ -95,6 +96,9 @@ EventKind event_kind(std::string_view system, std::string_view name) {
   if (system == "kmemtrace" && name.starts_with(kProbeEntry)) return EventKind::call_entry;
   if (system == "kmemtrace" && name == kProbeExit) return EventKind::call_exit;
   if (system == "raw_syscalls") return kind_among(kSyscallEvents);
+  if (system == "syscalls")
+    if (const auto call = syscall_of_event(name))
+      return call->begins ? EventKind::syscall_enter : EventKind::syscall_exit;
   if (system == "kmemtrace") return kind_among(kOwnEvents);
   return EventKind::other;
 }
@@ -251,6 +255,8 @@ RecordDecoder::Plan RecordDecoder::compile(const EventFormat& format, EventTypeI
     case EventKind::vmap_free: plan.address = find({"va_start"}); break;
     case EventKind::syscall_enter:
     case EventKind::syscall_exit:
+      // The arguments of a system call that has a name may be called so, too.
+      if (format.system == "syscalls" && !syscall_of_event(format.name)->name.empty()) break;
       plan.address = find({"id"});
       if (plan.address.size == 0) plan.kind = EventKind::other;
       break;

@@ -140,10 +140,21 @@ FileContents parse_file(Bytes file, Findings& findings) {
   }
   contents.description.kernel.user_memory = user_memory.take();
   report_end(contents, {finished, indexed, offset, end}, findings);
-  // Which CPU's they are is lost: better no events than another CPU's.
-  std::erase_if(contents.streams, [&](const auto& stream) {
-    if (described.contains(stream.first)) return false;
-    findings.add({Imperfection::missing_section, fmt::format("description of stream {}", stream.first), {}, {}, {}});
+  std::set<std::pair<unsigned, std::string>> known;
+  std::erase_if(contents.streams, [&](const auto& numbered) {
+    const auto& [number, blocks] = numbered;
+    const RecordStream& stream = blocks.stream;
+    // Which CPU's they are is lost: better no events than another CPU's.
+    if (!described.contains(number))
+      findings.add({Imperfection::missing_section, fmt::format("description of stream {}", number), {}, {}, {}});
+    else if (known.emplace(stream.cpu, stream.buffer).second)
+      return false;
+    else
+      findings.add({Imperfection::damaged_section,
+                    fmt::format("stream {} is of a CPU and a buffer that have another, left out", number),
+                    stream.cpu,
+                    {},
+                    {}});
     return true;
   });
   return contents;
@@ -154,8 +165,8 @@ FileContents parse_trace(Bytes file, Findings& findings) {
   if (is_snapshot(contents)) {
     Error error("The file is a snapshot of the kernel's memory, not a trace");
     error.hint(
-        "Show it: kmemtrace snapshot FILE; leaks, report and timeline take a series: kmemtrace snapshot --every 10s -o "
-        "FILE");
+        "Show it: kmemtrace snapshot FILE; of a series (kmemtrace snapshot --every 10s -o FILE) leaks, report without "
+        "--html, and timeline print how it went");
     throw error;
   }
   if (contents.profile.empty()) return contents;

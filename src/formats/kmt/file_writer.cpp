@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/kmt/file_writer.hpp"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/output_file.hpp"
 #include "formats/kmt/user_memory.hpp"
 
 namespace kmt::kmt_format {
@@ -20,7 +20,7 @@ std::string_view as_text(const std::vector<std::uint8_t>& bytes) {
 
 // For its owner only: a trace tells where the kernel's code and objects are. Locked, so that no other recorder takes
 // its place meanwhile.
-FileWriter::FileWriter(const std::string& path) : path_(path), file_(open_file(path, O_WRONLY | O_CREAT | O_TRUNC)) {
+FileWriter::FileWriter(const std::string& path) : path_(path), file_(make_file(path)) {
   ::flock(file_.get(), LOCK_EX | LOCK_NB);
   std::vector<std::uint8_t> header(kFileHeaderBytes);  // version, then two fields that are zero: docs/formats/kmt.md
   kFileMagic.copy(reinterpret_cast<char*>(header.data()), kFileMagic.size());

@@ -107,6 +107,7 @@ class BlockStream : public StackedStream {
     for (const BlockEvent& next : std::span(events_).first(count)) {
       const std::uint64_t time_ns = clock_.to_ns(next.ticks);
       if (next_lost_ < block_->reader.lost().size()) report_lost_before(position_, time_ns, batch);
+      if (!losses_until_now_.empty()) end_losses(time_ns);
       ++position_;
       if (time_ns < last_ns_) report_backwards(time_ns);
       last_ns_ = time_ns;
@@ -135,17 +136,22 @@ class BlockStream : public StackedStream {
         {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - time_ns), cpu(), offset_, time_ns});
   }
 
-  void report_lost_before(std::uint64_t position, std::uint64_t after_ns, const EventBatch& batch) {
+  // `noticed_ns`: when that was.
+  void report_lost_before(std::uint64_t position, std::uint64_t noticed_ns, const EventBatch& batch) {
     const std::vector<LostHere>& lost = block_->reader.lost();
     for (; next_lost_ < lost.size() && lost[next_lost_].before_event <= position; ++next_lost_) {
       const std::optional<std::uint64_t> count = lost[next_lost_].count;
       lost_at(batch.size());
-      info_.lost.push_back({cpu(), count, last_ns_, after_ns, offset_});
-      info_.findings.add(
-          {Imperfection::lost_events, count ? fmt::format("{} events", *count) : "an unknown number of events", cpu(),
-           offset_, after_ns},
-          count.value_or(1));
+      losses_until_now_.push_back(info_.lost.size());
+      info_.lost.push_back({cpu(), count, last_ns_, 0, offset_});
+      info_.findings.add({Imperfection::lost_events, lost_events_text(count), cpu(), offset_, noticed_ns},
+                         count.value_or(1));
     }
+  }
+
+  void end_losses(std::uint64_t time_ns) {
+    for (const std::size_t loss : losses_until_now_) info_.lost[loss].after_ns = time_ns;
+    losses_until_now_.clear();
   }
 
   void report_cut_off() {
@@ -176,6 +182,8 @@ class BlockStream : public StackedStream {
   std::uint64_t position_ = 0;
   std::size_t next_lost_ = 0;
   std::uint64_t last_ns_ = 0;
+  std::vector<std::size_t>
+      losses_until_now_;  // of TraceInfo::lost, until the next event of this CPU tells when they ended
 };
 
 class KmtSource : public Source {

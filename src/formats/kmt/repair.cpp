@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 
 #include <fcntl.h>
@@ -200,12 +199,11 @@ void repair_in_place(const std::string& path, std::uint64_t size, const Repair& 
 }
 
 void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
-  const std::string target = std::filesystem::weakly_canonical(path);  // what a symbolic link names, not the link
   struct stat old {};
-  const bool exists = ::stat(target.c_str(), &old) == 0;
+  const bool exists = ::lstat(path.c_str(), &old) == 0 && !S_ISLNK(old.st_mode);
   if (exists && !S_ISREG(old.st_mode)) throw Error("The output exists and is no regular file").at({path, {}, {}});
 
-  NewFile out(target);
+  NewFile out(path);
   for (const auto& [offset, bytes] : repair.kept) write_all(out.fd(), as_text(file.subspan(offset, bytes)), path);
   write_all(out.fd(), as_text(repair.end), path);
   // It may have to stay root's; who may read it must not change.
@@ -214,7 +212,7 @@ void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
   if (::fchmod(out.fd(), exists ? old.st_mode & 0777 : kPrivateFile) != 0)
     throw system_error("Cannot set the mode", path);
   sync(out.fd(), path);
-  out.rename(target);
+  out.rename(path);
 }
 
 }  // namespace kmt::kmt_format

@@ -49,7 +49,8 @@ Repair plan_repair(Bytes file);
 // Replaces the file's end. Whenever it is interrupted, the chunks that are kept stay readable. `size` is what the file
 // had when the repair was planned. Throws Error.
 void repair_in_place(const std::string& path, std::uint64_t size, const Repair& repair);
-// Writes the repaired file beside `path` and gives it that name when it is whole and on the disk. Throws Error.
+// Writes the repaired file beside `path` and gives it that name when it is whole and on the disk; a link
+// of that name gives way. Throws Error.
 void write_repaired(const std::string& path, Bytes file, const Repair& repair);
 
 }  // namespace kmt::kmt_format

@@ -15,7 +15,9 @@ constexpr unsigned kFrequencyBit = 10;
 constexpr unsigned kEnableOnExecBit = 12;
 constexpr unsigned kIdsInAllBit = 18;
 constexpr unsigned kUseClockBit = 25;
-constexpr std::size_t kClockOffset = 92;  // in attributes of 96 bytes and more
+constexpr std::size_t kBranchTypeOffset = 72;     // in attributes of 80 bytes and more
+constexpr std::size_t kUserRegistersOffset = 80;  // of 96 and more
+constexpr std::size_t kClockOffset = 92;          // likewise
 
 }  // namespace
 
@@ -35,6 +37,11 @@ Attribute parse_attribute(Bytes bytes, ByteOrder order, std::uint64_t offset) {
   attribute.is_frequency = flag(kFrequencyBit);
   attribute.enable_on_exec = flag(kEnableOnExecBit);
   attribute.ids_in_all = flag(kIdsInAllBit);
+  const auto number_at = [&](std::size_t at) {
+    return bytes.size() >= at + 8 ? load<std::uint64_t>(bytes.data() + at, order) : 0;
+  };
+  attribute.branch_type = number_at(kBranchTypeOffset);
+  attribute.user_registers = number_at(kUserRegistersOffset);
   if (flag(kUseClockBit) && bytes.size() >= kClockOffset + 4)
     attribute.clock = static_cast<std::int32_t>(load<std::uint32_t>(bytes.data() + kClockOffset, order));
   return attribute;

@@ -17,10 +17,12 @@ struct Attribute {
   std::uint64_t config = 0;  // of a tracepoint its id
   std::uint64_t period = 0;  // or a frequency
   bool is_frequency = false;
-  std::uint64_t sample_type = 0;  // SampleBits
-  std::uint64_t read_format = 0;  // ReadBits
-  bool enable_on_exec = false;    // begins with the command that perf runs: nothing else is recorded
-  bool ids_in_all = false;        // sample_id_all: records that are no samples say when and where they come from too
+  std::uint64_t sample_type = 0;     // SampleBits
+  std::uint64_t read_format = 0;     // ReadBits
+  std::uint64_t branch_type = 0;     // BranchBits
+  std::uint64_t user_registers = 0;  // a bit for each that a sample has
+  bool enable_on_exec = false;       // begins with the command that perf runs: nothing else is recorded
+  bool ids_in_all = false;           // sample_id_all: records that are no samples say when and where they come from too
   std::optional<std::int32_t> clock;  // clockid_t; empty: perf's own
   std::string name;                   // "kmem:kmalloc"; empty where the file does not say
 };

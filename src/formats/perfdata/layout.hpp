@@ -44,7 +44,7 @@ constexpr bool is_known_type(std::uint32_t type) {
   return (type > 0 && type <= kLastKernelType) || (type >= kUserTypes && type <= kLastUserType);
 }
 
-// Bits of perf_event_attr::sample_type, in the order in which a sample holds their fields (all up to kRaw).
+// Bits of perf_event_attr::sample_type, in the order in which a sample holds their fields (all up to kUserRegisters).
 struct SampleBits {
   static constexpr std::uint64_t kIp = 1u << 0;
   static constexpr std::uint64_t kTid = 1u << 1;
@@ -57,7 +57,16 @@ struct SampleBits {
   static constexpr std::uint64_t kPeriod = 1u << 8;
   static constexpr std::uint64_t kStreamId = 1u << 9;
   static constexpr std::uint64_t kRaw = 1u << 10;
+  static constexpr std::uint64_t kBranchStack = 1u << 11;
+  static constexpr std::uint64_t kUserRegisters = 1u << 12;
+  static constexpr std::uint64_t kUserMemory = 1u << 13;
   static constexpr std::uint64_t kIdentifier = 1u << 16;
+};
+
+// Of perf_event_attr::branch_sample_type: what a sample's branches have beside them.
+struct BranchBits {
+  static constexpr std::uint64_t kHardwareIndex = 1u << 17;
+  static constexpr std::uint64_t kCounters = 1u << 19;
 };
 
 struct ReadBits {

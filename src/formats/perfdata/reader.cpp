@@ -50,7 +50,7 @@ class PerfDataSource : public Source {
 
  private:
   void take_sample();
-  void take_stacks(const Sample& sample, HeldEvent& held);
+  void take_stacks(const Sample& sample, const Attribute& attribute, HeldEvent& held);
   void place(const HeldEvent& held, Event& event);
   EventTypeId untraced_type(std::uint32_t attribute);
   void take_loss();
@@ -111,7 +111,7 @@ void PerfDataSource::take_sample() {
   }
   if (decoded_.empty()) return;
   HeldEvent held{decoded_.front(), {}};
-  take_stacks(sample, held);
+  take_stacks(sample, attribute, held);
   if (info_.cpus <= cpu) info_.cpus = cpu + 1u;
   if (sample.time_ns == 0) {  // it comes at once, behind what came before
     place(held, held.event);
@@ -125,18 +125,23 @@ void PerfDataSource::take_sample() {
 }
 
 // Without a call chain it is known where the CPU was. What an interrupt does is not done for the program below it.
-void PerfDataSource::take_stacks(const Sample& sample, HeldEvent& held) {
+void PerfDataSource::take_stacks(const Sample& sample, const Attribute& attribute, HeldEvent& held) {
   UserStacks& users = decoder_->user_stacks();
   if (sample.chain.empty()) {
     if (sample.mode == kCpuModeKernel && sample.ip != 0) held.event.stack = users.place_of_kernel(sample.ip);
-    if (sample.mode == kCpuModeUser) held.user = users.keep(sample.process, {&sample.ip, 1});
-    return;
+    if (sample.user_ip == 0) {
+      if (sample.mode == kCpuModeUser) held.user = users.keep(sample.process, {&sample.ip, 1});
+      return;
+    }
+  } else {
+    kernel_stack(sample.chain, contents_.order(), stack_);
+    held.event.stack = stack_ids_->id_of(stack_);
   }
-  kernel_stack(sample.chain, contents_.order(), stack_);
-  held.event.stack = stack_ids_->id_of(stack_);
   if (interrupt_level(held.event) > 0) return;
-  user_stack(sample.chain, contents_.order(), stack_);
+  user_stack(sample, contents_.order(), stack_);
   held.user = users.keep(sample.process, stack_);
+  if (sample.user_ip != 0 && (attribute.sample_type & SampleBits::kUserMemory) != 0)
+    info_.findings.add({Imperfection::not_unwound, {}, *sample.cpu, records_->parser().offset(), sample.time_ns});
 }
 
 void PerfDataSource::place(const HeldEvent& held, Event& event) {
@@ -159,7 +164,7 @@ EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
 void PerfDataSource::take_loss() {
   const Loss& loss = records_->parser().loss();
   if (info_.cpus <= loss.cpu) info_.cpus = loss.cpu + 1u;
-  const std::string what = loss.count ? fmt::format("{} events", *loss.count) : "an unknown number of events";
+  const std::string what = lost_events_text(loss.count);
   if (loss.time_ns == 0) {
     // A sum of the recording's end counts what marks told of again: of the two the larger counts, as with overruns.
     const auto [index, is_first] = sums_.insert(loss.cpu);

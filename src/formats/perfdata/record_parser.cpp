@@ -23,7 +23,8 @@ RecordParser::RecordParser(Bytes file, const FileContents& contents, Findings& f
     : contents_(contents),
       findings_(findings),
       cursor_(file, contents.data_begin, contents.data_end, contents.order(), true, findings) {
-  for (const Attribute& attribute : contents.attributes.all()) layouts_.emplace_back(attribute);
+  for (const Attribute& attribute : contents.attributes.all())
+    layouts_.emplace_back(attribute, contents_.description.kernel.machine);
 }
 
 RecordParser::Kind RecordParser::next() {

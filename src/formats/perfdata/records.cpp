@@ -192,7 +192,7 @@ void Converter::take_sample() {
   item.cpu = static_cast<std::uint16_t>(*sample.cpu);
   item.record.assign(sample.raw->begin(), sample.raw->end());
   kernel_stack(sample.chain, contents_.order(), item.stack);
-  user_stack(sample.chain, contents_.order(), item.user_stack);
+  user_stack(sample, contents_.order(), item.user_stack);
   item.process = sample.process;
   records_.hold(item.time_ns, item.cpu);
 }

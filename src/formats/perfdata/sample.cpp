@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/perfdata/sample.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "formats/perfdata/layout.hpp"
@@ -21,9 +22,20 @@ std::optional<std::uint64_t> bytes_of_values(Bytes payload, std::uint64_t at, st
   return 8 * (1 + times + events * (1 + with_each));
 }
 
+// The number of the program counter in arch/*/include/uapi/asm/perf_regs.h (Linux 6.18).
+std::optional<unsigned> ip_register(std::string_view machine) {
+  if (machine == "x86_64" || (machine.starts_with('i') && machine.ends_with("86"))) return 8;
+  if (machine == "aarch64" || machine.starts_with("ppc")) return 32;
+  if (machine == "s390x") return 33;
+  if (machine.starts_with("arm")) return 15;
+  if (machine.starts_with("riscv") || machine.starts_with("loongarch")) return 0;
+  return std::nullopt;
+}
+
 }  // namespace
 
-SampleLayout::SampleLayout(const Attribute& attribute) : read_format_(attribute.read_format) {
+SampleLayout::SampleLayout(const Attribute& attribute, std::string_view machine)
+    : read_format_(attribute.read_format), branch_type_(attribute.branch_type) {
   using Bits = SampleBits;
   const std::uint64_t type = attribute.sample_type;
   const auto field = [&](std::uint64_t bit) {
@@ -44,6 +56,11 @@ SampleLayout::SampleLayout(const Attribute& attribute) : read_format_(attribute.
   has_read_ = (type & Bits::kRead) != 0;
   has_chain_ = (type & Bits::kCallchain) != 0;
   has_raw_ = (type & Bits::kRaw) != 0;
+  has_branches_ = (type & Bits::kBranchStack) != 0;
+  has_user_registers_ = (type & Bits::kUserRegisters) != 0;
+  const auto ip = ip_register(machine);
+  if (ip && (attribute.user_registers >> *ip & 1) != 0)
+    ip_place_ = static_cast<unsigned>(std::popcount(attribute.user_registers & ((std::uint64_t{1} << *ip) - 1)));
 }
 
 bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
@@ -74,8 +91,28 @@ bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
     at += 4;
     if (bytes > payload.size() - at) return false;
     sample.raw = payload.subspan(at, bytes);
+    at += bytes;
   }
+  if (has_user_registers_ && ip_place_) read_user_registers(payload.subspan(at), order, sample);
   return true;
+}
+
+// What is too short for them has none: the event in front of them is whole.
+void SampleLayout::read_user_registers(Bytes behind_raw, ByteOrder order, Sample& sample) const {
+  std::uint64_t at = 0;
+  const auto next = [&]() -> std::uint64_t {
+    if (at > behind_raw.size() || behind_raw.size() - at < 8) return 0;
+    at += 8;
+    return load<std::uint64_t>(behind_raw.data() + at - 8, order);
+  };
+  if (has_branches_) {
+    const std::uint64_t branches = std::min<std::uint64_t>(next(), behind_raw.size());
+    if ((branch_type_ & BranchBits::kHardwareIndex) != 0) at += 8;
+    at += branches * ((branch_type_ & BranchBits::kCounters) != 0 ? 32 : 24);
+  }
+  if (next() == 0) return;  // PERF_SAMPLE_REGS_ABI_NONE: a thread of the kernel
+  at += 8 * *ip_place_;
+  sample.user_ip = next();
 }
 
 std::optional<Trailer> read_trailer(Bytes payload, std::uint64_t sample_type, ByteOrder order) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "formats/perfdata/attributes.hpp"
 
@@ -17,13 +18,15 @@ struct Sample {
   std::int32_t process = 0;          // likewise
   std::uint16_t mode = 0;            // of the CPU at `ip`: kCpuModeKernel, kCpuModeUser, …
   Bytes chain;                       // addresses of the call chain, 8 bytes each
+  std::uint64_t user_ip = 0;         // where the program was, by its registers; 0: the sample has none
   std::optional<Bytes> raw;          // a tracepoint's record; at its end there may be padding
 };
 
 // Of one event's samples.
 class SampleLayout {
  public:
-  explicit SampleLayout(const Attribute& attribute);
+  // The machine is that of uname(2): which register tells where a program is.
+  SampleLayout(const Attribute& attribute, std::string_view machine);
 
   // Of a sample's payload; false when it is shorter than its fields.
   bool read(Bytes payload, ByteOrder order, Sample& sample) const;
@@ -33,6 +36,7 @@ class SampleLayout {
  private:
   static constexpr std::uint32_t kNone = ~0u;
 
+  void read_user_registers(Bytes behind_raw, ByteOrder order, Sample& sample) const;
   static std::optional<std::uint64_t> number(Bytes payload, std::uint32_t at, ByteOrder order) {
     if (at == kNone || payload.size() < at + std::uint64_t{8}) return std::nullopt;
     return load<std::uint64_t>(payload.data() + at, order);
@@ -41,7 +45,11 @@ class SampleLayout {
   bool has_read_ = false;
   bool has_chain_ = false;
   bool has_raw_ = false;
+  bool has_branches_ = false;
+  bool has_user_registers_ = false;
+  std::optional<unsigned> ip_place_;  // among the user's registers that a sample has
   std::uint64_t read_format_ = 0;
+  std::uint64_t branch_type_ = 0;
   std::uint32_t id_at_ = kNone;  // in the payload
   std::uint32_t ip_at_ = kNone;
   std::uint32_t process_at_ = kNone;

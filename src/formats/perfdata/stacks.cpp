@@ -26,8 +26,9 @@ void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addr
   addresses_behind(kKernelMark, chain, order, addresses);
 }
 
-void user_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses) {
-  addresses_behind(kUserMark, chain, order, addresses);
+void user_stack(const Sample& sample, ByteOrder order, std::vector<std::uint64_t>& addresses) {
+  addresses_behind(kUserMark, sample.chain, order, addresses);
+  if (addresses.empty() && sample.user_ip != 0) addresses.assign(1, sample.user_ip);
 }
 
 }  // namespace kmt::perfdata

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/output_file.hpp"
 #include "formats/ftrace/page.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "formats/relay/layout.hpp"
@@ -38,7 +38,7 @@ struct LiveWriter::Cpu {
   Cpu(unsigned cpu, const std::string& file, const KernelDescription& kernel, const std::vector<EventFormat>& formats)
       : number(cpu),
         path(file),
-        output(open_file(file, O_WRONLY | O_CREAT | O_TRUNC)),
+        output(make_file(file)),
         layout{kernel.byte_order, long_bytes_of_header_page(kernel.header_page), kernel.sub_buffer_bytes},
         clock(kernel.clock_scale),
         abi{&kLayouts[1], kernel.byte_order},

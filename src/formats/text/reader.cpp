@@ -72,11 +72,7 @@ class LineStream : public CpuStream {
       open->second = info_.lost.size();
       info_.lost.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});
     }
-    info_.findings.add({Imperfection::lost_events,
-                        lost.count ? fmt::format("{} events", *lost.count) : "an unknown number of events",
-                        lost.cpu,
-                        lines_.offset(),
-                        {}},
+    info_.findings.add({Imperfection::lost_events, lost_events_text(lost.count), lost.cpu, lines_.offset(), {}},
                        lost.count.value_or(1));
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -29,8 +30,9 @@ struct Parser {
   // A sound file names each of its bytes once. Without these bounds a small file that names the same ones again and
   // again would be the work, and the memory, of a large one.
   std::set<std::uint16_t>& sections_read;
-  std::uint64_t& unclaimed;  // bytes that no CPU's data has taken yet
-  std::uint64_t& work_left;  // bytes of options and of unpacked sections that may still be read
+  std::map<std::string, std::set<unsigned>>& cpus_read;  // by the buffer that they are in
+  std::uint64_t& unclaimed;                              // bytes that no CPU's data has taken yet
+  std::uint64_t& work_left;                              // bytes of options and of unpacked sections yet to be read
 
   void charge(std::uint64_t bytes) const {
     if (bytes > work_left) throw Error("There are more options than a file of this size can need");
@@ -105,6 +107,17 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
   }
   parser.unclaimed -= data.size;
   return data;
+}
+
+void add_cpu(const Parser& parser, const CpuData& data, BufferData& buffer) {
+  if (parser.cpus_read[buffer.name].insert(data.cpu).second)
+    return buffer.cpus.push_back(clipped(parser, data, buffer.name));
+  parser.findings.add({Imperfection::damaged_section,
+                       fmt::format("{}{} bytes of data of a CPU that has others, left out",
+                                   buffer.name.empty() ? "" : printable(buffer.name) + ": ", data.size),
+                       data.cpu,
+                       data.offset,
+                       {}});
 }
 
 struct SectionHeader {
@@ -197,11 +210,18 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
   }
 }
 
+// Of a ring buffer, which is a folder of tracefs. It is told again and again where CPUs are named.
+std::string checked_name(std::string_view name) {
+  constexpr std::size_t kMostBytes = 255;  // NAME_MAX
+  if (name.size() > kMostBytes) throw Error(fmt::format("No ring buffer has a name of {} bytes", name.size()));
+  return owned(name);
+}
+
 // Version 7: a buffer with the places of its CPUs' data.
 void read_buffer_option(const Parser& parser, ByteReader in) {
   BufferData buffer;
   const std::uint64_t section_offset = in.u64();
-  buffer.name = owned(in.c_string());
+  buffer.name = checked_name(in.c_string());
   buffer.clock = owned(in.c_string());
   buffer.page_size = in.u32();
   ByteReader section(parser.file, parser.contents.order());
@@ -213,7 +233,7 @@ void read_buffer_option(const Parser& parser, ByteReader in) {
     data.offset = in.u64();
     data.size = in.u64();
     if (buffer.compressed && data.size > 0) data.size += 4;  // trace-cmd does not count the number of chunks in front
-    buffer.cpus.push_back(clipped(parser, data, buffer.name));
+    add_cpu(parser, data, buffer);
   }
   parser.contents.buffers.push_back(std::move(buffer));
 }
@@ -281,7 +301,7 @@ void read_cpu_places(const Parser& parser, ByteReader& in, BufferData buffer, un
     data.cpu = cpu;
     data.offset = in.u64();
     data.size = in.u64();
-    buffer.cpus.push_back(clipped(parser, data, buffer.name));
+    add_cpu(parser, data, buffer);
   }
   parser.contents.buffers.push_back(std::move(buffer));
 }
@@ -309,7 +329,7 @@ std::vector<Instance> read_options_v6(const Parser& parser, ByteReader& in) {
       if (id != kBuffer) return read_option(parser, id, value, at);
       ByteReader option(value, in.order(), at);
       const std::uint64_t offset = option.u64();
-      instances.push_back({owned(without_nul(option.text(option.remaining()))), offset});
+      instances.push_back({checked_name(without_nul(option.text(option.remaining()))), offset});
     });
   }
 }
@@ -380,10 +400,11 @@ FileContents parse_file(Bytes file, Findings& findings) {
   in.seek(start.position());
   contents.description.kernel.page_size = in.u32();
   std::set<std::uint16_t> sections_read;
+  std::map<std::string, std::set<unsigned>> cpus_read;
   std::uint64_t unclaimed = file.size();
   // kallsyms of a large kernel, compressed, is ten times the rest of a short recording.
   std::uint64_t work_left = std::max<std::uint64_t>(64u << 20, 16 * file.size());
-  const Parser parser{file, findings, contents, sections_read, unclaimed, work_left};
+  const Parser parser{file, findings, contents, sections_read, cpus_read, unclaimed, work_left};
   try {
     if (contents.version == 6)
       parse_version_6(parser, in);
@@ -404,9 +425,14 @@ void report_missing_cpus(const FileContents& contents, const BufferData& buffer,
   const auto set = [&present](unsigned cpu) {
     if (cpu < present.size()) present[cpu] = true;
   };
+  std::set<unsigned> had_events;  // by the statistics, which are the top buffer's
   for (const BufferStatistics& statistics : info.buffer_statistics)
-    if (statistics.entries + statistics.read + statistics.overrun == 0) set(statistics.cpu);  // nothing happened there
-  for (const CpuData& data : buffer.cpus) set(data.cpu);
+    if (statistics.entries + statistics.read + statistics.overrun == 0)
+      set(statistics.cpu);
+    else if (buffer.name.empty() && statistics.entries + statistics.read > 0)
+      had_events.insert(statistics.cpu);
+  for (const CpuData& data : buffer.cpus)
+    if (data.size > 0 || !had_events.contains(data.cpu)) set(data.cpu);
   for (unsigned cpu = 0; cpu < present.size(); ++cpu)
     if (!present[cpu]) findings.add({Imperfection::missing_cpu, printable(buffer.name), cpu, {}, {}});
 }

@@ -61,11 +61,8 @@ class CpuDataStream : public StackedStream {
       lost_at(first);
       const std::uint64_t after = clock_.to_ns(header.time);
       info_.lost.push_back({cpu_, end.missed_count, last_before, after, pages_.offset()});
-      info_.findings.add(
-          {Imperfection::lost_events,
-           end.missed_count ? fmt::format("{} events", *end.missed_count) : "an unknown number of events", cpu_,
-           pages_.offset(), after},
-          end.missed_count.value_or(1));
+      info_.findings.add({Imperfection::lost_events, lost_events_text(end.missed_count), cpu_, pages_.offset(), after},
+                         end.missed_count.value_or(1));
     }
     if (end.damage != nullptr) {
       info_.findings.add({Imperfection::damaged_page, end.damage, cpu_, pages_.offset() + end.damage_offset, last_ns_});

@@ -18,7 +18,11 @@
 namespace kmt::tracedat {
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
-  const FileContents contents = parse_file(file.bytes, findings);
+  FileContents contents = parse_file(file.bytes, findings);
+  // Where the trace does not list the clocks, each buffer still tells its own.
+  KernelDescription& kernel = contents.description.kernel;
+  for (const BufferData& buffer : contents.buffers)
+    if (kernel.clock.empty()) kernel.clock = buffer.clock;
   const unsigned long_bytes = long_bytes_of_header_page(contents.description.kernel.header_page);
   sink.describe(contents.description);
   TraceInfo info;
@@ -84,7 +88,14 @@ RecordWriter::~RecordWriter() = default;
 void RecordWriter::describe(const TraceDescription& description) {
   state_->recording.more_statistics = description.cpu_stats;
   if (!description.kernel.call_types.empty())
-    state_->findings.add({Imperfection::left_out, "the types of calls' arguments and results", {}, {}, {}});
+    state_->findings.add({Imperfection::left_out,
+                          description.kernel.call_types.functions.empty()
+                              ? "the types of calls' arguments and results"
+                              : "the types of calls' arguments and results, and with them the strings and the values "
+                                "(of graph's --show) that were recorded beside the arguments",
+                          {},
+                          {},
+                          {}});
   if (!description.kernel.user_memory.empty())
     state_->findings.add({Imperfection::left_out, "what code lay where in the memory of processes", {}, {}, {}});
   KernelDescription& kernel = state_->recording.kernel;

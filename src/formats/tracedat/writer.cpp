@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/output_file.hpp"
 #include "formats/trace_description.hpp"
 #include "formats/tracedat/layout.hpp"
 
@@ -235,8 +236,8 @@ class NewFile {
  public:
   explicit NewFile(const std::string& path)
       : path_(path),
-        unfinished_(fmt::format("{}.unfinished-{}", path, ::getpid())),
-        fd_(open_file(unfinished_, O_WRONLY | O_CREAT | O_TRUNC)) {}
+        unfinished_(unfinished_name(path)),
+        fd_(open_file(unfinished_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)) {}
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile() {

@@ -7,7 +7,8 @@ int run_entry(u64* context) {
   u64 arguments[KMT_CALL_ARGUMENTS];
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) arguments[i] = context[2 + i];
-  return call_begins((u32)context[0], (u32)context[1], (u32)context[1], arguments, true);
+  return call_begins((u32)context[0], (u32)context[1], (u32)context[1], arguments, context[2 + KMT_CALL_ARGUMENTS],
+                     true);
 }
 
 SEC("raw_tp")
@@ -19,5 +20,5 @@ int run_exit(u64* context) {
 SEC("raw_tp")
 int run_entry_with_task(u64* context) {
   u64 arguments[KMT_CALL_ARGUMENTS] = {bpf_get_current_task()};
-  return call_begins((u32)context[0], (u32)context[1], (u32)context[1], arguments, true);
+  return call_begins((u32)context[0], (u32)context[1], (u32)context[1], arguments, 0, true);
 }

@@ -51,6 +51,7 @@ PerfData& PerfData::sample(const PerfSample& sample, const PerfAttribute& attrib
     const std::size_t padded = (sample.raw.size() + 4 + 7) / 8 * 8 - 4;
     out.u32(static_cast<std::uint32_t>(padded)).bytes(sample.raw).align(8);
   }
+  for (const std::uint64_t number : sample.behind_raw) out.u64(number);
   return record(9, 1, out.get());
 }
 
@@ -109,6 +110,7 @@ Octets PerfData::attribute_bytes(const PerfAttribute& attribute) const {
   ByteBuilder out = bytes();
   out.u32(attribute.type).u32(kAttributeBytes).u64(attribute.config).u64(attribute.period);
   out.u64(attribute.sample_type).u64(attribute.read_format).u64(flags);
+  out.pad_to(72).u64(attribute.branch_type).u64(attribute.user_registers);
   return out.pad_to(92).u32(static_cast<std::uint32_t>(attribute.clock)).pad_to(kAttributeBytes).get();
 }
 

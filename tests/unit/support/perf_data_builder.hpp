@@ -15,7 +15,8 @@ namespace kmt::test {
 using Octets = std::vector<std::uint8_t>;
 
 constexpr std::uint64_t kIp = 1, kTid = 2, kTime = 4, kAddr = 8, kRead = 16, kCallchain = 32, kId = 64, kCpu = 128,
-                        kPeriod = 256, kStreamId = 512, kRaw = 1024, kIdentifier = 1 << 16;
+                        kPeriod = 256, kStreamId = 512, kRaw = 1024, kBranchStack = 2048, kUserRegisters = 4096,
+                        kIdentifier = 1 << 16;
 // What perf record -e TRACEPOINT asks for.
 constexpr std::uint64_t kUsual = kIp | kTid | kTime | kCpu | kPeriod | kRaw | kIdentifier;
 
@@ -28,6 +29,8 @@ struct PerfAttribute {
   std::uint64_t read_format = 0;
   std::vector<unsigned> flags = {18};  // sample_id_all
   std::int32_t clock = 0;
+  std::uint64_t branch_type = 0;
+  std::uint64_t user_registers = 0;
 };
 
 struct PerfSample {
@@ -36,7 +39,8 @@ struct PerfSample {
   Octets raw;
   std::uint64_t id = 1;
   std::vector<std::uint64_t> chain = {};
-  std::vector<std::uint64_t> values = {};  // of PERF_SAMPLE_READ
+  std::vector<std::uint64_t> values = {};      // of PERF_SAMPLE_READ
+  std::vector<std::uint64_t> behind_raw = {};  // branches, registers
 };
 
 class PerfData {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// --tree of the commands that group by processes.
+#pragma once
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
+#include "analysis/report.hpp"
+#include "base/error.hpp"
+
+namespace kmt {
+
+inline void add_tree_option(CLI::App& command, bool& tree) {
+  command.add_flag("--tree", tree,
+                   "With --by process: what a process started counts as its own\nOf the process that lived when the "
+                   "trace began: make, not the compilers that it starts.");
+}
+
+// Of the keys that were asked for. Throws Error where no process is among them.
+inline void set_tree(ReportRequest& request, bool tree) {
+  request.tree = tree;
+  if (tree && std::ranges::find(request.by, GroupKey::process) == request.by.end())
+    throw Error("--tree needs the key process: --by process");
+}
+
+}  // namespace kmt
