@@ -215,8 +215,8 @@ std::uint32_t Grouping::stack_of(const Event& event) {
   if (same_stack_.size() <= event.stack.value) same_stack_.resize(info_.stacks.size());
   std::uint32_t& known = same_stack_[event.stack.value];
   if (known == 0) {
-    std::span<const std::uint64_t> frames = info_.stacks[event.stack];
-    frames = frames.subspan(leading_tracing_frames(frames, symbols_));
+    const std::span<const std::uint64_t> frames =
+        without_tracing(info_.stacks[event.stack], info_.call_sites[event.call_site.value], symbols_);
     const std::span<const std::uint64_t> user = info_.stacks.user(event.stack);
     std::vector<std::uint64_t> words{frames.size()};
     for (const std::uint64_t frame : frames) words.push_back(symbols_.first_address(frame));

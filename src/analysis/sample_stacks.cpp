@@ -9,12 +9,8 @@ namespace kmt {
 
 std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, const SymbolNames& symbols) {
   const std::span<const std::uint64_t> stack = sample.stack;
-  if (sample.call_site != 0) {
-    const auto caller = std::ranges::find(stack, sample.call_site);
-    if (caller != stack.end()) return stack.subspan(static_cast<std::size_t>(caller - stack.begin()));
-  }
   const auto behind_program = stack.subspan(std::min<std::size_t>(stack.size(), 1));
-  return behind_program.subspan(leading_tracing_frames(behind_program, symbols));
+  return without_tracing(behind_program, sample.call_site, symbols);
 }
 
 std::string identity_of(const HeapSample& sample) {

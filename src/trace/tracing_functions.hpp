@@ -15,8 +15,10 @@ namespace kmt {
 // include/linux/tracepoint.h, Linux 6.1 to 6.18.
 bool is_tracing_function(std::string_view name);
 
-// How many of the innermost frames. What has no name, or one as BPF programs may have it, is only where a function
-// follows that surely is.
-std::size_t leading_tracing_frames(std::span<const std::uint64_t> frames, const SymbolNames& symbols);
+// A stack from where it allocates: from its call site, if that is known and in it, else without the innermost frames
+// that only trace. What has no name, or one as BPF programs may have it, traces only where a function follows that
+// surely does.
+std::span<const std::uint64_t> without_tracing(std::span<const std::uint64_t> frames, std::uint64_t call_site,
+                                               const SymbolNames& symbols);
 
 }  // namespace kmt

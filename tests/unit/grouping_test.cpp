@@ -39,18 +39,46 @@ TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
   EXPECT_EQ(group_of(inside), 3u);  // only in front it is the tracing's
 }
 
+// What an event itself says is better than names: a function that allocates may be called like one that traces.
+TEST(Grouping, StacksBeginWithTheirCallSite) {
+  TraceInfo info;
+  StackIds stacks(info.stacks);
+  info.call_sites = {0, 0x1010, 0x2010};
+  const Kallsyms symbols("1000 T perf_trace_init\n2000 T perf_trace_add\n3000 T caller\n4000 T end\n");
+  CacheNames caches(info);
+  Grouping grouping({GroupKey::stack}, info, info, symbols, caches, {});
+  const auto group_of = [&](CallSiteId site, std::vector<std::uint64_t> frames) {
+    Event event;
+    event.kind = EventKind::kmalloc;
+    event.bytes_requested = event.bytes_allocated = 64;
+    event.call_site = site;
+    event.stack = stacks.id_of(frames);
+    return grouping.origin_of(event);
+  };
+  const std::uint32_t one = group_of(CallSiteId{1}, {0x1010, 0x3010});
+  EXPECT_NE(group_of(CallSiteId{2}, {0x2010, 0x3010}), one);
+  EXPECT_EQ(group_of(CallSiteId{1}, {0x20, 0x1010, 0x3010}), one);
+}
+
 TEST(TracingFrames, AreThoseInFrontOfAFunctionThatSurelyTraces) {
   const Kallsyms symbols(
       "1000 T __traceiter_kmalloc\n2000 T site\n3000 T bpf_map_alloc\n4000 T bpf_trace_run6\n5000 T end\n");
-  const auto leading = [&symbols](std::vector<std::uint64_t> frames) {
-    return leading_tracing_frames(frames, symbols);
+  const auto traced = [&symbols](std::vector<std::uint64_t> frames) {
+    return frames.size() - without_tracing(frames, 0, symbols).size();
   };
-  EXPECT_EQ(leading({0x10, 0x4010, 0x1010, 0x2010}), 3u) << "a program without a name";
-  EXPECT_EQ(leading({0x3010, 0x4010, 0x3010, 0x2010}), 2u) << "a program of such a name, and who allocates by one";
-  EXPECT_EQ(leading({0x3010, 0x2010}), 0u);
-  EXPECT_EQ(leading({0x10, 0x18}), 0u) << "where nothing has a name";
-  EXPECT_EQ(leading({0x2010, 0x4010}), 0u);
-  EXPECT_EQ(leading({}), 0u);
+  EXPECT_EQ(traced({0x10, 0x4010, 0x1010, 0x2010}), 3u) << "a program without a name";
+  EXPECT_EQ(traced({0x3010, 0x4010, 0x3010, 0x2010}), 2u) << "a program of such a name, and who allocates by one";
+  EXPECT_EQ(traced({0x3010, 0x2010}), 0u);
+  EXPECT_EQ(traced({0x10, 0x18}), 0u) << "where nothing has a name";
+  EXPECT_EQ(traced({0x2010, 0x4010}), 0u);
+  EXPECT_EQ(traced({}), 0u);
+}
+
+TEST(TracingFunctions, BpfProgramsHaveATag) {
+  EXPECT_TRUE(is_tracing_function("bpf_prog_6deef7357e7b4530"));
+  EXPECT_TRUE(is_tracing_function("bpf_prog_6deef7357e7b4530_on_kmalloc"));
+  EXPECT_FALSE(is_tracing_function("bpf_prog_alloc_no_stats"));
+  EXPECT_FALSE(is_tracing_function("bpf_prog_array_alloc_with_more"));
 }
 
 class NoNames : public SymbolNames {
