@@ -45,7 +45,7 @@ for trace; do
 done
 run stat kmemtrace stat --json -- sh /tmp/workload
 run top kmemtrace top --json --interval 500ms --limit 1000 -- sh /tmp/workload
-run top-batch kmemtrace top --batch --raw --interval 500ms --limit 0 -- sh /tmp/workload
+run top-batch kmemtrace top --batch --raw --interval 100ms --limit 0 -- sh /tmp/workload
 run profile kmemtrace profile --json --rate 4K -- sh /tmp/workload
 run profile-pb kmemtrace profile --of both --rate 16K -o heap.pb.gz -- sh /tmp/workload
 exit $failed
