@@ -75,14 +75,6 @@ class BpfCallPrograms : public testing::Test {
     put((*object_)->maps.functions, function,
         kmt_function{function * KMT_MOST_VALUES, static_cast<unsigned>(values.size())});
   }
-  void set_interrupts(int soft, int hard) {
-    struct {
-      int soft, hard;
-      char apart[120];
-    } value{soft, hard, {}};
-    ASSERT_EQ(bpf_map__value_size((*object_)->maps.interrupts), sizeof value);
-    put((*object_)->maps.interrupts, 0, value);
-  }
 
   // Behind the arguments the stack pointer; none, as trampolines have it.
   void enter(unsigned function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
@@ -292,11 +284,11 @@ TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
 
 TEST_F(BpfCallPrograms, PutInterruptsOnTop) {
   enter(1, kStack);
-  set_interrupts(0, 1);
+  (*object_)->bss->made_up_flags = 0x08;
   enter(2, kStack + 0x10000);  // on a stack of its own
   leave(2, kStack + 0x10000);
   enter(3, kStack + 0x10000);  // whose exit is missed
-  set_interrupts(0, 0);
+  (*object_)->bss->made_up_flags = 0;
   enter(2, kStack - 64);
   leave(2, kStack - 64);
   leave(1, kStack);

@@ -139,7 +139,7 @@ struct CallPrograms::State {
 
   // `targets`: of as many functions as can have trampolines.
   State(Way wanted, const RecordedCalls& calls, const TrampolineTargets& targets, const ProgramsRequest& request,
-        const SharedMaps& shared, const std::function<bool()>& interrupted);
+        const SharedByPrograms& shared, const std::function<bool()>& interrupted);
   void size_maps(const RecordedCalls& calls, const ProgramsRequest& request);
   void fill_tables(const RecordedCalls& calls) const;
   void attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets,
@@ -151,7 +151,7 @@ struct CallPrograms::State {
 };
 
 CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const TrampolineTargets& targets,
-                           const ProgramsRequest& request, const SharedMaps& shared,
+                           const ProgramsRequest& request, const SharedByPrograms& shared,
                            const std::function<bool()>& interrupted)
     : way(wanted), cpus(request.cpus) {
   const bool by_trampolines = way != Way::probes;
@@ -176,11 +176,11 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   const auto reuse = [](bpf_map* map, int other) {
     if (const int error = bpf_map__reuse_fd(map, other)) throw_bpf_error("Cannot share a BPF map", -error);
   };
-  reuse(object->maps.interrupts, shared.interrupts);
   reuse(object->maps.processes, shared.processes);
   reuse(object->maps.cgroup, shared.cgroup);
   auto& constants = *object->rodata;
   fill_ring_constants(constants, request, KMT_CALL_RINGS, sizes);
+  fill_context_constants(constants, shared.context);
   if (by_trampolines) {
     if (calls.functions.size() > kMostTrampolinesAtAll)
       throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
@@ -277,7 +277,7 @@ void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
   probe_links.push_back(object.attach(enter ? enter : enter_with_values, addresses, numbers, false));
 }
 
-CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared,
+CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedByPrograms& shared,
                            std::string_view kallsyms, const std::function<bool()>& interrupted) {
   if (sizeof(long) != sizeof(std::uint64_t))
     throw Error("BPF programs see calls of 64-bit kernels only", ExitCode::unsupported);

@@ -23,7 +23,7 @@ class CallPrograms {
   // `request` neither events nor stacks count; `shared` are those of the programs that take the events; `kallsyms` is
   // the text of /proc/kallsyms, which takes the kernel long to write. Where interrupted() says so, functions that are
   // not attached yet are left out. Throws Error, which says what the kernel refuses.
-  CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedMaps& shared,
+  CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedByPrograms& shared,
                std::string_view kallsyms, const std::function<bool()>& interrupted);
   CallPrograms(CallPrograms&&) noexcept;
   ~CallPrograms();

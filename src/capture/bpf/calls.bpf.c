@@ -274,7 +274,7 @@ static __always_inline int call_begins(u32 number, u32 frame, u32 stack, const u
                                        bool with_values) {
   if (!KMT_ONCE(recording)) return 0;
   const u32 cpu = bpf_get_smp_processor_id();
-  const u8 flags = current_flags(cpu);
+  const u8 flags = current_flags();
   if (!is_wanted(bpf_get_current_pid_tgid() >> 32, flags, false)) return 0;
   const u64 task = bpf_get_current_task();
   struct kmt_ring* ring = claim_ring(cpu, task, flags, stack);
@@ -328,7 +328,7 @@ static __always_inline int call_ends(u32 number, u32 frame, u32 stack, u32 slack
   struct task_calls* calls = bpf_map_lookup_elem(&tasks, &task);
   if (!calls) return 0;
   const u32 cpu = bpf_get_smp_processor_id();
-  const u8 flags = current_flags(cpu);
+  const u8 flags = current_flags();
   const struct open_call* call = 0;
   u32 depth = calls->depth;
   for (u32 i = 0; i < KMT_MOST_OPEN && depth > 0; ++i) {

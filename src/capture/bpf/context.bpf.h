@@ -1,48 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whether an interrupt is at work on this CPU: what it allocates does not belong to the task that it interrupted. The
-// kernel's own counter lies elsewhere on each architecture and release, and is not always among the symbols that
-// programs may use; tracepoints that tell the begin and the end of interrupts are everywhere.
+// Whether an interrupt is at work on this CPU: what it allocates does not belong to the task that it interrupted. By
+// the kernel's own count of nested contexts, so that no beginning or end can be missed: it lies in the task, but on x86
+// in the memory of each CPU, whose run queue a task leads to, and on s390 in the CPU's lowcore, at address 0.
 #pragma once
 
+#include "capture/bpf/current_task.bpf.h"
 #include "capture/bpf/heap.h"
 #include "capture/bpf/kernel_types.bpf.h"
+#include "capture/bpf/rdonly_cast.bpf.h"
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-struct interrupts {
-  s32 soft;
-  s32 hard;
-} __attribute__((aligned(KMT_APART)));
+// context_constants.hpp
+const volatile __s64 from_run_queue = 0;  // to the count, or to the struct pcpu_hot that it is in; of x86
+const volatile __u32 hardirq_mask = 0xf0000;
 
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1);  // as many as there are CPUs
-  __type(key, u32);
-  __type(value, struct interrupts);
-} interrupts SEC(".maps");
+#define SERVING_SOFTIRQ (1 << 8)  // SOFTIRQ_OFFSET of include/linux/preempt.h; twice that: they are not allowed
 
-static __always_inline struct interrupts* interrupts_of(u32 cpu) { return bpf_map_lookup_elem(&interrupts, &cpu); }
-
-static __always_inline enum kmt_context current_context(void) {
-  const struct interrupts* here = interrupts_of(bpf_get_smp_processor_id());
-  if (!here) return KMT_IN_TASK;
-  return here->hard > 0 ? KMT_IN_HARDIRQ : here->soft > 0 ? KMT_IN_SOFTIRQ : KMT_IN_TASK;
-}
-
-// Those that were at work when watching began end first: nothing goes below zero.
-static __always_inline int enter(s32 soft, s32 hard) {
-  struct interrupts* here = interrupts_of(bpf_get_smp_processor_id());
-  if (here && here->soft + soft >= 0 && here->hard + hard >= 0) {
-    here->soft += soft;
-    here->hard += hard;
+static __always_inline u32 count_at(const void* at) {
+  if (can_cast) {
+    const struct refcount_struct* typed = bpf_rdonly_cast(at, bpf_core_type_id_kernel(struct refcount_struct));
+    return (u32)typed->refs.counter;
   }
-  return 0;
+  u32 count = 0;
+  bpf_probe_read_kernel(&count, sizeof count, at);
+  return count;
 }
 
-#define KMT_INTERRUPT(event, soft, hard) \
-  SEC("tp_btf/" #event)                  \
-  int on_##event(__attribute__((unused)) void* context) { return enter(soft, hard); }
-KMT_INTERRUPT(softirq_entry, 1, 0)
-KMT_INTERRUPT(softirq_exit, -1, 0)
-KMT_INTERRUPT(irq_handler_entry, 0, 1)
-KMT_INTERRUPT(irq_handler_exit, 0, -1)
+static __always_inline u32 preempt_count(const struct task_struct* task) {
+  const struct task_struct___arm64* of_arm64 = (const void*)task;
+  if (bpf_core_field_exists(of_arm64->thread_info.preempt.count))
+    return has_typed_task() ? of_arm64->thread_info.preempt.count : BPF_CORE_READ(of_arm64, thread_info.preempt.count);
+  if (bpf_core_field_exists(task->thread_info.preempt_count))
+    return (u32)(has_typed_task() ? task->thread_info.preempt_count : BPF_CORE_READ(task, thread_info.preempt_count));
+  const struct lowcore* lowcore = 0;
+  if (bpf_core_field_exists(lowcore->preempt_count)) return BPF_CORE_READ(lowcore, preempt_count);
+  const struct rq* of_cpu = has_typed_task() ? task->se.cfs_rq->rq : BPF_CORE_READ(task, se.cfs_rq, rq);
+  const struct pcpu_hot* hot = 0;
+  const u64 inside = bpf_core_field_exists(hot->preempt_count) ? bpf_core_field_offset(hot->preempt_count) : 0;
+  return count_at((const u8*)of_cpu + from_run_queue + inside);
+}
+
+// As in common_flags: TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ of include/linux/trace_events.h. Without branches the
+// verifier has fewer ways to follow.
+static __always_inline u8 flags_of(const struct task_struct* task) {
+  const u32 count = preempt_count(task);
+  u32 softirq = count;
+  if (bpf_core_field_exists(task->softirq_disable_cnt))
+    softirq = (u32)(has_typed_task() ? task->softirq_disable_cnt : BPF_CORE_READ(task, softirq_disable_cnt));
+  return (-(count & hardirq_mask) >> 31 << 3) | (softirq & SERVING_SOFTIRQ) >> 8 << 4;
+}
+
+static __always_inline u8 current_flags(void) { return flags_of(current_task()); }
+
+static __always_inline enum kmt_context context_of(const struct task_struct* task) {
+  const u8 flags = flags_of(task);
+  return flags >> 3 & 1 ? KMT_IN_HARDIRQ : flags >> 4 & 1 ? KMT_IN_SOFTIRQ : KMT_IN_TASK;
+}

@@ -146,6 +146,7 @@ struct allocation {
   u64 what;
   struct amount amount;
   enum kmt_context context;
+  struct task_ids ids;
   bool failed;
 };
 
@@ -182,7 +183,7 @@ static __always_inline bool uncount_site(const struct telling* last) {
 // Its place in `sites`, or KMT_NO_SITE.
 static __always_inline u32 count_site(const struct allocation* of, u32 table) {
   const struct task_ids nobody = {};
-  const struct task_ids ids = of->context == KMT_IN_TASK ? current_task() : nobody;
+  const struct task_ids ids = of->context == KMT_IN_TASK ? of->ids : nobody;
   const u32 first = (generation * cpus * KMT_HEAP_ALLOCATIONS + table) * sites_per_table;
   u64 hash =
       (of->call_site ^ of->what << 17 ^ ids.process * 0x9e3779b97f4a7c15ull ^ ids.cgroup << 40) * 0xff51afd7ed558ccdull;
@@ -228,15 +229,14 @@ static __always_inline bool emit_sample(void* context, const struct allocation* 
                                         u32 table, bool is_followed) {
   struct kmt_sample* sample = bpf_map_lookup_elem(&scratch, &table);
   if (!sample) return false;
-  const struct task_ids ids = current_task();
   sample->pointer = of->pointer;
   sample->time_ns = bpf_ktime_get_ns();
   sample->call_site = of->call_site;
   sample->requested = of->amount.requested;
   sample->allocated = of->amount.allocated;
-  sample->cgroup = of->context == KMT_IN_TASK ? ids.cgroup : 0;
-  sample->process = ids.process;
-  sample->task = ids.thread;
+  sample->cgroup = of->context == KMT_IN_TASK ? of->ids.cgroup : 0;
+  sample->process = of->ids.process;
+  sample->task = of->ids.thread;
   sample->event = event;
   sample->context = of->context;
   bpf_get_current_comm(sample->comm, sizeof sample->comm);
@@ -291,7 +291,9 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   of.what = places->cache >= 0   ? (u64)of.cache
             : places->order >= 0 ? 1 + argument(context, places->order)
                                  : of.amount.allocated;
-  of.context = current_context();
+  const struct task_struct* task = current_task();
+  of.ids = ids_of(task);
+  of.context = context_of(task);
   const u32 site = counted ? count_site(&of, table) : KMT_NO_SITE;
   const bool followed = sampled && emit_sample(context, &of, event, table, again);
   if (last) {

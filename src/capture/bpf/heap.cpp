@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "capture/bpf/arguments.h"
+#include "capture/bpf/context_constants.hpp"
 #include "capture/bpf/heap.h"
 #include "capture/bpf/heap.skel.h"
 #include "capture/bpf/log2_table.hpp"
@@ -100,7 +101,7 @@ void HeapWatcher::State::leave_out() {
     bpf_program__set_autoload(program.program, false);
     program.program = nullptr;
   }
-  object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
+  fill_context_constants(*object->rodata, context_constants(types));
   if (!any) throw Error("This kernel describes none of the memory events", ExitCode::unsupported);
   const bool only_processes = !request.selection.processes.empty();
   bpf_program__set_autoload(object->progs.follow_fork, only_processes);
@@ -119,7 +120,6 @@ void HeapWatcher::State::size_maps() {
     bpf_map__set_max_entries(object->maps.sites, kGenerations * tables_of_all * sites_per_table);
   }
   bpf_map__set_max_entries(object->maps.samplers, cpus);
-  bpf_map__set_max_entries(object->maps.interrupts, cpus);
   bpf_map__set_max_entries(object->maps.tellings, cpus);
   if (request.mean_bytes == 0) return;
   bpf_map__set_max_entries(object->maps.scratch, tables_of_all);
@@ -159,10 +159,6 @@ void HeapWatcher::State::attach() {
     object.attach(object->progs.follow_fork);
     object.attach(object->progs.forget_process);
   }
-  // Ends come first: a beginning whose end is not seen would be taken for one that lasts.
-  for (const bpf_program* const program : {object->progs.on_softirq_exit, object->progs.on_irq_handler_exit,
-                                           object->progs.on_softirq_entry, object->progs.on_irq_handler_entry})
-    object.attach(program);
   // Frees first: an allocation whose free is not seen would look live.
   for (std::size_t event = programs.size(); event-- > 0;)
     if (programs[event].program) object.attach(programs[event].program);

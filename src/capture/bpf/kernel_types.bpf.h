@@ -64,10 +64,51 @@ struct css_set {  // the same
   struct cgroup* dfl_cgrp;
 };
 
+struct rq;  // kernel/sched/sched.h
+
+struct cfs_rq {  // the same; of kernels with CONFIG_FAIR_GROUP_SCHED
+  struct rq* rq;
+};
+
+struct sched_entity {  // include/linux/sched.h; the same
+  struct cfs_rq* cfs_rq;
+};
+
+struct thread_info {  // arch/*/include/asm/thread_info.h
+  int preempt_count;
+};
+
+struct thread_info___arm64 {
+  struct {
+    u32 count;
+  } preempt;
+};
+
 struct task_struct {  // include/linux/sched.h
+  struct thread_info thread_info;
+  struct sched_entity se;
   int pid;
   int tgid;
+  int softirq_disable_cnt;  // of kernels with CONFIG_PREEMPT_RT
   struct css_set* cgroups;
+};
+
+struct task_struct___arm64 {
+  struct thread_info___arm64 thread_info;
+};
+
+struct pcpu_hot {  // arch/x86/include/asm/current.h, Linux 6.2 to 6.14
+  int preempt_count;
+};
+
+struct lowcore {  // arch/s390/include/asm/lowcore.h
+  u32 preempt_count;
+};
+
+struct refcount_struct {  // include/linux/refcount_types.h: any that is an int
+  struct {
+    int counter;
+  } refs;
 };
 
 #pragma clang attribute pop

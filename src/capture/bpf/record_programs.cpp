@@ -69,7 +69,7 @@ struct RecordPrograms::State {
   unsigned tables_of_cpu = 0;
   RingSizes sizes;
   bool has_kernel_records = false;
-  std::vector<bpf_program*> of_interrupts;
+  ContextConstants context;
   MappedArray rings;
   MappedArray caches;
 
@@ -104,20 +104,7 @@ void RecordPrograms::State::take(std::size_t number, const EventLayout& layout, 
 void RecordPrograms::State::lay_out(const std::string& tracefs) {
   const KernelTypes types;
   kernel = traits_of(types, request.events);
-  object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
-  // Ends come first: a beginning whose end is not seen would be taken for one that lasts.
-  auto& progs = object->progs;
-  for (bpf_program* const program :
-       {progs.on_softirq_exit, progs.on_irq_handler_exit, progs.on_local_timer_exit, progs.on_call_function_exit,
-        progs.on_call_function_single_exit, progs.on_irq_work_exit, progs.on_softirq_entry, progs.on_irq_handler_entry,
-        progs.on_local_timer_entry, progs.on_call_function_entry, progs.on_call_function_single_entry,
-        progs.on_irq_work_entry}) {
-    constexpr std::size_t kPrefix = 3;  // "on_"
-    if (types.argument_names(bpf_program__name(program) + kPrefix))
-      of_interrupts.push_back(program);
-    else
-      bpf_program__set_autoload(program, false);
-  }
+  context = context_constants(types);
   const auto layout_now = [&](const EventName& event, bool by_arguments) {
     const std::string format = read_file(fmt::format("{}/events/{}/{}/format", tracefs, event.system, event.name));
     const auto names = by_arguments ? types.argument_names(event.name) : std::nullopt;
@@ -167,7 +154,6 @@ void RecordPrograms::State::size_maps() {
   bpf_map__set_value_size(object->maps.rings, static_cast<unsigned>(sizes.stride));
   bpf_map__set_max_entries(object->maps.rings, request.cpus * all_rings);
   bpf_map__set_max_entries(object->maps.caches, request.cpus * std::max(tables_of_cpu, 1u) * KMT_CACHES);
-  bpf_map__set_max_entries(object->maps.interrupts, request.cpus);
   allocate_before_where_needed(object->maps.processes);
 }
 
@@ -178,6 +164,7 @@ void RecordPrograms::State::fill_constants() {
   constants.kernel_ring = rings_of_cpu;
   if (has_kernel_records) ++rings_of_cpu;
   fill_ring_constants(constants, request, rings_of_cpu, sizes);
+  fill_context_constants(constants, context);
   constants.tables_of_cpu = tables_of_cpu;
   constants.wants_stacks = request.stacks;
   constants.wants_user_stacks = request.user_stacks;
@@ -213,7 +200,6 @@ RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64
 void RecordPrograms::attach() {
   State& state = *state_;
   auto& programs = state.object->progs;
-  for (const bpf_program* const program : state.of_interrupts) state.object.attach(program);
   if (!state.request.selection.processes.empty()) {
     state.object.attach(programs.follow_fork);
     state.object.attach(programs.forget_process);
@@ -261,9 +247,9 @@ const kmt_cache* RecordPrograms::caches_of(unsigned cpu, const kmt_entry& entry)
   return state_->caches.as<kmt_cache>() + table * KMT_CACHES;
 }
 
-SharedMaps RecordPrograms::shared_maps() const {
+SharedByPrograms RecordPrograms::shared() const {
   const auto& maps = state_->object->maps;
-  return {bpf_map__fd(maps.interrupts), bpf_map__fd(maps.processes), bpf_map__fd(maps.cgroup)};
+  return {state_->context, bpf_map__fd(maps.processes), bpf_map__fd(maps.cgroup)};
 }
 
 // What a second program took is among what the kernel counts as missed by the first one.

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "capture/bpf/context_constants.hpp"
 #include "capture/bpf/cpu_rings.hpp"
 #include "capture/bpf/record_layout.hpp"
 #include "capture/bpf/selection.hpp"
@@ -45,10 +46,10 @@ void fill_ring_constants(Constants& constants, const ProgramsRequest& request, u
   constants.only_cgroup = !request.selection.cgroup.empty();
 }
 
-// Descriptors of maps that tell the same to all programs: interrupts at work, and what is selected. As in context.bpf.h
-// and selection.bpf.h.
-struct SharedMaps {
-  int interrupts;
+// What tells the same to all programs: which interrupts are at work, and, by descriptors of maps, what is selected. As
+// in context.bpf.h and selection.bpf.h.
+struct SharedByPrograms {
+  ContextConstants context;
   int processes;
   int cgroup;
 };
@@ -67,8 +68,8 @@ class RecordPrograms {
   std::string description_of(const EventName& event) const;  // events/SYSTEM/NAME/format, of a recorded one
   CpuRings rings_of(unsigned cpu) const;                     // valid as long as this is
   const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
-  SharedMaps shared_maps() const;  // likewise
-  std::uint64_t missed() const;    // events that came while their own program was at work
+  SharedByPrograms shared() const;  // likewise
+  std::uint64_t missed() const;     // events that came while their own program was at work
   std::uint64_t not_followed() const;
   std::uint64_t ring_bytes() const;  // of all rings
 

@@ -135,7 +135,7 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   std::optional<CallRecorder> calls;
   if (wants_calls) {
     calls.emplace(
-        CallRecorder{CallPrograms(request.calls, wanted, programs.shared_maps(), kernel.kallsyms, hooks.interrupted),
+        CallRecorder{CallPrograms(request.calls, wanted, programs.shared(), kernel.kallsyms, hooks.interrupted),
                      CallLayout(request.calls.functions, kernel.formats)});
     outcome.cost.ring_buffer_bytes += calls->programs.ring_bytes();
     outcome.call_backend = calls->programs.backend();

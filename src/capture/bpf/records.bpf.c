@@ -25,16 +25,6 @@ struct {
 // Counts the caches that were destroyed: another one may be at the address of a known one.
 __u32 cache_generation = 0;
 
-// Interrupts that are no devices' (x86, include/asm/trace/irq_vectors.h); loaded where the kernel has them.
-KMT_INTERRUPT(local_timer_entry, 0, 1)
-KMT_INTERRUPT(local_timer_exit, 0, -1)
-KMT_INTERRUPT(call_function_entry, 0, 1)
-KMT_INTERRUPT(call_function_exit, 0, -1)
-KMT_INTERRUPT(call_function_single_entry, 0, 1)
-KMT_INTERRUPT(call_function_single_exit, 0, -1)
-KMT_INTERRUPT(irq_work_entry, 0, 1)
-KMT_INTERRUPT(irq_work_exit, 0, -1)
-
 static __always_inline u32 take_stack(void* context, u64* to) {
   const long bytes = bpf_get_stack(context, to, KMT_RECORD_FRAMES * sizeof(u64), 0);
   return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
@@ -140,12 +130,14 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
   if (what->cache >= 0)
     cache = number_of_cache((const struct kmem_cache*)argument(context, what->cache), cpu, table, what->is_free);
   if (!what->is_recorded) return 0;
-  const struct task_ids ids = current_task();
-  const u8 flags = current_flags(cpu);
+  const struct task_struct* task = current_task();
+  const struct task_ids ids = ids_of(task);
+  const u8 flags = flags_of(task);
   if (!is_wanted(ids.process, flags, what->is_free)) return 0;
   struct place place;
   u32 words = what->arguments;
-  if (!begin(&place, cpu, ring, (words + (wants_stacks || wants_user_stacks ? KMT_STACK_WORDS : 0)) * sizeof(u64))) return 0;
+  if (!begin(&place, cpu, ring, (words + (wants_stacks || wants_user_stacks ? KMT_STACK_WORDS : 0)) * sizeof(u64)))
+    return 0;
   if (cache < 0) {
     lose(&place);
     return 0;
@@ -179,8 +171,9 @@ SEC("tp")
 int take_kernel_record(void* context) {
   const u64 cookie = bpf_get_attach_cookie(context);
   const u32 cpu = bpf_get_smp_processor_id();
-  const struct task_ids ids = current_task();
-  const u8 flags = current_flags(cpu);
+  const struct task_struct* task = current_task();
+  const struct task_ids ids = ids_of(task);
+  const u8 flags = flags_of(task);
   if (!is_wanted(ids.process, flags, cookie >> 16 & 1)) return 0;
   struct place place;
   if (!begin(&place, cpu, kernel_ring, (KMT_MOST_KERNEL_WORDS + KMT_STACK_WORDS) * sizeof(u64))) return 0;

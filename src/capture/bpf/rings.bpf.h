@@ -21,13 +21,6 @@ struct {
   __uint(value_size, 4096);
 } rings SEC(".maps");
 
-// As in common_flags: TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ of include/linux/trace_events.h. The numbers are not
-// negative; without branches the verifier has fewer ways to follow.
-static __always_inline u8 current_flags(u32 cpu) {
-  const struct interrupts* here = interrupts_of(cpu);
-  return here ? (u32)-here->hard >> 31 << 3 | (u32)-here->soft >> 31 << 4 : 0;
-}
-
 static __always_inline bool is_wanted(u32 process, u8 flags, bool is_free) {
   if ((only_processes || only_cgroup) && !selected()) return false;
   return is_free || !own_process || process != own_process || flags;

@@ -4,12 +4,10 @@
 #pragma once
 
 #include "capture/bpf/kernel_types.bpf.h"
+#include "capture/bpf/rdonly_cast.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
-
-extern void* bpf_rdonly_cast(const void* pointer, __u32 type) __ksym __weak;  // since Linux 6.2
-const volatile __u8 can_cast = 0;                                             // the running kernel has it
 
 struct cache_sizes {
   u32 size;

@@ -59,6 +59,25 @@ std::optional<std::uint64_t> KernelTypes::bytes_of_structure(const std::string& 
   return btf__type_by_id(types_, static_cast<unsigned>(type))->size;
 }
 
+bool KernelTypes::has_member(const std::string& structure, const std::string& member) const {
+  const int id = btf__find_by_name_kind(types_, structure.c_str(), BTF_KIND_STRUCT);
+  if (id < 0) return false;
+  const btf_type* const type = btf__type_by_id(types_, static_cast<unsigned>(id));
+  for (int i = 0; i < btf_vlen(type); ++i)
+    if (member == btf__name_by_offset(types_, btf_members(type)[i].name_off)) return true;
+  return false;
+}
+
+std::optional<std::uint64_t> KernelTypes::offset_of_cpu_variable(const std::string& name) const {
+  const int variable = btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_VAR);
+  const int section = btf__find_by_name_kind(types_, ".data..percpu", BTF_KIND_DATASEC);
+  if (variable < 0 || section < 0) return {};
+  const btf_type* const type = btf__type_by_id(types_, static_cast<unsigned>(section));
+  for (int i = 0; i < btf_vlen(type); ++i)
+    if (btf_var_secinfos(type)[i].type == static_cast<unsigned>(variable)) return btf_var_secinfos(type)[i].offset;
+  return {};
+}
+
 bool KernelTypes::has_function(const std::string& name) const {
   return btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_FUNC) >= 0;
 }

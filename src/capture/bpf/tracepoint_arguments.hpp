@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the tracepoints of the running kernel give to BPF programs, by the kernel's BTF.
+// What the running kernel gives to BPF programs, at its tracepoints and elsewhere, by the kernel's BTF.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,10 @@ class KernelTypes {
   // The names of all its arguments.
   std::optional<std::vector<std::string>> argument_names(const std::string& tracepoint) const;
   std::optional<std::uint64_t> bytes_of_structure(const std::string& name) const;
+  bool has_member(const std::string& structure, const std::string& member) const;
   bool has_function(const std::string& name) const;
+  // Where a per-CPU variable lies in the memory that each CPU has a copy of; nothing where the types lack it.
+  std::optional<std::uint64_t> offset_of_cpu_variable(const std::string& name) const;
   // A constant of any enumeration.
   std::optional<std::uint64_t> enumerated(const std::string& name) const;
 

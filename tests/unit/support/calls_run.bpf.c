@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The programs that record calls, to be run by a test with the calls that it makes up.
+// The programs that record calls, to be run by a test with the calls that it makes up, and with interrupts.
+#include "capture/bpf/rings.bpf.h"
+
+__u32 made_up_flags = 0;
+#define current_flags() (*(volatile __u32*)&made_up_flags & 0xff)
 #include "capture/bpf/calls.bpf.c"
 
 SEC("raw_tp")

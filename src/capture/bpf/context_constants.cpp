@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/bpf/context_constants.hpp"
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+
+namespace kmt {
+
+namespace {
+
+#if defined(__x86_64__)
+// Symbols of per-CPU variables are offsets (until Linux 6.14) or addresses of the first copy: their distance is right.
+std::optional<std::uint64_t> symbol(std::string_view kallsyms, const char* name) {
+  const std::size_t found = kallsyms.find(fmt::format(" {}\n", name));
+  if (found == std::string_view::npos) return {};
+  const std::size_t line = kallsyms.rfind('\n', found) + 1;  // npos + 1 is 0
+  std::uint64_t value = 0;
+  std::from_chars(kallsyms.data() + line, kallsyms.data() + found, value, 16);
+  return value == 0 ? std::nullopt : std::optional(value);
+}
+
+std::int64_t from_run_queue_to_count(const KernelTypes& types) {
+  const char* const kQueue = "runqueues";
+  // Both are per-CPU variables, of which some kernels' BTF has none (Debian's of 5.10).
+  const char* const of_count = types.bytes_of_structure("pcpu_hot") ? "pcpu_hot" : "__preempt_count";
+  auto queue = types.offset_of_cpu_variable(kQueue);
+  auto count = types.offset_of_cpu_variable(of_count);
+  if (!queue || !count) {
+    const std::string kallsyms = try_read_file("/proc/kallsyms").value_or("");
+    queue = symbol(kallsyms, kQueue);
+    count = symbol(kallsyms, of_count);
+  }
+  if (queue && count && types.has_member("cfs_rq", "rq")) return static_cast<std::int64_t>(*count - *queue);
+  Error error("BPF programs cannot tell interrupts from tasks: the kernel does not say where it counts them",
+              ExitCode::unsupported);
+  error.hint(
+      "It takes CONFIG_FAIR_GROUP_SCHED=y and types (BTF) or symbols of per-CPU variables, which root may read "
+      "unless kernel.kptr_restrict is 2; `kmemtrace record` needs none of them");
+  throw error;
+}
+#endif
+
+}  // namespace
+
+ContextConstants context_constants(const KernelTypes& types) {
+  ContextConstants constants;
+  constants.can_cast = types.has_function("bpf_rdonly_cast");
+  // Bits of include/linux/preempt.h; later kernels count in between how often interrupts were disabled.
+  constants.hardirq_mask = types.offset_of_cpu_variable("local_interrupt_disable_state") ? 0x0f000000 : 0x000f0000;
+#if defined(__x86_64__)
+  constants.from_run_queue = from_run_queue_to_count(types);
+#endif
+  return constants;
+}
+
+}  // namespace kmt
