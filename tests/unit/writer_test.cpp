@@ -132,6 +132,21 @@ TEST_P(WriterOf, EverythingIsReadBack) {
     EXPECT_EQ(info.findings.count_of(kind), 0u) << describe(kind).id;
 }
 
+TEST_P(WriterOf, CpusThatWentOffLineAreReadBack) {
+  const auto [machine, version] = GetParam();
+  RawRecording made = recording(machine);
+  add_cpu(made, machine, 0, 0x1000);
+  made.kernel.late_notes["cpu_changes"] = "100 1 offline\n300 1 online\n";
+  tracedat::write(path_, version, made);
+  const auto source = open_trace(path_);
+  std::vector<std::uint64_t> times;
+  for (const Finding& finding : source->info().findings.kept())
+    if (finding.kind == Imperfection::cpu_changed) times.push_back(finding.time_ns.value_or(0));
+  EXPECT_EQ(times, (std::vector<std::uint64_t>{1100, 1300}));
+  EXPECT_EQ(source->info().notes.at("cpu_changes"), "100 1 offline\n300 1 online\n");
+  EXPECT_EQ(source->info().buffer_statistics.size(), 1u);
+}
+
 TEST_P(WriterOf, AFileThatCannotBeWrittenLeavesTheOldOne) {
   const auto [machine, version] = GetParam();
   RawRecording made = recording(machine);

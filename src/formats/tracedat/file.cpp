@@ -165,6 +165,13 @@ void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
   read(section);
 }
 
+void read_cpu_stat(std::string_view text, TraceDescription& description) {
+  if (text.starts_with(kCpuChanges))
+    description.kernel.notes[kCpuChangesNote] = text.substr(kCpuChanges.size());
+  else
+    description.cpu_stats.push_back(owned(text));
+}
+
 // An option of either version. `options` are what a version 6 file has at its end and version 7 in its sections.
 void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint64_t offset) {
   FileContents& contents = parser.contents;
@@ -177,7 +184,7 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
   switch (id) {
     case kDate: add_offset(contents, parse_offset(text()), 1000); break;  // microseconds
     case kOffset: add_offset(contents, parse_offset(text()), 1); break;
-    case kCpuStat: contents.description.cpu_stats.push_back(owned(text())); break;
+    case kCpuStat: read_cpu_stat(text(), contents.description); break;
     case kTraceClock:
       contents.description.kernel.clock_choices = owned(text());
       contents.description.kernel.clock = clock_in_brackets(contents.description.kernel.clock_choices);

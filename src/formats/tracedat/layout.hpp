@@ -37,6 +37,10 @@ enum OptionId : std::uint16_t {
   kBtfFile = 23,
 };
 
+// kmemtrace's own option kCpuStat: behind this the note of a .kmt that the format has no place for.
+constexpr std::string_view kCpuChanges = "cpu changes:\n";
+constexpr const char* kCpuChangesNote = "cpu_changes";
+
 constexpr std::uint16_t kSectionCompressed = 1;  // a section's flag
 constexpr std::uint64_t kSectionHeaderBytes = 16;
 
