@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "symbols/debug_files.hpp"
+#include "trace/made_code.hpp"
 
 namespace kmt {
 
@@ -93,24 +94,6 @@ std::string fetched_file(const std::string& build_id) {
   return said.substr(0, said.find('\n'));
 }
 
-// As programs that make code call it: tools/perf/Documentation/jit-interface.txt.
-bool is_map_of_made_code(std::string_view path) {
-  constexpr std::string_view kBegin = "/tmp/perf-";
-  constexpr std::string_view kEnd = ".map";
-  if (!path.starts_with(kBegin) || !path.ends_with(kEnd) || path.size() <= kBegin.size() + kEnd.size()) return false;
-  const std::string_view id = path.substr(kBegin.size(), path.size() - kBegin.size() - kEnd.size());
-  return id.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-std::string text_of(const FileDescriptor& file) {
-  constexpr std::size_t kMostBytes = 16 << 20;
-  std::string text;
-  char buffer[65536];
-  for (ssize_t bytes = 0; text.size() < kMostBytes && (bytes = ::read(file.get(), buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(bytes));
-  return text;
-}
-
 }  // namespace
 
 const UserName& UserSymbols::name(std::uint32_t frame) {
@@ -181,19 +164,17 @@ void UserSymbols::take_symbols(std::string_view lines, Image& image) {
 std::string UserSymbols::read_map(const std::string& path) {
   if (!options_.symfs.empty()) {
     const FileDescriptor file = open_below(options_.symfs, path);
-    return file ? text_of(file) : std::string();
+    return file ? read_made_code_map(file) : std::string();
   }
   if (!options_.made_code_here) return {};
-  // Anybody may put a file into /tmp: as for perf it has to be root's or the user's own.
-  const FileDescriptor file = only_regular(::open(path.c_str(), kFlags | O_NOFOLLOW));
-  struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || (status.st_uid != 0 && status.st_uid != ::geteuid())) return {};
-  return text_of(file);
+  // As for perf it has to be root's or the user's own.
+  const FileDescriptor file = open_made_code_map(path, {0, ::geteuid()});
+  return file ? read_made_code_map(file) : std::string();
 }
 
 void UserSymbols::open(const CodeObject& object, Image& image) {
   take_symbols(object.symbols, image);
-  if (is_map_of_made_code(object.path)) {
+  if (is_made_code_map(object.path)) {
     if (image.made.empty()) take_symbols(read_map(object.path), image);
     if (image.made.empty())
       findings_.add({Imperfection::no_user_symbols,
