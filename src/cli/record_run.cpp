@@ -103,6 +103,7 @@ void print_notes(const RecordOutcome& outcome) {
   if (!outcome.lost_mappings.empty())
     say("warning: not all is known of what programs mapped ({}): some of their functions may have no names\n",
         outcome.lost_mappings);
+  if (!outcome.late_mappings.empty()) say("note: {}\n", outcome.late_mappings);
   if (outcome.unanswered_build_ids > 0)
     say("warning: {} mappings are of files whose devices did not answer: they have no build-ids, and their functions "
         "no names but with --symfs\n",

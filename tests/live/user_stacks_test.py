@@ -45,12 +45,13 @@ MAKER = r'''
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-int main(void) {
+int main(int count, char **arguments) {
   static const unsigned char kPipe[] = {0xb8, 22, 0, 0, 0, 0x0f, 0x05, 0xc3};  // mov eax, 22; syscall; ret
   char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memcpy(code, kPipe, sizeof kPipe);
   char path[64];
   snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+  if (count > 1 && symlink(arguments[1], path)) return 1;
   FILE *map = fopen(path, "w");
   fprintf(map, "%lx 10 made_pipe\n", (unsigned long)code);
   fclose(map);
@@ -225,6 +226,19 @@ class UserStacks(LiveTest):
 
     def test_by_bpf(self):
         self.check('--backend', 'bpf')
+
+    @unittest.skipUnless(os.uname().machine == 'x86_64', 'the code that is made is of x86-64')
+    def test_made_code_is_named_by_its_users_own_file(self):
+        source, program = self.path('maker.c'), self.path('maker')
+        pathlib.Path(source).write_text(MAKER, encoding='ascii')
+        run('cc', '-O1', '-o', program, source)
+        for arguments, named in ((), True), ((self.path('elsewhere'),), False):
+            with self.subTest(arguments):
+                said = self.record('--stacks=user', '-F', '--', 'sh', '-c', '"$0" "$@" >&2', program, *arguments)
+                self.addCleanup(os.remove, re.search(r'/tmp/perf-\d+\.map', said)[0])
+                rows = json.loads(report(self.trace, '--by', 'user-symbol', '--json'))['groups']['slab']['rows']
+                self.assertEqual(named, any(row['keys']['user-symbol'] == 'made_pipe' for row in rows), rows)
+                os.remove(self.trace)
 
     def test_a_build_by_make(self):
         folder = self.path('project')

@@ -50,5 +50,17 @@ TEST(MappedCode, IsInheritedLostAndEnds) {
   EXPECT_EQ(code.changed_ns(8), 0u);
 }
 
+TEST(MappedCode, OfAChildIsItsOwnWhenItChanges) {
+  MappedCode code;
+  code.add(mapped(10, 7, 0x1000), "/bin/a");
+  code.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");
+  code.add(mapped(30, 8, 0x2000), "/bin/b");
+  code.add(mapped(31, 7, 0x3000), "/bin/c");
+  EXPECT_FALSE(code.has(mapped(0, 7, 0x2000), "/bin/b"));
+  EXPECT_FALSE(code.has(mapped(0, 8, 0x3000), "/bin/c"));
+  EXPECT_TRUE(code.has(mapped(0, 8, 0x1000), "/bin/a"));
+  EXPECT_EQ(code.processes().size(), 2u);
+}
+
 }  // namespace
 }  // namespace kmt

@@ -165,8 +165,9 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     for (FormatText& format : kernel.formats)
       if (format.text.starts_with("name: user_stack\n")) format.text = longer_user_stack(format.text);
     user_memory.emplace(cpus, kClock, ClockScale{});
-    changes.tell_of_cpus(
-        [&](unsigned cpu, bool online, std::uint64_t since_ns) { user_memory->cpu_changed(cpu, online, since_ns); });
+    changes.tell_of_cpus([&](const std::vector<CpuChange>& cpus_now, std::uint64_t since_ticks) {
+      user_memory->cpus_changed(cpus_now, since_ticks);
+    });
   }
   RecordingSink* const sink = open(kernel, cpus);
   RecordReaders readers(programs, calls ? &*calls : nullptr, cpus, std::move(stacks), *sink);
@@ -286,6 +287,8 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
     outcome.no_mappings_reason = user_memory->reason();
     outcome.lost_mappings = user_memory->lost_text();
     if (!outcome.lost_mappings.empty()) kernel.late_notes["lost_mappings"] = outcome.lost_mappings;
+    outcome.late_mappings = user_memory->late_text();
+    if (!outcome.late_mappings.empty()) kernel.late_notes["late_mappings"] = outcome.late_mappings;
     outcome.unanswered_build_ids = user_memory->unanswered();
     if (outcome.unanswered_build_ids > 0)
       kernel.late_notes["unanswered_build_ids"] = unanswered_text(outcome.unanswered_build_ids);

@@ -26,6 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLookEvery = 250ms;
+constexpr auto kQuiet = 1s;  // before symbols are read that nobody needs yet
 constexpr int kReceiveBytes = 4 << 20;
 // A trace must not grow for ever where modules come and go.
 constexpr std::size_t kMostBytes = 16 << 20;
@@ -65,7 +66,7 @@ std::set<unsigned> cpus_in(std::string_view list) {
   return cpus;
 }
 
-std::string online_cpus() { return try_read_file("/sys/devices/system/cpu/online").value_or(""); }
+std::set<unsigned> online_cpus() { return cpus_in(try_read_file("/sys/devices/system/cpu/online").value_or("")); }
 
 std::uint64_t section(const std::string& module, const char* name) {
   const std::string text =
@@ -122,7 +123,9 @@ KernelChanges::KernelChanges(std::function<std::uint64_t()> now, std::string_vie
     : now_(std::move(now)),
       uevents_(open_uevents()),
       next_look_(std::chrono::steady_clock::now() + kLookEvery),
-      looked_at_(now_()),
+      may_read_ahead_(std::chrono::steady_clock::now() + kQuiet),
+      cpus_looked_at_(now_()),
+      modules_looked_at_(cpus_looked_at_),
       modules_(loaded_modules()),
       modules_at_(in_front_of_modules(kallsyms)),
       online_(online_cpus()),
@@ -164,14 +167,17 @@ void KernelChanges::wait(std::chrono::nanoseconds time) {
 // "add@/module/brd", "offline@/devices/system/cpu/cpu1", then "KEY=VALUE". Whether modules have changed.
 bool KernelChanges::read_uevents() {
   bool modules = false;
+  const std::uint64_t looking = now_();
+  std::vector<CpuChange> cpus;
   std::array<char, 8192> message;
   for (;;) {
     const ssize_t size = ::recv(uevents_.get(), message.data(), message.size(), MSG_DONTWAIT);
     if (size < 0 && errno == ENOBUFS) {  // some were lost: whatever they were
-      compare_cpus();
-      return true;
+      compare_cpus(cpus);
+      modules = true;
+      break;
     }
-    if (size <= 0) return modules;
+    if (size <= 0) break;
     const std::string_view text(message.data(), static_cast<std::size_t>(size));
     const std::string_view what = text.substr(0, text.find('\0'));
     if (what.find("@/module/") != std::string_view::npos) modules = true;
@@ -182,60 +188,74 @@ bool KernelChanges::read_uevents() {
     unsigned cpu = 0;
     const std::string_view number = what.substr(at + kCpu.size());
     if (std::from_chars(number.data(), number.data() + number.size(), cpu).ec != std::errc{}) continue;
-    if (action == "online" || action == "offline") note_cpu(cpu, action == "online");
+    if (action == "online" || action == "offline") add_cpu(cpu, action == "online", cpus);
   }
+  note_cpus(cpus, looking);
+  return modules;
 }
 
 void KernelChanges::look() {
   next_look_ = std::chrono::steady_clock::now() + kLookEvery;
-  if (uevents_) read_uevents();
+  if (uevents_) {
+    read_uevents();
+  } else {
+    const std::uint64_t looking = now_();
+    std::vector<CpuChange> changes;
+    compare_cpus(changes);
+    note_cpus(changes, looking);
+  }
   compare_modules();
-  if (!uevents_) compare_cpus();
 }
 
-void KernelChanges::note_cpu(unsigned cpu, bool online) {
-  const std::uint64_t noticed = now_();
-  if (cpu_changed_) cpu_changed_(cpu, online, looked_at_);
-  if (cpu_changes_.size() < kMostBytes)
-    cpu_changes_ += fmt::format("{} {} {}\n", noticed, cpu, online ? "online" : "offline");
-  std::set<unsigned> cpus = cpus_in(online_);
+void KernelChanges::add_cpu(unsigned cpu, bool online, std::vector<CpuChange>& changes) {
+  changes.push_back({cpu, online});
   if (online)
-    cpus.insert(cpu);
+    online_.insert(cpu);
   else
-    cpus.erase(cpu);
-  online_.clear();
-  for (const unsigned one : cpus) online_ += fmt::format("{}{}", online_.empty() ? "" : ",", one);
+    online_.erase(cpu);
 }
 
-void KernelChanges::compare_cpus() {
-  const std::set<unsigned> before = cpus_in(online_);
-  const std::set<unsigned> now = cpus_in(online_cpus());
+void KernelChanges::compare_cpus(std::vector<CpuChange>& changes) {
+  const std::set<unsigned> before = online_;
+  const std::set<unsigned> now = online_cpus();
   for (const unsigned cpu : before)
-    if (!now.contains(cpu)) note_cpu(cpu, false);
+    if (!now.contains(cpu)) add_cpu(cpu, false, changes);
   for (const unsigned cpu : now)
-    if (!before.contains(cpu)) note_cpu(cpu, true);
+    if (!before.contains(cpu)) add_cpu(cpu, true, changes);
+}
+
+// What is noticed now came after the look before this one, which began at `looked_at`.
+void KernelChanges::note_cpus(const std::vector<CpuChange>& changes, std::uint64_t looked_at) {
+  const std::uint64_t since = std::exchange(cpus_looked_at_, looked_at);
+  if (changes.empty()) return;
+  const std::uint64_t noticed = now_();
+  if (cpus_changed_) cpus_changed_(changes, since);
+  for (const auto& [cpu, online] : changes)
+    if (cpu_changes_.size() < kMostBytes)
+      cpu_changes_ += fmt::format("{} {} {}\n", noticed, cpu, online ? "online" : "offline");
 }
 
 void KernelChanges::compare_modules() {
+  const std::uint64_t looking = now_();
   Modules now = loaded_modules();
   if (now != modules_ && changes_.size() < kMostChanges) {
     for (const auto& [name, module] : modules_)
       if (const auto still = now.find(name); still == now.end() || still->second != module) {
         // Its symbols, if they were read just now, may be those of another one.
         std::erase_if(wanted_, [&gone = name, this](std::size_t change) { return changes_[change].name == gone; });
-        changes_.push_back({false, now_(), looked_at_, name});
+        changes_.push_back({false, now_(), modules_looked_at_, name});
       }
     for (const auto& [name, module] : now)
       if (const auto before = modules_.find(name); before == modules_.end() || before->second != module)
         note_load(name, module);
   }
   modules_ = std::move(now);
-  looked_at_ = now_();
+  modules_looked_at_ = looking;
 }
 
 void KernelChanges::note_load(const std::string& name, const Module& module) {
   if (module.begin == 0) return;  // we may not see addresses
-  ModuleChange change{true, now_(), looked_at_, name};
+  ModuleChange change{true, now_(), modules_looked_at_, name};
   change.build_id = build_id_of(name);
   change.build = fmt::format("{} {} {}", name, change.build_id, module.bytes);
   change.module = module;
@@ -246,7 +266,10 @@ void KernelChanges::note_load(const std::string& name, const Module& module) {
   changes_.push_back(std::move(change));
 }
 
-bool KernelChanges::has_to_read() const { return !wanted_.empty() || !reading_ || reading_->at < modules_at_; }
+bool KernelChanges::has_to_read() const {
+  if (!wanted_.empty()) return true;
+  return (!reading_ || reading_->at < modules_at_) && std::chrono::steady_clock::now() >= may_read_ahead_;
+}
 
 void KernelChanges::read_symbols() {
   if (!reading_) reading_ = Reading{FileDescriptor(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC))};
@@ -261,6 +284,7 @@ void KernelChanges::read_symbols() {
   std::string lines;
   for (std::string_view piece = read(bytes.size()); !piece.empty(); piece = read(bytes.size())) lines += piece;
   reading_.reset();
+  may_read_ahead_ = std::chrono::steady_clock::now() + kQuiet;
   keep_symbols(lines);
 }
 

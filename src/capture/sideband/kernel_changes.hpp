@@ -4,7 +4,7 @@
 //
 // The kernel tells of changes by its uevents (netlink), at once; where they cannot be had, what is there is compared
 // four times a second. /proc/kallsyms takes long to read, most of it for symbols that do not change: it is read up to
-// those of modules, and the rest when a module was loaded, which may be gone soon.
+// those of modules after a quiet second, and the rest when a module was loaded, which may be gone soon.
 #pragma once
 
 #include <chrono>
@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,16 +22,21 @@
 
 namespace kmt {
 
+struct CpuChange {
+  unsigned cpu = 0;
+  bool online = false;
+};
+
 class KernelChanges {
  public:
-  // `since_ticks`: when it was not so yet.
-  using CpuChanged = std::function<void(unsigned cpu, bool online, std::uint64_t since_ticks)>;
+  // In their order. `since_ticks`: when none of it was so yet.
+  using CpusChanged = std::function<void(const std::vector<CpuChange>& changes, std::uint64_t since_ticks)>;
 
   // `now` reads the trace's clock, in ticks; `kallsyms` is /proc/kallsyms as it is now.
   KernelChanges(std::function<std::uint64_t()> now, std::string_view kallsyms);
 
   // Who is told of CPUs, when it is noticed, from now on.
-  void tell_of_cpus(CpuChanged changed) { cpu_changed_ = std::move(changed); }
+  void tell_of_cpus(CpusChanged changed) { cpus_changed_ = std::move(changed); }
 
   // Sleeps that long, but looks at what changes meanwhile.
   void wait(std::chrono::nanoseconds time);
@@ -71,25 +77,28 @@ class KernelChanges {
   static Modules loaded_modules();
   bool read_uevents();
   void compare_modules();
-  void compare_cpus();
-  void note_cpu(unsigned cpu, bool online);
+  void compare_cpus(std::vector<CpuChange>& changes);
+  void add_cpu(unsigned cpu, bool online, std::vector<CpuChange>& changes);
+  void note_cpus(const std::vector<CpuChange>& changes, std::uint64_t looked_at);
   void note_load(const std::string& name, const Module& module);
   bool has_to_read() const;
   void read_symbols();
   void keep_symbols(std::string_view kallsyms);
 
   std::function<std::uint64_t()> now_;
-  CpuChanged cpu_changed_;
+  CpusChanged cpus_changed_;
   FileDescriptor uevents_;
   std::chrono::steady_clock::time_point next_look_;
-  std::uint64_t looked_at_ = 0;  // ticks
+  std::chrono::steady_clock::time_point may_read_ahead_;
+  std::uint64_t cpus_looked_at_ = 0;     // ticks, before the last look
+  std::uint64_t modules_looked_at_ = 0;  // likewise
   Modules modules_;
   std::map<std::string, Build> builds_;  // by ModuleChange::build
   std::vector<ModuleChange> changes_;
   std::vector<std::size_t> wanted_;  // of changes_: whose builds have no symbols yet
   std::optional<Reading> reading_;
   std::uint64_t modules_at_ = 0;  // a line of /proc/kallsyms at or in front of the first module's; 0: not known
-  std::string online_;
+  std::set<unsigned> online_;
   std::string cpu_changes_;
   std::int64_t suspended_at_begin_ns_ = 0;
 };

@@ -11,6 +11,14 @@ MappedCode::Mapping MappedCode::told(const SpaceChange& mapping, std::string_vie
   return {mapping.size, mapping.file_offset, std::hash<std::string_view>{}(path)};
 }
 
+MappedCode::Mappings& MappedCode::Space::own() {
+  if (!mappings)
+    mappings = std::make_shared<Mappings>();
+  else if (mappings.use_count() > 1)
+    mappings = std::make_shared<Mappings>(*mappings);
+  return *mappings;
+}
+
 void MappedCode::add(const SpaceChange& change, std::string_view path) {
   switch (change.kind) {
     case SpaceChange::Kind::forked: {
@@ -21,7 +29,7 @@ void MappedCode::add(const SpaceChange& change, std::string_view path) {
     }
     case SpaceChange::Kind::executed: spaces_[change.process] = {}; break;
     case SpaceChange::Kind::mapped: {
-      auto& mappings = spaces_[change.process].mappings;
+      Mappings& mappings = spaces_[change.process].own();
       // What lay there is gone.
       auto at = mappings.upper_bound(change.start);
       if (at != mappings.begin() && change.start - std::prev(at)->first < std::prev(at)->second.size) --at;
@@ -41,14 +49,22 @@ void MappedCode::ended(std::int32_t process, std::uint64_t time_ns) {
 
 bool MappedCode::has(const SpaceChange& mapping, std::string_view path) const {
   const auto space = spaces_.find(mapping.process);
-  if (space == spaces_.end()) return false;
-  const auto known = space->second.mappings.find(mapping.start);
-  return known != space->second.mappings.end() && known->second == told(mapping, path);
+  if (space == spaces_.end() || !space->second.mappings) return false;
+  const Mappings& mappings = *space->second.mappings;
+  const auto known = mappings.find(mapping.start);
+  return known != mappings.end() && known->second == told(mapping, path);
 }
 
 std::uint64_t MappedCode::changed_ns(std::int32_t process) const {
   const auto space = spaces_.find(process);
   return space == spaces_.end() ? 0 : space->second.changed_ns;
+}
+
+std::vector<std::pair<std::int32_t, std::uint64_t>> MappedCode::processes() const {
+  std::vector<std::pair<std::int32_t, std::uint64_t>> with_code;
+  for (const auto& [process, space] : spaces_)
+    if (space.mappings && !space.mappings->empty()) with_code.emplace_back(process, space.changed_ns);
+  return with_code;
 }
 
 }  // namespace kmt

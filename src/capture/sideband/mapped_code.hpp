@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "trace/user_memory.hpp"
 
@@ -22,6 +25,8 @@ class MappedCode {
   // Whether the mapping was told of, whenever.
   bool has(const SpaceChange& mapping, std::string_view path) const;
   std::uint64_t changed_ns(std::int32_t process) const;  // when something was told of it last; 0: never
+  // Processes that have any, and when something was told of each last.
+  std::vector<std::pair<std::int32_t, std::uint64_t>> processes() const;
 
  private:
   struct Mapping {
@@ -30,9 +35,12 @@ class MappedCode {
     std::size_t path_hash;
     bool operator==(const Mapping&) const = default;
   };
+  using Mappings = std::map<std::uint64_t, Mapping>;  // by start
   struct Space {
     std::uint64_t changed_ns = 0;
-    std::map<std::uint64_t, Mapping> mappings;  // by start
+    std::shared_ptr<Mappings> mappings;  // of several processes until one of them changes; null: none
+
+    Mappings& own();
   };
 
   static Mapping told(const SpaceChange& mapping, std::string_view path);

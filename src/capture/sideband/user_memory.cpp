@@ -2,13 +2,8 @@
 #include "capture/sideband/user_memory.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <ctime>
-#include <set>
-#include <span>
 
 #include <elf.h>
 #include <fcntl.h>
@@ -17,7 +12,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/build_id.hpp"
@@ -25,69 +19,14 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "capture/sideband/ended_processes.hpp"
+#include "capture/sideband/untold_code.hpp"
+#include "trace/made_code.hpp"
 
 namespace kmt {
 
 namespace {
 
-constexpr std::size_t kRingBytes = 512 << 10;       // a CPU's, a power of two
 constexpr std::uint64_t kMostNoteBytes = 64 << 10;  // of a file, in which the build-id is looked for
-constexpr std::uint64_t kMostMapBytes = 16 << 20;   // of a perf-PID.map
-constexpr std::string_view kVdso = "[vdso]";
-
-// Takes a number of the base off the text.
-template <typename Number>
-bool take_number(std::string_view& text, Number& number, int base, char behind) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (code != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (!text.starts_with(behind)) return false;
-  text.remove_prefix(1);
-  return true;
-}
-
-// As proc(5) writes a line break in a path.
-std::string unescaped(std::string_view path) {
-  std::string text;
-  for (std::size_t at = 0; at < path.size(); ++at) {
-    if (path.substr(at).starts_with("\\012")) {
-      text += '\n';
-      at += 3;
-    } else {
-      text += path[at];
-    }
-  }
-  return text;
-}
-
-std::optional<MapsLine> parse_line(std::string_view line) {
-  MapsLine parsed;
-  if (!take_number(line, parsed.start, 16, '-') || !take_number(line, parsed.end, 16, ' ')) return std::nullopt;
-  if (line.size() < 5 || line[2] != 'x' || parsed.end <= parsed.start) return std::nullopt;
-  line.remove_prefix(5);
-  std::uint64_t major = 0;
-  std::uint64_t minor = 0;
-  if (!take_number(line, parsed.file_offset, 16, ' ') || !take_number(line, major, 16, ':') ||
-      !take_number(line, minor, 16, ' '))
-    return std::nullopt;
-  parsed.device = major << 32 | minor;
-  const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), parsed.inode);
-  if (code != std::errc{}) return std::nullopt;
-  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-  std::string_view path = trim(line);
-  if (constexpr std::string_view kGone = " (deleted)"; path.ends_with(kGone)) path.remove_suffix(kGone.size());
-  parsed.path = unescaped(path);
-  return parsed;
-}
-
-// Code that programs make has no file (tools/perf/util/map.h, is_anon_memory()).
-bool is_made(std::string_view path) {
-  return path.empty() || path.starts_with("//anon") || path.starts_with("/dev/zero") ||
-         path.starts_with("/anon_hugepage") || path.starts_with("[anon") || path.starts_with("[heap]") ||
-         path.starts_with("[stack");
-}
-
-std::string map_path(std::int32_t process) { return fmt::format("/tmp/perf-{}.map", process); }
 
 // Whatever a program may have put there: no waiting for a pipe.
 FileDescriptor open_regular(const std::string& path) {
@@ -146,45 +85,7 @@ Bytes vdso_image() {
   return {};
 }
 
-std::vector<std::int32_t> processes_now() {
-  std::vector<std::int32_t> processes;
-  for (const std::string& name : names_in("/proc")) {
-    std::int32_t process = 0;
-    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), process);
-    if (code == std::errc{} && end == name.data() + name.size()) processes.push_back(process);
-  }
-  return processes;
-}
-
-int clock_id(const std::string& clock) {
-  if (clock == "mono") return CLOCK_MONOTONIC;
-  if (clock == "mono_raw" || clock == "x86-tsc") return CLOCK_MONOTONIC_RAW;
-  if (clock == "boot") return CLOCK_BOOTTIME;
-  if (clock == "tai") return CLOCK_TAI;
-  return -1;  // the scheduler's, which is that of `local`, `global` and `perf`
-}
-
 }  // namespace
-
-std::vector<MapsLine> code_in_maps(std::string_view text) {
-  std::vector<MapsLine> lines;
-  for (const std::string_view line : split(text, '\n'))
-    if (auto parsed = parse_line(line)) lines.push_back(std::move(*parsed));
-  return lines;
-}
-
-ProcessMaps maps_of(std::int32_t process) {
-  const std::string folder = fmt::format("/proc/{}", process);
-  ProcessMaps maps{try_read_file(folder + "/maps").value_or(""), process};
-  if (!maps.text.empty()) return maps;
-  for (const std::string& name : names_in(folder + "/task")) {
-    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), maps.task);
-    if (code != std::errc{} || maps.task == process) continue;
-    maps.text = try_read_file(fmt::format("{}/task/{}/maps", folder, name)).value_or("");
-    if (!maps.text.empty()) break;
-  }
-  return maps;
-}
 
 std::string build_id_of_file(const std::string& path) {
   const FileDescriptor file = open_regular(path);
@@ -229,54 +130,9 @@ std::string vdso_symbols() {
   return lines;
 }
 
-struct UserMemoryWatch::Ring {
-  Ring(FileDescriptor event_fd, std::size_t page) : event(std::move(event_fd)), page_bytes(page) {
-    mapped = ::mmap(nullptr, page_bytes + kRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, event.get(), 0);
-  }
-  ~Ring() {
-    if (mapped != MAP_FAILED) ::munmap(mapped, page_bytes + kRingBytes);
-  }
-  Ring(const Ring&) = delete;
-  Ring& operator=(const Ring&) = delete;
-
-  // give(record, type, misc), in the order in which they were written.
-  template <typename Give>
-  void read(Give&& give) {
-    auto* const control = static_cast<perf_event_mmap_page*>(mapped);
-    const std::uint8_t* const data = static_cast<const std::uint8_t*>(mapped) + page_bytes;
-    const std::uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
-    std::uint64_t tail = control->data_tail;
-    while (head - tail >= sizeof(perf_event_header)) {
-      const auto copy = [&](void* to, std::uint64_t bytes) {
-        for (std::uint64_t done = 0; done < bytes;) {
-          const std::uint64_t at = (tail + done) % kRingBytes;
-          const std::uint64_t part = std::min(bytes - done, kRingBytes - at);
-          std::memcpy(static_cast<std::uint8_t*>(to) + done, data + at, part);
-          done += part;
-        }
-      };
-      perf_event_header header;
-      copy(&header, sizeof header);
-      if (header.size < sizeof header || header.size > head - tail) break;
-      record.resize(header.size);
-      copy(record.data(), header.size);
-      tail += header.size;
-      give(Bytes(record).subspan(sizeof header), header.type, header.misc);
-    }
-    std::atomic_ref(control->data_tail).store(tail, std::memory_order_release);
-  }
-
-  FileDescriptor event;
-  std::size_t page_bytes;
-  void* mapped = MAP_FAILED;
-  std::vector<std::uint8_t> record;
-};
-
 UserMemoryWatch::UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale)
     : clock_(clock), scale_(scale), build_id_reader_(build_id_of_file) {
-  for (const unsigned cpu : cpus) {
-    if (reason_.empty()) open_ring(cpu);
-  }
+  for (const unsigned cpu : cpus) open_ring(cpu);
   scan_proc();
 }
 
@@ -284,59 +140,33 @@ UserMemoryWatch::~UserMemoryWatch() = default;
 
 std::uint64_t UserMemoryWatch::ring_bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& [cpu, ring] : rings_) bytes += ring->page_bytes + kRingBytes;
+  for (const auto& [cpu, ring] : rings_) bytes += ring->bytes();
   return bytes;
 }
 
-// None where the CPU is off line.
-void UserMemoryWatch::open_ring(unsigned cpu) {
-  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  perf_event_attr attributes{};
-  attributes.type = PERF_TYPE_SOFTWARE;
-  attributes.size = sizeof attributes;
-  attributes.config = PERF_COUNT_SW_DUMMY;
-  attributes.sample_type = PERF_SAMPLE_TIME;
-  attributes.sample_id_all = 1;
-  attributes.mmap = 1;
-  attributes.mmap2 = 1;
-  attributes.comm = 1;
-  attributes.comm_exec = 1;
-  attributes.task = 1;
-  attributes.build_id = 1;  // since Linux 5.12
-  if (const int id = clock_id(clock_); id >= 0) {
-    attributes.use_clockid = 1;
-    attributes.clockid = id;
-  }
-  const auto open = [&] {
-    return FileDescriptor(static_cast<int>(
-        ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
-  };
-  FileDescriptor event = open();
-  if (!event && errno == EINVAL) {
-    attributes.build_id = 0;
-    event = open();
-  }
-  if (!event && errno == ENODEV) return;
-  const std::string why = event ? "" : std::strerror(errno);
-  std::unique_ptr<Ring> ring;
-  if (event) ring = std::make_unique<Ring>(std::move(event), page_bytes);
-  if (ring && ring->mapped != MAP_FAILED) {
-    rings_[cpu] = std::move(ring);
-    return;
-  }
-  reason_ = ring ? fmt::format("no memory for its buffers: {}", std::strerror(errno)) : why;
-  rings_.clear();
+std::string UserMemoryWatch::reason() const {
+  return rings_.empty() && !failed_.empty() ? failed_.begin()->second : std::string();
 }
 
-void UserMemoryWatch::cpu_changed(unsigned cpu, bool online, std::uint64_t since_ticks) {
-  if (!reason_.empty()) return;
+void UserMemoryWatch::open_ring(unsigned cpu) {
+  std::string why_not;
+  if (auto ring = MappingEvents::open(cpu, clock_, why_not))
+    rings_[cpu] = std::move(ring);
+  else if (!why_not.empty())
+    failed_[cpu] = why_not;
+}
+
+void UserMemoryWatch::cpus_changed(const std::vector<CpuChange>& changes, std::uint64_t since_ticks) {
+  if (!reason().empty()) return;
   poll();
-  rings_.erase(cpu);
-  if (!online) return;
-  open_ring(cpu);
-  if (!rings_.contains(cpu)) return;  // it has gone again
-  ++gaps_;
-  scan_proc_again(scale_.to_ns(since_ticks));
+  const std::uint64_t gaps_before = gaps_;
+  for (const auto& [cpu, online] : changes) {
+    rings_.erase(cpu);
+    if (!online) continue;
+    open_ring(cpu);
+    if (rings_.contains(cpu)) ++gaps_;  // else it has gone again
+  }
+  if (gaps_ > gaps_before) scan_proc_again(scale_.to_ns(since_ticks));
 }
 
 void UserMemoryWatch::poll() {
@@ -365,9 +195,34 @@ void UserMemoryWatch::poll() {
 void UserMemoryWatch::learn(std::size_t from) {
   const auto begin = memory_.changes.begin() + static_cast<std::ptrdiff_t>(from);
   std::ranges::stable_sort(begin, memory_.changes.end(), {}, &SpaceChange::time_ns);
-  for (auto change = begin; change != memory_.changes.end(); ++change)
-    mapped_.add(*change, change->kind == SpaceChange::Kind::mapped ? memory_.objects[change->object].path : "");
-  for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) mapped_.ended(process, time_ns);
+  for (auto change = begin; change != memory_.changes.end(); ++change) {
+    mapped_.add(*change,
+                change->kind == SpaceChange::Kind::mapped ? told_path(memory_.objects[change->object].path) : "");
+    note_user(*change);
+  }
+  for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) {
+    mapped_.ended(process, time_ns);
+    users_.erase(process);
+  }
+}
+
+std::optional<uid_t> UserMemoryWatch::user_of(std::int32_t process) {
+  struct stat status {};
+  if (::stat(fmt::format("/proc/{}", process).c_str(), &status) == 0) return users_[process] = status.st_uid;
+  const auto known = users_.find(process);
+  return known == users_.end() ? std::nullopt : std::optional(known->second);
+}
+
+// Who has ended was its parent's, as far as is known.
+void UserMemoryWatch::note_user(const SpaceChange& change) {
+  if (change.kind == SpaceChange::Kind::forked) {
+    if (user_of(change.process)) return;
+    if (const auto user = user_of(change.parent)) users_[change.process] = *user;
+  } else if (change.kind == SpaceChange::Kind::mapped) {
+    const std::string& path = memory_.objects[change.object].path;
+    if (!is_made_code_map(path)) return;
+    if (const auto user = user_of(change.process)) makers_[path] = *user;
+  }
 }
 
 // The time stands at the end of each, as asked for.
@@ -443,7 +298,7 @@ void UserMemoryWatch::take_mapping(Bytes record, std::uint16_t misc) {
 SpaceChange UserMemoryWatch::mapping(std::int32_t process, std::uint64_t time_ns, const MapsLine& line,
                                      std::string build_id) {
   const bool made = is_made(line.path);
-  std::string path = made ? map_path(process) : line.path;
+  std::string path = made ? made_code_map_path(process) : line.path;
   if (made) build_id.clear();
   const auto [object, is_new] =
       objects_.try_emplace({path, build_id}, static_cast<std::uint32_t>(memory_.objects.size()));
@@ -451,15 +306,9 @@ SpaceChange UserMemoryWatch::mapping(std::int32_t process, std::uint64_t time_ns
     const std::string symbols = path == kVdso ? vdso_symbols() : "";
     memory_.objects.push_back({std::move(path), std::move(build_id), symbols});
   }
-  return {.time_ns = time_ns,
-          .process = process,
-          .kind = SpaceChange::Kind::mapped,
-          .object = object->second,
-          .start = line.start,
-          .size = line.end - line.start,
-          .file_offset = made                 ? line.start
-                         : line.path == kVdso ? 0
-                                              : line.file_offset};
+  SpaceChange change = place_of(process, time_ns, line);
+  change.object = object->second;
+  return change;
 }
 
 // A file is read as the task that mapped it sees it, while that lives.
@@ -479,44 +328,46 @@ void UserMemoryWatch::scan_proc() {
     if (scanned_.contains(process)) continue;
     const ProcessMaps maps = maps_of(process);
     const std::vector<MapsLine> lines = code_in_maps(maps.text);
-    if (!lines.empty()) scanned_.insert(process);
+    if (!lines.empty() && scanned_.insert(process).second) user_of(process);
     for (const MapsLine& line : lines)
       memory_.changes.push_back(mapping(process, 0, line, known_build_id(maps.task, line)));
   }
   learn(known);
 }
 
-// What nobody told of, as of then. A process of whose files none was told runs another program.
-void UserMemoryWatch::scan_proc_again(std::uint64_t since_ns) {
+// What nobody told of, as of then. Nothing: it is not known since when.
+void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
+  const LookAtProcesses look = look_at_processes(mapped_, {processes_now, maps_of, [this] { poll(); }});
   const std::size_t known = memory_.changes.size();
-  for (const std::int32_t process : processes_now()) {
-    const ProcessMaps maps = maps_of(process);
-    const std::uint64_t time_ns = std::max(since_ns, mapped_.changed_ns(process));
-    std::vector<SpaceChange> untold;
-    bool is_another = true;
-    for (const MapsLine& line : code_in_maps(maps.text)) {
-      SpaceChange change = mapping(process, time_ns, line, known_build_id(maps.task, line));
-      const std::string& path = memory_.objects[change.object].path;
-      if (!mapped_.has(change, path))
-        untold.push_back(change);
-      else if (path.starts_with('/'))
-        is_another = false;
-    }
-    if (untold.empty()) continue;
-    if (is_another)
-      memory_.changes.push_back({.time_ns = time_ns, .process = process, .kind = SpaceChange::Kind::executed});
-    memory_.changes.insert(memory_.changes.end(), untold.begin(), untold.end());
+  const auto when = [&](std::int32_t process) { return std::max(since_ns.value_or(0), mapped_.changed_ns(process)); };
+  const auto forget = [&](std::int32_t process) {
+    memory_.changes.push_back({.time_ns = when(process), .process = process, .kind = SpaceChange::Kind::executed});
+  };
+  // Whatever they ran since then: better no name than that of another program.
+  if (since_ns) std::ranges::for_each(look.gone, forget);
+  for (const ProcessCode& code : look.code) {
+    const UntoldCode untold = untold_code(mapped_, code);
+    if (untold.lines.empty()) continue;
+    if (untold.is_another) forget(code.process);
+    for (const MapsLine& line : untold.lines)
+      memory_.changes.push_back(mapping(code.process, when(code.process), line, known_build_id(code.task, line)));
   }
   learn(known);
 }
 
 std::string UserMemoryWatch::lost_text() const {
   std::string text = lost_ == 0 ? "" : fmt::format("{} records", lost_);
-  if (gaps_ > 0)
-    text +=
-        fmt::format("{}a CPU came on line, {} times: programs that began there at once and ended soon are not known",
-                    text.empty() ? "" : "; ", gaps_);
+  if (rings_.empty()) return text;
+  for (const auto& [cpu, why] : failed_) text += fmt::format("{}all of CPU {}: {}", text.empty() ? "" : "; ", cpu, why);
   return text;
+}
+
+std::string UserMemoryWatch::late_text() const {
+  return gaps_ == 0 ? ""
+                    : fmt::format(
+                          "a CPU came on line, {} times: programs that ran there at once and ended soon are "
+                          "not known",
+                          gaps_);
 }
 
 UserMemory UserMemoryWatch::news() {
@@ -564,17 +415,21 @@ void UserMemoryWatch::forget_ended() {
     if (is_new) memory_.objects.push_back(object);
     change.object = place->second;
   }
+  std::erase_if(makers_, [this](const auto& maker) { return !objects_.contains({maker.first, ""}); });
 }
 
 UserMemory UserMemoryWatch::memory() {
   poll();
-  if (rings_.empty()) scan_proc();
+  if (rings_.empty())
+    scan_proc();
+  else if (!failed_.empty())
+    scan_proc_again({});
+  // Who asks may read any file: only what the user of the program wrote is taken.
   for (CodeObject& object : memory_.objects) {
-    if (!object.path.starts_with("/tmp/perf-")) continue;
-    const FileDescriptor file = open_regular(object.path);
-    if (!file) continue;
-    const std::vector<std::uint8_t> text = read_at(file, 0, kMostMapBytes);
-    object.symbols.assign(text.begin(), text.end());
+    const auto maker = makers_.find(object.path);
+    if (maker == makers_.end()) continue;
+    if (const FileDescriptor file = open_made_code_map(object.path, {maker->second}))
+      object.symbols = read_made_code_map(file);
   }
   UserMemory memory = memory_;
   sort_by_time(memory);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which code lies where in the memory of the running processes: from /proc/PID/maps when a recording begins, then from
-// what the kernel tells perf of each mapping, fork and exec (PERF_RECORD_MMAP2, FORK and COMM of an event that counts
-// nothing, on every CPU; include/uapi/linux/perf_event.h, Linux 6.18).
+// what the kernel tells (mapping_events.hpp).
 #pragma once
 
 #include <cstdint>
@@ -19,31 +18,14 @@
 
 #include "base/byte_reader.hpp"
 #include "capture/sideband/build_id_reader.hpp"
+#include "capture/sideband/kernel_changes.hpp"
 #include "capture/sideband/mapped_code.hpp"
+#include "capture/sideband/mapping_events.hpp"
+#include "capture/sideband/process_maps.hpp"
 #include "trace/clock_scale.hpp"
 #include "trace/user_memory.hpp"
 
 namespace kmt {
-
-// A line of /proc/PID/maps (proc(5)) with the right to execute.
-struct MapsLine {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  std::uint64_t file_offset = 0;
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::string path;  // empty: of no file
-};
-// Those lines of the text; what is no such line is passed over.
-std::vector<MapsLine> code_in_maps(std::string_view text);
-
-// The text of /proc/PID/maps. Where the first thread has ended that is empty while others run: it is another one's
-// then.
-struct ProcessMaps {
-  std::string text;
-  std::int32_t task = 0;
-};
-ProcessMaps maps_of(std::int32_t process);
 
 // The build-id of an ELF file, in hex; empty where it has none or is no such file.
 std::string build_id_of_file(const std::string& path);
@@ -68,8 +50,8 @@ class UserMemoryWatch {
   void poll();
   // To be called at once: the kernel ends the events of a CPU that goes off line. Of one that has come on line, after
   // `since_ticks` of the trace's clock, there are none before this; what began there meanwhile and still runs is read
-  // from /proc.
-  void cpu_changed(unsigned cpu, bool online, std::uint64_t since_ticks);
+  // from /proc, and what ran there and has ended has no code that is known from then on.
+  void cpus_changed(const std::vector<CpuChange>& changes, std::uint64_t since_ticks);
   // What it has not given yet: who asks keeps the changes. Programs, processes and build-ids stay known here.
   UserMemory news();
   // The same to who takes it; where nobody does, the news are kept, but for those of half a million that are of
@@ -79,20 +61,21 @@ class UserMemoryWatch {
   UserMemory memory();
 
   std::uint64_t ring_bytes() const;  // kernel memory of its buffers
-  const std::string& reason() const { return reason_; }
+  std::string reason() const;
   std::string lost_text() const;                              // the note `lost_mappings`; empty: nothing is missing
+  std::string late_text() const;                              // the note `late_mappings`; empty: all were told at once
   std::uint64_t unanswered() const { return unanswered_; }    // mappings whose file did not answer with its build-id
   pid_t thread() const { return build_id_reader_.thread(); }  // that reads files
 
  private:
-  struct Ring;
-
   void open_ring(unsigned cpu);
   void scan_proc();
-  void scan_proc_again(std::uint64_t since_ns);
+  void scan_proc_again(std::optional<std::uint64_t> since_ns);
   void learn(std::size_t from);
   void take_record(Bytes record, std::uint32_t type, std::uint16_t misc);
   void take_mapping(Bytes record, std::uint16_t misc);
+  std::optional<uid_t> user_of(std::int32_t process);
+  void note_user(const SpaceChange& change);
   void forget_ended();
   SpaceChange mapping(std::int32_t process, std::uint64_t time_ns, const MapsLine& line, std::string build_id);
   std::uint64_t trace_time(std::uint64_t perf_ns) const { return perf_ns + offset_ns_; }
@@ -100,11 +83,11 @@ class UserMemoryWatch {
 
   std::string clock_;
   ClockScale scale_;
-  std::uint64_t offset_ns_ = 0;                      // from the events' clock to the trace's; wraps around
-  std::map<unsigned, std::unique_ptr<Ring>> rings_;  // by CPU
-  std::string reason_;
-  std::uint64_t lost_ = 0;  // records
-  std::uint64_t gaps_ = 0;  // times in which a CPU was on line and told nothing
+  std::uint64_t offset_ns_ = 0;                               // from the events' clock to the trace's; wraps around
+  std::map<unsigned, std::unique_ptr<MappingEvents>> rings_;  // by CPU
+  std::map<unsigned, std::string> failed_;                    // why there is none of a CPU
+  std::uint64_t lost_ = 0;                                    // records
+  std::uint64_t gaps_ = 0;                                    // times in which a CPU was on line and told nothing
   std::uint64_t unanswered_ = 0;
   UserMemory memory_;                                              // the changes those that were not given away
   std::size_t living_changes_ = 0;                                 // that were left when ended processes were forgotten
@@ -114,6 +97,8 @@ class UserMemoryWatch {
   std::set<std::int32_t> scanned_;
   BuildIdReader build_id_reader_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // by path and build-id
+  std::unordered_map<std::int32_t, uid_t> users_;                         // of processes
+  std::map<std::string, uid_t> makers_;                                   // of made code, by its path: users
   // By device, inode and path; nothing: there was no answer.
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::optional<std::string>> build_ids_;
 };

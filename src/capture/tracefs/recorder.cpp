@@ -129,8 +129,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   std::optional<UserMemoryWatch> user_memory;
   if (request.user_stacks) {
     user_memory.emplace(cpus, request.clock, kernel.clock_scale);
-    changes.tell_of_cpus([&](unsigned cpu, bool online, std::uint64_t since_ticks) {
-      user_memory->cpu_changed(cpu, online, since_ticks);
+    changes.tell_of_cpus([&](const std::vector<CpuChange>& cpus_now, std::uint64_t since_ticks) {
+      user_memory->cpus_changed(cpus_now, since_ticks);
     });
   }
   PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
@@ -237,6 +237,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     outcome.no_mappings_reason = user_memory->reason();
     outcome.lost_mappings = user_memory->lost_text();
     if (!outcome.lost_mappings.empty()) kernel.late_notes["lost_mappings"] = outcome.lost_mappings;
+    outcome.late_mappings = user_memory->late_text();
+    if (!outcome.late_mappings.empty()) kernel.late_notes["late_mappings"] = outcome.late_mappings;
     outcome.unanswered_build_ids = user_memory->unanswered();
     if (outcome.unanswered_build_ids > 0)
       kernel.late_notes["unanswered_build_ids"] = unanswered_text(outcome.unanswered_build_ids);

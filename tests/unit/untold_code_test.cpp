@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What reading /proc adds to what was told of the code in processes' memory.
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "capture/sideband/untold_code.hpp"
+
+namespace kmt {
+namespace {
+
+using Kind = SpaceChange::Kind;
+
+const std::string kProgram = "1000-3000 r-xp 00000000 08:01 42 /bin/program\n";
+const std::string kOther = "1000-5000 r-xp 00000000 08:01 43 /bin/other\n";
+const std::string kMade = "9000-a000 rwxp 00000000 00:00 0 \n";
+const std::string kVdsoLine = "7f000000-7f001000 r-xp 00000000 00:00 0 [vdso]\n";
+
+// Processes as /proc would show them, and news of them that come while they are looked at.
+struct Machine {
+  std::map<std::int32_t, std::string> maps;
+  MappedCode told;
+  std::vector<std::function<void()>> news;  // of each look
+  std::size_t looks = 0;
+
+  void tell(std::int32_t process, std::uint64_t time_ns, const std::string& text) {
+    for (const MapsLine& line : code_in_maps(text)) told.add(place_of(process, time_ns, line), told_path(line.path));
+  }
+  LookAtProcesses look() {
+    const auto processes = [this] {
+      std::vector<std::int32_t> ids;
+      for (const auto& [process, text] : maps) ids.push_back(process);
+      return ids;
+    };
+    return look_at_processes(told, {processes,
+                                    [this](std::int32_t process) {
+                                      return ProcessMaps{maps[process], process};
+                                    },
+                                    [this] {
+                                      if (looks < news.size()) news[looks]();
+                                      ++looks;
+                                    }});
+  }
+};
+
+UntoldCode untold_of(const Machine& machine, std::int32_t process, const std::string& text) {
+  return untold_code(machine.told, {process, process, code_in_maps(text)});
+}
+
+TEST(UntoldCode, IsWhatWasNotTold) {
+  Machine machine;
+  machine.tell(7, 10, kProgram + kVdsoLine);
+  EXPECT_TRUE(untold_of(machine, 7, kProgram + kVdsoLine).lines.empty());
+  const UntoldCode more = untold_of(machine, 7, kProgram + kMade);
+  ASSERT_EQ(more.lines.size(), 1u);
+  EXPECT_EQ(more.lines[0].start, 0x9000u);
+  EXPECT_FALSE(more.is_another);
+  EXPECT_TRUE(untold_of(machine, 7, kOther).is_another);
+  EXPECT_TRUE(untold_of(machine, 8, kProgram).is_another);
+}
+
+TEST(UntoldCode, IsNoneOfAChildWithItsParentsMadeCode) {
+  Machine machine;
+  machine.tell(7, 10, kProgram);
+  machine.told.add(place_of(7, 11, code_in_maps(kMade)[0]), told_path("/tmp/perf-7.map"));
+  machine.told.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");
+  EXPECT_TRUE(untold_of(machine, 8, kProgram + kMade).lines.empty());
+}
+
+TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
+  Machine machine;
+  machine.tell(7, 10, kProgram);
+  machine.tell(8, 10, kProgram);
+  machine.maps = {{7, kProgram}, {8, kProgram}};
+  // It was read before its exec, of which is told now.
+  machine.news = {[&] {
+    machine.told.add({.time_ns = 20, .process = 8, .kind = Kind::executed}, "");
+    machine.tell(8, 21, kOther);
+    machine.maps[8] = kOther;
+  }};
+  const LookAtProcesses found = machine.look();
+  EXPECT_EQ(machine.looks, 2u);
+  ASSERT_EQ(found.code.size(), 2u);
+  for (const ProcessCode& code : found.code) EXPECT_TRUE(untold_code(machine.told, code).lines.empty()) << code.process;
+  EXPECT_TRUE(found.gone.empty());
+}
+
+TEST(LookAtProcesses, LeavesOutWhatNeverRests) {
+  Machine machine;
+  machine.maps = {{7, kProgram}, {8, kProgram}};
+  for (std::uint64_t i = 0; i < 100; ++i) machine.news.emplace_back([&machine, i] { machine.tell(8, 10 + i, kOther); });
+  const LookAtProcesses found = machine.look();
+  EXPECT_LT(machine.looks, 10u);
+  ASSERT_EQ(found.code.size(), 1u);
+  EXPECT_EQ(found.code[0].process, 7);
+}
+
+TEST(LookAtProcesses, MissesWhatEndedUntold) {
+  Machine machine;
+  for (const std::int32_t process : {5, 6, 7, 8}) machine.tell(process, 10, kProgram);
+  machine.maps = {{6, ""}, {7, kProgram}};  // a zombie
+  machine.news = {[&] { machine.told.ended(8, 20); }};
+  const LookAtProcesses found = machine.look();
+  EXPECT_EQ(std::set(found.gone.begin(), found.gone.end()), (std::set<std::int32_t>{5, 6}));
+}
+
+}  // namespace
+}  // namespace kmt
