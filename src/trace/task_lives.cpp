@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/task_lives.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -8,7 +9,7 @@ namespace kmt {
 
 namespace {
 
-// Between task_newtask and the sched_process_fork of the same task; no id comes back as soon.
+// Between perf's record of a fork, task_newtask and the sched_process_fork of the same task; no id comes back as soon.
 constexpr std::uint64_t kSameBirthNs = 1'000'000;
 
 template <typename Value>
@@ -26,14 +27,25 @@ auto last_until(const std::map<std::uint64_t, Value>& map, std::uint64_t time_ns
 
 }  // namespace
 
+// Several events may tell of the same birth: of what they say each counts, and the first one's time.
 void TaskLives::born(const TaskLife& life) {
   auto& lives = lives_[life.tid];
-  if (!life.knows_kind) {
-    const auto told = last_until(lives, life.born_ns);
-    if (told != lives.end() && told->second.creator == life.creator && life.born_ns - told->first < kSameBirthNs)
-      return;
+  const std::uint64_t until = std::max(life.born_ns, life.born_ns + kSameBirthNs);
+  auto same = lives.lower_bound(life.born_ns - std::min(life.born_ns, kSameBirthNs));
+  while (same != lives.end() && same->first < until && same->second.creator != life.creator) ++same;
+  if (same == lives.end() || same->first >= until) {
+    lives.insert_or_assign(life.born_ns, life);
+    return;
   }
-  lives.insert_or_assign(life.born_ns, life);
+  TaskLife& told = same->second;
+  if (life.knows_kind) told.is_thread = life.is_thread;
+  told.knows_kind = told.knows_kind || life.knows_kind;
+  told.begins_pid_space = told.begins_pid_space || life.begins_pid_space;
+  if (told.born_ns <= life.born_ns || lives.contains(life.born_ns)) return;
+  told.born_ns = life.born_ns;
+  auto node = lives.extract(same);  // others may point to what is in it
+  node.key() = life.born_ns;
+  lives.insert(std::move(node));
 }
 
 void TaskLives::moved(std::int32_t tid, std::uint64_t time_ns, std::string_view cgroup) {

@@ -9,11 +9,13 @@
 #include <optional>
 #include <string>
 
+#include "analysis/trace_summary.hpp"
 #include "base/error.hpp"
 #include "formats/registry.hpp"
 #include "formats/tracedat/records.hpp"
 #include "support/checked_sink.hpp"
 #include "support/perf_data_builder.hpp"
+#include "trace/processes.hpp"
 
 namespace kmt {
 namespace {
@@ -427,6 +429,37 @@ TEST(PerfData, TasksHaveNamesOverTime) {
   EXPECT_EQ(task_name(info, 22, 260), "<...>");
   EXPECT_EQ(thread_group(info, 9), 7);
   EXPECT_EQ(thread_group(info, 20), 20);
+}
+
+TEST(PerfData, TasksHaveLives) {
+  PerfData data(kMachine);
+  const auto fork = [&data](unsigned process, unsigned task, unsigned parent_process, unsigned parent,
+                            std::uint64_t time) {
+    const Octets ids = data.bytes().u32(process).u32(parent_process).u32(task).u32(parent).u64(time).get();
+    data.kernel_record(7, ids, time, 0);
+  };
+  fork(7, 7, 1, 1, 0);  // as perf finds it in /proc
+  fork(7, 9, 7, 7, 0);
+  fork(20, 20, 7, 9, 100);
+  fork(20, 21, 20, 20, 150);
+  fork(30, 30, 20, 21, 200);
+  samples(data, {210});
+  fork(7, 7, 20, 20, 300);
+  fork(40, 40, 1, 1, 0);  // when it had ended: --tail-synthesize
+  const Read read = read_all(data.file());
+  const TraceInfo& info = read.info();
+  const auto ancestor = [&info](std::int32_t tid, std::uint64_t time_ns) {
+    return oldest_ancestor(info, process_at(info, tid, time_ns)).pid;
+  };
+  EXPECT_EQ(ancestor(7, 50), 7);
+  EXPECT_EQ(process_at(info, 9, 50).pid, 7);
+  EXPECT_EQ(process_at(info, 21, 160).pid, 20);
+  EXPECT_EQ(ancestor(21, 160), 7);
+  EXPECT_EQ(ancestor(30, 210), 7);
+  EXPECT_EQ(ancestor(7, 310), 7) << "made by 20, which the first one of that id had made";
+  EXPECT_TRUE(info.lives.is_used_again(7));
+  EXPECT_EQ(info.lives.known_at_begin(40), nullptr);
+  EXPECT_EQ(info.lives.known_later(40)->parent, 1);
 }
 
 // Without rounds half of what waits is given out at a million. Records of 16 and 32 bytes keep the file small.

@@ -60,6 +60,23 @@ TEST(TaskLives, BothEventsOfOneBirthAreOne) {
   EXPECT_TRUE(info.lives.is_used_again(301));
 }
 
+// perf's record of a fork is kept apart from the events of the same file, and comes when those are known.
+TEST(TaskLives, WhatComesLaterMayTellOfABirthThatIsKnown) {
+  TraceInfo info;
+  TaskLife first = birth(300, 2000, 10);
+  first.begins_pid_space = true;
+  info.lives.born(first);
+  const TaskLife* const known = info.lives.life_at(300, 2000);
+  info.lives.born(birth(300, 1000, 10));
+  EXPECT_FALSE(info.lives.is_used_again(300));
+  EXPECT_EQ(info.lives.life_at(300, 1000), known) << "the same life, for whoever knows it";
+  EXPECT_EQ(known->born_ns, 1000u);
+  EXPECT_TRUE(known->begins_pid_space);
+  EXPECT_EQ(info.lives.life_at(300, 999), nullptr);
+  info.lives.born(birth(300, 1500, 11));
+  EXPECT_TRUE(info.lives.is_used_again(300)) << "another one made it";
+}
+
 TEST(TaskLives, AThreadBelongsToTheProcessOfItsTime) {
   TraceInfo info;
   info.lives.born(birth(300, 1000, 10));

@@ -42,12 +42,13 @@ std::optional<RecordParser::Kind> RecordParser::take_kernel_record() {
   try {
     if (record_.type == kSample) return take_sample() ? std::optional(Kind::sample) : std::nullopt;
     const Trailer at_end = trailer();
-    if (is_time(at_end.time_ns)) limit_.note(at_end.time_ns);
+    if (is_time(at_end.time_ns)) note_time(at_end.time_ns);
     switch (record_.type) {
       case kComm:
       case kFork:
         task_ = read_task_change(record_, contents_.order());
         task_.time_ns = is_time(at_end.time_ns) ? at_end.time_ns : 0;
+        task_.at_end = task_.time_ns == 0 && has_times_;
         return Kind::task;
       case kMmap:
       case kMmap2:
@@ -92,10 +93,15 @@ bool RecordParser::take_sample() {
   sample_.cpu = checked_cpu(sample_.cpu);
   sample_.mode = record_.misc & kCpuModeMask;
   if (is_time(sample_.time_ns))
-    limit_.note(sample_.time_ns);
+    note_time(sample_.time_ns);
   else
     sample_.time_ns = 0;
   return true;
+}
+
+void RecordParser::note_time(std::uint64_t time_ns) {
+  has_times_ = true;
+  limit_.note(time_ns);
 }
 
 void RecordParser::take_loss(const Trailer& trailer) {

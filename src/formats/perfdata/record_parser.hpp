@@ -46,6 +46,7 @@ class RecordParser {
  private:
   std::optional<Kind> take_kernel_record();
   bool take_sample();
+  void note_time(std::uint64_t time_ns);
   void take_loss(const Trailer& trailer);
   Trailer trailer() const;
   bool find_attribute();
@@ -56,6 +57,7 @@ class RecordParser {
   Findings& findings_;
   RecordCursor cursor_;
   RoundLimit limit_;
+  bool has_times_ = false;             // up to here
   std::vector<SampleLayout> layouts_;  // by attribute
   Record record_;
   Sample sample_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "formats/perfdata/layout.hpp"
 
@@ -20,6 +21,7 @@ TaskChange read_task_change(const Record& record, ByteOrder order) {
   TaskChange change;
   change.process = id();
   if (record.type == kFork) {
+    change.forked = true;
     const std::int32_t parent_process = id();
     if (parent_process != change.process) change.parent_process = parent_process;
     change.task = id();
@@ -46,12 +48,26 @@ std::optional<SpaceChange> space_change(const TaskChange& change) {
   return std::nullopt;
 }
 
+namespace {
+
+void learn_birth(const TaskChange& change, TaskLives& lives) {
+  if (change.time_ns != 0)
+    return lives.born({change.task, change.time_ns, change.parent, true, change.parent_process == 0});
+  KnownProcess process;
+  process.group = change.process;
+  if (change.task == change.process) process.parent = std::max(change.parent_process, 0);
+  lives.known(change.task, std::move(process), change.at_end ? TaskLives::Told::later : TaskLives::Told::at_begin);
+}
+
+}  // namespace
+
 // A task outside of the recorder's PID namespace has no id there: -1.
 void learn(const TaskChange& change, TraceInfo& info) {
   if (const auto of_memory = space_change(change)) info.address_spaces.add(*of_memory);
   if (change.mapping) return;
   if (change.task <= 0) return;  // every CPU's idle task has the id 0
   if (change.process > 0) info.thread_groups[change.task] = change.process;
+  if (change.forked && change.process > 0) learn_birth(change, info.lives);
   std::string name = change.name;
   if (name.empty()) {
     if (change.task == change.parent) return;  // what ran before is told of by its name as well

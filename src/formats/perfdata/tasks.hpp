@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What tasks are called, which process they belong to and what code that has, from PERF_RECORD_COMM, PERF_RECORD_FORK
-// and the records of mappings. perf writes some
-// of them for what ran before the recording; those have no time.
+// What tasks are called, who started them, which process they belong to and what code that has, from PERF_RECORD_COMM,
+// PERF_RECORD_FORK and the records of mappings. perf writes some of them for what it finds in /proc when the recording
+// begins, or, with --tail-synthesize, when it has ended; those have no time.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,8 @@ struct TaskChange {
   std::string name;                 // empty: the parent's
   std::int32_t parent_process = 0;  // of a new process, 0: of a new thread
   bool executed = false;
+  bool forked = false;
+  bool at_end = false;             // without a time, behind what has one
   std::optional<Mapping> mapping;  // then all but the time is there
 };
 
