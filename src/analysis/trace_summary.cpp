@@ -19,6 +19,13 @@ bool has_uncounted_loss(const TraceInfo& info) {
   return std::ranges::any_of(info.lost, [&](const LostEvents& lost) { return !lost.count && !is_counted(lost.cpu); });
 }
 
+// Of perf record -C.
+std::string unrecorded_cpus(const Findings& findings) {
+  const auto some = std::ranges::find(findings.kept(), Imperfection::some_cpus, &Finding::kind);
+  if (some == findings.kept().end()) return {};
+  return fmt::format("the CPUs that were not recorded (recorded were {})", some->detail);
+}
+
 // The first few of them.
 std::string missing_cpus(const Findings& findings) {
   constexpr std::uint64_t kMostNamed = 8;
@@ -30,7 +37,8 @@ std::string missing_cpus(const Findings& findings) {
     text += fmt::format("{}CPU {}", named++ == 0 ? "" : ", ", *finding.cpu);
     --rest;
   }
-  if (named == 0) return rest == 0 ? "" : rest == 1 ? "a CPU" : fmt::format("{} CPUs", rest);
+  if (named == 0 && rest == 0) return unrecorded_cpus(findings);
+  if (named == 0) return rest == 1 ? "a CPU" : fmt::format("{} CPUs", rest);
   return rest == 0 ? text : fmt::format("{} and {} more", text, rest);
 }
 

@@ -16,7 +16,9 @@ void say_damage(const Findings& findings) {
   for (std::size_t kind = 0; kind < kImperfections.size(); ++kind) {
     const std::uint64_t count = findings.count_of(static_cast<Imperfection>(kind));
     const ImperfectionText& text = kImperfections[kind];
-    if (count == 0 || (text.severity != Severity::error && text.severity != Severity::loss)) continue;
+    const bool hides = text.severity == Severity::error || text.severity == Severity::loss ||
+                       static_cast<Imperfection>(kind) == Imperfection::some_cpus;
+    if (count == 0 || !hides) continue;
     said += fmt::format("{}{} ({})", said.empty() ? "" : "; ", text.sentence, humane_count(count));
   }
   if (!said.empty()) fmt::print(stderr, "warning: the trace is not whole: {}. `kmemtrace check` tells more\n", said);

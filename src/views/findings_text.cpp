@@ -26,15 +26,17 @@ Counts counts_of(const Findings& findings) {
   return counts;
 }
 
-// What occurred, worst severity first, in the order of the table of imperfections. Where a whole CPU is missing all
+bool lacks_cpus(Imperfection kind) { return kind == Imperfection::missing_cpu || kind == Imperfection::some_cpus; }
+
+// What occurred, worst severity first, in the order of the table of imperfections. Where whole CPUs are missing all
 // else is uncertain: that is said before anything.
 std::vector<Counted> worst_first(const Counts& counts) {
   std::vector<Counted> list;
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i] > 0) list.push_back({static_cast<Imperfection>(i), counts[i]});
   std::stable_sort(list.begin(), list.end(), [](const Counted& a, const Counted& b) {
-    const bool first = a.kind == Imperfection::missing_cpu;
-    const bool second = b.kind == Imperfection::missing_cpu;
+    const bool first = lacks_cpus(a.kind);
+    const bool second = lacks_cpus(b.kind);
     return first != second ? first : describe(a.kind).severity > describe(b.kind).severity;
   });
   return list;

@@ -318,7 +318,7 @@ std::string perf_kmem_warnings(const ReportResult& result) {
     out += fmt::format("warning: {} events were lost: all totals are too small by them\n", result.trace.lost_events);
   for (std::size_t i = 0; i < kImperfections.size(); ++i) {
     const auto kind = static_cast<Imperfection>(i);
-    if (kind == Imperfection::lost_events || kind == Imperfection::missing_cpu ||
+    if (kind == Imperfection::lost_events || kind == Imperfection::missing_cpu || kind == Imperfection::some_cpus ||
         describe(kind).severity == Severity::info)
       continue;
     if (const std::uint64_t count = result.findings.count_of(kind); count > 0)

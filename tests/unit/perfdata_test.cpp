@@ -664,6 +664,7 @@ TEST_P(PerfDataOf, SomeCpusOnlyAreSaid) {
     data.record(69, 0, index.get());
     const Read read = read_all(bytes(data));
     EXPECT_EQ(read.found(Imperfection::some_cpus), selection.some ? 1u : 0u) << &selection - selections.data();
+    EXPECT_EQ(summarize(read.info()).missing_cpus.empty(), !selection.some) << &selection - selections.data();
   }
 }
 

@@ -44,6 +44,19 @@ TEST(TextReport, TellsMachineTotalsAndAnomaliesInWords) {
   EXPECT_TRUE(has(text, "3  allocations got NULL"));
 }
 
+TEST(TextReport, SaysFirstThatCpusAreMissing) {
+  ReportResult result = test::sample_report();
+  result.trace.missing_cpus = "CPU 1";
+  const std::string text = render(result, 200);
+  EXPECT_EQ(text.substr(text.find('\n') + 1).find("  MISSING: the trace lacks the events of CPU 1;"), 0u);
+
+  CheckResult checked;
+  checked.findings.add({Imperfection::damaged_page, "", {}, {}, {}});
+  checked.findings.add({Imperfection::some_cpus, "1 of 2 CPUs: 0", {}, {}, {}});
+  const std::string findings = text_check(checked, {200, false, false});
+  EXPECT_LT(findings.find("only some CPUs were recorded"), findings.find("ring-buffer page"));
+}
+
 TEST(TextReport, NeverExceedsTheWidth) {
   ReportResult result = test::sample_report();
   result.trace.lost_events = 30;
