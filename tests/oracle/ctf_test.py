@@ -112,6 +112,31 @@ class Written(Case):
         self.check('s390x/trace.lost.dat')
 
 
+class Streams(Case):
+    """Each CPU's stream is a file of its own, which may get lost alone, or its end."""
+
+    def found(self, path):
+        findings = json.loads(run('check', '--json', path).stdout)['files'][0]['findings']
+        return {finding['kind']: [example['cpu'] for example in finding['examples']] for finding in findings}
+
+    def test_a_missing_one_is_said(self):
+        path = self.convert(data('s390x/trace.dat'), 'x.ctf')
+        streams = sorted(name for name in os.listdir(path + '/kernel') if name.startswith('channel0_'))
+        self.assertGreater(len(streams), 1)
+        self.assertNotIn('missing_cpu', self.found(path))
+        os.remove(f'{path}/kernel/{streams[-1]}')
+        cpu = int(streams[-1].split('_')[1])
+        self.assertEqual([cpu], self.found(path)['missing_cpu'])
+        self.assertIn(f'lacks the events of CPU {cpu}', run('report', path).stdout.splitlines()[1])
+        self.assertEqual([cpu], self.found(self.convert(path, 'x.kmt'))['missing_cpu'])
+
+    def test_a_cut_off_one_is_said(self):
+        path = self.convert(data('s390x/trace.dat'), 'x.ctf')
+        stream = path + '/kernel/channel0_0'
+        os.truncate(stream, 0)
+        self.assertEqual([0], self.found(path)['cut_off_cpu'])
+
+
 def said(path, *options):
     """A report without what is the file's and not the trace's, and without places in it."""
     def of_trace(value):

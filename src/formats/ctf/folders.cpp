@@ -170,6 +170,8 @@ Error no_metadata(const std::string& path) {
 
 }  // namespace
 
+std::string written_stream(unsigned cpu) { return fmt::format("kernel/channel0_{}", cpu); }
+
 bool is_ctf(const std::string& path) {
   try {
     const Found found = folders_below(root_of(path));

@@ -14,6 +14,10 @@ namespace kmt::ctf {
 // The name of what convert writes beside the trace's folder: what CTF has no place for, as a .kmt without events.
 inline constexpr const char* kDescriptionName = "description.kmt";
 
+// Below that folder, the events of one CPU; and the note of description.kmt that has the lines "CPU BYTES" of all.
+std::string written_stream(unsigned cpu);
+inline constexpr const char* kStreamsNote = "ctf_streams";
+
 // A stream that is shorter than its index says, or the index of which cannot be read.
 struct DoubtedStream {
   std::string path;

@@ -2,6 +2,7 @@
 #include "formats/ctf/trace.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -100,9 +101,29 @@ void Trace::read_description(Findings& findings) {
     } catch (const Error& error) {
       findings.add({Imperfection::damaged_section, fmt::format("{}: {}", kDescriptionName, error.what()), {}, {}, {}});
     }
+  if (const auto streams = kernel.notes.extract(kStreamsNote)) compare_streams(streams.mapped(), findings);
   if (is_described) return;
   kernel.byte_order = folders_.byte_order;
   findings.add({Imperfection::assumed_page_size, {}, {}, {}, {}});
+}
+
+// What was written of each CPU has to be there: nothing in a stream tells of another one, or of its own end.
+void Trace::compare_streams(std::string_view streams, Findings& findings) const {
+  for (const std::string_view line : split(streams, '\n')) {
+    unsigned cpu = 0;
+    std::uint64_t bytes = 0;
+    const char* const end = line.data() + line.size();
+    const auto [blank, code] = std::from_chars(line.data(), end, cpu);
+    if (code != std::errc{} || blank == end || std::from_chars(blank + 1, end, bytes).ec != std::errc{}) continue;
+    const std::string name = written_stream(cpu);
+    std::error_code missing;
+    const std::uint64_t left =
+        std::filesystem::file_size(std::filesystem::path(folders_.description).parent_path() / name, missing);
+    if (missing)
+      findings.add({Imperfection::missing_cpu, fmt::format("{} is not there", name), cpu, {}, {}});
+    else if (left < bytes)
+      findings.add({Imperfection::cut_off_cpu, fmt::format("{} has {} of {} bytes", name, left, bytes), cpu, {}, {}});
+  }
 }
 
 void Trace::open_streams(Findings& findings) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/ctf/cpu_events.hpp"
@@ -27,6 +28,7 @@ struct Trace {
 
  private:
   void read_description(Findings& findings);
+  void compare_streams(std::string_view streams, Findings& findings) const;
   void describe_by_environment(const bt_stream* stream, Findings& findings);
   void open_streams(Findings& findings);
 

@@ -57,6 +57,7 @@ class PacketWriter {
   void put_bytes(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   std::uint64_t last_ns() const { return last_ns_; }
   unsigned cpu() const { return cpu_; }
+  std::uint64_t written() const { return written_; }  // bytes
 
   void lost(std::optional<std::uint64_t> count) {
     lost_pending_ = true;
@@ -107,6 +108,7 @@ class PacketWriter {
     at(PacketLayout::kCpu, std::uint32_t{cpu_});
     const FileDescriptor file = open_file(path_, O_WRONLY | O_APPEND);
     write_all(file.get(), {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}, path_);
+    written_ += bytes_.size();
     bytes_ = {};
   }
 
@@ -119,6 +121,7 @@ class PacketWriter {
   std::uint64_t sequence_ = 0, discarded_ = 0;  // as the next packet tells them
   std::uint64_t lost_events_ = 0, lost_packets_ = 0;
   bool lost_pending_ = false;
+  std::uint64_t written_ = 0;
 };
 
 struct WrittenEvent {
@@ -222,9 +225,8 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
     error.hint("Convert to .kmt instead, which holds all of them");
     throw error;
   }
-  const auto [packets, is_new] =
-      state_->cpus.try_emplace(stream.cpu, state_->unfinished / "kernel" / fmt::format("channel0_{}", stream.cpu),
-                               stream.cpu, state_->uuid, state_->kernel().byte_order);
+  const auto [packets, is_new] = state_->cpus.try_emplace(stream.cpu, state_->unfinished / written_stream(stream.cpu),
+                                                          stream.cpu, state_->uuid, state_->kernel().byte_order);
   if (!is_new && !stream.goes_on) throw Error(fmt::format("The trace has two ring buffers of cpu {}", stream.cpu));
   state_->packets = &packets->second;
 }
@@ -304,7 +306,11 @@ void RecordWriter::lost(std::optional<std::uint64_t> count) { state_->packets->l
 void RecordWriter::end_stream() { state_->packets->pause(); }
 
 void RecordWriter::finish() {
-  for (auto& [cpu, packets] : state_->cpus) packets.finish();
+  std::string& streams = state_->description.kernel.notes[kStreamsNote];
+  for (auto& [cpu, packets] : state_->cpus) {
+    packets.finish();
+    streams += fmt::format("{} {}\n", cpu, packets.written());
+  }
   std::vector<EventFormat> used;
   for (const std::size_t format : state_->used) used.push_back(state_->formats[format]);
   const fs::path metadata = state_->unfinished / "kernel" / "metadata";
