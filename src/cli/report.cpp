@@ -95,12 +95,18 @@ int report_as_html(const Options& options) {
   return write_html(options.html, traces, options.analyse, filter_of(options.filter)) ? 0 : kInterruptedExitCode;
 }
 
-// Options that go with no style of perf's.
-void refuse_with_perf_report(const CLI::App& command) {
+// What goes with no style of perf's.
+void refuse_with_perf_report(const CLI::App& command, const Column<GroupRow>* sort) {
   for (const char* const option : {"--columns", "--json", "--over-time"})
     if (command.count(option) > 0)
       throw Error(fmt::format("{} does not go with --style perf-report", option))
           .hint("Its columns are those of perf report. Leave one of the two out");
+  if (sort == nullptr || adds_up(*sort)) return;
+  std::string sums;
+  for (const Column<GroupRow>& column : group_columns())
+    if (adds_up(column)) sums += fmt::format("{}{}", sums.empty() ? "" : ", ", column.key);
+  throw Error(fmt::format("--style perf-report prints shares of a sum, and \"{}\" is none", sort->key))
+      .hint(fmt::format("Sort by one of: {}", sums));
 }
 
 // " (/usr/bin/make and 3 more)"; empty: there is none to name.
@@ -147,7 +153,7 @@ int report(const CLI::App& command, const Options& options) {
   set_tree(request, options.tree);
   const bool as_perf_report = options.perf_kmem.style == "perf-report";
   if (as_perf_report) {
-    refuse_with_perf_report(command);
+    refuse_with_perf_report(command, options.sort.empty() ? nullptr : view.sort);
     request.with_interrupted = true;
     request.both_tellings = true;
     if (options.by.empty()) request.by = {GroupKey::comm, GroupKey::dso, GroupKey::user_symbol};

@@ -47,6 +47,11 @@ std::uint64_t value_of(const GroupRow& row, const Column<GroupRow>* column) {
 
 }  // namespace
 
+bool adds_up(const Column<GroupRow>& column) {
+  const bool is_amount = column.unit == Unit::count || column.unit == Unit::bytes;
+  return is_amount && column.key != "size" && column.key != "peak";
+}
+
 std::string text_perf_report(const ReportResult& result, const PerfReportOptions& options) {
   // Of all allocators together: perf knows events only.
   std::map<std::vector<std::string>, std::uint64_t> sums;

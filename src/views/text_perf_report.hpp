@@ -9,8 +9,11 @@
 
 namespace kmt {
 
+// Whether groups have shares of it, because its values add up: those of averages, times and peaks do not.
+bool adds_up(const Column<GroupRow>& column);
+
 struct PerfReportOptions {
-  const Column<GroupRow>* share_of = nullptr;  // null: of the events, as perf counts them
+  const Column<GroupRow>* share_of = nullptr;  // adds up; null: of the events, as perf counts them
   std::size_t limit = 0;                       // lines; 0: all
 };
 
