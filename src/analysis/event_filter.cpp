@@ -85,11 +85,8 @@ bool EventFilter::selects_call_site(CallSiteId id) {
   Answer& answer = call_site_answers_[id.value];
   if (answer == Answer::unknown) {
     const std::string symbol = id.value == 0 ? "" : symbols_.name(info_.call_sites[id.value]);
-    const std::string without_module = symbol.substr(0, symbol.find(' '));
-    const std::string without_offset = symbol.substr(0, symbol.find_first_of("+ "));
-    const auto matches_glob = [this](const std::string& name) { return matches(filter_.call_sites, name); };
-    const bool selected = matches_glob(symbol) || matches_glob(without_module) || matches_glob(without_offset) ||
-                          matches_glob(std::string(function_of(symbol)));
+    const bool selected = std::ranges::any_of(
+        filter_.call_sites, [&symbol](const std::string& glob) { return matches_site(glob, symbol); });
     answer = selected ? Answer::yes : Answer::no;
   }
   return answer == Answer::yes;

@@ -10,18 +10,12 @@
 #include "analysis/slab_array_heap.hpp"
 #include "analysis/slob_heap.hpp"
 #include "analysis/slub_heap.hpp"
-#include "base/text.hpp"
 #include "trace/function_name.hpp"
 
 namespace kmt {
 
 namespace {
 constexpr std::string_view kRandomMark = " (random ";
-}
-
-bool matches_site(const std::string& glob, const std::string& symbol) {
-  return glob_match(glob, symbol) || glob_match(glob, symbol.substr(0, symbol.find(' '))) ||
-         glob_match(glob, std::string(function_of(symbol)));
 }
 
 std::string_view kmalloc_prefix(std::string_view cache) {

@@ -31,7 +31,6 @@ struct SlabLayout {
   std::set<std::string, std::less<>> only;  // recorded caches whose objects are followed; empty: all
 };
 
-bool matches_site(const std::string& glob, const std::string& symbol);
 // What the recorded cache's name begins with where kmalloc has caches by gfp flags: "kmalloc-cg-".
 std::string_view kmalloc_prefix(std::string_view cache);
 

@@ -14,6 +14,7 @@
 #include "analysis/slabinfo_check.hpp"
 #include "analysis/suggestion_trial.hpp"
 #include "base/error.hpp"
+#include "trace/function_name.hpp"
 
 namespace kmt {
 

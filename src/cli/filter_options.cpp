@@ -51,8 +51,8 @@ void add_event_filter_options(CLI::App& command, FilterOptions& options, const s
 void add_filter_options(CLI::App& command, FilterOptions& options) {
   add_event_filter_options(command, options, "allocations made");
   add_globs(command, "--call-site", options.call_sites,
-            "Only allocations made here: 'alloc_inode', 'ext4_*', 'copy_process+0x20e'\nA glob on the function, or "
-            "on it with its offset, or with its module too; may be given more than once.");
+            "Only allocations made here: 'alloc_inode', 'ext4_*', 'copy_process+0x20e', '*[ext4]'\nA glob on the "
+            "function, or on it with its offset, its module or both; may be given more than once.");
   add_globs(command, "--cache", options.caches,
             "Only objects of this slab cache: 'dentry', 'kmalloc-*'\nMay be given more than once. Where the kernel "
             "does not name the cache of an allocation it is found from the frees, in a pass of its own.");

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+
+#include "base/text.hpp"
 
 namespace kmt {
 
@@ -12,7 +15,27 @@ namespace {
 constexpr std::array<std::string_view, 8> kSuffixes = {".part.", ".constprop.", ".isra.",      ".cold",
                                                        ".llvm.", ".lto_priv.",  ".localalias", ".__uniq."};
 
+// As fnmatch(3) takes a bracket for itself.
+std::string with_literal_module(std::string glob) {
+  const std::size_t open = glob.rfind('[');
+  if (!glob.ends_with(']') || open == std::string::npos || open == 0) return glob;
+  if (glob[open - 1] != ' ' && glob[open - 1] != '*') return glob;
+  const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (!std::all_of(glob.begin() + static_cast<std::ptrdiff_t>(open) + 1, glob.end() - 1, is_word)) return glob;
+  return glob.insert(open, 1, '\\');
+}
+
 }  // namespace
+
+bool matches_site(const std::string& glob, const std::string& symbol) {
+  const std::string pattern = with_literal_module(glob);
+  const std::string function(function_of(symbol));
+  const std::string name = symbol.substr(0, symbol.find_first_of("+ "));
+  const std::size_t module = symbol.find(' ');
+  const std::string behind = module == std::string::npos ? "" : symbol.substr(module);
+  return glob_match(pattern, symbol) || glob_match(pattern, symbol.substr(0, module)) || glob_match(pattern, name) ||
+         glob_match(pattern, name + behind) || glob_match(pattern, function) || glob_match(pattern, function + behind);
+}
 
 std::string_view function_of(std::string_view symbol) {
   const std::string_view name = symbol.substr(0, symbol.find_first_of("+ "));

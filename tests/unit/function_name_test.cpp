@@ -21,5 +21,16 @@ TEST(FunctionOf, LeavesOutWhatCompilersAppendAndWhereInIt) {
   EXPECT_EQ(function_of(".cold"), ".cold");
 }
 
+TEST(MatchesSite, AModuleInBracketsIsNoSetOfCharacters) {
+  const std::string site = "brd_insert_page.isra.0+0x4d [brd]";
+  for (const char* const glob : {"*[brd]", "* [brd]", "brd_insert_page.isra.0+0x4d [brd]", "brd_insert_page [brd]",
+                                 "brd_*+0x4d [brd]", "brd_insert_page", "brd_insert_pag[aeiou]", "*_page"})
+    EXPECT_TRUE(matches_site(glob, site)) << glob;
+  for (const char* const glob : {"*[zram]", "* [br]", "brd_insert_page [zram]", "brd_insert_page+0x4d"})
+    EXPECT_FALSE(matches_site(glob, site)) << glob;
+  EXPECT_FALSE(matches_site("*[brd]", "vfs_read+0x10")) << "ends with one of its letters";
+  EXPECT_TRUE(matches_site("*[a-d]", "vfs_read+0x10"));
+}
+
 }  // namespace
 }  // namespace kmt
