@@ -5,8 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "analysis/event_filter.hpp"
 #include "trace/function_name.hpp"
 #include "trace/note_lines.hpp"
@@ -196,8 +194,7 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
       case Kind::none:
         if (!dispatched) continue;
         // A function that ends with a call jumps there, and has no frame any more.
-        entry.likely =
-            intern(found.kind == Kind::doer ? std::string(found.name) : fmt::format("[{}]", function_of(symbol)));
+        entry.likely = intern(std::string(found.kind == Kind::doer ? found.name : function_of(symbol)));
         return entry;
     }
   }
@@ -211,9 +208,10 @@ std::uint32_t Syscalls::id_of(const Event& event) {
   if (entry.syscall != 0) return entry.syscall;
   State* const state = state_of(event);
   if (state != nullptr && state->inside) {
-    if (entry.compat && state->has_number) return name_of(state->number, true);
+    if (entry.compat && state->has_number && !std::exchange(state->compat, true)) state->name = 0;
     if (state->name == 0)
-      state->name = name_of(state->number, is_compat(process_at(tasks_, event.tid, event.time_ns), event.time_ns));
+      state->name = name_of(state->number,
+                            state->compat || is_compat(process_at(tasks_, event.tid, event.time_ns), event.time_ns));
     return state->name;
   }
   if (entry.likely != 0) return entry.likely;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // In which system call of its task an event happened: by the functions in its stack, else by the events
 // raw_syscalls:sys_enter and sys_exit, or those that each system call has of its own. What is no system call has a name
-// in brackets, and one that only a function is known of, in brackets that function's.
+// in brackets, and one that only a function is known of that function's.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +53,7 @@ class Syscalls {
     bool has_number = true;
     std::uint32_t name = 0;  // 0: not asked for
     EventTypeId type = {};   // of the event that told
+    bool compat = false;     // a stack told that it came by the 32-bit way, as int 0x80 of a 64-bit program does
   };
   // What an event's type says.
   struct Named {
