@@ -64,6 +64,40 @@ int main(int count, char **arguments) {
   }
 }
 '''
+# A 32-bit program without libraries, which asks for pipes where the auxiliary vector says that the kernel wants to be
+# called: in its 32-bit vDSO.
+NARROW = r'''
+.globl _start
+_start:
+  mov (%esp), %ecx
+  lea 8(%esp, %ecx, 4), %esi
+1:lodsl
+  test %eax, %eax
+  jnz 1b
+2:lodsl
+  mov %eax, %edx
+  lodsl
+  cmp $32, %edx           # AT_SYSINFO
+  jne 2b
+  mov %eax, %edi
+  mov $500, %esi
+3:mov $ends, %ebx
+  mov $42, %eax           # pipe
+  call *%edi
+  mov ends, %ebx
+  mov $6, %eax            # close
+  call *%edi
+  mov ends + 4, %ebx
+  mov $6, %eax
+  call *%edi
+  dec %esi
+  jnz 3b
+  mov $1, %eax
+  xor %ebx, %ebx
+  call *%edi
+.bss
+ends: .long 0, 0
+'''
 # `  38.46%  make  [kernel.kallsyms]  [k] __kmalloc`
 LINE = re.compile(r'^\s+(?P<share>\d+\.\d\d)%\s+(?:(?P<samples>\d+)\s+)?(?P<comm>.{1,16}?)\s{2,}(?P<dso>\S.*?)\s{2,}'
                   r'(?P<symbol>\[.\] .*?)\s*$')
@@ -239,6 +273,30 @@ class UserStacks(LiveTest):
                 rows = json.loads(report(self.trace, '--by', 'user-symbol', '--json'))['groups']['slab']['rows']
                 self.assertEqual(named, any(row['keys']['user-symbol'] == 'made_pipe' for row in rows), rows)
                 os.remove(self.trace)
+
+    @unittest.skipUnless(os.uname().machine == 'x86_64', 'the program is of i386')
+    def test_a_32_bit_program_calls_in_its_own_vdso(self):
+        source, code, program = self.path('narrow.s'), self.path('narrow.o'), self.path('narrow')
+        pathlib.Path(source).write_text(NARROW, encoding='ascii')
+        run('as', '--32', '-o', code, source)
+        run('ld', '-m', 'elf_i386', '-o', program, code)
+        try:
+            subprocess.run([program], check=True, timeout=60)
+        except OSError:
+            self.skipTest('this kernel runs no 32-bit programs')
+        self.record('--stacks=user', '-F', '--', program)
+        rows = json.loads(report(self.trace, '--comm', 'narrow', '--by', 'dso,user-symbol', '--json'))
+        found = {(row['keys']['dso'], row['keys']['user-symbol']): row['allocations']
+                 for row in rows['groups']['slab']['rows']}
+        self.assertGreaterEqual(found.get(('[vdso]', '__kernel_vsyscall'), 0), 500, found)
+
+    def test_stacks_of_programs_alone_are_stacks(self):
+        self.record('--stacks=user', '-F', '--', 'ls')
+        other = self.path('both.kmt')
+        run(PROGRAM, 'record', '-o', other, '--stacks=both', '-F', '--', 'ls')
+        done = subprocess.run([PROGRAM, 'flamegraph', self.trace, '--diff', other, '-o', self.path('out.svg')],
+                              check=True, stderr=subprocess.PIPE, encoding='utf-8', timeout=600)
+        self.assertNotIn('has stacks', done.stderr)
 
     def test_a_build_by_make(self):
         folder = self.path('project')

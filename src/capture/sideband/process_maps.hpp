@@ -29,7 +29,6 @@ struct ProcessMaps {
 };
 ProcessMaps maps_of(std::int32_t process);
 
-constexpr std::string_view kVdso = "[vdso]";
 // Whether it is of code that programs make, which has no file.
 bool is_made(std::string_view path);
 

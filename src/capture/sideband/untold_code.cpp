@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "capture/sideband/vdso.hpp"
 #include "trace/made_code.hpp"
 
 namespace kmt {

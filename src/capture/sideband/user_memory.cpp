@@ -5,19 +5,17 @@
 #include <cstring>
 #include <ctime>
 
-#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/build_id.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "capture/sideband/elf_headers.hpp"
 #include "capture/sideband/ended_processes.hpp"
 #include "capture/sideband/untold_code.hpp"
 #include "trace/made_code.hpp"
@@ -25,8 +23,6 @@
 namespace kmt {
 
 namespace {
-
-constexpr std::uint64_t kMostNoteBytes = 64 << 10;  // of a file, in which the build-id is looked for
 
 // Whatever a program may have put there: no waiting for a pipe.
 FileDescriptor open_regular(const std::string& path) {
@@ -43,48 +39,6 @@ std::vector<std::uint8_t> read_at(const FileDescriptor& file, std::uint64_t offs
   return data;
 }
 
-template <typename Header>
-std::optional<Header> header_at(Bytes bytes, std::uint64_t offset) {
-  Header header;
-  if (offset > bytes.size() || bytes.size() - offset < sizeof header) return std::nullopt;
-  std::memcpy(&header, bytes.data() + offset, sizeof header);
-  return header;
-}
-
-template <typename ElfHeader, typename ProgramHeader, typename Read>
-std::string build_id_in(Bytes begin, const Read& read) {
-  const auto elf = header_at<ElfHeader>(begin, 0);
-  if (!elf) return {};
-  const std::vector<std::uint8_t> headers = read(elf->e_phoff, std::uint64_t{elf->e_phnum} * sizeof(ProgramHeader));
-  for (std::uint64_t at = 0; const auto header = header_at<ProgramHeader>(headers, at); at += sizeof(ProgramHeader)) {
-    if (header->p_type != PT_NOTE) continue;
-    const std::vector<std::uint8_t> notes =
-        read(header->p_offset, std::min<std::uint64_t>(header->p_filesz, kMostNoteBytes));
-    if (std::string id = gnu_build_id(notes, kHostOrder); !id.empty()) return id;
-  }
-  return {};
-}
-
-// `read(offset, bytes)` gives what there is of them.
-template <typename Read>
-std::string build_id_of_elf(const Read& read) {
-  const std::vector<std::uint8_t> begin = read(0, sizeof(Elf64_Ehdr));
-  if (begin.size() < EI_NIDENT || std::memcmp(begin.data(), ELFMAG, SELFMAG) != 0) return {};
-  return begin[EI_CLASS] == ELFCLASS32 ? build_id_in<Elf32_Ehdr, Elf32_Phdr>(begin, read)
-                                       : build_id_in<Elf64_Ehdr, Elf64_Phdr>(begin, read);
-}
-
-// Of this program; the kernel maps whole pages of it.
-Bytes vdso_image() {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): getauxval(3) gives pointers so
-  const auto* const begin = reinterpret_cast<const std::uint8_t*>(::getauxval(AT_SYSINFO_EHDR));
-  if (begin == nullptr) return {};
-  const std::string maps = try_read_file("/proc/self/maps").value_or("");
-  for (const MapsLine& line : code_in_maps(maps))
-    if (line.path == kVdso) return {begin, line.end - line.start};
-  return {};
-}
-
 }  // namespace
 
 std::string build_id_of_file(const std::string& path) {
@@ -95,39 +49,6 @@ std::string build_id_of_file(const std::string& path) {
 
 std::string unanswered_text(std::uint64_t mappings) {
   return fmt::format("{} mappings: while recording, the devices of their files did not answer", mappings);
-}
-
-std::string vdso_build_id() {
-  const Bytes image = vdso_image();
-  return build_id_of_elf([&](std::uint64_t offset, std::uint64_t bytes) {
-    const Bytes part = offset < image.size() ? image.subspan(offset, std::min(bytes, image.size() - offset)) : Bytes();
-    return std::vector<std::uint8_t>(part.begin(), part.end());
-  });
-}
-
-// The vDSO is linked at address 0, and its file is its memory.
-std::string vdso_symbols() {
-  const Bytes image = vdso_image();
-  std::string lines;
-  const auto elf = header_at<Elf64_Ehdr>(image, 0);
-  if (!elf || elf->e_ident[EI_CLASS] != ELFCLASS64) return lines;
-  const auto section = [&](std::uint64_t index) {
-    return header_at<Elf64_Shdr>(image, elf->e_shoff + index * sizeof(Elf64_Shdr));
-  };
-  for (unsigned i = 0; i < elf->e_shnum; ++i) {
-    const auto symbols = section(i);
-    if (!symbols || symbols->sh_type != SHT_DYNSYM) continue;
-    const auto names = section(symbols->sh_link);
-    if (!names || names->sh_offset > image.size() || names->sh_size > image.size() - names->sh_offset) continue;
-    const std::string_view texts(reinterpret_cast<const char*>(image.data()) + names->sh_offset, names->sh_size);
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols->sh_size; at += sizeof(Elf64_Sym)) {
-      const auto symbol = header_at<Elf64_Sym>(image, symbols->sh_offset + at);
-      if (!symbol || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_name >= texts.size()) continue;
-      const std::string_view name = texts.substr(symbol->st_name);
-      lines += fmt::format("{:x} {:x} {}\n", symbol->st_value, symbol->st_size, name.substr(0, name.find('\0')));
-    }
-  }
-  return lines;
 }
 
 UserMemoryWatch::UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale)
@@ -303,7 +224,7 @@ SpaceChange UserMemoryWatch::mapping(std::int32_t process, std::uint64_t time_ns
   const auto [object, is_new] =
       objects_.try_emplace({path, build_id}, static_cast<std::uint32_t>(memory_.objects.size()));
   if (is_new) {
-    const std::string symbols = path == kVdso ? vdso_symbols() : "";
+    const std::string symbols = path == kVdso ? vdsos_.symbols_of(build_id) : "";
     memory_.objects.push_back({std::move(path), std::move(build_id), symbols});
   }
   SpaceChange change = place_of(process, time_ns, line);
@@ -313,7 +234,7 @@ SpaceChange UserMemoryWatch::mapping(std::int32_t process, std::uint64_t time_ns
 
 // A file is read as the task that mapped it sees it, while that lives.
 std::string UserMemoryWatch::known_build_id(std::int32_t task, const MapsLine& line) {
-  if (line.path == kVdso) return vdso_build_id();
+  if (line.path == kVdso) return vdsos_.at(task, line.start, line.end).build_id;
   if (!line.path.starts_with('/') || is_made(line.path)) return {};
   const auto [known, is_new] = build_ids_.try_emplace({line.device, line.inode, line.path});
   if (is_new)
@@ -426,6 +347,8 @@ UserMemory UserMemoryWatch::memory() {
     scan_proc_again({});
   // Who asks may read any file: only what the user of the program wrote is taken.
   for (CodeObject& object : memory_.objects) {
+    // That of a program which had gone when it was looked for, unlike another one's.
+    if (object.path == kVdso && object.build_id.empty()) object.symbols = vdsos_.narrow().symbols;
     const auto maker = makers_.find(object.path);
     if (maker == makers_.end()) continue;
     if (const FileDescriptor file = open_made_code_map(object.path, {maker->second}))

@@ -22,6 +22,7 @@
 #include "capture/sideband/mapped_code.hpp"
 #include "capture/sideband/mapping_events.hpp"
 #include "capture/sideband/process_maps.hpp"
+#include "capture/sideband/vdso.hpp"
 #include "trace/clock_scale.hpp"
 #include "trace/user_memory.hpp"
 
@@ -29,10 +30,6 @@ namespace kmt {
 
 // The build-id of an ELF file, in hex; empty where it has none or is no such file.
 std::string build_id_of_file(const std::string& path);
-
-// Symbols of the vDSO of this program, which is that of all of its word size: CodeObject::symbols.
-std::string vdso_symbols();
-std::string vdso_build_id();
 
 // The note `unanswered_build_ids` of so many mappings.
 std::string unanswered_text(std::uint64_t mappings);
@@ -96,6 +93,7 @@ class UserMemoryWatch {
   MappedCode mapped_;
   std::set<std::int32_t> scanned_;
   BuildIdReader build_id_reader_;
+  Vdsos vdsos_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // by path and build-id
   std::unordered_map<std::int32_t, uid_t> users_;                         // of processes
   std::map<std::string, uid_t> makers_;                                   // of made code, by its path: users
