@@ -353,7 +353,9 @@ void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportRe
 // What the keys ask for and no recording of this kind tells.
 void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportResult& result) const {
   const auto asks = [&result](GroupKey key) { return std::ranges::find(result.by, key) != result.by.end(); };
-  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.user_code.frames.empty())
+  // perf record -g takes both parts of a stack: where there is none of a program, none had asked for memory.
+  const bool took_both = info.format.starts_with("perf.data") && info.stacks.kernel_stacks() > 0;
+  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.user_code.frames.empty() && !took_both)
     result.findings.add({Imperfection::no_user_stacks, {}, {}, {}, {}});
   if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol) || asks(GroupKey::stack)) && info.address_spaces.empty() &&
       info.stacks.user_stacks() > 0)

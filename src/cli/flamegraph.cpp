@@ -80,8 +80,11 @@ std::vector<Side> read_sides(const Options& options, bool& by_stack) {
   by_stack = begins_with_stacks(options.analyse) == begins_with_stacks(of_base);
   std::vector<Side> sides = read();
   if (sides.size() < 2 || !sides[1].profile.trace.complete) return sides;
-  const bool own_stacks = sides[0].profile.trace.stacks > 0;
-  const bool alike = own_stacks == (sides[1].profile.trace.stacks > 0);
+  const auto has_stacks = [](const Side& side) {
+    return side.profile.trace.stacks + side.profile.trace.user_stacks > 0;
+  };
+  const bool own_stacks = has_stacks(sides[0]);
+  const bool alike = own_stacks == has_stacks(sides[1]);
   if (by_stack != alike) {  // stacks begin late
     by_stack = alike;
     sides = read();

@@ -159,6 +159,12 @@ TEST_F(Report, WhatATraceCannotTellForItsKeysIsSaid) {
   EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::comm), 0u);
   EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 1u);
   EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::dso), 0u);
+  const TraceInfo without = info;
+  StackIds(info.stacks).id_of(std::array<std::uint64_t, 1>{0x1000});
+  EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 1u) << "of the kernel alone";
+  info.format = "perf.data";
+  EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 0u) << "perf record -g";
+  info = without;
   info.user_code.frames.push_back({});
   EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 0u);
   EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::dso), 0u);
