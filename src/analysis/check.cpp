@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "analysis/freed_by.hpp"
+#include "analysis/longest_silence.hpp"
 #include "analysis/older_objects.hpp"
 #include "analysis/page_matcher.hpp"
 #include "analysis/slab_matcher.hpp"
@@ -73,6 +74,7 @@ struct CheckAnalysis::State {
   void check_time(const Event& event);
   void find_clocks_apart();
   void find_jumps_of_samples();
+  void find_silence();
 
   const TraceInfo& info;
   bool pairs;
@@ -89,6 +91,7 @@ struct CheckAnalysis::State {
   bool cache_object_may_be_kfreed;
   RecorderTasks recorder;
   EventSpan span;
+  LongestSilence silence;
   std::array<SlabMatcher, kPointerAllocators> objects;
   std::vector<std::uint64_t> older_frees;  // of slab objects from before the trace, by CacheId
   Findings findings;
@@ -96,6 +99,7 @@ struct CheckAnalysis::State {
 
 void CheckAnalysis::State::add(const Event& event) {
   span.add(event);
+  silence.add(event);
   check_time(event);
   if (is_allocation(event.kind)) check_allocation(event);
   if (pairs && is_free(event.kind)) check_free(event);
@@ -114,7 +118,7 @@ void CheckAnalysis::State::check_time(const Event& event) {
           [&] { return fmt::format("{} s later", (event.time_ns - before.counted_ns) / 1'000'000'000); });
   before.time_ns = event.time_ns;
   before.level = level;
-  if (level == 0 && event.tid != std::exchange(before.tid, event.tid) && event.tid != 0 && info.lives.told_at_begin() &&
+  if (level == 0 && event.tid != std::exchange(before.tid, event.tid) && event.tid != 0 &&
       unborn.size() < kMostUnborn && info.lives.known_at_begin(event.tid) == nullptr &&
       info.lives.life_at(event.tid, event.time_ns) == nullptr)
     unborn.try_emplace(event.tid, event.time_ns, event.cpu);
@@ -131,9 +135,15 @@ void CheckAnalysis::State::find_clocks_apart() {
 }
 
 // Samples of the memory's state tell two clocks at once. Where the trace's stood still, the machine was suspended: who
-// records knows that better.
+// records knows that better, and whether the wall clock was set, which `tai` follows.
 void CheckAnalysis::State::find_jumps_of_samples() {
   if (!info.clock_in_ns) return;
+  if (const auto note = info.notes.find("wall_clock_set_ns"); note != info.notes.end()) {
+    if (info.clock == "tai")
+      findings.add(
+          {Imperfection::clock_jumps, fmt::format("it was set, by {} ns", printable(note->second)), {}, {}, {}});
+    return;  // there is no clock to compare with
+  }
   const auto seconds = [](std::uint64_t ns) { return ns / 1'000'000'000; };
   for (std::size_t i = 1; i < info.samples.size(); ++i) {
     const StateSample& before = info.samples[i - 1];
@@ -150,6 +160,23 @@ void CheckAnalysis::State::find_jumps_of_samples() {
          {},
          before.ticks});
   }
+}
+
+// What else explains that there are no events is said already.
+void CheckAnalysis::State::find_silence() {
+  const auto found = silence.out_of_proportion(kJumpNs);
+  if (!found || !info.clock_in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
+  const std::uint64_t end_ns = found->begin_ns + found->ns;
+  const bool lossy = std::ranges::any_of(
+      info.lost, [&](const LostEvents& lost) { return lost.before_ns < end_ns && lost.after_ns > found->begin_ns; });
+  if (lossy || info.findings.count_of(Imperfection::some_tasks) + info.findings.count_of(Imperfection::suspended) > 0)
+    return;
+  findings.add({Imperfection::clock_jumps,
+                fmt::format("no CPU has an event for {} s: it was set meanwhile, or nothing was recorded",
+                            found->ns / 1'000'000'000),
+                {},
+                {},
+                found->begin_ns});
 }
 
 void CheckAnalysis::State::check_allocation(const Event& event) {
@@ -179,6 +206,10 @@ void CheckAnalysis::State::check_free(const Event& event) {
       ++older_frees[event.cache.value];
     }
   }
+  // What is read in the order of another clock than its events', as lines of a text in their own.
+  if (outcome == FreeOutcome::matched && event.time_ns < object.time_ns && event.cpu != object.cpu)
+    found(Imperfection::free_before_allocation, event,
+          [&] { return fmt::format("{}, by {} ns", pointer(), object.time_ns - event.time_ns); });
   if (outcome == FreeOutcome::double_or_untraced && !recorder.freed_own(event))
     found(Imperfection::double_free_or_untraced_allocation, event, pointer);
   if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
@@ -208,6 +239,7 @@ CheckResult CheckAnalysis::finish() {
   state_->span.store_in(result.trace);
   state_->find_clocks_apart();
   state_->find_jumps_of_samples();
+  state_->find_silence();
   result.findings = findings_of(state_->info);
   result.findings.merge(state_->findings);
   add_findings(older_objects(state_->info, state_->older_frees, state_->span.first_ns), result.findings);

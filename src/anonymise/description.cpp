@@ -20,11 +20,11 @@ using Names = std::span<const std::string_view>;
 bool is_among(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 // Of the kernel's build, of its allocators, of losses: nothing of whose machine it is.
-constexpr std::array<std::string_view, 17> kNotesAsTheyAre = {
-    "recorder",        "recorded_at",         "some_cpus",     "kernel_version", "kernel_config",
-    "kernel_build_id", "module_build_ids",    "cpu_changes",   "suspended_ns",   "cpus_online",
-    "missed",          "refused_functions",   "lost_mappings", "late_mappings",  "recorder_tasks",
-    "tasks_32_bit",    "unanswered_build_ids"};
+constexpr std::array<std::string_view, 18> kNotesAsTheyAre = {
+    "recorder",        "recorded_at",          "some_cpus",        "kernel_version", "kernel_config",
+    "kernel_build_id", "module_build_ids",     "cpu_changes",      "suspended_ns",   "cpus_online",
+    "missed",          "refused_functions",    "lost_mappings",    "late_mappings",  "recorder_tasks",
+    "tasks_32_bit",    "unanswered_build_ids", "wall_clock_set_ns"};
 
 constexpr std::array<std::string_view, 12> kTextsAsTheyAre = {
     "meminfo", "vmstat",       "zoneinfo",  "slabinfo", "sockstat",     "buddyinfo",

@@ -79,9 +79,52 @@ TEST(CheckClocks, AClockThatGoesOnFasterThanTheWallClock) {
   EXPECT_EQ(jumps(3702 * kSecond, 4000 * kSecond), 0u) << "the wall clock was set back";
 }
 
+// Of a text, say, nothing but its events is known.
+TEST(CheckClocks, ATimeWithoutEventsThatIsOutOfAllProportion) {
+  const auto jumps = [](TraceInfo info, std::uint64_t silent_ns, std::int32_t idle = 0) {
+    std::vector<Moment> moments;
+    for (std::uint64_t at = 0; at < kSecond; at += kSecond / 10) {
+      moments.push_back({100 * kSecond + at, 0, 0, idle});
+      moments.push_back({100 * kSecond + at + 1000, 1, 0, 7});
+    }
+    const std::size_t before = moments.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      moments.push_back(moments[i]);
+      moments.back().time_ns += kSecond + silent_ns;
+    }
+    return found(Imperfection::clock_jumps, std::move(info), moments);
+  };
+  EXPECT_EQ(jumps({}, 3600 * kSecond), 1u);
+  EXPECT_EQ(jumps({}, 5 * kSecond), 0u);
+  EXPECT_EQ(jumps({}, 3600 * kSecond, 8), 0u) << "of some tasks, which may have slept";
+  TraceInfo lossy;
+  lossy.lost.push_back({0, 7, 100 * kSecond, 3000 * kSecond});
+  EXPECT_EQ(jumps(lossy, 3600 * kSecond), 0u) << "there were events";
+  TraceInfo suspended;
+  suspended.findings.add({Imperfection::suspended, "for 3600.000 s", {}, {}, {}});
+  EXPECT_EQ(jumps(suspended, 3600 * kSecond), 0u);
+  const std::vector<Moment> bursts = {{1, 0, 0, 0}, {20 * kSecond, 0, 0, 0}, {50 * kSecond, 0, 0, 0}};
+  EXPECT_EQ(found(Imperfection::clock_jumps, {}, bursts), 0u) << "there is not much to happen";
+}
+
+TEST(CheckClocks, TheWallClockWasSet) {
+  const auto jumps = [](const char* clock, const char* set_ns, std::uint64_t unix_ns) {
+    TraceInfo info;
+    info.clock = clock;
+    if (*set_ns != '\0') info.notes["wall_clock_set_ns"] = set_ns;
+    info.samples = {{100 * kSecond, 5000 * kSecond, {}}, {160 * kSecond, unix_ns, {}}};
+    return found(Imperfection::clock_jumps, info, {{100 * kSecond}});
+  };
+  EXPECT_EQ(jumps("tai", "3600000000000", 5060 * kSecond), 1u);
+  EXPECT_EQ(jumps("tai", "-3600000000000", 5060 * kSecond), 1u);
+  EXPECT_EQ(jumps("mono", "3600000000000", 8660 * kSecond), 0u) << "it is another clock";
+  EXPECT_EQ(jumps("mono", "-40000000000", 5020 * kSecond), 0u) << "the wall clock jumped, not the trace's";
+  EXPECT_EQ(jumps("mono", "", 5020 * kSecond), 1u);
+}
+
+// In a text nothing tells who lived when it began.
 TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
   TraceInfo info;
-  info.lives.known(10, {10, 1, 0, ""}, TaskLives::Told::at_begin);
   info.lives.born({300, 5 * kSecond, 10, true});
   const auto at = [](std::uint64_t time_ns) { return std::vector<Moment>{{time_ns, 1, 0, 300}}; };
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond + 1)), 0u);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <ctime>
 #include <set>
 #include <utility>
@@ -31,7 +32,8 @@ constexpr int kReceiveBytes = 4 << 20;
 // A trace must not grow for ever where modules come and go.
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::size_t kMostChanges = 4096;
-constexpr unsigned kPieces = 4;  // of symbols, some pages of lines, at a time
+constexpr std::int64_t kMostSlewNs = 1'000'000'000;  // by which a clock is put right without being set
+constexpr unsigned kPieces = 4;                      // of symbols, some pages of lines, at a time
 
 FileDescriptor open_uevents() {
   FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT));
@@ -44,14 +46,17 @@ FileDescriptor open_uevents() {
   return socket;
 }
 
-// Boot time goes on while the machine is suspended, monotonic time does not.
-std::int64_t suspended_ns() {
-  timespec boot{};
-  timespec monotonic{};
-  ::clock_gettime(CLOCK_BOOTTIME, &boot);
-  ::clock_gettime(CLOCK_MONOTONIC, &monotonic);
-  return (boot.tv_sec - monotonic.tv_sec) * 1'000'000'000 + (boot.tv_nsec - monotonic.tv_nsec);
+std::int64_t nanoseconds_of(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
+
+// Boot time goes on while the machine is suspended, monotonic time does not.
+std::int64_t suspended_ns() { return nanoseconds_of(CLOCK_BOOTTIME) - nanoseconds_of(CLOCK_MONOTONIC); }
+
+// What the wall clock shows more than boot time: while it is not set, that hardly changes.
+std::int64_t wall_offset_ns() { return nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_BOOTTIME); }
 
 std::set<unsigned> cpus_in(std::string_view list) {
   std::set<unsigned> cpus;
@@ -129,7 +134,8 @@ KernelChanges::KernelChanges(std::function<std::uint64_t()> now, std::string_vie
       modules_(loaded_modules()),
       modules_at_(in_front_of_modules(kallsyms)),
       online_(online_cpus()),
-      suspended_at_begin_ns_(suspended_ns()) {}
+      suspended_at_begin_ns_(suspended_ns()),
+      wall_offset_at_begin_ns_(wall_offset_ns()) {}
 
 // "NAME SIZE USERS USED-BY STATE ADDRESS"
 KernelChanges::Modules KernelChanges::loaded_modules() {
@@ -317,6 +323,8 @@ std::map<std::string, std::string> KernelChanges::notes() const {
   if (!cpu_changes_.empty()) notes["cpu_changes"] = cpu_changes_;
   const std::int64_t suspended = suspended_ns() - suspended_at_begin_ns_;
   if (suspended > 1'000'000) notes["suspended_ns"] = fmt::format("{}", suspended);
+  const std::int64_t set = wall_offset_ns() - wall_offset_at_begin_ns_;
+  if (std::abs(set) > kMostSlewNs) notes["wall_clock_set_ns"] = fmt::format("{}", set);
   return notes;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What changes under a recording: modules that are loaded and removed, CPUs that go on and off line, time in which the
-// machine was suspended. As notes of a trace: docs/formats/kmt.md, "Notes".
+// machine was suspended, the wall clock when it is set. As notes of a trace: docs/formats/kmt.md, "Notes".
 //
 // The kernel tells of changes by its uevents (netlink), at once; where they cannot be had, what is there is compared
 // four times a second. /proc/kallsyms takes long to read, most of it for symbols that do not change: it is read up to
@@ -42,7 +42,7 @@ class KernelChanges {
   void wait(std::chrono::nanoseconds time);
   // Looks once more.
   void look();
-  // "module_changes", "cpu_changes" and "suspended_ns", where there are any.
+  // "module_changes", "cpu_changes", "suspended_ns" and "wall_clock_set_ns", where there are any.
   std::map<std::string, std::string> notes() const;
 
  private:
@@ -101,6 +101,7 @@ class KernelChanges {
   std::set<unsigned> online_;
   std::string cpu_changes_;
   std::int64_t suspended_at_begin_ns_ = 0;
+  std::int64_t wall_offset_at_begin_ns_ = 0;
 };
 
 }  // namespace kmt
