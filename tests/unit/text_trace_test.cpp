@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/check.hpp"
 #include "base/error.hpp"
 #include "formats/registry.hpp"
 #include "formats/text/reader.hpp"
 #include "support/checked_sink.hpp"
+#include "trace/processes.hpp"
 
 namespace kmt {
 namespace {
@@ -46,6 +48,47 @@ TEST(TextTrace, LinesOfEventsThatCannotBeReadAreCounted) {
     EXPECT_EQ(found.events.size(), 1u) << bad.substr(0, 100);
     EXPECT_EQ(found.unreadable(), 1u) << bad.substr(0, 100);
   }
+}
+
+// As `trace_pipe`, trace-cmd report and perf script print them.
+TEST(TextTrace, TasksHaveLives) {
+  const ReadText found = read(
+      "sh-100 [000] d..1. 5.000000: task_newtask: pid=200 comm=my sh clone_flags=1200000 oom_score_adj=0\n"
+      "sh-100 [000] d..1. 5.000001: sched_process_fork: comm=my sh pid=100 child_comm=my sh child_pid=200\n"
+      "my sh-200 [001] d..1. 5.000100: task_newtask: pid=201 comm=my sh clone_flags=3d0f00 oom_score_adj=0\n"
+      "my sh 200 [001] 5.000150: sched:sched_process_exec: filename=/usr/bin/the make pid=200 old_pid=200\n"
+      "the make-200 [001] d..1. 5.000200: sched_process_fork: comm=the make pid=200 child_comm=the make child_pid=202\n"
+      "cc1-202 [000] d..1. 5.000250: task_rename: oldcomm=the make newcomm=cc1 oom_score_adj=0\n" +
+      line(kWhole, "cc1-202 [000] d..1. 5.000300: kmalloc: "));
+  EXPECT_EQ(found.unreadable(), 0u);
+  ASSERT_EQ(found.events.size(), 7u);
+  const TraceInfo& info = found.info;
+  EXPECT_EQ(info.event_types[found.events[1].type.value].system, "sched");
+  const auto at = [&info](std::int32_t tid) { return process_at(info, tid, 5'000'300'000); };
+  EXPECT_EQ(oldest_ancestor(info, at(202)).pid, 100);
+  EXPECT_EQ(at(201).pid, 200) << "a thread";
+  EXPECT_FALSE(info.lives.is_used_again(200));
+  EXPECT_EQ(task_name(info, 200, 5'000'120'000), "my sh");
+  EXPECT_EQ(task_name(info, 200, 5'000'160'000), "the make");
+  EXPECT_EQ(task_name(info, 202, 5'000'210'000), "the make");
+  EXPECT_EQ(task_name(info, 202, 5'000'300'000), "cc1");
+  EXPECT_EQ(
+      read("sh-100 [000] d..1. 5.000000: task_newtask: pid=x comm=sh clone_flags=0 oom_score_adj=0\n").unreadable(),
+      1u);
+}
+
+// `trace_pipe` prints each CPU's events as they come: with clocks that differ the lines are in order, their times not.
+TEST(TextTrace, AFreeThatIsEarlierThanItsAllocationTellsOfClocks) {
+  const auto early = [](const char* free) {
+    const std::string text = line(kWhole, "sh-148 [000] d..1. 5.020000: kmalloc: ") +
+                             line("call_site=bar+0x1/0x9 ptr=ffff888001234500", free);
+    const auto source = open_trace(file_of(text));
+    CheckAnalysis check(source->info());
+    for (EventBatch batch; source->read(batch);) check.add(batch);
+    return check.finish().findings.count_of(Imperfection::free_before_allocation);
+  };
+  EXPECT_EQ(early("sh-149 [001] d..1. 5.000001: kfree: "), 1u);
+  EXPECT_EQ(early("sh-149 [001] d..1. 5.020001: kfree: "), 0u);
 }
 
 TEST(TextTrace, ALineWithoutAnEndWasCutOff) {

@@ -109,7 +109,8 @@ std::string_view system_of(const Line& line) {
   if (!line.system.empty()) return line.system;
   for (const char* const system : {"kmem", "percpu", "vmalloc"})
     if (event_kind(system, line.event) != EventKind::other) return system;
-  return "text";
+  const TaskEvent* const task = task_event(line);
+  return task == nullptr ? "text" : task->system;
 }
 
 }  // namespace
@@ -139,6 +140,8 @@ void TextTrace::learn(const Line& line) {
     // Text names system calls by their numbers, which no field has.
     const EventKind kind = event_kind(found->second.system, line.event);
     found->second.kind = is_syscall(kind) ? EventKind::other : kind;
+    found->second.task = task_event(line);
+    events_tell_names_ = events_tell_names_ || found->second.task != nullptr;
     found->second.id = static_cast<unsigned>(shapes_.size());
   }
   Shape& shape = found->second;
@@ -244,6 +247,7 @@ void TextTrace::describe() {
   std::ranges::sort(flags, {}, [](const FlagName& flag) { return std::pair(flag.name.starts_with("__"), flag.bits); });
   for (auto& [name, shape] : shapes_) {
     std::vector<TextField> fields;
+    if (shape.task != nullptr) fields = described(*shape.task);
     for (unsigned i = 0; i < std::size(kFields); ++i) {
       const KnownField& field = kFields[i];
       if ((shape.seen & 1u << i) == 0) continue;
@@ -345,6 +349,7 @@ bool TextTrace::encode(const Line& line, std::vector<std::uint8_t>& record) cons
   store(record.data(), static_cast<std::uint16_t>(shape.id), order);
   record[2] = line.context;
   store(record.data() + 4, static_cast<std::uint32_t>(line.tid), order);
+  if (shape.task != nullptr) return encode_task_event(*shape.task, line, shape.offsets, order, record);
   for (std::size_t i = 0; i < shape.known.size(); ++i) {
     const KnownField& field = kFields[shape.known[i]];
     const unsigned at = shape.offsets[i];

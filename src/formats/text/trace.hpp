@@ -12,6 +12,7 @@
 
 #include "formats/ftrace/format_text.hpp"
 #include "formats/text/lines.hpp"
+#include "formats/text/task_lines.hpp"
 #include "formats/trace_description.hpp"
 #include "trace/event.hpp"
 
@@ -25,8 +26,10 @@ class TextTrace {
   Bytes bytes() const { return file_; }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
-  // Whether the line tells a name of its task, which has several.
-  bool tells_rename(const Line& line) const { return tells_name(line) && renamed_.count(line.tid) != 0; }
+  // Whether the line tells a name of its task, which may have several.
+  bool tells_rename(const Line& line) const {
+    return tells_name(line) && (events_tell_names_ || renamed_.count(line.tid) != 0);
+  }
 
   // Makes a record of the line; false when a value cannot be read or it lacks what the event is nothing without.
   bool encode(const Line& line, std::vector<std::uint8_t>& record) const;
@@ -35,6 +38,7 @@ class TextTrace {
   struct Shape {  // of an event
     std::string system;
     EventKind kind = EventKind::other;
+    const TaskEvent* task = nullptr;
     unsigned id = 0;
     unsigned seen = 0;  // bits: which of the fields that are known
     std::vector<unsigned> known;
@@ -64,7 +68,8 @@ class TextTrace {
   std::map<std::string, std::uint64_t, std::less<>> flags_;      // bits that are made up for names
   std::map<std::int32_t, std::string> comms_;                    // last ones
   std::set<std::int32_t> renamed_;                               // of tasks
-  bool names_flags_ = false;                                     // somewhere; else they are numbers
+  bool events_tell_names_ = false;
+  bool names_flags_ = false;  // somewhere; else they are numbers
   bool too_many_flags_ = false;
   bool time_in_ns_ = true;
   bool lacks_cpus_ = false;
