@@ -126,7 +126,7 @@ std::vector<std::uint64_t> kmalloc_classes(std::uint64_t least, const SlabMachin
 }
 
 std::uint64_t least_kmalloc_class(const SlabMachine& machine) {
-  if (machine.arch == "aarch64") return machine.version < KernelVersion{6, 5} ? 128 : 0;
+  if (machine.arch == "aarch64") return machine.version < KernelVersion{6, 5} ? kArm64Alignment : 0;
   constexpr std::array<std::string_view, 9> kUsual = {"x86_64", "i386",  "i486",    "i586",       "i686",
                                                       "s390x",  "ppc64", "ppc64le", "loongarch64"};
   return std::ranges::find(kUsual, machine.arch) != kUsual.end() ? 8 : 0;

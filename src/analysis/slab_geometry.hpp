@@ -59,8 +59,11 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
 // Sizes of the kmalloc caches, ascending, from `least` bytes to two pages (create_kmalloc_caches(),
 // setup_kmalloc_cache_index_table()): 96 is none where objects are aligned to 64 bytes, 192 where to 128.
 std::vector<std::uint64_t> kmalloc_classes(std::uint64_t least, const SlabMachine& machine);
-// KMALLOC_MIN_SIZE where the architecture alone decides it, else 0: arm64 has 128 before Linux 6.5 and asks the CPU
-// since.
+// ARCH_KMALLOC_MINALIGN of arm64 before Linux 6.5.
+constexpr std::uint64_t kArm64Alignment = 128;
+
+// KMALLOC_MIN_SIZE where the architecture alone decides it, else 0: arm64 asks the CPU since
+// Linux 6.5.
 std::uint64_t least_kmalloc_class(const SlabMachine& machine);
 
 // What kmalloc gives: the smallest class, or whole pages, 2^n of them, where there is none.

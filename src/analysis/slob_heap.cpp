@@ -18,7 +18,9 @@ std::uint64_t SlobHeap::object_bytes(std::uint64_t requested, bool kmalloc, cons
   return std::max(kWord, (bytes + unit - 1) / unit * unit);
 }
 
-std::uint64_t SlobHeap::header_bytes(const SlabMachine& machine) { return machine.arch == "aarch64" ? 128 : kWord; }
+std::uint64_t SlobHeap::header_bytes(const SlabMachine& machine) {
+  return machine.arch == "aarch64" ? kArm64Alignment : kWord;
+}
 
 SlobHeap::List& SlobHeap::list_of(std::uint64_t bytes) { return lists_[bytes < 256 ? 0 : bytes < 1024 ? 1 : 2]; }
 

@@ -66,7 +66,7 @@ SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& am
       cache = name.substr(0, name.find(": "));
     else if (part == SnapshotPart::allocinfo)  // "FILE:LINE FUNCTION"
       function = name.substr(name.rfind(' ') + 1);
-    if (!(cache + function).empty() && is_shrinkable(cache, function)) reclaimable[name] = bytes;
+    if ((!cache.empty() || !function.empty()) && is_shrinkable(cache, function)) reclaimable[name] = bytes;
   }
   return reclaimable;
 }

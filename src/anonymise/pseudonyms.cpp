@@ -134,7 +134,7 @@ std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
 
 std::uint64_t Pseudonyms::address(std::uint64_t address) const {
   if (is_no_pointer(address, word_bits_)) return address;
-  // The highest byte of 64 bits, and the highest bit of 32, are the same for nearly all of a kernel's memory.
+  // The highest 9 of 64 bits, and the highest one of 32, are the same for nearly all of a kernel's memory.
   const unsigned bits = word_bits_ == 32 ? 16 : 40;
   const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kSlabBits;
   return (address & ~permuted) | permute(address >> kSlabBits, bits) << kSlabBits;

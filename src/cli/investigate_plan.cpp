@@ -15,6 +15,7 @@
 #include "capture/features/call_tracing.hpp"
 #include "capture/features/capabilities.hpp"
 #include "capture/features/events.hpp"
+#include "capture/sideband/memory_state.hpp"
 #include "capture/tracefs/mount.hpp"
 
 namespace kmt {
@@ -107,8 +108,9 @@ std::optional<UnseenSource> unseen_slabinfo(const std::string& path) {
 InvestigationPlan plan_investigation(const LiveInvestigation& request) {
   InvestigationPlan plan;
   plan.seconds = request.seconds;
-  for (const char* const name : {"meminfo", "vmstat", "slabinfo", "buddyinfo", "zoneinfo"})
-    if (may_access(fmt::format("/proc/{}", name), R_OK)) plan.states.emplace_back(name);
+  plan.states.assign(kMemoryStateFiles.begin(), kMemoryStateFiles.end());
+  plan.states.emplace_back("zoneinfo");
+  std::erase_if(plan.states, [](const std::string& name) { return !may_access(fmt::format("/proc/{}", name), R_OK); });
   plan.state_interval = state_interval(request.seconds);
   plan.cpu_share = request.cpu_share;
   plan.cpus = cpus_online();

@@ -84,7 +84,8 @@ class Fetching : public testing::Test {
     ::setenv("PATH", path_.c_str(), 1);
     ::unsetenv("DEBUGINFOD_URLS");
   }
-  const std::string path_ = std::getenv("PATH");
+  const char* const given_ = std::getenv("PATH");
+  const std::string path_ = given_ == nullptr ? "" : given_;
   UserCode code_;
 };
 

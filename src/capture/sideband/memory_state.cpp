@@ -13,7 +13,7 @@ StateSample sample_memory_state() {
   StateSample sample;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   sample.unix_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
-  for (const char* const name : {"meminfo", "vmstat", "buddyinfo", "slabinfo"})
+  for (const char* const name : kMemoryStateFiles)
     if (auto text = try_read_file(std::string("/proc/") + name)) sample.texts.emplace_back(name, std::move(*text));
   return sample;
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How the kernel's memory stands now: the texts of /proc/meminfo, vmstat, buddyinfo and slabinfo.
+// How the kernel's memory stands now.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "trace/state_sample.hpp"
 
 namespace kmt {
+
+// Of /proc.
+inline constexpr std::array kMemoryStateFiles = {"meminfo", "vmstat", "slabinfo", "buddyinfo"};
 
 // What cannot be read is left out. The wall clock is set, the ticks are the caller's.
 StateSample sample_memory_state();
