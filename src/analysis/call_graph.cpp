@@ -452,6 +452,7 @@ void CallGraph::end(const StreamEnd& end) {
   result.trace = summarize(state.info);
   state.seen.store_in(result.trace);
   result.trace.complete = end.complete;
+  result.trace.recorded_ns = end.end_ns - end.begin_ns;
   result.findings = findings_of(state.info);
   result.gaps = state.info.lost;
   result.is_blank = state.info.calls_are_blank;

@@ -233,10 +233,12 @@ void CheckAnalysis::add(const EventBatch& batch) {
   for (const Event& event : batch) state_->add(event);
 }
 
-CheckResult CheckAnalysis::finish() {
+CheckResult CheckAnalysis::finish(bool complete) {
   CheckResult result;
   result.trace = summarize(state_->info);
   state_->span.store_in(result.trace);
+  result.trace.complete = complete;
+  result.trace.recorded_ns = recorded_time(state_->info, state_->span, complete).length_ns();
   state_->find_clocks_apart();
   state_->find_jumps_of_samples();
   state_->find_silence();

@@ -15,7 +15,7 @@ class CheckAnalysis {
   explicit CheckAnalysis(const TraceInfo& info, bool pairs = true);
   ~CheckAnalysis();
   void add(const EventBatch& batch);
-  CheckResult finish();
+  CheckResult finish(bool complete = true);
 
  private:
   struct State;

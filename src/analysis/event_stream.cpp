@@ -107,7 +107,7 @@ void EventStream::add(EventBatch& events) {
 void EventStream::finish(bool complete) {
   const State& state = *state_;
   const RecordedTime recorded = recorded_time(state.info, state.seen, state.classifier.filter(), complete);
-  state.sink.end({state.given.first_ns, recorded.to_ns, state.given.events, complete,
+  state.sink.end({state.given.first_ns, recorded.from_ns, recorded.to_ns, state.given.events, complete,
                   memory_series_of(state.info.samples, state.info.page_size)});
 }
 

@@ -124,7 +124,8 @@ struct PagesAnalysis::State {
   std::optional<unsigned> known_pageblock_order;
   unsigned pageblock_order;
   PageMatcher frames;
-  EventSpan span;
+  EventSpan seen;  // of all kinds, within the window
+  EventSpan span;  // of those that count
   std::uint64_t impossible_orders = 0;
   std::vector<Part> parts;
   std::unordered_map<Doer, Named> current;                   // the part that each doer is in
@@ -136,7 +137,9 @@ struct PagesAnalysis::State {
 };
 
 void PagesAnalysis::State::add(const Event& event) {
-  if (!is_page_event(event.kind) || !filter.in_window(event.time_ns)) return;
+  if (!filter.in_window(event.time_ns)) return;
+  seen.add(event);
+  if (!is_page_event(event.kind)) return;
   const bool selected = filter.selects(event);
   if (std::max(event.order, event.fallback_order) > kMostPageOrder) {
     if (selected) ++impossible_orders;
@@ -250,11 +253,13 @@ void PagesAnalysis::add(const EventBatch& batch) {
   for (const Event& event : batch) state_->add(event);
 }
 
-PagesResult PagesAnalysis::finish() {
+PagesResult PagesAnalysis::finish(bool complete) {
   State& state = *state_;
   PagesResult result;
   result.trace = summarize(state.info);
   state.span.store_in(result.trace);
+  result.trace.complete = complete;
+  result.trace.recorded_ns = recorded_time(state.info, state.seen, state.filter, complete).length_ns();
   result.findings = findings_of(state.info);
   result.nodes = nodes_with_cpus(state.info);
   result.pageblock_order = state.pageblock_order;

@@ -29,7 +29,7 @@ class PagesAnalysis {
   ~PagesAnalysis();
   void add(const EventBatch& batch);
   // Call after the source has ended (or was interrupted: the result is that of what was read).
-  PagesResult finish();
+  PagesResult finish(bool complete = true);
 
  private:
   struct State;

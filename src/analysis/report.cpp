@@ -375,7 +375,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.trace = summarize(state.info);
   result.trace.complete = complete;
   state.ledger.selected_events().span.store_in(result.trace);
-  result.trace.recorded_ns = recorded.to_ns - recorded.from_ns;
+  result.trace.recorded_ns = recorded.length_ns();
   result.activity = state.activity(seen);
   result.events = state.event_counts();
 

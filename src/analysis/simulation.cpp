@@ -239,6 +239,7 @@ void Simulation::State::sum_unseen_frees() {
 SimulationResult Simulation::State::finish(bool complete) {
   result_.trace = summarize(info_);
   span().store_in(result_.trace);
+  result_.trace.recorded_ns = recorded_time(info_, span(), complete).length_ns();
   result_.trace.complete = complete;
   result_.findings = findings_of(info_);
   const std::uint64_t trace_end_ns = end_ns();

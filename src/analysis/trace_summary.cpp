@@ -42,6 +42,20 @@ std::string missing_cpus(const Findings& findings) {
   return rest == 0 ? text : fmt::format("{} and {} more", text, rest);
 }
 
+template <typename InWindow>
+RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, InWindow in_window, bool complete) {
+  RecordedTime time{seen.first_ns, seen.last_ns};
+  if (seen.events == 0) return time;
+  // Of a ring buffer that overwrote its oldest events the recording begins where what is left of it does.
+  const bool whole_begin = total_lost_events(info) == 0;
+  for (const StateSample& sample : info.samples) {
+    if (!in_window(sample.ticks)) continue;
+    if (whole_begin) time.from_ns = std::min(time.from_ns, sample.ticks);
+    if (complete) time.to_ns = std::max(time.to_ns, sample.ticks);
+  }
+  return time;
+}
+
 }  // namespace
 
 TraceSummary summarize(const TraceInfo& info) {
@@ -84,16 +98,13 @@ Findings findings_of(const TraceInfo& info) {
 }
 
 RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, const EventFilter& filter, bool complete) {
-  RecordedTime time{seen.first_ns, seen.last_ns};
-  if (seen.events == 0) return time;
-  // Of a ring buffer that overwrote its oldest events the recording begins where what is left of it does.
-  const bool whole_begin = total_lost_events(info) == 0;
-  for (const StateSample& sample : info.samples) {
-    if (!filter.in_window(sample.ticks)) continue;
-    if (whole_begin) time.from_ns = std::min(time.from_ns, sample.ticks);
-    if (complete) time.to_ns = std::max(time.to_ns, sample.ticks);
-  }
-  return time;
+  return recorded_time_within(
+      info, seen, [&filter](std::uint64_t ns) { return filter.in_window(ns); }, complete);
+}
+
+RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, bool complete) {
+  return recorded_time_within(
+      info, seen, [](std::uint64_t) { return true; }, complete);
 }
 
 void EventSpan::add(const EventSpan& other) {

@@ -52,7 +52,11 @@ struct EventCounts {
 struct RecordedTime {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;
+
+  std::uint64_t length_ns() const { return to_ns - from_ns; }
 };
 RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, const EventFilter& filter, bool complete);
+// Where there is no filter.
+RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, bool complete);
 
 }  // namespace kmt

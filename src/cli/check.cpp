@@ -50,8 +50,7 @@ CheckedFile check_file(const std::string& path, const Options& options) {
     CheckAnalysis analysis(source->info(), !options.records_only);
     const bool complete = read_trace(
         *source, [&](const EventBatch& batch) { analysis.add(batch); }, !options.no_progress);
-    checked.result = analysis.finish();
-    checked.result->trace.complete = complete;
+    checked.result = analysis.finish(complete);
   } catch (Error& error) {
     checked.error = error.at({path, {}, {}});
   }

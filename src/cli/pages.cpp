@@ -67,8 +67,7 @@ int pages(const Options& options) {
   PagesAnalysis analysis(source->info(), ahead ? ahead->info() : source->info(), symbols, filter);
   complete = complete && read_trace(
                              *source, [&](const EventBatch& batch) { analysis.add(batch); }, options.trace.progress);
-  PagesResult result = analysis.finish();
-  result.trace.complete = complete;
+  PagesResult result = analysis.finish(complete);
   result.findings.merge(symbols.findings());
   print_result(options.result.json ? json_pages(result, view)
                                    : text_pages(result, view, stdout_style(options.result.style)));

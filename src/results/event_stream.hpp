@@ -56,7 +56,8 @@ struct StreamedEvent {
 
 struct StreamEnd {
   std::uint64_t first_ns = 0;  // of the events that were given
-  std::uint64_t end_ns = 0;    // of the recording, as far as the trace tells
+  std::uint64_t begin_ns = 0;  // of the recording, as far as the trace tells
+  std::uint64_t end_ns = 0;
   std::uint64_t events = 0;
   bool complete = true;  // false: reading was interrupted
   std::vector<MemorySeries> memory;
