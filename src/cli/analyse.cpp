@@ -9,6 +9,7 @@
 #include "analysis/pipeline.hpp"
 #include "cli/call_result.hpp"
 #include "cli/calls_alongside.hpp"
+#include "cli/damage_note.hpp"
 #include "cli/reading.hpp"
 
 namespace kmt {
@@ -137,6 +138,10 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
                                ? options.threads
                                : std::min(kUsefulThreads, std::max(1u, std::thread::hardware_concurrency()));
   OpenedTrace trace(options, requests);
+  const bool asks_for_cgroups =
+      options.says_lack_of_cgroups && std::ranges::any_of(requests, [](const ReportRequest& request) {
+        return std::ranges::find(request.by, GroupKey::cgroup) != request.by.end();
+      });
   std::vector<std::unique_ptr<ReportAnalysis>> analyses;
   std::vector<ReportAnalysis*> pointers;
   std::vector<CacheNames*> caches;
@@ -158,6 +163,7 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
     complete = watched.complete();
   }
   trace.say_lack_of_calls();
+  if (asks_for_cgroups) say_lack_of_cgroups(trace.info());
   std::vector<ReportResult> results;
   for (ReportAnalysis* const analysis : pointers) {
     results.push_back(analysis->finish(complete));

@@ -22,10 +22,11 @@ struct AnalyseOptions {
   unsigned threads = 0;  // 0: as many as help
   SymbolOptions symbols;
   WrapperOptions wrappers;
-  bool names = true;            // false: the result shows no code, whose addresses stay hexadecimal
-  std::string btf;              // types of calls, of a trace that holds none; empty: nothing is named
-  bool btf_is_checked = false;  // they are known to be the traced kernel's
-  bool call_paths = false;      // events without a stack get the traced calls around them as one
+  bool names = true;                  // false: the result shows no code, whose addresses stay hexadecimal
+  std::string btf;                    // types of calls, of a trace that holds none; empty: nothing is named
+  bool btf_is_checked = false;        // they are known to be the traced kernel's
+  bool says_lack_of_cgroups = false;  // on stderr, where the keys ask for them
+  bool call_paths = false;            // events without a stack get the traced calls around them as one
 };
 
 // All of them but FILE. The options must outlive the command.

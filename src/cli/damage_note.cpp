@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/damage_note.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace kmt {
@@ -28,20 +28,20 @@ void say_interrupted(std::string_view result) {
   fmt::print(stderr, "note: the reading was interrupted: the {} is of the part that was read\n", result);
 }
 
-void say_lack_of_cgroups(const ReportResult& result) {
-  const auto asked = std::ranges::find(result.by, GroupKey::cgroup);
-  if (asked == result.by.end() || result.groups.empty()) return;
-  const auto key = static_cast<std::size_t>(asked - result.by.begin());
-  const auto tells = [key](const GroupRow& row) {
-    if (row.keys.size() <= key) return false;
-    const auto* const path = std::get_if<std::string>(&row.keys[key]);
-    return path != nullptr && path->starts_with('/') && *path != "/";
-  };
-  for (const GroupTable& table : result.groups)
-    if (std::ranges::any_of(table.rows, tells)) return;
-  fmt::print(stderr,
-             "note: the trace knows no task in a cgroup but the root: kmemtrace records those of version 2 alone, and "
-             "in a container that one is the root\n");
+void say_lack_of_cgroups(const TraceInfo& info) {
+  bool is_told = false;
+  for (const char* const name : {"tasks", "tasks_meanwhile", "tasks_later"})
+    if (const auto note = info.notes.find(name); note != info.notes.end())
+      for (const std::string_view line : split(note->second, '\n')) {
+        const std::size_t path = line.find('/');
+        if (path == std::string_view::npos) continue;
+        is_told = true;
+        if (path + 1 < line.size()) return;
+      }
+  if (is_told)
+    fmt::print(stderr,
+               "note: the trace has all tasks in the root cgroup: those of version 1 are not recorded, and inside a "
+               "container that one is the root\n");
 }
 
 }  // namespace kmt

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "results/report.hpp"
 #include "trace/imperfections.hpp"
+#include "trace/trace_info.hpp"
 
 namespace kmt {
 
@@ -14,7 +14,7 @@ void say_damage(const Findings& findings);
 // Of a result, "export", that Ctrl+C made one of a part.
 void say_interrupted(std::string_view result);
 
-// Where the keys ask for cgroups and no row is of another than the root.
-void say_lack_of_cgroups(const ReportResult& result);
+// Where the recording noted the cgroups of tasks, and all of these were in the root.
+void say_lack_of_cgroups(const TraceInfo& info);
 
 }  // namespace kmt

@@ -7,7 +7,6 @@
 #include "cli/analyse.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
-#include "cli/damage_note.hpp"
 #include "cli/filter_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/output.hpp"
@@ -115,9 +114,9 @@ int leaks(const CLI::App& command, const Options& options) {
   set_tree(request, options.tree);
   view.filtered = !request.filter.selects_all();
 
-  const ReportResult report =
-      options.by.empty() ? analyse_as_usual(options.analyse, request) : analyse(options.analyse, request);
-  say_lack_of_cgroups(report);
+  AnalyseOptions analysing = options.analyse;
+  analysing.says_lack_of_cgroups = true;
+  const ReportResult report = options.by.empty() ? analyse_as_usual(analysing, request) : analyse(analysing, request);
   const LeaksResult result = leaks_of(report, threshold);
   print_result(options.result.json ? json_leaks(result, view)
                                    : text_leaks(result, view, stdout_style(options.result.style)));

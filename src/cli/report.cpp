@@ -10,7 +10,6 @@
 #include "cli/analyse.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
-#include "cli/damage_note.hpp"
 #include "cli/filter_options.hpp"
 #include "cli/html.hpp"
 #include "cli/interrupt.hpp"
@@ -166,8 +165,8 @@ int report(const CLI::App& command, const Options& options) {
 
   AnalyseOptions analysing = options.analyse;
   analysing.names = !perf_kmem || shows_code(*perf_kmem);
+  analysing.says_lack_of_cgroups = true;
   const ReportResult result = analyse(analysing, request);
-  say_lack_of_cgroups(result);
   if (as_perf_report) {
     say_what_is_missing(result.trace, result.findings);
     const std::size_t limit = command.count("--limit") > 0 ? options.limit : 0;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is said of a trace on standard error.
+#include "cli/damage_note.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kmt {
+namespace {
+
+std::string said_of_cgroups(const std::map<std::string, std::string>& notes) {
+  TraceInfo info;
+  info.notes = notes;
+  testing::internal::CaptureStderr();
+  say_lack_of_cgroups(info);
+  return testing::internal::GetCapturedStderr();
+}
+
+// By all tasks that the recording knew, whichever of them the rows of a report are of.
+TEST(LackOfCgroups, IsSaidWhereAllTasksWereInTheRoot) {
+  EXPECT_NE(said_of_cgroups({{"tasks", "1 0 4026531836 /\n2 0 4026531836 /\n"}}).find("root cgroup"),
+            std::string::npos);
+  EXPECT_EQ(said_of_cgroups({{"tasks", "1 0 4026531836 /\n7 1 4026531836 /db.service\n"}}), "");
+  EXPECT_EQ(said_of_cgroups({{"tasks", "1 0 4026531836 /\n"}, {"tasks_later", "9 1 4026531836 /late\n"}}), "");
+  // A trace.dat or a perf.data has no such notes.
+  EXPECT_EQ(said_of_cgroups({}), "");
+  EXPECT_EQ(said_of_cgroups({{"tasks", "1 0 4026531836 \n"}}), "");
+}
+
+}  // namespace
+}  // namespace kmt
