@@ -77,9 +77,8 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
     const std::string of_orders = narrowing.pages ? "" : any_of("order", orders);
     const std::string no_users = "!(gfp_flags & 8)";  // __GFP_MOVABLE, of users' memory and the page cache
     add("kmem:mm_page_alloc", of_orders.empty() ? no_users : fmt::format("{} && ({})", no_users, of_orders));
-    add("kmem:mm_page_free", of_orders);
-    if (narrowing.pages || std::ranges::find(narrowing.orders, 0u) != narrowing.orders.end())
-      add("kmem:mm_page_free_batched", "");  // of order 0 alone
+    // What was split is freed in parts, of a smaller order, and never of a larger one.
+    add("kmem:mm_page_free", narrowing.pages ? "" : fmt::format("order <= {}", std::ranges::max(narrowing.orders)));
   }
   if (options.events.empty())
     throw Error("Before Linux 6.1 trace events name no cache, and without slabinfo its size is not known");

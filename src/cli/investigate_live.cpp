@@ -269,8 +269,8 @@ class Watch {
     return evidence;
   }
 
-  Narrowing what_can_be_recorded(Narrowing narrowing);
-  bool can_last(const Narrowing& narrowing, double cpu_seconds) const;
+  Narrowing what_can_be_recorded(const Narrowing& wanted);
+  double cpu_to_record(const Narrowing& narrowing) const;  // in seconds, for long enough
   bool needs_stacks(const Narrowing& narrowing) const;
   double events_per_s(const Narrowing& narrowing) const;
   void record_narrowed(const Narrowing& narrowing);
@@ -312,7 +312,8 @@ class Watch {
   std::uint64_t events_ = 0;
 };
 
-// Frees of kmalloc name no size, and before Linux 6.1 those of caches no cache: all of them are recorded.
+// Frees of kmalloc name no size, those of pages not what they are part of, and before Linux 6.1 those of caches no
+// cache: all of them are recorded.
 double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto per_s = [this](const std::function<bool(const std::string&)>& counts) {
     const double begin = static_cast<double>(sampler_->begin_ns());
@@ -322,9 +323,7 @@ double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto is_kmalloc = [](const std::string& cache) { return cache.starts_with("kmalloc-"); };
   double events = per_s([&](const std::string& cache) { return narrowing.has(cache); });
   if (!narrowing.sizes.empty()) events += per_s(is_kmalloc);
-  Narrowing pages;
-  pages.orders = narrowing.orders;
-  events += per_s([&](const std::string& cache) { return pages.has(cache); });
+  if (!narrowing.orders.empty()) events += page_frees_per_s(states_);
   Narrowing named;
   named.caches = narrowing.caches;
   events += per_s([&](const std::string& cache) {
@@ -334,40 +333,31 @@ double Watch::events_per_s(const Narrowing& narrowing) const {
 }
 
 // Only what can be recorded for long enough to show growth is; else samples have to do.
-Narrowing Watch::what_can_be_recorded(Narrowing narrowing) {
-  if (narrowing.empty()) return narrowing;
+Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
+  if (wanted.empty()) return wanted;
   if (!sampler_ && evidence_of_samples_) {  // they ended for what they cost
     if (not_recorded_.what.empty())
       not_recorded_ = {"an exact recording of what may grow", "samples have used up the CPU time that may be taken",
                        "--cpu lets it take more"};
     return {};
   }
-  if (!sampler_) return narrowing;
-  // Single pages of the whole machine, with their stacks, cost too much.
-  if (std::erase(narrowing.orders, 0u) > 0)
-    not_recorded_ = {"an exact recording of single pages",
-                     "of the whole machine they are too many: samples tell of them", ""};
-  Narrowing caches;
-  caches.caches = narrowing.caches;
-  Narrowing pages;
-  pages.orders = narrowing.orders;
+  if (!sampler_) return wanted;
+  const double alone = cpu_left() - kSecondsToRecord;
+  const double beside = alone - cpu_of_samples_left();
   // Where samples have spent their part they make room for it.
-  for (const bool beside_samples : {true, false}) {
-    if (!beside_samples && !was_spent_) break;
-    const double left = cpu_left() - kSecondsToRecord - (beside_samples ? cpu_of_samples_left() : 0);
-    for (const Narrowing& of : {narrowing, caches, pages}) {
-      if (of.empty() || !can_last(of, left)) continue;
-      if (!beside_samples) end_samples_early(" beside an exact recording");
-      return of;
-    }
-  }
-  if (!narrowing.empty())
+  const RecordingChoice choice = choose_recording(wanted, beside, was_spent_ ? alone : beside,
+                                                  [this](const Narrowing& of) { return cpu_to_record(of); });
+  ends_samples_ = choice.ends_samples;
+  if (choice.rest.orders.size() < wanted.orders.size() && !std::exchange(said_single_pages_, true))
+    watched_.unseen.push_back(
+        {"an exact recording of single pages", "of the whole machine they are too many: samples tell of them", ""});
+  if (choice.of.empty() && !choice.rest.empty())
     not_recorded_ = {"an exact recording of what may grow",
                      fmt::format("beside samples there is no CPU time left for long enough a one of some {:.0f} events "
                                  "a second",
-                                 events_per_s(narrowing)),
+                                 events_per_s(choice.rest)),
                      "--cpu lets it take more"};
-  return {};
+  return choice.of;
 }
 
 // Samples have the stacks of slabs' call sites; of pages many call sites are one.
@@ -375,9 +365,9 @@ bool Watch::needs_stacks(const Narrowing& narrowing) const {
   return !(sampler_ || evidence_of_samples_) || narrowing.pages || !narrowing.orders.empty();
 }
 
-bool Watch::can_last(const Narrowing& narrowing, double cpu_seconds) const {
-  const double needed = std::max(2 * kShortestRecording * request_.seconds, 1.0);
-  return cpu_seconds >= needed * events_per_s(narrowing) * whole_seconds_of_an_event(needs_stacks(narrowing));
+double Watch::cpu_to_record(const Narrowing& narrowing) const {
+  const double seconds = std::max(2 * kShortestRecording * request_.seconds, 1.0);
+  return seconds * events_per_s(narrowing) * whole_seconds_of_an_event(needs_stacks(narrowing));
 }
 
 void Watch::say_why_so_short(double recorded_seconds) {
@@ -418,6 +408,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
     steps.started = [this] {
       trace_begin_ns_ = monotonic_ns();
       recording_ = true;
+      if (ends_samples_ && sampler_) end_samples_early(" beside an exact recording");
     };
     steps.record = [&](const RecordHooks& hooks, const OpenSink&) {
       RecordHooks counted = hooks;

@@ -85,6 +85,27 @@ bool can_sample_pages(double programs_per_s, double cpu_left, const Investigatio
   return programs_per_s * std::min(plan.seconds / 2, 2 * kShortestToTell) <= cpu_left;
 }
 
+RecordingChoice choose_recording(const Narrowing& wanted, double cpu_seconds, double without_samples,
+                                 const std::function<double(const Narrowing&)>& needed) {
+  RecordingChoice choice;
+  choice.rest = wanted;
+  std::erase(choice.rest.orders, 0u);
+  Narrowing slabs = choice.rest;
+  slabs.orders.clear();
+  Narrowing caches;
+  caches.caches = wanted.caches;
+  Narrowing pages;
+  pages.orders = choice.rest.orders;
+  for (const bool ends_samples : {false, true})
+    for (const Narrowing& of : {choice.rest, slabs, caches, pages}) {
+      if (of.empty() || needed(of) > (ends_samples ? without_samples : cpu_seconds)) continue;
+      choice.of = of;
+      choice.ends_samples = ends_samples;
+      return choice;
+    }
+  return choice;
+}
+
 double whole_seconds_of_an_event(bool stacks) {
   return (stacks ? 2 : 1) * (seconds_of_an_event(stacks) + kSecondsOfReading + kSecondsOfAnalysing);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -62,6 +63,16 @@ bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan);
 // Whether samples last for long enough with those of pages too, by what the programs take of them, in CPU time a
 // second.
 bool can_sample_pages(double programs_per_s, double cpu_left, const InvestigationPlan& plan);
+// What of that is recorded which may grow.
+struct RecordingChoice {
+  Narrowing rest;  // without single pages: of the whole machine, with their stacks, they cost too much
+  Narrowing of;  // as much of the rest as lasts for long enough: all, slabs, caches or pages; empty: none of these does
+  bool ends_samples = false;  // they have to make room for it
+};
+// `cpu_seconds` there are beside samples, `without_samples` where these end; `needed` tells what a recording takes.
+RecordingChoice choose_recording(const Narrowing& wanted, double cpu_seconds, double without_samples,
+                                 const std::function<double(const Narrowing&)>& needed);
+
 // Of an event of a recording, in all; with its stack, which is an event of its own.
 double whole_seconds_of_an_event(bool stacks);
 

@@ -12,6 +12,7 @@
 #include "analysis/slabinfo_line.hpp"
 #include "analysis/snapshot.hpp"
 #include "base/error.hpp"
+#include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "results/investigation.hpp"
 #include "snapshot/parse.hpp"
@@ -44,6 +45,15 @@ std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states
 }
 
 }  // namespace
+
+double page_frees_per_s(const std::vector<StateSample>& states) {
+  if (states.empty() || states.back().ticks <= states.front().ticks) return 0;
+  const auto first = find_proc_value(text_of(states.front(), "vmstat"), "pgfree");
+  const auto last = find_proc_value(text_of(states.back(), "vmstat"), "pgfree");
+  if (!first || !last || last->value < first->value) return 0;
+  return static_cast<double>(last->value - first->value) * 1e9 /
+         static_cast<double>(states.back().ticks - states.front().ticks);
+}
 
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size) {
   std::vector<MemorySeries> all = memory_series_of(states, page_size);

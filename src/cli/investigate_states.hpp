@@ -14,4 +14,8 @@ namespace kmt {
 // all objects of each size that changes, for what was recorded without the names of caches.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
 
+// How many pages were freed a second, from the first to the last of them: at most so many frees there were. 0: they do
+// not tell.
+double page_frees_per_s(const std::vector<StateSample>& states);
+
 }  // namespace kmt

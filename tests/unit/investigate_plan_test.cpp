@@ -8,6 +8,7 @@
 
 #include "analysis/conclusion.hpp"
 #include "analysis/investigation.hpp"
+#include "cli/investigate_states.hpp"
 
 namespace kmt {
 namespace {
@@ -28,13 +29,10 @@ struct Watched {
   double recorded_seconds = 0;
 };
 
-// A watch without samples that records from its first look on.
-Watched watch(const InvestigationPlan& plan, double events_per_s) {
-  CpuUse use;
-  use.stacks = true;
-  use.seconds = 0.45 * plan.seconds;
-  use.cpu_seconds = kOfTheBegin + (cpu_of_states(0, plan) - cpu_of_states(use.seconds, plan)) * kOfAState / 3e-3;
+// What a recording comes to that begins then, and all that is to be done until the end.
+Watched record_from(CpuUse use, const InvestigationPlan& plan, double events_per_s) {
   use.cpu_seconds += kOfARecording / 2;
+  use.stacks = true;
   use.is_recording = true;
   use.events_per_s = events_per_s;
   double next_state = use.seconds;
@@ -50,6 +48,14 @@ Watched watch(const InvestigationPlan& plan, double events_per_s) {
   return {
       use.cpu_seconds + kOfARecording / 2 + states_left + kOfTheEnd + static_cast<double>(use.events) * kOfAnalysing,
       recorded};
+}
+
+// A watch without samples that records from its first look on.
+Watched watch(const InvestigationPlan& plan, double events_per_s) {
+  CpuUse use;
+  use.seconds = 0.45 * plan.seconds;
+  use.cpu_seconds = kOfTheBegin + (cpu_of_states(0, plan) - cpu_of_states(use.seconds, plan)) * kOfAState / 3e-3;
+  return record_from(use, plan, events_per_s);
 }
 
 InvestigationPlan plan_of(double seconds, double share) {
@@ -105,8 +111,9 @@ TEST(InvestigationPlan, OnABusyMachineSamplesLeaveRoomForARecording) {
       const double recorded_per_s = whole_seconds_of_an_event(false) * 3000;
       const double recorded = (cpu_left(use, plan) - kSecondsToRecord) / recorded_per_s;
       EXPECT_GE(recorded, 2 * kShortestRecording * seconds) << seconds << " s, " << programs_per_s;
-      EXPECT_LE(use.cpu_seconds + kSecondsToRecord + kSecondsAtTheEnd + recorded * recorded_per_s,
-                plan.most_cpu_seconds + 1e-6);
+      for (const double events_per_s : {1e3, 2e4, 3e5})
+        EXPECT_LE(record_from(use, plan, events_per_s).cpu_seconds, plan.most_cpu_seconds)
+            << seconds << " s, " << programs_per_s << ", " << events_per_s << " a second";
     }
 }
 
@@ -124,6 +131,44 @@ TEST(InvestigationPlan, PagesAreSampledWhereThatLastsLongEnough) {
   EXPECT_FALSE(can_sample_pages(0.1, 1.4, plan));
   EXPECT_TRUE(can_sample_pages(0.1, 1.4, plan_with_samples(15)));
   EXPECT_FALSE(can_sample_pages(0.1, -1, plan_with_samples(15)));
+}
+
+TEST(InvestigationPlan, RecordsWhatLastsForLongEnough) {
+  Narrowing wanted;
+  wanted.caches = {"filp"};
+  wanted.sizes = {1024};
+  wanted.orders = {0, 2};
+  // Seconds: of caches 1, of sizes 2, of pages 4.
+  const auto needed = [](const Narrowing& of) {
+    return (of.caches.empty() ? 0.0 : 1.0) + (of.sizes.empty() ? 0.0 : 2.0) + (of.orders.empty() ? 0.0 : 4.0);
+  };
+  const RecordingChoice all = choose_recording(wanted, 7, 7, needed);
+  EXPECT_EQ(all.rest.orders, (std::vector<std::uint64_t>{2}));  // single pages are too many
+  EXPECT_EQ(all.of.orders, (std::vector<std::uint64_t>{2}));
+  EXPECT_EQ(all.of.sizes, (std::vector<std::uint64_t>{1024}));
+  EXPECT_FALSE(all.ends_samples);
+  const RecordingChoice slabs = choose_recording(wanted, 5, 5, needed);
+  EXPECT_TRUE(slabs.of.orders.empty());
+  EXPECT_EQ(slabs.of.sizes, (std::vector<std::uint64_t>{1024}));
+  const RecordingChoice caches = choose_recording(wanted, 1.5, 1.5, needed);
+  EXPECT_EQ(caches.of.caches, (std::vector<std::string>{"filp"}));
+  EXPECT_TRUE(caches.of.sizes.empty());
+  const RecordingChoice without_samples = choose_recording(wanted, 0.5, 5, needed);
+  EXPECT_TRUE(without_samples.ends_samples);
+  EXPECT_EQ(without_samples.of.sizes, (std::vector<std::uint64_t>{1024}));
+  EXPECT_TRUE(choose_recording(wanted, 0.5, 0.5, needed).of.empty());
+  Narrowing single;
+  single.orders = {0};
+  EXPECT_TRUE(choose_recording(single, 9, 9, needed).rest.empty());
+}
+
+TEST(InvestigationPlan, PagesThatAreFreedAreCountedByVmstat) {
+  const auto state = [](std::uint64_t seconds, const char* vmstat) {
+    return StateSample{seconds * 1'000'000'000, 0, {{"vmstat", vmstat}}};
+  };
+  EXPECT_EQ(page_frees_per_s({state(1, "pgalloc_dma 3\npgfree 100\n"), state(3, "pgfree 500\n")}), 200);
+  EXPECT_EQ(page_frees_per_s({state(1, "pgfree 100\n"), state(3, "")}), 0);
+  EXPECT_EQ(page_frees_per_s({}), 0);
 }
 
 TEST(UnseenSlabinfo, TellsWhatIsMissingFromWhatIsRefused) {
