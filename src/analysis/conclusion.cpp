@@ -45,7 +45,7 @@ bool may_grow(const Judgement& judgement) {
 
 std::string name_in_words(const StateGrowth& state) {
   if (state.name == kUnaccounted) return "what nobody accounts for";
-  return state.cache ? "the slab cache " + state.name : state.name;
+  return state.cache ? "the slab cache " + state.shown_name() : state.name;
 }
 
 std::string why_unnamed(const InvestigationResult& result) {
@@ -127,7 +127,7 @@ std::string said_of_difference(const std::vector<StateGrowth>& states) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> rises;
   for (const StateGrowth& state : states)
-    if (rises.size() < kMost && !state.reclaimable && state.last - state.first >= kLeastRise)
+    if (rises.size() < kMost && !state.reclaimable && !state.is_recorders && state.last - state.first >= kLeastRise)
       rises.push_back(fmt::format("{} by {}", name_in_words(state), bytes_text(state.last - state.first)));
   if (states.empty()) return {};
   const std::size_t count = states.front().values.size();
@@ -231,7 +231,10 @@ std::vector<std::string> next_commands(const InvestigationResult& result) {
     return !result.folder.empty() &&
            std::ranges::find(result.files, name, &InvestigationFile::name) != result.files.end();
   };
-  const auto file = [&result](const char* name) { return shell_word(result.folder + "/" + name); };
+  // Of copies, those that were given: what is written of them holds no files of the kernel.
+  const auto file = [&](const char* name, const std::string& copied) {
+    return has_file(name) ? shell_word(result.folder + "/" + name) : copied.empty() ? "" : shell_word(copied);
+  };
   const std::string sudo = result.by_root ? "" : "sudo ";
   std::vector<std::string> commands;
   const auto add = [&commands](std::string command) {
@@ -241,14 +244,16 @@ std::vector<std::string> next_commands(const InvestigationResult& result) {
     if (finding.certainty == Certainty::weak || commands.size() >= 4) continue;
     const FindingProcess& process = finding.processes.front();
     if (is_live && process.process != 0) add(sudo + what_is_held(finding));
-    if (!result.no_calls && is_plain(finding.function, "_."))
+    if (is_live && !result.no_calls && is_plain(finding.function, "_."))
       add(fmt::format("{}kmemtrace graph {} -a -d 5s", sudo, finding.function));
   }
   if (is_live && (!result.judgement.found() || find_unexplained(result.judgement) != nullptr))
     add_watches(result, commands);
-  if (has_file("trace.kmt")) commands.push_back("kmemtrace leaks " + file("trace.kmt"));
-  if (has_file("before.kmt") && has_file("after.kmt"))
-    commands.push_back(fmt::format("kmemtrace diff {} {}", file("before.kmt"), file("after.kmt")));
+  if (const std::string trace = file("trace.kmt", result.copies.trace); !trace.empty())
+    commands.push_back("kmemtrace leaks " + trace);
+  const std::string before = file("before.kmt", result.copies.before);
+  const std::string after = file("after.kmt", result.copies.after);
+  if (!before.empty() && !after.empty()) commands.push_back(fmt::format("kmemtrace diff {} {}", before, after));
   return commands;
 }
 

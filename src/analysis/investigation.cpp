@@ -168,6 +168,7 @@ class Judge {
   Judgement judgement() {
     Judgement judgement;
     judgement.states = state_growth(states_, evidence_.threshold_bytes_per_s);
+    if (evidence_.trace) mark_recorders(evidence_.setup_begin_seconds, evidence_.setup_end_seconds, judgement.states);
     for (const StateGrowth& state : judgement.states)
       if (state.late && state.late->sure) late_rises_[state.name] = *state.late;
     sum_late_rises();
@@ -389,6 +390,8 @@ std::vector<FindingCache> Judge::caches_of(const std::vector<const GrowthGroup*>
     if (bytes < kShareOfCause * all) continue;
     FindingCache& cache =
         caches.emplace_back(FindingCache{name, account_of(name), bytes_per_s * bytes / all, std::nullopt, {}});
+    if (const auto state = std::ranges::find(states_, cache.account, &StateSeries::name); state != states_.end())
+      cache.kind = state->kind;
     const auto rise = cache_rises_.find(account_of(name));
     if (rise == cache_rises_.end()) {
       cache.no_account = why_no_account(name);

@@ -69,6 +69,35 @@ std::optional<LateRise> late_rise(const StateSeries& series, double threshold, s
   return std::nullopt;
 }
 
+// Of the caches of a class, with their changes.
+std::string risen_kind(const std::string& name, const std::map<std::string, double>& kinds) {
+  constexpr double kNearlyAll = 0.9;
+  double all = 0;
+  const std::pair<const std::string, double>* most = nullptr;
+  for (const auto& kind : kinds) {
+    all += std::max(kind.second, 0.0);
+    if (most == nullptr || kind.second > most->second) most = &kind;
+  }
+  return most != nullptr && all > 0 && most->second >= kNearlyAll * all && most->first != name ? most->first : "";
+}
+
+// Whether all that it rose by came between these values, and nothing else moved as much.
+bool is_step(const StateGrowth& state, double begin, double end) {
+  constexpr double kNearlyAll = 0.8;
+  constexpr double kMostOthers = 0.3;  // of that
+  const auto index = [&state](double step) {
+    return static_cast<std::size_t>(std::clamp(step, 0.0, static_cast<double>(state.values.size() - 1)));
+  };
+  const std::size_t from = index(std::floor(begin));
+  const std::size_t to = index(std::ceil(end));
+  const double jump = state.values[to] - state.values[from];
+  const double rise = state.last - state.first;
+  if (jump < kNearlyAll * rise || kNearlyAll * jump > rise) return false;
+  for (std::size_t i = 1; i < state.values.size(); ++i)
+    if ((i <= from || i > to) && std::abs(state.values[i] - state.values[i - 1]) > kMostOthers * jump) return false;
+  return true;
+}
+
 }  // namespace
 
 std::string class_of(const std::string& cache) {
@@ -92,6 +121,7 @@ bool follows_processes(const StateSeries& series) {
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
   std::vector<StateSeries> all;
   std::map<std::string, std::size_t> caches;
+  std::map<std::string, std::map<std::string, double>> kinds;  // of a class, with their changes
   for (const MemorySeries& series : states) {
     const bool is_cache = series.source == MemorySource::slabinfo_objects;
     if (series.points.size() < 2 ||
@@ -99,14 +129,16 @@ std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
       continue;
     const std::string name = is_cache ? class_of(series.name) : series.name;
     const std::vector<double> values = even_values(series.points);
+    if (is_cache) kinds[name][series.name] += values.back() - values.front();
     const auto known = is_cache ? caches.find(name) : caches.end();
     if (known != caches.end() && all[known->second].values.size() == values.size()) {
       for (std::size_t i = 0; i < values.size(); ++i) all[known->second].values[i] += values[i];
       continue;
     }
     if (is_cache) caches[name] = all.size();
-    all.push_back({name, is_cache, is_cache && is_shrinkable(name, {}), seconds_between(series.points), values});
+    all.push_back({name, is_cache, is_cache && is_shrinkable(name, {}), seconds_between(series.points), values, {}});
   }
+  for (const auto& [name, index] : caches) all[index].kind = risen_kind(name, kinds[name]);
   return all;
 }
 
@@ -118,10 +150,21 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
     const bool counts = !series.reclaimable && !follows_processes(series);
     grown.push_back({series.name, series.cache, series.values.front(), series.values.back(), rise.trend,
                      counts && rise.sure, series.reclaimable, 0, series.values, series.seconds_between,
-                     counts && !rise.sure ? late_rise(series, threshold, states.size()) : std::nullopt, false});
+                     counts && !rise.sure ? late_rise(series, threshold, states.size()) : std::nullopt, false,
+                     series.kind, false});
   }
   std::ranges::stable_sort(grown, std::greater(), [](const StateGrowth& one) { return one.last - one.first; });
   return grown;
+}
+
+void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateGrowth>& states) {
+  for (StateGrowth& state : states) {
+    if (!state.cache || state.sure || state.last <= state.first) continue;
+    // Files of a tracing instance, one for each event.
+    state.is_recorders =
+        state.name == "trace_event_file" ||
+        (end_seconds > 0 && is_step(state, begin_seconds / state.step_seconds, end_seconds / state.step_seconds));
+  }
 }
 
 void mark_unfollowed(double seconds, std::vector<StateGrowth>& states) {

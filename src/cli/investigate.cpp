@@ -262,9 +262,11 @@ int investigate_copies(const Options& options) {
       copied.trace.clear();
     if (!was_watched) result.trace_seconds = evidence.trace ? evidence.trace->seconds() : 0;
   } else if (!was_watched || result.trace_seconds > 0) {
-    result.unseen.push_back({"who allocates", "there is no trace among the copies", "kmemtrace record --stacks -d 1m"});
+    result.unseen.push_back({"who allocates", "there is no trace among the copies",
+                             "`kmemtrace record --stacks -d 1m` on that machine, and its trace.kmt beside the copies"});
   }
   if (copied.before && copied.after) result.diff = diff(*copied.before, *copied.after);
+  result.copies = {copied.before_path, copied.after_path, copied.trace};
   result.narrowing = evidence.narrowing;
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);

@@ -64,7 +64,21 @@ void take_times(const std::vector<std::string>& folders, std::uint64_t duration_
   for (StateSample& state : states) state.ticks = 0;
 }
 
-void take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
+// Two snapshots that `kmemtrace snapshot` wrote, which know when that was.
+void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
+  for (const std::string& path : {copied.before_path, copied.after_path}) {
+    SnapshotFile file(path);
+    StateSample& state = copied.states.emplace_back(file.sample(file.size() - 1));
+    state.ticks = duration_ns != 0 ? duration_ns * (copied.states.size() - 1) : state.unix_ns;
+  }
+  if (duration_ns == 0 && (copied.states[0].ticks == 0 || copied.states[0].ticks >= copied.states[1].ticks)) {
+    copied.no_times = "the snapshots do not tell when they were taken, one after the other";
+    for (StateSample& state : copied.states) state.ticks = 0;
+  }
+}
+
+// The folders, by time.
+std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::string> names = all_names_in(folder);
   std::erase_if(names, [&](const std::string& name) { return !has_copies(fmt::format("{}/{}", folder, name)); });
   if (names.size() > 1) sort_by_time(folder, names, copied);
@@ -75,13 +89,15 @@ void take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKer
     copied.states.push_back(collect_snapshot_from(folders.back()));
   }
   if (folders.size() > 1) take_times(folders, duration_ns, copied);
+  return folders;
 }
 
-std::optional<SnapshotResult> snapshot_in(const std::string& folder, const char* name) {
-  const std::string path = folder + "/" + name;
-  if (has_copies(path)) return read_snapshot(path);
-  if (is_snapshot_file(path + ".kmt")) return read_snapshot(path + ".kmt");
-  return std::nullopt;
+// Empty: there is none.
+std::string snapshot_in(const std::string& folder, const char* name) {
+  std::string path = folder + "/" + name;
+  if (has_copies(path)) return path;
+  path += ".kmt";
+  return is_snapshot_file(path) ? path : std::string();
 }
 
 std::string trace_in(const std::string& folder) {
@@ -100,14 +116,17 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   copied.trace = trace_in(folder);
   if (const std::string evidence = fmt::format("{}/{}", folder, kEvidenceFile); fs::is_regular_file(evidence, code))
     copied.evidence = evidence;
-  take_states(folder, duration_ns, copied);
-  if (!copied.states.empty()) copied.page_size = parse_snapshot(copied.states.front(), 0).page_size;
-  copied.before = snapshot_in(folder, "before");
-  copied.after = snapshot_in(folder, "after");
-  if (copied.states.size() > 1) {
-    if (!copied.before) copied.before = take_stock(parse_snapshot(copied.states.front(), 0));
-    if (!copied.after) copied.after = take_stock(parse_snapshot(copied.states.back(), 0));
+  const std::vector<std::string> folders = take_states(folder, duration_ns, copied);
+  copied.before_path = snapshot_in(folder, "before");
+  copied.after_path = snapshot_in(folder, "after");
+  if (folders.size() > 1) {
+    if (copied.before_path.empty()) copied.before_path = folders.front();
+    if (copied.after_path.empty()) copied.after_path = folders.back();
   }
+  if (folders.empty() && !copied.before_path.empty() && !copied.after_path.empty()) take_snapshots(duration_ns, copied);
+  if (!copied.states.empty()) copied.page_size = parse_snapshot(copied.states.front(), 0).page_size;
+  if (!copied.before_path.empty()) copied.before = read_snapshot(copied.before_path);
+  if (!copied.after_path.empty()) copied.after = read_snapshot(copied.after_path);
   if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after)) {
     Error error("There is nothing to compare");
     error.hint(

@@ -15,6 +15,8 @@ namespace kmt {
 struct CopiedKernel {
   std::optional<SnapshotResult> before;
   std::optional<SnapshotResult> after;
+  std::string before_path;  // of these
+  std::string after_path;
   std::vector<StateSample> states;  // of folders with copies, by time; ticks are ns of one clock
   std::string no_order;             // why it is not known which state came first
   std::string no_times;             // why times are not known: ticks are 0 then

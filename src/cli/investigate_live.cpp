@@ -110,6 +110,11 @@ class Watch {
     return of_samples + static_cast<double>(events_) * seconds_of_an_event(watched_.trace_has_stacks);
   }
 
+  double since_first_state(std::uint64_t ns) const {
+    const std::uint64_t first = states_.empty() ? ns : states_.front().ticks;
+    return static_cast<double>(ns - std::min(ns, first)) / 1e9;
+  }
+
   double used_cpu() const { return static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds(); }
   // Samples go on without the recording.
   bool recording_is_over() const { return sampler_ ? cpu_left() < cpu_of_samples_left() : cpu_left() < 0; }
@@ -266,6 +271,10 @@ class Watch {
     evidence.samples = evidence_of_samples_;
     if (trace_begin_ns_ > samples_begin_ns_)
       evidence.trace_begin_seconds = static_cast<double>(trace_begin_ns_ - samples_begin_ns_) / 1e9;
+    if (trace_begin_ns_ > 0) {
+      evidence.setup_begin_seconds = since_first_state(setup_begin_ns_);
+      evidence.setup_end_seconds = since_first_state(trace_begin_ns_);
+    }
     return evidence;
   }
 
@@ -305,9 +314,12 @@ class Watch {
   UnseenSource not_recorded_;  // why nothing was, where something grows
   std::vector<StateSample> states_;
   double next_state_ = 0;
-  bool was_spent_ = false;  // the part of samples
+  bool was_spent_ = false;     // the part of samples
+  bool ends_samples_ = false;  // the recording that begins
+  bool said_single_pages_ = false;
   bool recorded_ = false;
   bool recording_ = false;
+  std::uint64_t setup_begin_ns_ = 0;  // of the recording
   std::uint64_t trace_begin_ns_ = 0;
   std::uint64_t events_ = 0;
 };
@@ -385,6 +397,7 @@ void Watch::say_why_so_short(double recorded_seconds) {
 
 void Watch::record_narrowed(const Narrowing& narrowing) {
   recorded_ = true;
+  setup_begin_ns_ = monotonic_ns();
   watched_.evidence.narrowing = narrowing;
   RecordOptions options;
   options.output = request_.folder + "/trace.kmt";

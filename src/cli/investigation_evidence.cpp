@@ -162,6 +162,10 @@ void take(const Json& json, InvestigationResult& result, InvestigationEvidence& 
   evidence.seconds = seconds_of(json.at("seconds"));
   evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
   evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));
+  if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {  // which the first ones did not have
+    evidence.setup_begin_seconds = seconds_of(set_up->at(0));
+    evidence.setup_end_seconds = seconds_of(set_up->at(1));
+  }
   const Json& narrowing = json.at("recorded");
   evidence.narrowing = {narrowing.at("caches").get<std::vector<std::string>>(), wholes(narrowing.at("sizes")),
                         wholes(narrowing.at("object_sizes")), wholes(narrowing.value("orders", Json::array())),
@@ -187,6 +191,7 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
   json["seconds"] = evidence.seconds;
   json["threshold_bytes_per_s"] = evidence.threshold_bytes_per_s;
   json["recording_after_seconds"] = evidence.trace_begin_seconds;
+  json["recording_set_up"] = {evidence.setup_begin_seconds, evidence.setup_end_seconds};
   json["recorded"] = {{"caches", evidence.narrowing.caches},
                       {"sizes", evidence.narrowing.sizes},
                       {"object_sizes", evidence.narrowing.object_sizes},

@@ -26,6 +26,7 @@ class SnapshotFile {
   explicit SnapshotFile(const std::string& path);      // throws Error, as at() does
   std::size_t size() const { return reader_.size(); }  // at least 1
   const kmt_format::SnapshotReader& reader() const { return reader_; }
+  StateSample sample(std::size_t index) { return reader_.at(index); }
   // `elapsed_ns`: what the snapshot says of the time since the first one.
   SnapshotResult at(std::size_t index, std::uint64_t* elapsed_ns = nullptr);
 

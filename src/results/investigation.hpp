@@ -77,6 +77,9 @@ struct InvestigationEvidence {
   std::optional<GrowthSeen> trace;    // of the last part
   Narrowing narrowing;                // of the trace
   double trace_begin_seconds = 0;     // since the begin of the samples
+  // Since the first state: when the recording was begun, and when it was: what the kernel keeps for it came meanwhile.
+  double setup_begin_seconds = 0;
+  double setup_end_seconds = 0;  // 0: it is not known
   double threshold_bytes_per_s = 0;
   bool copied = false;                          // states are of copies
   std::optional<MemoryCgroups> memory_cgroups;  // of processes of the trace; empty: version 2 has them, or not known
@@ -103,6 +106,16 @@ struct StateGrowth {
   double step_seconds = 0;
   std::optional<LateRise> late;
   bool rose_unfollowed = false;  // by much, when allocations were no longer followed
+  std::string kind;              // the one cache of a kmalloc size that rises; empty: several do, or it has one alone
+
+  bool is_recorders = false;  // the kernel keeps it for the recording of `investigate`
+
+  const std::string& shown_name() const { return kind.empty() ? name : kind; }
+  // From the first to the last; of few values there is no other rate.
+  double mean_bytes_per_s() const {
+    return values.size() < 2 ? 0 : (last - first) / (static_cast<double>(values.size() - 1) * step_seconds);
+  }
+  double bytes_per_s() const { return trend.growth == Growth::too_few_points ? mean_bytes_per_s() : trend.bytes_per_s; }
 };
 
 enum class Certainty : std::uint8_t {
@@ -148,6 +161,9 @@ struct FindingCache {
   double bytes_per_s = 0;                    // of this finding
   std::optional<double> kernel_bytes_per_s;  // of the whole cache, by slabinfo; of few states their difference
   std::string_view no_account;               // why that is not known; empty: it is
+  std::string kind;                          // of a kmalloc size, the cache that rises by that account; may be empty
+
+  const std::string& shown_name() const { return kind.empty() ? name : kind; }
 };
 
 struct GrowthFinding {
@@ -230,6 +246,13 @@ struct InvestigationFile {
   std::string what;
 };
 
+// What was given to be looked at, for commands to be run; empty: there is no such.
+struct CopiedFiles {
+  std::string before;
+  std::string after;
+  std::string trace;
+};
+
 struct InvestigationResult {
   std::string kernel;
   std::string machine;
@@ -248,6 +271,7 @@ struct InvestigationResult {
   std::optional<InvestigationCost> cost;  // empty: of copies
   std::vector<InvestigationFile> files;   // that the numbers are in
   std::string folder;                     // of them; empty: none is kept
+  CopiedFiles copies;                     // with --from
   bool no_calls = false;                  // of kernel functions can be recorded here
   bool by_root = true;                    // who is to run these commands; else they need sudo
   bool all_permitted = true;              // samples, recordings and the account of caches; else others may see more

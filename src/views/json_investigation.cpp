@@ -61,6 +61,7 @@ Json to_json(const FindingCache& cache) {
   json["kernel_bytes_per_s"] =
       cache.kernel_bytes_per_s ? Json(rounded_to_tenths(*cache.kernel_bytes_per_s)) : Json(nullptr);
   json["no_account"] = text_or_null(std::string(cache.no_account));
+  json["kind"] = text_or_null(printable(cache.kind));
   return json;
 }
 
@@ -111,7 +112,10 @@ Json to_json(const StateGrowth& state) {
   json["growth"] = to_json(in_tenths(state.trend));
   json["sure"] = state.sure;
   json["rises_since_s"] = state.late ? Json(rounded_to_tenths(state.late->since_seconds)) : Json(nullptr);
+  json["kind"] = text_or_null(printable(state.kind));
+  json["mean_bytes_per_s"] = rounded_to_tenths(state.mean_bytes_per_s());
   json["reclaimable"] = state.reclaimable;
+  json["of_the_recording"] = state.is_recorders;
   json["explained_bytes_per_s"] = rounded_to_tenths(state.explained_bytes_per_s);
   json["step_seconds"] = state.step_seconds;
   json["series"] = wholes(state.values);

@@ -110,8 +110,9 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
                                                      percent(cache.bytes_per_s, *cache.kernel_bytes_per_s),
                                                      say_growth(*cache.kernel_bytes_per_s))
                                        : "while the whole cache does not grow by the kernel's account";
-    out += labelled(is_first ? "explains" : "",
-                    fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s), ascii(cache.name), of_all), style);
+    out +=
+        labelled(is_first ? "explains" : "",
+                 fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s), ascii(cache.shown_name()), of_all), style);
     is_first = false;
   }
   if (const double rest = rest_of(finding); rest > kLeastToTell * finding.trend.bytes_per_s)
@@ -121,7 +122,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
 
 bool explains_too_much(const StateGrowth& state) {
   constexpr double kClearly = 1.05;
-  const double rate = state.trend.bytes_per_s;
+  const double rate = state.bytes_per_s();
   return rate > 0 && state.explained_bytes_per_s > kClearly * rate;
 }
 
@@ -136,16 +137,17 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
               {}};
   for (const StateGrowth& state : judgement.states) {
     if (table.rows.size() >= kMostStates || state.last <= state.first) break;
-    const double rate = state.trend.bytes_per_s;
+    const double rate = state.bytes_per_s();
     table.rows.push_back(
-        {{state.name == kUnaccounted ? "what nobody accounts for" : ascii(state.name), size_text(state.first, style),
-          size_text(state.last, style), change_text(state.last - state.first, style),
-          state.trend.growth == Growth::too_few_points ? "-" : say_growth(rate),
+        {{state.name == kUnaccounted ? "what nobody accounts for" : ascii(state.shown_name()),
+          size_text(state.first, style), size_text(state.last, style), change_text(state.last - state.first, style),
+          say_growth(rate),
           state.explained_bytes_per_s > 0 && rate > 0 ? percent(state.explained_bytes_per_s, rate) : "-",
-          state.sure          ? "surely"
-          : state.late        ? fmt::format("since {:.0f} s", state.late->since_seconds)
-          : state.reclaimable ? "the kernel takes it back"
-                              : ""}});
+          state.sure           ? "surely"
+          : state.is_recorders ? "kept for kmemtrace's recording"
+          : state.late         ? fmt::format("since {:.0f} s", state.late->since_seconds)
+          : state.reclaimable  ? "the kernel takes it back"
+                               : ""}});
   }
   if (table.rows.empty()) return {};
   std::string out = "\n" + heading("By the kernel's own account", style) + to_text(table, style);

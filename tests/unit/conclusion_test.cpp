@@ -9,6 +9,7 @@
 #include "analysis/conclusion.hpp"
 #include "analysis/investigation.hpp"
 #include "analysis/leaks.hpp"
+#include "views/text_investigation.hpp"
 
 namespace kmt {
 namespace {
@@ -300,6 +301,71 @@ TEST(Conclusion, AdvisesWhatWhoeverAsksMayRun) {
   // Root in a container: sudo gives it nothing.
   EXPECT_EQ(next_of(true, false, false, false), Commands{"kmemtrace list"});
   EXPECT_EQ(next_of(true, false, true, false), (Commands{"kmemtrace list", "kmemtrace investigate --for 10m"}));
+}
+
+// What is written of copies has none of the kernel's files, and processes and functions are of another machine.
+TEST(Conclusion, AdvisesToLookIntoTheCopiesThatWereGiven) {
+  InvestigationResult result;
+  GrowthFinding& finding = result.judgement.findings.emplace_back();
+  finding.certainty = Certainty::sure;
+  finding.function = "do_pipe2";
+  finding.processes.push_back({"leaky", 7, "/", 1, 1});
+  result.folder = "out";
+  result.files = {{"summary.json", ""}, {"index.html", ""}};
+  result.copies = {"my copies/before", "my copies/after.kmt", "my copies/trace.dat"};
+  EXPECT_EQ(next_commands(result),
+            (std::vector<std::string>{"kmemtrace leaks 'my copies/trace.dat'",
+                                      "kmemtrace diff 'my copies/before' 'my copies/after.kmt'"}));
+}
+
+TEST(Conclusion, OfTwoCopiesRatesAreThoseBetweenThem) {
+  InvestigationEvidence evidence;
+  evidence.copied = true;
+  evidence.trace = steadily(64, "kmalloc-1k");
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 2));
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-cg-1k", 2));
+  evidence.states.front().points.back().value = evidence.states.front().points.front().value;  // no user of that
+  const InvestigationResult result = judged(evidence, 16);
+  const StateGrowth& state = result.judgement.states.front();
+  EXPECT_EQ(state.trend.growth, Growth::too_few_points);
+  EXPECT_NEAR(state.bytes_per_s(), kRate, 1);
+  EXPECT_NEAR(state.explained_bytes_per_s, kRate, kRate / 50);
+  // Events tell the size, the account the cache.
+  EXPECT_EQ(state.name, "kmalloc-1k");
+  EXPECT_EQ(state.kind, "kmalloc-cg-1k");
+  EXPECT_EQ(result.judgement.findings.front().caches.front().kind, "kmalloc-cg-1k");
+  const std::string text = text_investigation(result, {});
+  EXPECT_NE(text.find("in kmalloc-cg-1k, 100% of the"), std::string::npos) << text;
+  std::string row = text.substr(text.find("\n  kmalloc-cg-1k") + 1);
+  row.resize(row.find('\n'));
+  EXPECT_NE(row.find("100%"), std::string::npos) << text;
+  EXPECT_EQ(row.find(" - "), std::string::npos) << text;
+}
+
+TEST(Conclusion, WhatTheRecordingTakesIsNoGrowth) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 16;
+  evidence.trace = steadily(32, "kmalloc-1k");
+  evidence.setup_begin_seconds = 8.2;
+  evidence.setup_end_seconds = 8.4;
+  const auto jump_at = [](const char* name, std::size_t at) {
+    MemorySeries jump = series(MemorySource::slabinfo_objects, name, 32);
+    for (std::size_t i = 0; i < 32; ++i) jump.points[i].value = i < at ? 1e6 : 1.2e6;
+    return jump;
+  };
+  MemorySeries restless = jump_at("anon_vma", 17);
+  for (std::size_t i = 1; i < 31; i += 5) restless.points[i].value += 1e5;
+  evidence.states = {series(MemorySource::slabinfo_objects, "kmalloc-1k", 32), jump_at("kmalloc-96", 17),
+                     jump_at("kmalloc-64", 5), jump_at("trace_event_file", 17), restless};
+  const Judgement judgement = judge(evidence);
+  const auto is_recorders = [&](const std::string& name) {
+    return std::ranges::find(judgement.states, name, &StateGrowth::name)->is_recorders;
+  };
+  EXPECT_TRUE(is_recorders("kmalloc-96"));
+  EXPECT_TRUE(is_recorders("trace_event_file"));
+  EXPECT_FALSE(is_recorders("kmalloc-64"));  // before that
+  EXPECT_FALSE(is_recorders("kmalloc-1k"));
+  EXPECT_FALSE(is_recorders("anon_vma"));
 }
 
 TEST(Conclusion, ExplainsByAllCachesOfAFinding) {

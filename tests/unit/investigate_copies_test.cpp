@@ -13,6 +13,7 @@
 #include "cli/investigate_copies.hpp"
 #include "cli/investigation_evidence.hpp"
 #include "cli/names_in_time.hpp"
+#include "cli/snapshot_files.hpp"
 
 namespace kmt {
 namespace {
@@ -53,11 +54,13 @@ class InvestigateCopies : public ::testing::Test {
     fs::create_directories((folder_ / path).parent_path());
     std::ofstream(folder_ / path) << text;
   }
+  static std::string meminfo_of(unsigned slab_kb) {
+    return "MemTotal: 100000 kB\nMemFree: 50000 kB\nBuffers: 0 kB\nCached: 0 kB\nAnonPages: 0 kB\nShmem: 0 kB\nSlab: " +
+           std::to_string(slab_kb) + " kB\nKernelStack: 0 kB\nPageTables: 0 kB\nVmallocUsed: 0 kB\n";
+  }
   // Of that many kB of slab.
   void state(const std::string& name, unsigned slab_kb, const std::string& uptime) const {
-    write(name + "/meminfo",
-          "MemTotal: 100000 kB\nMemFree: 50000 kB\nBuffers: 0 kB\nCached: 0 kB\nAnonPages: 0 kB\nShmem: 0 kB\nSlab: " +
-              std::to_string(slab_kb) + " kB\nKernelStack: 0 kB\nPageTables: 0 kB\nVmallocUsed: 0 kB\n");
+    write(name + "/meminfo", meminfo_of(slab_kb));
     if (!uptime.empty()) write(name + "/uptime", uptime + " 1.0\n");
   }
   CopiedKernel read(std::uint64_t duration_ns = 0) const { return read_copies(folder_, duration_ns); }
@@ -112,6 +115,26 @@ TEST_F(InvestigateCopies, UptimesTellTheOrderWhereNamesDoNot) {
   EXPECT_EQ(read().no_order, "");
   fs::remove(folder_ / "beta/uptime");
   EXPECT_NE(read().no_order.find("alpha, beta"), std::string::npos);
+}
+
+// Those that `kmemtrace snapshot -o` wrote.
+TEST_F(InvestigateCopies, SnapshotsKnowTheirTimes) {
+  const auto snapshot = [&](const char* name, std::uint64_t unix_seconds) {
+    StateSample sample;
+    sample.unix_ns = unix_seconds * 1'000'000'000;
+    sample.texts = {{"meminfo", meminfo_of(100)}};
+    write_snapshot(folder_ / name, sample, {});
+  };
+  snapshot("before.kmt", 1'700'000'000);
+  snapshot("after.kmt", 1'700'000'090);
+  const CopiedKernel copied = read();
+  ASSERT_EQ(copied.states.size(), 2u);
+  EXPECT_EQ(copied.states[1].ticks - copied.states[0].ticks, 90'000'000'000u);
+  EXPECT_EQ(copied.no_times, "");
+  EXPECT_EQ(copied.after_path, folder_ / "after.kmt");
+  EXPECT_EQ(read(10'000'000'000).states[1].ticks, 10'000'000'000u);
+  snapshot("after.kmt", 1'600'000'000);
+  EXPECT_NE(read().no_times, "");
 }
 
 // Of some groups that grow, and some that do not.

@@ -131,7 +131,8 @@ TEST(Investigation, NamesWhatWasPlanted) {
   EXPECT_NEAR(first.trend.bytes_per_s, kRate * 4 / 3, kRate / 20);
   ASSERT_EQ(first.caches.size(), 2u);
   EXPECT_EQ(first.caches[0].name, "kmalloc-1k");
-  EXPECT_NEAR(*first.caches[0].kernel_bytes_per_s, kRate, kRate / 20);  // of kmalloc-cg-1k
+  EXPECT_NEAR(*first.caches[0].kernel_bytes_per_s, kRate, kRate / 20);
+  EXPECT_EQ(first.caches[0].kind, "kmalloc-cg-1k");
 }
 
 TEST(Investigation, NoiseIsNoGrowth) {
@@ -335,9 +336,9 @@ TEST(Investigation, AdvisesOnlyCommandsThatCanBeRun) {
                                        "kmemtrace graph do_pipe2.isra.0 -a -d 5s",
                                        "kmemtrace diff 'it'\\''s here/before.kmt' 'it'\\''s here/after.kmt'",
                                    }));
-  result.cost.reset();  // copies
+  result.cost.reset();  // copies, of another kernel
   result.files = {{"summary.json", ""}};
-  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"kmemtrace graph do_pipe2.isra.0 -a -d 5s"}));
+  EXPECT_EQ(next_commands(result), std::vector<std::string>());
 }
 
 TEST(Investigation, AdvisesWhatShowsWhatIsHeldHere) {

@@ -367,6 +367,7 @@ export interface FindingCache {
   bytes_per_s: number;
   kernel_bytes_per_s: number | null;
   no_account: string | null;
+  kind: string | null; // what kmalloc's cache is called that rises
 }
 
 export interface GrowthFinding {
@@ -397,6 +398,9 @@ export interface StateGrowth {
   growth: InvestigationTrend | null;
   sure: boolean;
   rises_since_s: number | null; // of what does not rise all the time
+  kind: string | null;
+  of_the_recording: boolean; // of `investigate`
+  mean_bytes_per_s: number; // from the first to the last
   reclaimable: boolean;
   explained_bytes_per_s: number;
   step_seconds: number;

@@ -134,7 +134,7 @@ function explained(finding: GrowthFinding, found: Investigation): HTMLElement {
           : whole !== null
             ? 'the whole cache does not grow by the kernel’s account'
             : printable(cache.no_account ?? '');
-      const text = `${rate(cache.bytes_per_s)} in ${printable(cache.name)}: ${share}`;
+      const text = `${rate(cache.bytes_per_s)} in ${printable(cache.kind ?? cache.name)}: ${share}`;
       const { account } = cache;
       const isKnown = account !== null && found.states.some((state) => state.name === account);
       return el('li', {}, isKnown ? claim(text, () => revealRow(kStates, account)) : text);
@@ -181,8 +181,17 @@ function findingSection(finding: GrowthFinding, at: number, found: Investigation
 
 function howItGrows(state: StateGrowth): string {
   if (state.sure) return 'surely';
+  if (state.of_the_recording) return 'of the recording';
   if (state.rises_since_s !== null) return `since ${Math.round(state.rises_since_s)} s`;
   return state.reclaimable ? 'taken back' : '';
+}
+
+function shownName(state: StateGrowth): string {
+  return state.name === 'unaccounted' ? 'what nobody accounts for' : printable(state.kind ?? state.name);
+}
+
+function rateOf(state: StateGrowth): number {
+  return state.growth?.bytes_per_s ?? state.mean_bytes_per_s;
 }
 
 function states(found: Investigation): HTMLElement {
@@ -198,7 +207,7 @@ function states(found: Investigation): HTMLElement {
         isText: true,
         isCode: true,
         value: (row) => row.name,
-        text: (row) => (row.name === 'unaccounted' ? 'what nobody accounts for' : printable(row.name)),
+        text: shownName,
       },
       { key: 'source', title: 'Said by', isText: true, value: (row) => row.source, text: (row) => row.source },
       { key: 'first', title: 'From', value: (row) => row.first, text: (row) => bytes(row.first) },
@@ -212,8 +221,8 @@ function states(found: Investigation): HTMLElement {
       {
         key: 'rate',
         title: 'Rate',
-        value: (row) => row.growth?.bytes_per_s ?? null,
-        text: (row) => (row.growth ? rate(row.growth.bytes_per_s) : '–'),
+        value: rateOf,
+        text: (row) => rate(rateOf(row)),
       },
       {
         key: 'explained',
@@ -241,13 +250,13 @@ function states(found: Investigation): HTMLElement {
           const least = Math.min(...row.series);
           return sparkline(
             row.series.map((value) => value - least),
-            `Course of ${printable(row.name)}`,
+            `Course of ${shownName(row)}`,
           );
         },
       },
     ],
     sort: '-change',
-    filterText: (row) => printable(row.name),
+    filterText: shownName,
     empty: 'Nothing changed.',
   });
 }
