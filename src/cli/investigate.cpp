@@ -68,7 +68,8 @@ that explains, and what it cannot know.
 
 What it takes is measured while it runs. Samples end where they would take more than --cpu allows, after 10 s at the
 earliest, and a recording begins only where it can last: what is found rests on the rest then, and the page says so.
-Short runs may take 2.4 s of CPU time, whatever share that is: with two CPUs two minutes or more stay below 1 %.
+Short runs may take 2.4 s of CPU time, whatever share that is: with two CPUs 12 % of 10 s, 4 % of 30 s, 2 % of a
+minute, and two minutes or more stay below 1 %. `--dry-run` says the share here.
 
 Growth is sure where it is steadier than what comes and goes at random, and where samples of the time before the
 recording or the kernel's own account bear it out, and neither speaks against it. What the kernel takes back (dentries,
