@@ -101,9 +101,11 @@ std::vector<SlabInfo> slabinfo_of(std::string_view text, std::uint64_t page_size
 }
 
 std::vector<SlabInfo> slabinfo_in(const std::string& path, std::uint64_t page_size) {
-  std::vector<SlabInfo> slabs = slabinfo_of(read_file(path), page_size);
+  const std::string text = read_file(path);
+  std::vector<SlabInfo> slabs = slabinfo_of(text, page_size);
   if (slabs.empty())
     throw Error(fmt::format("{}: no slabinfo", path)).hint("It takes a copy of /proc/slabinfo, which root can read");
+  refuse_damage("slabinfo", text, path);
   return slabs;
 }
 

@@ -22,6 +22,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "snapshot/parse.hpp"
 #include "snapshot/sources.hpp"
 #include "snapshot/words.hpp"
 
@@ -52,9 +53,13 @@ constexpr std::string_view kNoAttributes[] = {
 
 struct Reading {
   std::string text;
-  int error = 0;         // errno
-  std::string_view cut;  // why there was more; empty: that is all
+  int error = 0;            // errno
+  std::string_view cut;     // why there was more; empty: that is all
+  std::size_t read = 0;     // of a folder, files
+  std::size_t refused = 0;  // likewise, not permitted
 };
+
+bool is_refusal(int error) { return error == EACCES || error == EPERM; }
 
 constexpr std::string_view kTooLarge = "it is larger than what is kept of it";
 constexpr std::string_view kTooManyFiles = "it has more files than are read";
@@ -117,10 +122,13 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
     for (const std::string& name : names_in(path)) {
       if (++files > kMostFiles || std::ranges::find(kNoAttributes, name) != std::end(kNoAttributes)) continue;
       const Reading one = read_some(fmt::format("{}/{}", path, name), {kMostOfAnAttribute, limits.until});
+      if (one.error == 0) ++all.read;
+      if (is_refusal(one.error)) ++all.refused;
       append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
     }
   }
-  if (all.text.empty()) all.error = fs::exists(folder) ? EACCES : ENOENT;
+  // Links are for everybody, and tell nothing alone.
+  if (all.read == 0) all.error = all.refused > 0 || fs::exists(folder) ? EACCES : ENOENT;
   return all;
 }
 
@@ -138,7 +146,7 @@ Reading read_traces(const std::string& folder, std::string_view name, const Limi
     if (fs::is_symlink(path, code)) continue;
     const Reading one = read_some(fmt::format("{}/{}", path, name), {limits.bytes - all.text.size(), limits.until});
     if (one.error != 0) {
-      if (one.error == EACCES || one.error == EPERM) all.error = one.error;
+      if (is_refusal(one.error)) all.error = one.error;
       continue;
     }
     if (all.cut.empty()) all.cut = one.cut;
@@ -253,6 +261,11 @@ Reading read_older(const SnapshotSource& source, const std::string& root, const 
   return reading;
 }
 
+std::string_view way_to_read(const SnapshotSource& source) {
+  return source.kind == SourceKind::boot_messages ? "run as root, or with CAP_SYSLOG"
+                                                  : "run as root, or with CAP_DAC_READ_SEARCH";
+}
+
 class Collector {
  public:
   // Takes what was read; what was not is named.
@@ -262,6 +275,8 @@ class Collector {
       add_missing(source.name,
                   fmt::format("only the first {} were read: {}", humane_bytes(reading.text.size()), reading.cut),
                   reading.cut == kTooSlow ? "take it again, when the machine is less busy" : "");
+    if (reading.refused > 0)
+      add_missing(source.name, fmt::format("{} of its files may not be read", reading.refused), way_to_read(source));
     left_ -= std::min(left_, reading.text.size());
     sample_.texts.emplace_back(source.name, std::move(reading.text));
   }
@@ -310,6 +325,13 @@ Reading read_copy(const SnapshotSource& source, const std::string& folder, const
   return reading;
 }
 
+// Of a file that was read.
+std::string copied_path(const SnapshotSource& source, const std::string& folder) {
+  std::string plain = fmt::format("{}/{}", folder, source.name);
+  std::error_code code;
+  return fs::exists(plain, code) ? plain : folder + std::string(source.path);
+}
+
 bool is_in_debugfs(const SnapshotSource& source) { return source.path.starts_with("/sys/kernel/debug/"); }
 
 bool debugfs_is_mounted() {
@@ -325,8 +347,8 @@ struct Absence {
 
 Absence why_absent(const SnapshotSource& source, int error) {
   const std::string how(source.how);
-  if (error == EACCES || error == EPERM) {
-    if (::geteuid() != 0) return {"not permitted", "run as root"};
+  if (is_refusal(error)) {
+    if (::geteuid() != 0) return {"not permitted", std::string(way_to_read(source))};
     return {"not permitted, though root asks", "ask outside of the container, or of a kernel without lockdown"};
   }
   if (error == ENODEV && source.kind == SourceKind::cgroups)
@@ -402,6 +424,8 @@ StateSample collect_snapshot_from(const std::string& folder) {
           .hint("Copy files of /proc there: cp /proc/meminfo /proc/slabinfo /proc/zoneinfo FOLDER");
       throw error;
     }
+    if (reading.error == 0 && reading.cut.empty())
+      refuse_damage(source.name, reading.text, copied_path(source, folder));
     const bool gone = reading.error == ENOENT;
     collector.take(source, std::move(reading), gone ? "not in the folder" : "cannot be read",
                    source.kind == SourceKind::boot_messages ? std::string("dmesg > FOLDER/dmesg")

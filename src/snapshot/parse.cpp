@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <bit>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "snapshot/parsers.hpp"
 #include "snapshot/words.hpp"
@@ -82,6 +85,17 @@ constexpr Step kSteps[] = {
     {"uname", take_uname},
 };
 
+constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat}, {"slabinfo", parse_slabinfo}};
+
+// As all lines of a kernel's file are: else it may be of a kernel that nobody knows.
+bool is_of_numbers(std::string_view source, std::string_view line) {
+  Words words(line);
+  const bool is_named = source != "meminfo" || words.next().ends_with(':');
+  std::size_t count = 0;
+  for (; !words.empty(); words.next()) ++count;
+  return source == "slabinfo" || (is_named && count <= 2);
+}
+
 // A line may take twenty times its bytes in memory, so what a small file unpacks to has an end.
 constexpr std::size_t kMostLines = 1 << 20;
 constexpr std::size_t kMostNumbers = 1 << 14;  // of meminfo and vmstat
@@ -108,6 +122,21 @@ void parse_missing(std::string_view text, KernelMemory& memory) {
     if (parts.size() == 3)
       memory.missing.push_back({std::string(parts[0]), std::string(parts[1]), std::string(parts[2])});
   });
+}
+
+void refuse_damage(std::string_view source, std::string_view text, const std::string& path) {
+  KernelMemory memory;
+  const auto* const step = std::ranges::find(kRefused, source, &Step::name);
+  if (step == std::end(kRefused)) return;
+  step->parse(text, memory);
+  for (const UnknownLine& unknown : memory.unknown) {
+    if (!is_of_numbers(source, unknown.line)) continue;
+    const auto before = text.substr(0, text.find(unknown.line));
+    throw Error(fmt::format("Line {} of {} is damaged: \"{}\"", std::ranges::count(before, '\n') + 1, source,
+                            printable(unknown.line)))
+        .hint("Copy the file again")
+        .at({path, {}, {}});
+  }
 }
 
 KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) {

@@ -50,7 +50,6 @@ def unaccounted():
     return sorted(found)[1]
 
 
-@unittest.skipIf(why_not_live() and not os.environ.get('KMEMTRACE_REQUIRE_LIVE'), why_not_live())
 def copy_slab_folder(to):
     """/sys/kernel/slab as cp -r copies it, without what cannot be read."""
     for folder in os.scandir('/sys/kernel/slab'):
@@ -69,6 +68,7 @@ def copy_slab_folder(to):
                 copy.write(contents)
 
 
+@unittest.skipIf(why_not_live() and not os.environ.get('KMEMTRACE_REQUIRE_LIVE'), why_not_live())
 class Snapshot(unittest.TestCase):
     SLACK = 4 * MIB  # of what else goes on
 
@@ -106,6 +106,22 @@ class Snapshot(unittest.TestCase):
             self.assertNotEqual(name in result['sources'], name in missing, name)
         self.assertTrue(all(one['how'] for one in result['missing']))
         self.assertEqual(0, result['unknown_lines_total'], result['unknown_lines'])
+
+    def test_names_what_nobody_may_read(self):
+        done = subprocess.run(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', PROGRAM, 'snapshot',
+                               '--json'], stdout=subprocess.PIPE, check=True)
+        result = json.loads(done.stdout)
+        missing = {one['source']: one['how'] for one in result['missing']}
+        for name, path in (('slab', '/sys/kernel/slab/kmalloc-64/slabs'), ('slabinfo', '/proc/slabinfo')):
+            if not os.path.exists(path) or os.stat(path).st_mode & 0o004:
+                continue
+            self.assertNotIn(name, result['sources'])
+            self.assertEqual('run as root, or with CAP_DAC_READ_SEARCH', missing[name])
+        with_capability = subprocess.run(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups',
+                                          '--inh-caps', '+dac_read_search', '--ambient-caps', '+dac_read_search',
+                                          PROGRAM, 'snapshot', '--json'], stdout=subprocess.PIPE, check=True)
+        for name in ('slab', 'slabinfo'):
+            self.assertEqual(name in snapshot()['sources'], name in json.loads(with_capability.stdout)['sources'], name)
 
     def test_agrees_with_the_files(self):
         result = snapshot()
