@@ -101,7 +101,7 @@ std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, co
   const std::string kallsyms = try_read_file("/proc/kallsyms").value_or("");
   if (!has_addresses(kallsyms))
     throw Error("Cannot tell where the functions are: /proc/kallsyms shows no addresses", ExitCode::unsupported)
-        .hint("As root: sysctl kernel.kptr_restrict=1");
+        .hint(std::string(kWayToAddresses));
   FunctionChoice choice = choose_functions(traceable, kallsyms, options.functions);
   if (!choice.not_found.empty()) throw no_such_function(choice.not_found.front(), traceable, kallsyms);
   if (choice.functions.size() > kMostRecordedFunctions)

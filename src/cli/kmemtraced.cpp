@@ -113,9 +113,7 @@ void trace_into_files(const RecordOptions& options) {
     ::unlink("total_overruns");  // not to be known before the end
     say("Copying /proc/kallsyms...\n");
     write_text("kallsyms", kernel.kallsyms);
-    if (!has_addresses(kernel.kallsyms))
-      say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
-          "sysctl kernel.kptr_restrict=1\n");
+    if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();
     writer.emplace(".", kernel, cpus);
     say("Logging... Press Control-C to stop.\n");
     return &*writer;

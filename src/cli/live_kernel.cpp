@@ -38,9 +38,7 @@ std::string loaded_modules() {
 
 LiveKernel::LiveKernel()
     : kallsyms_(try_read_file(kKallsyms).value_or("")), modules_(loaded_modules()), symbols_(kallsyms_, modules_) {
-  if (!has_addresses(kallsyms_))
-    say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, sysctl "
-        "kernel.kptr_restrict=1\n");
+  if (!has_addresses(kallsyms_)) say_lack_of_symbols();
 }
 
 bool LiveKernel::refresh() {

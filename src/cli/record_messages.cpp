@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "capture/sideband/kernel_facts.hpp"
 
 namespace kmt {
 
@@ -61,6 +62,10 @@ void ProgressLine::update(const RecordProgress& progress, std::uint64_t written)
 void ProgressLine::clear() {
   if (is_shown_) std::fputs("\r\x1b[K", stderr);
   is_shown_ = false;
+}
+
+void say_lack_of_symbols() {
+  say("note: /proc/kallsyms shows no addresses, so call sites will have no names: {}\n", kWayToAddresses);
 }
 
 void say_left_open(const std::string& instance) {

@@ -53,6 +53,9 @@ struct WrittenTrace {
   std::optional<std::uint64_t> events;  // of a flight recorder's file: not all that were recorded
 };
 
+// That /proc/kallsyms shows no addresses.
+void say_lack_of_symbols();
+
 // That an instance could not be removed.
 void say_left_open(const std::string& instance);
 

@@ -66,9 +66,7 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
   }
   if (output.is_one_file()) hooks.mapped = [&](UserMemory memory) { output.add(std::move(memory)); };
   const OpenSink open = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
-    if (!has_addresses(kernel.kallsyms))
-      say("note: /proc/kallsyms shows no addresses, so call sites will have no names: as root, "
-          "sysctl kernel.kptr_restrict=1\n");
+    if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();
     RecordingSink* const sink = output.open(kernel, cpus);
     if (steps.begins) steps.begins();
     return sink;

@@ -151,7 +151,7 @@ std::string of_running_kernel(const TraceInfo& info, const KernelSymbolFiles& fi
   std::string running = try_read_file(files.running_kallsyms).value_or("");
   if (!has_symbols(running))
     return none(
-        "this machine runs the traced kernel, but its /proc/kallsyms shows no addresses: only root may see them");
+        "this machine runs the traced kernel, but its /proc/kallsyms shows no addresses: it takes root or CAP_SYSLOG");
   std::string what = "the running kernel, whose build-id is the trace's";
   auto symbols = as_traced(std::move(running), *reference, what);
   if (!symbols)

@@ -80,7 +80,9 @@ Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms) {
   if (!slide) {
     Error error("Cannot tell where the kernel lay in memory: the trace's symbols and the file's share no _stext");
     error.at({debug.path(), {}, {}});
-    error.hint("The trace needs the addresses of /proc/kallsyms: record as root, with kernel.kptr_restrict at most 1");
+    error.hint(
+        "The trace needs the addresses of /proc/kallsyms: record as root or with CAP_SYSLOG, while "
+        "kernel.kptr_restrict is at most 1");
     throw error;
   }
   Placement placement;

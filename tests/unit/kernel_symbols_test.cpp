@@ -87,7 +87,7 @@ TEST_F(KernelSymbols, NeverOfAnotherKernel) {
   info_.notes["kernel_reference"] = "_stext ffffffff81000000";
   info_.notes["kernel_build_id"] = "ab0012";
   files_.running_kallsyms = put("hidden", "0000000000000000 T _stext\n0000000000000000 t asked\n");
-  none("only root may see them");
+  none("it takes root or CAP_SYSLOG");
   files_.running_kallsyms = put("running", kSymbols);
   info_.notes["kernel_reference"] = "_text ffffffff81000000";  // no such symbol
   none("lacks _text");

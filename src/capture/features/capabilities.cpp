@@ -105,7 +105,7 @@ void probe_symbols(Capabilities& capabilities) {
   if (!text)
     capabilities.symbols_reason = "/proc/kallsyms cannot be read";
   else if (!capabilities.symbols_readable)
-    capabilities.symbols_reason = "/proc/kallsyms shows no addresses to this user (kernel.kptr_restrict)";
+    capabilities.symbols_reason = fmt::format("/proc/kallsyms shows no addresses to this user: {}", kWayToAddresses);
 }
 
 }  // namespace

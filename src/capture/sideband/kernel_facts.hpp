@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capture/features/events.hpp"
@@ -29,6 +30,9 @@ std::optional<FormatText> describe_gfp_flags(const std::string& tracefs);
 
 // False when every address in /proc/kallsyms reads as zero (kernel.kptr_restrict, or no permission).
 bool has_addresses(const std::string& kallsyms);
+// What to do then.
+inline constexpr std::string_view kWayToAddresses =
+    "it shows them to root, or with CAP_SYSLOG, while sysctl kernel.kptr_restrict is 0 or 1";
 
 // Names and thread groups of tasks by thread id, gathered over time: what was seen once is kept, the latest wins.
 class Tasks {
