@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 18> kNotesAsTheyAre = {
     "tasks_32_bit",    "unanswered_build_ids", "wall_clock_set_ns"};
 
 constexpr std::array<std::string_view, 12> kTextsAsTheyAre = {
-    "meminfo", "vmstat",       "zoneinfo",  "slabinfo", "sockstat",     "buddyinfo",
+    "meminfo", "vmstat",       "zoneinfo",  "missing",  "sockstat",     "buddyinfo",
     "slab",    "pagetypeinfo", "allocinfo", "recorder", "percpu_stats", "page_owner_stacks"};
 
 template <typename Change>
@@ -87,6 +87,14 @@ std::string without_details(std::string_view statistics) {
   });
 }
 
+// "CACHE NUMBER …"; kernels before 5.9 had caches of cgroups.
+std::string slabinfo(std::string_view text, const Pseudonyms& pseudonyms) {
+  return each_line(text, [&](std::string_view line) {
+    const std::string_view name = line.substr(0, line.find(' '));
+    return pseudonyms.cache(name) + std::string(line.substr(name.size()));
+  });
+}
+
 // "PATH/FILE:LINE"
 std::string cgroups(std::string_view text, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
@@ -124,6 +132,8 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
   for (const auto& [name, text] : from.texts) {
     if (is_among(kTextsAsTheyAre, name))
       to.texts.emplace_back(name, text);
+    else if (name == "slabinfo")
+      to.texts.emplace_back(name, slabinfo(text, pseudonyms));
     else if (name == "vmallocinfo")
       to.texts.emplace_back(name, vmallocinfo(text, code));
     else if (name == "cgroups")

@@ -10,9 +10,11 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/anonymise_snapshots.hpp"
 #include "cli/commands.hpp"
 #include "cli/given_symbols.hpp"
 #include "cli/reading.hpp"
+#include "cli/snapshot_files.hpp"
 #include "cli/trace_options.hpp"
 #include "formats/ctf/records.hpp"
 #include "formats/kmt/records.hpp"
@@ -54,7 +56,8 @@ become records of today's kmem events.
 What --anonymise writes can be given away: names of tasks, programs, cgroups and the host are replaced, addresses of
 memory too, and code lies where it lies in no machine. Reports are the same but for these names. Functions, slab caches
 and sizes stay; of a perf.data, which holds no names of functions, they are those of --kallsyms or of the running kernel,
-if it is the trace's, or else are lost. What may tell more, as arguments of calls, becomes blank, and is named.
+if it is the trace's, or else are lost. What may tell more, as arguments of calls, becomes blank, and is named. A .kmt
+of snapshots alone can be anonymised, too.
 
 Exit status:
   0  converted
@@ -159,6 +162,12 @@ bool convert(const Options& options) {
 
   Findings findings;
   const std::string extension = fs::path(options.output).extension();
+  if (options.anonymise && extension == ".kmt" && !options.from_standard_input() && is_snapshot_file(options.input)) {
+    LeftOut left_out;
+    left_out.texts = anonymise_snapshots(options.input, options.output, key_for(options));
+    print_left_out(options, left_out);
+    return false;
+  }
   try {
     if (extension == ".kmt")
       write_records(options, kmt_format::RecordWriter(options.output, findings), findings);
