@@ -113,7 +113,12 @@ double count_of(const ReportResult& side, const std::string& event) {
     if (name == event || name.substr(name.find(':') + 1) == event) count += occurrences;
   if (count > 0) return static_cast<double>(count);
   Error error(fmt::format("Cannot compare per \"{}\": {} holds no such event", event, printable(side.trace.path)));
-  error.hint("`kmemtrace report` lists a trace's events; --time may leave out all of them");
+  const bool has_tasks = std::ranges::any_of(side.activity.events, [](const auto& counted) {
+    return counted.first == "task:task_newtask" && counted.second > 0;
+  });
+  error.hint(has_tasks && event.ends_with("sched_process_fork")
+                 ? "It holds task_newtask, of each new process or thread: --per task_newtask"
+                 : "`kmemtrace report` lists a trace's events; --time may leave out all of them");
   throw error;
 }
 

@@ -46,8 +46,7 @@ constexpr const char* kFooter = R"(Examples:
   kmemtrace diff before.kmt after.kmt            what another kernel does otherwise, call site by call site
   kmemtrace diff slub.kmt slob.kmt --by size --sort wasted
                                                  which sizes another allocator wastes less on
-  kmemtrace diff a.kmt b.kmt --per sched_process_fork
-                                                 what each new process costs
+  kmemtrace diff a.kmt b.kmt --per task_newtask  what each new process or thread costs
   kmemtrace diff a.kmt b.kmt --by cache --sort live-bytes --limit 0 --json
   kmemtrace diff morning.kmt evening.kmt         two snapshots (`kmemtrace snapshot -o`): what grew
   kmemtrace diff hour.kmt                        first and last of a series (`kmemtrace snapshot --every`)
@@ -179,7 +178,7 @@ CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
       ->option_text("LIST");
   command
       ->add_option("--per", options->per,
-                   "Divide counts by what happened: second, or an event as sched_process_fork\nThe events of the whole "
+                   "Divide counts by what happened: second, or an event as task_newtask\nThe events of the whole "
                    "--time are counted, whatever allocations are selected. SYSTEM:NAME where several have a name.")
       ->option_text("EVENT");
   command->add_flag("--absolute", options->absolute, "Compare counts as they are");

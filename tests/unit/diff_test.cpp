@@ -103,6 +103,15 @@ TEST(Diff, DividesByTheOccurrencesOfAnEvent) {
     EXPECT_EQ(change(result, "f", "hits").b, 2);
   }
   EXPECT_THROW(diff(side({}), side({}), {false, DiffPer::event, "sched_switch"}), Error);
+  // Every recording has the one, and hardly any the other.
+  ReportResult recorded = side({});
+  recorded.activity = {{{"task:task_newtask", 3}}, {true}};
+  try {
+    diff(recorded, recorded, {false, DiffPer::event, "sched_process_fork"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.hint().find("--per task_newtask"), std::string::npos) << error.hint();
+  }
 }
 
 TEST(Diff, NeverDividesTicksByTime) {

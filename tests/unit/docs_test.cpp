@@ -29,6 +29,17 @@ TEST(Docs, ImperfectionsAreThoseOfTheTable) {
   }
 }
 
+TEST(Docs, CommandsOfSeriesNameTheirFile) {
+  for (const char* const name : {"peers.md", "tutorial.md", "man/kmemtrace-snapshot.1.scd", "../README.md"}) {
+    const std::string text = document(name);
+    constexpr std::string_view kCommand = "kmemtrace snapshot --every 1";
+    for (std::size_t at = text.find(kCommand); at != std::string::npos; at = text.find(kCommand, at + 1)) {
+      const std::string command = text.substr(at, text.find_first_of("`\n", at) - at);
+      EXPECT_NE(command.find(" -o "), std::string::npos) << name << ": " << command;
+    }
+  }
+}
+
 TEST(Docs, WrappersAreThoseOfTheList) {
   const std::string text = document("wrappers.md");
   std::string rows;
