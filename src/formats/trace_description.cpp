@@ -301,6 +301,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   for (const auto& [name, kind] :
        {std::pair{"some_tasks", Imperfection::some_tasks}, std::pair{"some_cpus", Imperfection::some_cpus},
         std::pair{"lost_mappings", Imperfection::lost_mappings},
+        std::pair{"late_mappings", Imperfection::late_mappings},
         std::pair{"unanswered_build_ids", Imperfection::no_user_build_ids}})
     if (const auto note = info.notes.find(name); note != info.notes.end())
       info.findings.add({kind, printable(note->second), {}, {}, {}});

@@ -69,6 +69,13 @@ class Cpus(Changes):
         times = [int(ticks) for ticks, _, _ in changes]
         self.assertEqual(sorted(times), times)
 
+    def test_a_trace_dat_shows_it_too(self):
+        done = run('check', '--json', os.path.join(self.out, 'cpus.dat'))
+        [found] = json.loads(done.stdout)['files']
+        changes = next(entry for entry in found['findings'] if entry['kind'] == 'cpu_changed')
+        self.assertEqual([(1, 'it went off line'), (1, 'it came on line')],
+                         [(example['cpu'], example['detail']) for example in changes['examples']])
+
 
 @unittest.skipUnless(PART == 'pinned', 'another part')
 class Pinned(Changes):
@@ -86,8 +93,12 @@ class Pinned(Changes):
         with open(os.path.join(self.out, 'messages'), encoding='utf-8') as file:
             self.assertIn('a CPU came on line, 3 times', file.read())
         [found] = [finding for finding in report(self.trace, exit_codes=(0, 1))['findings']
-                   if finding['kind'] == 'lost_mappings']
+                   if finding['kind'] == 'late_mappings']
         self.assertIn('3 times', found['examples'][0]['detail'])
+
+    def test_the_trace_is_sound(self):
+        done = run('check', self.trace)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
 
 
 def events_by_time(path):

@@ -19,3 +19,10 @@ wait
 END
 kmemtrace record --no-progress -b 16M -o cpus.kmt -- sh /tmp/changes
 kmemtrace check --json cpus.kmt >check.out || echo "check: $?"
+cat >/tmp/once <<'END'
+echo 0 >/sys/devices/system/cpu/cpu1/online
+sleep 1
+echo 1 >/sys/devices/system/cpu/cpu1/online
+sleep 1
+END
+kmemtrace record --no-progress -b 1M -o cpus.dat -- sh /tmp/once
