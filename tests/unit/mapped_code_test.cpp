@@ -60,6 +60,9 @@ TEST(MappedCode, OfAChildIsItsOwnWhenItChanges) {
   EXPECT_FALSE(code.has(mapped(0, 8, 0x3000), "/bin/c"));
   EXPECT_TRUE(code.has(mapped(0, 8, 0x1000), "/bin/a"));
   EXPECT_EQ(code.processes().size(), 2u);
+  EXPECT_EQ(code.changed_ns(8), 30u);
+  EXPECT_EQ(code.began_ns(8), 20u) << "since when what was not told of may be there";
+  EXPECT_EQ(code.began_ns(7), 0u);
 }
 
 }  // namespace

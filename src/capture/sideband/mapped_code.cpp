@@ -39,7 +39,9 @@ void MappedCode::add(const SpaceChange& change, std::string_view path) {
       break;
     }
   }
-  spaces_[change.process].changed_ns = change.time_ns;
+  Space& space = spaces_[change.process];
+  space.changed_ns = change.time_ns;
+  if (change.kind != SpaceChange::Kind::mapped) space.began_ns = change.time_ns;
 }
 
 void MappedCode::ended(std::int32_t process, std::uint64_t time_ns) {
@@ -58,6 +60,11 @@ bool MappedCode::has(const SpaceChange& mapping, std::string_view path) const {
 std::uint64_t MappedCode::changed_ns(std::int32_t process) const {
   const auto space = spaces_.find(process);
   return space == spaces_.end() ? 0 : space->second.changed_ns;
+}
+
+std::uint64_t MappedCode::began_ns(std::int32_t process) const {
+  const auto space = spaces_.find(process);
+  return space == spaces_.end() ? 0 : space->second.began_ns;
 }
 
 std::vector<std::pair<std::int32_t, std::uint64_t>> MappedCode::processes() const {

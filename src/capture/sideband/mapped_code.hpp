@@ -25,6 +25,7 @@ class MappedCode {
   // Whether the mapping was told of, whenever.
   bool has(const SpaceChange& mapping, std::string_view path) const;
   std::uint64_t changed_ns(std::int32_t process) const;  // when something was told of it last; 0: never
+  std::uint64_t began_ns(std::int32_t process) const;    // likewise, of its fork or exec
   // Processes that have any, and when something was told of each last.
   std::vector<std::pair<std::int32_t, std::uint64_t>> processes() const;
 
@@ -38,6 +39,7 @@ class MappedCode {
   using Mappings = std::map<std::uint64_t, Mapping>;  // by start
   struct Space {
     std::uint64_t changed_ns = 0;
+    std::uint64_t began_ns = 0;
     std::shared_ptr<Mappings> mappings;  // of several processes until one of them changes; null: none
 
     Mappings& own();

@@ -260,7 +260,7 @@ void UserMemoryWatch::scan_proc() {
 void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   const LookAtProcesses look = look_at_processes(mapped_, {processes_now, maps_of, [this] { poll(); }});
   const std::size_t known = memory_.changes.size();
-  const auto when = [&](std::int32_t process) { return std::max(since_ns.value_or(0), mapped_.changed_ns(process)); };
+  const auto when = [&](std::int32_t process) { return std::max(since_ns.value_or(0), mapped_.began_ns(process)); };
   const auto forget = [&](std::int32_t process) {
     memory_.changes.push_back({.time_ns = when(process), .process = process, .kind = SpaceChange::Kind::executed});
   };
