@@ -17,6 +17,7 @@
 #include "analysis/trace_summary.hpp"
 #include "base/text.hpp"
 #include "trace/kernel_release.hpp"
+#include "trace/processes.hpp"
 
 namespace kmt {
 
@@ -167,6 +168,13 @@ void CheckAnalysis::State::find_silence() {
   const auto found = silence.out_of_proportion(kJumpNs);
   if (!found || !info.clock_in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
   const std::uint64_t end_ns = found->begin_ns + found->ns;
+  // Where only some tasks were recorded they may all have slept; those of the kernel are recorded with all others.
+  const auto is_of_kernel = [&](std::int32_t tid) {
+    const std::string_view name = task_name(info, tid, found->begin_ns);
+    return tid == 0 || name.starts_with("kworker/") || name.starts_with("ksoftirqd/") ||
+           is_kernel_thread(info, process_at(info, tid, found->begin_ns));
+  };
+  if (std::ranges::none_of(found->tasks, is_of_kernel)) return;
   const bool lossy = std::ranges::any_of(
       info.lost, [&](const LostEvents& lost) { return lost.before_ns < end_ns && lost.after_ns > found->begin_ns; });
   if (lossy || info.findings.count_of(Imperfection::some_tasks) + info.findings.count_of(Imperfection::suspended) > 0)
@@ -209,7 +217,7 @@ void CheckAnalysis::State::check_free(const Event& event) {
   // What is read in the order of another clock than its events', as lines of a text in their own.
   if (outcome == FreeOutcome::matched && event.time_ns < object.time_ns && event.cpu != object.cpu)
     found(Imperfection::free_before_allocation, event,
-          [&] { return fmt::format("{}, by {} ns", pointer(), object.time_ns - event.time_ns); });
+          [&, early_ns = object.time_ns - event.time_ns] { return fmt::format("{}, by {} ns", pointer(), early_ns); });
   if (outcome == FreeOutcome::double_or_untraced && !recorder.freed_own(event))
     found(Imperfection::double_free_or_untraced_allocation, event, pointer);
   if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&

@@ -3,9 +3,12 @@
 // proportion, its clock was set meanwhile, or nothing was recorded.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "trace/event.hpp"
 
@@ -14,39 +17,28 @@ namespace kmt {
 class LongestSilence {
  public:
   // Every event, in the order of time.
-  void add(const Event& event) {
-    if (!first_ && event.time_ns > last_ns_) {
-      const std::uint64_t ns = event.time_ns - last_ns_;
-      second_ns_ = std::max(second_ns_, std::min(ns, longest_.ns));
-      if (ns > longest_.ns) {
-        longest_ = {last_ns_, ns};
-        idle_before_ = idle_;
-      }
-    }
-    first_ = false;
-    last_ns_ = std::max(last_ns_, event.time_ns);
-    if (event.tid == 0) ++idle_;
-  }
+  void add(const Event& event);
 
   struct Silence {
     std::uint64_t begin_ns = 0;
     std::uint64_t ns = 0;
+    std::vector<std::int32_t> tasks;  // that have events before and after it; idle CPUs are 0
   };
-  // Empty: there is none so long, or not all of the machine was recorded: idle CPUs have events, of interrupts mostly.
-  std::optional<Silence> out_of_proportion(std::uint64_t least_ns) const {
-    constexpr std::uint64_t kTimes = 20;
-    if (longest_.ns <= least_ns || longest_.ns / kTimes <= second_ns_) return std::nullopt;
-    if (idle_before_ == 0 || idle_ == idle_before_) return std::nullopt;
-    return longest_;
-  }
+  // Empty: there is none that is longer than that and out of proportion to all others. Behind the last event.
+  std::optional<Silence> out_of_proportion(std::uint64_t least_ns);
 
  private:
-  Silence longest_;
-  std::uint64_t second_ns_ = 0;
+  struct Seen {
+    std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t last_ns = 0;
+  };
+  void note(std::int32_t tid, std::uint64_t time_ns);
+
+  std::uint64_t begin_ns_ = 0, longest_ns_ = 0, second_ns_ = 0;
   std::uint64_t last_ns_ = 0;
-  std::uint64_t idle_ = 0;  // events of idle CPUs
-  std::uint64_t idle_before_ = 0;
   bool first_ = true;
+  std::vector<std::pair<std::int32_t, std::uint64_t>> on_cpus_;  // who had an event last, and when
+  std::unordered_map<std::int32_t, Seen> seen_;                  // by task
 };
 
 }  // namespace kmt

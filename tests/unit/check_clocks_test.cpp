@@ -97,6 +97,9 @@ TEST(CheckClocks, ATimeWithoutEventsThatIsOutOfAllProportion) {
   EXPECT_EQ(jumps({}, 3600 * kSecond), 1u);
   EXPECT_EQ(jumps({}, 5 * kSecond), 0u);
   EXPECT_EQ(jumps({}, 3600 * kSecond, 8), 0u) << "of some tasks, which may have slept";
+  TraceInfo named;
+  named.comms[8] = "kworker/0:1";
+  EXPECT_EQ(jumps(named, 3600 * kSecond, 8), 1u);
   TraceInfo lossy;
   lossy.lost.push_back({0, 7, 100 * kSecond, 3000 * kSecond});
   EXPECT_EQ(jumps(lossy, 3600 * kSecond), 0u) << "there were events";
