@@ -87,13 +87,22 @@ constexpr Step kSteps[] = {
 
 constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat}, {"slabinfo", parse_slabinfo}};
 
-// As all lines of a kernel's file are: else it may be of a kernel that nobody knows.
-bool is_of_numbers(std::string_view source, std::string_view line) {
+// Whether something else stands where all kernels have a number. Lines of another form, and numbers larger than any
+// memory, are shown as not understood.
+bool is_damaged(std::string_view source, std::string_view line) {
   Words words(line);
-  const bool is_named = source != "meminfo" || words.next().ends_with(':');
-  std::size_t count = 0;
-  for (; !words.empty(); words.next()) ++count;
-  return source == "slabinfo" || (is_named && count <= 2);
+  const std::string_view name = words.next();
+  std::size_t numbers = 1;
+  if (source == "slabinfo")
+    numbers = 5;
+  else if (source == "meminfo" && !name.ends_with(':'))
+    return false;
+  bool is_number = true;
+  for (std::size_t i = 0; i < numbers; ++i) {
+    if (words.empty()) return false;
+    is_number = words.next().find_first_not_of("0123456789") == std::string_view::npos && is_number;
+  }
+  return !is_number && (source == "slabinfo" || words.empty() || words.rest() == "kB");
 }
 
 // A line may take twenty times its bytes in memory, so what a small file unpacks to has an end.
@@ -130,7 +139,7 @@ void refuse_damage(std::string_view source, std::string_view text, const std::st
   if (step == std::end(kRefused)) return;
   step->parse(text, memory);
   for (const UnknownLine& unknown : memory.unknown) {
-    if (!is_of_numbers(source, unknown.line)) continue;
+    if (!is_damaged(source, unknown.line)) continue;
     const auto before = text.substr(0, text.find(unknown.line));
     throw Error(fmt::format("Line {} of {} is damaged: \"{}\"", std::ranges::count(before, '\n') + 1, source,
                             printable(unknown.line)))
