@@ -2,6 +2,7 @@
 #include "analysis/call_paths.hpp"
 
 #include "trace/function_name.hpp"
+#include "trace/interrupt_functions.hpp"
 
 namespace kmt {
 

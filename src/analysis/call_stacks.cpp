@@ -5,18 +5,11 @@
 #include <limits>
 
 #include "trace/call_frame.hpp"
+#include "trace/interrupt_functions.hpp"
 
 namespace kmt {
 
 namespace {
-
-enum Level : std::uint8_t { kTask, kSoftIrq, kHardIrq };  // as interrupt_level()
-
-// kernel/softirq.c, Linux 6.1 and 6.18: they count the interrupt themselves.
-constexpr std::pair<std::string_view, Level> kUncounted[] = {
-    {"irq_enter", kHardIrq},    {"irq_enter_rcu", kHardIrq}, {"irq_exit", kHardIrq},
-    {"irq_exit_rcu", kHardIrq}, {"__do_softirq", kSoftIrq},  {"handle_softirqs", kSoftIrq},
-};
 
 // Whose calls an event belongs to. The idle tasks of all CPUs have the same id.
 std::uint64_t task_key(const Event& event) {
@@ -57,20 +50,27 @@ void touch(TaskCalls& task, std::uint64_t before_ns) {
 // Stacks of tasks and interrupts are aligned to their size, 16 KiB at least on machines of 64 bits.
 bool on_one_stack(std::uint32_t a, std::uint32_t b) { return (a ^ b) >> 14 == 0; }
 
+// The interrupt_level() of what is around a call that begins or ends. Functions that count a hardirq begin before it
+// counts, or end when it counts no more.
+std::uint8_t level_around(Event event, bool counts_hardirq) {
+  if (counts_hardirq) event.context &= static_cast<std::uint8_t>(~Context::kHardIrq);
+  return interrupt_level(event);
+}
+
 // Whether a call has ended, unseen, before one of that function begins there: stacks grow down, and two calls have one
 // place on a stack only where the one has ended by a jump to the other.
-bool is_over(const OpenCall& call, const Event& entry, std::uint32_t function) {
-  const std::uint8_t context = interrupt_level(entry);
+bool is_over(const OpenCall& call, const Event& entry, std::uint32_t function, std::uint8_t context) {
   if (context != call.context) return context < call.context;
   const std::uint32_t frame = call_frame(entry);
   if (!on_one_stack(frame, call.frame)) return false;
   return frame > call.frame || (frame == call.frame && function == call.function);
 }
 
-std::uint8_t depth_in(const std::vector<OpenCall>& calls, const Event& entry, std::uint32_t function) {
+std::uint8_t depth_in(const std::vector<OpenCall>& calls, const Event& entry, std::uint32_t function,
+                      std::uint8_t context) {
   if (!has_call_frame(entry)) return call_depth(entry);
   auto around = calls.rbegin();
-  while (around != calls.rend() && is_over(*around, entry, function)) ++around;
+  while (around != calls.rend() && is_over(*around, entry, function, context)) ++around;
   if (around == calls.rend()) return 0;
   return around->depth < kMostCallDepth ? static_cast<std::uint8_t>(around->depth + 1) : kMostCallDepth;
 }
@@ -81,19 +81,13 @@ std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, 
   if (!has_call_frame(exit)) return call_depth(exit);
   constexpr std::uint32_t kReturnBytes = 16;  // at most: the return address, of x86, that is no more on the stack
   const auto ends = std::find_if(calls.rbegin(), calls.rend(), [&](const OpenCall& call) {
-    return call.function == function && call.context == interrupt_level(exit) &&
+    return call.function == function && call.context == level_around(exit, call.counts_hardirq) &&
            call_frame(exit) - call.frame <= kReturnBytes;
   });
   return ends == calls.rend() ? std::nullopt : std::optional(ends->depth);
 }
 
 }  // namespace
-
-std::uint8_t interrupt_level_of(std::string_view function) {
-  for (const auto& [name, level] : kUncounted)
-    if (name == function) return level;
-  return kTask;
-}
 
 std::optional<std::uint64_t> measured_duration(const Event& end) {
   if ((end.page_flags & CallFlags::kDuration) == 0) return {};
@@ -103,7 +97,7 @@ std::optional<std::uint64_t> measured_duration(const Event& end) {
 OpenCall* TaskCalls::around(std::uint8_t level) {
   if (calls.empty() || unsure) return nullptr;
   OpenCall& top = calls.back();
-  const bool fits = level == kTask ? top.level == kTask : top.level >= level;
+  const bool fits = level == 0 ? top.level == 0 : top.level >= level;
   return fits ? &top : nullptr;
 }
 
@@ -160,7 +154,9 @@ TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::ui
   place_ = *place;
   TaskCalls& task = tasks_[place_];
   see(task, event);
-  const std::uint8_t depth = depth_in(task.calls, event, function);
+  const bool counts_hardirq = level == kHardIrqLevel;
+  const std::uint8_t context = level_around(event, counts_hardirq);
+  const std::uint8_t depth = depth_in(task.calls, event, function, context);
   close_from_depth(task, depth);
   task.unsure = false;
 
@@ -169,7 +165,8 @@ TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::ui
   call.function = function;
   call.depth = depth;
   if (has_call_frame(event)) call.frame = call_frame(event);
-  call.context = interrupt_level(event);
+  call.context = context;
+  call.counts_hardirq = counts_hardirq;
   call.began_ns = event.time_ns;
   const std::uint8_t around = below != nullptr ? below->level : std::uint8_t{0};
   call.level = std::max(interrupt_level(event), level);

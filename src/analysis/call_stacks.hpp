@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,9 +13,6 @@
 #include "trace/trace_info.hpp"
 
 namespace kmt {
-
-// The interrupt_level() of functions that run in an interrupt before the kernel counts it.
-std::uint8_t interrupt_level_of(std::string_view function);
 
 // As the kernel measured a call that ends.
 std::optional<std::uint64_t> measured_duration(const Event& end);
@@ -30,7 +26,8 @@ struct OpenCall {
   bool is_inside_itself = false;  // among those that it is inside of
   std::uint64_t began_ns = 0;
   std::uint32_t frame = 0;                      // of one that is told by it
-  std::uint8_t context = 0;                     // the interrupt_level() of the event, whatever the function
+  std::uint8_t context = 0;                     // the interrupt_level() of what is around it, whatever the function
+  bool counts_hardirq = false;                  // the function does
   std::optional<std::uint64_t> lost_before_ns;  // the last event before the first loss while it ran
 
   // The rest is CallGraph's alone.

@@ -21,7 +21,7 @@ void LongestSilence::note(std::int32_t tid, std::uint64_t time_ns) {
 }
 
 void LongestSilence::add(const Event& event) {
-  if (!first_ && event.time_ns > last_ns_) {
+  if (events_ > 0 && event.time_ns > last_ns_) {
     const std::uint64_t ns = event.time_ns - last_ns_;
     second_ns_ = std::max(second_ns_, std::min(ns, longest_ns_));
     if (ns > longest_ns_) {
@@ -29,7 +29,7 @@ void LongestSilence::add(const Event& event) {
       longest_ns_ = ns;
     }
   }
-  first_ = false;
+  ++events_;
   last_ns_ = std::max(last_ns_, event.time_ns);
   if (on_cpus_.size() <= event.cpu) on_cpus_.resize(event.cpu + std::size_t{1}, {kNobody, 0});
   auto& [tid, time_ns] = on_cpus_[event.cpu];
@@ -42,7 +42,8 @@ void LongestSilence::add(const Event& event) {
 }
 
 std::optional<LongestSilence::Silence> LongestSilence::out_of_proportion(std::uint64_t least_ns) {
-  if (longest_ns_ <= least_ns || longest_ns_ / kTimes <= second_ns_) return std::nullopt;
+  constexpr std::uint64_t kFewEvents = 1000;  // of kinds that are rare
+  if (events_ < kFewEvents || longest_ns_ <= least_ns || longest_ns_ / kTimes <= second_ns_) return std::nullopt;
   for (const auto& [tid, time_ns] : on_cpus_)
     if (tid != kNobody) note(tid, time_ns);
   Silence silence{begin_ns_, longest_ns_, {}};

@@ -35,8 +35,7 @@ class LongestSilence {
   void note(std::int32_t tid, std::uint64_t time_ns);
 
   std::uint64_t begin_ns_ = 0, longest_ns_ = 0, second_ns_ = 0;
-  std::uint64_t last_ns_ = 0;
-  bool first_ = true;
+  std::uint64_t last_ns_ = 0, events_ = 0;
   std::vector<std::pair<std::int32_t, std::uint64_t>> on_cpus_;  // who had an event last, and when
   std::unordered_map<std::int32_t, Seen> seen_;                  // by task
 };

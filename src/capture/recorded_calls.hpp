@@ -28,7 +28,8 @@ struct RecordedCalls {
   std::vector<TracedFunction> functions;  // no two of one address
   CallTypes types;                        // goes into the trace
   CallTracer tracer = CallTracer::function_graph;
-  bool all_or_none = false;  // a back end that cannot see one of them refuses; else it leaves that one out
+  bool has_other_back_end = false;  // one that would have to miss calls refuses
+  bool all_or_none = false;         // as one that cannot see one of them does; else it leaves that one out
 };
 
 }  // namespace kmt

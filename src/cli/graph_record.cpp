@@ -155,8 +155,8 @@ RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<Trace
 
 bool can_do_without_bpf(const std::string& tracefs, const CallNeeds& needs) {
   try {
-    choose_call_backend_but_bpf(tracefs, "", needs);
-    return true;
+    const CallBackendKind other = choose_call_backend_but_bpf(tracefs, "", needs).kind;
+    return other != CallBackendKind::kprobe_events || needs.functions <= kMostProbedFunctions;
   } catch (const Error&) {
     return false;
   }
@@ -316,8 +316,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   const bool compares_text = check_conditions(calls.types, functions, options.conditions, this_machine(tracefs));
   const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size()};
   CallBackend backend = choose_call_backend(tracefs, options.backend, needs);
-  calls.all_or_none = options.backend == "auto" && std::ranges::none_of(options.functions, has_wildcards) &&
-                      can_do_without_bpf(tracefs, needs);
+  calls.has_other_back_end = options.backend == "auto" && can_do_without_bpf(tracefs, needs);
+  calls.all_or_none = calls.has_other_back_end && std::ranges::none_of(options.functions, has_wildcards);
 
   if (options.output.empty()) {
     folder_.emplace();

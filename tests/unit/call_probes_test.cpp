@@ -19,6 +19,7 @@
 #include "support/byte_builder.hpp"
 #include "trace/call_frame.hpp"
 #include "trace/call_records.hpp"
+#include "trace/interrupt_functions.hpp"
 #include "trace/value_path.hpp"
 
 namespace kmt {
@@ -457,8 +458,8 @@ class Frames : public ::testing::Test {
     set_call_frame(made, frame);
     return made;
   }
-  unsigned enter(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0) {
-    return stacks_.enter(event(EventKind::call_entry, frame, context), function, 0).calls.back().depth;
+  unsigned enter(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0, std::uint8_t level = 0) {
+    return stacks_.enter(event(EventKind::call_entry, frame, context), function, level).calls.back().depth;
   }
   // x86: without the return address.
   bool leave(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0) {
@@ -514,6 +515,26 @@ TEST_F(Frames, InterruptsHaveStacksOfTheirOwn) {
   EXPECT_TRUE(leave(1, 0x7A00, Context::kSoftIrq));
   EXPECT_TRUE(leave(1, 0x7F00 - 0x400));
   EXPECT_TRUE(leave(1, 0x7F00));
+}
+
+// irq_enter_rcu() begins before the interrupt is counted, irq_exit_rcu() ends when it is no more.
+TEST_F(Frames, WhatCountsInterruptsEndsAsItBegan) {
+  constexpr std::uint32_t kTask = 1, kOutermost = 2, kEnter = 3, kHandler = 4, kExit = 5, kSoft = 6;
+  enter(kTask, 0x7F00);
+  EXPECT_EQ(enter(kOutermost, 0x1FF00), 1u);
+  EXPECT_EQ(enter(kEnter, 0x1FE00, 0, interrupt_level_of("irq_enter_rcu")), 2u);
+  EXPECT_TRUE(leave(kEnter, 0x1FE00, Context::kHardIrq));
+  EXPECT_EQ(enter(kHandler, 0x1FE00, Context::kHardIrq), 2u);
+  EXPECT_TRUE(leave(kHandler, 0x1FE00, Context::kHardIrq));
+  EXPECT_EQ(enter(kExit, 0x1FE00, Context::kHardIrq, interrupt_level_of("irq_exit_rcu")), 2u);
+  EXPECT_EQ(enter(kSoft, 0x1FD00, 0, interrupt_level_of("handle_softirqs")), 3u);
+  EXPECT_EQ(enter(kHandler, 0x1FC00, Context::kSoftIrq), 4u);
+  EXPECT_TRUE(leave(kHandler, 0x1FC00, Context::kSoftIrq));
+  EXPECT_TRUE(leave(kSoft, 0x1FD00));
+  EXPECT_TRUE(leave(kExit, 0x1FE00));
+  EXPECT_TRUE(leave(kOutermost, 0x1FF00));
+  EXPECT_TRUE(leave(kTask, 0x7F00));
+  EXPECT_TRUE(unseen_.empty());
 }
 
 TEST_F(Frames, NothingIsCertainAfterALoss) {

@@ -24,6 +24,7 @@
 #include "capture/bpf/object.hpp"
 #include "capture/bpf/trampoline_targets.hpp"
 #include "capture/features/preemption.hpp"
+#include "trace/interrupt_functions.hpp"
 
 namespace kmt {
 
@@ -62,6 +63,11 @@ std::string what_is_against_trampolines(const RecordedCalls& calls, const Trampo
   return {};
 }
 
+std::uint64_t cookie_of(const TracedFunction& function, std::size_t number) {
+  const bool counts = interrupt_level_of(function.name) == kHardIrqLevel;
+  return KMT_CALL_COOKIE(number, counts ? KMT_LEVEL_HARDIRQ : 0);
+}
+
 // By why: functions.
 using LeftOut = std::map<std::string, std::vector<std::string>>;
 
@@ -94,7 +100,7 @@ std::uint64_t missed_by_link(int link) {
 
 // A program of its own with the same instructions, which libbpf has made fit this kernel; that one itself where it was
 // loaded for this target: the verifier takes its time for each.
-Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::size_t number,
+Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::uint64_t cookie,
                              bool is_loaded) {
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
   std::string said(1 << 16, '\0');  // by the kernel, where it refuses
@@ -111,7 +117,7 @@ Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& ta
     const std::string_view words = trim(said.c_str());
     throw Error(fmt::format("{} ({})", why, printable(words.substr(0, words.find('\n')))), ExitCode::unsupported);
   }
-  LIBBPF_OPTS(bpf_link_create_opts, linking, .tracing = {.cookie = number});
+  LIBBPF_OPTS(bpf_link_create_opts, linking, .tracing = {.cookie = cookie});
   trampoline.link = FileDescriptor(bpf_link_create(trampoline.program.get(), 0, when, &linking));
   if (!trampoline.link) throw Error(bpf_error_text(errno), ExitCode::unsupported);
   return trampoline;
@@ -251,9 +257,10 @@ void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const T
     }
     try {
       const bool is_loaded = number == loaded_for;
-      Trampoline exit = attach_trampoline(leave, target, number, is_loaded);
+      const std::uint64_t cookie = cookie_of(function, number);
+      Trampoline exit = attach_trampoline(leave, target, cookie, is_loaded);
       Trampoline entry =
-          attach_trampoline(function.values.empty() ? enter : enter_with_values, target, number, is_loaded);
+          attach_trampoline(function.values.empty() ? enter : enter_with_values, target, cookie, is_loaded);
       exit.function = entry.function = function.name;
       trampolines.push_back(std::move(exit));
       trampolines.push_back(std::move(entry));
@@ -268,13 +275,13 @@ void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const T
 
 void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
   std::vector<unsigned long> addresses;
-  std::vector<__u64> numbers;
+  std::vector<__u64> cookies;
   for (const TracedFunction& function : calls.functions) {
-    numbers.push_back(addresses.size());
+    cookies.push_back(cookie_of(function, addresses.size()));
     addresses.push_back(static_cast<unsigned long>(function.address));
   }
-  probe_links.push_back(object.attach(leave, addresses, numbers, true));
-  probe_links.push_back(object.attach(enter ? enter : enter_with_values, addresses, numbers, false));
+  probe_links.push_back(object.attach(leave, addresses, cookies, true));
+  probe_links.push_back(object.attach(enter ? enter : enter_with_values, addresses, cookies, false));
 }
 
 CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedByPrograms& shared,
@@ -293,6 +300,8 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
   if (!against.empty()) ways.erase(ways.begin());
   std::string refused;
+  const bool would_miss_calls = calls.has_other_back_end && kernel_preemption() == Preemption::full;
+  if (would_miss_calls) ways.pop_back();
   for (std::size_t i = 0; i < ways.size(); ++i) {
     try {
       state_ = std::make_unique<State>(ways[i], calls, targets, request, shared, interrupted);
@@ -306,12 +315,14 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
       continue;
     }
     state_->backend = name_of(ways[i]);
-    state_->reason = !refused.empty()   ? fmt::format("this kernel refuses {}", refused)
-                     : !against.empty() ? against
-                                        : "they see every exit, and there are few functions";
+    state_->reason = refused.empty() && against.empty() ? "they see every exit, and there are few functions"
+                     : refused.empty()                  ? against
+                                                        : fmt::format("this kernel refuses {}", refused);
+    if (ways[i] == Way::some_trampolines && !against.empty()) state_->reason += fmt::format("; {}", against);
     if (!state_->left_out.empty()) state_->reason += fmt::format("; not recorded: {}", in_words(state_->left_out));
     return;
   }
+  if (would_miss_calls) refused += fmt::format("; {}", against);
   Error error(fmt::format("This kernel lets BPF programs see no calls, or not of all of these functions: {}", refused),
               ExitCode::unsupported);
   if (calls.functions.size() > kMostTrampolinesAtAll)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Takes calls of kernel functions into rings: arguments and what they lead to with the entry, the result with the exit.
-// The same programs are attached to all functions, the number of its function being the cookie.
+// The same programs are attached to all functions, whose cookies are KMT_CALL_COOKIE.
 #include "capture/bpf/calls.h"
 
 #include "capture/bpf/rings.bpf.h"
@@ -43,7 +43,7 @@ struct open_call {
   u32 level;
   u32 late;  // 1 + the number, among its function's values, of the first string that could not be read; 0: none
   u32 late_room;
-  u32 unused;
+  u32 given;  // of a trampoline, which knows the arguments at both ends: told from those of another call
   u64 late_at;
 };
 
@@ -89,7 +89,18 @@ static __always_inline struct task_calls* calls_of(u64 task) {
 }
 
 // Of interrupts: those in lower ones have ended. Without a branch, which would be two ways for the verifier.
-static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & 2) | (flags >> 4 & 1); }
+static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & KMT_LEVEL_HARDIRQ) | (flags >> 4 & 1); }
+
+// Of what is around a call. Functions that count a hardirq begin before it counts, or end when it counts no more.
+static __always_inline u32 level_around(u64 cookie, u8 flags) { return level_of(flags) & ~(u32)(cookie >> 32); }
+
+// Never 0.
+static __always_inline u32 sum_of(const u64* arguments) {
+  u64 sum = 0;
+#pragma unroll
+  for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) sum = (sum ^ arguments[i]) * 0x9e3779b97f4a7c15ull;
+  return (u32)(sum >> 32) | 1;
+}
 
 // 16 KiB, as stacks of tasks and interrupts are at least on 64-bit machines, and aligned to that.
 static __always_inline bool on_one_stack(u32 a, u32 b) { return (a ^ b) >> 14 == 0; }
@@ -108,7 +119,7 @@ static __always_inline struct open_call* call_at(struct task_calls* of, u32 dept
 // Its depth; negative: there is no room. Its place is taken before it is written to, an interrupt takes the next one.
 // The level comes first: by that of an earlier call the interrupt would take it for over. (By one of between, which
 // pop() has cleared, it does not.)
-static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, u32 level) {
+static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, u32 level, u32 given) {
   u32 depth = of->depth;
   for (u32 i = 0; i < KMT_MOST_OVER && depth > 0; ++i) {
     if (!is_over(call_at(of, depth - 1), function, frame, level)) break;
@@ -121,6 +132,7 @@ static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, 
   KMT_ONCE(call->frame) = frame;
   KMT_ONCE(call->function) = function;
   KMT_ONCE(call->late) = 0;
+  KMT_ONCE(call->given) = given;
   KMT_ONCE(call->level) = level;
   return (s32)depth;
 }
@@ -195,8 +207,8 @@ static __always_inline u32 read_value(const struct kmt_value* value, u32 number,
     __builtin_memcpy(to, &at, sizeof at);
     return bytes & 15;
   }
-  // The verifier of Linux 6.1 refuses what clang makes of it as a loop. What cannot be read leads to NULL, from where on
-  // nothing can: fewer ways for the verifier to follow.
+  // The verifier of Linux 6.1 refuses what clang makes of it as a loop. What cannot be read leads to NULL, from where
+  // on nothing can: fewer ways for the verifier to follow.
 #pragma unroll
   for (u32 i = 0; i + 1 < KMT_MOST_STEPS; ++i)
     if (i + 1 < KMT_AGAIN(value->steps) && read_memory(&at, sizeof at, at + value->offsets[i]) != 0) at = 0;
@@ -240,13 +252,15 @@ static __always_inline u32 read_values(const struct kmt_function* function, u64*
 
 // Of calls of a task the order of depths is that of times, whatever interrupts this: the call is open before the time
 // is read, and until its end is recorded.
-static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 frame, const u64* arguments,
+static __always_inline void record_call(struct kmt_ring* ring, u64 cookie, u32 frame, const u64* arguments,
                                         u64 stack_pointer, bool with_values, u64 task, u8 flags) {
+  const u32 number = (u32)cookie;
   const struct kmt_function* function = with_values ? bpf_map_lookup_elem(&functions, &number) : 0;
   struct place place;
   if (with_values && !function) return;
   struct task_calls* calls = calls_of(task);
-  const s32 depth = calls ? push(calls, number, frame, level_of(flags)) : -1;
+  const s32 depth =
+      calls ? push(calls, number, frame, level_around(cookie, flags), stack_pointer ? 0 : sum_of(arguments)) : -1;
   if (!begin_in(&place, ring, KMT_CALL_WORDS * sizeof(u64) + (with_values ? KMT_MOST_VALUES_BYTES : 0))) {
     if (depth >= 0) pop(calls, (u32)depth);
     return;
@@ -263,14 +277,14 @@ static __always_inline void record_call(struct kmt_ring* ring, u32 number, u32 f
   words[0] = KMT_CALL_WHAT(number, depth, bytes);
   const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
   end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), flags, false);
-  // Without what recording the entry took, but for what interrupted it: readers take a begin much later than the entry for
-  // that of another call.
+  // Without what recording the entry took, but for what interrupted it: readers take a begin much later than the entry
+  // for that of another call.
   const u64 now = bpf_ktime_get_ns();
   KMT_ONCE(call_at(calls, (u32)depth)->began_ns) = now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
 }
 
 // `stack`: any address of the stack that this runs on.
-static __always_inline int call_begins(u32 number, u32 frame, u32 stack, const u64* arguments, u64 stack_pointer,
+static __always_inline int call_begins(u64 cookie, u32 frame, u32 stack, const u64* arguments, u64 stack_pointer,
                                        bool with_values) {
   if (!KMT_ONCE(recording)) return 0;
   const u32 cpu = bpf_get_smp_processor_id();
@@ -279,7 +293,7 @@ static __always_inline int call_begins(u32 number, u32 frame, u32 stack, const u
   const u64 task = bpf_get_current_task();
   struct kmt_ring* ring = claim_ring(cpu, task, flags, stack);
   if (!ring) return 0;
-  record_call(ring, number, frame, arguments, stack_pointer, with_values, task, flags);
+  record_call(ring, cookie, frame, arguments, stack_pointer, with_values, task, flags);
   release_ring(ring);
   return 0;
 }
@@ -319,10 +333,12 @@ static __always_inline u32 read_late(const struct open_call* call, u8* to) {
 }
 
 // An exit is that of a call that was recorded, or of none. Calls inside of it that are open still have ended unseen.
-// `slack`: how far its frame may be above that of its entry; 0: of a trampoline, which has them all right. Where frames
+// `slack`: how far its frame may be above that of its entry; 0: of a trampoline, which has them all right, and knows
+// what the call was `given`: the end of one that began unseen has the frame of one whose end was missed. Where frames
 // are wrong the function alone tells the call: if it calls itself and the inner entry was missed, the inner exit is
 // taken for the outer's, never for that of another function.
-static __always_inline int call_ends(u32 number, u32 frame, u32 stack, u32 slack, u64 result) {
+static __always_inline int call_ends(u64 cookie, u32 frame, u32 stack, u32 slack, u32 given, u64 result) {
+  const u32 number = (u32)cookie;
   if (!KMT_ONCE(recording)) return 0;
   const u64 task = bpf_get_current_task();
   struct task_calls* calls = bpf_map_lookup_elem(&tasks, &task);
@@ -334,12 +350,12 @@ static __always_inline int call_ends(u32 number, u32 frame, u32 stack, u32 slack
   for (u32 i = 0; i < KMT_MOST_OPEN && depth > 0; ++i) {
     --depth;
     call = call_at(calls, depth);
-    if (call->function == number && frame - call->frame <= slack) break;
+    if (call->function == number && frame - call->frame <= slack && call->given == given) break;
     call = 0;
   }
   if (slack && call) frames_are_wrong(true);
   if (slack && !call) {
-    const s32 innermost = depth_of_innermost(calls, number, level_of(flags));
+    const s32 innermost = depth_of_innermost(calls, number, level_around(cookie, flags));
     if (innermost < 0) return 0;
     if (!frames_are_wrong(false)) {
       __sync_fetch_and_add(&exits_without_call, 1);
@@ -375,12 +391,16 @@ static __always_inline u32 frame_of(const void* context) {
 }
 
 // Trampolines: both programs of a call get the same context, which lies on the stack.
-static __always_inline int trampoline_entered(u64* context, bool with_values) {
-  u64 arguments[KMT_CALL_ARGUMENTS] = {};
+static __always_inline void arguments_of(u64* context, u64* arguments) {
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) bpf_get_func_arg(context, i, &arguments[i]);
+}
+
+static __always_inline int trampoline_entered(u64* context, bool with_values) {
+  u64 arguments[KMT_CALL_ARGUMENTS] = {};
+  arguments_of(context, arguments);
   const u32 frame = frame_of(context);
-  return call_begins((u32)bpf_get_attach_cookie(context), frame, frame, arguments, 0, with_values);
+  return call_begins(bpf_get_attach_cookie(context), frame, frame, arguments, 0, with_values);
 }
 
 // Functions without values have a program of their own, which the verifier is done with ten times as fast.
@@ -393,18 +413,22 @@ int enter_by_trampoline_with_values(u64* context) { return trampoline_entered(co
 SEC("fexit")
 int leave_by_trampoline(u64* context) {
   u64 result = 0;
+  u64 arguments[KMT_CALL_ARGUMENTS] = {};
   bpf_get_func_ret(context, &result);
+  arguments_of(context, arguments);
   const u32 frame = frame_of(context);
-  return call_ends((u32)bpf_get_attach_cookie(context), frame, frame, 0, result);
+  return call_ends(bpf_get_attach_cookie(context), frame, frame, 0, sum_of(arguments), result);
 }
 
 // Places of registers in struct pt_regs, in words.
 #if defined(__TARGET_ARCH_x86)
-#define KMT_REGISTERS {14, 13, 12, 11, 9, 8}
+#define KMT_REGISTERS \
+  { 14, 13, 12, 11, 9, 8 }
 #define KMT_RESULT 10
 #define KMT_STACK_POINTER 19
 #elif defined(__TARGET_ARCH_arm64)
-#define KMT_REGISTERS {0, 1, 2, 3, 4, 5}
+#define KMT_REGISTERS \
+  { 0, 1, 2, 3, 4, 5 }
 #define KMT_RESULT 0
 #define KMT_STACK_POINTER 31
 #endif
@@ -419,7 +443,7 @@ static __always_inline int probe_entered(u64* registers, bool with_values) {
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) arguments[i] = registers[places[i]];
   const u64 stack_pointer = registers[KMT_STACK_POINTER];
-  return call_begins((u32)bpf_get_attach_cookie(registers), (u32)stack_pointer, frame_of(registers), arguments,
+  return call_begins(bpf_get_attach_cookie(registers), (u32)stack_pointer, frame_of(registers), arguments,
                      stack_pointer, with_values);
 }
 
@@ -431,7 +455,7 @@ int enter_by_probe_with_values(u64* registers) { return probe_entered(registers,
 
 SEC("kretprobe.multi")
 int leave_by_probe(u64* registers) {
-  return call_ends((u32)bpf_get_attach_cookie(registers), (u32)registers[KMT_STACK_POINTER], frame_of(registers),
-                   KMT_SLACK, registers[KMT_RESULT]);
+  return call_ends(bpf_get_attach_cookie(registers), (u32)registers[KMT_STACK_POINTER], frame_of(registers), KMT_SLACK,
+                   0, registers[KMT_RESULT]);
 }
 #endif

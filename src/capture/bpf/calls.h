@@ -25,6 +25,10 @@ enum {
 #define KMT_CALL_WHAT(function, depth, values_bytes) \
   ((unsigned long long)(function) | (unsigned long long)(depth) << 32 | (unsigned long long)(values_bytes) << 48)
 
+/* Of an attached program: the number of its function, and which of the levels of interrupts that counts itself. */
+#define KMT_CALL_COOKIE(function, levels) ((unsigned long long)(function) | (unsigned long long)(levels) << 32)
+#define KMT_LEVEL_HARDIRQ 2
+
 /* By number. */
 struct kmt_function {
   unsigned int first_value; /* of the table of values */
