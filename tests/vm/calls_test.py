@@ -121,6 +121,14 @@ class Calls(unittest.TestCase):
         self.assertLessEqual(missing, self.lost, 'calls are missing, and nothing tells of it')
         self.assertLess(missing, 1000)
 
+    @unittest.skipIf(BACKEND != 'auto', 'a back end was asked for')
+    def test_no_trampolines_where_they_would_miss_calls(self):
+        """Of Debian's kernels that preempt themselves 6.1 has no other BPF programs for calls."""
+        with open(os.path.join(self.out, 'graph.err'), encoding='utf-8') as file:
+            said = file.read()
+        self.assertIn('were recorded by kprobe events', said)
+        self.assertRegex(said, r'preempts\s+itself')
+
     def test_no_probe_is_left(self):
         self.assertEqual(0, os.path.getsize(os.path.join(self.out, 'probes.left')))
 
