@@ -58,7 +58,7 @@ std::string return_text(std::uint64_t value, unsigned word_bits) {
   const auto error = returned_error(value, word_bits);
   if (!error) return fmt::format("= {:#x}", value);
   const std::string name = error_name(*error);
-  return name.empty() ? fmt::format("= {}", *error) : fmt::format("= {} (-{})", *error, name);
+  return name.empty() ? fmt::format("= {}", *error) : fmt::format("= {} ({})", *error, name);
 }
 
 class GraphText {

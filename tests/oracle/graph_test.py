@@ -472,7 +472,7 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual([(50, hex(value), error) for value, error in values.values()],
                          [(call['duration_ns'], call['return_value'], call['error']) for call in result['calls']])
         text = run('graph', '--ret', made.write()).stdout
-        for line in 'a(); /* = 0x0 */', 'b(); /* = -22 (-EINVAL) */', 'c(); /* = -12 (-ENOMEM) */', 'd(); /* = 0xffffffff':
+        for line in 'a(); /* = 0x0 */', 'b(); /* = -22 (EINVAL) */', 'c(); /* = -12 (ENOMEM) */', 'd(); /* = 0xffffffff':
             self.assertIn('0.050 us    |  ' + line, text)
 
     def test_allocation_that_is_told_twice(self):

@@ -142,7 +142,7 @@ class GraphTypes(unittest.TestCase):
     def test_without_types(self):
         done = run('graph', '--args', '--ret', self.path)
         self.assertEqual(0, done.returncode)
-        self.assertIn('a(); /* = -22 (-EINVAL) */', done.stdout)
+        self.assertIn('a(); /* = -22 (EINVAL) */', done.stdout)
         self.assertIn('does not hold the types', done.stdout)
         self.assertEqual([None] * len(CALLS), [call['arguments'] for call in graph(self.path, '--args')['calls']])
         done = run('graph', '--where', 'count==1', self.path)

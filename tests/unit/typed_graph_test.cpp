@@ -203,15 +203,15 @@ TEST(TypedGraph, ArgumentsOfFtrace) {
                      fmt::format("forget [files](id={}, offset=(not recorded), level=(not recorded), "
                                  "call=(not recorded), ...);",
                                  id),
-                     third, "read_file.cold(); /* = -22 (-EINVAL) */"}));
+                     third, "read_file.cold(); /* = -22 (EINVAL) */"}));
     EXPECT_EQ(lines_of(graph_of(file, {{"count>=4096", "sync==true"}})), (Lines{first, "  count() = 3;", "}"}));
     EXPECT_EQ(lines_of(graph_of(file, {{"mode!=FAST"}, false, false})), (Lines{"read_file() = 8;"}));
     EXPECT_EQ(lines_of(graph_of(file, {{}, true})),
-              (Lines{first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (-EINVAL) */"}));
+              (Lines{first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (EINVAL) */"}));
     for (const char* const wrong : {"mood==FAST", "mode==SLWO", "count==foo", "file==\"etc\"", "sync&1"})
       EXPECT_THROW(graph_of(file, {{wrong}}), Error) << wrong;
     // What is chosen by results is shown without what else was called.
-    const Lines failed = {first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (-EINVAL) */"};
+    const Lines failed = {first.substr(0, first.size() - 2) + " { ... }", "read_file.cold(); /* = -22 (EINVAL) */"};
     EXPECT_EQ(lines_of(graph_of(file, {{"ret<0"}})), failed);
     EXPECT_EQ(lines_of(graph_of(file, {{"ret==-EINVAL"}})), failed);
     EXPECT_EQ(lines_of(graph_of(file, {{"ret==-22", "count>5"}})), (Lines{failed[0]}));
@@ -226,9 +226,9 @@ TEST(TypedGraph, WithoutTypesNumbersStay) {
   const CallGraphResult result = graph_of(file);
   EXPECT_TRUE(result.has_arguments);
   EXPECT_FALSE(result.has_types);
-  EXPECT_EQ(lines_of(result), (Lines{"read_file() {", "  count(); /* = 0x3 */", "} /* read_file: = -22 (-EINVAL) */",
-                                     "forget [files](); /* = -22 (-EINVAL) */", "read_file(); /* = 0x8 */",
-                                     "read_file.cold(); /* = -22 (-EINVAL) */"}));
+  EXPECT_EQ(lines_of(result), (Lines{"read_file() {", "  count(); /* = 0x3 */", "} /* read_file: = -22 (EINVAL) */",
+                                     "forget [files](); /* = -22 (EINVAL) */", "read_file(); /* = 0x8 */",
+                                     "read_file.cold(); /* = -22 (EINVAL) */"}));
   EXPECT_THROW(graph_of(file, {{"count==8"}}), Error);
 
   // Damaged types are said, and cost no more than themselves.
