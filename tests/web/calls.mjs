@@ -100,6 +100,14 @@ export async function callsAgree(page, checks, graph) {
     checks.equal(row.remarks.includes(call.only_missed ? 'missed' : 'lost'), call.lost_events, `${what}: lossy`);
     insideAgrees(checks, row, call.inside, allocators, what);
   });
+  const cut = await page
+    .locator('[data-table=calls] td[data-column=call]')
+    .evaluateAll((cells) =>
+      cells
+        .filter((cell) => cell.textContent.length < 100 && cell.scrollWidth > cell.clientWidth)
+        .map((cell) => cell.textContent),
+    );
+  checks.equal(cut.join('; '), '', 'calls that are cut, of fewer than 100 characters');
   const leftOut = await page.locator('main .note', { hasText: 'This file holds' }).count();
   checks.equal(leftOut, held.length < graph.calls.length ? 1 : 0, 'calls that are left out are told of');
   await functionFilters(page, checks, graph, held);

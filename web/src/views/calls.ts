@@ -10,7 +10,8 @@ import { el } from '../widgets/dom';
 import { table, type Column } from '../widgets/table';
 import { badge, nameColumn, notFollowed } from './common';
 
-const kIndent = 14; // pixels
+const kIndent = 14; // pixels, no more than two characters
+const kMostRoom = 140; // characters; more stands below when a call is chosen
 
 interface Measured {
   inside: Inside;
@@ -161,6 +162,7 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
   }));
   const below = el('div', { 'aria-live': 'polite' });
   const text = (row: Call): string => printable(callText(row.call));
+  const room = rows.reduce((most, row) => Math.max(most, text(row).length + 2 * row.depth), 0);
   return section(
     callsOf === null ? 'Calls' : `Calls of ${printable(callsOf)}, and what they called`,
     graph.calls.length < graph.calls_selected &&
@@ -209,6 +211,7 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
           title: 'Call',
           isText: true,
           isCode: true,
+          room: Math.min(kMostRoom, room + 1),
           value: (row) => callText(row.call),
           text,
           node: (row) => {

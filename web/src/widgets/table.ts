@@ -14,6 +14,7 @@ export interface Column<Row> {
   isText?: boolean;
   isCode?: boolean; // names of the kernel's
   width?: number; // in characters, where the text does not tell
+  room?: number; // in characters, of a text that is worth more than others
 }
 
 export interface TableOptions<Row> {
@@ -269,6 +270,7 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
   const longestText = narrow ? 17 : 44;
   const widths = columns.map((column) => {
     if (column.width) return narrow ? Math.min(column.width, 40) : column.width;
+    if (column.room && !narrow) return column.room;
     let most = column.title.length + 1;
     for (const row of options.rows) most = Math.max(most, column.text(row).length);
     return Math.min(column.isText ? longestText : 24, most + 1);
