@@ -36,6 +36,17 @@ constexpr Rule kRules[] = {
     {"*filp_open*", "flags", opening},
     {"file_open_*", "flags", opening},
     {"dentry_open*", "flags", opening},
+    {"alloc_empty_*file*", "flags", opening},
+    {"alloc_file*", "flags", opening},
+    {"alloc_fd", "flags", opening},
+    {"get_unused_fd_flags", "flags", opening},
+    {"vfs_stat*", "flags", looking_up},
+    {"vfs_fstatat", "flags", looking_up},
+    {"do_statx*", "flags", looking_up},
+    {"do_faccessat", "flags", looking_up},
+    {"do_linkat", "flags", looking_up},
+    {"do_fchownat", "flag", looking_up},
+    {"*do_execveat*", "flags", looking_up},
     {"*", "*->f_flags", opening},
     {"*", "how->flags", opening},
     {"*", "op->open_flag", opening},
@@ -79,6 +90,11 @@ constexpr Name kOpeningArm[] = {{020040000, "O_TMPFILE"},
                                 {0100000, "O_NOFOLLOW"},
                                 {0200000, "O_DIRECT"},
                                 {0400000, "O_LARGEFILE"}};
+// include/uapi/linux/fcntl.h; the bit of AT_EACCESS has other names for unlinkat and name_to_handle_at.
+constexpr Name kLookingUp[] = {{0x100, "AT_SYMLINK_NOFOLLOW"}, {0x200, "AT_EACCESS"},
+                               {0x400, "AT_SYMLINK_FOLLOW"},   {0x800, "AT_NO_AUTOMOUNT"},
+                               {0x1000, "AT_EMPTY_PATH"},      {0x2000, "AT_STATX_FORCE_SYNC"},
+                               {0x4000, "AT_STATX_DONT_SYNC"}, {0x10000, "AT_EXECVE_CHECK"}};
 // include/uapi/linux/sched.h
 constexpr Name kCloning[] = {{0x80, "CLONE_NEWTIME"},
                              {0x100, "CLONE_VM"},
@@ -130,6 +146,12 @@ bool has_usual_numbers(std::string_view arch) {
   constexpr std::array<std::string_view, 8> kOthers = {"alpha",   "mips",  "parisc", "ppc",
                                                        "powerpc", "sparc", "xtensa", "m68k"};
   return std::ranges::none_of(kOthers, [arch](std::string_view other) { return arch.starts_with(other); });
+}
+
+// "flags" of "how->flags", and of itself.
+std::string last_member(std::string_view value) {
+  const std::size_t end = value.find_last_of(".>");
+  return std::string(end == std::string_view::npos ? value : value.substr(end + 1));
 }
 
 // "FAULT_FLAG_" of all of them.
@@ -199,6 +221,7 @@ std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meanin
       flags.number_mask = 3;
       flags.zero = "O_RDONLY";
       break;
+    case looking_up: append(flags, kLookingUp); break;
     case cloning: append(flags, kCloning); break;
     case resolving: append(flags, kResolving); break;
     case fault_flags:
@@ -213,16 +236,21 @@ std::shared_ptr<const NamedFlags> named_flags(const Btf& btf, FlagMeaning meanin
 }
 
 bool is_named_like_flags(std::string_view value) {
-  const std::size_t member = value.find_last_of(".>");
-  const std::string name(member == std::string_view::npos ? value : value.substr(member + 1));
-  return glob_match("*flag*", name) || glob_match("*mask*", name);
+  const std::string name = last_member(value);
+  return glob_match("*flag*", name) || glob_match("*mask*", name) || glob_match("*mode", name);
 }
 
 bool is_named_like_count(std::string_view value) {
   constexpr std::array kGlobs = {"*count", "*len", "length", "*size", "n", "nr*", "*bytes", "*pages"};
-  const std::size_t member = value.find_last_of(".>");
-  const std::string name(member == std::string_view::npos ? value : value.substr(member + 1));
+  const std::string name = last_member(value);
   return std::ranges::any_of(kGlobs, [&name](const char* glob) { return glob_match(glob, name); });
+}
+
+std::shared_ptr<const Enumerators> named_numbers(std::string_view value) {
+  // include/uapi/linux/fcntl.h
+  static const auto kFolders =
+      std::make_shared<const Enumerators>(Enumerators{{static_cast<std::uint64_t>(std::int64_t{-100}), "AT_FDCWD"}});
+  return glob_match("*dfd", last_member(value)) ? kFolders : nullptr;
 }
 
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators) {

@@ -19,6 +19,7 @@ enum class FlagMeaning : std::uint8_t {
   protection,
   mapping,
   opening,
+  looking_up,
   cloning,
   resolving,
   mode
@@ -30,9 +31,12 @@ FlagMeaning flag_meaning(std::string_view function, std::string_view value, cons
 // Of a result.
 FlagMeaning flag_meaning_of_result(const Btf::Stripped& type);
 
-// Whether a number is called as flags are ("lookup_flags", "args->flags"), or as counts of something ("len").
+// Whether a number is called as flags are ("lookup_flags", "file->f_mode"), or as counts of something ("len").
 bool is_named_like_flags(std::string_view value);
 bool is_named_like_count(std::string_view value);
+
+// Of signed integers with values that have names, as programs know them: AT_FDCWD of "dfd". Null: none is known.
+std::shared_ptr<const Enumerators> named_numbers(std::string_view value);
 
 // The enumeration that has the names; empty: none has, or the types lack it.
 std::optional<std::uint32_t> flag_enumeration(const Btf& btf, FlagMeaning meaning);

@@ -116,6 +116,7 @@ void BtfSignatures::add_members(const btf_type& type, const std::string& prefix,
     }
     StructureMember member{std::move(name), value_type(members[i].type), 0, 0, 0};
     if (member.type.kind == ValueKind::string) member.type.kind = ValueKind::pointer;
+    name_flags(member.type, member.name, flag_meaning({}, member.name, btf_.strip(members[i].type)));
     const std::uint32_t bytes = member.type.bytes;
     if (member.name.empty() || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)) continue;
     member.bits = static_cast<std::uint8_t>(btf_member_bitfield_size(&type, i));
@@ -131,8 +132,14 @@ void BtfSignatures::add_members(const btf_type& type, const std::string& prefix,
 }
 
 void BtfSignatures::name_flags(ValueType& type, std::string_view name, FlagMeaning meaning) const {
-  if (type.kind == ValueKind::integer && !type.is_signed)
-    type.is_hex = type.is_gfp || is_named_like_flags(name) || (type.is_hex && !is_named_like_count(name));
+  const bool is_integer = type.kind == ValueKind::integer;
+  if (is_integer && (is_named_like_flags(name) || meaning != FlagMeaning::none)) {
+    type.is_signed = false;  // bits are no amount, whatever type they are declared as
+    type.is_hex = true;
+  } else if (is_integer && !type.is_signed) {
+    type.is_hex = type.is_gfp || (type.is_hex && !is_named_like_count(name));
+  }
+  if (is_integer && type.is_signed) type.enumerators = named_numbers(name);
   if (meaning == FlagMeaning::none) return;
   type.is_octal = meaning == FlagMeaning::mode;
   const auto [known, is_new] = flags_.try_emplace(meaning);

@@ -59,7 +59,7 @@ void set_number(CallValue& value, const ValueType& type, std::uint64_t raw, unsi
   value.is_long = type.is_long;
   value.bits = extended(raw, bits, type.is_signed);
   if (type.kind == ValueKind::boolean) value.bits = value.bits != 0 ? 1 : 0;
-  if (type.kind == ValueKind::enumeration && type.enumerators) {
+  if (type.enumerators) {
     const auto named =
         std::ranges::find(*type.enumerators, value.bits, [](const auto& enumerator) { return enumerator.first; });
     if (named != type.enumerators->end()) value.text = named->second;
@@ -368,8 +368,10 @@ std::string value_text(const CallValue& value, bool as_result) {
   if (!value.flags.empty()) return fmt::format("{:#x} ({})", value.bits, ascii(value.flags));
   if (value.is_octal) return fmt::format("{:#o}", value.bits);
   if (value.kind == ValueKind::pointer) return value.bits == 0 ? "NULL" : fmt::format("{:#x}", value.bits);
-  if (value.is_signed || value.kind == ValueKind::enumeration)
-    return fmt::format("{}", static_cast<std::int64_t>(value.bits));
+  if (value.is_signed || value.kind == ValueKind::enumeration) {
+    const std::string name = value.text.empty() ? "" : fmt::format(" ({})", ascii(value.text));
+    return fmt::format("{}{}", static_cast<std::int64_t>(value.bits), name);
+  }
   return value.is_hex && value.bits >= 10 ? fmt::format("{:#x}", value.bits) : fmt::format("{}", value.bits);
 }
 

@@ -54,7 +54,7 @@ struct ValueType {
   bool is_long = false;     // declared as unsigned long, which may be an error as IS_ERR_VALUE() tells one
   bool is_octal = false;    // a file's mode
   std::uint32_t bytes = 0;  // of no string
-  std::shared_ptr<const Enumerators> enumerators;
+  std::shared_ptr<const Enumerators> enumerators;               // of enumerations, and of integers with named values
   std::shared_ptr<const NamedFlags> flags;                      // of integers and enumerations that are sets of bits
   std::shared_ptr<const std::vector<StructureMember>> members;  // of structures that may be in registers; null: unknown
 };
@@ -110,7 +110,7 @@ struct CallValue {
   bool is_on_stack = false;    // of such an argument: it lies there
   bool is_failure = false;     // a result whose flags tell of an error
   std::uint64_t bits = 0;      // of integers, booleans, enumerations and pointers: extended to 64 bits by their sign
-  std::string text;            // a string; the name of an enumeration's value; a structure as shown
+  std::string text;            // a string; the name of a value that has one; a structure as shown
   std::string flags;           // of integers and enumerations: the names of their bits
 };
 

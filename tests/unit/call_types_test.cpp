@@ -371,6 +371,33 @@ TEST(CallTypes, FlagsAreNamed) {
             "flags=0x4000, mode=0");
 }
 
+TEST(CallTypes, FlagsHaveNoSign) {
+  const Machine machine;
+  MadeTypes types(machine);
+  const int whole = types.integer("int", 4, BTF_INT_SIGNED);
+  const int file_mode = btf__add_typedef(types.get(), "fmode_t", types.integer("unsigned int", 4));
+  const int file = btf__add_struct(types.get(), "file", 8);
+  btf__add_field(types.get(), "f_mode", file_mode, 0, 0);
+  btf__add_field(types.get(), "f_pos", whole, 32, 0);
+  types.function("vfs_statx", whole, {{"dfd", whole}, {"flags", whole}});
+  types.function("vfs_fstatat", whole, {{"dfd", whole}, {"flags", whole}});
+  types.function("alloc_empty_file", 0, {{"flags", whole}});
+  types.function("inode_permission", whole, {{"mask", whole}, {"file", file}});
+  types.function("do_fallocate", whole, {{"mode", whole}, {"lookup_flags", whole}});
+  const Btf btf(types.bytes());
+  const BtfSignatures signatures(btf, {}, 64, "x86_64");
+  const auto shown = [&](const char* function, const std::vector<std::uint64_t>& registers) {
+    return arguments(signatures, function, abi_of(machine, "x86_64"), registers);
+  };
+  EXPECT_EQ(shown("vfs_statx", {0xFFFFFF9C, 2304}),
+            "dfd=-100 (AT_FDCWD), flags=0x900 (AT_SYMLINK_NOFOLLOW|AT_NO_AUTOMOUNT)");
+  EXPECT_EQ(shown("vfs_fstatat", {3, 4096}), "dfd=3, flags=0x1000 (AT_EMPTY_PATH)");
+  EXPECT_EQ(shown("alloc_empty_file", {4292610}), "flags=0x418002 (O_RDWR|O_TMPFILE|O_LARGEFILE)");
+  EXPECT_EQ(shown("inode_permission", {36, 0x4B'000A801D}), "mask=0x24, file={f_mode=0xa801d, f_pos=75}");
+  EXPECT_EQ(shown("do_fallocate", {9, 0xFFFFFFFF}), "mode=9, lookup_flags=0xffffffff");
+  EXPECT_EQ(result(signatures, "inode_permission", abi_of(machine), static_cast<std::uint64_t>(-13)), "-13 (EACCES)");
+}
+
 TEST(CallTypes, WhatLiesBehindNullIsNoValue) {
   const Btf btf(MadeFiles(Machine{}).bytes);
   const std::vector<RecordedFunction> recorded = {{"read_file", {{"file->comm", true}}}};
@@ -689,7 +716,8 @@ TEST_F(RunningKernel, PrototypesAreThoseOfBpftool) {
     if (kind != "INT") return type.kind == ValueKind::unknown;
     if (of["size"] == 16) return type.kind == ValueKind::structure;
     if (of["encoding"] == "BOOL") return type.kind == ValueKind::boolean;
-    return type.kind == ValueKind::integer && type.is_signed == (of["encoding"] == "SIGNED") &&
+    const bool is_flags = !type.is_signed && type.is_hex;  // whatever they are declared as
+    return type.kind == ValueKind::integer && (type.is_signed == (of["encoding"] == "SIGNED") || is_flags) &&
            of["size"] == type.bytes;
   };
   const Btf btf("/sys/kernel/btf/vmlinux");

@@ -28,6 +28,7 @@ function sameValue(shown, value) {
   if (value === null) return /^\((on the stack, )?not recorded\)$/.test(shown);
   if (shown === String(value)) return true;
   if (shown === 'NULL') return Number(value) === 0;
+  if (shown === `${value} (AT_FDCWD)`) return true;
   return /^0x[0-9a-f]+( \(.*\))?$/.test(shown) && Number(shown.split(' ')[0]) === value;
 }
 
