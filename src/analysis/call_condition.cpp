@@ -150,8 +150,8 @@ unsigned bits_of(const ValueType& type) { return type.bytes == 0 || type.bytes >
 bool is_within(const CallCondition& condition, const ValueType& type) {
   if (type.kind == ValueKind::boolean) return *condition.bits <= 1;
   const bool has_sign = type.is_signed && condition.compare != Operator::has_bits;
-  const std::uint64_t most = ~std::uint64_t{0} >> (64 - bits_of(type) + (has_sign ? 1 : 0));
-  if (condition.is_negative) return !type.is_signed || *condition.bits == 0 || ~*condition.bits <= most;
+  const std::uint64_t most = ~std::uint64_t{0} >> (64 - bits_of(type) + (has_sign || condition.is_negative ? 1 : 0));
+  if (condition.is_negative) return *condition.bits == 0 || ~*condition.bits <= most;
   return *condition.bits <= most;
 }
 
@@ -220,7 +220,8 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
   if (type.kind == ValueKind::string) return condition;
   if (condition.quoted) throw bad(fmt::format(", \"{}\" is a string", printable(condition.text)));
   const bool is_truth = condition.text == "true" || condition.text == "false";
-  if ((is_truth && type.kind != ValueKind::boolean) || (condition.text == "NULL" && type.kind != ValueKind::pointer))
+  const bool may_be_null = type.kind == ValueKind::pointer || (type.is_long && type.is_hex);  // an address
+  if ((is_truth && type.kind != ValueKind::boolean) || (condition.text == "NULL" && !may_be_null))
     throw bad(fmt::format(", and \"{}\" is none", condition.text));
   CallCondition made = condition;
   const Words words(type, gfp_flags);
@@ -234,16 +235,22 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
               error_number(condition.text) ? fmt::format("Errors are negative: -{}", condition.text) : words.hint());
   const bool may_be_error = condition.of_result() && type.is_long;
   const bool is_below_zero = made.is_negative || (made.compare == Operator::less && *made.bits == 0);
-  if (is_number && is_below_zero && !type.is_signed && !may_be_error)
-    throw bad(", and never negative", made.is_negative
-                                          ? fmt::format("Write what its bits are: {:#x}",
-                                                        *made.bits & ~std::uint64_t{0} >> (64 - bits_of(type)))
-                                          : "");
+  const std::uint64_t all_bits = ~std::uint64_t{0} >> (64 - bits_of(type));
+  const bool is_order =
+      made.compare != Operator::equal && made.compare != Operator::different && made.compare != Operator::has_bits;
+  const bool lacks_sign = is_number && !type.is_signed && !may_be_error;
+  if (lacks_sign && is_below_zero && is_order)
+    throw bad(", and never negative",
+              made.is_negative ? fmt::format("Write what its bits are: {:#x}", *made.bits & all_bits) : "");
   if (!is_within(made, type))
     throw bad(type.kind == ValueKind::boolean
                   ? fmt::format(", and \"{}\" is neither", printable(condition.text))
                   : fmt::format(" of {} bits, and \"{}\" is beyond what {} can be", bits_of(type),
                                 printable(condition.text), type.is_signed ? "one with a sign" : "it"));
+  if (lacks_sign && made.is_negative) {  // -1 is how all bits are written
+    *made.bits &= all_bits;
+    made.is_negative = false;
+  }
   if (made.compare == Operator::has_bits && *made.bits == 0)
     throw bad(fmt::format(", and \"{}\" is 0, which has no bits for &", printable(condition.text)), "Write ==");
   return made;

@@ -81,9 +81,10 @@ TEST(CallCondition, ThatCanNeverHoldIsRefused) {
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   EXPECT_PRED2(has, why("count==foo"), "count is a number, and \"foo\" is none");
   EXPECT_PRED2(has, why("count==\"4096\""), "\"4096\" is a string");
-  EXPECT_PRED2(has, why("count==-1"), "never negative");
-  EXPECT_PRED2(has, why("count==-2"), "Write what its bits are: 0xfffffffffffffffe");
-  EXPECT_PRED2(has, why("flags==-1"), "Write what its bits are: 0xffffffff");
+  EXPECT_PRED2(has, why("count<0"), "never negative");
+  EXPECT_PRED2(has, why("count>=-2"), "Write what its bits are: 0xfffffffffffffffe");
+  EXPECT_PRED2(has, why("flags>-1"), "Write what its bits are: 0xffffffff");
+  EXPECT_PRED2(has, why("flags==-2147483649"), "is beyond");
   EXPECT_PRED2(has, why("flags==0x100000000"), "is a number of 32 bits, and \"0x100000000\" is beyond");
   EXPECT_PRED2(has, why("flags&0x100000000"), "is beyond");
   EXPECT_PRED2(has, why("mode==4294967295"), "is beyond what one with a sign can be");
@@ -200,6 +201,29 @@ TEST(CallCondition, TakesTheNamesOfFlags) {
   EXPECT_EQ(of("vm_mmap_pgoff", {3, 0xCC0}, "gfp&__GFP_ZERO"), "does not hold");
   EXPECT_NE(of("vm_mmap_pgoff", {3, 0xCC0}, "gfp&GFP_KERNL").find("GFP_KERNEL, __GFP_ZERO"), std::string::npos);
   EXPECT_NE(of("vm_mmap_pgoff", {3, 0xCC0}, "prot&READ").find("PROT_READ, PROT_WRITE"), std::string::npos);
+}
+
+TEST(CallCondition, TakesNumbersAsTheyAreWritten) {
+  const Machine machine;
+  MadeTypes types(machine);
+  const int whole = types.integer("int", 4, BTF_INT_SIGNED);
+  const int natural = types.integer("unsigned int", 4);
+  const int word = types.integer("long unsigned int", 8);
+  types.function("map", word, {{"address", word}, {"fd", natural}, {"dfd", whole}, {"small", natural}});
+  const Btf btf(types.bytes());
+  const CallSignature signature = *BtfSignatures(btf, {}, 64, "x86_64").signature("map");
+  const std::uint64_t registers[] = {0, 0xFFFFFFFF, 0xFFFFFF9C, 7};
+  const CallValues values = call_values(signature, abi_of(machine), registers, {});
+  for (const char* const text :
+       {"fd==-1", "fd!=-2", "fd&-1", "small!=-1", "address==NULL", "address!=-1", "dfd==AT_FDCWD", "dfd==-100"})
+    EXPECT_EQ(judged(text, signature, values), "holds") << text;
+  for (const char* const text : {"fd!=-1", "fd==-2", "small==-1", "small&-1", "address!=NULL", "dfd!=AT_FDCWD"})
+    EXPECT_EQ(judged(text, signature, values), "does not hold") << text;
+  CallConditions conditions({parse_call_condition("ret==NULL")}, nullptr);
+  conditions.add(0, "map", &signature);
+  conditions.check();
+  EXPECT_TRUE(conditions.hold(0, *result_value(signature.result, abi_of(machine), 0)));
+  EXPECT_FALSE(conditions.hold(0, *result_value(signature.result, abi_of(machine), 4096)));
 }
 
 TEST(CallCondition, ResultsMayBeErrors) {
