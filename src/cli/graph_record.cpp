@@ -314,7 +314,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   const std::vector<TraceableFunction> functions = functions_of(options, traceable);
   RecordedCalls calls = calls_of(options, functions);
   const bool compares_text = check_conditions(calls.types, functions, options.conditions, this_machine(tracefs));
-  const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size()};
+  const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size(),
+                        !std::ranges::all_of(options.conditions, &CallCondition::of_result)};
   CallBackend backend = choose_call_backend(tracefs, options.backend, needs);
   calls.has_other_back_end = options.backend == "auto" && can_do_without_bpf(tracefs, needs);
   calls.all_or_none = calls.has_other_back_end && std::ranges::none_of(options.functions, has_wildcards);

@@ -47,6 +47,8 @@ errors_only=--errors-only
 if [ "$backend" = ftrace ]; then # Debian's kernels are built without results of it
   errors_only=
   run results 3 kmemtrace graph --backend ftrace vfs_read --errors-only -- touch /tmp/ran
+  [ -e $tracing/options/funcgraph-args ] ||
+    run chosen 3 kmemtrace graph --backend ftrace vfs_read --where 'count==5' -- touch /tmp/ran
   run returned 3 kmemtrace graph --backend ftrace vfs_read --where 'ret<0' -- touch /tmp/ran
 fi
 # shellcheck disable=SC2086  # an option, or none

@@ -115,6 +115,13 @@ std::string why_no_results_by_function_graph(const std::string& tracefs) {
   return "function_graph records no results: this kernel was built without CONFIG_FUNCTION_GRAPH_RETVAL";
 }
 
+// Whether function_graph does, since Linux 6.15.
+bool records_arguments(const std::string& tracefs) {
+  return ::access((tracefs + "/options/funcgraph-args").c_str(), F_OK) == 0;
+}
+
+constexpr const char* kNoArguments = "function_graph records no arguments before Linux 6.15";
+
 bool offers_function_graph(const std::string& folder) {
   const std::string tracers = try_read_file(folder + "/available_tracers").value_or("");
   const std::vector<std::string_view> names = split(trim(tracers), ' ');
@@ -135,7 +142,7 @@ Error does_not_work(const std::string& tracefs, std::string_view backend, const 
   };
   try_other("bpf", true, [] { return why_not_by_bpf(); });
   try_other("kprobe", needs.functions <= kMostProbedFunctions, [&] { return why_not_by_kprobe_events(tracefs); });
-  try_other("ftrace", !needs.memory, [&] {
+  try_other("ftrace", !needs.memory && (!needs.arguments || records_arguments(tracefs)), [&] {
     const std::string why_not = why_not_by_function_graph(tracefs);
     return why_not.empty() && needs.results ? why_no_results_by_function_graph(tracefs) : why_not;
   });
@@ -145,11 +152,6 @@ Error does_not_work(const std::string& tracefs, std::string_view backend, const 
                         : fmt::format("By what this kernel offers {} does; --backend auto, the default, takes "
                                       "the first that works",
                                       fmt::join(others, ", or ")));
-}
-
-// Whether function_graph does, since Linux 6.15.
-bool records_arguments(const std::string& tracefs) {
-  return ::access((tracefs + "/options/funcgraph-args").c_str(), F_OK) == 0;
 }
 
 }  // namespace
@@ -200,11 +202,11 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   const std::string no_bpf = why_not.empty() ? "" : fmt::format("BPF does not work here: {}", why_not);
   std::string no_ftrace = needs.memory ? "function_graph does not read memory" : why_not_by_function_graph(tracefs);
   if (no_ftrace.empty() && needs.results) no_ftrace = why_no_results_by_function_graph(tracefs);
+  if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   if (no_ftrace.empty()) return {CallBackendKind::function_graph, no_bpf};
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
-  if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs))
-    no_ftrace = "function_graph records no arguments before Linux 6.15";
+  if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   if (no_ftrace.empty()) return {CallBackendKind::function_graph, no_bpf};
   if (no_kprobes.empty()) return {CallBackendKind::kprobe_events, fmt::format("{}; {}", no_bpf, no_ftrace)};
   throw refuses(
@@ -229,6 +231,10 @@ CallBackend choose_call_backend(const std::string& tracefs, const std::string& n
     if (!no_results.empty())
       throw Error(fmt::format("What calls return cannot be recorded so here: {}", no_results), ExitCode::unsupported)
           .hint("--backend bpf or kprobe records results; --backend auto takes one of them");
+    if (needs.arguments && !records_arguments(tracefs))
+      throw Error(fmt::format("Calls cannot be chosen by their arguments here: {}", kNoArguments),
+                  ExitCode::unsupported)
+          .hint("--backend bpf or kprobe records arguments; --backend auto takes one of them");
     return {CallBackendKind::function_graph, {}};
   }
   const std::string no_bpf = why_not_by_bpf();

@@ -32,6 +32,7 @@ struct CallNeeds {
   bool memory = false;  // what lies behind arguments
   bool results = false;
   std::size_t functions = 0;
+  bool arguments = false;  // calls are chosen by them
 };
 
 // `name` is bpf, ftrace, kprobe or auto: the first of these that works, and records what is needed. ftrace records no
