@@ -201,6 +201,7 @@ int graph(const Options& options) {
     recording.functions = split_commas(options.words);
     recording.pids = options.processes;
     recording.conditions = shown.request.where;
+    recording.shows_arguments = shown.request.arguments;
     // Without them calls cannot be chosen; where they are only shown, there may be a better back end.
     const bool chooses_by_results =
         shown.request.errors_only || std::ranges::any_of(shown.request.where, &CallCondition::of_result);

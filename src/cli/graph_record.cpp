@@ -227,6 +227,27 @@ bool check_conditions(const CallTypes& types, const std::vector<TraceableFunctio
   return checked.compare_text();
 }
 
+std::string registers_note(const std::vector<TraceableFunction>& functions, const std::vector<std::string>& shown,
+                           const std::vector<std::string>& traceable) {
+  constexpr std::array<std::array<std::string_view, 3>, 3> kWrappers = {{
+      {"__x64_sys_", "regs->di", "then si, dx, r10, r8, r9"},
+      {"__ia32_sys_", "regs->bx", "then cx, dx, si, di, bp"},
+      {"__arm64_sys_", "regs->regs[0]", "then regs[1] to regs[5]"},
+  }};
+  if (std::ranges::any_of(shown, [](const std::string& value) { return value.starts_with("regs"); })) return {};
+  for (const TraceableFunction& function : functions)
+    for (const auto& [prefix, first, others] : kWrappers) {
+      if (!function.name.starts_with(prefix)) continue;
+      std::string note = fmt::format("{} is given the program's registers: --show '{}' shows its first argument ({})",
+                                     printable(function.name), first, others);
+      const std::string called = "ksys_" + function.name.substr(prefix.size());
+      if (std::ranges::find(traceable, called) != traceable.end())
+        note += fmt::format("; {} has arguments of its own", printable(called));
+      return note;
+    }
+  return {};
+}
+
 void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
   command
       .add_option("-o,--output", options.output,
@@ -312,6 +333,9 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   offer_to_remove_stale(tracefs, false);
   const std::string traceable = traceable_functions(tracefs, options.backend);
   const std::vector<TraceableFunction> functions = functions_of(options, traceable);
+  if (options.shows_arguments)
+    if (const auto note = registers_note(functions, options.shown, names_of_traceable(traceable)); !note.empty())
+      say("note: {}\n", note);
   RecordedCalls calls = calls_of(options, functions);
   const bool compares_text = check_conditions(calls.types, functions, options.conditions, this_machine(tracefs));
   const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size(),

@@ -24,6 +24,7 @@ struct CallRecordOptions {
   std::vector<std::string> shown;         // as resolve_value() takes them
   std::vector<CallCondition> conditions;  // what calls will be chosen by
   bool needs_results = false;             // calls are chosen by them
+  bool shows_arguments = false;
   bool allocations = true;
   bool all = false;
   std::vector<std::string> pids;
@@ -58,6 +59,11 @@ bool check_conditions(const CallTypes& types, const std::vector<TraceableFunctio
                       const std::vector<CallCondition>& conditions, const CheckedMachine& machine = {});
 // Why a pattern names no function, by the texts that choose_functions() takes.
 Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms);
+
+// How arguments of system calls are seen, where a function is given them in registers of the program, as the text of a
+// note; empty: there is no such function, or the registers are among what is `shown`. `traceable`: names.
+std::string registers_note(const std::vector<TraceableFunction>& functions, const std::vector<std::string>& shown,
+                           const std::vector<std::string>& traceable);
 
 // A trace of calls that is recorded by the constructor, until COMMAND ends, the time is over or Ctrl+C; says on stderr
 // what was recorded and lost, and by what. Throws Error.

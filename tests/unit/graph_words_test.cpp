@@ -125,6 +125,20 @@ TEST(GraphFunctions, HaveTheArgumentsOfConditions) {
   }
 }
 
+TEST(GraphFunctions, ThatTakeRegistersAreToldHowTheseAreShown) {
+  const std::vector<std::string> traceable = {"ksys_read", "vfs_read"};
+  const std::vector<TraceableFunction> functions = {{"vfs_read", "", 1}, {"__x64_sys_read", "", 2}};
+  EXPECT_EQ(registers_note(functions, {}, traceable),
+            "__x64_sys_read is given the program's registers: --show 'regs->di' shows its first argument (then si, dx, "
+            "r10, r8, r9); ksys_read has arguments of its own");
+  EXPECT_EQ(
+      registers_note({{"__arm64_sys_openat", "", 2}}, {}, traceable),
+      "__arm64_sys_openat is given the program's registers: --show 'regs->regs[0]' shows its first argument (then "
+      "regs[1] to regs[5])");
+  EXPECT_EQ(registers_note(functions, {"file->f_flags", "regs->di"}, traceable), "");
+  EXPECT_EQ(registers_note({{"vfs_read", "", 1}}, {}, traceable), "");
+}
+
 TEST(TemporaryFolder, GoesWithAllInIt) {
   std::string path;
   {
