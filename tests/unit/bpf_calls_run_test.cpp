@@ -77,13 +77,16 @@ class BpfCallPrograms : public testing::Test {
   }
 
   // Behind the arguments the stack pointer; none, as trampolines have it.
-  void enter(unsigned function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
+  void enter(std::uint64_t function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
     arguments.resize(KMT_CALL_ARGUMENTS + 1);
     arguments.insert(arguments.begin(), {function, frame});
     run((*object_)->progs.run_entry, arguments);
   }
-  void leave(unsigned function, std::uint32_t frame, std::uint64_t result = 0, unsigned slack = 0) {
-    run((*object_)->progs.run_exit, {function, frame, slack, result});
+  void leave(std::uint64_t function, std::uint32_t frame, std::uint64_t result = 0, unsigned slack = 0,
+             std::vector<std::uint64_t> arguments = {}) {
+    arguments.resize(KMT_CALL_ARGUMENTS);
+    arguments.insert(arguments.begin(), {function, frame, slack, result});
+    run((*object_)->progs.run_exit, arguments);
   }
   static void run(const bpf_program* program, std::vector<std::uint64_t> context) {
     LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = context.data(),
@@ -147,11 +150,20 @@ kmt_value value_of(unsigned argument, std::vector<unsigned> offsets, bool is_str
 
 TEST_F(BpfCallPrograms, TakeArgumentsAndResults) {
   enter(1, kStack, {10, 11, 12, 13, 14, ~0ull});
-  leave(1, kStack, ~0ull - 8);
+  leave(1, kStack, ~0ull - 8, 0, {10, 11, 12, 13, 14, ~0ull});
   const std::vector<Seen> seen = take();
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0], (Seen{true, 1, 0, {10, 11, 12, 13, 14, ~0ull}, {}}));
   EXPECT_EQ(seen[1], (Seen{false, 1, 0, {~0ull - 8}, {}}));
+}
+
+// Its own end was missed, and that one's begin.
+TEST_F(BpfCallPrograms, GiveNoCallTheResultOfAnother) {
+  enter(1, kStack, {3, 0x7f00, 100});
+  leave(1, kStack, 79, 0, {3, 0x7f00, 79});
+  EXPECT_EQ(take().size(), 1u);
+  leave(1, kStack, 100, 0, {3, 0x7f00, 100});
+  EXPECT_EQ(take().size(), 1u);
 }
 
 TEST_F(BpfCallPrograms, FollowValues) {
@@ -280,6 +292,20 @@ TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
   std::vector<unsigned> depths;
   for (const Seen& seen : take()) depths.push_back(seen.depth);
   EXPECT_EQ(depths, (std::vector<unsigned>{0, 1, 0, 0, 1, 1, 1}));
+}
+
+// irq_exit_rcu() begins while the kernel counts an interrupt; what it calls then does so no more.
+TEST_F(BpfCallPrograms, NestWhatCountsInterruptsItself) {
+  const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
+  enter(1, kStack);
+  (*object_)->bss->made_up_flags = 0x08;
+  enter(irq_exit, kStack - 64);
+  (*object_)->bss->made_up_flags = 0;
+  enter(3, kStack - 128);
+  leave(3, kStack - 128);
+  leave(irq_exit, kStack - 64);
+  leave(1, kStack);
+  EXPECT_EQ(shape(), "(1 (2 (3 )3 )2 )1");
 }
 
 TEST_F(BpfCallPrograms, PutInterruptsOnTop) {

@@ -6,23 +6,24 @@ __u32 made_up_flags = 0;
 #define current_flags() (*(volatile __u32*)&made_up_flags & 0xff)
 #include "capture/bpf/calls.bpf.c"
 
+#define FROM(context) \
+  { (context)[0], (context)[1], (context)[2], (context)[3], (context)[4], (context)[5] }
+
 SEC("raw_tp")
 int run_entry(u64* context) {
-  u64 arguments[KMT_CALL_ARGUMENTS];
-#pragma unroll
-  for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) arguments[i] = context[2 + i];
-  return call_begins((u32)context[0], (u32)context[1], (u32)context[1], arguments, context[2 + KMT_CALL_ARGUMENTS],
-                     true);
+  const u64 arguments[KMT_CALL_ARGUMENTS] = FROM(context + 2);
+  return call_begins(context[0], (u32)context[1], (u32)context[1], arguments, context[2 + KMT_CALL_ARGUMENTS], true);
 }
 
 SEC("raw_tp")
 int run_exit(u64* context) {
-  return call_ends((u32)context[0], (u32)context[1], (u32)context[1], (u32)context[2], context[3]);
+  const u64 arguments[KMT_CALL_ARGUMENTS] = FROM(context + 4);
+  return call_ends(context[0], (u32)context[1], (u32)context[1], (u32)context[2], sum_of(arguments), context[3]);
 }
 
 // Behind an argument lies the kernel's memory: the name of the calling task.
 SEC("raw_tp")
 int run_entry_with_task(u64* context) {
   u64 arguments[KMT_CALL_ARGUMENTS] = {bpf_get_current_task()};
-  return call_begins((u32)context[0], (u32)context[1], (u32)context[1], arguments, 0, true);
+  return call_begins(context[0], (u32)context[1], (u32)context[1], arguments, 0, true);
 }
