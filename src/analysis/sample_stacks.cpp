@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/sample_stacks.hpp"
 
-#include <algorithm>
-
 #include "trace/tracing_functions.hpp"
 
 namespace kmt {
 
 std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, const SymbolNames& symbols) {
   const std::span<const std::uint64_t> stack = sample.stack;
-  const auto behind_program = stack.subspan(std::min<std::size_t>(stack.size(), 1));
-  return without_tracing(behind_program, sample.call_site, symbols);
+  if (sample.call_site != 0 || stack.empty()) return without_tracing(stack, sample.call_site, symbols);
+  // First is the program that took it, which has any name or none.
+  return without_tracing(stack.subspan(1), 0, symbols);
 }
 
 std::string identity_of(const HeapSample& sample) {

@@ -235,7 +235,7 @@ TEST(BpfRecords, AreRefusedWhereNothingDescribesThem) {
 TEST(BpfStacks, BeginWithTheFunctionThatHasTheTracepoint) {
   const TracingFrames frames(
       "ffff0000 T kmalloc\nffff1000 T __traceiter_kmalloc\nffff2000 T caller\nffff3000 T bpf_trace_run6\n"
-      "ffff4000 T other\nffff8000 t bpf_prog_1234_take\t[bpf]\nffff9000 T last\n");
+      "ffff4000 T other\nffff8000 t bpf_prog_6deef7357e7b4530_take\t[bpf]\nffff9000 T last\n");
   const auto leading = [&frames](std::vector<std::uint64_t> of) { return frames.leading(of); };
   EXPECT_EQ(leading({0xffff8010, 0xffff3010, 0xffff1010, 0xffff0010, 0xffff2010}), 3u);
   EXPECT_EQ(leading({0xffff1010, 0xffff0010, 0xffff3010}), 1u) << "what frees a tracepoint is no tracing";
