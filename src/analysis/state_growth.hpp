@@ -26,8 +26,8 @@ struct StateSeries {
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
 // What changed, the largest rise first; sure above the threshold, bytes a second.
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);
-// Marks what the kernel keeps for a recording: it came as that was begun, between these seconds since the first state (0
-// and 0: not known), and nothing else moved as much.
+// Marks what the kernel keeps for a recording: it came as that was begun, between these seconds since the first state
+// (0 and 0: not known), and nothing else moved as much.
 void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateGrowth>& states);
 // Marks what rose by much after that.
 void mark_unfollowed(double seconds, std::vector<StateGrowth>& states);
