@@ -203,7 +203,6 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   std::string no_ftrace = needs.memory ? "function_graph does not read memory" : why_not_by_function_graph(tracefs);
   if (no_ftrace.empty() && needs.results) no_ftrace = why_no_results_by_function_graph(tracefs);
   if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
-  if (no_ftrace.empty()) return {CallBackendKind::function_graph, no_bpf};
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
   if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs)) no_ftrace = kNoArguments;
