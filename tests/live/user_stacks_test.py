@@ -65,7 +65,7 @@ int main(int count, char **arguments) {
 }
 '''
 # A 32-bit program without libraries, which asks for pipes where the auxiliary vector says that the kernel wants to be
-# called: in its 32-bit vDSO.
+# called: in its 32-bit vDSO. So often that it lives when that is looked at.
 NARROW = r'''
 .globl _start
 _start:
@@ -80,7 +80,7 @@ _start:
   cmp $32, %edx           # AT_SYSINFO
   jne 2b
   mov %eax, %edi
-  mov $500, %esi
+  mov $20000, %esi
 3:mov $ends, %ebx
   mov $42, %eax           # pipe
   call *%edi
