@@ -13,7 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 // context_constants.hpp
-const volatile __s64 from_run_queue = 0;  // to the count, or to the struct pcpu_hot that it is in; of x86
+const volatile __s64 from_run_queue = 0;  // to the count; of x86
 const volatile __u32 hardirq_mask = 0xf0000;
 
 #define SERVING_SOFTIRQ (1 << 8)  // SOFTIRQ_OFFSET of include/linux/preempt.h; twice that: they are not allowed
@@ -34,12 +34,14 @@ static __always_inline u32 preempt_count(const struct task_struct* task) {
     return has_typed_task() ? of_arm64->thread_info.preempt.count : BPF_CORE_READ(of_arm64, thread_info.preempt.count);
   if (bpf_core_field_exists(task->thread_info.preempt_count))
     return (u32)(has_typed_task() ? task->thread_info.preempt_count : BPF_CORE_READ(task, thread_info.preempt_count));
+    // Types that this kernel lacks are not asked for: libbpf looks for them in all modules, which takes CAP_SYS_ADMIN.
+#if defined(__TARGET_ARCH_s390)
   const struct lowcore* lowcore = 0;
-  if (bpf_core_field_exists(lowcore->preempt_count)) return BPF_CORE_READ(lowcore, preempt_count);
+  return BPF_CORE_READ(lowcore, preempt_count);
+#else
   const struct rq* of_cpu = has_typed_task() ? task->se.cfs_rq->rq : BPF_CORE_READ(task, se.cfs_rq, rq);
-  const struct pcpu_hot* hot = 0;
-  const u64 inside = bpf_core_field_exists(hot->preempt_count) ? bpf_core_field_offset(hot->preempt_count) : 0;
-  return count_at((const u8*)of_cpu + from_run_queue + inside);
+  return count_at((const u8*)of_cpu + from_run_queue);
+#endif
 }
 
 // As in common_flags: TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ of include/linux/trace_events.h. Without branches the

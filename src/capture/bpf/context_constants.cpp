@@ -29,7 +29,10 @@ std::optional<std::uint64_t> symbol(std::string_view kallsyms, const char* name)
 std::int64_t from_run_queue_to_count(const KernelTypes& types) {
   const char* const kQueue = "runqueues";
   // Both are per-CPU variables, of which some kernels' BTF has none (Debian's of 5.10).
-  const char* const of_count = types.bytes_of_structure("pcpu_hot") ? "pcpu_hot" : "__preempt_count";
+  // Linux 6.2 to 6.14 have it in a structure, behind a pointer to the task: arch/x86/include/asm/current.h
+  const bool is_in_hot = types.bytes_of_structure("pcpu_hot").has_value();
+  const char* const of_count = is_in_hot ? "pcpu_hot" : "__preempt_count";
+  const std::uint64_t inside = is_in_hot ? sizeof(void*) : 0;
   auto queue = types.offset_of_cpu_variable(kQueue);
   auto count = types.offset_of_cpu_variable(of_count);
   if (!queue || !count) {
@@ -37,7 +40,7 @@ std::int64_t from_run_queue_to_count(const KernelTypes& types) {
     queue = symbol(kallsyms, kQueue);
     count = symbol(kallsyms, of_count);
   }
-  if (queue && count && types.has_member("cfs_rq", "rq")) return static_cast<std::int64_t>(*count - *queue);
+  if (queue && count && types.has_member("cfs_rq", "rq")) return static_cast<std::int64_t>(*count + inside - *queue);
   Error error("BPF programs cannot tell interrupts from tasks: the kernel does not say where it counts them",
               ExitCode::unsupported);
   error.hint(

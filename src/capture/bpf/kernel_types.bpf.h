@@ -97,10 +97,6 @@ struct task_struct___arm64 {
   struct thread_info___arm64 thread_info;
 };
 
-struct pcpu_hot {  // arch/x86/include/asm/current.h, Linux 6.2 to 6.14
-  int preempt_count;
-};
-
 struct lowcore {  // arch/s390/include/asm/lowcore.h
   u32 preempt_count;
 };
