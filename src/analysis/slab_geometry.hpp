@@ -62,8 +62,7 @@ std::vector<std::uint64_t> kmalloc_classes(std::uint64_t least, const SlabMachin
 // ARCH_KMALLOC_MINALIGN of arm64 before Linux 6.5.
 constexpr std::uint64_t kArm64Alignment = 128;
 
-// KMALLOC_MIN_SIZE where the architecture alone decides it, else 0: arm64 asks the CPU since
-// Linux 6.5.
+// KMALLOC_MIN_SIZE where the architecture alone decides it, else 0: arm64 asks the CPU since Linux 6.5.
 std::uint64_t least_kmalloc_class(const SlabMachine& machine);
 
 // What kmalloc gives: the smallest class, or whole pages, 2^n of them, where there is none.

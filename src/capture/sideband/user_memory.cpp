@@ -47,10 +47,6 @@ std::string build_id_of_file(const std::string& path) {
   return build_id_of_elf([&](std::uint64_t offset, std::uint64_t bytes) { return read_at(file, offset, bytes); });
 }
 
-std::string unanswered_text(std::uint64_t mappings) {
-  return fmt::format("{} mappings: while recording, the devices of their files did not answer", mappings);
-}
-
 UserMemoryWatch::UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale)
     : clock_(clock), scale_(scale), build_id_reader_(build_id_of_file) {
   for (const unsigned cpu : cpus) open_ring(cpu);
@@ -289,6 +285,12 @@ std::string UserMemoryWatch::late_text() const {
                           "a CPU came on line, {} times: programs that ran there at once and ended soon are "
                           "not known",
                           gaps_);
+}
+
+std::string UserMemoryWatch::unanswered_text() const {
+  return unanswered_ == 0
+             ? ""
+             : fmt::format("{} mappings: while recording, the devices of their files did not answer", unanswered_);
 }
 
 UserMemory UserMemoryWatch::news() {

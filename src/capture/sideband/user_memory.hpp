@@ -31,9 +31,6 @@ namespace kmt {
 // The build-id of an ELF file, in hex; empty where it has none or is no such file.
 std::string build_id_of_file(const std::string& path);
 
-// The note `unanswered_build_ids` of so many mappings.
-std::string unanswered_text(std::uint64_t mappings);
-
 class UserMemoryWatch {
  public:
   // What happens from now on is noted, and what is there already. Times are those of this trace clock. Where the kernel
@@ -61,6 +58,7 @@ class UserMemoryWatch {
   std::string reason() const;
   std::string lost_text() const;                              // the note `lost_mappings`; empty: nothing is missing
   std::string late_text() const;                              // the note `late_mappings`; empty: all were told at once
+  std::string unanswered_text() const;                        // the note `unanswered_build_ids`; empty: all answered
   std::uint64_t unanswered() const { return unanswered_; }    // mappings whose file did not answer with its build-id
   pid_t thread() const { return build_id_reader_.thread(); }  // that reads files
 

@@ -64,4 +64,18 @@ RecordEnd record_until_end(const RecordRequest& request, const std::function<boo
   }
 }
 
+void tell_user_memory(UserMemoryWatch& watch, KernelDescription& kernel, RecordOutcome& outcome) {
+  kernel.user_memory = watch.memory();
+  outcome.no_mappings_reason = watch.reason();
+  outcome.lost_mappings = watch.lost_text();
+  outcome.late_mappings = watch.late_text();
+  outcome.unanswered_build_ids = watch.unanswered();
+  const auto note = [&](const char* name, const std::string& text) {
+    if (!text.empty()) kernel.late_notes[name] = text;
+  };
+  note("lost_mappings", outcome.lost_mappings);
+  note("late_mappings", outcome.late_mappings);
+  note("unanswered_build_ids", watch.unanswered_text());
+}
+
 }  // namespace kmt

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What goes on while others record: waiting for the end, samples, progress.
+// What all recorders do beside recording: wait for the end, sample, show progress, tell what programs had mapped.
 #pragma once
 
 #include <chrono>
 #include <functional>
 
+#include "capture/sideband/user_memory.hpp"
 #include "capture/tracefs/command.hpp"
 #include "capture/tracefs/recorder.hpp"
 
@@ -21,5 +22,8 @@ struct LoopHooks {
 // From now on until the command ends, the time is over, or interrupted() says so.
 RecordEnd record_until_end(const RecordRequest& request, const std::function<bool()>& interrupted, HeldCommand* command,
                            const LoopHooks& hooks);
+
+// What the watch has not given yet, and what it does not know.
+void tell_user_memory(UserMemoryWatch& watch, KernelDescription& kernel, RecordOutcome& outcome);
 
 }  // namespace kmt

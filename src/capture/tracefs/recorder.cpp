@@ -232,17 +232,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   tasks.scan_proc();
   tasks.describe(kernel);
   describe_later(kernel.late_notes);
-  if (user_memory) {
-    kernel.user_memory = user_memory->memory();
-    outcome.no_mappings_reason = user_memory->reason();
-    outcome.lost_mappings = user_memory->lost_text();
-    if (!outcome.lost_mappings.empty()) kernel.late_notes["lost_mappings"] = outcome.lost_mappings;
-    outcome.late_mappings = user_memory->late_text();
-    if (!outcome.late_mappings.empty()) kernel.late_notes["late_mappings"] = outcome.late_mappings;
-    outcome.unanswered_build_ids = user_memory->unanswered();
-    if (outcome.unanswered_build_ids > 0)
-      kernel.late_notes["unanswered_build_ids"] = unanswered_text(outcome.unanswered_build_ids);
-  }
+  if (user_memory) tell_user_memory(*user_memory, kernel, outcome);
   if (missed.total() > 0) {
     outcome.missed_events = missed.total();
     outcome.recording.more_statistics.push_back(lost_somewhere_text(missed.total()));
