@@ -177,7 +177,7 @@ void add_watches(const InvestigationResult& result, std::vector<std::string>& co
   if (!result.all_permitted) commands.emplace_back(result.by_root ? "kmemtrace list" : "sudo kmemtrace investigate");
   if (!result.by_root && !result.all_permitted) return;
   const std::string sudo = result.by_root ? "" : "sudo ";
-  if (result.conclusion.verdict == Verdict::grows && judgement.seen_seconds > 0)
+  if (result.conclusion.verdict == GrowthVerdict::grows && judgement.seen_seconds > 0)
     commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // what was left out for its cost, too
   if (judgement.saw_allocations || judgement.saw_caches || !result.complete)
     commands.push_back(
@@ -209,20 +209,20 @@ Conclusion conclude(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   const auto sure = std::ranges::count(judgement.findings, Certainty::sure, &GrowthFinding::certainty);
   if (sure > 0)
-    return {Verdict::grows, (sure == 1 ? "One thing in the kernel's memory surely grows."
-                                       : fmt::format("{} things in the kernel's memory surely grow.", sure)) +
-                                said_of_unexplained(judgement)};
+    return {GrowthVerdict::grows, (sure == 1 ? "One thing in the kernel's memory surely grows."
+                                             : fmt::format("{} things in the kernel's memory surely grow.", sure)) +
+                                      said_of_unexplained(judgement)};
   if (const auto state = std::ranges::find_if(judgement.states, &StateGrowth::sure); state != judgement.states.end())
-    return {Verdict::grows, said_of_unnamed(*state, result)};
+    return {GrowthVerdict::grows, said_of_unnamed(*state, result)};
   if (const StateGrowth* const late = find_late(judgement.states, true); late != nullptr)
-    return {Verdict::grows,
+    return {GrowthVerdict::grows,
             fmt::format("The kernel's memory surely grows {}{}", said_of_late(*late), why_unnamed(result))};
   if (const std::string why = why_it_cannot_be_told(result); !why.empty())
-    return {Verdict::cannot_tell,
+    return {GrowthVerdict::cannot_tell,
             fmt::format("It cannot be told whether anything grows: {}.{}", why, said_of_difference(judgement.states))};
-  return {Verdict::no_growth, may_grow(judgement)
-                                  ? "No growth for sure. What may grow is below."
-                                  : "No growth: nothing rose more than what comes and goes at random may do."};
+  return {GrowthVerdict::no_growth, may_grow(judgement)
+                                        ? "No growth for sure. What may grow is below."
+                                        : "No growth: nothing rose more than what comes and goes at random may do."};
 }
 
 std::vector<std::string> next_commands(const InvestigationResult& result) {

@@ -148,10 +148,10 @@ int give(const Options& options, InvestigationPlace& place, const std::vector<st
   if (place.keeps_files()) write_text(place.folder() + "/summary.json", json);
   place.finish();
   print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
-  if (result.conclusion.verdict == Verdict::grows) return static_cast<int>(ExitCode::found);
+  if (result.conclusion.verdict == GrowthVerdict::grows) return static_cast<int>(ExitCode::found);
   const bool was_cut_short_now = result.cost && !result.complete;  // not when it was watched
   if (!is_whole || was_cut_short_now) return kInterruptedExitCode;
-  return result.conclusion.verdict == Verdict::no_growth ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
+  return result.conclusion.verdict == GrowthVerdict::no_growth ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
 }
 
 int investigate_live(const Options& options) {

@@ -18,7 +18,7 @@ std::string_view id_of(Ground ground) {
   return kIds[static_cast<std::size_t>(ground)];
 }
 
-std::string_view id_of(Verdict verdict) {
+std::string_view id_of(GrowthVerdict verdict) {
   constexpr std::array<std::string_view, 3> kIds = {"grows", "no_growth", "cannot_tell"};
   return kIds[static_cast<std::size_t>(verdict)];
 }

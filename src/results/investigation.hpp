@@ -200,12 +200,12 @@ struct Judgement {
   bool is_told() const { return judged + followed > 0; }  // else nothing is known but a difference
 };
 
-enum class Verdict : std::uint8_t { grows, no_growth, cannot_tell };
-std::string_view id_of(Verdict verdict);
+enum class GrowthVerdict : std::uint8_t { grows, no_growth, cannot_tell };
+std::string_view id_of(GrowthVerdict verdict);
 
 // What it comes to, in a sentence or two.
 struct Conclusion {
-  Verdict verdict = Verdict::cannot_tell;
+  GrowthVerdict verdict = GrowthVerdict::cannot_tell;
   std::string words;
 };
 

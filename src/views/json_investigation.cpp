@@ -183,7 +183,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["told"] = result.judgement.is_told();
   json["verdict"] = id_of(result.conclusion.verdict);
   json["words"] = printable(result.conclusion.words);
-  json["found"] = result.conclusion.verdict == Verdict::grows;
+  json["found"] = result.conclusion.verdict == GrowthVerdict::grows;
   json["findings"] = rows(result.judgement.findings);
   json["states"] = rows(result.judgement.states);
   json["judged"] = result.judgement.judged;

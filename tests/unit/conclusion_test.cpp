@@ -52,7 +52,7 @@ TEST(Conclusion, SaysThatAllocationsWereFollowedTooShortlyToNameWhoGrows) {
   evidence.seconds = 40;
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 80));
   const Conclusion unseen = conclude(judged(evidence, 40));
-  EXPECT_EQ(unseen.verdict, Verdict::grows);
+  EXPECT_EQ(unseen.verdict, GrowthVerdict::grows);
   EXPECT_NE(unseen.words.find("allocations could not be seen"), std::string::npos) << unseen.words;
   evidence.samples = steadily(8, "filp");
   const Conclusion ended = conclude(judged(evidence, 40));
@@ -87,7 +87,7 @@ TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
     evidence.states.push_back(rising_since(begin, 2'000, 3));
     const InvestigationResult result = judged(evidence, 120);
     const Conclusion conclusion = conclude(result);
-    EXPECT_EQ(conclusion.verdict, Verdict::grows) << begin << ": " << conclusion.words;
+    EXPECT_EQ(conclusion.verdict, GrowthVerdict::grows) << begin << ": " << conclusion.words;
     ASSERT_TRUE(result.judgement.states.front().late) << begin;
     EXPECT_NEAR(result.judgement.states.front().late->since_seconds, begin, 5);
     EXPECT_NEAR(result.judgement.states.front().late->bytes_per_s, 90'000, 3'000);
@@ -96,11 +96,11 @@ TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
   InvestigationEvidence evidence = followed_until(43);
   evidence.states.push_back(rising_since(100, 2'000, 3));
   const Conclusion unsure = conclude(judged(evidence, 120));
-  EXPECT_EQ(unsure.verdict, Verdict::cannot_tell) << unsure.words;
+  EXPECT_EQ(unsure.verdict, GrowthVerdict::cannot_tell) << unsure.words;
   EXPECT_NE(unsure.words.find("after allocations were no longer followed at 43 s"), std::string::npos) << unsure.words;
   evidence = followed_until(43);
   evidence.states.push_back(rising_since(120, 2'000, 3));
-  EXPECT_EQ(conclude(judged(evidence, 120)).verdict, Verdict::no_growth);
+  EXPECT_EQ(conclude(judged(evidence, 120)).verdict, GrowthVerdict::no_growth);
 }
 
 // Of 16 KiB each, from `begin` on; and at that time half as much by somebody at once.
@@ -178,7 +178,7 @@ TEST(Conclusion, SaysWhyATraceThatIsThereTellsNothing) {
   result.trace_seconds = 0.25;
   result.judgement = judge(evidence);
   const Conclusion brief = conclude(result);
-  EXPECT_EQ(brief.verdict, Verdict::cannot_tell);
+  EXPECT_EQ(brief.verdict, GrowthVerdict::cannot_tell);
   EXPECT_NE(brief.words.find("the trace of 0.2 s is too short"), std::string::npos) << brief.words;
   EXPECT_EQ(brief.words.find("or a trace"), std::string::npos) << brief.words;
   evidence.trace->steps = 48;
@@ -195,7 +195,7 @@ TEST(Conclusion, TakesSamplesForNoTrace) {
   result.cut_short = "it was interrupted";
   result.judgement.seen_seconds = 0.01;
   const Conclusion conclusion = conclude(result);
-  EXPECT_EQ(conclusion.verdict, Verdict::cannot_tell);
+  EXPECT_EQ(conclusion.verdict, GrowthVerdict::cannot_tell);
   EXPECT_EQ(conclusion.words.find("the trace of"), std::string::npos) << conclusion.words;
   EXPECT_NE(conclusion.words.find("it was interrupted"), std::string::npos) << conclusion.words;
 }
@@ -235,7 +235,7 @@ TEST(Conclusion, SaysWhatRoseInTooFewStates) {
   InvestigationResult result = judged(evidence, 2);
   result.cut_short = "it was interrupted";
   const Conclusion conclusion = conclude(result);
-  EXPECT_EQ(conclusion.verdict, Verdict::cannot_tell);
+  EXPECT_EQ(conclusion.verdict, GrowthVerdict::cannot_tell);
   EXPECT_NE(conclusion.words.find("it was interrupted"), std::string::npos) << conclusion.words;
   EXPECT_NE(conclusion.words.find("of 5 states, 2.0 s, the slab cache kmalloc-1k by 390.6 KiB rose."),
             std::string::npos)
@@ -250,7 +250,7 @@ TEST(Conclusion, DoesNotDenyGrowthThatNoStatesTellOf) {
   std::ranges::fill(evidence.samples->groups.front().live, 1e6);
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 9));
   const Conclusion conclusion = conclude(judged(evidence, 120));
-  EXPECT_EQ(conclusion.verdict, Verdict::cannot_tell) << conclusion.words;
+  EXPECT_EQ(conclusion.verdict, GrowthVerdict::cannot_tell) << conclusion.words;
   EXPECT_NE(conclusion.words.find("read less than 16 times"), std::string::npos) << conclusion.words;
 }
 
@@ -287,7 +287,7 @@ std::vector<std::string> next_of(bool by_root, bool all_permitted, bool saw_cach
     finding.function = "do_pipe2";
     finding.processes.push_back({"leaky", 7, "", 1, 1});
   }
-  result.conclusion.verdict = finds ? Verdict::grows : Verdict::no_growth;
+  result.conclusion.verdict = finds ? GrowthVerdict::grows : GrowthVerdict::no_growth;
   return next_commands(result);
 }
 

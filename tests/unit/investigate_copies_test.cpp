@@ -220,7 +220,7 @@ TEST_F(InvestigateCopies, WhatWasWatchedComesToTheSameAgain) {
     read_evidence(folder_ / kEvidenceFile, again, after);
     const Conclusion first = concluded(live, before);
     const Conclusion second = concluded(again, after);
-    EXPECT_EQ(first.verdict, seconds < kShortestToTell ? Verdict::cannot_tell : Verdict::no_growth);
+    EXPECT_EQ(first.verdict, seconds < kShortestToTell ? GrowthVerdict::cannot_tell : GrowthVerdict::no_growth);
     EXPECT_EQ(second.verdict, first.verdict);
     EXPECT_EQ(second.words, first.words);
   }

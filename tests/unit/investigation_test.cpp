@@ -166,7 +166,7 @@ TEST(Investigation, ADifferenceBearsOutWhatWasRecorded) {
     series.points.back().value = series.points.front().value;  // others free as much
   result.judgement = judge(evidence);
   EXPECT_FALSE(result.judgement.found());
-  EXPECT_EQ(conclude(result).verdict, Verdict::cannot_tell);
+  EXPECT_EQ(conclude(result).verdict, GrowthVerdict::cannot_tell);
 }
 
 // As in recordings before Linux 6.1.
@@ -522,14 +522,14 @@ InvestigationResult result_of(const InvestigationEvidence& evidence, double seco
 
 TEST(Investigation, HasThreeVerdicts) {
   InvestigationEvidence evidence = evidence_with_noise(9);
-  EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, Verdict::no_growth);
+  EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, GrowthVerdict::no_growth);
   InvestigationResult result = result_of(evidence, 4);
   result.cut_short = "it was interrupted";
   const Conclusion early = conclude(result);
-  EXPECT_EQ(early.verdict, Verdict::cannot_tell);
+  EXPECT_EQ(early.verdict, GrowthVerdict::cannot_tell);
   EXPECT_NE(early.words.find("it was interrupted"), std::string::npos);
   plant(evidence);
-  EXPECT_EQ(conclude(result_of(evidence, 4)).verdict, Verdict::grows);
+  EXPECT_EQ(conclude(result_of(evidence, 4)).verdict, GrowthVerdict::grows);
 }
 
 TEST(Investigation, GrowthWithoutACallSiteIsGrowth) {
@@ -539,7 +539,7 @@ TEST(Investigation, GrowthWithoutACallSiteIsGrowth) {
   const InvestigationResult result = result_of(evidence, 30);
   EXPECT_FALSE(result.judgement.found());
   const Conclusion conclusion = conclude(result);
-  EXPECT_EQ(conclusion.verdict, Verdict::grows);
+  EXPECT_EQ(conclusion.verdict, GrowthVerdict::grows);
   EXPECT_NE(conclusion.words.find("SUnreclaim by 195.3 KiB/s"), std::string::npos) << conclusion.words;
   const auto next = next_commands(result);
   EXPECT_EQ(next.empty(), false);
@@ -551,11 +551,11 @@ TEST(Investigation, SumsAloneDoNotTell) {
   evidence.threshold_bytes_per_s = kUsualThreshold;
   evidence.states.push_back(cache_series("SUnreclaim", [](double) { return 0; }));
   evidence.states.back().source = MemorySource::meminfo;
-  EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, Verdict::cannot_tell);
+  EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, GrowthVerdict::cannot_tell);
   evidence.states.back() = cache_series("SUnreclaim", steady);
   evidence.states.back().source = MemorySource::meminfo;
   const Conclusion conclusion = conclude(result_of(evidence, 30));
-  EXPECT_EQ(conclusion.verdict, Verdict::grows);
+  EXPECT_EQ(conclusion.verdict, GrowthVerdict::grows);
   EXPECT_NE(conclusion.words.find("could not be seen"), std::string::npos) << conclusion.words;
 }
 
