@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs clang-tidy over every source file of src/ as build/ compiles it.
 
-Most of its time goes into headers, which it walks anew for each file it is given. So files that are compiled alike are
-looked at together, as one that includes them; those that do not compile beside the others (two have a `struct Options` of
-their own) are looked at after them.
+Most of its time goes into headers, which it walks anew for each file it is given. So files are looked at several
+together, as one that includes them: such as give no name of their own twice (each subcommand has its `struct Options`).
+Those that do not compile beside the others all the same are looked at after them.
     tools/check_tidy.py [REGEX ON PATHS]
 """
 import concurrent.futures
@@ -20,26 +20,41 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent
 AT_ONCE = 24  # with more of them, one processor waits for the other at the end
 
-
-def options_of(entry):
-    """What the file is compiled with, without the compiler, the file and the output."""
-    words = shlex.split(entry['command'])
-    words = words[next(at for at, word in enumerate(words) if word.startswith('-')):]
-    output = words.index('-o')
-    return [word for word in words[:output] + words[output + 2:] if word not in ('-c', entry['file'])]
+# A declaration of an unnamed namespace begins in the first column; its name stands before what follows it.
+UNNAMED = re.compile(r'^namespace \{$(.*?)^\}  // namespace$', re.MULTILINE | re.DOTALL)
+NAME = re.compile(r'^(?!namespace)[A-Za-z].*?\b(\w+)(?=[\[{]| *(?:[(=;{]|:(?!:)))', re.MULTILINE)
 
 
-def batches(regex):
-    """Yields options and files that are compiled with them."""
-    alike = {}
+def compiled(regex):
+    """The files, and the options of the preprocessor that all of them together need."""
+    paths, options = [], {}
     for entry in json.loads((TOP / 'build/compile_commands.json').read_text()):
         path = entry['file']
         if path.startswith(f'{TOP}/src/') and path.endswith('.cpp') and re.search(regex, path):
-            alike.setdefault(tuple(options_of(entry)), []).append(path)
-    for options, paths in alike.items():
-        count = -(-len(paths) // AT_ONCE)
-        for first in range(count):
-            yield options, paths[first::count]
+            paths.append(path)
+            words = iter(shlex.split(entry['command']))
+            for word in words:
+                if word.startswith(('-D', '-I', '-std=')):
+                    options[word,] = None
+                elif word == '-isystem':
+                    options[word, next(words)] = None
+    return paths, [word for option in options for word in option]
+
+
+def own_names(path):
+    return {name for part in UNNAMED.findall(Path(path).read_text()) for name in NAME.findall(part)}
+
+
+def batches(paths):
+    """The files, parted so that none of a part gives a name that another one gives."""
+    parts = []
+    for names, path in sorted(((own_names(path), path) for path in paths), key=lambda each: -len(each[0])):
+        part = next((part for part in parts if len(part[1]) < AT_ONCE and not part[0] & names), None)
+        if part is None:
+            parts.append(part := (set(), []))
+        part[0].update(names)
+        part[1].append(path)
+    return [files for names, files in parts]
 
 
 def including(paths, folder):
@@ -49,39 +64,29 @@ def including(paths, folder):
     return file.name
 
 
-def apart(options, paths, folder):
-    """Those of the files, of which there are several, that do not compile beside the others."""
-    compiled = subprocess.run(['clang++', '-fsyntax-only', '-ferror-limit=0', '-w', *options, including(paths, folder)],
-                              capture_output=True, text=True)
-    if not compiled.returncode:
-        return []
-    return [path for path in paths[1:] if f'{path}:' in compiled.stderr] or paths[1:]
-
-
 def look_at(options, paths, folder):
     """Whether clang-tidy is content with the files; what it finds is printed."""
-    content = True
-    while paths:
-        later = []
-        while len(paths) > 1 and (wrong := apart(options, paths, folder)):
-            later = wrong + later
-            paths = [path for path in paths if path not in wrong]
-        # The warnings of compilers are the builds' affair; names of one file may hide those of another here.
-        looked = subprocess.run(['clang-tidy', '-quiet', f'--config-file={TOP}/.clang-tidy', including(paths, folder),
-                                 '--', '-w', *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        if looked.returncode:
-            print(looked.stdout, flush=True)
-            content = False
-        paths = later
-    return content
+    # The warnings of compilers are the builds' affair; names of one file may hide those of another here.
+    looked = subprocess.run(['clang-tidy', '-quiet', f'--config-file={TOP}/.clang-tidy', including(paths, folder),
+                             '--', '-w', '-ferror-limit=0', *options],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    if not looked.returncode:
+        return True
+    errors = [line for line in looked.stdout.splitlines() if '[clang-diagnostic-error]' in line]
+    if not errors or len(paths) == 1:
+        print(looked.stdout, flush=True)
+        return False
+    later = [path for path in paths[1:] if any(f'{path}:' in line for line in errors)] or paths[1:]
+    parts = [path for path in paths if path not in later], later
+    return all([look_at(options, part, folder) for part in parts])
 
 
 def main():
+    paths, options = compiled(sys.argv[1] if len(sys.argv) > 1 else '')
+    if not paths:
+        sys.exit('no such file is compiled in build/')
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        work = [pool.submit(look_at, options, paths, folder)
-                for options, paths in batches(sys.argv[1] if len(sys.argv) > 1 else '')]
-        if not work:
-            sys.exit('no such file is compiled in build/')
+        work = [pool.submit(look_at, options, files, folder) for files in batches(paths)]
         return not all([each.result() for each in work])
 
 
