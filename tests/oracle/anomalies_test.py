@@ -56,10 +56,10 @@ class Sites(Case):
                 self.assertEqual(said_by(make().path), said_by(make().kmt))
 
     def test_many(self):
-        self.check(planted('amd64', 10, 150_000))
+        self.check(planted('amd64', 10, 50_000))
 
     def test_threads(self):
-        path = planted('amd64', 10, 150_000).path
+        path = planted('amd64', 10, 50_000).path
         texts = [run('report', '--json', '--threads', count, path).stdout for count in ('1', '2')]
         self.assertEqual(texts[0], texts[1])
 

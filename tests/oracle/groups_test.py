@@ -103,7 +103,7 @@ class Planted(Case):
 
     def test_many(self):
         """Enough for threads to have work; every table grows."""
-        sample = planted('amd64', 10, 150_000)
+        sample = planted('amd64', 10, 50_000)
         for keys in 'call-site', 'cache,call-site', 'order,migrate-type':
             with self.subTest(keys):
                 self.check(sample, keys)
@@ -140,7 +140,7 @@ class Planted(Case):
 
     def test_totals(self):
         for make in (lambda: planted('amd64', 1), lambda: planted('s390x', 2), lambda: planted('i386', 3),
-                     lambda: planted('amd64', 10, 150_000)):
+                     lambda: planted('amd64', 10, 50_000)):
             path = make().path
             with self.subTest(path):
                 want = kmem_oracle.Report(kmem_oracle.parse(kmem_oracle.report_text(path)), PAGE)
@@ -297,7 +297,7 @@ class Threads(Case):
                     self.check_threads((sample.path, sample.kmt)[turn % 2], keys)
 
     def test_planted(self):
-        for make in (*PLANTED.values(), lambda: planted('amd64', 10, 150_000)):
+        for make in (*PLANTED.values(), lambda: planted('amd64', 10, 50_000)):
             sample = make()
             for turn, keys in enumerate(groups_oracle.KEYS):
                 with self.subTest(path=sample.path, keys=keys):
