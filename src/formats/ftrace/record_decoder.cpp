@@ -313,7 +313,9 @@ inline std::uint64_t RecordDecoder::load_field(Bytes record, Field field) const 
 bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
-  if (plans_[id].kind == EventKind::call_entry && info_.call_records) return false;
+  const EventKind kind = plans_[id].kind;
+  const bool may_keep_record = kind == EventKind::call_entry || kind == EventKind::call_exit;  // one for each event
+  if (may_keep_record && info_.call_records) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
 
