@@ -126,8 +126,16 @@ TaskCalls* CallStacks::find(const Event& event) {
   return &tasks_[place_];
 }
 
+// Whether another task has been given the id since it was last seen: what it was in never returned.
+bool CallStacks::is_another(const TaskCalls& task, const Event& event) const {
+  constexpr std::uint64_t kSoonestNs = 50'000;  // a task must end, and another one begin
+  return event.tid != 0 && event.time_ns > task.last_ns + kSoonestNs &&
+         info_.lives.life_at(event.tid, task.last_ns) != info_.lives.life_at(event.tid, event.time_ns);
+}
+
 // Whether events were lost where the task may have been since it was last seen.
 void CallStacks::see(TaskCalls& task, const Event& event) {
+  if (!task.calls.empty() && is_another(task, event)) close_from_depth(task, 0);
   if (!task.calls.empty()) {
     for (const std::uint16_t cpu : {task.last_cpu, event.cpu})
       if (const auto before = losses_.first_between(cpu, task.last_ns, event.time_ns)) touch(task, *before);

@@ -94,6 +94,7 @@ class CallStacks {
 
  private:
   TaskCalls* find(const Event& event);
+  bool is_another(const TaskCalls& task, const Event& event) const;
   void see(TaskCalls& task, const Event& event);
   void close(TaskCalls& task, const Event* end);
   void close_from_depth(TaskCalls& task, unsigned depth);
