@@ -218,8 +218,10 @@ PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std:
           (register_of(*signature, abi, i) ? !is_string : !stack_offset_of(*signature, abi, i)))
         continue;
       record(parameter.name);
-      if (is_string && i + 1 < signature->parameters.size() && is_count(signature->parameters[i + 1]))
+      if (is_string && i + 1 < signature->parameters.size() && is_count(signature->parameters[i + 1])) {
         function.values.back().counted_by = register_of(*signature, abi, i + 1);
+        function.values.back().counted_by_int = 8 * signature->parameters[i + 1].type.bytes < abi.word_bits;
+      }
     }
     for (std::size_t i = 0; i < shown.size(); ++i) {
       try {

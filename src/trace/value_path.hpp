@@ -32,6 +32,7 @@ struct ValuePath {
   bool is_string = false;
   bool in_user_memory = false;         // by the type, or the function's name; where nothing tells, the address does
   std::optional<unsigned> counted_by;  // of a string that need not end: the argument register that bounds it
+  bool counted_by_int = false;         // by its low 32 bits: what is above them of an int nobody says
 };
 
 // What is to be recorded of the calls of one function, its values in the order of the record's field `values`.

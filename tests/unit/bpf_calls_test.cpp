@@ -82,6 +82,24 @@ TEST(BpfCalls, AreReadAsTheyWereTaken) {
   EXPECT_EQ(std::string(read.values.begin(), read.values.end()), late);
 }
 
+// A shape of a .kmt stands for many events, which must not have one record in common.
+TEST(BpfCalls, AreDecodedOneByOneWhereWhatTheyWereGivenIsKept) {
+  const CallLayout layout(kFunctions, kOthers);
+  for (const auto event : {KMT_ENTRY_CALL, KMT_ENTRY_RETURN}) {
+    std::vector<std::uint64_t> words(event == KMT_ENTRY_CALL ? KMT_CALL_WORDS : KMT_RETURN_WORDS);
+    words[0] = KMT_CALL_WHAT(1, 3, 0);
+    std::vector<std::uint8_t> record(kMostRecordBytes);
+    record.resize(layout.build_record(entry_of(event, words.size()), words.data(), record.data()));
+    for (const bool kept : {false, true}) {
+      TraceInfo info;
+      if (kept) info.call_records = std::make_shared<CallRecords>();
+      Findings findings;
+      const RecordDecoder decoder(parse_event_formats(layout.formats(), findings), kHostOrder, info);
+      EXPECT_EQ(decoder.is_decoded_by_shape(record), !kept) << event;
+    }
+  }
+}
+
 TEST(BpfCalls, LateRecordsHaveLargeNumbers) {
   Event exit{};
   exit.node = kNoNode;
@@ -127,6 +145,9 @@ TEST(BpfCalls, ReachValuesOnlySoFar) {
   EXPECT_EQ(value.is_string, 1);
   EXPECT_EQ(value.is_user, 0);
   EXPECT_EQ(value.counted_by, 3u);
+  EXPECT_EQ(value.counter_unused_bits, 0u);
+  path.counted_by_int = true;
+  EXPECT_EQ(table_entry_of(kFunctions[0], path).counter_unused_bits, 32u);
   path.offsets.resize(KMT_MOST_STEPS + 1);
   EXPECT_THROW(table_entry_of(kFunctions[0], path), Error);
   path.offsets.resize(1);

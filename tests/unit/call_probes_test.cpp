@@ -104,6 +104,7 @@ TEST(ProbeDefinitions, ReadValuesThroughPointers) {
   EXPECT_EQ(values("x86_64", kLow), "v0=%dx:x16");
   EXPECT_EQ(values("x86_64", {"comm", 0, {1000}, 16, true}), "v0_16=+1000(%di):string");
   EXPECT_EQ(values("x86_64", {"buf", 1, {0}, 0, true, false, 2}), "v0_arg3=+0(%si):string");
+  EXPECT_EQ(values("x86_64", {"buf", 1, {0}, 0, true, false, 2, true}), "v0_int3=+0(%si):string");
   EXPECT_EQ(values("s390x", kName), "v0=+0(%r3):ustring") << "an address does not tell whose memory it is in";
   EXPECT_EQ(values("s390x", {"name", 0, {24, 16}, 0, true}), "v0=+16(+24(%r2)):string");
   EXPECT_THROW(entry_of("i686", {{"late", 3, {}, 4}}), Error) << "on the stack";
@@ -303,7 +304,9 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     for (const char* const name : {"__probe_ip", "func", "sp"}) number.fields.push_back(field(name, word));
     number.fields.push_back(field("v1", 4));
     number.fields.push_back(field("v3", 4));
-    decoder_.emplace(std::vector<EventFormat>{entry, values, plain, number}, GetParam().order, info_);
+    EventFormat counted{11, "kmemtrace", "probe_values_2", values.fields, ""};
+    counted.fields.back().name = "v0_int2";
+    decoder_.emplace(std::vector<EventFormat>{entry, values, plain, number, counted}, GetParam().order, info_);
   }
 
   struct Text {
@@ -333,8 +336,9 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     return batch.empty() ? Event{} : batch.front();
   }
   // A string that has so many bytes with its NUL, and room that was taken for it.
-  void tell_values(std::uint64_t sp, const std::string& text, std::size_t length, std::size_t room, unsigned cpu = 1) {
-    ByteBuilder record = ByteBuilder(GetParam()).u16(8).u8(0).u8(0).u32(42);
+  void tell_values(std::uint64_t sp, const std::string& text, std::size_t length, std::size_t room, unsigned cpu = 1,
+                   std::uint16_t id = 8) {
+    ByteBuilder record = ByteBuilder(GetParam()).u16(id).u8(0).u8(0).u32(42);
     record.word(0x1004).word(0x1000).word(sp).u32(static_cast<std::uint32_t>(length << 16 | values_begin_)).text(text);
     std::vector<std::uint8_t> bytes = record.get();
     bytes.resize((values_begin_ + room + 3) / 4 * 4);
@@ -411,6 +415,15 @@ TEST_P(ProbeRecords, ValuesInFrontBelongToTheirCallAlone) {
   tell_values(0x2000, "abc", 4, 4);
   decoder_->forget_values(1);
   EXPECT_EQ(values_at_entry(0x2000, 9), none()) << "or damaged";
+}
+
+TEST_P(ProbeRecords, AnIntCountsByItsOwnBits) {
+  if (GetParam().long_bytes == 4) GTEST_SKIP() << "there a register has no more";
+  const std::uint64_t three = 0xDEAD'0000'0003;
+  tell_values(0x2000, "abcdef", 7, 7, 1, 11);
+  EXPECT_EQ(values_at_entry(0x2000, three), bytes().u16(3).text("abc").get());
+  tell_values(0x2000, "abcdef", 7, 7);
+  EXPECT_EQ(values_at_entry(0x2000, three), bytes().u16(6).text("abcdef").get());
 }
 
 TEST_P(ProbeRecords, ValuesOfSeveralRecordsAreInTheirOrder) {
@@ -503,6 +516,23 @@ TEST_F(Frames, AMissedExitGivesItsResultToNoOtherCall) {
   EXPECT_FALSE(leave(2, 0x7D00)) << "of another one of that function";
   EXPECT_TRUE(leave(1, 0x7F00));
   EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 3, 2}));
+}
+
+TEST_F(Frames, OfATaskThatNeverReturnedAreNotThoseOfTheNextWithItsId) {
+  enter(1, 0x7F00);
+  enter(2, 0x7E00);
+  now_ = 1'000'000;
+  info_.lives.born({.tid = 7, .born_ns = now_});
+  EXPECT_EQ(enter(3, 0x1FF00), 0u) << "on another stack, in no call";
+  EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 1}));
+  now_ = 2'000'000;
+  EXPECT_EQ(enter(2, 0x1FE00), 1u) << "the same task still";
+  info_.lives.born({.tid = 7, .born_ns = 3'000'000});
+  now_ = 4'000'000;
+  EXPECT_FALSE(leave(2, 0x1FE00));
+  EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 1, 2, 3}));
+  EXPECT_EQ(enter(1, 0x7F00), 0u);
+  EXPECT_TRUE(leave(1, 0x7F00));
 }
 
 TEST_F(Frames, InterruptsHaveStacksOfTheirOwn) {

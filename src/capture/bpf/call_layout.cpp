@@ -108,7 +108,8 @@ kmt_value table_entry_of(const TracedFunction& function, const ValuePath& path) 
   value.steps = static_cast<unsigned char>(path.offsets.size());
   value.is_string = path.is_string;
   value.is_user = path.in_user_memory;
-  value.counted_by = path.counted_by ? *path.counted_by + 1 : 0;
+  value.counted_by = static_cast<unsigned short>(path.counted_by ? *path.counted_by + 1 : 0);
+  value.counter_unused_bits = path.counted_by_int ? 32 : 0;
   value.bytes = path.size;
   std::copy(path.offsets.begin(), path.offsets.end(), value.offsets);
   return value;

@@ -189,7 +189,8 @@ static __always_inline u32 room_of(const struct kmt_value* value, const u64* wor
   u32 counter = KMT_AGAIN(value->counted_by) - 1;
   asm volatile("" : "+r"(counter));  // what is compared is what is used, or Linux 6.1 does not see the bound
   if (counter < KMT_CALL_ARGUMENTS) {
-    const u64 count = KMT_ONCE(words[1 + counter]);
+    const u32 unused = KMT_AGAIN(value->counter_unused_bits) & 63;
+    const u64 count = KMT_ONCE(words[1 + counter]) << unused >> unused;
     return count < KMT_STRING_BYTES ? (u32)count + 1 : KMT_STRING_BYTES + 1;
   }
   return value->bytes != 0 ? value->bytes + 1 : KMT_STRING_BYTES + 1;

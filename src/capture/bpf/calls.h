@@ -42,6 +42,7 @@ struct kmt_value {
   unsigned char is_string;
   unsigned char is_user; /* of a string: in user memory, whatever the address looks like */
   unsigned int bytes;
-  unsigned int counted_by; /* of a string: 1 + the argument that tells how long it may be at most; 0: none does */
+  unsigned short counted_by; /* of a string: 1 + the argument that tells how long it may be at most; 0: none does */
+  unsigned short counter_unused_bits; /* the upper ones of that argument */
   unsigned int offsets[KMT_MOST_STEPS];
 };

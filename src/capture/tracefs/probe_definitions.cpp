@@ -40,7 +40,8 @@ void add_value(const ValuePath& path, std::size_t number, const ProbeMachine& ma
   const bool is_of_user = !machine.tells_user_memory && path.offsets.size() == 1 + own_steps;
   const std::string string = is_of_user ? "ustring" : "string";
   if (path.is_string) {
-    const std::string most = path.counted_by  ? fmt::format("_arg{}", *path.counted_by + 1)
+    const std::string most = path.counted_by
+                                 ? fmt::format("_{}{}", path.counted_by_int ? "int" : "arg", *path.counted_by + 1)
                              : path.size != 0 ? fmt::format("_{}", path.size)
                                               : "";
     fetched.push_back({fmt::format("v{}{}", number, most), place, string});

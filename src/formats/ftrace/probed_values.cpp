@@ -18,19 +18,23 @@ constexpr std::size_t kDataLocBytes = 4;
 // Linux 6.2 to 6.4 record this in place of a string that cannot be read (kernel/trace/trace_probe_kernel.h).
 constexpr std::string_view kFault = "(fault)";
 constexpr std::string_view kArgument = "arg";
+constexpr std::string_view kIntArgument = "int";
+static_assert(kIntArgument.size() == kArgument.size());
 
 bool is_data_loc(const FormatField& field) {
   return field.is_dynamic && !field.is_relative && field.size == kDataLocBytes && field.offset <= 0x7FFF;
 }
 
-// "v3", "v3_16" of a string of at most 16 bytes, or "v3_arg2" of one that has as many as arg2 says.
+// "v3", "v3_16" of a string of at most 16 bytes, or "v3_arg2" of one that has as many as arg2 says, "v3_int2": as the
+// low 32 bits of arg2 do.
 const FormatField* find_value(const EventFormat& format, std::size_t number, ProbedValue& value) {
   const std::string name = "v" + std::to_string(number);
   for (const FormatField& field : format.fields) {
     if (field.name == name) return &field;
     if (!field.name.starts_with(name + "_")) continue;
     std::string_view rest = std::string_view(field.name).substr(name.size() + 1);
-    const bool is_counted = rest.starts_with(kArgument);
+    const bool is_int = rest.starts_with(kIntArgument);
+    const bool is_counted = is_int || rest.starts_with(kArgument);
     if (is_counted) rest.remove_prefix(kArgument.size());
     std::uint32_t limit = 0;
     if (std::from_chars(rest.data(), rest.data() + rest.size(), limit).ptr != rest.data() + rest.size()) continue;
@@ -39,6 +43,7 @@ const FormatField* find_value(const EventFormat& format, std::size_t number, Pro
       value.counted_by = static_cast<std::uint8_t>(limit);
     else
       value.most = limit;
+    value.counted_by_int = is_int;
     return &field;
   }
   return nullptr;
@@ -144,8 +149,10 @@ void read_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder
       continue;
     }
     std::size_t most = value.most != 0 ? std::min<std::size_t>(value.most, kMostStringBytes) : kMostStringBytes;
-    if (value.counted_by != 0 && value.counted_by <= arguments.size())
-      most = std::min<std::uint64_t>(most, arguments[value.counted_by - 1U]);
+    if (value.counted_by != 0 && value.counted_by <= arguments.size()) {
+      const std::uint64_t count = arguments[value.counted_by - 1U];
+      most = std::min<std::uint64_t>(most, value.counted_by_int ? static_cast<std::uint32_t>(count) : count);
+    }
     const std::string_view own = text->substr(0, most);
     read.emplace(own.begin(), own.end());
   }

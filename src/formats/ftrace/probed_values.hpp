@@ -21,6 +21,7 @@ struct ProbedValue {
   bool is_string = false;
   std::uint32_t most = 0;         // bytes of a string, more of what was read are not its own; 0: any
   std::uint8_t counted_by = 0;    // likewise as many as this argument says, from 1 on; 0: none does
+  bool counted_by_int = false;    // as many as its low 32 bits say
   std::uint16_t readable_at = 0;  // a __data_loc that is empty where memory could not be read; 0: there is none
 };
 
