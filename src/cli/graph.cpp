@@ -95,8 +95,8 @@ A program's string may be on a page that is not in memory yet when the call begi
 returns, and marked with (read at exit). A condition of --where does not hold of what could not be read at the begin.
 CPU:1 [LOST 12 EVENTS] stands where events of a CPU were lost.
 
-Calls are followed task by task. The durations are those that the kernel measured, with what the tracing itself took for
-the calls inside.
+Calls are followed task by task. Durations contain what the tracing itself took for the calls inside: function_graph
+measures them, by BPF and kprobe events they are the time between the records of begin and end.
 
 Only the named functions are traced, and memory events of the same tasks. It takes root, and a kernel that traces functions,
 by BPF, by ftrace or by kprobe events: which one it was, and what was lost, is said at the end. When the recording ends before COMMAND does
@@ -155,8 +155,8 @@ void say_unmatched(const std::vector<std::string>& functions, const std::vector<
   }
 }
 
-CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, CallGraphRequest wanted,
-                         bool is_recorded) {
+CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, const std::string& btf,
+                         CallGraphRequest wanted, bool is_recorded) {
   ReportRequest request;  // all events: what one task frees another allocated
   AnalyseOptions analyse;
   analyse.trace = trace_options;
@@ -164,7 +164,7 @@ CallGraphResult graph_of(const Options& options, const TraceOptions& trace_optio
   analyse.trace.call_records = wanted.arguments || !wanted.where.empty();
   OpenedTrace trace(analyse, {&request, 1});
   if (!is_recorded) say_whose_types(options.btf, trace.info());
-  const CallTypeSource types(trace.info(), options.btf);
+  const CallTypeSource types(trace.info(), btf);
   wanted.signatures = types.signatures();
   CallGraph graph(trace.info(), trace.names(), std::move(wanted));
   EventStream events(trace.info(), trace.names(), request, graph);
@@ -202,10 +202,9 @@ int graph(const Options& options) {
     recording.pids = options.processes;
     recording.conditions = shown.request.where;
     recording.shows_arguments = shown.request.arguments;
-    // Without them calls cannot be chosen; where they are only shown, there may be a better back end.
-    const bool chooses_by_results =
+    recording.needs_results =
         shown.request.errors_only || std::ranges::any_of(shown.request.where, &CallCondition::of_result);
-    recording.needs_results = chooses_by_results || (shown.view.return_values && recording.backend == "auto");
+    recording.shows_results = shown.view.return_values;
     for (const CallCondition& condition : shown.request.where) {
       const bool leads_on = condition.name.find_first_of(".>[") != std::string::npos;
       if (leads_on && std::ranges::find(recording.shown, condition.name) == recording.shown.end())
@@ -216,15 +215,17 @@ int graph(const Options& options) {
   } else {
     confine_reading({options.html});
   }
+  // What was just recorded has types of its own, and values by their numbers.
+  const std::string btf = is_recorded && recorded->has_types() ? "" : options.btf;
   if (!options.html.empty()) {
     AnalyseOptions analyse;
     analyse.trace = trace;
     analyse.symbols = options.symbols;
-    analyse.btf = options.btf;
+    analyse.btf = btf;
     analyse.btf_is_checked = is_recorded;
     return write_html(options.html, {trace.files}, analyse, {}, {}, &shown.request) ? 0 : kInterruptedExitCode;
   }
-  CallGraphResult result = graph_of(options, trace, shown.request, is_recorded);
+  CallGraphResult result = graph_of(options, trace, btf, shown.request, is_recorded);
   if (recorded && !recorded->is_kept()) result.trace.path = "(not kept: -o keeps it)";
   print_result(options.result.json ? json_graph(result, shown.view)
                                    : text_graph(result, shown.view, stdout_style(options.result.style)));
@@ -241,7 +242,7 @@ CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std
       "FUNCTION|FILE", options->words,
       "Functions of which calls are recorded, or a trace to show (default: trace.kmt, else trace.dat)\nA function is "
       "NAME, NAME [MODULE] or MODULE:NAME, with globs; several with commas. What is a file, or ends as traces do, is "
-      "shown; with COMMAND, -o, -a, --cgroup or -d words are functions, whatever files there are.");
+      "shown; with COMMAND or an option that only a recording has words are functions, whatever files there are.");
   command
       ->add_option("COMMAND", options->recording.command, "Run COMMAND, and record it and what it forks until it ends")
       ->option_text("[-- COMMAND…]")

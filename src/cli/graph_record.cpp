@@ -339,7 +339,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   RecordedCalls calls = calls_of(options, functions);
   const bool compares_text = check_conditions(calls.types, functions, options.conditions, this_machine(tracefs));
   const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size(),
-                        !std::ranges::all_of(options.conditions, &CallCondition::of_result)};
+                        !std::ranges::all_of(options.conditions, &CallCondition::of_result), options.shows_results};
   CallBackend backend = choose_call_backend(tracefs, options.backend, needs);
   calls.has_other_back_end = options.backend == "auto" && can_do_without_bpf(tracefs, needs);
   calls.all_or_none = calls.has_other_back_end && std::ranges::none_of(options.functions, has_wildcards);
@@ -350,6 +350,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   }
   const RecordOptions record_as = record_options(options, path_, backend.kind == CallBackendKind::bpf);
   RecordRequest request = request_of(record_as, tracefs);
+  has_types_ = !calls.types.btf.empty();
   request.calls = std::move(calls);
   RecordOutput output(record_as, request);
   bool begun = false;

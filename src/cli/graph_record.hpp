@@ -24,6 +24,7 @@ struct CallRecordOptions {
   std::vector<std::string> shown;         // as resolve_value() takes them
   std::vector<CallCondition> conditions;  // what calls will be chosen by
   bool needs_results = false;             // calls are chosen by them
+  bool shows_results = false;
   bool shows_arguments = false;
   bool allocations = true;
   bool all = false;
@@ -73,10 +74,12 @@ class CallTrace {
 
   const std::string& path() const { return path_; }
   bool is_kept() const { return !folder_; }
+  bool has_types() const { return has_types_; }  // of its own, of the functions
 
  private:
   std::optional<TemporaryFolder> folder_;
   std::string path_;
+  bool has_types_ = false;
 };
 
 }  // namespace kmt

@@ -51,7 +51,7 @@ struct TracedCall {
   std::optional<std::uint32_t> parent;  // the shown call around it, or below: index into calls
   std::uint64_t began_ns = 0;
   std::uint64_t ended_ns = 0;
-  std::optional<std::uint64_t> duration_ns;   // as the kernel measured it
+  std::optional<std::uint64_t> duration_ns;   // as function_graph measured it, else between its records
   std::optional<std::uint64_t> return_value;  // the register
   bool typed = false;                         // the function's signature is known
   std::optional<CallValues> arguments;        // where it is, and the begin was seen

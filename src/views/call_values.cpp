@@ -73,8 +73,11 @@ std::vector<NamedText> named_texts(const CallValues& arguments) {
 
 Json names_json(const CallValues& arguments, bool CallValue::*which) {
   Json names = Json::array();
-  for (const CallValue& value : arguments.values)
-    if (value.*which) names.push_back(printable(value.name));
+  std::size_t number = 0;
+  for (const CallValue& value : arguments.values) {
+    ++number;
+    if (value.*which) names.push_back(shown_name(value.name, number));
+  }
   return names;
 }
 

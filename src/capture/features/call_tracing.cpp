@@ -205,6 +205,9 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
+  // What is only to be shown may be missing where nothing else takes all functions.
+  if (no_ftrace.empty() && probes_take_all && needs.shown_results)
+    no_ftrace = why_no_results_by_function_graph(tracefs);
   if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   if (no_ftrace.empty()) return {CallBackendKind::function_graph, no_bpf};
   if (no_kprobes.empty()) return {CallBackendKind::kprobe_events, fmt::format("{}; {}", no_bpf, no_ftrace)};

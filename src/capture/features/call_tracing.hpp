@@ -29,14 +29,16 @@ std::string why_not_by_kprobe_events(const std::string& tracefs);
 
 // What is asked for that not each way records, or not everywhere.
 struct CallNeeds {
-  bool memory = false;  // what lies behind arguments
-  bool results = false;
+  bool memory = false;   // what lies behind arguments
+  bool results = false;  // calls are chosen by them
   std::size_t functions = 0;
   bool arguments = false;  // calls are chosen by them
+  bool shown_results = false;
 };
 
 // `name` is bpf, ftrace, kprobe or auto: the first of these that works, and records what is needed. ftrace records no
-// arguments before Linux 6.15: then it comes after kprobe events, where these take so many functions. Throws Error
+// arguments before Linux 6.15, and results only where it was built so: then it comes after kprobe events, where these
+// take so many functions. Throws Error
 // (unsupported).
 CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, CallNeeds needs);
 // Where BPF turned out not to work: `why_not`.
