@@ -84,7 +84,7 @@ if [ "$backend" = bpf ]; then
   graph lost vfs_read,vfs_write --buffer-size 8k --no-allocs --json --limit 4 -- dd if=/dev/zero of=/dev/null bs=1 count=3000
   graph maps vm_mmap_pgoff,handle_mm_fault,do_sys_openat2 --args --ret --show 'how->flags' --show 'how->mode' --limit 0 -- \
     sh -c 'echo >/tmp/made'
-  graph where_shown do_sys_openat2 --where 'how->mode==0666' --json -- sh -c 'echo >/tmp/made'
+  graph where_shown do_sys_openat2 --btf /sys/kernel/btf/vmlinux --where 'how->mode==0666' --json -- sh -c 'echo >/tmp/made'
 fi
 # Its exit_mmap is the command's own alone: what it has until it executes is no copy.
 graph stack do_mmap,exit_mmap --args --json --limit 0 --no-allocs -- /bin/sh -c :

@@ -68,7 +68,7 @@ class Graph(unittest.TestCase):
     @unittest.skipUnless(BACKEND == 'bpf', 'needs arguments')
     def test_conditions_are_checked_before_the_command_runs(self):
         self.assertIn('vfs_read(file, buf, count, pos)', self.text('where.err'))
-        self.assertTrue(self.calls('where_shown.out'))
+        self.assertTrue(self.calls('where_shown.out'))  # with types named beside those that are recorded
 
     def test_the_command_has_its_name_from_the_begin(self):
         for name in ('json.out', 'glob.out', 'many.out'):
