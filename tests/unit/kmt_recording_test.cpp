@@ -2,6 +2,7 @@
 // From ring-buffer pages to .kmt files while they are recorded, without a kernel: tests/live has the others.
 #include "formats/kmt/recording.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -148,7 +149,9 @@ TEST_F(KmtRecording, FullBlocksAreInTheFileBeforeItIsFinished) {
   std::vector<Page> pages;  // made first: what is a second old is written, too
   for (std::uint64_t given = 0; given < kBlockEvents; given += events, time += 1000)
     pages.push_back(page_of(time, events));
+  const auto begin = std::chrono::steady_clock::now();
   for (const Page& page : pages) recording.encoder().pages(0, page);
+  if (std::chrono::steady_clock::now() - begin >= std::chrono::seconds(1)) GTEST_SKIP() << "a block became too old";
   recording.encoder().pages(1, page_of(5, 3));
   EXPECT_EQ(read(path()).events.size(), kBlockEvents / events * events + events)
       << "of the first block, without the rest";
