@@ -23,12 +23,14 @@ struct SlabObject {
   std::uint32_t origin;  // what the caller calls the allocation; not live: the call site of the free
   std::uint16_t cpu;
   // Not bit fields: these are written as one word.
-  static constexpr std::uint16_t kLive = 0x1;
-  static constexpr std::uint16_t kFreedUnmatched = 0x2;
-  static constexpr std::uint16_t kFromCache = 0x4;
-  static constexpr std::uint16_t kFreeCameEarly = 0x8;
-  static constexpr std::uint16_t kToldTwice = 0x10;
-  std::uint16_t flags;
+  static constexpr std::uint8_t kLive = 0x1;
+  static constexpr std::uint8_t kFreedUnmatched = 0x2;
+  static constexpr std::uint8_t kFromCache = 0x4;
+  static constexpr std::uint8_t kFreeCameEarly = 0x8;
+  static constexpr std::uint8_t kToldTwice = 0x10;
+  static constexpr std::uint8_t kReplacing = 0x20;
+  std::uint8_t flags;
+  std::uint8_t teller;  // teller_of() the first that was told of since the pointer was free
 
   bool live() const { return (flags & kLive) != 0; }
   bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }  // not live: the last free found nothing
@@ -36,15 +38,22 @@ struct SlabObject {
   // Another CPU freed it, unmatched, just before this allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
   bool told_twice() const { return (flags & kToldTwice) != 0; }  // this is the second time
+  bool replacing() const { return (flags & kReplacing) != 0; }   // the pointer was live
 };
 static_assert(sizeof(SlabObject) == 16);
 
+// A call site in a byte: two rarely look the same.
+constexpr std::uint8_t teller_of(CallSiteId call_site) { return static_cast<std::uint8_t>(1 + call_site.value % 255); }
+
 // Linux 6.18 tells of a large kmalloc behind kvmalloc twice, at once: as of kvmalloc itself, and of who called that
-// (mm/slub.c). The second time counts. A third time, where frees were not recorded, is the next object.
+// (mm/slub.c). The second time counts. A third time, where frees were not recorded, is the next object; so is what
+// comes from where the first was told of, or an interrupt between the two times would pair all that follow wrongly.
 inline bool is_told_twice(const SlabObject& first, const Event& second, std::uint64_t page_size) {
-  constexpr std::uint64_t kAtOnceNs = 10'000;
+  constexpr std::uint64_t kAtOnceNs = 100'000;  // of a machine that is emulated
   return first.live() && !first.from_cache() && !first.told_twice() && first.cpu == second.cpu &&
-         second.time_ns - first.time_ns < kAtOnceNs && is_large_kmalloc(second.kind, second.bytes_allocated, page_size);
+         second.time_ns - first.time_ns < kAtOnceNs &&
+         !(first.replacing() && first.teller == teller_of(second.call_site)) &&
+         is_large_kmalloc(second.kind, second.bytes_allocated, page_size);
 }
 
 enum class FreeOutcome : std::uint8_t {
@@ -115,16 +124,21 @@ inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::ui
   Table& table = tables_[index_of(event.address)];
   const auto [object, inserted] = entry(table, event.address);
   Allocation result{};
-  std::uint16_t flags = SlabObject::kLive;
+  std::uint8_t flags = SlabObject::kLive;
+  std::uint8_t teller = teller_of(event.call_site);
   if (event.kind == EventKind::cache_alloc) flags |= SlabObject::kFromCache;
   if (!inserted) {
     result = {object->live(), is_told_twice(*object, event, page_size), *object};
     if (result.told_twice) flags |= SlabObject::kToldTwice;
+    if (result.replaced) {
+      flags |= SlabObject::kReplacing;
+      teller = object->teller;
+    }
     if (object->freed_unmatched() && object->cpu != event.cpu && event.time_ns - object->time_ns < kClockSkewNs)
       flags |= SlabObject::kFreeCameEarly;
   }
   table.live += result.replaced ? 0 : 1;
-  *object = {event.time_ns, origin, event.cpu, flags};
+  *object = {event.time_ns, origin, event.cpu, flags, teller};
   return result;
 }
 
@@ -138,8 +152,8 @@ inline SlabMatcher::Free SlabMatcher::release(const Event& event) {
                                      : FreeOutcome::double_or_untraced,
                     *object};
   table.live -= object->live() ? 1 : 0;
-  const std::uint16_t flags = result.outcome == FreeOutcome::matched ? 0 : SlabObject::kFreedUnmatched;
-  *object = {event.time_ns, event.call_site.value, event.cpu, flags};
+  const std::uint8_t flags = result.outcome == FreeOutcome::matched ? 0 : SlabObject::kFreedUnmatched;
+  *object = {event.time_ns, event.call_site.value, event.cpu, flags, 0};
   return result;
 }
 

@@ -405,7 +405,7 @@ class PerfReport(LiveTest):
         rows = json.loads(report(path, '--by', 'comm,user-symbol', '--context', 'task', '--limit', '0', '--json'))
         hits = {row['keys']['user-symbol']: row['allocations'] for row in rows['groups']['slab']['rows']
                 if row['keys']['comm'] == 'lists'}
-        for name in first:  # an interrupt may have come between the two
+        for name in first:  # an interrupt may come between the two
             self.assertLessEqual(hits.pop(name, 0), 2)
             del samples[name]
         self.assertEqual(hits, dict(samples))

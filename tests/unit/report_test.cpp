@@ -267,6 +267,20 @@ TEST_F(Report, WhatIsToldTwiceAgainIsTheNext) {
   EXPECT_EQ(rows[0].allocations, 3u);
 }
 
+// Without frees, what comes after an interrupt between the two times must not pair with the next.
+TEST_F(Report, AnInterruptBetweenTheTwoTimesConcernsOneAllocation) {
+  for (int i = 0; i < 12; ++i) {
+    Event& event = add(EventKind::kmalloc, 0x10000);
+    event.bytes_requested = event.bytes_allocated = 65536;
+    event.call_site = {i % 2 == 0 ? 1u : 2u};
+    event.time_ns = static_cast<std::uint64_t>(1000 + i * 1000 + (i >= 5 ? 500'000 : 0));
+  }
+  const ReportResult result = report();
+  std::multiset<std::uint64_t> counts;
+  for (const GroupRow& row : groups_of(result, Allocator::slab)) counts.insert(row.allocations);
+  EXPECT_EQ(counts, (std::multiset<std::uint64_t>{1, 6})) << "of kvmalloc itself, and of who called it";
+}
+
 TEST_F(Report, CrossNodeIsUnknownWithoutNodesAndCountedWithThem) {
   add(EventKind::kmalloc, 0x10000, 7, 1).node = 0;
   add(EventKind::kmalloc, 0x20000, 7, 1).node = 1;
