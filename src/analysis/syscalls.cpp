@@ -43,8 +43,7 @@ void Syscalls::see(const Event& event) {
   const Named named = named_by(event.type);
   if (named.ends_task) see_end(event);
   if (event.kind == EventKind::other) return;
-  // Begins alone do not tell what is outside.
-  if (event.kind == EventKind::syscall_enter && (!named.can_end || named.unended > named.ended)) {
+  if (event.kind == EventKind::syscall_enter && !named.can_end) {
     states_.erase(static_cast<std::uint32_t>(event.tid));
     return;
   }
@@ -61,7 +60,7 @@ void Syscalls::see(const Event& event) {
 
 // A system call that ends a task goes on until it has ended.
 void Syscalls::see_end(const Event& event) {
-  State* const state = state_of(event);
+  const State* const state = state_of(event);
   if (state != nullptr && state->inside) return;
   State& ended = *states_.insert(static_cast<std::uint32_t>(event.tid)).first;
   ended = {};
@@ -71,7 +70,7 @@ void Syscalls::see_end(const Event& event) {
 
 // Whether calls that began so ended before their task began another.
 void Syscalls::count_end(const Event& event) {
-  const State* const state = state_of(event);
+  const State* const state = last_told_of(event);
   if (state == nullptr || !state->inside) return;
   Named& begun = named_by(state->type);
   ++(event.kind == EventKind::syscall_exit ? begun.ended : begun.unended);
@@ -152,7 +151,7 @@ std::uint32_t Syscalls::name_of(std::uint64_t number, bool compat) {
 }
 
 // Where events were lost an end may be missing, or a birth: nothing is known until a task tells again.
-Syscalls::State* Syscalls::state_of(const Event& event) {
+Syscalls::State* Syscalls::last_told_of(const Event& event) {
   if (lost_seen_ != info_.lost.size()) {
     lost_seen_ = info_.lost.size();
     states_ = {};
@@ -161,6 +160,14 @@ Syscalls::State* Syscalls::state_of(const Event& event) {
   if (state == nullptr || event.tid == 0) return nullptr;
   const TaskLife* const life = tasks_.lives.life_at(event.tid, event.time_ns);
   return life != nullptr && life->born_ns >= state->since_ns ? nullptr : state;
+}
+
+// Begins alone do not tell what is outside: where most calls do not end, ends were not recorded.
+Syscalls::State* Syscalls::state_of(const Event& event) {
+  State* const state = last_told_of(event);
+  if (state == nullptr || !state->inside) return state;
+  const Named& begun = named_by(state->type);
+  return begun.unended > begun.ended ? nullptr : state;
 }
 
 const Syscalls::Entry& Syscalls::entry_of(StackId stack) {

@@ -281,6 +281,18 @@ TEST_F(SyscallsOf, EndsThatDoNotComeWereNotRecorded) {
   EXPECT_EQ(name_at(8, 41), "");
 }
 
+// A recorder may hear of begins a moment before it hears of ends.
+TEST_F(SyscallsOf, TheFirstEndsMayBeMissing) {
+  tell(7, 10, EventKind::syscall_enter, 0);
+  tell(7, 20, EventKind::syscall_enter, 1);
+  EXPECT_EQ(name_at(7, 21), "") << "no end was seen yet";
+  tell(7, 30, EventKind::syscall_exit, 1);
+  tell(7, 40, EventKind::syscall_enter, 0);
+  EXPECT_EQ(name_at(7, 41), "read");
+  tell(7, 50, EventKind::syscall_exit, 0);
+  EXPECT_EQ(name_at(7, 51), "[outside of system calls]");
+}
+
 TEST_F(SyscallsOf, TheEndOfATaskIsNoSystemCallButItsLast) {
   info_.event_types = {kEnter, {"sched", "sched_process_exit"}, {"sched", "sched_switch"}, kExit};
   const auto other = [this](std::int32_t tid, std::uint64_t time_ns, std::uint16_t type) {
