@@ -29,6 +29,7 @@ void say_interrupted(std::string_view result) {
 }
 
 void say_lack_of_cgroups(const TraceInfo& info) {
+  if (info.lives.has_moves()) return;
   bool is_told = false;
   for (const char* const name : {"tasks", "tasks_meanwhile", "tasks_later"})
     if (const auto note = info.notes.find(name); note != info.notes.end())

@@ -51,6 +51,7 @@ class TaskLives {
   // Of who was there when events began.
   const KnownProcess* known_at_begin(std::int32_t pid) const;
   const KnownProcess* known_later(std::int32_t pid) const;
+  bool has_moves() const { return !moves_.empty(); }  // whether a task was moved to another cgroup
   // The cgroup that the task was moved to last, from `born_ns` until the time; empty: none.
   std::string_view moved_to(std::int32_t tid, std::uint64_t born_ns, std::uint64_t time_ns) const;
 

@@ -26,5 +26,14 @@ TEST(LackOfCgroups, IsSaidWhereAllTasksWereInTheRoot) {
   EXPECT_EQ(said_of_cgroups({{"tasks", "1 0 4026531836 \n"}}), "");
 }
 
+TEST(LackOfCgroups, IsNoneWhereTasksWereMoved) {
+  TraceInfo info;
+  info.notes["tasks"] = "1 0 4026531836 /\n";
+  info.lives.moved(7, 10, "/db.service");
+  testing::internal::CaptureStderr();
+  say_lack_of_cgroups(info);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 }  // namespace
 }  // namespace kmt
