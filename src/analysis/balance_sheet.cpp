@@ -9,41 +9,41 @@ namespace kmt {
 namespace {
 
 // Amounts wrap around where hostile texts make them too large; they still add up.
-using Bytes = std::uint64_t;
+using ByteCount = std::uint64_t;
 
 class Sheet {
  public:
   explicit Sheet(const KernelMemory& memory) : memory_(memory) {}
 
-  Bytes meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
-  Bytes vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
+  ByteCount meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
+  ByteCount vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
 
   // A line whose parts follow. Its bytes are their sum, unless they are said: end_group() adds what is missing then.
   void group(std::string id, std::string label, std::string source) {
     group_ = lines_.size();
     lines_.push_back({std::move(id), std::move(label), 0, 0, true, std::move(source)});
   }
-  void part(std::string id, std::string label, Bytes bytes, std::string source) {
+  void part(std::string id, std::string label, ByteCount bytes, std::string source) {
     lines_.push_back(
         {lines_[group_].id + '.' + std::move(id), std::move(label), as_signed(bytes), 1, true, std::move(source)});
     lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
   }
   // What parts so far leave of the whole line.
-  void last_part(std::string id, std::string label, Bytes whole, std::string source) {
+  void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
     part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
   }
-  void remark(std::string id, std::string label, Bytes bytes, std::string source) {
+  void remark(std::string id, std::string label, ByteCount bytes, std::string source) {
     if (bytes == 0) return;
     lines_.push_back(
         {lines_[group_].id + '.' + std::move(id), std::move(label), as_signed(bytes), 1, false, std::move(source)});
   }
-  void line(std::string id, std::string label, Bytes bytes, std::string source) {
+  void line(std::string id, std::string label, ByteCount bytes, std::string source) {
     group_ = lines_.size();
     lines_.push_back({std::move(id), std::move(label), as_signed(bytes), 0, true, std::move(source)});
   }
   // What all lines so far leave of the total.
-  void last_line(std::string id, std::string label, Bytes total, std::string source) {
-    Bytes sum = 0;
+  void last_line(std::string id, std::string label, ByteCount total, std::string source) {
+    ByteCount sum = 0;
     for (const BalanceLine& one : lines_)
       if (one.depth == 0) sum += as_bytes(one.bytes);
     line(std::move(id), std::move(label), total - sum, std::move(source));
@@ -51,8 +51,8 @@ class Sheet {
   std::vector<BalanceLine> take() { return std::move(lines_); }
 
  private:
-  static std::int64_t as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes); }
-  static Bytes as_bytes(std::int64_t bytes) { return static_cast<Bytes>(bytes); }
+  static std::int64_t as_signed(ByteCount bytes) { return static_cast<std::int64_t>(bytes); }
+  static ByteCount as_bytes(std::int64_t bytes) { return static_cast<ByteCount>(bytes); }
 
   const KernelMemory& memory_;
   std::vector<BalanceLine> lines_;
@@ -60,7 +60,7 @@ class Sheet {
 };
 
 void add_free(Sheet& sheet, const KernelMemory& memory) {
-  Bytes on_cpus = 0;
+  ByteCount on_cpus = 0;
   for (const MemoryZone& zone : memory.zones) on_cpus += zone.cpu_list_pages * memory.page_size;
   sheet.group("free", "free", "");
   sheet.part("buddy", "in the page allocator", sheet.meminfo("MemFree"), "meminfo: MemFree");
@@ -70,11 +70,11 @@ void add_free(Sheet& sheet, const KernelMemory& memory) {
 }
 
 void add_user(Sheet& sheet) {
-  const Bytes anonymous = sheet.meminfo("AnonPages");
-  const Bytes shmem = sheet.meminfo("Shmem");
-  const Bytes on_lists = sheet.meminfo("Active(anon)") + sheet.meminfo("Inactive(anon)");
-  const Bytes known = shmem + anonymous;
-  const Bytes swap_cache = std::min(sheet.meminfo("SwapCached"), on_lists > known ? on_lists - known : 0);
+  const ByteCount anonymous = sheet.meminfo("AnonPages");
+  const ByteCount shmem = sheet.meminfo("Shmem");
+  const ByteCount on_lists = sheet.meminfo("Active(anon)") + sheet.meminfo("Inactive(anon)");
+  const ByteCount known = shmem + anonymous;
+  const ByteCount swap_cache = std::min(sheet.meminfo("SwapCached"), on_lists > known ? on_lists - known : 0);
   sheet.group("user", "user", "");
   sheet.part("anonymous", "anonymous", anonymous, "meminfo: AnonPages");
   sheet.part("swap-cache", "swap cache, not mapped", swap_cache,
@@ -87,7 +87,7 @@ void add_user(Sheet& sheet) {
                "meminfo: AnonHugePages + ShmemHugePages + FileHugePages");
 }
 
-Bytes hugetlb_bytes(const Sheet& sheet, const KernelMemory& memory) {
+ByteCount hugetlb_bytes(const Sheet& sheet, const KernelMemory& memory) {
   if (const auto all = find_number(memory.meminfo, "Hugetlb")) return *all;
   return sheet.meminfo("HugePages_Total") * sheet.meminfo("Hugepagesize");
 }
@@ -121,7 +121,7 @@ void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
 }
 
 // 32-bit x86 has them from the page allocator, most others have CONFIG_VMAP_STACK.
-bool stacks_are_vmalloced(const KernelMemory& memory, Bytes used, Bytes stacks) {
+bool stacks_are_vmalloced(const KernelMemory& memory, ByteCount used, ByteCount stacks) {
   if (used < stacks) return false;
   if (!memory.vmalloc.empty()) return std::ranges::any_of(memory.vmalloc, &VmallocCaller::stacks);
   constexpr std::array<std::string_view, 6> kWithout = {"i386", "i486", "i586", "i686", "mips", "mips64"};
@@ -129,13 +129,13 @@ bool stacks_are_vmalloced(const KernelMemory& memory, Bytes used, Bytes stacks) 
 }
 
 void add_vmalloc(Sheet& sheet, const KernelMemory& memory) {
-  const Bytes used = sheet.meminfo("VmallocUsed");
-  const Bytes stacks = sheet.meminfo("KernelStack");
+  const ByteCount used = sheet.meminfo("VmallocUsed");
+  const ByteCount stacks = sheet.meminfo("KernelStack");
   const bool without_stacks = stacks_are_vmalloced(memory, used, stacks);
-  const Bytes whole = used - (without_stacks ? stacks : 0);
+  const ByteCount whole = used - (without_stacks ? stacks : 0);
   const std::string said = without_stacks ? "meminfo: VmallocUsed - KernelStack" : "meminfo: VmallocUsed";
-  Bytes of_stacks = 0;
-  Bytes of_others = 0;
+  ByteCount of_stacks = 0;
+  ByteCount of_others = 0;
   for (const VmallocCaller& caller : memory.vmalloc)
     (caller.stacks ? of_stacks : of_others) += caller.pages * memory.page_size;
   if (memory.vmalloc.empty()) {
@@ -154,16 +154,16 @@ void add_vmalloc(Sheet& sheet, const KernelMemory& memory) {
 }
 
 void add_percpu(Sheet& sheet, const KernelMemory& memory) {
-  const Bytes percpu = sheet.meminfo("Percpu");
-  const Bytes first = std::min(memory.percpu.first_chunk_bytes.value_or(0), percpu);
+  const ByteCount percpu = sheet.meminfo("Percpu");
+  const ByteCount first = std::min(memory.percpu.first_chunk_bytes.value_or(0), percpu);
   sheet.line("percpu", "percpu", percpu - first,
              memory.percpu.first_chunk_bytes ? "meminfo: Percpu - dmesg: first chunk"
                                              : "meminfo: Percpu, some may be outside of MemTotal");
 }
 
 void add_other_counters(Sheet& sheet) {
-  const Bytes reclaimable = sheet.meminfo("KReclaimable");
-  const Bytes slab = sheet.meminfo("SReclaimable");
+  const ByteCount reclaimable = sheet.meminfo("KReclaimable");
+  const ByteCount slab = sheet.meminfo("SReclaimable");
   sheet.group("others", "other counted kernel memory", "");
   sheet.part("reclaimable", "of drivers, reclaimable", reclaimable > slab ? reclaimable - slab : 0,
              "meminfo: KReclaimable - SReclaimable");
@@ -176,8 +176,8 @@ void add_other_counters(Sheet& sheet) {
   sheet.part("corrupted", "broken hardware", sheet.meminfo("HardwareCorrupted"), "meminfo: HardwareCorrupted");
 }
 
-Bytes socket_bytes(const KernelMemory& memory) {
-  Bytes bytes = number_or_0(memory.sockets, "FRAG memory");
+ByteCount socket_bytes(const KernelMemory& memory) {
+  ByteCount bytes = number_or_0(memory.sockets, "FRAG memory");
   for (const std::string_view name : {"TCP mem", "UDP mem"})
     bytes += number_or_0(memory.sockets, name) * memory.page_size;
   return bytes;

@@ -23,7 +23,7 @@ constexpr std::string_view kUsualHeader =
     "<sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>";
 
 // Words of the header without # and <>.
-std::vector<std::string_view> columns_of(std::string_view header) {
+std::vector<std::string_view> column_names(std::string_view header) {
   std::vector<std::string_view> columns;
   for (Words words(header.substr(1)); !words.empty();) {
     std::string_view word = words.next();
@@ -70,11 +70,11 @@ std::optional<SlabInfo> slab_of(std::string_view line, const std::vector<std::st
 }  // namespace
 
 void parse_slabinfo(std::string_view text, KernelMemory& memory) {
-  std::vector<std::string_view> columns = columns_of(kUsualHeader);
+  std::vector<std::string_view> columns = column_names(kUsualHeader);
   each_line(text, [&](std::string_view line) {
     if (line.empty() || line.starts_with("slabinfo - version")) return;
     if (line.starts_with('#')) {
-      columns = columns_of(line);
+      columns = column_names(line);
       return;
     }
     if (auto slab = slab_of(line, columns))

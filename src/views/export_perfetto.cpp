@@ -30,7 +30,7 @@ enum class TrackEvent : Tag {
 enum class Annotation : Tag { uint_value = 3, string_value = 6, name = 10 };
 
 enum Type : std::int32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4 };
-enum Unit : std::int32_t { kUnspecified = 0, kBytes = 3 };
+enum WireUnit : std::int32_t { kUnspecified = 0, kBytes = 3 };
 
 template <typename Message>
 using Builder = protozero::pbf_builder<Message>;

@@ -24,7 +24,7 @@ enum class PprofWriter::Profile : protozero::pbf_tag_type {
 
 namespace {
 
-enum class ValueType : protozero::pbf_tag_type { type = 1, unit = 2 };
+enum class ProfileValue : protozero::pbf_tag_type { type = 1, unit = 2 };
 enum class Sample : protozero::pbf_tag_type { location_id = 1, value = 2, label = 3 };
 enum class LabelField : protozero::pbf_tag_type { key = 1, str = 2, num = 3 };
 enum class Mapping : protozero::pbf_tag_type {
@@ -103,9 +103,9 @@ std::uint64_t PprofWriter::location(std::uint64_t address, std::string_view func
 void PprofWriter::value_type(Profile field, std::string_view type, std::string_view unit) {
   const std::int64_t type_text = text(type);
   const std::int64_t unit_text = text(unit);
-  Builder<ValueType> value(profile_, field);
-  value.add_int64(ValueType::type, type_text);
-  value.add_int64(ValueType::unit, unit_text);
+  Builder<ProfileValue> value(profile_, field);
+  value.add_int64(ProfileValue::type, type_text);
+  value.add_int64(ProfileValue::unit, unit_text);
 }
 
 void PprofWriter::sample_type(std::string_view type, std::string_view unit) {

@@ -52,9 +52,9 @@ const std::vector<std::string> kPipeFile = {"alloc_empty_file+0x41",
                                             "entry_SYSCALL_64_after_hwframe+0x76"};
 
 // What comes and goes at random, of many tasks.
-class Noise {
+class RandomNumbers {
  public:
-  explicit Noise(unsigned seed) : random_(seed) {}
+  explicit RandomNumbers(unsigned seed) : random_(seed) {}
   Course walk(double step_bytes) {
     std::vector<double> values;
     double value = 500'000;
@@ -100,7 +100,7 @@ InvestigationEvidence evidence_with_noise(unsigned seed) {
   evidence.samples = empty_seen(16 << 10);
   evidence.trace = empty_seen(0);
   evidence.trace_begin_seconds = kSeconds;
-  Noise noise(seed);
+  RandomNumbers noise(seed);
   noise.fill(*evidence.samples, 60);
   noise.fill(*evidence.trace, 60);
   evidence.states.push_back(cache_series("filp", noise.walk(100'000)));

@@ -26,12 +26,12 @@ namespace {
 using namespace test;
 using namespace kmt_format;
 
-using Record = std::vector<std::uint8_t>;
+using RecordBytes = std::vector<std::uint8_t>;
 
 // What a stream holds, in order: records, and losses as records without bytes.
 struct Item {
   std::uint64_t ticks = 0;
-  Record record;
+  RecordBytes record;
   bool is_loss = false;
   std::optional<std::uint64_t> lost;
   bool operator==(const Item&) const = default;
@@ -42,7 +42,7 @@ void PrintTo(const Item& item, std::ostream* out) {
   for (const unsigned byte : item.record) *out << ' ' << std::hex << byte << std::dec;
 }
 
-Item record_at(std::uint64_t ticks, Record record) { return {ticks, std::move(record), false, {}}; }
+Item record_at(std::uint64_t ticks, RecordBytes record) { return {ticks, std::move(record), false, {}}; }
 Item loss(std::optional<std::uint64_t> count) { return {0, {}, true, count}; }
 
 RecordLayouts layouts_of(Machine machine) {
@@ -71,7 +71,7 @@ std::vector<Item> decode(const std::vector<std::uint8_t>& block, ByteOrder order
     for (; lost < reader.lost().size() && reader.lost()[lost].before_event == position; ++lost)
       items.push_back(loss(reader.lost()[lost].count));
     if (!reader.next(event)) break;
-    Record record;
+    RecordBytes record;
     reader.rebuild(event, record);
     items.push_back(record_at(event.ticks, record));
   }
@@ -95,7 +95,7 @@ constexpr std::uint64_t kPointer = 0x87654320;
 
 TEST_P(KmtBlock, EveryKindOfRecord) {
   const Machine machine = GetParam();
-  const Record unknown = ByteBuilder(machine).u16(4711).u8(1).u8(2).u32(77).u32(0xDEADBEEF).u64(5).get();
+  const RecordBytes unknown = ByteBuilder(machine).u16(4711).u8(1).u8(2).u32(77).u32(0xDEADBEEF).u64(5).get();
   const std::vector<Item> items = {
       record_at(100, kmalloc_record(machine, kSite, kPointer, 100, 128, 42)),
       record_at(100, kmalloc_record(machine, kSite, kPointer + 64, 100, 128, -1)),
@@ -104,7 +104,7 @@ TEST_P(KmtBlock, EveryKindOfRecord) {
       record_at(109, {0}),
       record_at(110, {0, 11, 0}),
       record_at(111, {11, 0, 0}),
-      record_at(112, Record(7, 0xEE)),
+      record_at(112, RecordBytes(7, 0xEE)),
       record_at(113, kfree_record(machine, kSite, kPointer, 2147483647)),
       record_at(114, kfree_record(machine, kSite, 0, -2147483647 - 1)),
       record_at(115, cache_free_record(machine, kSite, kPointer, "dentry")),
@@ -118,7 +118,7 @@ TEST_P(KmtBlock, EveryKindOfRecord) {
 
 TEST_P(KmtBlock, TimeMayGoBackwardAndFarForward) {
   const Machine machine = GetParam();
-  const Record record = kfree_record(machine, kSite, kPointer);
+  const RecordBytes record = kfree_record(machine, kSite, kPointer);
   const std::vector<Item> items = {record_at(1'000'000, record), record_at(5, record), record_at(~0ull, record),
                                    record_at(0, record), record_at(1ull << 63, record)};
   EXPECT_EQ(there_and_back(machine, items), items);
@@ -126,7 +126,7 @@ TEST_P(KmtBlock, TimeMayGoBackwardAndFarForward) {
 
 TEST_P(KmtBlock, LossesKeepTheirPlace) {
   const Machine machine = GetParam();
-  const Record record = kfree_record(machine, kSite, kPointer);
+  const RecordBytes record = kfree_record(machine, kSite, kPointer);
   const std::vector<Item> items = {loss(7), record_at(1, record), loss(std::nullopt),   record_at(2, record),
                                    loss(0), record_at(3, record), record_at(4, record), loss(1ull << 40)};
   EXPECT_EQ(there_and_back(machine, items), items);
@@ -136,7 +136,7 @@ TEST_P(KmtBlock, LossesKeepTheirPlace) {
 
 TEST_P(KmtBlock, LossesInOnePlaceAddUp) {
   const Machine machine = GetParam();
-  const Record record = kfree_record(machine, kSite, kPointer);
+  const RecordBytes record = kfree_record(machine, kSite, kPointer);
   const auto back = there_and_back(
       machine, {record_at(1, record), loss(3), loss(4), record_at(2, record), loss(1), loss(std::nullopt)});
   const std::vector<Item> expected = {record_at(1, record), loss(7), record_at(2, record), loss(std::nullopt)};
@@ -166,17 +166,17 @@ TEST_P(KmtBlock, AddressesFarApart) {
 
 TEST_P(KmtBlock, WhatNoFieldHoldsBecomesZero) {
   const Machine machine = GetParam();
-  const Record clean = kmalloc_record(machine, kSite, kPointer, 100, 128);
-  Record stale = clean;
-  Record padded = clean;
+  const RecordBytes clean = kmalloc_record(machine, kSite, kPointer, 100, 128);
+  RecordBytes stale = clean;
+  RecordBytes padded = clean;
   stale.resize(clean.size() + 8, 0xAA);
   padded.resize(clean.size() + 8, 0);
   EXPECT_EQ(there_and_back(machine, {record_at(1, stale)}), std::vector<Item>{record_at(1, padded)});
 
   // Behind a dynamic field's bytes too, but not these.
-  const Record name = cache_free_record(machine, kSite, kPointer, "sixteen bytes !");
-  Record stale_name = name;
-  Record padded_name = name;
+  const RecordBytes name = cache_free_record(machine, kSite, kPointer, "sixteen bytes !");
+  RecordBytes stale_name = name;
+  RecordBytes padded_name = name;
   stale_name.resize(name.size() + 4, 0xAA);
   padded_name.resize(name.size() + 4, 0);
   EXPECT_EQ(there_and_back(machine, {record_at(1, stale_name)}), std::vector<Item>{record_at(1, padded_name)});
@@ -222,7 +222,7 @@ TEST_P(KmtBlock, RandomRecords) {
           break;
         case 4: items.push_back(record_at(ticks, page_free_record(machine, address, 0))); break;
         case 5: {
-          Record record(below(40));
+          RecordBytes record(below(40));
           for (std::uint8_t& byte : record) byte = static_cast<std::uint8_t>(random());
           if (record.size() >= 2) record[0] = record[1] = 0xCC;  // no event that has a format
           items.push_back(record_at(ticks, record));
@@ -261,7 +261,7 @@ struct HandMade {
 };
 
 TEST(KmtBlockByHand, IsReadAsSpecified) {
-  const Record free = {0x0C, 0, 0xF1, 0xF2, 3, 0, 0, 0, 0x10, 4, 0, 0, 0, 0, 0, 0};
+  const RecordBytes free = {0x0C, 0, 0xF1, 0xF2, 3, 0, 0, 0, 0x10, 4, 0, 0, 0, 0, 0, 0};
   const std::vector<Item> expected = {record_at(105, free), loss(7), record_at(106, free),
                                       record_at(106, {1, 2, 3, 4, 2, 0, 0, 0, 5})};
   std::vector<std::uint8_t> block = HandMade{}.build();
@@ -358,7 +358,7 @@ class TemporaryFile {
 
 constexpr std::size_t kBlockItems = 3;
 
-Record nth_record(Machine machine, std::uint64_t n) {
+RecordBytes nth_record(Machine machine, std::uint64_t n) {
   return n % 2 == 0 ? kmalloc_record(machine, kSite, kPointer + 64 * n, 100, 128, static_cast<std::int32_t>(n))
                     : kfree_record(machine, kSite, kPointer + 64 * n - 64);
 }

@@ -16,9 +16,9 @@ namespace {
 constexpr double kSeconds = 0.25;  // between two values
 
 // Normally distributed, by Box and Muller: std::normal_distribution is another one in every library.
-class Noise {
+class RandomNumbers {
  public:
-  explicit Noise(std::uint64_t seed) : random_(seed) {}
+  explicit RandomNumbers(std::uint64_t seed) : random_(seed) {}
   double operator()() {
     const double radius = std::sqrt(-2 * std::log(uniform()));
     return radius * std::cos(2 * std::numbers::pi * uniform());
@@ -35,13 +35,13 @@ std::vector<double> series(std::size_t count, const std::function<double(double)
   return values;
 }
 
-std::vector<double> random_walk(std::size_t count, Noise& noise, double drift = 0) {
+std::vector<double> random_walk(std::size_t count, RandomNumbers& noise, double drift = 0) {
   double value = 0;
   return series(count, [&](double) { return value += noise() + drift; });
 }
 
 TEST(Trend, LinearLeakInNoise) {
-  Noise noise(1);
+  RandomNumbers noise(1);
   const Trend trend = trend_of(series(512, [&](double i) { return 100 * i + 2000 * noise(); }), kSeconds);
   EXPECT_EQ(trend.growth, Growth::steady);
   EXPECT_NEAR(trend.bytes_per_s, 400, 10);
@@ -81,7 +81,7 @@ TEST(Trend, SawtoothDoesNotGrowAndMayHideInGrowth) {
 }
 
 TEST(Trend, ACacheThatFillsDoesNotGrowSteadily) {
-  Noise noise(2);
+  RandomNumbers noise(2);
   const auto exponential = series(512, [&](double i) { return 1e6 * (1 - std::exp(-i / 100)) + 100 * noise(); });
   EXPECT_EQ(trend_of(exponential, kSeconds).growth, Growth::past);
   const Trend linear = trend_of(series(512, [](double i) { return std::min(i, 256.0) * 100; }), kSeconds);
@@ -112,7 +112,7 @@ TEST(Trend, NothingIsSaidOfTooFewValues) {
 // Of 1000 random walks about 50 are called growing at a confidence of 95 %; three standard deviations are 21.
 TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
   for (const std::size_t count : {512u, 100u, 16u}) {
-    Noise noise(count);
+    RandomNumbers noise(count);
     int growing = 0;
     for (int run = 0; run < 1000; ++run)
       growing += trend_of(random_walk(count, noise), kSeconds).confidence >= kGrowthConfidence ? 1 : 0;
@@ -124,7 +124,7 @@ TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
 // Few objects come and go, and their sizes differ by orders of magnitude.
 TEST(Trend, RandomWalksOfUnlikeStepsAreCalledGrowingNoMoreOften) {
   for (const double busy : {1.0, 0.1, 0.02}) {
-    Noise noise(11);
+    RandomNumbers noise(11);
     int growing = 0;
     for (int run = 0; run < 1000; ++run) {
       double value = 0;
@@ -142,7 +142,7 @@ TEST(Trend, RandomWalksOfUnlikeStepsAreCalledGrowingNoMoreOften) {
 TEST(Trend, ConfidenceOfRandomWalksIsRight) {
   constexpr int kRuns = 4000;
   std::vector<double> confidences;
-  Noise noise(3);
+  RandomNumbers noise(3);
   for (int run = 0; run < kRuns; ++run) confidences.push_back(trend_of(random_walk(512, noise), kSeconds).confidence);
   for (const double level : {0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.975, 0.99}) {
     const auto below = std::count_if(confidences.begin(), confidences.end(),
@@ -156,7 +156,7 @@ TEST(Trend, ConfidenceOfRandomWalksIsRight) {
 TEST(Trend, EvennessOfRandomWalksIsRight) {
   constexpr int kRuns = 40'000;
   for (const int steps : {0, 1, 2}) {
-    Noise noise(12);
+    RandomNumbers noise(12);
     int above_99_percent = 0;
     int above_999_permille = 0;
     for (int run = 0; run < kRuns; ++run) {
@@ -191,7 +191,7 @@ TEST(Trend, EvennessIsStudentsT) {
 
 // Objects that come at random and live for a while: the number of live ones returns to its mean.
 TEST(Trend, SeldomCallsChurnGrowing) {
-  Noise noise(4);
+  RandomNumbers noise(4);
   int growing = 0;
   for (int run = 0; run < 1000; ++run) {
     double value = 0;
@@ -202,7 +202,7 @@ TEST(Trend, SeldomCallsChurnGrowing) {
 }
 
 TEST(Trend, IntervalHoldsTheTrueSlope) {
-  Noise noise(5);
+  RandomNumbers noise(5);
   int missed = 0;
   for (int run = 0; run < 1000; ++run) {
     const Trend trend = trend_of(random_walk(512, noise, 0.1), kSeconds);
@@ -213,7 +213,7 @@ TEST(Trend, IntervalHoldsTheTrueSlope) {
 }
 
 TEST(Trend, FindsALeakInARandomWalk) {
-  Noise noise(6);
+  RandomNumbers noise(6);
   int steady = 0;
   for (int run = 0; run < 100; ++run)
     steady += trend_of(random_walk(512, noise, 0.25), kSeconds).growth == Growth::steady ? 1 : 0;

@@ -77,7 +77,7 @@ stream {{
 }};
 )";
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string safe = printable(text);
   std::replace_if(
       safe.begin(), safe.end(), [](char c) { return c == '"' || c == '\\' || c == '\n'; }, '_');
@@ -151,13 +151,13 @@ std::string metadata_text(const KernelDescription& kernel, const Uuid& uuid, con
   using fmt::arg;
   std::string text = fmt::format(kHead, arg("uuid", uuid_text(uuid)),
                                  arg("order", kernel.byte_order == ByteOrder::little ? "le" : "be"),
-                                 arg("host", quoted(kernel.node_name)), arg("system", quoted(kernel.system_name)),
-                                 arg("release", quoted(kernel.release)), arg("version", quoted(kernel.version)),
-                                 arg("machine", quoted(kernel.machine)), arg("clock", identifier(kernel.clock)),
-                                 arg("clock_shown", quoted(kernel.clock)));
+                                 arg("host", in_quotes(kernel.node_name)), arg("system", in_quotes(kernel.system_name)),
+                                 arg("release", in_quotes(kernel.release)), arg("version", in_quotes(kernel.version)),
+                                 arg("machine", in_quotes(kernel.machine)), arg("clock", identifier(kernel.clock)),
+                                 arg("clock_shown", in_quotes(kernel.clock)));
   for (const EventFormat& format : formats) {
     text += fmt::format("\nevent {{\n\tname = \"{}\";\n\tid = {};\n\tstream_id = 0;\n\tfields := struct {{\n",
-                        quoted(lttng_event(format.system, format.name)), format.id);
+                        in_quotes(lttng_event(format.system, format.name)), format.id);
     for (const WrittenField& field : written_fields(format))
       text += fmt::format("\t\t{}\n", declaration(field, lttng_field(format.system, field.field.name)));
     text += "\t};\n};\n";

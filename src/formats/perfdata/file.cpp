@@ -39,7 +39,7 @@ Section read_section(ByteReader& in) {
 }
 
 // Its bytes in the file; throws Error where they are not all there.
-ByteReader open(Bytes file, Section section, ByteOrder order) {
+ByteReader reader_of(Bytes file, Section section, ByteOrder order) {
   ByteReader in(file, order);
   in.seek(section.offset);
   return {in.bytes(section.size), order, section.offset};
@@ -59,7 +59,7 @@ void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, Fil
     if (entry_bytes < kLeastAttributeBytes + kSectionBytes)
       throw Error(fmt::format("Impossible size of attributes: {}", entry_bytes)).at({{}, {}, 16});
     std::uint64_t ids_left = file.size() / 8;  // a sound file has each id once
-    for (ByteReader in = open(file, section, contents.order()); in.remaining() >= entry_bytes;) {
+    for (ByteReader in = reader_of(file, section, contents.order()); in.remaining() >= entry_bytes;) {
       const std::uint64_t at = in.file_offset();
       const Attribute attribute = parse_attribute(in.bytes(entry_bytes - kSectionBytes), contents.order(), at);
       std::vector<std::uint64_t> ids;
@@ -67,7 +67,7 @@ void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, Fil
         const Section of_ids = read_section(in);
         if (of_ids.size / 8 > ids_left) throw Error("More ids than the file can hold").at({{}, {}, at});
         ids_left -= of_ids.size / 8;
-        ids = read_ids(open(file, of_ids, contents.order()));
+        ids = read_ids(reader_of(file, of_ids, contents.order()));
       } catch (const Error& error) {
         damaged(findings, "ids of an event", error);
       }
@@ -102,7 +102,7 @@ void read_features(Bytes file, const std::array<bool, kFeatureBits>& has, FileCo
     if (!has[feature]) continue;
     try {
       const Section section = read_section(sections);
-      ByteReader in = open(file, section, contents.order());
+      ByteReader in = reader_of(file, section, contents.order());
       if (section.size > left) throw Error("Sections overlap").at({{}, {}, section.offset});
       left -= section.size;
       read_feature(feature, in.bytes(section.size), section.offset, contents, findings);
