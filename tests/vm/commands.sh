@@ -47,5 +47,11 @@ run stat kmemtrace stat --json -- sh /tmp/workload
 run top kmemtrace top --json --interval 500ms --limit 1000 -- sh /tmp/workload
 run top-batch kmemtrace top --batch --raw --interval 100ms --limit 0 -- sh /tmp/workload
 run profile kmemtrace profile --json --rate 4K -- sh /tmp/workload
+# As the units of systemd start it: with what theirs allow, as nobody.
+capabilities=$(sed -n 's/^AmbientCapabilities=//p' /unit | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+# shellcheck disable=SC3045 # LimitMEMLOCK; busybox has it
+ulimit -l unlimited
+run stat-of-unit /bin/setpriv-of-util-linux --reuid 65534 --regid 65534 --clear-groups --inh-caps "$capabilities" \
+  --ambient-caps "$capabilities" -- kmemtrace stat --json -d 100ms
 run profile-pb kmemtrace profile --of both --rate 16K -o heap.pb.gz -- sh /tmp/workload
 exit $failed

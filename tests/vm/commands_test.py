@@ -6,6 +6,7 @@ here, by the same program and by trace-cmd.
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 import unittest
@@ -26,7 +27,8 @@ class Commands(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
-        run_script('commands.sh', cls.out, '--kernel', KERNEL)
+        run_script('commands.sh', cls.out, '--kernel', KERNEL, '--file', f'{shutil.which("setpriv")}:/bin/setpriv-of-util-linux',
+                   '--file', f'{HERE}/../../packaging/systemd/kmemtrace-serve.service:/unit')
 
     def text(self, name):
         with open(os.path.join(self.out, name), encoding='utf-8') as file:

@@ -63,6 +63,9 @@ void throw_bpf_error(const std::string& action, int code) {
     error.hint("Allow more open files: ulimit -n");
   else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
     error.hint("This kernel counts BPF maps as locked memory: raise its limit, `ulimit -l unlimited`");
+  else if (messages.find("failed to iterate BTF objects") != std::string::npos)
+    // It looks in all modules for a function that the kernel has from 6.2 on; nobody else may list them.
+    error.hint("Before Linux 6.2 it takes CAP_SYS_ADMIN, too");
   else if (try_read_file("/proc/sys/net/core/bpf_jit_enable").value_or("1").starts_with('0'))
     // From Linux 6.2 on the programs call a function of the kernel, which interpreted ones may not.
     error.hint("Let the kernel compile BPF programs: sysctl net.core.bpf_jit_enable=1");
