@@ -3,8 +3,7 @@
 """Runs clang-tidy over every source file of src/ as build/ compiles it.
 
 Most of its time goes into headers, which it walks anew for each file it is given. So files are looked at several
-together, as one that includes them: such as give no name of their own twice (each subcommand has its `struct Options`).
-Those that do not compile beside the others all the same are looked at after them.
+together (tools/source_groups.py). Those that do not compile beside the others all the same are looked at after them.
     tools/check_tidy.py [REGEX ON PATHS]
 """
 import concurrent.futures
@@ -17,12 +16,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import source_groups
+
 TOP = Path(__file__).resolve().parent.parent
 AT_ONCE = 24  # with more of them, one processor waits for the other at the end
-
-# A declaration of an unnamed namespace begins in the first column; its name stands before what follows it.
-UNNAMED = re.compile(r'^namespace \{$(.*?)^\}  // namespace$', re.MULTILINE | re.DOTALL)
-NAME = re.compile(r'^(?!namespace)[A-Za-z].*?\b(\w+)(?=[\[{]| *(?:[(=;{]|:(?!:)))', re.MULTILINE)
 
 
 def compiled(regex):
@@ -39,22 +36,6 @@ def compiled(regex):
                 elif word == '-isystem':
                     options[word, next(words)] = None
     return paths, [word for option in options for word in option]
-
-
-def own_names(path):
-    return {name for part in UNNAMED.findall(Path(path).read_text()) for name in NAME.findall(part)}
-
-
-def batches(paths):
-    """The files, parted so that none of a part gives a name that another one gives."""
-    parts = []
-    for names, path in sorted(((own_names(path), path) for path in paths), key=lambda each: -len(each[0])):
-        part = next((part for part in parts if len(part[1]) < AT_ONCE and not part[0] & names), None)
-        if part is None:
-            parts.append(part := (set(), []))
-        part[0].update(names)
-        part[1].append(path)
-    return [files for names, files in parts]
 
 
 def including(paths, folder):
@@ -86,7 +67,7 @@ def main():
     if not paths:
         sys.exit('no such file is compiled in build/')
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        work = [pool.submit(look_at, options, files, folder) for files in batches(paths)]
+        work = [pool.submit(look_at, options, files, folder) for files in source_groups.groups(paths, AT_ONCE)]
         return not all([each.result() for each in work])
 
 
