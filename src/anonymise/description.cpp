@@ -20,11 +20,11 @@ using Names = std::span<const std::string_view>;
 bool is_among(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 // Of the kernel's build, of its allocators, of losses: nothing of whose machine it is.
-constexpr std::array<std::string_view, 18> kNotesAsTheyAre = {
-    "recorder",        "recorded_at",          "some_cpus",        "kernel_version", "kernel_config",
-    "kernel_build_id", "module_build_ids",     "cpu_changes",      "suspended_ns",   "cpus_online",
-    "missed",          "refused_functions",    "lost_mappings",    "late_mappings",  "recorder_tasks",
-    "tasks_32_bit",    "unanswered_build_ids", "wall_clock_set_ns"};
+constexpr std::array<std::string_view, 19> kNotesAsTheyAre = {
+    "recorder",        "recorded_at",          "some_cpus",         "kernel_version", "kernel_config",
+    "kernel_build_id", "module_build_ids",     "cpu_changes",       "suspended_ns",   "cpus_online",
+    "missed",          "refused_functions",    "lost_mappings",     "late_mappings",  "recorder_tasks",
+    "tasks_32_bit",    "unanswered_build_ids", "wall_clock_set_ns", "task_births"};
 
 constexpr std::array<std::string_view, 12> kTextsAsTheyAre = {
     "meminfo", "vmstat",       "zoneinfo",  "missing",  "sockstat",     "buddyinfo",
@@ -41,12 +41,16 @@ std::string each_line(std::string_view text, Change change) {
   return result;
 }
 
-// "PID COMM"
-std::string saved_cmdlines(std::string_view text, const Pseudonyms& pseudonyms) {
+// Lines of a name behind so many numbers: "PID COMM", "TICKS TID NAME".
+std::string task_names(std::string_view text, int numbers, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
-    const std::size_t blank = line.find(' ');
-    if (blank == std::string_view::npos) return std::string();
-    return fmt::format("{} {}", line.substr(0, blank), pseudonyms.task(line.substr(blank + 1)));
+    std::size_t name = 0;
+    for (int i = 0; i < numbers; ++i) {
+      const std::size_t blank = line.find(' ', name);
+      if (blank == std::string_view::npos) return std::string();
+      name = blank + 1;
+    }
+    return fmt::format("{}{}", line.substr(0, name), pseudonyms.task(line.substr(name)));
   });
 }
 
@@ -104,6 +108,21 @@ std::string cgroups(std::string_view text, const Pseudonyms& pseudonyms) {
   });
 }
 
+// What sums of a state need of the kernel's log: "percpu: Embedded PAGES", and of "setup_percpu:" "nr_cpu_ids:CPUS".
+std::string boot_messages(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    if (line.find("percpu: ") == std::string_view::npos) continue;
+    for (const std::string_view words : {"Embedded ", "nr_cpu_ids:"})
+      if (const std::size_t at = line.find(words); at != std::string_view::npos) {
+        const std::string_view rest = line.substr(at + words.size());
+        result += fmt::format("percpu: {}{}\n", words, rest.substr(0, rest.find_first_not_of("0123456789")));
+      }
+  }
+  return result;
+}
+
 std::map<std::string, std::string> notes(const std::map<std::string, std::string>& from, const Pseudonyms& pseudonyms,
                                          const CodeLayout& code, std::vector<std::string>& left_out) {
   std::map<std::string, std::string> to;
@@ -112,6 +131,8 @@ std::map<std::string, std::string> notes(const std::map<std::string, std::string
       to[name] = text;
     else if (name == "tasks" || name == "tasks_meanwhile" || name == "tasks_later")
       to[name] = tasks(text, pseudonyms);
+    else if (name == "task_names")
+      to[name] = task_names(text, 2, pseudonyms);
     else if (name == "boot_id")
       to[name] = pseudonyms.id(text);
     else if (name == "modules")
@@ -136,6 +157,8 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
       to.texts.emplace_back(name, slabinfo(text, pseudonyms));
     else if (name == "vmallocinfo")
       to.texts.emplace_back(name, vmallocinfo(text, code));
+    else if (name == "dmesg")
+      to.texts.emplace_back(name, boot_messages(text));
     else if (name == "cgroups")
       to.texts.emplace_back(name, cgroups(text, pseudonyms));
     else
@@ -155,7 +178,7 @@ TraceDescription anonymous(const TraceDescription& description, const Pseudonyms
   to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms);
   for (std::string& statistics : to.cpu_stats) statistics = without_details(statistics);
   to.kernel.printk_formats.clear();  // of trace_printk(), whose events are left out
-  to.kernel.saved_cmdlines = saved_cmdlines(description.kernel.saved_cmdlines, pseudonyms);
+  to.kernel.saved_cmdlines = task_names(description.kernel.saved_cmdlines, 1, pseudonyms);
   to.kernel.notes = notes(description.kernel.notes, pseudonyms, code, left_out);
   to.kernel.late_notes = notes(description.kernel.late_notes, pseudonyms, code, left_out);
   to.kernel.call_types = {};

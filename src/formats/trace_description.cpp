@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/event_format.hpp"
+#include "formats/task_notes.hpp"
 
 namespace kmt {
 
@@ -167,34 +168,6 @@ void read_thread_groups(std::string_view text, TraceInfo& info) {
   }
 }
 
-// The notes "tasks", "tasks_meanwhile" and "tasks_later": lines "PID PARENT PID-SPACE CGROUP", and "TID PID" of other
-// threads.
-void read_tasks(std::string_view text, TaskLives::Told when, TraceInfo& info) {
-  constexpr std::size_t kMostTasks = 1 << 19;  // an entry in memory is larger than a line
-  std::size_t tasks = 0;
-  for (std::string_view line : split(text, '\n')) {
-    const auto number = [&line]() -> std::optional<std::uint64_t> {
-      std::uint64_t value = 0;
-      const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), value);
-      if (code != std::errc{}) return std::nullopt;
-      line.remove_prefix(std::min(static_cast<std::size_t>(end - line.data()) + 1, line.size()));
-      return value;
-    };
-    const auto id = number();
-    const auto parent = number();
-    if (!id || !parent) continue;
-    if (++tasks > kMostTasks) break;
-    const auto tid = static_cast<std::int32_t>(*id);
-    KnownProcess process;
-    if (const auto pid_space = number()) {
-      process = {tid, static_cast<std::int32_t>(*parent), *pid_space, std::string(line)};
-    } else {
-      process.group = static_cast<std::int32_t>(*parent);
-    }
-    info.lives.known(tid, std::move(process), when);
-  }
-}
-
 std::uint64_t number_of_note(const TraceInfo& info, const char* name) {
   const auto found = info.notes.find(name);
   std::uint64_t value = 0;
@@ -305,10 +278,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
         std::pair{"unanswered_build_ids", Imperfection::no_user_build_ids}})
     if (const auto note = info.notes.find(name); note != info.notes.end())
       info.findings.add({kind, printable(note->second), {}, {}, {}});
-  for (const auto& [name, when] :
-       {std::pair{"tasks", TaskLives::Told::at_begin}, std::pair{"tasks_meanwhile", TaskLives::Told::meanwhile},
-        std::pair{"tasks_later", TaskLives::Told::later}})
-    if (const auto note = info.notes.find(name); note != info.notes.end()) read_tasks(note->second, when, info);
+  read_task_notes(kernel.clock_scale, info);
   find_cpu_changes(kernel.clock_scale, info);
   if (const auto note = info.notes.find("module_changes"); note != info.notes.end())
     info.module_changes = parse_module_changes(note->second, kernel.clock_scale);

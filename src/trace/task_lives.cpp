@@ -53,8 +53,19 @@ void TaskLives::moved(std::int32_t tid, std::uint64_t time_ns, std::string_view 
 }
 
 void TaskLives::known(std::int32_t pid, KnownProcess process, Told when) {
-  auto& told = when == Told::at_begin ? at_begin_ : when == Told::meanwhile ? meanwhile_ : later_;
-  told.insert_or_assign(pid, std::move(process));
+  told_[static_cast<std::size_t>(when)].insert_or_assign(pid, std::move(process));
+}
+
+std::map<std::int32_t, KnownProcess> TaskLives::told(Told when) const {
+  return {told_of(when).begin(), told_of(when).end()};
+}
+
+std::vector<TaskLife> TaskLives::births() const {
+  std::vector<TaskLife> births;
+  for (const auto& [tid, lives] : lives_)
+    for (const auto& [born_ns, life] : lives) births.push_back(life);
+  std::ranges::sort(births, {}, [](const TaskLife& life) { return std::pair(life.tid, life.born_ns); });
+  return births;
 }
 
 const TaskLife* TaskLives::life_at(std::int32_t tid, std::uint64_t time_ns) const {
@@ -74,14 +85,14 @@ std::uint64_t TaskLives::next_birth_ns(std::int32_t tid, const TaskLife* life) c
 
 bool TaskLives::is_used_again(std::int32_t tid) const {
   const auto* const lives = find(lives_, tid);
-  return lives != nullptr && lives->size() + at_begin_.count(tid) > 1;
+  return lives != nullptr && lives->size() + told_of(Told::at_begin).count(tid) > 1;
 }
 
 const KnownProcess* TaskLives::known_at_begin(std::int32_t pid) const {
-  if (const KnownProcess* const process = find(at_begin_, pid)) return process;
-  return lives_.contains(pid) ? nullptr : find(meanwhile_, pid);
+  if (const KnownProcess* const process = find(told_of(Told::at_begin), pid)) return process;
+  return lives_.contains(pid) ? nullptr : find(told_of(Told::meanwhile), pid);
 }
-const KnownProcess* TaskLives::known_later(std::int32_t pid) const { return find(later_, pid); }
+const KnownProcess* TaskLives::known_later(std::int32_t pid) const { return find(told_of(Told::later), pid); }
 
 std::string_view TaskLives::moved_to(std::int32_t tid, std::uint64_t born_ns, std::uint64_t time_ns) const {
   const auto* const moves = find(moves_, tid);

@@ -3,11 +3,13 @@
 // kept by the time that it is told for, in any order: CPUs are read one after the other.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace kmt {
 
@@ -47,7 +49,9 @@ class TaskLives {
   // When the id of that life was given to the next task; the largest number: never.
   std::uint64_t next_birth_ns(std::int32_t tid, const TaskLife* life) const;
   bool is_used_again(std::int32_t tid) const;  // whether the id has meant several tasks
-  bool told_at_begin() const { return !at_begin_.empty(); }
+  std::vector<TaskLife> births() const;        // by task and time
+  std::map<std::int32_t, KnownProcess> told(Told when) const;
+  bool told_at_begin() const { return !told_of(Told::at_begin).empty(); }
   // Of who was there when events began.
   const KnownProcess* known_at_begin(std::int32_t pid) const;
   const KnownProcess* known_later(std::int32_t pid) const;
@@ -58,12 +62,11 @@ class TaskLives {
  private:
   template <typename Value>
   using ByTask = std::unordered_map<std::int32_t, Value>;
+  const ByTask<KnownProcess>& told_of(Told when) const { return told_[static_cast<std::size_t>(when)]; }
 
   ByTask<std::map<std::uint64_t, TaskLife>> lives_;     // by birth
   ByTask<std::map<std::uint64_t, std::string>> moves_;  // by time
-  ByTask<KnownProcess> at_begin_;
-  ByTask<KnownProcess> meanwhile_;
-  ByTask<KnownProcess> later_;
+  std::array<ByTask<KnownProcess>, 3> told_;            // by when
 };
 
 }  // namespace kmt

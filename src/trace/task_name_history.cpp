@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/task_name_history.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace kmt {
 
 void TaskNameHistory::called_since(std::int32_t tid, std::uint64_t time_ns, std::string_view name) {
@@ -21,6 +24,15 @@ std::optional<std::string_view> TaskNameHistory::at(std::int32_t tid, std::uint6
   const auto later = of_task->second.upper_bound(time_ns);
   if (later == of_task->second.begin()) return std::nullopt;
   return std::prev(later)->second;
+}
+
+std::vector<TaskRename> TaskNameHistory::renamed() const {
+  std::vector<TaskRename> names;
+  for (const auto& [tid, of_task] : names_)
+    if (of_task.size() > 1)
+      for (const auto& [time_ns, name] : of_task) names.push_back({tid, time_ns, name});
+  std::ranges::sort(names, {}, [](const TaskRename& name) { return std::pair(name.tid, name.time_ns); });
+  return names;
 }
 
 }  // namespace kmt

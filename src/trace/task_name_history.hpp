@@ -8,8 +8,16 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace kmt {
+
+// From then on.
+struct TaskRename {
+  std::int32_t tid = 0;
+  std::uint64_t time_ns = 0;
+  std::string_view name;
+};
 
 class TaskNameHistory {
  public:
@@ -19,6 +27,7 @@ class TaskNameHistory {
   void called_before(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
   // Empty: the trace does not tell.
   std::optional<std::string_view> at(std::int32_t tid, std::uint64_t time_ns) const;
+  std::vector<TaskRename> renamed() const;  // of tasks with several names, by task and time
 
  private:
   std::unordered_map<std::int32_t, std::map<std::uint64_t, std::string>> names_;  // by time from which

@@ -5,6 +5,7 @@ reads from the original none is found in the bytes of what was written."""
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -110,6 +111,19 @@ class Anonymous(unittest.TestCase):
         done = run('convert', '--anonymise', self.path('perf.data'), self.path('unnamed.kmt'))
         self.assertIn('call sites stay addresses', done.stderr)
         self.assertEqual([], re.findall('place_.*', run('report', self.path('unnamed.kmt'), *options).stdout))
+
+    def test_snapshots_add_up_to_the_same(self):
+        shutil.copytree(data('snapshot/amd64/after'), self.path('copies'))
+        with open(os.path.join(self.path('copies'), 'dmesg'), 'w', encoding='ascii') as out:
+            out.write('[0.00] Command line: root=/dev/secret quiet\n'
+                      '[0.01] setup_percpu: NR_CPUS:8192 nr_cpumask_bits:2 nr_cpu_ids:2 nr_node_ids:1\n'
+                      '[0.01] percpu: Embedded 62 pages/cpu s217088 r8192 d28672 u1048576\n')
+        done = run('snapshot', '--from', self.path('copies'), '-o', self.path('mine.kmt'))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        anonymous = self.converted(self.path('mine.kmt'), 'anonymous.kmt', '--anonymise')
+        said = [json.loads(run('snapshot', path, '--json').stdout)['balance'] for path in (self.path('mine.kmt'), anonymous)]
+        self.assertIn('meminfo: Percpu - dmesg: first chunk', [line['source'] for line in said[0]])
+        self.assertEqual(*said)
 
     def test_same_key_same_names(self):
         key = self.path('key')

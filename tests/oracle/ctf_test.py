@@ -232,11 +232,13 @@ class RealLttng(Case):
         """What is known of the trace is known of the file, and nothing else: no counts of the kernel's are missed."""
         for name, verdict in (('amd64/lttng', 'sound'), ('amd64/lttng.lost', 'unsound')):
             with self.subTest(name):
-                found = []
+                found, rows = [], []
                 for path in (data(name), self.convert(data(name), f'{os.path.basename(name)}.kmt')):
+                    rows.append(report(path, '--by', 'comm', exit_codes=(0, 1))['groups']['slab']['rows'])
                     file, = json.loads(run('check', '--json', path).stdout)['files']
                     found.append((file['verdict'], {one['kind']: one['count'] for one in file['findings']}))
                 self.assertEqual(*found)
+                self.assertEqual(*rows)
                 self.assertEqual(found[0][0], verdict)
                 self.assertIn('assumed_page_size', found[0][1])
 

@@ -65,6 +65,7 @@ class Printed(TextTest):
         kmt = os.path.join(self.folder, 'x.kmt')
         self.assertEqual(run('convert', path, kmt).returncode, 0)
         self.assert_same(report(kmt), report(path))
+        self.assertEqual(*(report(one, '--by', 'comm')['groups']['slab']['rows'] for one in (kmt, path)))
 
     def test_converted_to_ctf(self):
         path = self.put('text', printed(data('s390x/trace.dat'), '-R'))

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "formats/ctf/reader.hpp"
 #include "formats/ctf/trace.hpp"
+#include "formats/task_notes.hpp"
 
 namespace kmt::ctf {
 
@@ -50,6 +51,7 @@ void learn_tasks(const TraceFile& file, KernelDescription& kernel) {
       kernel.saved_cmdlines += fmt::format("{} {}\n", tid, printable(name));
   for (const auto& [tid, process] : std::map(info.thread_groups.begin(), info.thread_groups.end()))
     kernel.thread_groups += fmt::format("{} {}\n", tid, process);
+  note_task_names(info.task_names, kernel.notes);
 }
 
 }  // namespace

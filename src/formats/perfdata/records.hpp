@@ -7,8 +7,8 @@
 namespace kmt::perfdata {
 
 // What other formats have no place for changes: a call chain's kernel part becomes a record of kernel_stack behind its
-// event, of the names that a task had only the last one stays. Samples of other kinds are left out, and said. Reads the
-// file twice. Throws Error.
+// event, and names and births of tasks become notes. Samples of other kinds are left out, and said. Reads the file
+// twice. Throws Error.
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
 }  // namespace kmt::perfdata

@@ -10,6 +10,7 @@
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "formats/records_by_cpu.hpp"
+#include "formats/task_notes.hpp"
 #include "formats/text/trace.hpp"
 
 namespace kmt::text {
@@ -139,10 +140,25 @@ std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) 
   return std::make_unique<TextSource>(file, options);
 }
 
+namespace {
+
+TaskNameHistory names_in(const TextTrace& trace) {
+  TaskNameHistory names;
+  Lines lines(trace.bytes());
+  while (const auto item = lines.next())
+    if (const Line* const line = std::get_if<Line>(&*item); line != nullptr && trace.tells_rename(*line))
+      names.called_since(line->tid, line->time, line->comm);
+  return names;
+}
+
+}  // namespace
+
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   const TextTrace trace(file.bytes);
   findings.merge(trace.findings());
-  sink.describe(trace.description());
+  TraceDescription description = trace.description();
+  note_task_names(names_in(trace), description.kernel.notes);
+  sink.describe(description);
   RecordsByCpu records(sink, kPageBytes);
   std::vector<std::uint8_t> record;
   Lines lines(trace.bytes());
