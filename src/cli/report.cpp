@@ -124,9 +124,9 @@ void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
                "note: {}{}: each sample counts once here, where perf report counts the period that it stands "
                "for: shares may differ from perf's\n",
                describe(Imperfection::sampled_events).sentence, example_of(findings, Imperfection::sampled_events));
-  for (const Imperfection kind :
-       {Imperfection::no_user_stacks, Imperfection::no_mappings, Imperfection::no_user_build_ids,
-        Imperfection::not_unwound, Imperfection::no_syscalls})
+  for (const Imperfection kind : {Imperfection::no_user_stacks, Imperfection::no_mappings,
+                                  Imperfection::no_user_build_ids, Imperfection::no_user_symbols,
+                                  Imperfection::nothing_fetched, Imperfection::not_unwound, Imperfection::no_syscalls})
     if (findings.count_of(kind) > 0)
       fmt::print(stderr, "note: {}{}\n", describe(kind).sentence, example_of(findings, kind));
 }

@@ -33,7 +33,8 @@ void add_name_options(CLI::App& command, SymbolOptions& options) {
                   "traced machine. Without it they are those of this machine; what is of another build than the traced "
                   "one is passed over, and said. Debug info of programs is looked for by build-id, in --debug-dir and "
                   "in /usr/lib/debug.")
-      ->option_text("DIR");
+      ->option_text("DIR")
+      ->check(CLI::ExistingDirectory);
   command.add_flag("--debuginfod", options.debuginfod,
                    "Fetch debug info of programs from the servers of $DEBUGINFOD_URLS\nBy debuginfod-find. Nothing is "
                    "asked of a network without this option.");

@@ -237,8 +237,7 @@ std::unique_ptr<ElfSymbols> UserSymbols::find_debug_file(const CodeObject& objec
   if (!can_fetch_) {
     const std::string reason = why_nothing_is_fetched();
     can_fetch_ = reason.empty();
-    if (!*can_fetch_)
-      findings_.add({Imperfection::no_user_symbols, "nothing was fetched by --debuginfod: " + reason, {}, {}, {}});
+    if (!*can_fetch_) findings_.add({Imperfection::nothing_fetched, reason, {}, {}, {}});
   }
   if (!*can_fetch_) return nullptr;
   const std::string path = fetched_file(object.build_id);
