@@ -2,16 +2,16 @@
 -- `kmemtrace fleet leaks`: what was live when traces ended, and how it grew while they lasted. The slope of the line
 -- that least squares lay through live bytes L over the seconds t from 0 to T is 12 / T^3 * integral of (t - T/2) L(t).
 -- A change d of L at the time t is worth d * t (T - t) / 2 in that integral, so the slope is 6 / T^3 * (T * sum of d t
--- - sum of d t^2): the two moments that rows have, which add up. Of a trace of less than a second nothing is said to
--- grow, as in `kmemtrace leaks`: programs that start look like it. The mean of the slopes is by the traces' lengths: a
--- slope of an hour is worth 3,600 of a second. {shrinkable} is what is said of sums' cache and function; {keys_as},
--- {keys}, {rows}, {traces} are as in report.sql.
+-- - sum of d t^2): the two moments that rows have, which add up. What lives no more when a trace ends has not grown.
+-- Of a trace of less than a second nothing is said to grow, as in `kmemtrace leaks`: programs that start look like it.
+-- The mean of the slopes is by the traces' lengths: a slope of an hour is worth 3,600 of a second. {shrinkable} is what
+-- is said of sums' cache and function; {keys_as}, {keys}, {rows}, {traces} are as in report.sql.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND seconds >= 1),
   countIf(slope > 0 AND seconds >= 1), sum(live_n), sum(live_b), sum(shrinkable_b),
   sumIf(slope * seconds, seconds >= 1) / sumIf(seconds, seconds >= 1), stddevSampIf(slope, seconds >= 1)
 FROM (
   SELECT allocator{keys}, of_host, live_n, live_b, shrinkable_b, seconds,
-    if(seconds > 0, 6 * (seconds * moment_1 - moment_2) / pow(seconds, 3), 0) AS slope
+    if(seconds > 0 AND live_n > 0, 6 * (seconds * moment_1 - moment_2) / pow(seconds, 3), 0) AS slope
   FROM (
     SELECT trace, any(host) AS of_host, allocator{keys_as}, sum(live_allocations) AS live_n, sum(live_bytes) AS live_b,
       sumIf(live_bytes, {shrinkable}) AS shrinkable_b,

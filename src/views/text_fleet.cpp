@@ -141,8 +141,9 @@ std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, con
   return out + "\n" +
          hanging("  ",
                  "Growth is the slope of live bytes in each trace, the mean of the traces by their lengths, without "
-                 "those of less than a second, of which nothing is said to grow. Whether it is more than chance, and "
-                 "which of what lives may have been freed unseen, tells `kmemtrace leaks` of the trace.",
+                 "those of less than a second, of which nothing is said to grow; what lives no more at the end has not "
+                 "grown. Whether it is more than chance, and which of what lives may have been freed unseen, tells "
+                 "`kmemtrace leaks` of the trace.",
                  style);
 }
 
