@@ -17,8 +17,9 @@ namespace kmt {
 namespace {
 
 // They need neither the kernel nor another program. Others that read files call confine_reading() for these alone.
-constexpr std::array<std::string_view, 11> kOffline = {"check",      "report", "pages",   "leaks",  "timeline", "diff",
-                                                       "flamegraph", "export", "convert", "repair", "simulate"};
+constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pages",      "leaks",
+                                                       "timeline", "diff",   "flamegraph", "export",
+                                                       "convert",  "repair", "simulate",   "fleet"};
 
 // The options that name what a command writes.
 constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
@@ -38,10 +39,10 @@ std::vector<std::string> outputs_of(const CLI::App& command) {
   return outputs;
 }
 
-// Of `export --to clickhouse`.
 bool goes_to_a_server(const CLI::App& command) {
+  if (command.get_name() == "fleet") return true;
   const CLI::Option* const to = command.get_option_no_throw("--to");
-  return to != nullptr && to->count() > 0 && to->as<std::string>() == "clickhouse";
+  return to != nullptr && to->count() > 0 && to->as<std::string>() == "clickhouse";  // of export
 }
 
 // By another program, which needs a network and a cache of its own.

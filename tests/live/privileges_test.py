@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import unittest
 
@@ -74,7 +75,9 @@ class Privileges(LiveTest):
         fifo = self.path('nothing as yet')
         os.mkfifo(fifo)
         wanted = '1'
-        for command in (('report', '-'), ('graph', '-'), ('graph', fifo), ('snapshot', fifo), ('profile', '--show', fifo)):
+        silent = self.enterContext(socket.create_server(('127.0.0.1', 0)))
+        for command in (('report', '-'), ('graph', '-'), ('graph', fifo), ('snapshot', fifo), ('profile', '--show', fifo),
+                        ('fleet', 'traces', '--server', f'http://127.0.0.1:{silent.getsockname()[1]}/')):
             with self.subTest(command):
                 process = self.begin(*command)
                 self.expect(process, READING)
