@@ -2,6 +2,7 @@
 #include "analysis/simulated_heap.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,8 +71,8 @@ CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const
     if (origin.bytes_requested <= site.above_bytes || origin.bytes_requested > site.most_bytes) continue;
     const std::uint64_t bytes = cache_object_bytes(site.most_bytes, machine);
     if (bytes > of_class.bytes) continue;  // what a smaller class has room for stays there
-    if (site.glob.empty()) return {class_cache(kind, bytes), bytes, false};
-    if (matches_site(site.glob, symbol)) return {fmt::format("{}-{}", site.glob, bytes), bytes, false};
+    if (site.glob.empty()) return {class_cache(kind, bytes), bytes, false, true};
+    if (matches_site(site.glob, symbol)) return {fmt::format("{}-{}", site.glob, bytes), bytes, false, true};
   }
   return of_class;
 }
@@ -93,6 +94,7 @@ std::uint32_t HeapSimulation::cache_of(const CacheChoice& choice) {
   if (!is_new) return known->second;
   Cache& cache = caches_.emplace_back();
   cache.account.name = choice.cache;
+  cache.account.is_new = choice.is_new;
   if (is_slob) {
     cache.heap = shared_heap_.get();
     return known->second;
@@ -218,7 +220,7 @@ SimulatedHeap HeapSimulation::result(std::uint64_t end_ns) const {
     if (account.allocations > 0) heap.caches.push_back(std::move(account));
   }
   std::ranges::stable_sort(heap.caches, [](const SimulatedCache& a, const SimulatedCache& b) {
-    return std::pair(b.peak.held, a.name) < std::pair(a.peak.held, b.name);
+    return std::tie(b.is_new, b.peak.held, a.name) < std::tie(a.is_new, a.peak.held, b.name);
   });
   if (keeps_series_) {
     heap.series = series_;

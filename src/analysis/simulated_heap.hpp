@@ -45,7 +45,8 @@ std::string_view without_random(std::string_view cache);
 struct CacheChoice {
   std::string cache;
   std::uint64_t bytes = 0;
-  bool pages = false;  // of its own
+  bool pages = false;   // of its own
+  bool is_new = false;  // the kernel does not have it
 };
 CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const std::string& symbol,
                          const SlabMachine& machine);

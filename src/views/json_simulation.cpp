@@ -21,6 +21,7 @@ Json to_json(const HeldMemory& memory) {
 Json to_json(const SimulatedCache& cache) {
   Json json = Json::object();
   json["name"] = printable(cache.name);
+  json["new"] = cache.is_new;
   json["object_bytes"] = cache.object_bytes == 0 ? Json(nullptr) : Json(cache.object_bytes);
   json["slab_bytes"] = cache.slab_bytes == 0 ? Json(nullptr) : Json(cache.slab_bytes);
   json["objects_per_slab"] = cache.objects_per_slab == 0 ? Json(nullptr) : Json(cache.objects_per_slab);
@@ -142,6 +143,8 @@ std::string json_simulation(const SimulationResult& result, const SimulationOpti
   for (const SimulatedHeap& heap : result.heaps) json["heaps"].push_back(to_json(heap, options));
   json["suggested_by"] = result.suggests_traffic ? "given" : "held";
   json["candidates"] = result.candidates ? Json(*result.candidates) : Json(nullptr);
+  json["unused_caches"] = Json::array();
+  for (const std::string& site : result.unused_caches) json["unused_caches"].push_back(printable(site));
   json["suggestions"] = Json::array();
   for (const CacheSuggestion& suggestion : result.suggestions) json["suggestions"].push_back(to_json(suggestion));
   json["older_frees"] = result.older_frees;

@@ -47,12 +47,16 @@ std::string model_lines(const SimulationResult& result, const TextStyle& style) 
   for (const std::uint64_t bytes : result.classes) classes += (classes.empty() ? "" : ", ") + plain_size(bytes);
   std::string out = "\n" + heading("The model", style);
   out += labelled("SLUB",
-                  fmt::format("{}, {} CPUs",
+                  fmt::format("{}, {}",
                               result.kernel_known ? "as in Linux " + ascii(result.trace.kernel)
                                                   : "as in Linux 6.1: the trace does not name its kernel",
-                              result.trace.cpus),
+                              say_number_of(result.trace.cpus, "CPU", style)),
                   style);
   out += labelled("kmalloc", fmt::format("{} (the least from {})", classes, result.least_class_from), style);
+  for (const std::string& site : result.unused_caches)
+    out += labelled("no use",
+                    fmt::format("a cache for {}: its requests are larger, or fit into smaller classes", ascii(site)),
+                    style);
   if (result.caches_assumed)
     out += labelled("",
                     fmt::format("caches for control groups are taken to be {}, caches chosen at random not: no "
