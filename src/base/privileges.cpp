@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/privileges.hpp"
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -18,18 +19,37 @@
 
 namespace kmt {
 
-void keep_capabilities(std::span<const unsigned> capabilities) {
-  if (::geteuid() != 0) return;
+namespace {
+
+using Mask = std::array<std::uint32_t, 2>;
+
+Mask mask_of(std::span<const unsigned> capabilities) {
+  Mask mask = {};
+  for (const unsigned capability : capabilities) mask[capability / 32] |= std::uint32_t{1} << capability % 32;
+  return mask;
+}
+
+void keep(const Mask& kept) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct now[2] = {};
   if (::syscall(SYS_capget, &header, now) != 0) throw system_error("Cannot tell the capabilities of this process", "");
-  std::uint32_t kept[2] = {};
-  for (const unsigned capability : capabilities) kept[capability / 32] |= std::uint32_t{1} << capability % 32;
-  for (int word = 0; word < 2; ++word) {
+  for (std::size_t word = 0; word < kept.size(); ++word) {
     now[word].permitted &= kept[word];
     now[word].effective &= kept[word];
   }
   if (::syscall(SYS_capset, &header, now) != 0) throw system_error("Cannot give up capabilities", "");
+}
+
+}  // namespace
+
+void keep_capabilities(std::span<const unsigned> capabilities) {
+  if (::geteuid() == 0) keep(mask_of(capabilities));
+}
+
+void give_up_capabilities(std::span<const unsigned> capabilities) {
+  Mask mask = mask_of(capabilities);
+  for (std::uint32_t& word : mask) word = ~word;
+  keep(mask);
 }
 
 bool may_access(const std::string& path, int mode) {

@@ -12,6 +12,10 @@ namespace kmt {
 // Throws Error where the kernel refuses.
 void keep_capabilities(std::span<const unsigned> capabilities);
 
+// Of anybody: gives up these, for good, in this thread and those that it starts, and in programs that it executes
+// unless it is root. Throws Error where the kernel refuses.
+void give_up_capabilities(std::span<const unsigned> capabilities);
+
 // access(2) by the capabilities that this process has now: that one takes those of root's that a process has without
 // being root for none.
 bool may_access(const std::string& path, int mode);

@@ -78,7 +78,9 @@ void confine_reading(std::vector<std::string> outputs) {
 
 void keep_watching() {
   // Before Linux 5.8 they were one with what opening needs.
-  if (knows_capability(CAP_PERFMON) && knows_capability(CAP_BPF)) keep_capabilities(all_of(kReading, kWatching));
+  if (!knows_capability(CAP_PERFMON) || !knows_capability(CAP_BPF)) return;
+  keep_capabilities(all_of(kReading, kWatching));
+  give_up_capabilities(kOpening);  // whoever was given them
 }
 
 void confine_commands(CLI::App& app) {

@@ -16,6 +16,7 @@ from recording import PROGRAM, LiveTest, wait_until
 # include/uapi/linux/capability.h
 NUMBERS = {'chown': 0, 'dac_override': 1, 'dac_read_search': 2, 'fowner': 3, 'net_bind_service': 10, 'sys_module': 16,
            'ipc_lock': 14, 'sys_ptrace': 19, 'sys_admin': 21, 'sys_nice': 23, 'sys_resource': 24, 'syslog': 34, 'perfmon': 38, 'bpf': 39}
+UNITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'packaging', 'systemd')
 READING = {'chown', 'dac_override', 'dac_read_search', 'fowner', 'syslog'}
 WATCHING = READING | {'bpf', 'perfmon', 'sys_nice', 'net_bind_service'}
 
@@ -47,6 +48,15 @@ class Privileges(LiveTest):
         self.addCleanup(self.end, process)
         return process
 
+    def as_nobody(self, capabilities, *arguments):
+        program = self.path('program')
+        if not os.path.exists(program):
+            shutil.copy(PROGRAM, program)
+            os.chmod(self.directory, 0o777)
+            os.chmod(program, 0o755)
+        return ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', f'--inh-caps={capabilities}',
+                f'--ambient-caps={capabilities}', program, *arguments]
+
     def expect(self, process, allowed):
         """All threads soon have these capabilities, of those that this test has, and no others."""
         allowed = {name for name in allowed if capabilities('self')[str(os.getpid())] >> NUMBERS[name] & 1}
@@ -63,6 +73,20 @@ class Privileges(LiveTest):
                 process.send_signal(signal.SIGINT)
                 process.communicate(timeout=60)
                 self.assertEqual(process.returncode, 0)
+
+    def test_units_give_up_what_loading_takes(self):
+        for unit in ('serve', 'profile'):
+            with open(f'{UNITS}/kmemtrace-{unit}.service', encoding='utf-8') as file:
+                line = re.search('^AmbientCapabilities=(.*)$', file.read(), re.MULTILINE)[1]
+            given = {word.removeprefix('cap_') for word in line.lower().split()}
+            self.assertIn('sys_admin', given)
+            with self.subTest(unit):
+                options = ('--prometheus', '127.0.0.1:19782') if unit == 'serve' else ('-o', self.path('unit.kmt'))
+                process = subprocess.Popen(self.as_nobody(','.join(f'+{name}' for name in given), unit, *options),
+                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                           encoding='utf-8')
+                self.addCleanup(self.end, process)
+                self.expect(process, given - {'sys_admin'})
 
     def test_recording(self):
         process = self.begin('record', '-o', self.trace)
@@ -95,15 +119,11 @@ class Privileges(LiveTest):
         self.assertIn(mine, done.stdout)
 
     def test_three_capabilities_record(self):
-        program = shutil.copy(PROGRAM, self.directory)
-        os.chmod(self.directory, 0o777)
-        os.chmod(program, 0o755)
         three = '+bpf,+perfmon,+dac_read_search'
 
         def record(*options, capabilities=three):
-            return subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
-                                   f'--inh-caps={capabilities}', f'--ambient-caps={capabilities}', program, 'record',
-                                   *options, '-o', self.trace, '--', 'ls', '-R', '/usr/share'],
+            return subprocess.run(self.as_nobody(capabilities, 'record', *options, '-o', self.trace, '--', 'ls', '-R',
+                                                 '/usr/share'),
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
 
         done = record()
