@@ -67,12 +67,13 @@ CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const
     return {kind.cache.empty() ? fmt::format("(unknown, {} bytes)", origin.bytes_allocated) : kind.cache,
             origin.bytes_allocated, false};
   CacheChoice of_class = choose_class(layout, kind, machine);
-  for (const SiteCache& site : layout.site_caches) {
+  for (std::size_t i = 0; i < layout.site_caches.size(); ++i) {
+    const SiteCache& site = layout.site_caches[i];
     if (origin.bytes_requested <= site.above_bytes || origin.bytes_requested > site.most_bytes) continue;
     const std::uint64_t bytes = cache_object_bytes(site.most_bytes, machine);
     if (bytes > of_class.bytes) continue;  // what a smaller class has room for stays there
-    if (site.glob.empty()) return {class_cache(kind, bytes), bytes, false, true};
-    if (matches_site(site.glob, symbol)) return {fmt::format("{}-{}", site.glob, bytes), bytes, false, true};
+    if (site.glob.empty()) return {class_cache(kind, bytes), bytes, false, i};
+    if (matches_site(site.glob, symbol)) return {fmt::format("{}-{}", site.glob, bytes), bytes, false, i};
   }
   return of_class;
 }
@@ -82,7 +83,11 @@ HeldMemory HeapSimulation::Integrals::average(const HeldMemory& end, std::uint64
 }
 
 HeapSimulation::HeapSimulation(SlabLayout layout, const SlabMachine& machine, bool keeps_series)
-    : layout_(std::move(layout)), machine_(machine), kinds_(1), keeps_series_(keeps_series) {
+    : layout_(std::move(layout)),
+      machine_(machine),
+      kinds_(1),
+      keeps_series_(keeps_series),
+      site_is_used_(layout_.site_caches.size()) {
   if (layout_.allocator == SlabAllocator::slob) shared_heap_ = std::make_unique<SlobHeap>(machine);
 }
 
@@ -94,7 +99,7 @@ std::uint32_t HeapSimulation::cache_of(const CacheChoice& choice) {
   if (!is_new) return known->second;
   Cache& cache = caches_.emplace_back();
   cache.account.name = choice.cache;
-  cache.account.is_new = choice.is_new;
+  cache.account.is_new = choice.site.has_value();
   if (is_slob) {
     cache.heap = shared_heap_.get();
     return known->second;
@@ -128,6 +133,7 @@ void HeapSimulation::kind(const ObjectKind& kind, const std::string& symbol) {
   // A damaged trace may say anything; the models cut pages into what is at least a byte and at most what one can have.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   if (choice.bytes == 0 || choice.bytes > kMost) return;
+  if (choice.site) site_is_used_[*choice.site] = true;
   entry = {cache_of(choice), choice.bytes, std::min(kind.origin.bytes_requested, choice.bytes)};
 }
 
@@ -222,6 +228,9 @@ SimulatedHeap HeapSimulation::result(std::uint64_t end_ns) const {
   std::ranges::stable_sort(heap.caches, [](const SimulatedCache& a, const SimulatedCache& b) {
     return std::tie(b.is_new, b.peak.held, a.name) < std::tie(a.is_new, a.peak.held, b.name);
   });
+  for (std::size_t i = 0; i < layout_.site_caches.size(); ++i)
+    if (const SiteCache& site = layout_.site_caches[i]; !site_is_used_[i] && !site.glob.empty())
+      heap.unused_caches.push_back(fmt::format("{}={}", site.glob, site.most_bytes));
   if (keeps_series_) {
     heap.series = series_;
     heap.series.push_back(now_);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,8 +46,8 @@ std::string_view without_random(std::string_view cache);
 struct CacheChoice {
   std::string cache;
   std::uint64_t bytes = 0;
-  bool pages = false;   // of its own
-  bool is_new = false;  // the kernel does not have it
+  bool pages = false;               // of its own
+  std::optional<std::size_t> site;  // of the layout's site caches
 };
 CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const std::string& symbol,
                          const SlabMachine& machine);
@@ -119,6 +120,7 @@ class HeapSimulation {
   bool keeps_series_;
   unsigned shift_ = 10;
   std::vector<HeldMemory> series_;
+  std::vector<bool> site_is_used_;  // by the layout's site caches
 };
 
 }  // namespace kmt

@@ -111,7 +111,6 @@ class Simulation::State : public HeapReplay {
   void plan_suggestions();
   void compare_bytes();
   void sum_unseen_frees();
-  void find_unused_caches();
 
   const TraceInfo& info_;
   SimulationRequest request_;
@@ -237,17 +236,6 @@ void Simulation::State::sum_unseen_frees() {
   std::ranges::stable_sort(result_.unseen_frees, std::greater<>{}, &UnseenFrees::objects);
 }
 
-// Of those that were asked for.
-void Simulation::State::find_unused_caches() {
-  if (result_.heaps.size() < 2) return;
-  const std::vector<SimulatedCache>& caches = result_.heaps[1].caches;
-  for (const SiteCache& site : request_.site_caches)
-    if (std::ranges::none_of(caches, [name = site.glob + '-'](const SimulatedCache& cache) {
-          return cache.is_new && cache.name.starts_with(name);
-        }))
-      result_.unused_caches.push_back(site.glob);
-}
-
 SimulationResult Simulation::State::finish(bool complete) {
   result_.trace = summarize(info_);
   span().store_in(result_.trace);
@@ -260,7 +248,6 @@ SimulationResult Simulation::State::finish(bool complete) {
   result_.bucket_ns = heaps().front().bucket_ns();
   compare_bytes();
   sum_unseen_frees();
-  find_unused_caches();
   if (check_ && complete) result_.slabinfo = check_->compare(request_.slabinfo_after);
   return std::move(result_);
 }

@@ -29,7 +29,7 @@ struct HeldMemory {
 
 struct SimulatedCache {
   std::string name;
-  bool is_new = false;             // made for call sites, or a suggested class
+  bool is_new = false;             // made for call sites, or a suggested class; not of --classes
   std::uint64_t object_bytes = 0;  // 0: of several sizes
   std::uint64_t slab_bytes = 0;    // 0: whole pages, as many as an object needs
   std::uint32_t objects_per_slab = 0;
@@ -46,7 +46,8 @@ struct SimulatedCache {
 struct SimulatedHeap {
   std::string name;  // "as recorded"
   SlabAllocator allocator = SlabAllocator::slub;
-  std::vector<SimulatedCache> caches;  // new ones first, then most memory at their peaks
+  std::vector<std::string> unused_caches;  // "alloc_pipe_info=10": for call sites, and nothing goes to them
+  std::vector<SimulatedCache> caches;      // new ones first, then most memory at their peaks
   std::uint64_t allocations = 0;
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_given = 0;
@@ -133,8 +134,7 @@ struct SimulationResult {
   bool caches_assumed = false;  // no slabinfo says so
   std::uint64_t start_ns = 0;
   std::uint64_t bucket_ns = 0;
-  std::vector<SimulatedHeap> heaps;        // as recorded first
-  std::vector<std::string> unused_caches;  // the globs of call sites whose caches nothing goes to
+  std::vector<SimulatedHeap> heaps;  // as recorded first
   std::vector<CacheSuggestion> suggestions;
   bool suggests_traffic = false;  // chosen by what is given, not by what is held
   // That were replayed, of which the suggestions are the best; empty: none were looked for, or not to the trace's end.

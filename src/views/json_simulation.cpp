@@ -53,6 +53,8 @@ Json to_json(const SimulatedHeap& heap, const SimulationOptions& options) {
     json["series"]["given_bytes"].push_back(memory.given);
     json["series"]["held_bytes"].push_back(memory.held);
   }
+  json["unused_caches"] = Json::array();
+  for (const std::string& cache : heap.unused_caches) json["unused_caches"].push_back(printable(cache));
   json["caches"] = {{"total", heap.caches.size()}, {"rows", Json::array()}};
   for (std::size_t i = 0; i < options.shown(heap.caches.size()); ++i)
     json["caches"]["rows"].push_back(to_json(heap.caches[i]));
@@ -143,8 +145,6 @@ std::string json_simulation(const SimulationResult& result, const SimulationOpti
   for (const SimulatedHeap& heap : result.heaps) json["heaps"].push_back(to_json(heap, options));
   json["suggested_by"] = result.suggests_traffic ? "given" : "held";
   json["candidates"] = result.candidates ? Json(*result.candidates) : Json(nullptr);
-  json["unused_caches"] = Json::array();
-  for (const std::string& site : result.unused_caches) json["unused_caches"].push_back(printable(site));
   json["suggestions"] = Json::array();
   for (const CacheSuggestion& suggestion : result.suggestions) json["suggestions"].push_back(to_json(suggestion));
   json["older_frees"] = result.older_frees;

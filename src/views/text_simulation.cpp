@@ -53,15 +53,17 @@ std::string model_lines(const SimulationResult& result, const TextStyle& style) 
                               say_number_of(result.trace.cpus, "CPU", style)),
                   style);
   out += labelled("kmalloc", fmt::format("{} (the least from {})", classes, result.least_class_from), style);
-  for (const std::string& site : result.unused_caches)
-    out += labelled("no use",
-                    fmt::format("a cache for {}: its requests are larger, or fit into smaller classes", ascii(site)),
-                    style);
   if (result.caches_assumed)
     out += labelled("",
                     fmt::format("caches for control groups are taken to be {}, caches chosen at random not: no "
                                 "slabinfo tells",
                                 result.cgroup_caches ? "there" : "not there"),
+                    style);
+  for (const std::string& cache : result.heaps.back().unused_caches)
+    out += labelled("no use",
+                    fmt::format("--cache {}: its requests are larger, smaller classes have room for them, or another "
+                                "--cache has them",
+                                ascii(cache)),
                     style);
   out += labelled("bytes_alloc",
                   fmt::format("{} of {} as recorded ({})", say_count(result.kmallocs_reproduced, style),

@@ -273,8 +273,8 @@ TEST(SiteCaches, LeaveWhatSmallerClassesHaveRoomFor) {
     return choose_cache(layout, kind, "pipe_info+0x1", machine);
   };
   EXPECT_EQ(cache_of(640, 1024).cache, "pipe*-640");
-  EXPECT_TRUE(cache_of(640, 1024).is_new);
-  EXPECT_FALSE(cache_of(160, 192).is_new);
+  EXPECT_EQ(cache_of(640, 1024).site, 0u);
+  EXPECT_EQ(cache_of(160, 192).site, std::nullopt);
   EXPECT_EQ(cache_of(160, 192).cache, "kmalloc-192");
   EXPECT_EQ(cache_of(641, 1024).cache, "kmalloc-1024");
   layout.classes = {8, 1024};  // where the larger class is all there is
