@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "formats/task_notes.hpp"
 #include "trace/note_lines.hpp"
 
 namespace kmt {
@@ -129,7 +130,7 @@ std::map<std::string, std::string> notes(const std::map<std::string, std::string
   for (const auto& [name, text] : from) {
     if (is_among(kNotesAsTheyAre, name))
       to[name] = text;
-    else if (name == "tasks" || name == "tasks_meanwhile" || name == "tasks_later")
+    else if (std::ranges::find(kNotesOfProc, name) != kNotesOfProc.end())
       to[name] = tasks(text, pseudonyms);
     else if (name == "task_names")
       to[name] = task_names(text, 2, pseudonyms);
@@ -157,12 +158,12 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
       to.texts.emplace_back(name, slabinfo(text, pseudonyms));
     else if (name == "vmallocinfo")
       to.texts.emplace_back(name, vmallocinfo(text, code));
-    else if (name == "dmesg")
-      to.texts.emplace_back(name, boot_messages(text));
     else if (name == "cgroups")
       to.texts.emplace_back(name, cgroups(text, pseudonyms));
     else
       left_out.push_back(name);
+    if (const std::string kept = name == "dmesg" ? boot_messages(text) : ""; !kept.empty())
+      to.texts.emplace_back(name, kept);
   }
   return to;
 }

@@ -61,7 +61,8 @@ of snapshots alone can be anonymised, too.
 
 Exit status:
   0  converted
-  1  converted, but the input is damaged: what is intact is in the output
+  1  converted, but the input is damaged: what is intact is in the output; or
+     this has no place for a part of it, which is said
   2  wrong usage, or a file cannot be read or written)";
 
 // Damage is said where it was found, as `check` says it; then what the output cannot tell of any more.

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "formats/task_notes.hpp"
 
 namespace kmt {
 
@@ -31,7 +32,7 @@ void say_interrupted(std::string_view result) {
 void say_lack_of_cgroups(const TraceInfo& info) {
   if (info.lives.has_moves()) return;
   bool is_told = false;
-  for (const char* const name : {"tasks", "tasks_meanwhile", "tasks_later"})
+  for (const char* const name : kNotesOfProc)
     if (const auto note = info.notes.find(name); note != info.notes.end())
       for (const std::string_view line : split(note->second, '\n')) {
         const std::size_t path = line.find('/');

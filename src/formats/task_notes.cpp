@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,9 +19,10 @@ namespace {
 
 constexpr std::size_t kMostLines = 1 << 19;  // an entry in memory is larger than a line
 
-constexpr std::pair<const char*, TaskLives::Told> kToldOfTasks[] = {{"tasks", TaskLives::Told::at_begin},
-                                                                    {"tasks_meanwhile", TaskLives::Told::meanwhile},
-                                                                    {"tasks_later", TaskLives::Told::later}};
+constexpr std::size_t kMostBytes = 12 << 20;  // of a note that we write: all of them are one chunk of a .kmt
+
+constexpr TaskLives::Told kTold[] = {TaskLives::Told::at_begin, TaskLives::Told::meanwhile, TaskLives::Told::later};
+static_assert(std::size(kTold) == kNotesOfProc.size());
 
 // Cuts the number from the line, and the blank behind it.
 std::optional<std::uint64_t> take_number(std::string_view& line) {
@@ -58,41 +60,69 @@ void learn_task(std::uint64_t id, std::uint64_t parent, std::string_view rest, T
   lives.known(tid, std::move(process), when);
 }
 
+// A note of lines.
+class NoteWriter {
+ public:
+  void add(const std::string& line) {
+    if (lines_ == kMostLines || text_.size() + line.size() > kMostBytes) {
+      ++left_out_;
+      return;
+    }
+    ++lines_;
+    text_ += line;
+  }
+  void finish(const char* name, Notes& notes, Findings& findings) {
+    if (left_out_ > 0)
+      findings.add({Imperfection::left_out, fmt::format("{} lines of the note {}", left_out_, name), {}, {}, {}});
+    if (!text_.empty()) notes[name] = std::move(text_);
+  }
+
+ private:
+  std::string text_;
+  std::size_t lines_ = 0;
+  std::size_t left_out_ = 0;
+};
+
 }  // namespace
 
-void note_task_names(const TaskNameHistory& names, Notes& notes) {
-  std::string text;
-  for (const auto& [tid, time_ns, name] : names.renamed())
-    if (name.find('\n') == std::string_view::npos) text += fmt::format("{} {} {}\n", time_ns, tid, name);
-  if (!text.empty()) notes["task_names"] = std::move(text);
+void note_task_names(const TaskNameHistory& names, Notes& notes, Findings& findings) {
+  NoteWriter note;
+  std::vector<TaskRename> renames = names.renamed();
+  std::ranges::stable_sort(renames, {}, &TaskRename::time_ns);
+  for (const auto& [tid, time_ns, name] : renames)
+    if (name.find('\n') == std::string_view::npos) note.add(fmt::format("{} {} {}\n", time_ns, tid, name));
+  note.finish("task_names", notes, findings);
 }
 
-void note_task_lives(const TaskLives& lives, Notes& notes) {
-  std::string births;
-  for (const TaskLife& life : lives.births())
-    births += fmt::format("{} {} {}{}\n", life.born_ns, life.tid, life.creator,
-                          !life.knows_kind ? ""
-                          : life.is_thread ? " thread"
-                                           : " process");
-  if (!births.empty()) notes["task_births"] = std::move(births);
-  for (const auto& [name, when] : kToldOfTasks) {
-    std::string text;
-    for (const auto& [tid, known] : lives.told(when))
-      text += known.group == tid ? fmt::format("{} {} {} {}\n", tid, known.parent, known.pid_space, known.cgroup)
-                                 : fmt::format("{} {}\n", tid, known.group);
-    if (!text.empty()) notes[name] = std::move(text);
+void note_task_lives(const TaskLives& lives, Notes& notes, Findings& findings) {
+  NoteWriter births;
+  std::vector<TaskLife> by_time = lives.births();
+  std::ranges::stable_sort(by_time, {}, &TaskLife::born_ns);
+  for (const TaskLife& life : by_time)
+    births.add(fmt::format("{} {} {}{}\n", life.born_ns, life.tid, std::max(life.creator, 0),
+                           !life.knows_kind ? ""
+                           : life.is_thread ? " thread"
+                                            : " process"));
+  births.finish("task_births", notes, findings);
+  for (std::size_t i = 0; i < kNotesOfProc.size(); ++i) {
+    NoteWriter note;
+    for (const auto& [tid, known] : lives.told(kTold[i]))
+      note.add(known.group == tid ? fmt::format("{} {} {} {}\n", tid, known.parent, known.pid_space, known.cgroup)
+                                  : fmt::format("{} {}\n", tid, known.group));
+    note.finish(kNotesOfProc[i], notes, findings);
   }
 }
 
 void read_task_notes(const ClockScale& scale, TraceInfo& info) {
-  for (const auto& [name, when] : kToldOfTasks)
-    each_line(info, name, [&info, told = when](std::uint64_t id, std::uint64_t parent, std::string_view rest) {
-      learn_task(id, parent, rest, told, info.lives);
+  for (std::size_t i = 0; i < kNotesOfProc.size(); ++i)
+    each_line(info, kNotesOfProc[i], [&](std::uint64_t id, std::uint64_t parent, std::string_view rest) {
+      learn_task(id, parent, rest, kTold[i], info.lives);
     });
   each_line(info, "task_births", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view rest) {
     const auto creator = take_number(rest);
-    info.lives.born({static_cast<std::int32_t>(tid), scale.to_ns(ticks), static_cast<std::int32_t>(creator.value_or(0)),
-                     !rest.empty(), rest == "thread"});
+    if (!creator) return;
+    info.lives.born({static_cast<std::int32_t>(tid), scale.to_ns(ticks), static_cast<std::int32_t>(*creator),
+                     rest == "thread" || rest == "process", rest == "thread"});
   });
   each_line(info, "task_names", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view name) {
     info.task_names.called_since(static_cast<std::int32_t>(tid), scale.to_ns(ticks), name);

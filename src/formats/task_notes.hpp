@@ -3,6 +3,7 @@
 // nanoseconds in what converters make.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 
@@ -13,10 +14,14 @@ namespace kmt {
 
 using Notes = std::map<std::string, std::string>;
 
-// The names of tasks that had several.
-void note_task_names(const TaskNameHistory& names, Notes& notes);
-// Births, and who lived when the recording began and ended.
-void note_task_lives(const TaskLives& lives, Notes& notes);
+// Lines "PID PARENT PID-SPACE CGROUP" of processes and "TID PID" of other threads: when the recording began, soon after
+// that, and when it ended.
+inline constexpr std::array<const char*, 3> kNotesOfProc = {"tasks", "tasks_meanwhile", "tasks_later"};
+
+// The names of tasks that had several. What is too much for a note, the last ones, becomes a finding.
+void note_task_names(const TaskNameHistory& names, Notes& notes, Findings& findings);
+// Births, and who lived when the recording began and ended; likewise.
+void note_task_lives(const TaskLives& lives, Notes& notes, Findings& findings);
 // Of these notes, and of those that recorders write of `/proc`.
 void read_task_notes(const ClockScale& scale, TraceInfo& info);
 

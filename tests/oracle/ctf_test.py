@@ -269,7 +269,7 @@ class RealLttng(Case):
 
         got = collections.defaultdict(list)
         last, dropped = {}, {}
-        for line in kmem_oracle.report_text(self.convert(source, 'x.dat')).splitlines():
+        for line in kmem_oracle.report_text(self.convert(source, 'x.dat', exit_code=1)).splitlines():
             if match := re.match(r'CPU:(\d+) \[(\d+) EVENTS DROPPED\]', line):
                 dropped[int(match[1])] = int(match[2])
             elif match := kmem_oracle.LINE.match(line):

@@ -39,7 +39,7 @@ void give(unsigned cpu, CpuEvents& events, RecordSink& sink, Findings& findings)
 }
 
 // What the events tell of tasks, as of the end of the trace.
-void learn_tasks(const TraceFile& file, KernelDescription& kernel) {
+void learn_tasks(const TraceFile& file, KernelDescription& kernel, Findings& findings) {
   const std::unique_ptr<Source> source = open(file, {});
   std::set<std::int32_t> tasks;
   for (EventBatch batch; source->read(batch);)
@@ -51,7 +51,7 @@ void learn_tasks(const TraceFile& file, KernelDescription& kernel) {
       kernel.saved_cmdlines += fmt::format("{} {}\n", tid, printable(name));
   for (const auto& [tid, process] : std::map(info.thread_groups.begin(), info.thread_groups.end()))
     kernel.thread_groups += fmt::format("{} {}\n", tid, process);
-  note_task_names(info.task_names, kernel.notes);
+  note_task_names(info.task_names, kernel.notes, findings);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ void learn_tasks(const TraceFile& file, KernelDescription& kernel) {
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   Trace trace(file.path, findings);
   if (!trace.is_described) {
-    learn_tasks(file, trace.description.kernel);
+    learn_tasks(file, trace.description.kernel, findings);
     trace.description.cpu_stats.emplace_back("dropped events: 0\n");  // but those that its packets tell
   }
   sink.describe(trace.description);

@@ -140,8 +140,8 @@ void Converter::describe(const TraceFile& file) {
   kernel.clock_choices = fmt::format("[{}]", info.clock);
   kernel.saved_cmdlines = lines_by_id(info.comms);
   kernel.thread_groups = lines_by_id(info.thread_groups);
-  note_task_names(info.task_names, kernel.notes);
-  note_task_lives(info.lives, kernel.notes);
+  note_task_names(info.task_names, kernel.notes, findings_);
+  note_task_lives(info.lives, kernel.notes, findings_);
   // Marks tell of all losses where perf ended the recording; else nobody knows.
   const std::vector<std::uint64_t> lost = lost_events_per_cpu(info);
   for (unsigned cpu = 0; cpu < lost.size() && info.findings.count_of(Imperfection::truncated_file) == 0; ++cpu)

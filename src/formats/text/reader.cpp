@@ -21,6 +21,10 @@ constexpr std::size_t kLookAt = 64 << 10;  // bytes
 constexpr std::size_t kBatchEvents = 256;
 constexpr std::uint32_t kPageBytes = 4096;
 
+void learn_name(const TextTrace& trace, const Line& line, TaskNameHistory& names) {
+  if (trace.tells_rename(line)) names.called_since(line.tid, line.time, line.comm);
+}
+
 Finding unreadable(const Line& line, std::uint64_t offset) {
   return {Imperfection::unreadable_line, std::string(line.event), line.cpu, offset, line.time};
 }
@@ -50,6 +54,7 @@ class LineStream : public CpuStream {
 
  private:
   void add(const Line& line, EventBatch& batch) {
+    learn_name(trace_, line, info_.task_names);
     if (!trace_.encode(line, record_)) return info_.findings.add(unreadable(line, lines_.offset()));
     std::uint64_t& last = last_ns_[line.cpu];
     if (const auto open = open_losses_.find(line.cpu); open != open_losses_.end()) {
@@ -60,7 +65,6 @@ class LineStream : public CpuStream {
       info_.findings.add({Imperfection::time_goes_backward, fmt::format("by {}", last - line.time), line.cpu,
                           lines_.offset(), line.time});
     last = line.time;
-    if (trace_.tells_rename(line)) info_.task_names.called_since(line.tid, line.time, line.comm);
     decoder_.decode(record_, line.time, line.cpu, lines_.offset(), batch);
   }
 
@@ -118,6 +122,14 @@ class TextSource : public Source {
   CpuStreams streams_;
 };
 
+TaskNameHistory names_in(const TextTrace& trace) {
+  TaskNameHistory names;
+  Lines lines(trace.bytes());
+  while (const auto item = lines.next())
+    if (const Line* const line = std::get_if<Line>(&*item)) learn_name(trace, *line, names);
+  return names;
+}
+
 }  // namespace
 
 bool is_text(Bytes bytes) {
@@ -140,24 +152,11 @@ std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) 
   return std::make_unique<TextSource>(file, options);
 }
 
-namespace {
-
-TaskNameHistory names_in(const TextTrace& trace) {
-  TaskNameHistory names;
-  Lines lines(trace.bytes());
-  while (const auto item = lines.next())
-    if (const Line* const line = std::get_if<Line>(&*item); line != nullptr && trace.tells_rename(*line))
-      names.called_since(line->tid, line->time, line->comm);
-  return names;
-}
-
-}  // namespace
-
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   const TextTrace trace(file.bytes);
   findings.merge(trace.findings());
   TraceDescription description = trace.description();
-  note_task_names(names_in(trace), description.kernel.notes);
+  note_task_names(names_in(trace), description.kernel.notes, findings);
   sink.describe(description);
   RecordsByCpu records(sink, kPageBytes);
   std::vector<std::uint8_t> record;

@@ -98,6 +98,8 @@ void RecordWriter::describe(const TraceDescription& description) {
                           {}});
   if (!description.kernel.user_memory.empty())
     state_->findings.add({Imperfection::left_out, "what code lay where in the memory of processes", {}, {}, {}});
+  if (description.kernel.notes.contains("task_names"))
+    state_->findings.add({Imperfection::left_out, "the names that tasks had before their last", {}, {}, {}});
   KernelDescription& kernel = state_->recording.kernel;
   kernel = description.kernel;
   name_machine(description.uname, kernel);
