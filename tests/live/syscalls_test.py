@@ -82,6 +82,17 @@ class Syscalls(LiveTest):
                 self.assertEqual(found.get(name), count, (name, found, wanted))
         self.assertLessEqual(sum(brackets.values()), wanted[None], (found, wanted))
 
+    def test_bpf_programs_tell_calls_before_what_they_allocate(self):
+        busy = subprocess.Popen(['sh', '-c', 'while :; do /bin/true; done'])
+        self.addCleanup(self.end, busy)
+        for _ in range(3):
+            self.record('--syscalls', '--backend', 'bpf', '-e', KERNEL, '-d', '100ms')
+            first = {}
+            for event in events_of(self.trace):
+                kind = 'call' if event.name in ('sys_enter', 'sys_exit') else event.name in ALLOCATIONS
+                first[kind] = min(event.time_ns, first.get(kind, event.time_ns))
+            self.assertLess(first['call'], first[True])
+
     def program_of_32_bits(self):
         source, program = self.path('pipes.c'), self.path('pipes32')
         with open(source, 'w', encoding='utf-8') as file:

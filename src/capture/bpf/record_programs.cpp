@@ -196,7 +196,8 @@ RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64
   return sizes;
 }
 
-// Frees first: an allocation whose free is not seen would look live.
+// What tells of tasks and their system calls before what these do: it would be nobody's. Of that frees first: an
+// allocation whose free is not seen would look live.
 void RecordPrograms::attach() {
   State& state = *state_;
   auto& programs = state.object->progs;
@@ -204,18 +205,18 @@ void RecordPrograms::attach() {
     state.object.attach(programs.follow_fork);
     state.object.attach(programs.forget_process);
   }
-  for (const bool frees : {true, false})
-    for (std::size_t event = 0; event < state.programs.size(); ++event)
-      if (state.taken[event].arguments > 0 && (state.taken[event].is_free != 0) == frees) {
-        if (state.takes_nested(event)) state.object.attach(state.programs[event].nested);
-        state.object.attach(state.programs[event].program);
-      }
   for (std::size_t number = KMT_EVENT_COUNT; number < state.layouts.size(); ++number) {
     const EventLayout& layout = state.layouts[number];
     const std::uint64_t cookie =
         KMT_COOKIE(number, std::uint64_t{layout.words}, std::uint64_t{frees_memory(layout.event)});
     state.object.attach(programs.take_kernel_record, layout.event.system, layout.event.name, cookie);
   }
+  for (const bool frees : {true, false})
+    for (std::size_t event = 0; event < state.programs.size(); ++event)
+      if (state.taken[event].arguments > 0 && (state.taken[event].is_free != 0) == frees) {
+        if (state.takes_nested(event)) state.object.attach(state.programs[event].nested);
+        state.object.attach(state.programs[event].program);
+      }
 }
 
 void RecordPrograms::detach() {
