@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -162,8 +163,8 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
       to.texts.emplace_back(name, cgroups(text, pseudonyms));
     else
       left_out.push_back(name);
-    if (const std::string kept = name == "dmesg" ? boot_messages(text) : ""; !kept.empty())
-      to.texts.emplace_back(name, kept);
+    if (name != "dmesg") continue;  // most of it is left out
+    if (std::string kept = boot_messages(text); !kept.empty()) to.texts.emplace_back(name, std::move(kept));
   }
   return to;
 }
