@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs clang-tidy over every source file of src/ as build/ compiles it.
+"""Runs clang-tidy over every source file of src/ with the options of build/.
 
 Most of its time goes into headers, which it walks anew for each file it is given. So files are looked at several
 together (tools/source_groups.py). Those that do not compile beside the others all the same are looked at after them.
@@ -22,20 +22,17 @@ TOP = Path(__file__).resolve().parent.parent
 AT_ONCE = 24  # with more of them, one processor waits for the other at the end
 
 
-def compiled(regex):
-    """The files, and the options of the preprocessor that all of them together need."""
-    paths, options = [], {}
+def compiler_options():
+    """What the preprocessor needs for any file."""
+    options = {}
     for entry in json.loads((TOP / 'build/compile_commands.json').read_text()):
-        path = entry['file']
-        if path.startswith(f'{TOP}/src/') and path.endswith('.cpp') and re.search(regex, path):
-            paths.append(path)
-            words = iter(shlex.split(entry['command']))
-            for word in words:
-                if word.startswith(('-D', '-I', '-std=')):
-                    options[word,] = None
-                elif word == '-isystem':
-                    options[word, next(words)] = None
-    return paths, [word for option in options for word in option]
+        words = iter(shlex.split(entry['command']))
+        for word in words:
+            if word.startswith(('-D', '-I', '-std=')):
+                options[word,] = None
+            elif word == '-isystem':
+                options[word, next(words)] = None
+    return [word for option in options for word in option]
 
 
 def including(paths, folder):
@@ -63,9 +60,11 @@ def look_at(options, paths, folder):
 
 
 def main():
-    paths, options = compiled(sys.argv[1] if len(sys.argv) > 1 else '')
+    regex = sys.argv[1] if len(sys.argv) > 1 else ''
+    paths = [str(path) for path in sorted(TOP.glob('src/**/*.cpp')) if re.search(regex, str(path))]
     if not paths:
-        sys.exit('no such file is compiled in build/')
+        sys.exit('no such file')
+    options = compiler_options()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         work = [pool.submit(look_at, options, files, folder) for files in source_groups.groups(paths, AT_ONCE)]
         return not all([each.result() for each in work])
