@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import os
+import pathlib
 import re
 import signal
 import struct
@@ -15,8 +16,31 @@ import time
 import unittest
 
 from kmt_events import File, Formats, lost_in_blocks, records_of
-from recording import LiveTest, begin_loop, end_loop, in_interrupt, read_file, report, wait_until
+from recording import INSTANCES, PROGRAM, LiveTest, begin_loop, end_loop, in_interrupt, read_file, report, wait_until
 
+LAST_PID = '/proc/sys/kernel/ns_last_pid'
+# Fifty objects that only an eventfd has; and processes that do so having one id, one after the other.
+MAKER = 'import os; input(); [os.close(os.eventfd(0)) for _ in range(50)]'
+ONE_ID = f"""
+import os, time
+id = 0
+for _ in range(20):
+    while True:
+        if id:
+            with open({LAST_PID!r}, 'w') as file:
+                file.write(str(id - 1))
+        child = os.fork()
+        if not child:
+            if id in (0, os.getpid()):
+                for _ in range(50):
+                    os.close(os.eventfd(0))
+            os._exit(0)
+        os.waitpid(child, 0)
+        if id in (0, child):
+            break
+    id = child
+    time.sleep(0.002)
+"""
 COUNTED = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
 Full = collections.namedtuple('Full', 'event text frames')
 
@@ -155,6 +179,45 @@ class Bpf(LiveTest):
         text = report(path)
         task = re.search(r'(-\d+) .* task_rename: .*newcomm=ls', text)[1]
         self.assertRegex(text, task + r' .* kmem_cache_alloc: .*call_site=\S+ ptr=0x\w+ name=\w+ bytes_req=\d+')
+
+    def eventfds_by_task(self):
+        done = subprocess.run([PROGRAM, 'report', self.trace, '--call-site', 'do_eventfd*', '--by', 'task',
+                               '--limit', '0', '--json'], stdout=subprocess.PIPE, check=True)
+        rows = json.loads(done.stdout)['groups']['slab']['rows']
+        return [(row['keys']['task']['comm'], row['keys']['task']['tid'], row['allocations']) for row in rows]
+
+    def test_an_id_may_be_given_anew_at_once(self):
+        self.record('--backend', 'bpf', '-F', '--', 'python3', '-c', ONE_ID)
+        self.assertEqual([count for _, _, count in self.eventfds_by_task()], [50] * 20)
+
+    def test_names_are_none_of_who_had_the_id_before(self):
+        folder = f'{INSTANCES}/kmemtrace-test-{os.getpid()}'
+        os.mkdir(folder)
+        try:
+            pathlib.Path(folder, 'events/kmem/kmalloc/enable').write_text('1', encoding='ascii')
+            former = self.path('former')
+            os.symlink('/bin/sh', former)
+            for _ in range(20):
+                before = subprocess.Popen([former, '-c', 'while read line; do :; done </etc/services; sleep 0.01'])
+                before.wait()
+                if f'{before.pid} former' in read_file(f'{INSTANCES}/../saved_cmdlines').splitlines():
+                    break
+            else:
+                self.fail('the tracer remembers no names')
+        finally:
+            os.rmdir(folder)
+        for _ in range(100):
+            pathlib.Path(LAST_PID).write_text(str(before.pid - 1), encoding='ascii')
+            loop = subprocess.Popen(['python3', '-c', MAKER], stdin=subprocess.PIPE, encoding='ascii')
+            self.addCleanup(self.end, loop)
+            if loop.pid == before.pid:
+                break
+        self.assertEqual(loop.pid, before.pid)
+        recorder = self.begin('-p', str(loop.pid))
+        loop.communicate('\n', timeout=60)  # it has ended when the recorder looks again
+        recorder.send_signal(signal.SIGINT)
+        self.finish(recorder)
+        self.assertEqual(self.eventfds_by_task(), [('python3', loop.pid, 50)])
 
     def test_own_events_are_left_out(self):
         recorder = self.begin()

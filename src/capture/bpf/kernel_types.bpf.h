@@ -89,6 +89,7 @@ struct task_struct {  // include/linux/sched.h
   struct sched_entity se;
   int pid;
   int tgid;
+  u64 start_time;
   int softirq_disable_cnt;  // of kernels with CONFIG_PREEMPT_RT
   struct css_set* cgroups;
 };

@@ -71,7 +71,7 @@ std::string statistics_of(const RecordReaders::Counts& counts) {
 }
 
 // Names of tasks by looking, again and again: the event that names one may be lost, or be overwritten when the file is
-// written, and programs have no cache of names as the tracer has.
+// written. The tracer's cache of names does not hear of tasks that only programs see: it names who had an id before.
 class TaskLooks {
  public:
   explicit TaskLooks(Tasks& tasks) : tasks_(tasks) {}
@@ -277,7 +277,6 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   outcome.missed_by_function = missed.by_function();
   if (missed_memory > 0) outcome.missed_by_function[""] += missed_memory;
   outcome.not_followed_processes = programs.not_followed();
-  tasks.add_saved_cmdlines(tracefs);  // shared by all tracers, may be old: what lives now knows better
   tasks.scan_proc();
   tasks.describe(kernel);
   describe_later(kernel.late_notes);

@@ -14,8 +14,8 @@ struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 65536);
   __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, u32);  // of the thread group
-  __type(value, u8);
+  __type(key, u32);    // of the thread group
+  __type(value, u64);  // since when it runs, task_struct.start_time; 0 of those that ran before
 } processes SEC(".maps");
 
 struct {
@@ -41,18 +41,20 @@ int follow_fork(u64* context) {
   const struct task_struct* child = (const struct task_struct*)context[1];
   const u32 from = parent->tgid;
   const u32 to = child->tgid;
-  const u8 yes = 1;
+  const u64 start = child->start_time;
   if (from == to || !bpf_map_lookup_elem(&processes, &from)) return 0;
-  if (bpf_map_update_elem(&processes, &to, &yes, BPF_ANY) != 0) __sync_fetch_and_add(&processes_not_followed, 1);
+  if (bpf_map_update_elem(&processes, &to, &start, BPF_ANY) != 0) __sync_fetch_and_add(&processes_not_followed, 1);
   return 0;
 }
 
-// The task allocates and frees nothing after that. Its id was free a moment before already (release_task): a selected
-// process that was given it at once is forgotten, too.
+// The task allocates and frees nothing after that. Its id was free a moment before already (release_task), and may be
+// another process's since.
 SEC("tp_btf/sched_process_free")
 int forget_process(u64* context) {
   const struct task_struct* task = (const struct task_struct*)context[0];
   const u32 process = task->tgid;
-  if (task->pid == task->tgid) bpf_map_delete_elem(&processes, &process);
+  if (task->pid != task->tgid) return 0;
+  const u64* start = bpf_map_lookup_elem(&processes, &process);
+  if (start && (*start == 0 || *start == task->start_time)) bpf_map_delete_elem(&processes, &process);
   return 0;
 }

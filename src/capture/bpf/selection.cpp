@@ -15,8 +15,8 @@ namespace kmt {
 void fill_selection(const BpfSelection& selection, bpf_map* processes, bpf_map* cgroup) {
   for (const pid_t process : selection.processes) {
     const auto key = static_cast<std::uint32_t>(process);
-    const std::uint8_t yes = 1;
-    if (bpf_map__update_elem(processes, &key, sizeof key, &yes, sizeof yes, BPF_ANY) != 0)
+    const std::uint64_t start = 0;
+    if (bpf_map__update_elem(processes, &key, sizeof key, &start, sizeof start, BPF_ANY) != 0)
       throw_bpf_error("Cannot select a process", errno);
   }
   if (selection.cgroup.empty()) return;
