@@ -118,8 +118,9 @@ void UserMemoryWatch::learn(std::size_t from) {
     note_user(*change);
   }
   for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) {
+    // The kernel tells of an end, too, where a program is executed that gives other credentials: begin_new_exec().
+    if (mapped_.changed_ns(process) <= time_ns) users_.erase(process);
     mapped_.ended(process, time_ns);
-    users_.erase(process);
   }
 }
 
@@ -135,6 +136,8 @@ void UserMemoryWatch::note_user(const SpaceChange& change) {
   if (change.kind == SpaceChange::Kind::forked) {
     if (user_of(change.process)) return;
     if (const auto user = user_of(change.parent)) users_[change.process] = *user;
+  } else if (change.kind == SpaceChange::Kind::executed) {
+    user_of(change.process);
   } else if (change.kind == SpaceChange::Kind::mapped) {
     const std::string& path = memory_.objects[change.object].path;
     if (!is_made_code_map(path)) return;
