@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "analysis/event_filter.hpp"
 #include "trace/function_name.hpp"
 #include "trace/note_lines.hpp"
@@ -191,7 +193,10 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
       case Kind::dispatcher: dispatched = true; continue;
       case Kind::way_back: dispatched = false; continue;
       case Kind::syscall: entry.syscall = intern(std::string(found.name)); return entry;
-      case Kind::page_fault: entry.other = intern("[page fault]"); return entry;
+      case Kind::page_fault:
+        // A task that is killed for it ends there.
+        if (entry.other == 0) entry.other = intern("[page fault]");
+        continue;
       case Kind::exit: entry.other = intern("[exit]"); return entry;
       case Kind::kernel_thread:
         // A user's task, too, begins there.
@@ -201,7 +206,8 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
       case Kind::none:
         if (!dispatched) continue;
         // A function that ends with a call jumps there, and has no frame any more.
-        entry.likely = intern(std::string(found.kind == Kind::doer ? found.name : function_of(symbol)));
+        entry.likely =
+            intern(found.kind == Kind::doer ? std::string(found.name) : fmt::format("{}()", function_of(symbol)));
         return entry;
     }
   }

@@ -142,6 +142,10 @@ TEST_F(SyscallsOf, StacksTell) {
   EXPECT_EQ(name_of({"kfree", "do_exit", "do_group_exit", "get_signal", "exit_to_user_mode_loop", "do_syscall_64"}),
             "[exit]");
   EXPECT_EQ(name_of({"kfree", "do_exit", "do_group_exit", "__x64_sys_exit_group", "do_syscall_64"}), "exit_group");
+  EXPECT_EQ(name_of({"__alloc_pages", "tlb_next_batch", "exit_mmap", "do_exit", "do_group_exit", "get_signal",
+                     "arch_do_signal_or_restart", "irqentry_exit_to_user_mode", "asm_exc_page_fault"}),
+            "[exit]")
+      << "killed by SIGSEGV";
   EXPECT_EQ(name_of({"kmalloc", "worker_thread", "kthread", "ret_from_fork"}), "[kernel thread]");
   EXPECT_EQ(name_of({"alloc", "task_work_run", "exit_to_user_mode_loop", "do_syscall_64"}),
             "[outside of system calls]");
@@ -181,7 +185,7 @@ TEST_F(SyscallsOf, FunctionsOfSystemCallsMayHaveNoFrame) {
       << "a fault of the kernel's own";
   EXPECT_EQ(name_of({"kmalloc", "alloc_pipe_info", "splice_direct_to_actor", "do_sendfile", "do_syscall_64"}),
             "sendfile");
-  EXPECT_EQ(name_of({"kmalloc", "do_something", "do_syscall_64"}), "do_something")
+  EXPECT_EQ(name_of({"kmalloc", "do_something", "do_syscall_64"}), "do_something()")
       << "of several that may have called it: brackets are for what is none";
   EXPECT_EQ(name_of({"kmalloc", "do_something", "resume_user_mode_work", "exit_to_user_mode_loop", "do_syscall_64"}),
             "[outside of system calls]");
