@@ -60,7 +60,7 @@ class FullDisk(LiveTest):
                 os.remove(self.trace)
 
     def test_rotation(self):
-        self.fill('11m', '--rotate', '500ms')
+        self.fill('11m', '--rotate', '3M')
         for number in range(1, 3):
             File(self.path(f'trace.{number:04}.kmt'), heads_only=True)
 
