@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -108,8 +109,32 @@ void SampleGrowth::add(const HeapSample& sample) {
 void SampleGrowth::end(const HeapSampleEnd& end) {
   const auto at = live_.find(end.pointer);
   if (at == live_.end()) return;
+  if (!end.told_again) {
+    Group& group = groups_[at->second.group];
+    ++(end.replaced ? group.replaced : group.freed);
+  }
   forget(at->second, step_of(end.time_ns));
   live_.erase(at);
+}
+
+std::set<std::pair<std::uint64_t, std::string>> SampleGrowth::freed_unseen() const {
+  constexpr std::uint64_t kFewest = 2;  // one may be a free that was missed
+  constexpr std::uint64_t kMost = 4;    // others for each: of a leak most live and are never replaced
+  struct Ends {
+    std::uint64_t others = 0;
+    std::uint64_t replaced = 0;
+  };
+  std::map<std::pair<std::uint64_t, std::string>, Ends> sites;
+  for (const Group& group : groups_) {
+    if (group.stack.empty()) continue;
+    Ends& ends = sites[{group.stack.front(), group.cache}];
+    ends.others += group.freed + group.live;
+    ends.replaced += group.replaced;
+  }
+  std::set<std::pair<std::uint64_t, std::string>> unseen;
+  for (const auto& [site, ends] : sites)
+    if (ends.replaced >= kFewest && ends.others <= kMost * ends.replaced) unseen.insert(site);
+  return unseen;
 }
 
 void SampleGrowth::reconcile(const std::function<bool(std::uint64_t)>& lives) {
@@ -130,6 +155,7 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
   seen.mean_bytes = mean_bytes_;
   seen.pages = pages_;
   const auto version = version_of(release);
+  const auto unseen = freed_unseen();
   for (const Group& from : groups_) {
     if (from.live == 0) continue;
     GrowthGroup& group = seen.groups.emplace_back();
@@ -148,7 +174,9 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
       if (owner.is_vmalloc) group.cache = "vmalloc areas";
       group.left_out = owner.left_out;
     } else {
-      group.left_out = reason_to_leave_out(group.cache, group.stack.front(), version);
+      group.left_out = !from.stack.empty() && unseen.contains({from.stack.front(), from.cache})
+                           ? "it is freed on a path without tracepoint"
+                           : reason_to_leave_out(group.cache, group.stack.front(), version);
     }
     group.seen = from.live;
     group.objects = from.objects;

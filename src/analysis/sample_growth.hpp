@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -53,6 +54,8 @@ class SampleGrowth {
     std::string cache;  // as GrowthGroup has it
     bool pages = false;
     std::uint64_t live = 0;
+    std::uint64_t freed = 0;
+    std::uint64_t replaced = 0;  // their frees were not seen
     double objects = 0;
     double bytes = 0;
     std::vector<Change> changes;  // by fine step
@@ -66,6 +69,9 @@ class SampleGrowth {
   // What is kept is finer than what is told: samples that end early have as many steps as others.
   static constexpr std::size_t kFineSteps = 16 * kSteps;
   std::uint32_t step_of(std::uint64_t time_ns) const;  // kFineSteps: after the last
+  // By call site and cache: those whose objects are freed where no free is seen, which is known of by their addresses'
+  // next owners. Of what was freed last there is none yet, so that it seems to live.
+  std::set<std::pair<std::uint64_t, std::string>> freed_unseen() const;
   void forget(const Live& object, std::uint32_t step);
   static void change(Group& group, std::uint32_t step, double bytes);
 

@@ -102,14 +102,18 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
                     style);
   }
   constexpr double kLeastToTell = 0.005;
+  constexpr double kMore = 1.25;  // others free it, or the estimate is too high
   bool is_first = true;
   for (const FindingCache& cache : finding.caches) {
     const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
-    const std::string of_all = !cache.kernel_bytes_per_s ? std::string(cache.no_account)
-                               : grows ? fmt::format("{} of the {} that the kernel counts for the whole cache",
-                                                     percent(cache.bytes_per_s, *cache.kernel_bytes_per_s),
-                                                     say_growth(*cache.kernel_bytes_per_s))
-                                       : "while the whole cache does not grow by the kernel's account";
+    const bool is_more = grows && cache.bytes_per_s > kMore * *cache.kernel_bytes_per_s;
+    const std::string of_all =
+        !cache.kernel_bytes_per_s ? std::string(cache.no_account)
+        : grows                   ? fmt::format("{} the {} that the kernel counts for the whole cache",
+                              is_more ? std::string("more than")
+                                                        : percent(cache.bytes_per_s, *cache.kernel_bytes_per_s) + " of",
+                                                say_growth(*cache.kernel_bytes_per_s))
+                                  : "while the whole cache does not grow by the kernel's account";
     out +=
         labelled(is_first ? "explains" : "",
                  fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s), ascii(cache.shown_name()), of_all), style);

@@ -2,6 +2,7 @@
 // What samples tell of growth over time, on hand-made ones.
 #include "analysis/sample_growth.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,34 @@ TEST(SampleGrowth, EndsThatWereLostLeaveNoRise) {
   ASSERT_EQ(seen.groups.size(), 1u);
   EXPECT_EQ(seen.groups.front().seen, 1u);
   for (const double live : seen.groups.front().live) EXPECT_NEAR(live, 256, 1);
+}
+
+// As kfree_rcu() frees: nothing tells of it but that the address is given again.
+TEST(SampleGrowth, LeavesOutWhatIsFreedUnseen) {
+  const auto judged = [](unsigned live, unsigned freed, unsigned replaced) {
+    const Names names;
+    SampleGrowth growth(1, false, names, 0, 64, 99, 4096);
+    HeapSample sample;
+    sample.call_site = 1;
+    sample.kmalloc = true;
+    sample.requested = sample.allocated = 96;
+    sample.followed = true;
+    for (unsigned i = 0; i < live + freed + replaced; ++i) {
+      sample.pointer = 0x1000 + i;
+      sample.process = 5 + i % 2;  // the site is what counts
+      growth.add(sample);
+      if (i >= live) growth.end({sample.pointer, 1'000'000'000, i < live + replaced, false});
+    }
+    const GrowthSeen seen = growth.seen(60'500'000'000, "6.18.0", [](std::uint64_t) { return std::string(); });
+    EXPECT_EQ(seen.groups.size(), 2u);
+    return std::ranges::all_of(seen.groups, [](const GrowthGroup& group) { return group.left_out.empty(); });
+  };
+  EXPECT_FALSE(judged(8, 0, 12));
+  EXPECT_FALSE(judged(8, 0, 2));
+  EXPECT_TRUE(judged(8, 0, 0));
+  EXPECT_TRUE(judged(8, 0, 1)) << "a free that was missed";
+  EXPECT_TRUE(judged(40, 0, 2)) << "others at that site may be freed so";
+  EXPECT_TRUE(judged(8, 30, 2)) << "most frees are seen";
 }
 
 TEST(SampleGrowth, NamesPagesByTheKernelsPageSize) {
