@@ -2,6 +2,7 @@
 // kmemtrace fleet
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -82,11 +83,19 @@ std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::str
   return keys;
 }
 
+// Of times that hold something.
+FleetSelection checked(FleetSelection selection) {
+  if (selection.since && selection.until && *selection.since >= *selection.until)
+    throw Error("Nothing can be since a time that is not before the one of until")
+        .hint("--since TIME is where it begins, and --until TIME where it has ended");
+  return selection;
+}
+
 FleetSelection selection_of(const Options& options) {
   FleetSelection selection{options.hosts, options.kernels, {}, {}};
   if (!options.since.empty()) selection.since = parse_utc(options.since);
   if (!options.until.empty()) selection.until = parse_utc(options.until);
-  return selection;
+  return checked(std::move(selection));
 }
 
 // One side of a diff: "kernel=6.1.*,host=web*", beside what is selected of both.
@@ -108,7 +117,7 @@ FleetSelection side_of(const FleetSelection& both, const std::string& text, std:
       throw Error(fmt::format("{} cannot be \"{}\"", option, printable(text)))
           .hint("It takes host=GLOB, kernel=GLOB, since=TIME and until=TIME, several with commas between them");
   }
-  return side;
+  return checked(std::move(side));
 }
 
 template <typename Result>

@@ -284,6 +284,10 @@ class TwoShards(Case):
         for measure in ('allocations', 'bytes_allocated', 'matched_frees'):
             self.assertEqual(days[2][measure], days[0][measure] + days[1][measure])
         self.assertGreater(days[1]['allocations'], 0)
+        # What lives at the end was allocated in it or before.
+        for measure in ('live_allocations', 'live_bytes'):
+            self.assertEqual(days[2][measure], days[1][measure])
+            self.assertNotEqual(days[2][measure], days[0][measure])
 
     def test_hostile_filters(self):
         """What is in a filter stays text."""
