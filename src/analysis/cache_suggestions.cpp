@@ -17,7 +17,7 @@ KmallocProfile::~KmallocProfile() = default;
 
 void KmallocProfile::add(EventBatch& batch) { stream_.add(batch); }
 
-void KmallocProfile::kind(const ObjectKind& kind) { accounts_.push_back({kind, 0, 0, {}}); }
+void KmallocProfile::kind(const ObjectKind& kind) { accounts_.push_back({kind, 0, 0, 0, {}}); }
 
 void KmallocProfile::began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) {
   if (kinds_.size() <= object) kinds_.resize(object + std::size_t{1});
@@ -28,14 +28,16 @@ void KmallocProfile::began(std::uint32_t object, std::uint32_t kind, const Event
   account.integral.change(1, clock_.at(event.time_ns));
 }
 
-void KmallocProfile::ended(std::uint32_t object, const Event& event, bool) {
+void KmallocProfile::ended(std::uint32_t object, const Event& event, bool freed) {
   Account& account = accounts_[kinds_[object]];
   --account.live;
+  if (!freed) ++account.unseen_frees;
   account.integral.change_back(1, clock_.at(event.time_ns));
 }
 
 std::vector<ProfiledKind> KmallocProfile::finish() {
   constexpr std::uint64_t kThousandths = 1000;
+  constexpr std::uint64_t kMostUnseen = 4;  // one of so many allocations
   std::vector<ProfiledKind> kinds;
   for (const Account& account : accounts_) {
     const Origin& origin = account.kind.origin;
@@ -45,9 +47,10 @@ std::vector<ProfiledKind> KmallocProfile::finish() {
     const std::uint64_t address = info_.call_sites[origin.call_site.value];
     std::string symbol = address == 0 ? std::string() : symbols_.name(address);
     std::string function(function_of(symbol));
+    const bool is_known = kMostUnseen * account.unseen_frees < account.allocations;
     kinds.push_back({std::move(symbol), std::move(function), account.kind.cache, origin.bytes_requested,
                      origin.bytes_allocated, account.allocations,
-                     account.integral.average(account.live, clock_.now(), kThousandths)});
+                     is_known ? account.integral.average(account.live, clock_.now(), kThousandths) : 0});
   }
   return kinds;
 }

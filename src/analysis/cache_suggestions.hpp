@@ -26,7 +26,7 @@ struct ProfiledKind {
   std::uint64_t requested = 0;
   std::uint64_t given = 0;
   std::uint64_t allocations = 0;
-  std::uint64_t average_live = 0;  // objects, in thousandths
+  std::uint64_t average_live = 0;  // objects, in thousandths; 0 where many were freed unseen, and look live
 };
 
 // The objects of kmalloc that were given a slab object.
@@ -49,6 +49,7 @@ class KmallocProfile : public ObjectSink {
     ObjectKind kind;
     std::uint64_t allocations = 0;
     std::uint64_t live = 0;
+    std::uint64_t unseen_frees = 0;  // their addresses were given again
     TimeIntegral integral;
   };
   const TraceInfo& info_;

@@ -128,10 +128,13 @@ constexpr Name kCloning[] = {{0x80, "CLONE_NEWTIME"},
 constexpr Name kResolving[] = {{1, "RESOLVE_NO_XDEV"}, {2, "RESOLVE_NO_MAGICLINKS"}, {4, "RESOLVE_NO_SYMLINKS"},
                                {8, "RESOLVE_BENEATH"}, {0x10, "RESOLVE_IN_ROOT"},    {0x20, "RESOLVE_CACHED"}};
 
-// FAULT_FLAG_ of include/linux/mm.h, where it was no enumeration (until Linux 5.13).
+// FAULT_FLAG_ of include/linux/mm.h and mm_types.h, Linux 5.10 to 6.18, where the types lack the enumeration that it is
+// since 5.13: only ever more came.
 constexpr Name kFaultFlags[] = {
-    {1, "WRITE"},    {2, "MKWRITE"}, {4, "ALLOW_RETRY"}, {8, "RETRY_NOWAIT"},    {0x10, "KILLABLE"},
-    {0x20, "TRIED"}, {0x40, "USER"}, {0x80, "REMOTE"},   {0x100, "INSTRUCTION"}, {0x200, "INTERRUPTIBLE"}};
+    {1, "WRITE"},           {2, "MKWRITE"},           {4, "ALLOW_RETRY"}, {8, "RETRY_NOWAIT"},
+    {0x10, "KILLABLE"},     {0x20, "TRIED"},          {0x40, "USER"},     {0x80, "REMOTE"},
+    {0x100, "INSTRUCTION"}, {0x200, "INTERRUPTIBLE"}, {0x400, "UNSHARE"}, {0x800, "ORIG_PTE_VALID"},
+    {0x1000, "VMA_LOCK"}};
 
 // VM_FAULT_ERROR of include/linux/mm_types.h, Linux 6.18.
 constexpr std::array<std::string_view, 6> kFaultErrors = {"OOM",      "SIGBUS",         "SIGSEGV",

@@ -204,10 +204,22 @@ class Suggestions(Case):
         self.assertEqual(then, [suggestion['average_held_bytes_then'], suggestion['peak_held_bytes_then']])
 
 
+    def test_of_what_lives_in_truth(self):
+        """Where addresses are given again without a free, as after kfree_rcu(), most of what looks live is gone."""
+        for addresses, suggested in ((20000, ['alloc_pipe_info']), (5000, [])):
+            with self.subTest(addresses), tempfile.NamedTemporaryFile('w', suffix='.txt', encoding='ascii') as file:
+                file.write('# tracer: nop\n#\n')
+                file.writelines(LINE % (123, i, 0xffff888000000000 + 1024 * (i % addresses)) for i in range(20000))
+                file.flush()
+                self.assertEqual(suggested, [s['function'] for s in simulate(file.name)['suggestions'] if s['function']][:1])
+
+
+LINE = ('            bash-812     [000] .....   %d.%06d: kmalloc: call_site=alloc_pipe_info+0x49/0xa0 ptr=%x bytes_req=640'
+        ' bytes_alloc=1024 gfp_flags=GFP_KERNEL node=-1 accounted=false\n')
+
+
 class Interrupted(unittest.TestCase):
     """Ctrl+C at any time of three readings."""
-    LINE = ('            bash-812     [000] .....   %d.%06d: kmalloc: call_site=alloc_pipe_info+0x49/0xa0 ptr=%x bytes_req=640'
-            ' bytes_alloc=1024 gfp_flags=GFP_KERNEL node=-1 accounted=false\n')
 
     def ended_after(self, path, seconds):
         process = subprocess.Popen([os.environ['KMEMTRACE'], 'simulate', path, '--json'], stdout=subprocess.PIPE)
@@ -219,7 +231,7 @@ class Interrupted(unittest.TestCase):
     def test_suggests_nothing_of_a_part(self):
         with tempfile.NamedTemporaryFile('w', suffix='.txt', encoding='ascii') as file:
             file.write('# tracer: nop\n#\n')
-            file.writelines(self.LINE % (123, i, 0xffff888000000000 + 1024 * i) for i in range(60000))
+            file.writelines(LINE % (123, i, 0xffff888000000000 + 1024 * i) for i in range(60000))
             file.flush()
             started = time.monotonic()
             whole = simulate(file.name)
