@@ -144,6 +144,13 @@ void ClickHouseExport::say_what_was_loaded(bool complete) const {
   fmt::print(stderr, "note: loaded the trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
   if (trace_.with_events) fmt::print(stderr, "; {}", blocks_text(sink_->events(), "events"));
   fmt::print(stderr, "\n");
+  if (const std::uint64_t others = traces_of_its_time(server_, trace_); others > 0)
+    fmt::print(
+        stderr,
+        "note: {} of {} of the same time {} there: events that several hold count as often, as where a trace was "
+        "converted, or a part of it selected\n",
+        others == 1 ? "another trace" : humane_count(others) + " other traces", trace_.host,
+        others == 1 ? "is" : "are");
 }
 
 }  // namespace kmt

@@ -325,4 +325,15 @@ bool is_loaded(const ServerAddress& address, const FleetTrace& trace) {
       levels, [&](const nlohmann::json& row) { return !trace.with_events || AnswerCells(row).text() == "events"; });
 }
 
+std::uint64_t traces_of_its_time(const ServerAddress& address, const FleetTrace& trace) {
+  ClickHouse server(address);
+  const std::string traces = sql_name(server.database()) + ".traces";
+  constexpr std::string_view kEnd = "toUInt32(began) + intDiv(end_ns - first_ns, 1000000000)";
+  const auto rows = server.query(fmt::format(
+      "SELECT uniqExact(trace) FROM {0} WHERE host = {1} AND trace != {2} AND (toUInt32(began) = {3} OR ({4} > {3} AND "
+      "toUInt32(began) < (SELECT max({4}) FROM {0} WHERE trace = {2})))",
+      traces, sql_string(trace.host), sql_string(trace.id), trace.began, kEnd));
+  return AnswerCells(rows.at(0)).count();
+}
+
 }  // namespace kmt

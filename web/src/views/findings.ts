@@ -122,6 +122,11 @@ function processes(finding: GrowthFinding): HTMLElement {
   );
 }
 
+// Estimates may be too high, and others may free meanwhile.
+function shareText(share: number): string {
+  return share > 1.25 ? 'more than' : `${percent(Math.min(100 * share, 100))} of`;
+}
+
 function explained(finding: GrowthFinding, found: Investigation): HTMLElement {
   return el(
     'ul',
@@ -130,7 +135,7 @@ function explained(finding: GrowthFinding, found: Investigation): HTMLElement {
       const whole = cache.kernel_bytes_per_s;
       const share =
         whole !== null && whole > 0
-          ? `${percent(Math.min((100 * cache.bytes_per_s) / whole, 100))} of the ${rate(whole)} that the kernel counts for the whole cache`
+          ? `${shareText(cache.bytes_per_s / whole)} the ${rate(whole)} that the kernel counts for the whole cache`
           : whole !== null
             ? 'the whole cache does not grow by the kernel’s account'
             : printable(cache.no_account ?? '');
