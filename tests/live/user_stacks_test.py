@@ -56,6 +56,7 @@ int main(int count, char **arguments) {
   FILE *map = fopen(path, "w");
   fprintf(map, "%lx 10 made_pipe\n", (unsigned long)code);
   fclose(map);
+  puts(path);
   fprintf(stderr, "%s\n", path);
   for (int i = 0; i < 500; ++i) {
     int ends[2];
