@@ -194,9 +194,9 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
       case Kind::way_back: dispatched = false; continue;
       case Kind::syscall: entry.syscall = intern(std::string(found.name)); return entry;
       case Kind::page_fault:
-        // A task that is killed for it ends there.
-        if (entry.other == 0) entry.other = intern("[page fault]");
-        continue;
+        entry.other = intern("[page fault]");
+        dispatched = false;
+        continue;  // a task that is killed for it ends there
       case Kind::exit: entry.other = intern("[exit]"); return entry;
       case Kind::kernel_thread:
         // A user's task, too, begins there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // In which system call of its task an event happened: by the functions in its stack, else by the events
 // raw_syscalls:sys_enter and sys_exit, or those that each system call has of its own. What is no system call has a name
-// in brackets, and one that only a function is known of that function's.
+// in brackets, and one that only a function is known of that function's, with ().
 #pragma once
 
 #include <cstdint>

@@ -146,6 +146,14 @@ TEST_F(SyscallsOf, StacksTell) {
                      "arch_do_signal_or_restart", "irqentry_exit_to_user_mode", "asm_exc_page_fault"}),
             "[exit]")
       << "killed by SIGSEGV";
+  EXPECT_EQ(name_of({"__alloc_pages", "__handle_mm_fault", "exc_page_fault", "asm_exc_page_fault", "schedule_tail",
+                     "ret_from_fork"}),
+            "[page fault]")
+      << "a new task writes its id";
+  EXPECT_EQ(name_of({"__alloc_pages", "__handle_mm_fault", "exc_page_fault", "asm_exc_page_fault",
+                     "__do_fast_syscall_32", "do_fast_syscall_32"}),
+            "[page fault]")
+      << "an argument on the way in";
   EXPECT_EQ(name_of({"kmalloc", "worker_thread", "kthread", "ret_from_fork"}), "[kernel thread]");
   EXPECT_EQ(name_of({"alloc", "task_work_run", "exit_to_user_mode_loop", "do_syscall_64"}),
             "[outside of system calls]");
