@@ -117,23 +117,22 @@ void SampleGrowth::end(const HeapSampleEnd& end) {
   live_.erase(at);
 }
 
-std::set<std::pair<std::uint64_t, std::string>> SampleGrowth::freed_unseen() const {
+std::set<SampleGrowth::Place> SampleGrowth::freed_unseen() const {
   constexpr std::uint64_t kFewest = 2;  // one may be a free that was missed
   constexpr std::uint64_t kMost = 4;    // others for each: of a leak most live and are never replaced
   struct Ends {
     std::uint64_t others = 0;
     std::uint64_t replaced = 0;
   };
-  std::map<std::pair<std::uint64_t, std::string>, Ends> sites;
+  std::map<Place, Ends> places;
   for (const Group& group : groups_) {
-    if (group.stack.empty()) continue;
-    Ends& ends = sites[{group.stack.front(), group.cache}];
+    Ends& ends = places[place_of(group)];
     ends.others += group.freed + group.live;
     ends.replaced += group.replaced;
   }
-  std::set<std::pair<std::uint64_t, std::string>> unseen;
-  for (const auto& [site, ends] : sites)
-    if (ends.replaced >= kFewest && ends.others <= kMost * ends.replaced) unseen.insert(site);
+  std::set<Place> unseen;
+  for (const auto& [place, ends] : places)
+    if (ends.replaced >= kFewest && ends.others <= kMost * ends.replaced) unseen.insert(place);
   return unseen;
 }
 
@@ -174,9 +173,8 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
       if (owner.is_vmalloc) group.cache = "vmalloc areas";
       group.left_out = owner.left_out;
     } else {
-      group.left_out = !from.stack.empty() && unseen.contains({from.stack.front(), from.cache})
-                           ? "it is freed on a path without tracepoint"
-                           : reason_to_leave_out(group.cache, group.stack.front(), version);
+      group.left_out = unseen.contains(place_of(from)) ? "it is freed on a path without tracepoint"
+                                                       : reason_to_leave_out(group.cache, group.stack.front(), version);
     }
     group.seen = from.live;
     group.objects = from.objects;

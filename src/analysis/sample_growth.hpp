@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -69,9 +70,12 @@ class SampleGrowth {
   // What is kept is finer than what is told: samples that end early have as many steps as others.
   static constexpr std::size_t kFineSteps = 16 * kSteps;
   std::uint32_t step_of(std::uint64_t time_ns) const;  // kFineSteps: after the last
-  // By call site and cache: those whose objects are freed where no free is seen, which is known of by their addresses'
-  // next owners. Of what was freed last there is none yet, so that it seems to live.
-  std::set<std::pair<std::uint64_t, std::string>> freed_unseen() const;
+  // What the tasks of one name take at one place: as UntracedFrees of analysis/trace_growth.
+  using Place = std::tuple<std::string, std::string, std::vector<std::uint64_t>>;  // task, cache, stack
+  static Place place_of(const Group& group) { return {group.task, group.cache, group.stack}; }
+  // Those whose objects are freed where no free is seen, which is known of by their addresses' next owners. Of what was
+  // freed last there is none yet, so that it seems to live.
+  std::set<Place> freed_unseen() const;
   void forget(const Live& object, std::uint32_t step);
   static void change(Group& group, std::uint32_t step, double bytes);
 

@@ -85,7 +85,7 @@ TEST(SampleGrowth, LeavesOutWhatIsFreedUnseen) {
     sample.followed = true;
     for (unsigned i = 0; i < live + freed + replaced; ++i) {
       sample.pointer = 0x1000 + i;
-      sample.process = 5 + i % 2;  // the site is what counts
+      sample.process = 5 + i % 2;  // the place and the name are what counts
       growth.add(sample);
       if (i >= live) growth.end({sample.pointer, 1'000'000'000, i < live + replaced, false});
     }
