@@ -144,7 +144,13 @@ void ClickHouseExport::say_what_was_loaded(bool complete) const {
   fmt::print(stderr, "note: loaded the trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
   if (trace_.with_events) fmt::print(stderr, "; {}", blocks_text(sink_->events(), "events"));
   fmt::print(stderr, "\n");
-  if (const std::uint64_t others = traces_of_its_time(server_, trace_); others > 0)
+  // It is loaded: that this cannot be told is no error.
+  std::uint64_t others = 0;
+  try {
+    others = traces_of_its_time(server_, trace_);
+  } catch (const Error&) {
+  }
+  if (others > 0)
     fmt::print(
         stderr,
         "note: {} of {} of the same time {} there: events that several hold count as often, as where a trace was "

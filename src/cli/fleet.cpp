@@ -58,7 +58,8 @@ What there is to ask:
 A server is http://[USER:PASSWORD@]HOST:PORT/[DATABASE], the database being kmemtrace where none is named. A user and a
 password may be in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or in ~/.netrc, where nobody sees them.
 
-Of a report --since and --until select what happened in that time; of everything else, traces that began in it.
+Of a report --since and --until select what happened in that time, and what lived at its end; of everything else, traces
+that began in it.
 
 Exit status:
   0  asked and told

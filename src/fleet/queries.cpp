@@ -40,9 +40,9 @@ std::string condition(const FleetSelection& selection, std::string_view time) {
 }
 
 // Rows of sums by when it happened; by the day too, by which they are kept apart.
-std::string rows_until(FleetSelection selection) {
-  selection.since.reset();
+std::string rows_in_time(const FleetSelection& selection) {
   std::string out = condition(selection, "at");
+  if (selection.since) out += fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", *selection.since);
   if (selection.until) out += fmt::format(" AND day <= toDate(toDateTime({}, 'UTC'))", *selection.until);
   return out;
 }
@@ -146,7 +146,11 @@ Table& table_of(std::vector<Table>& tables, Allocator allocator) {
 FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Keys by) {
   const std::string traces = traces_in_time(selection);
   FleetReport report{summary(server, selection, traces), std::move(by), {}};
-  SqlPlaces places = places_of(server, report.by, rows_until(selection), traces);
+  // What lives at the end was allocated in the time or before. Of a day it is what that day leaves.
+  FleetSelection rows = selection;
+  if (std::ranges::find(report.by, "day", &FleetKeyInfo::name) == report.by.end()) rows.since.reset();
+  const std::string since_first = fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", report.of.first_began);
+  SqlPlaces places = places_of(server, report.by, rows_in_time(rows) + since_first, traces);
   places.emplace_back("during", selection.since ? fmt::format("at >= toDateTime({})", *selection.since) : "1");
   for (const Json& row : server.query(fill_sql(sql::report, places))) {
     AnswerCells cells(row);
