@@ -211,10 +211,12 @@ std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t numb
               style);
   out += hanging(
       "     ",
-      fmt::format("why: {} of {} to {} bytes get {} of {}, {} of them live on average{}",
-                  say_number_of(suggestion.allocations, "request", style), suggestion.above_bytes + 1,
-                  suggestion.object_bytes, suggestion.class_bytes, list_of(suggestion.from),
-                  say_count(suggestion.average_live, style), for_all ? "; most by " + list_of(suggestion.sites) : ""),
+      fmt::format("why: {} of {} to {} bytes get {} of {}{}{}", say_number_of(suggestion.allocations, "request", style),
+                  suggestion.above_bytes + 1, suggestion.object_bytes, suggestion.class_bytes, list_of(suggestion.from),
+                  suggestion.average_live == 0
+                      ? ""
+                      : fmt::format(", {} of them live on average", say_count(suggestion.average_live, style)),
+                  for_all ? "; most by " + list_of(suggestion.sites) : ""),
       style);
   out += hanging("     ",
                  fmt::format("replayed: {} on average of {} held, {} at the peaks of {}; {}",

@@ -203,7 +203,6 @@ class Suggestions(Case):
         then = self.held_by(asked['heaps'][1], suggestion['from'] + new)
         self.assertEqual(then, [suggestion['average_held_bytes_then'], suggestion['peak_held_bytes_then']])
 
-
     def test_of_what_lives_in_truth(self):
         """Where addresses are given again without a free, as after kfree_rcu(), most of what looks live is gone."""
         for addresses, suggested in ((20000, ['alloc_pipe_info']), (5000, [])):

@@ -48,7 +48,7 @@ int follow_fork(u64* context) {
 }
 
 // The task allocates and frees nothing after that. Its id was free a moment before already (release_task), and may be
-// another process's since.
+// another process's since. Who is given it between the two looks is forgotten: nanoseconds.
 SEC("tp_btf/sched_process_free")
 int forget_process(u64* context) {
   const struct task_struct* task = (const struct task_struct*)context[0];
