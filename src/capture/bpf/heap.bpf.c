@@ -50,15 +50,19 @@ struct {
 
 // The last large kmalloc of each CPU: written by one program only.
 #define KMT_NO_SITE (~0u)
-#define KMT_AT_ONCE_NS 10000
+#define KMT_AT_ONCE_NS 100000  // of a machine that is emulated
+#define KMT_TELLING_FRAMES 16
 
 struct telling {
   u64 pointer;  // NULL: none
   u64 time_ns;
   u64 requested;
   u64 allocated;
+  u64 call_site;
   u32 site;      // its place in `sites`, or KMT_NO_SITE
   u32 followed;  // it was sampled, and is
+  u64 frames;
+  u64 stack[KMT_TELLING_FRAMES];
 };
 
 struct {
@@ -151,16 +155,41 @@ struct allocation {
 };
 
 // Where what was told last is kept, of an allocation that may be told twice: Linux 6.18 tells of a large kmalloc behind
-// kvmalloc at once as of kvmalloc itself and of who called that (mm/slub.c), which counts. The rule is that of
-// analysis/slab_matcher.
+// kvmalloc at once as of kvmalloc itself and of who called that (mm/slub.c), which counts.
 static __always_inline struct telling* telling_of(enum kmt_heap_event event, const struct allocation* of, u32 cpu) {
   if (event != KMT_HEAP_kmalloc || of->failed || of->amount.allocated <= 2 * page_size) return 0;
   return bpf_map_lookup_elem(&tellings, &cpu);
 }
 
+// What was told first came from a function that `call_site` called. Addresses and sizes do not tell that: what is freed
+// and allocated again in a loop has them all, and one telling that was missed would pair all that follow wrongly.
+static __always_inline bool calls_the_first(u64 call_site, const struct telling* first) {
+  bool above = false;
+  for (u32 i = 0; i < KMT_TELLING_FRAMES && i < first->frames; ++i) {
+    if (above && first->stack[i] == call_site) return true;
+    if (first->stack[i] == first->call_site) above = true;
+  }
+  return false;
+}
+
 static __always_inline bool is_told_again(const struct telling* last, const struct allocation* of, u64 now) {
   return last->pointer == of->pointer && last->requested == of->amount.requested &&
-         last->allocated == of->amount.allocated && now - last->time_ns < KMT_AT_ONCE_NS;
+         last->allocated == of->amount.allocated && now - last->time_ns < KMT_AT_ONCE_NS &&
+         calls_the_first(of->call_site, last);
+}
+
+// A second telling is no first one.
+static __always_inline void remember(void* context, struct telling* last, const struct allocation* of, u64 now,
+                                     bool again) {
+  last->pointer = again ? 0 : of->pointer;
+  last->time_ns = now;
+  last->requested = of->amount.requested;
+  last->allocated = of->amount.allocated;
+  last->call_site = of->call_site;
+  last->site = KMT_NO_SITE;
+  last->followed = 0;
+  const long bytes = again ? 0 : bpf_get_stack(context, last->stack, sizeof last->stack, 0);
+  last->frames = bytes > 0 ? (u64)bytes / sizeof(u64) : 0;
 }
 
 static __always_inline void read_name(char* to, const struct kmem_cache* cache) {
@@ -262,6 +291,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   of.failed = failed(context, places);
   const u32 cpu = bpf_get_smp_processor_id();
   if (event == KMT_HEAP_kmalloc) of.amount = amount_of(context, places, page_size);
+  if (places->call_site >= 0) of.call_site = argument(context, places->call_site);
   struct telling* last = telling_of(event, &of, cpu);
   const u64 now = last ? bpf_ktime_get_ns() : 0;
   const bool again = last && is_told_again(last, &of, now);
@@ -280,13 +310,8 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
             : mean_bytes && !of.failed &&
                   kmt_is_sampled(&sampler->of[event], of.amount.allocated, mean_bytes, log2_table, random_number, 0);
   const bool counted = wants_sites && (!again || uncount_site(last));
-  if (last) {
-    const struct telling now_told = {again ? 0 : of.pointer, now,         of.amount.requested,
-                                     of.amount.allocated,    KMT_NO_SITE, 0};
-    *last = now_told;
-  }
+  if (last) remember(context, last, &of, now, again);
   if (!counted && !sampled) return 0;
-  if (places->call_site >= 0) of.call_site = argument(context, places->call_site);
   if (places->cache >= 0) of.cache = (const struct kmem_cache*)argument(context, places->cache);
   of.what = places->cache >= 0   ? (u64)of.cache
             : places->order >= 0 ? 1 + argument(context, places->order)
