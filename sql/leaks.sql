@@ -5,17 +5,30 @@
 -- - sum of d t^2): the two moments that rows have, which add up. What lives no more when a trace ends has not grown.
 -- Of a trace of less than a second nothing is said to grow, as in `kmemtrace leaks`: programs that start look like it.
 -- The mean of the slopes is by the traces' lengths: a slope of an hour is worth 3,600 of a second. {shrinkable} is what
--- is said of sums' cache and function; {keys_as}, {keys}, {rows}, {traces} are as in report.sql.
-SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND seconds >= 1),
-  countIf(slope > 0 AND seconds >= 1), sum(live_n), sum(live_b), sum(shrinkable_b),
-  sumIf(slope * seconds, seconds >= 1) / sumIf(seconds, seconds >= 1), stddevSampIf(slope, seconds >= 1)
+-- is said of sums' cache and function; {keys_as}, {keys}, {rows}, {traces} are as in report.sql. What lives at a call
+-- site of which a hundredth or more is freed unseen in the same trace may have been freed, as in `kmemtrace leaks`. What
+-- is neither that nor shrinkable is sure, and a group grows where that part of it does, too.
+SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= 1),
+  countIf(slope > 0 AND sure_slope > 0 AND seconds >= 1), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),
+  sumIf(slope * seconds, seconds >= 1) / sumIf(seconds, seconds >= 1),
+  sumIf(sure_slope * seconds, seconds >= 1) / sumIf(seconds, seconds >= 1), stddevSampIf(slope, seconds >= 1)
 FROM (
-  SELECT allocator{keys}, of_host, live_n, live_b, shrinkable_b, seconds,
-    if(seconds > 0 AND live_n > 0, 6 * (seconds * moment_1 - moment_2) / pow(seconds, 3), 0) AS slope
+  SELECT trace, allocator{keys}, of_host, live_n, live_b, shrinkable_b, unseen_b, seconds,
+    if(seconds > 0 AND live_n > 0, 6 * (seconds * moment_1 - moment_2) / pow(seconds, 3), 0) AS slope,
+    if(seconds > 0 AND sure_n > 0, 6 * (seconds * sure_moment_1 - sure_moment_2) / pow(seconds, 3), 0) AS sure_slope
   FROM (
     SELECT trace, any(host) AS of_host, allocator{keys_as}, sum(live_allocations) AS live_n, sum(live_bytes) AS live_b,
-      sumIf(live_bytes, {shrinkable}) AS shrinkable_b,
-      sum(live_moment_1) AS moment_1, sum(live_moment_2) AS moment_2
+      sumIf(live_bytes, ({shrinkable}) AS is_shrinkable) AS shrinkable_b,
+      sumIf(live_bytes, ((trace, allocator, call_site) GLOBAL IN (
+        SELECT trace, allocator, call_site FROM {database}.sums
+        WHERE {rows} AND trace GLOBAL IN (SELECT trace FROM {database}.traces WHERE {traces})
+        GROUP BY trace, allocator, call_site
+        HAVING sum(freed_unseen) > 0 AND sum(freed_unseen) * 100 >= sum(matched_frees) + sum(freed_unseen)
+      )) AS is_unseen) AS unseen_b,
+      sum(live_moment_1) AS moment_1, sum(live_moment_2) AS moment_2,
+      sumIf(live_allocations, NOT is_shrinkable AND NOT is_unseen) AS sure_n,
+      sumIf(live_moment_1, NOT is_shrinkable AND NOT is_unseen) AS sure_moment_1,
+      sumIf(live_moment_2, NOT is_shrinkable AND NOT is_unseen) AS sure_moment_2
     FROM {database}.sums
     WHERE {rows} AND trace GLOBAL IN (SELECT trace FROM {database}.traces WHERE {traces})
     GROUP BY trace, allocator{keys}

@@ -135,7 +135,7 @@ void report(ClickHouse& server, const Options& options) {
 
 void leaks(ClickHouse& server, const Options& options) {
   FleetOptions view = options.view;
-  view.sort_leaks = &column_named(pointers_to(fleet_leak_columns()), options.sort.empty() ? "growth" : options.sort);
+  view.sort_leaks = &column_named(pointers_to(fleet_leak_columns()), options.sort.empty() ? "sure" : options.sort);
   show(fleet_leaks(server, selection_of(options), keys_of(options.by, "function")), options, view);
 }
 
@@ -197,7 +197,7 @@ std::string keys_help() {
 }
 
 std::string sort_help() {
-  return "Order groups by COLUMN, largest first (default: allocated; of leaks growth)\nOf a report:" +
+  return "Order groups by COLUMN, largest first (default: allocated; of leaks sure)\nOf a report:" +
          list_of(pointers_to(fleet_columns())) + "\nOf leaks:" + list_of(pointers_to(fleet_leak_columns())) +
          "\nOf diff, by change:" + list_of(fleet_diff_columns());
 }

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kSumColumns =
     "day, host, kernel, trace, began, block, at, allocator, function, call_site, cache, page_order, comm, context, "
     "allocations, failed_allocations, bytes_requested, bytes_allocated, matched_frees, bytes_freed, live_allocations, "
-    "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2";
+    "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2, freed_unseen";
 constexpr std::string_view kEventColumns =
     "day, host, kernel, trace, began, block, id, time_ns, cpu, tid, task, context, event, outcome, allocator, address, "
     "bytes_requested, bytes_allocated, call_site, symbol, function, cache, page_order, migrate_type, gfp_flags, node, "
@@ -90,8 +90,9 @@ struct Sums {
   std::int64_t live_bytes = 0;
   std::int64_t cross_cpu_frees = 0;
   std::uint64_t lifetime_ns = 0;
-  double live_moment_1 = 0;  // sum of the changes of live bytes times the seconds since the trace's first event
-  double live_moment_2 = 0;  // times their square
+  double live_moment_1 = 0;       // sum of the changes of live bytes times the seconds since the trace's first event
+  double live_moment_2 = 0;       // times their square
+  std::int64_t freed_unseen = 0;  // their addresses were given again while they were live
 
   void grow(std::int64_t bytes, double seconds) {
     live_bytes += bytes;
@@ -209,7 +210,7 @@ void FleetExport::State::send_sums() {
          {of.allocations, of.failed_allocations, of.bytes_requested, of.bytes_allocated, of.matched_frees,
           of.bytes_freed, of.live_allocations, of.live_bytes, of.cross_cpu_frees})
       row.number(sum);
-    row.number(of.lifetime_ns).number(of.live_moment_1).number(of.live_moment_2);
+    row.number(of.lifetime_ns).number(of.live_moment_1).number(of.live_moment_2).number(of.freed_unseen);
   }
   in_second.clear();
   sums.clear();
@@ -252,6 +253,7 @@ void FleetExport::State::end_allocation(const StreamedEvent& streamed, const End
     if (part.began_cpu != streamed.event->cpu) ++sum.cross_cpu_frees;
     if (streamed.event->time_ns > part.began_ns) sum.lifetime_ns += streamed.event->time_ns - part.began_ns;
   }
+  if (streamed.outcome == Outcome::began) ++sum.freed_unseen;
   if (streamed.outcome == Outcome::told_twice) {  // what was told first is taken back
     --sum.allocations;
     sum.bytes_requested -= static_cast<std::int64_t>(of.bytes_requested);

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "fleet/answer.hpp"
+#include "fleet/schema.hpp"
 #include "fleet/sql_files.hpp"
 #include "fleet/sql_text.hpp"
 #include "trace/shrinkable_caches.hpp"
@@ -144,6 +145,7 @@ Table& table_of(std::vector<Table>& tables, Allocator allocator) {
 }  // namespace
 
 FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Keys by) {
+  check_schema(server);
   const std::string traces = traces_in_time(selection);
   FleetReport report{summary(server, selection, traces), std::move(by), {}};
   // What lives at the end was allocated in the time or before. Of a day it is what that day leaves.
@@ -168,6 +170,7 @@ FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Ke
 }
 
 FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys by) {
+  check_schema(server);
   const std::string traces = condition(selection, "began");
   FleetLeaks leaks{summary(server, selection, traces), std::move(by), {}};
   SqlPlaces places = places_of(server, leaks.by, traces, traces);
@@ -185,7 +188,9 @@ FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys
     group.live_allocations = cells.number();
     group.live_bytes = cells.number();
     if (const std::int64_t bytes = cells.number(); allocator == Allocator::slab) group.reclaimable_bytes = bytes;
+    group.unseen_bytes = cells.number();
     group.growth = cells.decimal();
+    group.sure_growth = cells.decimal();
     group.deviation = cells.decimal();
     table_of(leaks.tables, allocator).rows.push_back(std::move(group));
   }
@@ -193,6 +198,7 @@ FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys
 }
 
 FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& a, const FleetSelection& b, Keys by) {
+  check_schema(server);
   const std::string of_a = condition(a, "began");
   const std::string of_b = condition(b, "began");
   FleetDiff diff{summary(server, a, of_a), summary(server, b, of_b), {}, std::move(by), {}};
@@ -224,6 +230,7 @@ FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& a, const FleetSel
 }
 
 FleetTraces fleet_traces(ClickHouse& server, const FleetSelection& selection) {
+  check_schema(server);
   const std::string traces = condition(selection, "began");
   FleetTraces found{summary(server, selection, traces), {}};
   for (const Json& row : server.query(fill_sql(sql::traces, places_of(server, {}, "1", traces)))) {

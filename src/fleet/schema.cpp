@@ -2,6 +2,7 @@
 #include "fleet/schema.hpp"
 
 #include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,15 +16,33 @@ namespace kmt {
 namespace {
 
 // In this order, never changed once released: what comes later is a migration of its own. Every statement of one can
-// be run again, so that what was interrupted is just begun again.
+// be run again, so that what was interrupted is just begun again; but a column can be added once (18.16 has no ADD
+// COLUMN IF NOT EXISTS), so one that adds it is run where it is missing.
 struct Migration {
   const char* tables;
   const char* of_cluster;
+  std::string_view new_column = {};  // of sums
 };
-constexpr std::array kMigrations = {Migration{sql::tables_1, sql::cluster_1}};
+constexpr std::array kMigrations = {Migration{sql::tables_1, sql::cluster_1},
+                                    Migration{sql::tables_2, sql::cluster_2, "freed_unseen"}};
 
-void run_all(ClickHouse& server, const char* text, const SqlPlaces& places) {
-  for (const std::string& statement : statements_of(fill_sql(text, places))) server.run(statement);
+bool has_column(ClickHouse& server, const std::string& table, std::string_view column) {
+  return !server
+              .query(fmt::format("SELECT 1 FROM system.columns WHERE database = {} AND table = {} AND name = {}",
+                                 sql_string(server.database()), sql_string(table), sql_string(column)))
+              .empty();
+}
+
+// `sums`: what the table is called that a new column is added to.
+void run_all(ClickHouse& server, const char* text, const SqlPlaces& places, const std::string& sums,
+             std::string_view new_column) {
+  const auto is_done = [&] { return !new_column.empty() && has_column(server, sums, new_column); };
+  if (is_done()) return;
+  try {
+    for (const std::string& statement : statements_of(fill_sql(text, places))) server.run(statement);
+  } catch (const Error&) {
+    if (!is_done()) throw;  // else somebody else did it in between
+  }
 }
 
 bool has_table(ClickHouse& server, const std::string& name) {
@@ -33,11 +52,36 @@ bool has_table(ClickHouse& server, const std::string& name) {
               .empty();
 }
 
+// The number of the last migration that was run.
+std::uint32_t version_of(ClickHouse& server) {
+  const std::vector<nlohmann::json> newest =
+      server.query(fmt::format("SELECT max(version) FROM {}.schema_versions", sql_name(server.database())));
+  return newest.empty() ? 0 : AnswerCells(newest.front()).number_32();
+}
+
+void check_cluster(ClickHouse& server, const std::string& cluster) {
+  if (!server.query("SELECT 1 FROM system.clusters WHERE cluster = " + sql_string(cluster) + " LIMIT 1").empty())
+    return;
+  Error error(fmt::format("The server knows no cluster {}", cluster));
+  throw error.hint("Its configuration names clusters (remote_servers); SELECT DISTINCT cluster FROM system.clusters");
+}
+
 }  // namespace
+
+void check_schema(ClickHouse& server) {
+  if (!has_table(server, "schema_versions")) return;
+  const std::uint32_t done = version_of(server);
+  if (done >= kMigrations.size()) return;
+  Error error(
+      fmt::format("The tables of the database {} are of an older kmemtrace: their schema is {}, this one asks {}",
+                  server.database(), done, kMigrations.size()));
+  throw error.hint("`kmemtrace fleet schema --server URL` brings them up to date; in a cluster each of its servers");
+}
 
 void prepare_schema(ClickHouse& server, const std::string& cluster) {
   const std::string database = sql_name(server.database());
   const std::string versions = database + ".schema_versions";
+  if (!cluster.empty()) check_cluster(server, cluster);
   server.run("CREATE DATABASE IF NOT EXISTS " + database);
   server.run("CREATE TABLE IF NOT EXISTS " + versions +
              " (version UInt32, applied DateTime) ENGINE = MergeTree() PARTITION BY tuple() ORDER BY version");
@@ -46,8 +90,7 @@ void prepare_schema(ClickHouse& server, const std::string& cluster) {
     Error error(fmt::format("The database {} has tables of a single server", server.database()));
     throw error.hint("Name another database in the URL: http://HOST:8123/DATABASE");
   }
-  const std::vector<nlohmann::json> newest = server.query("SELECT max(version) FROM " + versions);
-  const std::uint32_t done = newest.empty() ? 0 : AnswerCells(newest.front()).number_32();
+  const std::uint32_t done = version_of(server);
   if (done > kMigrations.size()) {
     Error error(fmt::format("The database {} was made by a newer kmemtrace: its schema is {}, this one knows {}",
                             server.database(), done, kMigrations.size()));
@@ -55,13 +98,15 @@ void prepare_schema(ClickHouse& server, const std::string& cluster) {
   }
   const bool has_text_type =
       !server.query("SELECT 1 FROM system.data_type_families WHERE name = 'LowCardinality'").empty();
+  const bool is_of_cluster = is_shard || !cluster.empty();
   const SqlPlaces places = {{"database", database},
                             {"text", has_text_type ? "LowCardinality(String)" : "String"},
-                            {"local", is_shard || !cluster.empty() ? "_local" : ""},
+                            {"local", is_of_cluster ? "_local" : ""},
                             {"cluster", sql_name(cluster)}};
   for (std::size_t i = done; i < kMigrations.size(); ++i) {
-    run_all(server, kMigrations[i].tables, places);
-    if (!cluster.empty()) run_all(server, kMigrations[i].of_cluster, places);
+    const Migration& migration = kMigrations[i];
+    run_all(server, migration.tables, places, is_of_cluster ? "sums_local" : "sums", migration.new_column);
+    if (is_of_cluster) run_all(server, migration.of_cluster, places, "sums", migration.new_column);
     server.run(fmt::format("INSERT INTO {} SELECT toUInt32({}), now()", versions, i + 1));
   }
 }

@@ -13,4 +13,7 @@ namespace kmt {
 // where a newer version made the tables.
 void prepare_schema(ClickHouse& server, const std::string& cluster);
 
+// Throws Error where the tables are those of an older version. Whether there are any is not asked.
+void check_schema(ClickHouse& server);
+
 }  // namespace kmt

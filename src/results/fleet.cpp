@@ -79,11 +79,14 @@ constexpr std::array kLeakColumns = {
     Column<Leak>{"growth", "Growth/s", Unit::bytes_per_s, 1,
                  [](const Leak& row) { return row.growth ? Cell{*row.growth} : Cell{}; },
                  "by how many bytes a second it grew, the mean of the traces of a second or longer by their lengths"},
+    Column<Leak>{"sure", "Sure/s", Unit::bytes_per_s, 1,
+                 [](const Leak& row) { return row.sure_growth ? Cell{*row.sure_growth} : Cell{}; },
+                 "the same of what is neither reclaimable nor may have been freed unseen"},
     Column<Leak>{"deviation", "+/-", Unit::bytes_per_s, 5,
                  [](const Leak& row) { return row.deviation ? Cell{*row.deviation} : Cell{}; },
-                 "the standard deviation of that between traces"},
+                 "the standard deviation of the growth between traces"},
     Column<Leak>{"growing", "Growing", Unit::count, 2, [](const Leak& row) { return Cell{row.growing_hosts}; },
-                 "hosts on which it grew, in traces of a second or longer"},
+                 "hosts on which it grew, and what is sure of it, in traces of a second or longer"},
     Column<Leak>{"hosts", "Of hosts", Unit::count, 2, [](const Leak& row) { return Cell{row.hosts}; },
                  "hosts on which it allocated"},
     Column<Leak>{"growing-traces", "Growing traces", Unit::count, 9,
@@ -100,6 +103,9 @@ constexpr std::array kLeakColumns = {
         "reclaimable", "Reclaimable", Unit::bytes, 6,
         [](const Leak& row) { return row.reclaimable_bytes ? Cell{not_negative(*row.reclaimable_bytes)} : Cell{}; },
         "of them, of slab objects: inodes, dentries and the like, which the kernel takes back"},
+    Column<Leak>{"unseen", "Unseen", Unit::bytes, 6,
+                 [](const Leak& row) { return Cell{not_negative(row.unseen_bytes)}; },
+                 "of them, at call sites of which addresses are given again without a free: some may be free"},
 };
 
 }  // namespace

@@ -72,7 +72,9 @@ Json row_of(const FleetLeakRow& row, const std::vector<const FleetKeyInfo*>& by)
   json["live_allocations"] = row.live_allocations;
   json["live_bytes"] = row.live_bytes;
   json["reclaimable_bytes"] = row.reclaimable_bytes ? Json(*row.reclaimable_bytes) : Json(nullptr);
+  json["unseen_bytes"] = row.unseen_bytes;
   json["growth_bytes_per_s"] = number_or_null(row.growth);
+  json["sure_growth_bytes_per_s"] = number_or_null(row.sure_growth);
   json["deviation_bytes_per_s"] = number_or_null(row.deviation);
   return json;
 }

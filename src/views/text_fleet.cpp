@@ -139,12 +139,13 @@ std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, con
     out += groups(capitalised(table.allocator), sorted_by_column(table.rows, *options.sort_leaks, kByName),
                   fleet_leak_columns(), leaks.by, *options.sort_leaks, options, style);
   return out + "\n" +
-         hanging("  ",
-                 "Growth is the slope of live bytes in each trace, the mean of the traces by their lengths, without "
-                 "those of less than a second, of which nothing is said to grow; what lives no more at the end has not "
-                 "grown. Whether it is more than chance, and which of what lives may have been freed unseen, tells "
-                 "`kmemtrace leaks` of the trace.",
-                 style);
+         hanging(
+             "  ",
+             "Growth is the slope of live bytes in each trace, the mean of the traces by their lengths, without "
+             "those of less than a second, of which nothing is said to grow; what lives no more at the end has not "
+             "grown. Sure is what the kernel does not take back and what comes from call sites whose frees are "
+             "seen. Whether it is more than chance, and what a loss may hide, tells `kmemtrace leaks` of the trace.",
+             style);
 }
 
 std::string text_fleet(const FleetDiff& diff, const FleetOptions& options, const TextStyle& style) {

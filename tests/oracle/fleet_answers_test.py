@@ -13,7 +13,8 @@ from kmemtrace import run  # noqa: E402
 
 SETTINGS = b'output_format_json_quote_64bit_integers\n'
 SUMMARY = [[1, 1, ['6.1.0'], 2_000_000_000, 10, 0, 1795263194, 1795263194]]
-LEAK = ['slab', 'alloc_pipe_info', 1, 1, 1, 1, 5, 3200, 0, 1600.0, None]
+LEAK = ['slab', 'alloc_pipe_info', 1, 1, 1, 1, 5, 3200, 0, 320, 1600.0, 1440.0, None]
+SCHEMA = b'{"data": [[1000]]}'  # no older one
 
 
 class Server(http.server.BaseHTTPRequestHandler):
@@ -22,7 +23,8 @@ class Server(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):  # noqa: N802
         question = self.rfile.read(int(self.headers['Content-Length'])).decode()
-        body = (SETTINGS if 'system.settings' in question else self.rows if 'of_host' in question else self.summary)
+        body = (SETTINGS if 'system.settings' in question else SCHEMA if 'schema_versions' in question else
+                self.rows if 'of_host' in question else self.summary)
         self.send_response(200)
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
@@ -50,7 +52,9 @@ class Answers(unittest.TestCase):
         done = self.ask([LEAK], '--json')
         self.assertEqual((0, ''), (done.returncode, done.stderr))
         row = json.loads(done.stdout)['groups']['slab']['rows'][0]
-        self.assertEqual((3200, 1600.0, None), (row['live_bytes'], row['growth_bytes_per_s'], row['deviation_bytes_per_s']))
+        self.assertEqual((3200, 320, 1600.0, 1440.0, None),
+                         (row['live_bytes'], row['unseen_bytes'], row['growth_bytes_per_s'], row['sure_growth_bytes_per_s'],
+                          row['deviation_bytes_per_s']))
 
     def test_other_answers(self):
         whole = json.dumps({'data': [LEAK] * 50}).encode()

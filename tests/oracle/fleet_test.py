@@ -18,6 +18,8 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 import clickhouse  # noqa: E402
 import planted_trace  # noqa: E402
+import ring_writer  # noqa: E402
+import tracedat  # noqa: E402
 from export_traces import HOSTILE, Case, data, export, place, planted, report, run  # noqa: E402
 from kmemtrace import PROGRAM  # noqa: E402
 
@@ -26,6 +28,9 @@ CHDB_FOLDER = os.environ.get('KMEMTRACE_CHDB', '')
 ALLOCATORS = 'slab', 'pages', 'percpu', 'vmalloc'
 MEASURES = ('allocations', 'failed_allocations', 'bytes_requested', 'bytes_allocated', 'matched_frees', 'bytes_freed',
             'live_allocations', 'live_bytes', 'cross_cpu_frees')
+GHOST, KEPT = 0xffffffff81000001, 0xffffffff81000101
+
+
 def write_long_trace(path, pairs, seconds=10):
     """Text: as many allocations and, but for each tenth, frees, over so many seconds."""
     with open(path, 'w', encoding='ascii') as file:
@@ -39,11 +44,29 @@ def write_long_trace(path, pairs, seconds=10):
     return path
 
 
+def write_reused_trace(path):
+    """Ten seconds: some of what GHOST allocates is freed, and of some only the address is given again; KEPT keeps all."""
+    recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
+    recorder.trace.kallsyms = b''.join(f'{site & ~0xf:x} t {name}\n'.encode() for site, name in
+                                       ((GHOST, 'ghost'), (KEPT, 'kept'), (GHOST + 0x1000, 'other')))
+    for i in range(2_000):
+        time, kept = 20 * 10**9 + i * 5_000_000, i % 10 == 0
+        pointer = 0xffff888100000000 + 64 * (2 * i + 1 if kept else 2 * (i if i % 4 else i - 1 - i % 3))
+        recorder.add(time, 0, 'kmalloc', 100, call_site=KEPT if kept else GHOST, ptr=pointer, bytes_req=64, bytes_alloc=64,
+                     gfp_flags=planted_trace.GFP_KERNEL, node=-1)
+        if not kept and i % 3 == 0:
+            recorder.add(time + 1000, 0, 'kfree', 100, call_site=GHOST + 0x1001, ptr=pointer)
+    with open(path, 'wb') as file:
+        file.write(tracedat.to_v7(recorder.finished())[0])
+    return path
+
+
 # Hosts, each with its trace and when it began. One goes over midnight.
 HOSTS = {'web1': (data('amd64/trace.dat'), '2026-11-20T10:00:00Z'), 'web2': (data('amd64-5.10/trace.dat'), '2026-11-20T11:00:00Z'),
          'arm': (data('arm64/trace.dat'), '2026-11-20T12:00:00Z'), 'old': (data('i386/trace.dat'), '2026-11-21T10:00:00Z'),
          'big': (data('s390x/trace.dat'), '2026-11-21T12:00:00Z'), 'deep': (data('amd64-stacks/trace.dat'), '2026-11-22T00:00:00Z'),
-         'late': (write_long_trace(place('late.txt'), 3_000), '2026-11-20T23:59:55Z')}
+         'late': (write_long_trace(place('late.txt'), 3_000), '2026-11-20T23:59:55Z'),
+         'reused': (write_reused_trace(place('reused.dat')), '2026-11-22T10:00:00Z')}
 
 
 def load(url, path, host, began, *options, level='events'):
@@ -235,6 +258,59 @@ class TwoShards(Case):
                          {cache: bytes for cache, (bytes, _) in live.items() if bytes})
         pages = fleet(self.urls[0], 'leaks', '--host', 'web1', '--by', 'order')['groups']['pages']['rows']
         self.assertEqual({None}, {row['reclaimable_bytes'] for row in pages})
+
+    def test_freed_unseen(self):
+        """What lives at call sites that free unseen is not sure, as `leaks` tells; growth of the rest is of the rest alone."""
+        done = run('leaks', HOSTS['reused'][0], '--by', 'call-site', '--json', '--limit', '0', seconds=300)
+        doubts = {row['keys']['call-site']['symbol']:
+                  sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == 'reallocated')
+                  for row in json.loads(done.stdout)['groups']['slab']['rows']}
+        rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', 'reused')['groups']['slab']['rows']
+        self.assertEqual(doubts, {row['keys']['call-site']: row['unseen_bytes'] for row in rows})
+        told = {row['keys']['call-site']: row for row in rows}
+        ghost, kept = told['ghost+0x1'], told['kept+0x1']
+        self.assertEqual((ghost['live_bytes'], 0, 0), (ghost['unseen_bytes'], ghost['sure_growth_bytes_per_s'], ghost['growing_hosts']))
+        self.assertEqual((kept['growth_bytes_per_s'], 0, 1),
+                         (kept['sure_growth_bytes_per_s'], kept['unseen_bytes'], kept['growing_hosts']))
+        self.assertGreater(ghost['growth_bytes_per_s'], kept['growth_bytes_per_s'])
+        self.assertEqual('kept+0x1', rows[0]['keys']['call-site'])
+        by_comm = fleet(self.urls[0], 'leaks', '--by', 'comm', '--host', 'reused')['groups']['slab']['rows'][0]
+        self.assertAlmostEqual(kept['growth_bytes_per_s'], by_comm['sure_growth_bytes_per_s'], places=6)
+        self.assertAlmostEqual(kept['growth_bytes_per_s'] + ghost['growth_bytes_per_s'], by_comm['growth_bytes_per_s'], places=6)
+
+    def test_tables_of_an_older_version(self):
+        """Asking says what to do, loading does it; what was loaded before stays."""
+        url = self.urls[0].replace('/fleet_test', '/older')
+        path, began = HOSTS['web1']
+        load(url, path, 'web1', began)
+        before = fleet(url, 'report')
+        self.query('ALTER TABLE older.sums DROP COLUMN freed_unseen')
+        self.query("ALTER TABLE older.schema_versions DROP PARTITION ID 'all'")
+        self.query('INSERT INTO older.schema_versions SELECT toUInt32(1), now()')
+        self.assertIn('fleet schema', fleet(url, 'leaks', exit_code=2))
+        load(url, HOSTS['late'][0], 'late', HOSTS['late'][1])
+        self.assertEqual(['1', '2'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
+        self.assertEqual(before, fleet(url, 'report', '--host', 'web1') | {'of': before['of']})
+        self.assertEqual({0}, {row['unseen_bytes'] for row in fleet(url, 'leaks', '--host', 'web1')['groups']['slab']['rows']})
+
+    def test_older_tables_of_a_cluster(self):
+        for server in self.servers.all:
+            url = f'{server.url}/older_cluster'
+            self.assertEqual(0, run('fleet', 'schema', '--server', url, '--cluster', 'fleet', seconds=300).returncode)
+            for table in 'sums', 'sums_local':
+                server.query(f'ALTER TABLE older_cluster.{table} DROP COLUMN freed_unseen')
+            server.query("ALTER TABLE older_cluster.schema_versions DROP PARTITION ID 'all'")
+            server.query('INSERT INTO older_cluster.schema_versions SELECT toUInt32(1), now()')
+        for server in self.servers.all:
+            self.assertEqual(0, run('fleet', 'schema', '--server', f'{server.url}/older_cluster', seconds=300).returncode)
+        load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
+        for server in self.servers.all:
+            self.assertNotEqual('0', server.query('SELECT sum(freed_unseen) FROM older_cluster.sums').strip())
+
+    def test_clusters_that_nobody_knows(self):
+        done = run('fleet', 'schema', '--server', self.urls[0], '--cluster', 'nope', seconds=300)
+        self.assertEqual(2, done.returncode)
+        self.assertIn('knows no cluster nope', done.stderr)
 
     def test_diff_as_diff_tells(self):
         """Of two hosts with a trace each. Local durations may begin with an event that no report counts."""
