@@ -46,6 +46,13 @@ def came_early(free, allocation):
     return free is not None and free.cpu != allocation.cpu and 0 <= allocation.time - free.time < 10_000
 
 
+def told_twice(first, event, size, page_size):
+    """Linux 6.18 tells of a large kmalloc behind kvmalloc as of kvmalloc and, at once, as of its caller, which counts."""
+    return (event.name.startswith('kmalloc') and first.name.startswith('kmalloc') and size > 2 * page_size and
+            not first.twice and not first.early and first.cpu == event.cpu and event.time - first.time < 100_000 and
+            not (first.times > 1 and first.first == event.fields.get('call_site')))
+
+
 def number(text):
     return 0 if text == '(nil)' else int(text, 0)
 
@@ -80,7 +87,8 @@ def in_time_order(per_cpu):
     return [key[3] for key in keyed]
 
 
-Object = collections.namedtuple('Object', 'site bytes cpu selected early')
+# `times`: how often it was allocated since its address was free, with what was told twice; `first`: the site of the first.
+Object = collections.namedtuple('Object', 'site requested bytes cpu selected early time name twice times first')
 
 
 class Allocator:
@@ -140,16 +148,26 @@ class Report:
             allocator.totals['failed_allocations'] += selected
             return
         old = allocator.live.get(pointer)
-        if old and old.selected:
-            self.anomalies['free_before_allocation' if old.early else 'allocation_on_live_pointer'] += 1
         site, size = event.fields.get('call_site'), number(event.fields[given])
+        twice = old is not None and told_twice(old, event, size, self.page_size)
+        if old and old.selected:
+            if twice:
+                self.count(allocator, old, -1)
+            else:
+                self.anomalies['free_before_allocation' if old.early else 'allocation_on_live_pointer'] += 1
         early = came_early(allocator.unmatched.pop(pointer, None), event)
-        allocator.live[pointer] = Object(site, size, event.cpu, selected, early)
+        new = Object(site, number(event.fields[requested]), size, event.cpu, selected, early, event.time, event.name, twice,
+                     old.times + 1 if old else 1, old.first if old else site)
+        allocator.live[pointer] = new
         if selected:
-            for totals in allocator.both(site):
-                totals['allocations'] += 1
-                totals['bytes_requested'] += number(event.fields[requested])
-                totals['bytes_allocated'] += size
+            self.count(allocator, new, 1)
+
+    @staticmethod
+    def count(allocator, thing, times):
+        for totals in allocator.both(thing.site):
+            totals['allocations'] += times
+            totals['bytes_requested'] += times * thing.requested
+            totals['bytes_allocated'] += times * thing.bytes
 
     def free(self, event, selected):
         name, address = FREES[event.name]
