@@ -122,6 +122,39 @@ std::string said_of_unexplained(const Judgement& judgement) {
                      bytes_text(state->last));
 }
 
+// What else surely grows, of which hardly anything is explained: next to what is told, more than what comes with that,
+// as small objects do with files. Sums are told of by what they are sums of.
+std::string said_of_others(const Judgement& judgement, const StateGrowth* told) {
+  constexpr double kMuch = 0.5;
+  constexpr double kLeastPart = 0.2;
+  constexpr std::size_t kMost = 3;
+  double fastest = told != nullptr ? told->trend.bytes_per_s : 0;
+  for (const GrowthFinding& finding : judgement.findings)
+    if (finding.certainty == Certainty::sure) fastest = std::max(fastest, finding.trend.bytes_per_s);
+  std::vector<std::string> others;
+  for (const StateGrowth& state : judgement.states)
+    if (&state != told && state.sure && !state.reclaimable && state.name != "SUnreclaim" && others.size() < kMost &&
+        state.explained_bytes_per_s < kMuch * state.trend.bytes_per_s &&
+        state.trend.bytes_per_s >= kLeastPart * fastest)
+      others.push_back(fmt::format("{} by {}/s", name_in_words(state), bytes_text(state.trend.bytes_per_s)));
+  if (others.empty()) return {};
+  return fmt::format(" Besides, {} surely {}, for the most part not explained.", fmt::join(others, ", "),
+                     others.size() == 1 ? "grows" : "grow");
+}
+
+// Nobody traces a task's stack; it comes and goes with the task.
+std::string said_of_stacks(const Judgement& judgement) {
+  const auto is_of_tasks = [](const GrowthFinding& finding) {
+    return finding.certainty != Certainty::weak &&
+           std::ranges::find(finding.caches, "task_struct", &FindingCache::name) != finding.caches.end();
+  };
+  const auto stacks = std::ranges::find(judgement.states, "KernelStack", &StateGrowth::name);
+  if (stacks == judgement.states.end() || stacks->bytes_per_s() <= 0 ||
+      std::ranges::none_of(judgement.findings, is_of_tasks))
+    return {};
+  return fmt::format(" Each task has a stack, too: KernelStack grows by {}/s.", bytes_text(stacks->bytes_per_s()));
+}
+
 // What rose at all, where it cannot be told whether that goes on; empty: nothing changed, or no two states are known.
 std::string said_of_difference(const std::vector<StateGrowth>& states) {
   constexpr std::size_t kMost = 3;
@@ -211,9 +244,11 @@ Conclusion conclude(const InvestigationResult& result) {
   if (sure > 0)
     return {GrowthVerdict::grows, (sure == 1 ? "One thing in the kernel's memory surely grows."
                                              : fmt::format("{} things in the kernel's memory surely grow.", sure)) +
-                                      said_of_unexplained(judgement)};
+                                      said_of_stacks(judgement) + said_of_unexplained(judgement) +
+                                      said_of_others(judgement, find_unexplained(judgement))};
   if (const auto state = std::ranges::find_if(judgement.states, &StateGrowth::sure); state != judgement.states.end())
-    return {GrowthVerdict::grows, said_of_unnamed(*state, result)};
+    return {GrowthVerdict::grows,
+            said_of_unnamed(*state, result) + said_of_stacks(judgement) + said_of_others(judgement, &*state)};
   if (const StateGrowth* const late = find_late(judgement.states, true); late != nullptr)
     return {GrowthVerdict::grows,
             fmt::format("The kernel's memory surely grows {}{}", said_of_late(*late), why_unnamed(result))};
@@ -221,7 +256,7 @@ Conclusion conclude(const InvestigationResult& result) {
     return {GrowthVerdict::cannot_tell,
             fmt::format("It cannot be told whether anything grows: {}.{}", why, said_of_difference(judgement.states))};
   return {GrowthVerdict::no_growth, may_grow(judgement)
-                                        ? "No growth for sure. What may grow is below."
+                                        ? "Nothing surely grows. What may grow is below."
                                         : "No growth: nothing rose more than what comes and goes at random may do."};
 }
 

@@ -170,6 +170,29 @@ std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, Growt
   return clusters;
 }
 
+bool is_slab_cache(const std::string& cache) {
+  return !cache.starts_with("pages") && cache != "percpu memory" && cache != "vmalloc areas";
+}
+
+std::vector<double> sum_of(const std::vector<const GrowthGroup*>& groups, std::size_t steps) {
+  std::vector<double> sum(steps);
+  for (const GrowthGroup* const group : groups)
+    for (std::size_t i = 0; i < std::min(steps, group->live.size()); ++i) sum[i] += group->live[i];
+  return sum;
+}
+
+std::map<std::string, double> bytes_by_cache(const std::vector<const GrowthGroup*>& groups) {
+  std::map<std::string, double> bytes;
+  for (const GrowthGroup* const group : groups) bytes[group->cache] += group->bytes;
+  return bytes;
+}
+
+double sum_of_bytes(const std::vector<const GrowthGroup*>& groups) {
+  double sum = 0;
+  for (const GrowthGroup* const group : groups) sum += group->bytes;
+  return sum;
+}
+
 std::string common_function(const std::vector<const GrowthGroup*>& groups) {
   constexpr double kMost = 0.9;
   double all = 0;

@@ -43,6 +43,15 @@ PageOwner find_page_owner(std::vector<std::string>& stack);
 // cgroups that these know, which is why `trace` is changed. All is borrowed.
 std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace);
 
+constexpr double kShareOfCause = 0.1;  // of a cluster's bytes: caches of less are left out
+
+// Caches of slabs; samples and recordings have others by what they are of.
+bool is_slab_cache(const std::string& cache);
+// Live bytes of all of them, step by step.
+std::vector<double> sum_of(const std::vector<const GrowthGroup*>& groups, std::size_t steps);
+double sum_of_bytes(const std::vector<const GrowthGroup*>& groups);
+std::map<std::string, double> bytes_by_cache(const std::vector<const GrowthGroup*>& groups);
+
 // The innermost function that nine tenths of the bytes pass through.
 std::string common_function(const std::vector<const GrowthGroup*>& groups);
 

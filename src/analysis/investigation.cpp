@@ -22,106 +22,8 @@ namespace kmt {
 
 namespace {
 
-constexpr double kShareOfCause = 0.1;         // of a finding's bytes: caches and sites of less are left out
-constexpr std::size_t kMostClusters = 10;     // that a recording is narrowed to
-constexpr std::size_t kMostFilterTerms = 16;  // names, and sizes, in one filter
-constexpr std::size_t kMostRows = 12;         // of a finding
-
-std::vector<double> sum_of(const std::vector<const GrowthGroup*>& groups, std::size_t steps) {
-  std::vector<double> sum(steps);
-  for (const GrowthGroup* const group : groups)
-    for (std::size_t i = 0; i < std::min(steps, group->live.size()); ++i) sum[i] += group->live[i];
-  return sum;
-}
-
-// ---- narrowing
-
-// Caches of slabs; samples and recordings have others by what they are of.
-bool is_slab_cache(const std::string& cache) {
-  return !cache.starts_with("pages") && cache != "percpu memory" && cache != "vmalloc areas";
-}
-
-void add_cache(const std::string& cache, Narrowing& narrowing) {
-  if (narrowing.has(cache)) return;
-  if (cache.starts_with(kPagesOfOrder)) {
-    narrowing.orders.push_back(std::strtoull(cache.c_str() + kPagesOfOrder.size(), nullptr, 10));
-  } else if (!is_slab_cache(cache)) {
-    return;
-  } else if (is_of_a_size(cache)) {
-    if (narrowing.object_sizes.size() < kMostFilterTerms)
-      narrowing.object_sizes.push_back(std::strtoull(cache.c_str() + kObjectsOf.size(), nullptr, 10));
-  } else if (class_of(cache) == cache && cache.starts_with("kmalloc-") && !cache.starts_with("kmalloc-rcl-")) {
-    if (narrowing.sizes.size() < kMostFilterTerms)
-      narrowing.sizes.push_back(parse_size(cache.substr(cache.rfind('-') + 1)));
-  } else if (narrowing.caches.size() < kMostFilterTerms) {
-    narrowing.caches.push_back(cache);
-  }
-}
-
-std::map<std::string, double> bytes_by_cache(const std::vector<const GrowthGroup*>& groups) {
-  std::map<std::string, double> bytes;
-  for (const GrowthGroup* const group : groups) bytes[group->cache] += group->bytes;
-  return bytes;
-}
-
-double sum_of_bytes(const std::vector<const GrowthGroup*>& groups) {
-  double sum = 0;
-  for (const GrowthGroup* const group : groups) sum += group->bytes;
-  return sum;
-}
-
-void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
-  constexpr std::uint64_t kFewest = 3;    // samples
-  constexpr double kLeastOfAHalf = 0.15;  // of the rise
-  struct Candidate {
-    const GrowthCluster* cluster;
-    double score;
-  };
-  const auto clusters = clusters_of(&samples, nullptr);
-  std::vector<Candidate> candidates;
-  for (const auto& [key, cluster] : clusters) {
-    std::uint64_t seen = 0;
-    for (const GrowthGroup* const group : cluster.samples) seen += group->seen;
-    const std::vector<double> live = sum_of(cluster.samples, samples.steps);
-    const double first_half = live[live.size() / 2];
-    const double rise = live.back();
-    if (seen < kFewest || rise < kLeastRise || first_half < kLeastOfAHalf * rise ||
-        rise - first_half < kLeastOfAHalf * rise)
-      continue;
-    const Trend trend = trend_of(live, samples.step_seconds);
-    candidates.push_back({&cluster, trend.evenness * rise});
-  }
-  std::ranges::stable_sort(candidates, std::greater(), &Candidate::score);
-  for (std::size_t i = 0; i < std::min(candidates.size(), kMostClusters); ++i) {
-    const auto& groups = candidates[i].cluster->samples;
-    for (const auto& [cache, bytes] : bytes_by_cache(groups))
-      if (bytes >= kShareOfCause * sum_of_bytes(groups)) add_cache(cache, narrowing);
-  }
-}
-
-// Where samples tell of caches, only those that rise evenly are added: samples may be too few to see them.
-void narrow_by_states(const std::vector<StateSeries>& states, bool has_samples, Narrowing& narrowing) {
-  constexpr double kConfidence = 0.9;
-  constexpr double kEvenness = 0.999;
-  constexpr std::size_t kMost = 6;
-  std::vector<std::pair<double, const StateSeries*>> rising;
-  for (const StateSeries& series : states) {
-    if (series.reclaimable || follows_processes(series) || is_of_a_size(series.name)) continue;
-    const Trend trend = trend_of(series.values, series.seconds_between);
-    if (has_samples && series.cache && trend.evenness < kEvenness) continue;
-    const double rise = series.values.back() - series.values.front();
-    if (rise >= kLeastRise && trend.growth != Growth::past && trend.confidence >= kConfidence)
-      rising.emplace_back(rise, &series);
-  }
-  std::ranges::stable_sort(rising, std::greater(), &std::pair<double, const StateSeries*>::first);
-  for (std::size_t i = 0; i < std::min(rising.size(), kMost); ++i) {
-    if (rising[i].second->cache) add_cache(rising[i].second->name, narrowing);
-    // Samples of it tell the orders.
-    if (rising[i].second->name == kUnaccounted && !has_samples) narrowing.pages = true;
-  }
-}
-
-// ---- findings
+constexpr std::size_t kMostRows = 12;           // of a finding
+constexpr double kSecondsToEndRecording = 0.5;  // until the kernel has taken back what it kept for one
 
 constexpr double kEnoughOfRate = 0.4;  // that a cache grows by
 
@@ -160,9 +62,12 @@ class Judge {
     if (evidence.samples)
       for (const GrowthGroup& group : evidence.samples->groups) sampled_bytes_[group.cache] += group.bytes;
     states_ = state_series(evidence.states);
+    if (evidence.trace && evidence.setup_end_seconds > 0)
+      take_out(evidence.setup_begin_seconds,
+               evidence.setup_end_seconds + evidence.trace->seconds() + kSecondsToEndRecording, states_);
     for (const StateSeries& series : states_)
       cache_rises_[series.name] =
-          rise_of(series.values, series.seconds_between, evidence.threshold_bytes_per_s, states_.size());
+          rise_of(series.judged, series.seconds_between, evidence.threshold_bytes_per_s, states_.size());
   }
 
   Judgement judgement() {
@@ -176,6 +81,7 @@ class Judge {
     judgement.judged = judged_ = clusters.size();
     for (const auto& [key, cluster] : clusters)
       if (auto finding = finding_of(key, cluster, clusters.size())) judgement.findings.push_back(std::move(*finding));
+    add_holders(judgement);
     std::ranges::stable_sort(judgement.findings, [](const GrowthFinding& a, const GrowthFinding& b) {
       return a.certainty != b.certainty ? a.certainty < b.certainty : a.trend.bytes_per_s > b.trend.bytes_per_s;
     });
@@ -207,6 +113,11 @@ class Judge {
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster, std::size_t judged);
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                          GrowthFinding& finding);
+  // Of what surely grows by the kernel's account, and of which no call site is seen to rise: who holds most of what was
+  // seen to live of it is likely to be who takes it.
+  void add_holders(Judgement& judgement);
+  std::optional<GrowthFinding> holder_of(const StateGrowth& state, const GrowthSeen& seen, bool exact,
+                                         const std::map<ClusterKey, GrowthCluster>& clusters) const;
   // Of caches that the recording was not narrowed to, as much as falls to `seconds`.
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
   // Whether it takes most of what a cache surely grows by, though of itself there are too few samples to tell.
@@ -413,10 +324,10 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
   };
   const bool sure_alone = recorded ? trace.sure : samples.sure;
   if (sure_alone)
-    say(course, recorded ? "In the recording it rises as evenly as hardly any of so many random walks does"
-                         : "By samples it rises as evenly as hardly any of so many random walks does");
+    say(course, recorded ? "In the recording it rises far more evenly than by chance"
+                         : "By samples it rises far more evenly than by chance");
   else
-    say(course, "It rises, but what comes and goes at random may rise as evenly");
+    say(course, "Of itself it rises no more evenly than by chance");
   const bool account_agrees = by_account || surely_borne_out(finding.caches, false);
   // What surely grows by the kernel's account needs no more than somebody who steadily takes as much.
   Certainty certainty =
@@ -562,6 +473,75 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   return finding;
 }
 
+std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const GrowthSeen& seen, bool exact,
+                                              const std::map<ClusterKey, GrowthCluster>& clusters) const {
+  double all = 0;
+  double most = 0;
+  const std::pair<const ClusterKey, GrowthCluster>* who = nullptr;
+  std::vector<const GrowthGroup*> held;
+  for (const auto& one : clusters) {
+    const GrowthCluster& cluster = one.second;
+    std::vector<const GrowthGroup*> groups = exact ? cluster.trace : cluster.samples;
+    std::erase_if(groups, [&](const GrowthGroup* group) { return account_of(group->cache) != state.name; });
+    const double bytes = sum_of_bytes(groups);
+    all += bytes;
+    if (bytes <= most) continue;
+    most = bytes;
+    who = &one;
+    held = std::move(groups);
+  }
+  std::uint64_t count = 0;
+  for (const GrowthGroup* const group : held) count += group->seen;
+  if (count < kFewestSamples || most < kMostOfCache * all) return std::nullopt;
+  const double bytes_per_s = (state.sure ? state.trend.bytes_per_s : state.late->bytes_per_s) * most / all;
+  if (exact && !began_before_trace(who->second, bytes_per_s).value_or(true)) return std::nullopt;
+  GrowthFinding finding;
+  finding.certainty = Certainty::likely;
+  finding.entry = who->first.entry;
+  finding.task = who->first.task;
+  finding.exact = exact;
+  finding.trend = state.trend;
+  finding.trend.bytes_per_s = bytes_per_s;
+  for (double* const end : {&finding.trend.low, &finding.trend.high}) *end *= most / all;
+  finding.series = sum_of(held, seen.steps);
+  finding.step_seconds = seen.step_seconds;
+  finding.seconds = seen.seconds();
+  finding.bytes = most;
+  for (const GrowthGroup* const group : held) finding.objects += group->objects;
+  finding.sites = sites_of(held);
+  finding.processes = processes_of(held);
+  finding.function = common_function(held);
+  finding.call_site = telling_site(finding.sites, finding.function);
+  finding.caches = caches_of(held, finding.trend.bytes_per_s);
+  finding.reasons = {
+      {fmt::format(
+           "By the kernel's own account its cache surely grows, and this is {:.0f}% of what was seen to live there",
+           100 * most / all),
+       Ground::account},
+      {"Of itself too little was seen of it, or for too short a time, to see it rise",
+       exact ? Ground::recording : Ground::samples}};
+  return finding;
+}
+
+void Judge::add_holders(Judgement& judgement) {
+  std::optional<GrowthSeen> trace = evidence_.trace;  // a short one, too
+  const GrowthSeen* const samples = evidence_.samples ? &*evidence_.samples : nullptr;
+  const auto clusters = clusters_of(samples, trace ? &*trace : nullptr);
+  for (const StateGrowth& state : judgement.states) {
+    if (!(state.sure || (state.late && state.late->sure)) || state.reclaimable || explained_.contains(state.name))
+      continue;
+    std::optional<GrowthFinding> holder;
+    if (trace) holder = holder_of(state, *trace, true, clusters);
+    if (!holder && samples != nullptr) holder = holder_of(state, *samples, false, clusters);
+    if (!holder) continue;
+    std::erase_if(judgement.findings, [&](const GrowthFinding& finding) {  // which says less
+      return finding.certainty == Certainty::weak && finding.entry == holder->entry && finding.task == holder->task;
+    });
+    explained_[state.name] += holder->trend.bytes_per_s;
+    judgement.findings.push_back(std::move(*holder));
+  }
+}
+
 void Judge::explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s,
                     std::map<std::string, double>& explained) {
   const double all = std::max(sum_of_bytes(groups), 1.0);
@@ -581,14 +561,6 @@ double Judge::left_out_bytes() const {
 }
 
 }  // namespace
-
-Narrowing narrow(const InvestigationEvidence& evidence) {
-  Narrowing narrowing;
-  if (evidence.samples) narrow_by_samples(*evidence.samples, narrowing);
-  // Nothing but the account sees pages that were taken straight from the page allocator.
-  narrow_by_states(state_series(evidence.states), evidence.samples.has_value(), narrowing);
-  return narrowing;
-}
 
 Judgement judge(const InvestigationEvidence& evidence) { return Judge(evidence).judgement(); }
 

@@ -9,10 +9,6 @@
 
 namespace kmt {
 
-// What a recording should be narrowed to: what may grow by samples or by the kernel's account, the likeliest first and
-// not more than the kernel can filter by. Empty: nothing may grow.
-Narrowing narrow(const InvestigationEvidence& evidence);
-
 Judgement judge(const InvestigationEvidence& evidence);
 
 // A recording of less than this part of the time does not tell growth from what lives longer, where there are samples;

@@ -52,7 +52,7 @@ bool is_kernels_line(std::string_view name) {
 std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged) {
   constexpr std::array<double, 2> kParts = {0.5, 1.0 / 3};  // the last ones
   for (const double part : kParts) {
-    const std::vector<double>& values = series.values;
+    const std::vector<double>& values = series.judged;
     const auto count = static_cast<std::size_t>(part * static_cast<double>(values.size()));
     if (count <= Trend::kFewestValues) return std::nullopt;
     const auto before = std::span(values).first(values.size() - count);
@@ -69,16 +69,19 @@ std::optional<LateRise> late_rise(const StateSeries& series, double threshold, s
   return std::nullopt;
 }
 
-// Of the caches of a class, with their changes.
-std::string risen_kind(const std::string& name, const std::map<std::string, double>& kinds) {
+// The one of the caches of a class that takes nearly all of what they rise by: its course is not blurred by what comes
+// and goes in the others. Null: several rise, or none does.
+using Kinds = std::map<std::string, std::vector<double>>;  // values by name
+const Kinds::value_type* risen_kind(const Kinds& kinds) {
   constexpr double kNearlyAll = 0.9;
+  const auto rise = [](const Kinds::value_type& kind) { return kind.second.back() - kind.second.front(); };
   double all = 0;
-  const std::pair<const std::string, double>* most = nullptr;
-  for (const auto& kind : kinds) {
-    all += std::max(kind.second, 0.0);
-    if (most == nullptr || kind.second > most->second) most = &kind;
+  const Kinds::value_type* most = nullptr;
+  for (const Kinds::value_type& kind : kinds) {
+    all += std::max(rise(kind), 0.0);
+    if (most == nullptr || rise(kind) > rise(*most)) most = &kind;
   }
-  return most != nullptr && all > 0 && most->second >= kNearlyAll * all && most->first != name ? most->first : "";
+  return all > 0 && rise(*most) >= kNearlyAll * all ? most : nullptr;
 }
 
 // Whether all that it rose by came between these values, and nothing else moved as much.
@@ -121,7 +124,7 @@ bool follows_processes(const StateSeries& series) {
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
   std::vector<StateSeries> all;
   std::map<std::string, std::size_t> caches;
-  std::map<std::string, std::map<std::string, double>> kinds;  // of a class, with their changes
+  std::map<std::string, Kinds> kinds;  // by class
   for (const MemorySeries& series : states) {
     const bool is_cache = series.source == MemorySource::slabinfo_objects;
     if (series.points.size() < 2 ||
@@ -129,24 +132,47 @@ std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
       continue;
     const std::string name = is_cache ? class_of(series.name) : series.name;
     const std::vector<double> values = even_values(series.points);
-    if (is_cache) kinds[name][series.name] += values.back() - values.front();
+    if (is_cache) kinds[name].try_emplace(series.name, values);
     const auto known = is_cache ? caches.find(name) : caches.end();
     if (known != caches.end() && all[known->second].values.size() == values.size()) {
       for (std::size_t i = 0; i < values.size(); ++i) all[known->second].values[i] += values[i];
       continue;
     }
     if (is_cache) caches[name] = all.size();
-    all.push_back({name, is_cache, is_cache && is_shrinkable(name, {}), seconds_between(series.points), values, {}});
+    all.push_back(
+        {name, is_cache, is_cache && is_shrinkable(name, {}), seconds_between(series.points), values, {}, {}});
   }
-  for (const auto& [name, index] : caches) all[index].kind = risen_kind(name, kinds[name]);
+  for (const auto& [name, index] : caches) {
+    const Kinds::value_type* const kind = risen_kind(kinds[name]);
+    if (kind == nullptr || kind->second.size() != all[index].values.size()) continue;
+    all[index].values = kind->second;
+    if (kind->first != name) all[index].kind = kind->first;
+  }
+  for (StateSeries& series : all) series.judged = series.values;
   return all;
+}
+
+void take_out(double begin_seconds, double end_seconds, std::vector<StateSeries>& states) {
+  constexpr double kMostOfAll = 0.25;  // a longer line would be taken for even growth
+  for (StateSeries& series : states) {
+    std::vector<double>& values = series.judged;
+    const auto last = static_cast<double>(values.size() - 1);
+    const double from = std::floor(begin_seconds / series.seconds_between);
+    const double to = std::ceil(end_seconds / series.seconds_between);
+    if (!series.cache || from < 0 || to > last || to - from < 2 || to - from > kMostOfAll * last) continue;
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(to);
+    if (*std::max_element(begin + 1, end) <= std::max(*begin, *end)) continue;
+    for (auto value = begin + 1; value != end; ++value)
+      *value = std::lerp(*begin, *end, static_cast<double>(value - begin) / (to - from));
+  }
 }
 
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold) {
   std::vector<StateGrowth> grown;
   for (const StateSeries& series : states) {
     if (series.values.front() == series.values.back() || is_of_a_size(series.name)) continue;
-    const Rise rise = rise_of(series.values, series.seconds_between, threshold, states.size());
+    const Rise rise = rise_of(series.judged, series.seconds_between, threshold, states.size());
     const bool counts = !series.reclaimable && !follows_processes(series);
     grown.push_back({series.name, series.cache, series.values.front(), series.values.back(), rise.trend,
                      counts && rise.sure, series.reclaimable, 0, series.values, series.seconds_between,

@@ -19,11 +19,16 @@ struct StateSeries {
   bool reclaimable = false;
   double seconds_between = 0;
   std::vector<double> values;
-  std::string kind;  // as StateGrowth has it
+  std::string kind;            // as StateGrowth has it
+  std::vector<double> judged;  // the values, but for what take_out() took
 };
 
-// Caches by their classes, and those lines that tell of the kernel's own memory.
+// Caches by their classes, and those lines that tell of the kernel's own memory. Of a class of which one cache takes
+// nearly all of the rise the values are that one's.
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
+// What came and went in caches between these seconds since the first state, as what the kernel keeps for a recording
+// does: it tells nothing of what grows all the time.
+void take_out(double begin_seconds, double end_seconds, std::vector<StateSeries>& states);
 // What changed, the largest rise first; sure above the threshold, bytes a second.
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);
 // Marks what the kernel keeps for a recording: it came as that was begun, between these seconds since the first state

@@ -13,6 +13,7 @@
 
 #include "analysis/conclusion.hpp"
 #include "analysis/investigation.hpp"
+#include "analysis/narrowing.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "capture/bpf/program_clock.hpp"
@@ -228,8 +229,10 @@ class Watch {
   void take_state() {
     next_state_ = seconds() + next_state_after(seconds(), plan_);
     StateSample state = sample_memory_state();
-    add_recorder(state, {.ring_buffers = recording_ ? kMostTraceBuffer : 0,
-                         .bpf_maps = sampler_ ? sampler_->kernel_bytes() : 0});
+    const std::uint64_t ring = sampler_ ? sampler_->ring_bytes() : 0;
+    add_recorder(state,
+                 {.ring_buffers = ring + (recording_ ? kMostTraceBuffer : 0),
+                  .bpf_maps = sampler_ ? sampler_->kernel_bytes() - std::min(ring, sampler_->kernel_bytes()) : 0});
     if (auto zones = try_read_file("/proc/zoneinfo")) state.texts.emplace_back("zoneinfo", std::move(*zones));
     state.ticks = monotonic_ns();
     states_.push_back(std::move(state));

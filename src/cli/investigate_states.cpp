@@ -44,6 +44,18 @@ std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states
   return all;
 }
 
+// Own maps are vmalloc memory: what comes and goes with them is nobody's growth.
+void take_out_own_maps(const std::vector<StateSample>& states, std::vector<MemorySeries>& all) {
+  const auto vmalloc = std::ranges::find_if(all, [](const MemorySeries& series) {
+    return series.source == MemorySource::meminfo && series.name == "VmallocUsed";
+  });
+  if (vmalloc == all.end()) return;
+  for (const StateSample& state : states)
+    if (const auto own = find_proc_value(text_of(state, "recorder"), "bpf_maps"))
+      for (MemorySeriesPoint& point : vmalloc->points)
+        if (point.time_ns == state.ticks) point.value = std::max(point.value - static_cast<double>(own->value), 0.0);
+}
+
 }  // namespace
 
 double page_frees_per_s(const std::vector<StateSample>& states) {
@@ -57,6 +69,7 @@ double page_frees_per_s(const std::vector<StateSample>& states) {
 
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size) {
   std::vector<MemorySeries> all = memory_series_of(states, page_size);
+  take_out_own_maps(states, all);
   for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
   MemorySeries unaccounted{MemorySource::meminfo, std::string(kUnaccounted), {}};
   for (const StateSample& state : states) {

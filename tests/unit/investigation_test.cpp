@@ -11,6 +11,7 @@
 #include "analysis/growth_clusters.hpp"
 #include "analysis/investigation.hpp"
 #include "analysis/leaks.hpp"
+#include "analysis/narrowing.hpp"
 #include "views/json_investigation.hpp"
 #include "views/text_investigation.hpp"
 
@@ -219,7 +220,100 @@ TEST(Investigation, RecordingsOfAMomentTellNothing) {
   evidence.samples.reset();
   EXPECT_TRUE(judge(evidence).found());
   evidence.trace->step_seconds = 0.5 / kSteps;
+  EXPECT_FALSE(judge(evidence).found());
+  evidence.states.clear();
   EXPECT_TRUE(judge(evidence).findings.empty());
+}
+
+// A cache surely grows; a moment's recording, or a handful of samples, tells who holds most of it.
+TEST(Investigation, WhoHoldsMostOfWhatGrowsIsLikely) {
+  for (const bool recorded : {true, false}) {
+    InvestigationEvidence evidence = evidence_with_noise(7);
+    const double part = recorded ? 0.02 : 1;  // of the time
+    evidence.trace = empty_seen(0);
+    evidence.trace->step_seconds *= part;
+    if (!recorded) evidence.trace.reset();
+    std::vector<GrowthGroup>& groups = recorded ? evidence.trace->groups : evidence.samples->groups;
+    const auto hold = [&](const std::string& task, std::uint32_t process, double bytes) {
+      groups.push_back(group_of(kPipe, "key_jar", task, process, [&](double s) { return s < 5 ? 0 : bytes; }));
+      groups.back().seen = 6;
+    };
+    hold("leaky", 4321, 6'000);
+    hold("others", 77, 4'000);
+    evidence.states.push_back(cache_series("key_jar", steady));
+    const Judgement judgement = judge(evidence);
+    ASSERT_FALSE(judgement.findings.empty());
+    const GrowthFinding& first = judgement.findings.front();
+    EXPECT_EQ(first.certainty, Certainty::likely);
+    EXPECT_EQ(first.exact, recorded);
+    EXPECT_EQ(first.processes.front().process, 4321u);
+    EXPECT_NEAR(first.trend.bytes_per_s, 0.6 * kRate, kRate / 50);
+    groups.back().bytes = 7'000;  // now no one has most of it by far
+    groups.back().task = "leaky too";
+    groups.push_back(groups.back());
+    groups.back().task = "third";
+    EXPECT_TRUE(std::ranges::none_of(
+        judge(evidence).findings, [](const GrowthFinding& finding) { return finding.certainty != Certainty::weak; }));
+  }
+}
+
+// What the kernel keeps for a recording comes and goes in caches that others fill, too.
+TEST(Investigation, ARecordingsOwnMemoryHidesNoGrowth) {
+  const auto with_bump = [](double begin, double end) {
+    return [begin, end](double s) { return kRate / 10 * s + (s > begin && s < end ? 600'000 : 0); };
+  };
+  for (const bool is_known : {true, false}) {
+    InvestigationEvidence evidence = evidence_with_noise(7);
+    evidence.trace->step_seconds = 0.8 / kSteps;
+    evidence.states.push_back(cache_series("key_jar", with_bump(8, 10)));
+    evidence.setup_begin_seconds = is_known ? 7.9 : 0;
+    evidence.setup_end_seconds = is_known ? 8.9 : 0;
+    const Judgement judgement = judge(evidence);
+    const auto state = std::ranges::find(judgement.states, "key_jar", &StateGrowth::name);
+    ASSERT_NE(state, judgement.states.end());
+    EXPECT_EQ(state->sure, is_known);
+    EXPECT_GT(*std::ranges::max_element(state->values), state->last);  // shown as it was
+  }
+}
+
+// Caches of a kmalloc size are one for samples; what comes and goes in one of them says nothing of the others.
+TEST(Investigation, TheCacheOfASizeThatRisesIsJudgedAlone) {
+  InvestigationEvidence evidence = evidence_with_noise(7);
+  evidence.trace.reset();
+  evidence.states.push_back(cache_series("kmalloc-64", [](double s) { return s > 7 && s < 9 ? 900'000 : 0; }));
+  evidence.states.push_back(cache_series("kmalloc-cg-64", [](double s) { return kRate / 10 * s; }));
+  const Judgement judgement = judge(evidence);
+  const auto state = std::ranges::find(judgement.states, "kmalloc-64", &StateGrowth::name);
+  ASSERT_NE(state, judgement.states.end());
+  EXPECT_TRUE(state->sure);
+  EXPECT_EQ(state->kind, "kmalloc-cg-64");
+  EXPECT_EQ(state->first, 4'000'000);
+}
+
+TEST(Investigation, SaysWhatElseGrows) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  plant(evidence);
+  evidence.states.push_back(cache_series("key_jar", [](double s) { return steady(s) / 2; }));
+  evidence.states.push_back(cache_series("lsm_file_cache", [](double s) { return steady(s) / 20; }));
+  InvestigationResult result;
+  result.judgement = judge(evidence);
+  const std::string words = conclude(result).words;
+  EXPECT_NE(words.find("key_jar by 97.7 KiB/s surely grows"), std::string::npos) << words;
+  EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // comes with the files
+}
+
+// Each task has a stack that nobody traces.
+TEST(Investigation, SaysThatTasksHaveStacks) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
+    seen->groups.push_back(group_of(kPipe, "task_struct", "leaky", 4321, steady));
+  evidence.states.push_back(cache_series("task_struct", steady));
+  evidence.states.push_back(cache_series("KernelStack", [](double s) { return 4 * steady(s); }));
+  evidence.states.back().source = MemorySource::meminfo;
+  InvestigationResult result;
+  result.judgement = judge(evidence);
+  const std::string words = conclude(result).words;
+  EXPECT_NE(words.find("KernelStack grows by 781.2 KiB/s"), std::string::npos) << words;
 }
 
 // Objects that live longer than the recording look like growth in it, and only there.
@@ -280,6 +374,16 @@ TEST(Investigation, NarrowsToWhatGrows) {
   EXPECT_FALSE(of_pages.pages);
   EXPECT_TRUE(of_pages.has("pages of order 1"));
   EXPECT_FALSE(of_pages.has("pages of order 2"));
+}
+
+// Other's tracing comes and goes as well.
+TEST(Investigation, WhatTracingKeepsIsNotRecordedAlone) {
+  InvestigationEvidence evidence;
+  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.states.push_back(cache_series("ftrace_event_field", steady));
+  EXPECT_TRUE(narrow(evidence).empty());
+  evidence.states.push_back(cache_series("key_jar", steady));
+  EXPECT_TRUE(narrow(evidence).has("key_jar"));
 }
 
 TEST(Investigation, TheAccountAloneNarrowsToo) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/investigation.hpp"
+#include "analysis/narrowing.hpp"
 
 namespace kmt {
 namespace {

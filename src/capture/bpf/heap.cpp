@@ -290,6 +290,7 @@ ProgramRuns HeapWatcher::runs() const {
 }
 
 std::uint64_t HeapWatcher::memory() const { return memory_of_maps(state_->object->obj); }
+std::uint64_t HeapWatcher::ring_bytes() const { return state_->ring != nullptr ? state_->request.ring_bytes : 0; }
 const std::vector<EventName>& HeapWatcher::missing() const { return state_->missing; }
 
 }  // namespace kmt

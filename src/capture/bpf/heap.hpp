@@ -49,8 +49,9 @@ class HeapWatcher {
   bool is_followed(std::uint64_t pointer);
   // Of its programs at memory events; counted while a ProgramClock is. Throws Error.
   ProgramRuns runs() const;
-  // Kernel memory that it takes, in bytes.
+  // Kernel memory that it takes, in bytes; of it, what is taken straight from the page allocator.
   std::uint64_t memory() const;
+  std::uint64_t ring_bytes() const;
   // Of what was asked for.
   const std::vector<EventName>& missing() const;
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "results/investigation.hpp"
+
+namespace kmt {
+
+// What a recording should be narrowed to: what may grow by samples or by the kernel's account, the likeliest first and
+// not more than the kernel can filter by. Empty: nothing may grow.
+Narrowing narrow(const InvestigationEvidence& evidence);
+
+}  // namespace kmt
