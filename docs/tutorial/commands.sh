@@ -16,8 +16,8 @@ export COLUMNS=110
 run kmemtrace top --batch -n 2 --interval 5s --sort live --limit 5
 run kmemtrace top --batch -n 1 --interval 5s --view processes --sort live --limit 3
 run kmemtrace record --stacks --duration 30s -o leak.kmt
-run kmemtrace leaks leak.kmt --limit 3
-run kmemtrace leaks leak.kmt --by cache,process --limit 4
+run kmemtrace leaks leak.kmt --sort growth --limit 3
+run kmemtrace leaks leak.kmt --by cache,process --sort growth --limit 4
 run kmemtrace graph alloc_pipe_info,free_pipe_info --ret -p $leaking -d 1s -o pipes.kmt --limit 6
 run kmemtrace graph pipes.kmt --sort slab-live --limit 3 --top 5
 kill $leaking $busy

@@ -45,7 +45,7 @@ bool may_grow(const Judgement& judgement) {
 
 std::string name_in_words(const StateGrowth& state) {
   if (state.name == kUnaccounted) return "what nobody accounts for";
-  return state.cache ? "the slab cache " + state.shown_name() : state.name;
+  return state.cache ? "the slab cache " + with_merged(state.shown_name(), state.merged_with) : state.name;
 }
 
 std::string why_unnamed(const InvestigationResult& result) {
@@ -161,12 +161,12 @@ std::string said_of_difference(const std::vector<StateGrowth>& states) {
   std::vector<std::string> rises;
   for (const StateGrowth& state : states)
     if (rises.size() < kMost && !state.reclaimable && !state.is_recorders && state.last - state.first >= kLeastRise)
-      rises.push_back(fmt::format("{} by {}", name_in_words(state), bytes_text(state.last - state.first)));
+      rises.push_back(fmt::format("{} rose by {}", name_in_words(state), bytes_text(state.last - state.first)));
   if (states.empty()) return {};
   const std::size_t count = states.front().values.size();
-  return fmt::format(" From the first to the last of {} states, {:.1f} s, {} rose.", count,
+  return fmt::format(" From the first to the last of {} states, {:.1f} s, {}.", count,
                      static_cast<double>(count - 1) * states.front().step_seconds,
-                     rises.empty() ? "nothing" : fmt::format("{}", fmt::join(rises, ", ")));
+                     rises.empty() ? "nothing rose" : fmt::format("{}", fmt::join(rises, ", ")));
 }
 
 // What shows what the process of a finding holds: its open files, unless the kernel keeps that elsewhere.

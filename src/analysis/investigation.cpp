@@ -562,6 +562,18 @@ double Judge::left_out_bytes() const {
 
 }  // namespace
 
+void name_merged(const SnapshotResult& snapshot, Judgement& judgement) {
+  std::map<std::string_view, const std::vector<std::string>*> merged;
+  for (const SlabCacheUse& cache : snapshot.caches)
+    if (!cache.aliases.empty()) merged.emplace(cache.name, &cache.aliases);
+  const auto name = [&merged](auto& of, const std::string& cache) {
+    if (const auto found = merged.find(cache); found != merged.end()) of.merged_with = *found->second;
+  };
+  for (StateGrowth& state : judgement.states) name(state, state.shown_name());
+  for (GrowthFinding& finding : judgement.findings)
+    for (FindingCache& cache : finding.caches) name(cache, cache.shown_name());
+}
+
 Judgement judge(const InvestigationEvidence& evidence) { return Judge(evidence).judgement(); }
 
 }  // namespace kmt

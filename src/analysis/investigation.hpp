@@ -10,6 +10,8 @@
 namespace kmt {
 
 Judgement judge(const InvestigationEvidence& evidence);
+// Says of caches which others were merged with them, by a snapshot of that kernel.
+void name_merged(const SnapshotResult& snapshot, Judgement& judgement);
 
 // A recording of less than this part of the time does not tell growth from what lives longer, where there are samples;
 // and of less than so many seconds it never does.

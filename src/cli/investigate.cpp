@@ -209,8 +209,10 @@ int investigate_live(const Options& options) {
   const auto stock_of = [&](const StateSample& sample) {
     return take_stock(parse_snapshot(sample, watched.kernel.page_size));
   };
-  result.diff = diff(stock_of(watched.before), stock_of(watched.after));
+  const SnapshotResult after = stock_of(watched.after);
+  result.diff = diff(stock_of(watched.before), after);
   result.judgement = judge(watched.evidence);
+  name_merged(after, result.judgement);
   return give(options, place, watched.written, trace, result);
 }
 
@@ -271,6 +273,7 @@ int investigate_copies(const Options& options) {
   result.narrowing = evidence.narrowing;
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
+  if (copied.after) name_merged(*copied.after, result.judgement);
   if (!was_watched && result.judgement.followed == 0 && result.diff)
     result.unseen.push_back({"whether what changed goes on",
                              copied.no_times.empty() ? fmt::format("of {} states nothing is known but their difference",

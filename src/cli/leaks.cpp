@@ -144,7 +144,7 @@ CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--sort", options->sort,
-          "Order groups by COLUMN, largest first (default: growth)\nColumns:" + list_of(pointers_to(leak_columns())))
+          "Order groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())))
       ->option_text("COLUMN");
   add_limit_option(*command, options->limit, "groups in each table");
   add_filter_options(*command, options->filter);

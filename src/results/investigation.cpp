@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace kmt {
 
@@ -41,6 +43,14 @@ std::string kmalloc_name(std::uint64_t bytes) {
 std::string objects_name(std::uint64_t bytes) { return fmt::format("objects of {} B", bytes); }
 
 std::string pages_name(std::uint64_t order) { return fmt::format("{}{}", kPagesOfOrder, order); }
+
+std::string with_merged(const std::string& name, const std::vector<std::string>& merged_with) {
+  constexpr std::size_t kMost = 4;
+  if (merged_with.empty()) return name;
+  const auto shown = std::span(merged_with).first(std::min(merged_with.size(), kMost));
+  return fmt::format("{} (merged with {}{})", name, fmt::join(shown, ", "),
+                     merged_with.size() > kMost ? fmt::format(" and {} more", merged_with.size() - kMost) : "");
+}
 
 bool Judgement::found() const {
   return std::ranges::any_of(findings,

@@ -108,7 +108,8 @@ struct StateGrowth {
   bool rose_unfollowed = false;  // by much, when allocations were no longer followed
   std::string kind;              // the one cache of a kmalloc size that rises; empty: several do, or it has one alone
 
-  bool is_recorders = false;  // the kernel keeps it for the recording of `investigate`
+  bool is_recorders = false;             // the kernel keeps it for the recording of `investigate`
+  std::vector<std::string> merged_with;  // caches whose objects lie there too, as SLUB merges what is alike
 
   const std::string& shown_name() const { return kind.empty() ? name : kind; }
   // From the first to the last; of few values there is no other rate.
@@ -162,6 +163,7 @@ struct FindingCache {
   std::optional<double> kernel_bytes_per_s;  // of the whole cache, by slabinfo; of few states their difference
   std::string_view no_account;               // why that is not known; empty: it is
   std::string kind;                          // of a kmalloc size, the cache that rises by that account; may be empty
+  std::vector<std::string> merged_with;      // as StateGrowth has it
 
   const std::string& shown_name() const { return kind.empty() ? name : kind; }
 };
@@ -202,6 +204,9 @@ struct Judgement {
 
 enum class GrowthVerdict : std::uint8_t { grows, no_growth, cannot_tell };
 std::string_view id_of(GrowthVerdict verdict);
+
+// "sigqueue (merged with inotify_inode_mark, dnotify_mark)"; of many, some.
+std::string with_merged(const std::string& name, const std::vector<std::string>& merged_with);
 
 // What it comes to, in a sentence or two.
 struct Conclusion {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <tuple>
 
 namespace kmt {
@@ -55,7 +56,7 @@ constexpr std::array kColumns = {
                 [](const Row& row) { return row.main_doubt ? Cell{describe(*row.main_doubt).word} : Cell{}; },
                 "why most of the uncertain ones are"},
     Column<Row>{"verdict", "Verdict", Unit::text, 1, [](const Row& row) { return Cell{describe(row.verdict).id}; },
-                "what is said of its growth"},
+                "what is said of its growth; the surest first, then the fastest"},
 };
 
 constexpr std::array<LeakVerdictText, 8> kVerdicts = {
@@ -89,6 +90,11 @@ const Column<LeakRow>* find_leak_column(std::string_view key) {
 }
 
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by) {
+  if (by.key == "verdict") {
+    std::vector<const LeakRow*> sorted = sorted_leaks(rows, *find_leak_column("growth"));
+    std::ranges::stable_sort(sorted, std::greater(), &LeakRow::verdict);
+    return sorted;
+  }
   return sorted_by_column(rows, by, [](const LeakRow& a, const LeakRow& b) {
     return std::tie(b.group.live_bytes, a.group.name) < std::tie(a.group.live_bytes, b.group.name);
   });

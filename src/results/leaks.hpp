@@ -75,7 +75,8 @@ struct LeaksResult {
 
 std::span<const Column<LeakRow>> leak_columns();
 const Column<LeakRow>* find_leak_column(std::string_view key);
-// The largest first, rows without a value last; among equals by live bytes, then by name.
+// The largest first, rows without a value last; among equals by live bytes, then by name. By verdict the surest first,
+// then the fastest.
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by);
 
 }  // namespace kmt

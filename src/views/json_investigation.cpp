@@ -62,6 +62,7 @@ Json to_json(const FindingCache& cache) {
       cache.kernel_bytes_per_s ? Json(rounded_to_tenths(*cache.kernel_bytes_per_s)) : Json(nullptr);
   json["no_account"] = text_or_null(std::string(cache.no_account));
   json["kind"] = text_or_null(printable(cache.kind));
+  json["merged_with"] = texts(cache.merged_with);
   return json;
 }
 
@@ -113,6 +114,7 @@ Json to_json(const StateGrowth& state) {
   json["sure"] = state.sure;
   json["rises_since_s"] = state.late ? Json(rounded_to_tenths(state.late->since_seconds)) : Json(nullptr);
   json["kind"] = text_or_null(printable(state.kind));
+  json["merged_with"] = texts(state.merged_with);
   json["mean_bytes_per_s"] = rounded_to_tenths(state.mean_bytes_per_s());
   json["reclaimable"] = state.reclaimable;
   json["of_the_recording"] = state.is_recorders;

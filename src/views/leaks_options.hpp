@@ -10,7 +10,7 @@
 namespace kmt {
 
 struct LeaksOptions {
-  const Column<LeakRow>* sort = find_leak_column("growth");
+  const Column<LeakRow>* sort = find_leak_column("verdict");
   std::size_t limit = 20;  // groups of each table; 0: all
   bool filtered = false;   // somebody chose a part of the trace
 

@@ -12,7 +12,7 @@
 namespace kmt {
 
 enum class SeriesOrder : std::uint8_t {
-  growth,  // the fastest first: of what is judged
+  growth,  // the surest first, then the fastest: of what is judged
   change,  // from the first snapshot to the last, the largest first
 };
 
@@ -34,7 +34,10 @@ inline std::vector<const SnapshotRow*> sorted_rows(const SnapshotSeries& series,
   const auto size = [&](const SnapshotRow* row) {
     return by_growth ? row->trend.bytes_per_s : std::abs(row->change());
   };
-  std::ranges::stable_sort(rows, [&](const auto* a, const auto* b) { return size(a) > size(b); });
+  std::ranges::stable_sort(rows, [&](const auto* a, const auto* b) {
+    if (by_growth && a->verdict != b->verdict) return a->verdict > b->verdict;
+    return size(a) > size(b);
+  });
   return rows;
 }
 

@@ -114,9 +114,10 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
                                                         : percent(cache.bytes_per_s, *cache.kernel_bytes_per_s) + " of",
                                                 say_growth(*cache.kernel_bytes_per_s))
                                   : "while the whole cache does not grow by the kernel's account";
-    out +=
-        labelled(is_first ? "explains" : "",
-                 fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s), ascii(cache.shown_name()), of_all), style);
+    out += labelled(is_first ? "explains" : "",
+                    fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s),
+                                ascii(with_merged(cache.shown_name(), cache.merged_with)), of_all),
+                    style);
     is_first = false;
   }
   if (const double rest = rest_of(finding); rest > kLeastToTell * finding.trend.bytes_per_s)

@@ -6,11 +6,10 @@ import json
 import os
 import re
 import signal
-import time
 import unittest
 
 from kmt_events import EVENTS, File, events_of
-from recording import PIPE_LOOP, LiveTest
+from recording import PIPE_LOOP, LiveTest, wait_until
 
 COUNTED = ('kmalloc', 'kfree')
 
@@ -70,7 +69,7 @@ class Rotation(LiveTest):
     def test_keeps_the_latest(self):
         loops = self.load()
         process = self.start('--rotate', '300k', '--keep', '3')
-        time.sleep(2)
+        self.assertTrue(wait_until(lambda: any(name >= 'trace.0006.kmt' for name in self.files()), 60), self.files())
         process.send_signal(signal.SIGINT)
         messages = self.finish(process)
         self.end_all(loops)

@@ -302,6 +302,20 @@ TEST(Investigation, SaysWhatElseGrows) {
   EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // comes with the files
 }
 
+TEST(Investigation, SaysWhichCachesWereMerged) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  evidence.states.push_back(cache_series("sigqueue", steady));
+  InvestigationResult result;
+  result.judgement = judge(evidence);
+  SnapshotResult snapshot;
+  snapshot.caches.resize(1);
+  snapshot.caches[0].name = "sigqueue";
+  snapshot.caches[0].aliases = {"inotify_inode_mark", "dnotify_mark"};
+  name_merged(snapshot, result.judgement);
+  const std::string words = conclude(result).words;
+  EXPECT_NE(words.find("sigqueue (merged with inotify_inode_mark, dnotify_mark) by"), std::string::npos) << words;
+}
+
 // Each task has a stack that nobody traces.
 TEST(Investigation, SaysThatTasksHaveStacks) {
   InvestigationEvidence evidence = evidence_with_noise(1);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 
@@ -100,6 +101,19 @@ TEST_F(Leaks, ALeakIsFoundAndRankedFirstNotBySize) {
   EXPECT_NEAR(static_cast<double>(sorted[0]->median_age_ns()), 5e9, 1.25e9);
   EXPECT_EQ(row_of(result, 3)->verdict, LeakVerdict::no_growth);
   EXPECT_EQ(row_of(result, 2), nullptr);  // nothing of it is live
+}
+
+TEST(LeakOrder, TheSurestComesFirstThenTheFastest) {
+  std::vector<LeakRow> rows(4);
+  const std::array verdicts = {LeakVerdict::no_growth, LeakVerdict::certain, LeakVerdict::uncertain,
+                               LeakVerdict::certain};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].verdict = verdicts[i];
+    rows[i].trend.growth = Growth::steady;
+    rows[i].trend.bytes_per_s = i == 0 ? 1e6 : static_cast<double>(i);
+  }
+  const auto sorted = sorted_leaks(rows, *find_leak_column("verdict"));
+  EXPECT_EQ(sorted, (std::vector<const LeakRow*>{&rows[3], &rows[1], &rows[2], &rows[0]}));
 }
 
 TEST_F(Leaks, BelowTheThresholdItIsSlow) {
