@@ -308,6 +308,27 @@ TEST_F(BpfCallPrograms, NestWhatCountsInterruptsItself) {
   EXPECT_EQ(shape(), "(1 (2 (3 )3 )2 )1");
 }
 
+// On a stack that it shares with the softirq whose program it came to: the kernel tells their exits apart no more.
+TEST_F(BpfCallPrograms, TakeExitsOfWhatCountsInterruptsItselfOnTopOfPrograms) {
+  const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
+  (*object_)->bss->level_below = 1;
+  (*object_)->bss->made_up_flags = 0x18;
+  enter(irq_exit, kStack);
+  (*object_)->bss->made_up_flags = 0x10;
+  leave(irq_exit, kStack);
+  EXPECT_EQ(shape(), "(2 )2");
+}
+
+TEST_F(BpfCallPrograms, LeaveOutWhatProgramsCall) {
+  (*object_)->bss->made_up_flags = 0x10;
+  for (const std::uint32_t level : {1, 2, 3}) {  // 2, 3: of the exit of what counts interrupts itself
+    (*object_)->bss->level_below = level;
+    enter(1, kStack);
+    EXPECT_EQ(shape(), "");
+  }
+  EXPECT_EQ((*object_)->bss->calls_without_ring, 0u);
+}
+
 TEST_F(BpfCallPrograms, PutInterruptsOnTop) {
   enter(1, kStack);
   (*object_)->bss->made_up_flags = 0x08;

@@ -91,7 +91,9 @@ static __always_inline struct task_calls* calls_of(u64 task) {
 // Of interrupts: those in lower ones have ended. Without a branch, which would be two ways for the verifier.
 static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & KMT_LEVEL_HARDIRQ) | (flags >> 4 & 1); }
 
-// Of what is around a call. Functions that count a hardirq begin before it counts, or end when it counts no more.
+// Functions that count a hardirq begin before it counts, or end when it counts no more: the level that they are at, and
+// that of what is around them.
+static __always_inline u32 level_at(u64 cookie, u8 flags) { return level_of(flags) | (u32)(cookie >> 32); }
 static __always_inline u32 level_around(u64 cookie, u8 flags) { return level_of(flags) & ~(u32)(cookie >> 32); }
 
 // Never 0.
@@ -143,18 +145,20 @@ static __always_inline void pop(struct task_calls* of, u32 depth) {
   KMT_ONCE(of->depth) = depth;
 }
 
+#define KMT_LEVELS 3ull
+
 // A ring of this CPU that nobody writes to. What this program itself calls, which may be traced too, gets none and
-// counts as nothing. An interrupt that no tracepoint tells of is told from that by its stack; one that has none of its
-// own, as on top of another interrupt, is not.
-static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u8 flags, u32 stack) {
-  const u64 who = (task | level_of(flags)) ^ (u64)(stack >> 14) << 46;
+// counts as nothing: it is at no higher level, on the same stack. An interrupt that the kernel does not count is told
+// from that by its stack; one that has none of its own, as on top of another interrupt, is not.
+static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level, u32 stack) {
+  const u64 who = (task | level) ^ (u64)(stack >> 14) << 46;
   for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {
     const u32 key = cpu * KMT_CALL_RINGS + i;
     struct kmt_ring* ring = bpf_map_lookup_elem(&rings, &key);
     if (!ring) return 0;
     const u64 owner = __sync_val_compare_and_swap(&ring->claim, 0, who);
     if (owner == 0) return ring;
-    if (owner == who) return 0;
+    if (((owner ^ who) & ~KMT_LEVELS) == 0 && (owner & KMT_LEVELS) >= level) return 0;
   }
   __sync_fetch_and_add(&calls_without_ring, 1);
   return 0;
@@ -292,7 +296,7 @@ static __always_inline int call_begins(u64 cookie, u32 frame, u32 stack, const u
   const u8 flags = current_flags();
   if (!is_wanted(bpf_get_current_pid_tgid() >> 32, flags, false)) return 0;
   const u64 task = bpf_get_current_task();
-  struct kmt_ring* ring = claim_ring(cpu, task, flags, stack);
+  struct kmt_ring* ring = claim_ring(cpu, task, level_at(cookie, flags), stack);
   if (!ring) return 0;
   record_call(ring, cookie, frame, arguments, stack_pointer, with_values, task, flags);
   release_ring(ring);
@@ -367,7 +371,7 @@ static __always_inline int call_ends(u64 cookie, u32 frame, u32 stack, u32 slack
   }
   if (!call) return 0;
   const u64 began_ns = call->began_ns;
-  struct kmt_ring* ring = claim_ring(cpu, task, flags, stack);
+  struct kmt_ring* ring = claim_ring(cpu, task, level_at(cookie, flags), stack);
   struct place place;
   if (ring && begin_in(&place, ring, KMT_RETURN_WORDS * sizeof(u64) + KMT_LATE_BYTES + 8)) {
     struct kmt_entry* entry = entry_at(&place);

@@ -6,19 +6,33 @@ __u32 made_up_flags = 0;
 #define current_flags() (*(volatile __u32*)&made_up_flags & 0xff)
 #include "capture/bpf/calls.bpf.c"
 
+// A program that the one that runs came to, at that level; 0: none.
+__u32 level_below = 0;
+
+static struct kmt_ring* claim_below(u32 stack) {
+  const u32 level = *(volatile __u32*)&level_below & KMT_LEVELS;
+  return level ? claim_ring(bpf_get_smp_processor_id(), bpf_get_current_task(), level, stack) : 0;
+}
+
 #define FROM(context) \
   { (context)[0], (context)[1], (context)[2], (context)[3], (context)[4], (context)[5] }
 
 SEC("raw_tp")
 int run_entry(u64* context) {
   const u64 arguments[KMT_CALL_ARGUMENTS] = FROM(context + 2);
-  return call_begins(context[0], (u32)context[1], (u32)context[1], arguments, context[2 + KMT_CALL_ARGUMENTS], true);
+  struct kmt_ring* below = claim_below((u32)context[1]);
+  call_begins(context[0], (u32)context[1], (u32)context[1], arguments, context[2 + KMT_CALL_ARGUMENTS], true);
+  if (below) release_ring(below);
+  return 0;
 }
 
 SEC("raw_tp")
 int run_exit(u64* context) {
   const u64 arguments[KMT_CALL_ARGUMENTS] = FROM(context + 4);
-  return call_ends(context[0], (u32)context[1], (u32)context[1], (u32)context[2], sum_of(arguments), context[3]);
+  struct kmt_ring* below = claim_below((u32)context[1]);
+  call_ends(context[0], (u32)context[1], (u32)context[1], (u32)context[2], sum_of(arguments), context[3]);
+  if (below) release_ring(below);
+  return 0;
 }
 
 // Behind an argument lies the kernel's memory: the name of the calling task.
