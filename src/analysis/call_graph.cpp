@@ -368,7 +368,7 @@ void CallGraph::State::allocate(const StreamedEvent& streamed) {
     sum = {1, bytes_of(event), 1, bytes_of(event), 0};
 
   TaskCalls* const task = stacks.at(event);
-  OpenCall* const call = task != nullptr ? task->around(interrupt_level(event)) : nullptr;
+  OpenCall* const call = task != nullptr ? task->around(event) : nullptr;
   (call != nullptr ? call->inside : result.outside)[allocator] += sum;
   if (call != nullptr && call->selected) {
     InsideSum counted = sum;

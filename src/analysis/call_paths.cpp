@@ -84,7 +84,7 @@ void CallPaths::tell_calls(Event& event) {
   const bool lacks_stack = as_stacks_ && info().stacks[event.stack].empty();
   if (!lacks_site && !lacks_stack) return;
   path_.clear();
-  if (TaskCalls* const task = calls_.at(event); task != nullptr && task->around(interrupt_level(event)) != nullptr) {
+  if (TaskCalls* const task = calls_.at(event); task != nullptr && task->around(event) != nullptr) {
     for (auto call = task->calls.rbegin(); call != task->calls.rend(); ++call) {
       path_.push_back(functions_[call->function].inside);
       if (call->on_top) break;  // below is what was interrupted

@@ -57,6 +57,14 @@ std::uint8_t level_around(Event event, bool counts_hardirq) {
   return interrupt_level(event);
 }
 
+bool is_on_softirq(const Event& event) { return (event.context & Context::kSoftIrq) != 0; }
+
+// Whether what happens is in an interrupt that came to the call, by its level. Hard interrupts run softirqs at their
+// end (irq_exit_rcu()), to which others come.
+bool is_on_top_of(const Event& event, std::uint8_t level, const OpenCall& call) {
+  return level > call.level || (level == kHardIrqLevel && is_on_softirq(event) && !call.on_softirq);
+}
+
 // Whether a call has ended, unseen, before one of that function begins there: stacks grow down, and two calls have one
 // place on a stack only where the one has ended by a jump to the other.
 bool is_over(const OpenCall& call, const Event& entry, std::uint32_t function, std::uint8_t context) {
@@ -94,10 +102,11 @@ std::optional<std::uint64_t> measured_duration(const Event& end) {
   return call_duration_ns(end);
 }
 
-OpenCall* TaskCalls::around(std::uint8_t level) {
+OpenCall* TaskCalls::around(const Event& event) {
   if (calls.empty() || unsure) return nullptr;
   OpenCall& top = calls.back();
-  const bool fits = level == 0 ? top.level == 0 : top.level >= level;
+  const std::uint8_t level = interrupt_level(event);
+  const bool fits = level == 0 ? top.level == 0 : !is_on_top_of(event, level, top);
   return fits ? &top : nullptr;
 }
 
@@ -176,10 +185,10 @@ TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::ui
   call.context = context;
   call.counts_hardirq = counts_hardirq;
   call.began_ns = event.time_ns;
-  const std::uint8_t around = below != nullptr ? below->level : std::uint8_t{0};
+  call.on_softirq = is_on_softirq(event);
   call.level = std::max(interrupt_level(event), level);
-  call.on_top = call.level > around;
-  if (around > 0) call.level = std::max(call.level, std::uint8_t{1});
+  call.on_top = below != nullptr ? is_on_top_of(event, call.level, *below) : call.level > 0;
+  if (below != nullptr && below->level > 0) call.level = std::max(call.level, std::uint8_t{1});
   find_outer(task.calls, call);
   task.calls.push_back(call);
   return task;

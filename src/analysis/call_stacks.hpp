@@ -27,6 +27,7 @@ struct OpenCall {
   std::uint64_t began_ns = 0;
   std::uint32_t frame = 0;                      // of one that is told by it
   std::uint8_t context = 0;                     // the interrupt_level() of what is around it, whatever the function
+  bool on_softirq = false;                      // an interrupt that came to a softirq, or that softirq
   bool counts_hardirq = false;                  // the function does
   std::optional<std::uint64_t> lost_before_ns;  // the last event before the first loss while it ran
 
@@ -53,9 +54,8 @@ struct TaskCalls {
 
   // nullptr: none.
   OpenCall* innermost() { return calls.empty() ? nullptr : &calls.back(); }
-  // The innermost call, where an event of that level of interrupts happens in it; nullptr: it is on top of all, or
-  // nobody knows.
-  OpenCall* around(std::uint8_t level);
+  // The innermost call, where the event happens in it; nullptr: it is on top of all, or nobody knows.
+  OpenCall* around(const Event& event);
 };
 
 // Lost events by CPU.

@@ -419,6 +419,27 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual(['b', 'c'], [call['function'] for call in made.graph('-F', 'b')['calls']])
         self.assertEqual([], made.graph('-F', 'b', '-p', '11')['calls'])
 
+    def test_interrupts_on_softirqs_of_interrupts(self):
+        """At its end a hard interrupt runs softirqs, to which another one comes: inside of the first are the softirqs."""
+        made = Made()
+        made.begin(1000, 0, 11, 'a', 0, HARDIRQ)
+        made.allocate(1010, 0, 11, 0x1000, 1, HARDIRQ)
+        made.begin(1020, 0, 11, 'b', 1, SOFTIRQ)
+        made.allocate(1030, 0, 11, 0x1040, 2, SOFTIRQ)
+        made.end(1040, 0, 11, 'b', 1, 20, SOFTIRQ)
+        made.allocate(1045, 0, 11, 0x1080, 16, HARDIRQ | SOFTIRQ)  # by no traced call
+        made.begin(1050, 0, 11, 'c', 1, HARDIRQ | SOFTIRQ)
+        made.allocate(1060, 0, 11, 0x10c0, 4, HARDIRQ | SOFTIRQ)
+        made.begin(1065, 0, 11, 'b', 2, HARDIRQ | SOFTIRQ)
+        made.end(1067, 0, 11, 'b', 2, 2, HARDIRQ | SOFTIRQ)
+        made.end(1070, 0, 11, 'c', 1, 20, HARDIRQ | SOFTIRQ)
+        made.allocate(1080, 0, 11, 0x1100, 8, SOFTIRQ)
+        made.end(1100, 0, 11, 'a', 0, 100)
+        result = made.graph()
+        self.assertEqual([('a', None, True, 11), ('b', 0, False, 2), ('c', 0, True, 4), ('b', 2, False, 0)],
+                         [(call['function'], call['parent'], call['on_top'], slab(call)[1]) for call in result['calls']])
+        self.assertEqual(16, result['outside']['slab']['bytes'])
+
     def test_lost_events(self):
         """An end and a begin are lost: the end that is left belongs to no call; calls elsewhere are not touched."""
         made = Made()
