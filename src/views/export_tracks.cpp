@@ -161,7 +161,8 @@ SliceText call_text(const TracedCall& call, const CallGraphResult& result) {
   if (call.arguments)
     for (const auto& [name, shown] : named_texts(*call.arguments)) text.texts.emplace_back("args." + name, shown);
   if (call.result) text.texts.emplace_back("result", value_text(*call.result, true));
-  if (call.return_value) text.texts.emplace_back("return value", fmt::format("{:#x}", *call.return_value));
+  if (call.return_value && (call.result || !call.typed))
+    text.texts.emplace_back("return value", fmt::format("{:#x}", *call.return_value));
   if (const auto error = returned_error(call, result.trace.word_bits))
     text.texts.emplace_back("error", fmt::format("{}", *error));
   text.numbers.emplace_back("cpu", call.cpu);

@@ -27,6 +27,12 @@ Json to_json(const InsideSums& inside) {
   return json;
 }
 
+// Empty: by its type it returned nothing that can be shown.
+Json result_text(const TracedCall& call) {
+  if (call.result) return value_text(*call.result, true);
+  return call.typed ? Json("") : Json(nullptr);
+}
+
 Json to_json(const TracedCall& call, const CallGraphResult& result, const GraphOptions& options) {
   Json json = Json::object();
   json["function"] = printable(result.functions[call.function].name);
@@ -57,7 +63,7 @@ Json to_json(const TracedCall& call, const CallGraphResult& result, const GraphO
     json["result"] = call.result ? value_json(*call.result) : Json(nullptr);
     json["error"] = number_or_null(returned_error(call, result.trace.word_bits));
     json["failed"] = has_failed(call, result.trace.word_bits);
-    if (options.texts) json["result_text"] = call.result ? Json(value_text(*call.result, true)) : Json(nullptr);
+    if (options.texts) json["result_text"] = result_text(call);
   }
   json["inside"] = to_json(call.inside);
   return json;

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Arguments and results of calls as `graph` shows them: by BTF that is written here, from Documentation/bpf/btf.rst of the kernel."""
+import base64
+import gzip
+import json
 import os
 import re
 import struct
@@ -116,6 +119,21 @@ class GraphTypes(unittest.TestCase):
         done = run('graph', '--btf', self.btf, '--where', 'cuont==1', self.path)
         self.assertEqual(2, done.returncode)
         self.assertIn('count, file, flags', done.stderr)
+
+    def test_functions_that_return_nothing(self):
+        """What was in the register is shown only where nobody knows that it is nothing."""
+        for options, wanted in (['--btf', self.btf], [False]), ([], [True]):
+            events = json.loads(run('export', self.path, '--to', 'chrome', *options).stdout)['traceEvents']
+            self.assertEqual(wanted * 2, ['return value' in event['args'] for event in events
+                                          if event['ph'] == 'B' and event['name'] == 'b'])
+        page = os.path.join(FOLDER.name, 'nothing.html')
+        self.assertEqual(0, run('graph', '--btf', self.btf, '--html', page, self.path).returncode)
+        with open(page, encoding='utf-8') as file:
+            packed, = re.findall(r'<script id="kmemtrace-data"[^>]*>([^<]*)</script>', file.read())
+        trace, = json.loads(gzip.decompress(base64.b64decode(packed)))['traces']
+        calls = trace['calls']['graph']['calls']
+        self.assertEqual([['', '0xffffffffffffffea'], ['', '0x0']],
+                         [[call['result_text'], call['return_value']] for call in calls if call['function'] == 'b'])
 
     def test_json(self):
         result = graph(self.path, '--btf', self.btf, '--args', '--ret')

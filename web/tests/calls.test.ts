@@ -71,6 +71,8 @@ test('a call is written as C writes it', () => {
   );
   assert.equal(callText({ ...one, result: '0xfffffffffffffffe', error: -2 }), 'vfs_read() = -2');
   assert.equal(callText({ ...one, return_value: '0x7' }), 'vfs_read() = 0x7');
+  assert.equal(callText({ ...one, return_value: '0x7', result_text: null }), 'vfs_read() = 0x7');
+  assert.equal(callText({ ...one, return_value: '0x7', result_text: '' }), 'vfs_read()', 'it returns nothing');
 });
 
 test('remarks tell of interrupts, losses and what is cut off', () => {

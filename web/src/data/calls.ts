@@ -42,7 +42,7 @@ function valueText(value: CallValue): string {
 
 // What it returned; empty where that is not known, or nothing.
 export function resultText(call: TracedCall): string {
-  if (call.result_text) return call.result_text;
+  if (typeof call.result_text === 'string') return call.result_text;
   if (call.error !== null) return String(call.error);
   if (call.result !== null) return valueText(call.result);
   return call.return_value ?? '';
