@@ -78,9 +78,29 @@ Error unexpected_argument(const CLI::App& app, const std::string& argument) {
   return error;
 }
 
+// Globs, names of files and words of commands may begin and end with brackets, which CLI11 would take for a list's: in
+// its hands they end with this.
+constexpr char kNoList = '\x01';
+
+std::string marked(std::string word) {
+  if (word.starts_with('[') && word.ends_with(']')) word += kNoList;
+  return word;
+}
+
+std::string unmarked(std::string word) {
+  if (word.starts_with('[') && word.ends_with(std::string("]") + kNoList)) word.pop_back();
+  return word;
+}
+
+void unmark_values(CLI::App& command) {
+  for (CLI::Option* option : command.get_options())
+    if (option->get_expected_max() > 0) option->transform(unmarked);
+}
+
 Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
   const std::vector<std::string> extra = app.remaining(true);
-  if (!extra.empty() && dynamic_cast<const CLI::ExtrasError*>(&problem)) return unexpected_argument(app, extra.front());
+  if (!extra.empty() && dynamic_cast<const CLI::ExtrasError*>(&problem))
+    return unexpected_argument(app, unmarked(extra.front()));
   const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr;
   const std::string what = problem.what();
   const std::string name = what.substr(0, what.find(':'));
@@ -160,7 +180,10 @@ void add_commands(CLI::App& app, int& exit_code, const std::vector<std::string>&
   add_convert_command(app, exit_code);
   add_repair_command(app, exit_code);
   add_completion_command(app, exit_code);
-  for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
+  for (CLI::App* command : app.get_subcommands({})) {
+    refuse_empty_values(*command);
+    unmark_values(*command);
+  }
   confine_commands(app);
 }
 
@@ -177,6 +200,7 @@ int run(int argc, char** argv) {
   if (is_daemon) {
     add_kmemtraced_options(app, exit_code);
     refuse_empty_values(app);
+    unmark_values(app);
   } else {
     add_commands(app, exit_code, command_words);
     if (program == "kmemtrace-report") app.get_subcommand("report")->get_option("FILE")->default_val(".");
@@ -195,6 +219,7 @@ int run(int argc, char** argv) {
         throw unexpected_argument(app, first);
     }
     command_words = take_command_words(arguments);
+    std::ranges::transform(arguments, arguments.begin(), marked);
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
     app.parse(arguments);
   } catch (const CLI::CallForVersion& version) {
