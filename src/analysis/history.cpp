@@ -11,6 +11,7 @@
 
 #include "analysis/memory_series.hpp"
 #include "analysis/slab_account.hpp"
+#include "analysis/trace_summary.hpp"
 #include "analysis/untraced_paths.hpp"
 #include "base/text.hpp"
 #include "trace/function_name.hpp"
@@ -109,21 +110,6 @@ void find_losses(const TraceInfo& info, Histories& common) {
   if (unknown_time) common.incomplete.push_back(Imperfection::lost_events);
   for (const Imperfection kind : kHidesEvents)
     if (info.findings.count_of(kind) > 0) common.incomplete.push_back(kind);
-}
-
-// As the trace says, or by the command line that a .kmt holds: options in front of the command that was recorded.
-bool only_some_tasks(const TraceInfo& info) {
-  if (info.findings.count_of(Imperfection::some_tasks) > 0) return true;
-  const auto recorder = info.notes.find("recorder");
-  if (recorder != info.notes.end() && recorder->second.starts_with("perf")) return false;  // its -F is a frequency
-  const auto arguments = info.notes.find("arguments");
-  if (arguments == info.notes.end()) return false;
-  for (const std::string_view word : split(arguments->second, ' ')) {
-    if (word == "--") return false;
-    for (const std::string_view option : {"-F", "--only-command", "-p", "--pid", "--cgroup"})
-      if (word == option || (option.size() > 2 && word.starts_with(std::string(option) + "="))) return true;
-  }
-  return false;
 }
 
 // User memory and page cache are movable, pages of inode and dentry caches reclaimable.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace kmt {
 
 namespace {
@@ -24,6 +26,23 @@ std::string unrecorded_cpus(const Findings& findings) {
   const auto some = std::ranges::find(findings.kept(), Imperfection::some_cpus, &Finding::kind);
   if (some == findings.kept().end()) return {};
   return fmt::format("the CPUs that were not recorded (recorded were {})", some->detail);
+}
+
+// Options in front of the command that was recorded.
+std::vector<std::string_view> recorder_options(const std::string& arguments) {
+  std::vector<std::string_view> words = split(arguments, ' ');
+  words.erase(std::ranges::find(words, "--"), words.end());
+  return words;
+}
+
+bool names_tasks(const std::vector<std::string_view>& words) {
+  // Without options it records what its command does, and -F is of functions.
+  if (words.size() > 1 && words[1] == "graph")
+    return std::ranges::none_of(words, [](std::string_view word) { return word == "-a" || word == "--all"; });
+  for (const std::string_view word : words)
+    for (const std::string_view option : {"-F", "--only-command", "-p", "--pid", "--cgroup"})
+      if (word == option || (option.size() > 2 && word.starts_with(std::string(option) + "="))) return true;
+  return false;
 }
 
 // The first few of them.
@@ -58,6 +77,14 @@ RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, 
 
 }  // namespace
 
+bool only_some_tasks(const TraceInfo& info) {
+  if (info.findings.count_of(Imperfection::some_tasks) > 0) return true;
+  const auto recorder = info.notes.find("recorder");
+  if (recorder != info.notes.end() && recorder->second.starts_with("perf")) return false;  // its -F is a frequency
+  const auto arguments = info.notes.find("arguments");
+  return arguments != info.notes.end() && names_tasks(recorder_options(arguments->second));
+}
+
 TraceSummary summarize(const TraceInfo& info) {
   TraceSummary summary;
   summary.path = info.path;
@@ -82,6 +109,7 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.user_stacks = info.stacks.user_stacks();
   summary.lost_events = total_lost_events(info);
   summary.lost_at_least = has_uncounted_loss(info);
+  summary.lost_of_any_task = info.lost_somewhere > 0 && only_some_tasks(info);
   for (const Imperfection kind : kHidesEvents)
     if (info.findings.count_of(kind) > 0) summary.loss_known = false;
   summary.missing_cpus = missing_cpus(info.findings);

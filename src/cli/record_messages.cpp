@@ -73,11 +73,13 @@ void say_left_open(const std::string& instance) {
       instance, instance);
 }
 
-std::string missed_line(const std::string& function, std::uint64_t count) {
+std::string missed_line(const std::string& function, std::uint64_t count, bool some_tasks) {
+  if (function.empty() && count == 1)
+    return fmt::format("1 of these was missed by a BPF program, most likely in an interrupt{}",
+                       some_tasks ? ", and may be of a task that is not recorded" : "");
   if (function.empty())
-    return count == 1 ? "1 of these was missed by a BPF program, most likely in an interrupt"
-                      : fmt::format("{} of these were missed by BPF programs, most of them in interrupts",
-                                    humane_count(count));
+    return fmt::format("{} of these were missed by BPF programs, most of them in interrupts{}", humane_count(count),
+                       some_tasks ? ", in any task: some or all may be of tasks that are not recorded" : "");
   if (count == 1)
     return fmt::format(
         "1 of these is a begin or an end of {}, in any task: the kernel says to have missed it, and it "
@@ -119,7 +121,9 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
     say("How many calls the kprobe events missed is not known: the kernel's files about them do not agree\n");
   if (lost == 0) return say("Nothing{} was lost\n", outcome.missed_calls_are_known ? "" : " else");
   say("{} {} lost:\n{}", humane_count(lost), lost == 1 ? "event was" : "events were", lost_by_cpu);
-  for (const auto& [function, count] : outcome.missed_by_function) say("{}\n", missed_line(function, count));
+  const bool some_tasks = options.only_command || !options.pids.empty() || !options.cgroup.empty();
+  for (const auto& [function, count] : outcome.missed_by_function)
+    say("{}\n", missed_line(function, count, some_tasks));
   if (sum.lost + sum.unread > 0) say("{} lose less\n", remedy);
 }
 

@@ -59,8 +59,8 @@ void say_lack_of_symbols();
 // That an instance could not be removed.
 void say_left_open(const std::string& instance);
 
-// What is said of events that were missed; `function` "": of any.
-std::string missed_line(const std::string& function, std::uint64_t count);
+// What is said of events that were missed; `function` "": of any, `some_tasks`: only some are recorded.
+std::string missed_line(const std::string& function, std::uint64_t count, bool some_tasks);
 
 // Events, bytes, what it cost, and what was lost on which CPU; `remedy` is what loses less.
 void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,

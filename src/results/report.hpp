@@ -39,6 +39,7 @@ struct TraceSummary {
   std::uint64_t lost_events = 0;  // of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
   bool lost_at_least = false;      // of some losses nobody knows how many events they were: each counts as one
+  bool lost_of_any_task = false;   // those of no known CPU: some tasks were recorded, and they may be of others
   bool loss_known = true;          // false: the trace is damaged or was cut off, more may have been lost
   std::string missing_cpus;        // that have no data in it, "CPU 1, CPU 3"; empty: none is known to be missing
   std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty when the trace does not say

@@ -164,14 +164,16 @@ std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   if (known < trace.lost_events)
     where +=
         fmt::format("{}of no known cpu: {}", where.empty() ? "" : ", ", say_count(trace.lost_events - known, style));
+  constexpr const char* kEffects =
+      "; an object whose free was lost looks live, one whose allocation was lost looks older than the trace";
+  std::string effect = "all totals are too small by what was lost";
+  if (trace.lost_of_any_task)
+    effect = known == 0 ? "some or all may be of tasks that were not recorded; totals may be too small"
+                        : effect + ", but those of no known cpu may be of tasks that were not recorded";
   const std::string what = fmt::format("{}{} ({})", trace.lost_at_least ? "an unknown number, at least " : "",
                                        say_number_of(trace.lost_events, "event", style), where);
   const std::string label = emphasised(fmt::format("{:<{}}", "  lost", kLabelWidth), Emphasis::bad, style);
-  std::string out = labelled("lost",
-                             what +
-                                 ": all totals are too small by what was lost; an object whose free was lost "
-                                 "looks live, one whose allocation was lost looks older than the trace",
-                             style);
+  std::string out = labelled("lost", fmt::format("{}: {}{}", what, effect, kEffects), style);
   return style.colour ? label + out.substr(kLabelWidth) : out;
 }
 

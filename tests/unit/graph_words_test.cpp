@@ -151,10 +151,12 @@ TEST(TemporaryFolder, GoesWithAllInIt) {
 }
 
 TEST(MissedLine, KnowsOneFromMany) {
-  EXPECT_TRUE(missed_line("", 1).starts_with("1 of these was missed by a BPF program,"));
-  EXPECT_TRUE(missed_line("", 1200).starts_with("1,200 of these were missed by BPF programs,"));
-  EXPECT_TRUE(missed_line("vfs_read", 1).starts_with("1 of these is a begin or an end of vfs_read,"));
-  EXPECT_TRUE(missed_line("vfs_read", 2).starts_with("2 of these are begins and ends of vfs_read,"));
+  EXPECT_EQ(missed_line("", 1, false), "1 of these was missed by a BPF program, most likely in an interrupt");
+  EXPECT_EQ(missed_line("", 1200, false), "1,200 of these were missed by BPF programs, most of them in interrupts");
+  EXPECT_TRUE(missed_line("", 1, true).ends_with(", and may be of a task that is not recorded"));
+  EXPECT_TRUE(missed_line("", 1200, true).ends_with("some or all may be of tasks that are not recorded"));
+  EXPECT_TRUE(missed_line("vfs_read", 1, true).starts_with("1 of these is a begin or an end of vfs_read,"));
+  EXPECT_TRUE(missed_line("vfs_read", 2, true).starts_with("2 of these are begins and ends of vfs_read,"));
 }
 
 }  // namespace

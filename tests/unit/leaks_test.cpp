@@ -174,6 +174,10 @@ TEST_F(Leaks, WhatOtherTasksFreeIsNotKnownWhereOnlySomeWereRecorded) {
   const auto doubt = [this] { return row_of(leaks(), 1)->main_doubt; };
   info.notes = {{"arguments", "kmemtrace record -p 5"}};
   EXPECT_EQ(doubt(), Doubt::tasks_selected);
+  info.notes = {{"arguments", "kmemtrace graph vfs_read -- ls -a"}};
+  EXPECT_EQ(doubt(), Doubt::tasks_selected);
+  info.notes = {{"arguments", "kmemtrace graph vfs_read -F vfs_read -a"}};
+  EXPECT_EQ(doubt(), std::nullopt);
   info.notes = {{"recorder", "perf 6.1"}, {"arguments", "/usr/bin/perf record -a -F 99"}};  // a frequency
   EXPECT_EQ(doubt(), std::nullopt);
   info.findings.count(Imperfection::some_tasks);

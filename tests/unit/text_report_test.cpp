@@ -129,6 +129,19 @@ TEST(TextReport, SaysWhatLossMakesUncertain) {
   EXPECT_TRUE(has(text, "looks live"));
 }
 
+TEST(TextReport, SaysWhichLossMayBeOfOtherTasks) {
+  ReportResult result = test::sample_report();
+  result.trace.lost_events = 5;
+  result.trace.lost_of_any_task = true;
+  const std::string text = render(result, 1000);
+  EXPECT_TRUE(has(text, "5 events (of no known cpu: 5): some or all may be of tasks that were not recorded"));
+  EXPECT_FALSE(has(text, "all totals are too small"));
+  result.trace.lost_events = 7;
+  result.trace.lost_per_cpu = {2};
+  const std::string both = render(result, 1000);
+  EXPECT_TRUE(has(both, "all totals are too small by what was lost, but those of no known cpu may be of tasks"));
+}
+
 TEST(TextReport, SaysThatItIsIncomplete) {
   ReportResult result = test::sample_report();
   EXPECT_FALSE(has(render(result), "INCOMPLETE"));
