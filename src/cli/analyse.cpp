@@ -153,8 +153,8 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
   }
   std::optional<CallsAlongside> alongside;
   if (calls != nullptr && calls->wanted) {
-    if (!options.btf_is_checked) say_whose_types(options.btf, trace.info());
     alongside.emplace(trace, calls->request, options.btf);
+    if (!options.btf_is_checked) say_whose_types(options.btf, trace.info(), alongside->types());
   }
   bool complete = trace.read_ahead(caches);
   if (complete) {

@@ -7,22 +7,45 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include "base/text.hpp"
+#include "capture/sideband/build_ids.hpp"
 #include "symbols/running_types.hpp"
 
 namespace kmt {
 
-void say_whose_types(const std::string& file, const TraceInfo& info) {
+namespace {
+
+// Whether types are of the kernel that was traced; empty: nothing tells. BTF alone does not say whose it is, but that
+// of the kernel that runs here is at hand.
+std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo& info) {
+  const auto note = info.notes.find("kernel_build_id");
+  const std::string build_id = note != info.notes.end() ? note->second : "";
+  const std::optional<bool> same = is_of_kernel(file, build_id);
+  if (same || !are_running_types(file)) return same;
+  const std::string running = kernel_build_id();
+  if (!build_id.empty() && !running.empty()) return build_id == running;
+  utsname names{};
+  ::uname(&names);
+  return !info.kernel.empty() && info.kernel != names.release ? std::optional(false) : std::nullopt;
+}
+
+}  // namespace
+
+void say_whose_types(const std::string& file, const TraceInfo& info, const CallTypeSource& types) {
   if (file.empty()) return;
-  const auto build_id = info.notes.find("kernel_build_id");
-  const std::optional<bool> same = is_of_kernel(file, build_id != info.notes.end() ? build_id->second : "");
+  if (!types.is_of_file()) {
+    fmt::print(stderr, "note: the trace holds the types of its calls: those in {} are not used\n", printable(file));
+    return;
+  }
+  const std::optional<bool> same = is_of_traced_kernel(file, info);
   if (!same)
     fmt::print(stderr, "note: nothing here tells whether the types in {} are those of the kernel that was traced{}\n",
                printable(file), info.kernel.empty() ? "" : ", " + printable(info.kernel));
   else if (!*same)
-    fmt::print(stderr, "warning: the types in {} are of another kernel than the one that was traced\n",
-               printable(file));
+    fmt::print(stderr, "warning: the types in {} are of another kernel than the one that was traced{}\n",
+               printable(file), info.kernel.empty() ? "" : ", " + printable(info.kernel));
 }
 
 CallGraphResult take_calls(CallGraph& graph, const OpenedTrace& trace, const CallTypeSource& types) {

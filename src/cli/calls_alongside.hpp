@@ -21,6 +21,7 @@ class CallsAlongside : public Source {
   bool read(EventBatch& batch) override;
   double progress() const override { return trace_.source().progress(); }
 
+  const CallTypeSource& types() const { return types_; }
   CallGraphResult finish(bool complete);  // once, after the last event
 
  private:

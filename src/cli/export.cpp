@@ -210,8 +210,8 @@ CallGraphResult calls_of(const Options& options) {
   AnalyseOptions analyse = options.analyse;
   analyse.trace.call_records = true;
   OpenedTrace trace(analyse, {&request, 1});
-  say_whose_types(options.analyse.btf, trace.info());
   const CallTypeSource types(trace.info(), options.analyse.btf);
+  say_whose_types(options.analyse.btf, trace.info(), types);
   wanted.signatures = types.signatures();
   CallGraph graph(trace.info(), trace.symbols(), wanted);
   stream(trace, request, true, [&](const TraceInfo&, const SymbolNames&) { return &graph; });

@@ -163,8 +163,8 @@ CallGraphResult graph_of(const Options& options, const TraceOptions& trace_optio
   analyse.symbols = options.symbols;
   analyse.trace.call_records = wanted.arguments || !wanted.where.empty();
   OpenedTrace trace(analyse, {&request, 1});
-  if (!is_recorded) say_whose_types(options.btf, trace.info());
   const CallTypeSource types(trace.info(), btf);
+  if (!is_recorded) say_whose_types(options.btf, trace.info(), types);
   wanted.signatures = types.signatures();
   CallGraph graph(trace.info(), trace.names(), std::move(wanted));
   EventStream events(trace.info(), trace.names(), request, graph);

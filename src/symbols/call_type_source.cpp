@@ -8,20 +8,20 @@ namespace kmt {
 
 CallTypeSource::CallTypeSource(const TraceInfo& info, const std::string& file) {
   const CallTypes& types = info.call_types;
-  if (!file.empty()) {
-    btf_.emplace(file);
-  } else if (!types.btf.empty()) {
+  if (!types.btf.empty()) {
     try {
       btf_.emplace(types.btf);
     } catch (const Error& error) {
       findings_.add({Imperfection::damaged_section, error.what(), {}, {}, {}});
     }
   }
+  of_file_ = !btf_ && !file.empty();
+  if (of_file_) btf_.emplace(file);
   if (!btf_) return;
-  if (file.empty() && btf_->function_count() <= kMostRecordedFunctions) recorded_functions_ = btf_->functions();
+  if (!of_file_ && btf_->function_count() <= kMostRecordedFunctions) recorded_functions_ = btf_->functions();
   // The numbers of recorded values' types are those of the trace's own.
   static const std::vector<RecordedFunction> kNone;
-  signatures_.emplace(*btf_, file.empty() ? types.functions : kNone, info.word_bits, info.arch);
+  signatures_.emplace(*btf_, of_file_ ? kNone : types.functions, info.word_bits, info.arch);
 }
 
 }  // namespace kmt

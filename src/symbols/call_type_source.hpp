@@ -13,18 +13,20 @@ namespace kmt {
 
 class CallTypeSource {
  public:
-  // The info must outlive this. `file`: what the user names, empty: nothing. Throws Error where it cannot be read;
-  // types of the trace that are damaged become a finding, and there are none then.
+  // The info must outlive this. `file`: what the user names for a trace without types, empty: nothing. Throws Error
+  // where it has to be read and cannot; types of the trace that are damaged become a finding, and are none.
   CallTypeSource(const TraceInfo& info, const std::string& file);
 
   const CallSignatures* signatures() const {
     return signatures_ ? &*signatures_ : nullptr;
   }  // null: there are no types
+  bool is_of_file() const { return of_file_; }
   // Those that were recorded, where the trace tells: it holds the types of these alone. Sorted.
   const std::vector<std::string>& recorded_functions() const { return recorded_functions_; }
   const Findings& findings() const { return findings_; }
 
  private:
+  bool of_file_ = false;
   std::optional<Btf> btf_;
   std::optional<BtfSignatures> signatures_;
   std::vector<std::string> recorded_functions_;

@@ -45,12 +45,16 @@ std::optional<bool> is_of_kernel(const std::string& file, const std::string& bui
   return own == build_id;
 }
 
+bool are_running_types(const std::string& file, const std::string& folder) {
+  const std::string own = folder + "/vmlinux";
+  return ::access(own.c_str(), R_OK) == 0 && std::ranges::equal(bytes_of(Btf(file)), bytes_of(Btf(own)));
+}
+
 bool check_running_types(const std::string& file, const std::string& build_id, const std::string& folder) {
   const Btf named(file);
   const std::string own = folder + "/vmlinux";
   if (::access(own.c_str(), R_OK) == 0) {
-    const Btf running(own);
-    if (std::ranges::equal(bytes_of(named), bytes_of(running))) return true;
+    if (are_running_types(file, folder)) return true;
     throw of_another_kernel(file).hint("Leave --btf out: this kernel describes its types itself (" + own + ")");
   }
   const std::string other = build_id_of(file);

@@ -13,6 +13,9 @@ namespace kmt {
 bool check_running_types(const std::string& file, const std::string& build_id,
                          const std::string& folder = "/sys/kernel/btf");
 
+// Whether the types in `file` are those of the kernel that runs here, which has its own in `folder`.
+bool are_running_types(const std::string& file, const std::string& folder = "/sys/kernel/btf");
+
 // Whether the types in `file` are of the kernel with this build-id (in hex); empty: nothing tells, as of BTF alone.
 std::optional<bool> is_of_kernel(const std::string& file, const std::string& build_id);
 

@@ -108,6 +108,9 @@ TEST(CallTypes, OfAnotherKernelAreRefusedWhereCallsAreRecorded) {
   kernel[kernel.size() - 2] ^= 1;  // in a name
   write("other", kernel);
   EXPECT_TRUE(check_running_types(folder / "same", "", folder / "btf"));
+  EXPECT_TRUE(are_running_types(folder / "same", folder / "btf"));
+  EXPECT_FALSE(are_running_types(folder / "other", folder / "btf"));
+  EXPECT_FALSE(are_running_types(folder / "same", folder)) << "this kernel has none";
   EXPECT_NE(said([&] { check_running_types(folder / "other", "", folder / "btf"); }).find("Leave --btf out"),
             std::string::npos);
   // A kernel without types of its own: the build-id tells, where there is one.

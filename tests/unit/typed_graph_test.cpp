@@ -239,9 +239,19 @@ TEST(TypedGraph, WithoutTypesNumbersStay) {
   const CallTypeSource types(source->info(), "");
   EXPECT_EQ(types.signatures(), nullptr);
   EXPECT_EQ(types.findings().count_of(Imperfection::damaged_section), 1u);
+  EXPECT_THROW(CallTypeSource(source->info(), "no such file"), Error) << "which is asked for where there are none";
   dat.btf = {1, 2, 3};
   const std::vector<std::uint8_t> none = dat.version_7();
   EXPECT_EQ(open_trace(TraceFile{"made", none, nullptr})->info().findings.count_of(Imperfection::damaged_section), 1u);
+}
+
+TEST(TypedGraph, TypesOfTheTraceComeFirst) {
+  const std::vector<std::uint8_t> bytes = some_calls({}).trace(true).version_7();
+  const auto source = open_trace(TraceFile{"made", bytes, nullptr});
+  const CallTypeSource types(source->info(), "no such file");
+  EXPECT_FALSE(types.is_of_file());
+  ASSERT_NE(types.signatures(), nullptr);
+  EXPECT_TRUE(types.signatures()->signature("read_file"));
 }
 
 // As a converter, with what a recorder would say of the values that it took from memory.
