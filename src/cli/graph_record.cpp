@@ -359,9 +359,8 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   steps.ended = [&] { return interrupt.interrupted(); };
   steps.begins = [&] { begun = true; };
   steps.started = [&] {
-    // Whoever waits for that: a person, or who will tell the process to go on.
-    if (options.command.empty() && (!options.pids.empty() || ::isatty(STDERR_FILENO) == 1))
-      say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
+    // Whoever waits for that: a person, or a script.
+    if (options.command.empty()) say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
     if (backend.kind == CallBackendKind::bpf) {
