@@ -96,7 +96,8 @@ returns, and marked with (read at exit). A condition of --where does not hold of
 CPU:1 [LOST 12 EVENTS] stands where events of a CPU were lost.
 
 Calls are followed task by task. Durations contain what the tracing itself took for the calls inside: function_graph
-measures them, by BPF and kprobe events they are the time between the records of begin and end.
+measures them, by BPF and kprobe events they are the time between the records of begin and end; by BPF without what
+recording the begin took.
 
 Only the named functions are traced, and memory events of the same tasks. It takes root, and a kernel that traces functions,
 by BPF, by ftrace or by kprobe events: which one it was, and what was lost, is said at the end. When the recording ends before COMMAND does
