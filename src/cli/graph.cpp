@@ -115,6 +115,18 @@ struct Shown {
   GraphOptions view;
 };
 
+// The options that choose calls, as they are given.
+std::string filters_of(const Options& options, const CallGraphRequest& request) {
+  std::vector<std::string> given;
+  for (const std::string& glob : request.functions) given.push_back("-F " + printable(glob));
+  if (!request.pids.empty()) given.push_back(fmt::format("-p {}", fmt::join(options.processes, ",")));
+  if (request.depth) given.push_back(fmt::format("--depth {}", *request.depth));
+  if (request.least_ns > 0) given.push_back("--duration-above " + printable(options.duration));
+  for (const std::string& condition : options.where) given.push_back(fmt::format("--where '{}'", printable(condition)));
+  if (request.errors_only) given.emplace_back("--errors-only");
+  return fmt::format("{}", fmt::join(given, ", "));
+}
+
 Shown shown_of(const Options& options, bool is_recorded) {
   Shown shown;
   CallGraphRequest& request = shown.request;
@@ -135,8 +147,7 @@ Shown shown_of(const Options& options, bool is_recorded) {
   view.arguments = request.arguments;
   view.return_values =
       options.return_values || options.errors_only || std::ranges::any_of(request.where, &CallCondition::of_result);
-  view.filtered = !request.functions.empty() || !request.pids.empty() || request.depth || request.least_ns > 0 ||
-                  !request.where.empty() || request.errors_only;
+  view.filters = filters_of(options, request);
   view.sums_beyond = request.depth || request.least_ns > 0 || request.errors_only ||
                      std::ranges::any_of(request.where, &CallCondition::of_result);
   return shown;

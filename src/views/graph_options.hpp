@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "results/call_graph.hpp"
 
@@ -15,7 +16,7 @@ struct GraphOptions {
   bool arguments = false;
   bool return_values = false;
   bool texts = false;        // in the JSON: arguments and results as the text has them, too
-  bool filtered = false;     // options chose calls
+  std::string filters;       // the options that chose calls, to be named; empty: none did
   bool sums_beyond = false;  // by what sums over functions take no notice of
 };
 

@@ -291,6 +291,10 @@ std::string calls_text(const CallGraphResult& result, const GraphOptions& option
   const auto say = [&](const std::string& text) { return "\n" + hanging("", text, style); };
   if (result.calls_traced == 0 && !result.not_called.empty())
     return say(fmt::format("{} not called while recording.", said_functions(result.not_called)));
+  if (result.calls_traced == 0 && result.trace.format.starts_with("text"))
+    return say(
+        "No calls: those in a text (funcgraph_entry lines of trace-cmd report) are not read. Show the trace.dat that "
+        "it was made of.");
   if (result.calls_traced == 0)
     return say(
         "This trace holds no calls. kmemtrace graph FUNCTION -- COMMAND records them, and ftrace's function_graph: "
@@ -298,7 +302,10 @@ std::string calls_text(const CallGraphResult& result, const GraphOptions& option
   const std::string not_called =
       result.not_called.empty() ? ""
                                 : say(fmt::format("{} not called while recording.", said_functions(result.not_called)));
-  if (result.calls.empty()) return say(kNothingSelected) + what_lacks(result, options, style) + not_called;
+  if (result.calls.empty())
+    return say(fmt::format("Nothing to show: of {} none passes the options that select calls ({}).",
+                           say_number_of(result.calls_traced, "call", style), options.filters)) +
+           what_lacks(result, options, style) + not_called;
   std::string out = "\n" + GraphText(result, options, style).text();
   if (result.calls.size() < result.calls_selected)
     out += say(fmt::format("{} more; --limit 0 shows all",
@@ -312,8 +319,9 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
   std::string out = trace_lines(result.trace, say_count(result.trace.events, style), style);
   out += labelled(
       "calls",
-      fmt::format("{} traced{}", say_count(result.calls_traced, style),
-                  options.filtered ? fmt::format(", {} selected", say_count(result.calls_selected, style)) : ""),
+      fmt::format(
+          "{} traced{}", say_count(result.calls_traced, style),
+          !options.filters.empty() ? fmt::format(", {} selected", say_count(result.calls_selected, style)) : ""),
       style);
   std::vector<std::string> outside;
   for (std::size_t i = 0; i < kAllocators; ++i)
