@@ -193,6 +193,9 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
         fmt::format("The compiler has made {} of it: name that. What it changed so has other arguments, "
                     "of which the types are not known, and calls that it has inlined are not seen",
                     twins));
+  // Since Linux 6.10 allocators are called so, and the names are those of macros around them.
+  if (const std::string renamed = name + "_noprof"; std::ranges::find(names, renamed) != names.end())
+    return error.hint(fmt::format("This kernel calls it {}", printable(renamed)));
   const std::string nearest = nearest_name(name, names);
   return error.hint(
       fmt::format("{}Functions that the compiler has inlined cannot be traced, and those of a module only "
@@ -275,8 +278,10 @@ void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
       ->type_name("VALUE")
       ->take_all()
       ->allow_extra_args(false);
-  command.add_flag("--allocs,!--no-allocs", options.allocations,
-                   "Record what is allocated in calls, too: the default; --no-allocs records calls alone");
+  command
+      .add_flag("--allocs,!--no-allocs", options.allocations,
+                "Record what is allocated in calls, too: the default; --no-allocs records calls alone")
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   command
       .add_option(
           "--backend", options.backend,
@@ -380,7 +385,9 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   auto [outcome, written] = run_recording(record_as, output, steps);
   if (folder_) written.path.clear();
   print_summary(record_as, outcome, written,
-                "Fewer functions, fewer tasks (-p, --cgroup), --no-allocs, or a larger --buffer-size");
+                options.allocations
+                    ? "Fewer functions, fewer tasks (-p, --cgroup), --no-allocs, or a larger --buffer-size"
+                    : "Fewer functions, fewer tasks (-p, --cgroup), or a larger --buffer-size");
   print_notes(outcome);
   if (!backend.why.empty()) outcome.call_backend_reason = backend.why;
   say("Calls of {} were recorded by {}\n", recorded_count(request.calls.functions, outcome.recording.kernel),

@@ -82,6 +82,8 @@ TEST(GraphFunctions, ThatTheCompilerHasChangedAreNamed) {
             std::string::npos);
   EXPECT_NE(no_such_function("vfs_raed", traceable, kallsyms).hint().find("Did you mean \"vfs_read\"?"),
             std::string::npos);
+  EXPECT_EQ(no_such_function("kmem_cache_alloc", "kmem_cache_alloc_bulk_noprof\nkmem_cache_alloc_noprof\n", "").hint(),
+            "This kernel calls it kmem_cache_alloc_noprof");
   EXPECT_NE(no_such_function("notrace_me", traceable, kallsyms).hint().find("notrace"), std::string::npos);
 }
 
