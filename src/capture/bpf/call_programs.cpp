@@ -315,9 +315,12 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
       continue;
     }
     state_->backend = name_of(ways[i]);
-    state_->reason = refused.empty() && against.empty() ? "they see every exit, and there are few functions"
-                     : refused.empty()                  ? against
-                                                        : fmt::format("this kernel refuses {}", refused);
+    state_->reason =
+        refused.empty() && against.empty()
+            ? fmt::format("chosen since trampolines see the end of every call; they are for up to {} functions",
+                          kMostTrampolines)
+        : refused.empty() ? against
+                          : fmt::format("this kernel refuses {}", refused);
     if (ways[i] == Way::some_trampolines && !against.empty()) state_->reason += fmt::format("; {}", against);
     if (!state_->left_out.empty()) state_->reason += fmt::format("; not recorded: {}", in_words(state_->left_out));
     return;
