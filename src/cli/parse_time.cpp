@@ -19,7 +19,9 @@ std::uint32_t parse_utc(const std::string& text) {
     std::tm time = {};
     const char* const end = strptime(text.c_str(), form, &time);
     if (end == nullptr || *end != '\0') continue;
-    const std::time_t seconds = timegm(&time);
+    const std::tm said = time;
+    const std::time_t seconds = timegm(&time);  // makes the 1st of the next month of a 31st that a month does not have
+    if (time.tm_mday != said.tm_mday || time.tm_sec != said.tm_sec) break;
     if (seconds >= 0 && seconds <= std::numeric_limits<std::uint32_t>::max())
       return static_cast<std::uint32_t>(seconds);
   }

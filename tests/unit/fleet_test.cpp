@@ -103,8 +103,11 @@ TEST(ParseUtc, TakesDaysAndTimes) {
   EXPECT_EQ(parse_utc("1970-01-02"), 86'400u);
   EXPECT_EQ(parse_utc("2026-11-21T12:13:14Z"), 1'795'263'194u);
   EXPECT_EQ(parse_utc("2026-11-21T12:13"), parse_utc("2026-11-21T12:13:00Z"));
-  for (const char* const bad : {"", "yesterday", "2026-13-01", "2026-11-21 x", "1969-01-01", "2300-01-01"})
+  for (const char* const bad :
+       {"", "yesterday", "2026-13-01", "2026-11-21 x", "1969-01-01", "2300-01-01", "2026-11-31", "2026-02-29",
+        "2100-02-29T10:00", "2026-02-30T10:00:00Z", "2026-11-21T10:00:60Z", "2026-11-21T10:00:61Z", "2026-11-21T10:60"})
     EXPECT_THROW(parse_utc(bad), Error) << bad;
+  EXPECT_EQ(parse_utc("2028-03-01") - parse_utc("2028-02-29"), 86'400u);
 }
 
 std::string why_not(const std::function<void()>& read) {
