@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "fleet/answer.hpp"
 #include "fleet/sql_text.hpp"
@@ -312,6 +313,9 @@ void FleetExport::State::send_trace(const StreamEnd& end) {
 void FleetExport::end(const StreamEnd& end) {
   State& state = *state_;
   if (!end.complete) return;
+  if (end.events == 0)
+    throw Error("Nothing is loaded: no event of the trace passes the options that select events")
+        .hint("Leave some of them out");
   state.send_sums();
   state.sum_counts = state.sums_loader.finish();
   if (state.events_loader) state.event_counts = state.events_loader->finish();
