@@ -99,9 +99,9 @@ FleetSelection selection_of(const Options& options) {
   return checked(std::move(selection));
 }
 
-// One side of a diff: "kernel=6.1.*,host=web*", beside what is selected of both.
-FleetSelection side_of(const FleetSelection& both, const std::string& text, std::string_view option) {
-  FleetSelection side = both;
+// One side of a diff: "kernel=6.1.*,host=web*".
+FleetSelection side_of(const std::string& text, std::string_view option) {
+  FleetSelection side;
   for (const std::string_view part : split(text, ',')) {
     const std::size_t at = part.find('=');
     const std::string_view name = part.substr(0, at);
@@ -145,8 +145,7 @@ void diff(ClickHouse& server, const Options& options) {
   FleetOptions view = options.view;
   view.sort_diff = &column_named(fleet_diff_columns(), options.sort.empty() ? "allocated" : options.sort,
                                  "There is no column whose changes can be told");
-  const FleetSelection both = selection_of(options);
-  show(fleet_diff(server, side_of(both, options.a, "--a"), side_of(both, options.b, "--b"),
+  show(fleet_diff(server, selection_of(options), side_of(options.a, "--a"), side_of(options.b, "--b"),
                   keys_of(options.by, "function")),
        options, view);
 }
@@ -228,9 +227,10 @@ CLI::App* add_fleet_command(CLI::App& app, int& exit_code) {
       ->option_text("TIME");
   command->add_option("--until", options->until, "Not what was at TIME or after it")->option_text("TIME");
   command
-      ->add_option("--a", options->a,
-                   "Of diff: what to compare with, kernel=6.1.*,host=web*\nhost=, kernel=, since= and until=, beside "
-                   "what is selected of both.")
+      ->add_option(
+          "--a", options->a,
+          "Of diff: what to compare with, kernel=6.1.*,host=web*\nhost=, kernel=, since= and until=, a part of "
+          "what the other options select.")
       ->option_text("PART");
   command->add_option("--b", options->b, "Of diff: what is compared, likewise")->option_text("PART");
   command

@@ -91,16 +91,16 @@ std::string words_of(const FleetSelection& selection) {
   return out;
 }
 
-FleetSummary summary(ClickHouse& server, const FleetSelection& selection, const std::string& traces) {
+// `words`: what is selected, `traces` the same in SQL.
+FleetSummary summary(ClickHouse& server, const std::string& words, const std::string& traces) {
   const std::vector<Json> rows = server.query(fill_sql(sql::summary, places_of(server, {}, "1", traces)));
   if (rows.empty() || AnswerCells(rows.front()).count() == 0) {
-    const std::string words = words_of(selection);
     Error error(words.empty() ? "The server holds no trace" : "The server holds no trace of " + words);
     throw error.hint("`kmemtrace fleet traces` lists what there is; `kmemtrace export FILE --to clickhouse URL` loads");
   }
   AnswerCells cells(rows.front());
   FleetSummary of;
-  of.selection = words_of(selection);
+  of.selection = words;
   of.traces = cells.count();
   of.hosts = cells.count();
   of.kernels = cells.texts();
@@ -133,6 +133,16 @@ GroupRow sums_of(Allocator allocator, AnswerCells& cells) {
   return row;
 }
 
+// Of an allocator of which a side has nothing at all, nothing is known there: it may not have been recorded.
+void forget_sides_without_allocations(DiffTable& table) {
+  const bool in_a = std::ranges::any_of(table.rows, &DiffRow::in_a);
+  const bool in_b = std::ranges::any_of(table.rows, &DiffRow::in_b);
+  for (DiffRow& row : table.rows) {
+    if (!in_a) row.a.reset();
+    if (!in_b) row.b.reset();
+  }
+}
+
 // The table of an allocator, in the order of its first row; tables keep the order of allocators.
 template <typename Table>
 Table& table_of(std::vector<Table>& tables, Allocator allocator) {
@@ -147,7 +157,7 @@ Table& table_of(std::vector<Table>& tables, Allocator allocator) {
 FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Keys by) {
   check_schema(server);
   const std::string traces = traces_in_time(selection);
-  FleetReport report{summary(server, selection, traces), std::move(by), {}};
+  FleetReport report{summary(server, words_of(selection), traces), std::move(by), {}};
   // What lives at the end was allocated in the time or before. Of a day it is what that day leaves.
   FleetSelection rows = selection;
   if (std::ranges::find(report.by, "day", &FleetKeyInfo::name) == report.by.end()) rows.since.reset();
@@ -172,7 +182,7 @@ FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Ke
 FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys by) {
   check_schema(server);
   const std::string traces = condition(selection, "began");
-  FleetLeaks leaks{summary(server, selection, traces), std::move(by), {}};
+  FleetLeaks leaks{summary(server, words_of(selection), traces), std::move(by), {}};
   SqlPlaces places = places_of(server, leaks.by, traces, traces);
   places.emplace_back("shrinkable", shrinkable());
   for (const Json& row : server.query(fill_sql(sql::leaks, places))) {
@@ -197,11 +207,19 @@ FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys
   return leaks;
 }
 
-FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& a, const FleetSelection& b, Keys by) {
+FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& both, const FleetSelection& a, const FleetSelection& b,
+                     Keys by) {
   check_schema(server);
-  const std::string of_a = condition(a, "began");
-  const std::string of_b = condition(b, "began");
-  FleetDiff diff{summary(server, a, of_a), summary(server, b, of_b), {}, std::move(by), {}};
+  const auto sql_of = [&](const FleetSelection& side) {
+    return condition(both, "began") + " AND " + condition(side, "began");
+  };
+  const auto words = [&](const FleetSelection& side) {
+    const std::string common = words_of(both);
+    return common + (common.empty() ? "" : ", ") + words_of(side);
+  };
+  const std::string of_a = sql_of(a);
+  const std::string of_b = sql_of(b);
+  FleetDiff diff{summary(server, words(a), of_a), summary(server, words(b), of_b), {}, std::move(by), {}};
   const bool timed = diff.a.recorded_ns > 0 && diff.b.recorded_ns > 0;
   diff.basis = {timed ? DiffPer::second : DiffPer::trace, "", timed ? static_cast<double>(diff.a.recorded_ns) / 1e9 : 1,
                 timed ? static_cast<double>(diff.b.recorded_ns) / 1e9 : 1,
@@ -226,13 +244,14 @@ FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& a, const FleetSel
     joined.in_b = side(joined.b);
     table_of(diff.tables, allocator).rows.push_back(std::move(joined));
   }
+  for (DiffTable& table : diff.tables) forget_sides_without_allocations(table);
   return diff;
 }
 
 FleetTraces fleet_traces(ClickHouse& server, const FleetSelection& selection) {
   check_schema(server);
   const std::string traces = condition(selection, "began");
-  FleetTraces found{summary(server, selection, traces), {}};
+  FleetTraces found{summary(server, words_of(selection), traces), {}};
   for (const Json& row : server.query(fill_sql(sql::traces, places_of(server, {}, "1", traces)))) {
     AnswerCells cells(row);
     FleetTraceRow trace;

@@ -24,8 +24,8 @@ struct FleetSelection {
 // others the traces that began in them.
 FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, std::vector<const FleetKeyInfo*> by);
 FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, std::vector<const FleetKeyInfo*> by);
-// Counts are divided by the seconds that each side's traces lasted together.
-FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& a, const FleetSelection& b,
+// Of what both select its parts a and b; counts are divided by the seconds that each side's traces lasted together.
+FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& both, const FleetSelection& a, const FleetSelection& b,
                      std::vector<const FleetKeyInfo*> by);
 FleetTraces fleet_traces(ClickHouse& server, const FleetSelection& selection);
 

@@ -145,6 +145,11 @@ std::string trace_lines(const TraceSummary& trace, std::string_view events, cons
 const char* const kNothingSelected =
     "Nothing to report: no event of the trace passes the options that select events; leave some out.";
 
+std::string no_allocations_line(std::string_view side, const TextStyle& style) {
+  return hanging("  ", fmt::format("{} holds no allocation of it: perhaps it was recorded without these events", side),
+                 style);
+}
+
 std::string lost_line(const TraceSummary& trace, const TextStyle& style) {
   if (trace.lost_events == 0 && !trace.loss_known)
     return labelled("lost", "nothing that is known of, but the trace may not have all: see below", style);

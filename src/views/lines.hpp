@@ -44,6 +44,9 @@ inline bool may_lack_events(const TraceSummary& trace) { return trace.lost_event
 // What was lost, where, and what that makes uncertain.
 std::string lost_line(const TraceSummary& trace, const TextStyle& style);
 
+// Of one side of a diff, of an allocator.
+std::string no_allocations_line(std::string_view side, const TextStyle& style);
+
 // What the kernel says of its memory, beside what the events say: a table. Empty where no sample tells.
 std::string memory_lines(const MemoryState& memory, const TextStyle& style);
 

@@ -131,11 +131,7 @@ std::string basis_text(const DiffResult& result, const DiffOptions& options, con
 std::string total_lines(const DiffTotal& total, const DiffResult& result, const DiffOptions& options,
                         const TextStyle& style) {
   std::string out = "\n" + heading(capitalised(total.allocator) + unit_of(result.basis), style);
-  if (!total.row.a || !total.row.b)
-    return out + hanging("  ",
-                         fmt::format("{} holds no allocation of it: perhaps it was recorded without these events",
-                                     total.row.a ? "B" : "A"),
-                         style);
+  if (!total.row.a || !total.row.b) return out + no_allocations_line(total.row.a ? "B" : "A", style);
   Table table{{{"", true}, {"A"}, {"B"}, {"Change"}, {"%"}}, {}};
   for (const char* const key : kUsualColumns) {
     const GroupColumn& column = *find_group_column(key);

@@ -333,10 +333,25 @@ class TwoShards(Case):
                         divided = column not in ('live', 'live-bytes')
                         one, other = row['columns'][column][side], got[name]['columns'][column][side]
                         if one is None:  # nothing of the allocator in that trace
+                            self.assertIsNone(other)
                             continue
                         counts = [value * (told_of['basis'][side] if divided else 1)
                                   for value, told_of in ((one, local), (other, told))]
                         self.assertAlmostEqual(*counts, delta=1e-6 * max(1, abs(one)), msg=(name, column, side))
+
+    def test_diff_of_what_one_side_lacks(self):
+        """Of an allocator that a side has nothing of nothing is new: perhaps it was recorded without."""
+        local = json.loads(run('diff', HOSTS['late'][0], HOSTS['web1'][0], '--by', 'comm', '--json', '--limit', '0').stdout)['groups']['pages']
+        told = fleet(self.urls[0], 'diff', '--by', 'comm', '--a', 'host=late', '--b', 'host=web1')['groups']['pages']
+        self.assertGreater(local['total'], 0)
+        for table in local, told:
+            self.assertEqual((table['total'], 0), (table['unknown'], table['changed']))
+            self.assertEqual({None}, {row['columns']['hits']['a'] for row in table['rows']})
+            self.assertNotIn(None, {row['columns']['hits']['b'] for row in table['rows']})
+        for options, side in (('host=late', 'host=web1'), 'A'), (('host=web1', 'host=late'), 'B'):
+            done = run('fleet', 'diff', '--server', self.urls[0], '--a', options[0], '--b', options[1])
+            self.assertRegex(done.stdout, rf'Pages\n +{side} holds no allocation of it')
+            self.assertRegex(done.stdout, 'Slab by function: change')
 
     def test_kernels(self):
         """Which call sites are on which kernel: groups nest."""
@@ -364,6 +379,27 @@ class TwoShards(Case):
         for measure in ('live_allocations', 'live_bytes'):
             self.assertEqual(days[2][measure], days[1][measure])
             self.assertNotEqual(days[2][measure], days[0][measure])
+
+    def test_sides_are_parts(self):
+        """Of what the other options select: both conditions hold."""
+        def hosts(*options):
+            told = fleet(self.urls[0], 'diff', '--by', 'host', *options)
+            return [{row['keys']['host'] for row in told['groups']['slab']['rows'] if row[side]} for side in ('in_a', 'in_b')]
+        self.assertEqual([{'web1'}, {'web2'}], hosts('--host', 'web*', '--a', 'host=web1', '--b', 'kernel=5.10*'))
+        self.assertEqual([{'web1', 'old'}, {'old'}], hosts('--a', 'host=web1,host=old', '--b', 'host=old'))
+        self.assertEqual([{'old', 'big'}, {'big'}],
+                         hosts('--since', '2026-11-21', '--a', 'since=2026-11-20,until=2026-11-22', '--b', 'host=big'))
+        why = fleet(self.urls[0], 'diff', '--host', 'web1', '--a', 'host=web2', '--b', 'host=web1', exit_code=2)
+        self.assertIn('holds no trace of host web1, host web2', why.replace('\n', ' '))
+
+    def test_what_selects_nothing(self):
+        """Is not loaded, as `report` tells of nothing."""
+        path, began = HOSTS['web1']
+        for options in ('--comm', 'nobody*'), ('--time', '+100,'):
+            done = run('export', path, '--to', 'clickhouse', self.urls[0], '--host', 'none', '--recorded-at', began, *options)
+            self.assertEqual(2, done.returncode, done.stderr)
+            self.assertIn('no event of the trace passes the options', done.stderr.replace('\n', ' '))
+            self.assertIn('holds no trace', fleet(self.urls[0], 'traces', '--host', 'none', exit_code=2))
 
     def test_hostile_filters(self):
         """What is in a filter stays text."""
