@@ -72,7 +72,8 @@ Exit status:
   0    exported
   2    wrong usage, or a file cannot be read or written
   3    not permitted to read the file
-  130  Ctrl+C ended the reading: the export is that of the part that was read)";
+  130  Ctrl+C ended the reading: the export is that of the part that was read; clickhouse shows none, and the same
+       command goes on)";
 
 // Whether all of the trace was read.
 using Export = bool (*)(const Options&, ResultFile&);
@@ -321,7 +322,7 @@ int run(const CLI::App& command, Options& options) {
   const bool complete = format.run(options, file);
   file.finish();
   if (complete) return 0;
-  say_interrupted("export");
+  if (format.options != OwnOptions::of_clickhouse) say_interrupted("export");  // a part is not shown, which was said
   return kInterruptedExitCode;
 }
 
