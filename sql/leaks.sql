@@ -8,10 +8,13 @@
 -- is said of sums' cache and function; {keys_as}, {keys}, {rows}, {traces} are as in report.sql. What lives at a call
 -- site of which a hundredth or more is freed unseen in the same trace may have been freed, as in `kmemtrace leaks`. What
 -- is neither that nor shrinkable is sure, and a group grows where that part of it does, too.
+-- The deviation is of differences from the mean: stddevSamp() subtracts squares, and gives noise where slopes are alike.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= 1),
   countIf(slope > 0 AND sure_slope > 0 AND seconds >= 1), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),
   sumIf(slope * seconds, seconds >= 1) / sumIf(seconds, seconds >= 1),
-  sumIf(sure_slope * seconds, seconds >= 1) / sumIf(seconds, seconds >= 1), stddevSampIf(slope, seconds >= 1)
+  sumIf(sure_slope * seconds, seconds >= 1) / sumIf(seconds, seconds >= 1),
+  if(length(groupArrayIf(slope, seconds >= 1) AS slopes) > 1, sqrt(arraySum(arrayMap(
+    x -> pow(x - arraySum(slopes) / length(slopes), 2), slopes)) / (length(slopes) - 1)), nan)
 FROM (
   SELECT trace, allocator{keys}, of_host, live_n, live_b, shrinkable_b, unseen_b, seconds,
     if(seconds > 0 AND live_n > 0, 6 * (seconds * moment_1 - moment_2) / pow(seconds, 3), 0) AS slope,
