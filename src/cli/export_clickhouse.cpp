@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -109,11 +111,20 @@ std::string take_url(std::vector<std::string>& words) {
   return taken;
 }
 
+ServerAddress server_at(const std::string& url, const std::string& retry) {
+  ServerAddress address = parse_server(url);
+  if (!retry.empty()) address.patience = std::chrono::milliseconds(parse_duration(retry) / 1'000'000);
+  address.say = [](const std::string& note) {
+    const bool over_progress = ::isatty(STDERR_FILENO) == 1;
+    fmt::print(stderr, "{}note: {}\n", over_progress ? "\r\x1b[K" : "", note);
+  };
+  return address;
+}
+
 ClickHouseExport::ClickHouseExport(const ClickHouseOptions& options, const std::vector<std::string>& files,
                                    const std::string& selection, const TraceInfo& info)
-    : server_(parse_server(options.url)),
+    : server_(server_at(options.url, options.retry)),
       trace_{"", host(options, info), began(options, info), options.level == "events"} {
-  if (!options.retry.empty()) server_.patience = std::chrono::milliseconds(parse_duration(options.retry) / 1'000'000);
   TraceId id;
   id.add(kRows);
   id.add(trace_.host);
@@ -138,7 +149,10 @@ FleetExport* ClickHouseExport::sink(const TraceInfo& info, const SymbolNames& sy
 
 void ClickHouseExport::say_what_was_loaded(bool complete) const {
   if (!complete) {
-    fmt::print(stderr, "note: the trace {} of {} is not shown until all of it is loaded\n", trace_.id, trace_.host);
+    fmt::print(
+        stderr,
+        "note: the trace {} of {} is not shown until all of it is loaded: run the same command again, it goes on\n",
+        trace_.id, trace_.host);
     return;
   }
   fmt::print(stderr, "note: loaded the trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));

@@ -26,6 +26,9 @@ void add_clickhouse_options(CLI::App& command, ClickHouseOptions& options);
 // Takes the URL out of the words of a command line. Throws Error where there is none.
 std::string take_url(std::vector<std::string>& words);
 
+// `retry`: how long it is tried again, which is said on stderr; empty: as usual. Throws Error.
+ServerAddress server_at(const std::string& url, const std::string& retry);
+
 class ClickHouseExport {
  public:
   // Makes the tables where there are none. `selection`: what, beside its bytes, makes of the trace what is loaded.

@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "cli/column_options.hpp"
 #include "cli/commands.hpp"
+#include "cli/export_clickhouse.hpp"
 #include "cli/output.hpp"
 #include "cli/parse_time.hpp"
 #include "cli/suggest.hpp"
@@ -64,12 +65,6 @@ that began in it.
 Exit status:
   0  asked and told
   2  wrong usage, nothing to tell of, or the server cannot be reached)";
-
-ServerAddress server_of(const Options& options) {
-  ServerAddress address = parse_server(options.server);
-  if (!options.retry.empty()) address.patience = std::chrono::milliseconds(parse_duration(options.retry) / 1'000'000);
-  return address;
-}
 
 std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::string& usual) {
   std::vector<const FleetKeyInfo*> keys;
@@ -183,7 +178,7 @@ void run(const CLI::App& command, const Options& options) {
     names.emplace_back(question.name);
     if (question.name != options.what) continue;
     check_options(command, question);
-    ClickHouse server(server_of(options));
+    ClickHouse server(server_at(options.server, options.retry));
     return question.ask(server, options);
   }
   throw unknown_name("A fleet cannot be asked for", options.what, names);

@@ -34,6 +34,14 @@ bool is_uint32(const Json& value) {
 }
 bool is_decimal(const Json& value) { return value.is_number() || value.is_null(); }
 
+// Most servers quote numbers of 64 bits, for those who would take them for doubles.
+Json number_of(const Json& value) {
+  constexpr std::size_t kMostDigits = 20;
+  if (!value.is_string() || value.get_ref<const std::string&>().size() > kMostDigits) return value;
+  const Json number = Json::parse(value.get_ref<const std::string&>(), nullptr, false);
+  return number.is_number_integer() ? number : value;
+}
+
 std::string shown(const Json& value) {
   if (value.is_structured()) return value.is_array() ? "an array" : "an object";
   if (!value.is_string()) return value.dump();
@@ -76,9 +84,20 @@ const Json& AnswerCells::next(bool (*is_right)(const Json&), std::string_view wh
   if (at_ >= row_.size())
     throw Error(fmt::format("The server answers with {} columns, where there should be more", row_.size()));
   const Json& value = row_[at_++];
-  if (!is_right(value))
-    throw Error(fmt::format("The server answers with {} in column {}, which is not {}", shown(value), at_, what));
+  check(is_right(value), value, what);
   return value;
+}
+
+Json AnswerCells::next_integer(bool (*is_right)(const Json&), std::string_view what) {
+  const Json& value = next([](const Json&) { return true; }, what);
+  Json number = number_of(value);
+  check(is_right(number), value, what);
+  return number;
+}
+
+void AnswerCells::check(bool is_right, const Json& value, std::string_view what) const {
+  if (!is_right)
+    throw Error(fmt::format("The server answers with {} in column {}, which is not {}", shown(value), at_, what));
 }
 
 std::string AnswerCells::text() { return next(is_text, "a text").get<std::string>(); }
@@ -86,11 +105,11 @@ std::vector<std::string> AnswerCells::texts() {
   return next(is_texts, "an array of texts").get<std::vector<std::string>>();
 }
 std::uint64_t AnswerCells::count() {
-  const Json& value = next(is_integer, "a number");
+  const Json value = next_integer(is_integer, "a number");
   return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
 }
-std::int64_t AnswerCells::number() { return next(is_int64, "a number of 64 bits").get<std::int64_t>(); }
-std::uint32_t AnswerCells::number_32() { return next(is_uint32, "a number of 32 bits").get<std::uint32_t>(); }
+std::int64_t AnswerCells::number() { return next_integer(is_int64, "a number of 64 bits").get<std::int64_t>(); }
+std::uint32_t AnswerCells::number_32() { return next_integer(is_uint32, "a number of 32 bits").get<std::uint32_t>(); }
 std::optional<double> AnswerCells::decimal() {
   const Json& value = next(is_decimal, "a number");
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());

@@ -34,6 +34,8 @@ class AnswerCells {
 
  private:
   const nlohmann::json& next(bool (*is_right)(const nlohmann::json&), std::string_view what);
+  nlohmann::json next_integer(bool (*is_right)(const nlohmann::json&), std::string_view what);
+  void check(bool is_right, const nlohmann::json& value, std::string_view what) const;
 
   const nlohmann::json& row_;
   std::size_t at_ = 0;

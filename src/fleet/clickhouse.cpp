@@ -6,11 +6,13 @@
 #include <charconv>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "fleet/answer.hpp"
 #include "fleet/sql_text.hpp"
 
@@ -37,6 +39,8 @@ constexpr std::array kPassing = {
     279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not there
     473,  // DEADLOCK_AVOIDED
 };
+// An error is the status, not a part of the answer.
+const std::pair<std::string, std::string> kWholeAnswer = {"wait_end_of_query", "1"};
 constexpr int kUnknownTable = 60;
 constexpr int kUnknownDatabase = 81;
 
@@ -49,8 +53,20 @@ int code_of(std::string_view text) {
   return code;
 }
 
-std::string first_line(std::string_view text) {
-  return printable(text.substr(0, std::min<std::size_t>(text.find('\n'), 600)));
+// In one line: of a cluster's errors only the later ones hold the cause.
+std::string words_of(std::string_view text) {
+  std::string words;
+  for (const std::string_view line : split(text, '\n'))
+    if (!trim(line).empty()) words += (words.empty() ? "" : " ") + std::string(trim(line));
+  return printable(std::string_view(words).substr(0, 600));
+}
+
+// A shard without tables is told as one that is not there (code 279).
+bool lacks_tables(int code, std::string_view text) {
+  return code == kUnknownTable || code == kUnknownDatabase ||
+         text.find("There is no table") != std::string_view::npos ||
+         text.find(fmt::format("Code: {},", kUnknownTable)) != std::string_view::npos ||
+         text.find(fmt::format("Code: {},", kUnknownDatabase)) != std::string_view::npos;
 }
 
 const char* environment(const char* name) {
@@ -75,19 +91,32 @@ ClickHouse::ClickHouse(ServerAddress address) : address_(std::move(address)), cl
 
 std::string ClickHouse::attempt(const Parameters& parameters, std::string_view body, std::string& answer) {
   HttpReply reply = client_.post(parameters, body);
+  if (reply.never)
+    throw Error(fmt::format("Cannot talk with the server at {}: {}", address_.http.base, printable(reply.failure)))
+        .hint("ClickHouse listens with http on port 8123, with https on 8443");
   if (!reply.failure.empty()) return reply.failure;
   const int code = code_of(reply.body);
   if (reply.status == 200) {
     answer = std::move(reply.body);
     return {};
   }
-  std::string said = reply.body.empty() ? fmt::format("HTTP status {}", reply.status) : first_line(reply.body);
-  if (std::ranges::find(kPassing, code) != kPassing.end()) return said;
+  std::string said = reply.body.empty() ? fmt::format("HTTP status {}", reply.status) : words_of(reply.body);
+  const bool no_tables = lacks_tables(code, reply.body);
+  if (!no_tables && std::ranges::find(kPassing, code) != kPassing.end()) return said;
   if (code == 0 && reply.status >= 500) return said;
   Error error(fmt::format("The server at {} refuses: {}", address_.http.base, said));
-  if (code == kUnknownTable || code == kUnknownDatabase)
-    error.hint("Nothing was loaded there yet: `kmemtrace export FILE --to clickhouse URL` does");
+  if (no_tables)
+    error.hint(
+        "Nothing was loaded there yet: `kmemtrace export FILE --to clickhouse URL` does; of a cluster each server "
+        "needs `kmemtrace fleet schema --server URL --cluster NAME`");
   throw error;
+}
+
+void ClickHouse::say_that_it_waits(const std::string& failure) {
+  if (std::exchange(said_that_it_waits_, true) || address_.say == nullptr) return;
+  const auto patience = static_cast<std::uint64_t>(std::chrono::nanoseconds(address_.patience).count());
+  address_.say(fmt::format("the server at {} is not reached: {}; it is tried again for {}", address_.http.base, failure,
+                           humane_duration(patience)));
 }
 
 std::string ClickHouse::tried(const Parameters& parameters, std::string_view body) {
@@ -98,8 +127,9 @@ std::string ClickHouse::tried(const Parameters& parameters, std::string_view bod
     if (failure.empty()) return answer;
     if (Clock::now() + pause > end) {
       Error error(fmt::format("Cannot get through to the server at {}: {}", address_.http.base, failure));
-      throw error.hint("--retry tries for longer; what was loaded so far stays and is not sent again");
+      throw error.hint("--retry tries for longer");
     }
+    say_that_it_waits(failure);
     std::this_thread::sleep_for(pause);
   }
 }
@@ -109,15 +139,14 @@ const ClickHouse::Parameters& ClickHouse::settings() {
   if (!settings_.empty()) return settings_;
   const Parameters wanted = {{"allow_experimental_low_cardinality_type", "1"},  // 18.16 asks for it
                              {"insert_distributed_sync", "1"},                  // stored when the server says so
-                             {"output_format_json_quote_64bit_integers", "0"},
                              {"async_insert", "0"},
-                             {"wait_end_of_query", "1"}};  // an error is the status, not a part of the answer
+                             kWholeAnswer};
   std::string names;
   for (const auto& [name, value] : wanted) names += (names.empty() ? "" : ", ") + sql_string(name);
   const std::string known =
       tried({}, "SELECT name FROM system.settings WHERE name IN (" + names + ") FORMAT TabSeparated");
   for (const auto& setting : wanted)
-    if (setting.first == "wait_end_of_query" || ("\n" + known).find("\n" + setting.first + "\n") != std::string::npos)
+    if (setting == kWholeAnswer || ("\n" + known).find("\n" + setting.first + "\n") != std::string::npos)
       settings_.push_back(setting);
   return settings_;
 }
@@ -125,7 +154,8 @@ const ClickHouse::Parameters& ClickHouse::settings() {
 void ClickHouse::run(const std::string& sql) { tried(settings(), sql); }
 
 std::vector<nlohmann::json> ClickHouse::query(const std::string& sql) {
-  const std::string text = tried(settings(), sql + "\nFORMAT JSONCompact");
+  // No settings: who may only read may not change any.
+  const std::string text = tried({kWholeAnswer}, sql + "\nFORMAT JSONCompact");
   return rows_of_answer(text);
 }
 
@@ -145,6 +175,7 @@ bool ClickHouse::insert(const std::string& table, std::string_view columns, std:
       throw error.hint(
           "What was loaded so far stays and is not sent again: run the same command when the server is there");
     }
+    say_that_it_waits(failure);
     do std::this_thread::sleep_for(pause);
     while (Clock::now() < end &&
            !query("SELECT 1 FROM system.processes WHERE query_id = " + sql_string(query_id)).empty());

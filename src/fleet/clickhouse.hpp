@@ -20,6 +20,7 @@ struct ServerAddress {
   HttpAddress http;
   std::string database = "kmemtrace";
   std::chrono::milliseconds patience = std::chrono::minutes(2);  // how long one request is tried again
+  void (*say)(const std::string& note) = nullptr;                // told once that it is
 };
 // http://[USER:PASSWORD@]HOST:PORT/[DATABASE]; a user and password may be in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD
 // instead. Throws Error.
@@ -46,11 +47,13 @@ class ClickHouse {
   using Parameters = std::vector<std::pair<std::string, std::string>>;
   // One attempt; empty: it went well; else why not. Throws Error where trying again would not help.
   std::string attempt(const Parameters& parameters, std::string_view body, std::string& answer);
+  void say_that_it_waits(const std::string& failure);
   std::string tried(const Parameters& parameters, std::string_view body);
-  const Parameters& settings();
+  const Parameters& settings();  // of what changes the server
 
   ServerAddress address_;
   HttpClient client_;
+  bool said_that_it_waits_ = false;
   Parameters settings_;  // that the server knows; empty: not asked yet
 };
 

@@ -37,6 +37,12 @@ std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {
   return size * count;
 }
 
+// Another protocol is spoken there, or somebody else answers.
+bool is_for_ever(CURLcode code) {
+  return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_SSL_CONNECT_ERROR ||
+         code == CURLE_PEER_FAILED_VERIFICATION;
+}
+
 }  // namespace
 
 HttpAddress parse_http_url(const std::string& text) {
@@ -113,6 +119,7 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
     Error error(fmt::format("The answer of the server at {} is larger than {} MiB", address_.base, kMostAnswer >> 20));
     throw error.hint("Ask for fewer groups: --host, --kernel, --since, or fewer keys of --by");
   }
+  reply.never = is_for_ever(code);
   if (code != CURLE_OK)
     reply.failure = reason[0] != '\0' ? reason : curl_easy_strerror(code);
   else

@@ -21,6 +21,7 @@ HttpAddress parse_http_url(const std::string& url);
 
 struct HttpReply {
   std::string failure;  // why there is no reply; empty: there is one
+  bool never = false;   // and there will be none, however often it is tried
   long status = 0;
   std::string body;
 };

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -61,12 +62,25 @@ def write_reused_trace(path):
     return path
 
 
+def write_reclaimable_trace(path):
+    """Ten seconds of objects that stay: every other one is of kmalloc-rcl-64."""
+    recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
+    recorder.trace.kallsyms = f'{KEPT & ~0xf:x} t kept\n{KEPT + 0x1000:x} t other\n'.encode()
+    for i in range(1_000):
+        recorder.add(20 * 10**9 + i * 10_000_000, 0, 'kmalloc', 100, call_site=KEPT, ptr=0xffff888100000000 + 64 * i, bytes_req=64,
+                     bytes_alloc=64, gfp_flags=planted_trace.GFP_KERNEL | (0x10 if i % 2 else 0), node=-1)
+    with open(path, 'wb') as file:
+        file.write(tracedat.to_v7(recorder.finished())[0])
+    return path
+
+
 # Hosts, each with its trace and when it began. One goes over midnight.
 HOSTS = {'web1': (data('amd64/trace.dat'), '2026-11-20T10:00:00Z'), 'web2': (data('amd64-5.10/trace.dat'), '2026-11-20T11:00:00Z'),
          'arm': (data('arm64/trace.dat'), '2026-11-20T12:00:00Z'), 'old': (data('i386/trace.dat'), '2026-11-21T10:00:00Z'),
          'big': (data('s390x/trace.dat'), '2026-11-21T12:00:00Z'), 'deep': (data('amd64-stacks/trace.dat'), '2026-11-22T00:00:00Z'),
          'late': (write_long_trace(place('late.txt'), 3_000), '2026-11-20T23:59:55Z'),
-         'reused': (write_reused_trace(place('reused.dat')), '2026-11-22T10:00:00Z')}
+         'reused': (write_reused_trace(place('reused.dat')), '2026-11-22T10:00:00Z'),
+         'rcl': (write_reclaimable_trace(place('rcl.dat')), '2026-11-22T11:00:00Z')}
 
 
 def load(url, path, host, began, *options, level='events'):
@@ -166,7 +180,7 @@ class TwoShards(Case):
     def test_lifetimes(self):
         for host, (path, _) in HOSTS.items():
             slab = fleet(self.urls[0], 'report', '--by', 'host', '--host', host)['groups']['slab']['rows'][0]
-            self.assertEqual(report(path)['slab']['lifetime']['mean_ns'], slab['mean_lifetime_ns'])
+            self.assertEqual(report(path)['slab']['lifetime']['mean_ns'], slab['mean_lifetime_ns'] or 0)
 
     def test_live_as_leaks_tells(self):
         for host, (path, _) in HOSTS.items():
@@ -241,6 +255,35 @@ class TwoShards(Case):
         mean = sum(growth[host] * seconds[host] for host in seconds) / sum(seconds.values())
         self.assertAlmostEqual(mean, both['growth_bytes_per_s'], delta=abs(mean) * 1e-9)
         self.assertEqual(2, both['traces'])
+        want = statistics.stdev(growth.values())
+        self.assertAlmostEqual(want, both['deviation_bytes_per_s'], delta=want * 1e-9)
+
+    def test_deviation_of_what_grows_alike(self):
+        url = f'{self.servers.all[0].url}/fleet_alike'
+        for host in 'a', 'b', 'c':
+            load(url, HOSTS['rcl'][0], host, '2026-11-20', level='aggregates')
+        row, = fleet(url, 'leaks', '--by', 'comm')['groups']['slab']['rows']
+        self.assertGreater(row['growth_bytes_per_s'], 0)
+        self.assertEqual(3, row['traces'])
+        self.assertAlmostEqual(0, row['deviation_bytes_per_s'], places=9)
+
+    def test_who_may_only_read(self):
+        """Asks all that there is to ask."""
+        url = self.urls[0].replace('http://', 'http://reader@')
+        for question in (('report',), ('leaks',), ('traces',), ('diff', '--a', 'host=web1', '--b', 'host=web2')):
+            self.assertEqual(fleet(self.urls[0], *question)['of' if question[0] != 'diff' else 'a'],
+                             fleet(url, *question)['of' if question[0] != 'diff' else 'a'])
+
+    def test_a_shard_without_tables(self):
+        """Time does not cure it: it is said at once, with the cause."""
+        url = f'{self.servers.all[0].url}/half'
+        self.assertEqual(0, run('fleet', 'schema', '--server', url, '--cluster', 'fleet', seconds=300).returncode)
+        began = time.monotonic()
+        done = run('fleet', 'report', '--server', url)
+        self.assertEqual(2, done.returncode)
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertIn('half.traces_local', done.stderr.replace('\n', ''))
+        self.assertIn('--cluster NAME', done.stderr.replace('\n', ' '))
 
     def test_reclaimable(self):
         """All that lives of caches that are, nothing of others."""
@@ -251,6 +294,9 @@ class TwoShards(Case):
             self.assertEqual(*live[cache])
         for cache in 'task_struct', 'kmalloc-4k', 'names_cache':
             self.assertEqual(0, live[cache][0])
+        rcl = fleet(self.urls[0], 'leaks', '--host', 'rcl', '--by', 'cache')['groups']['slab']['rows']
+        self.assertEqual({'kmalloc-rcl-64': 32_000, 'kmalloc-64': 0},
+                         {row['keys']['cache']: row['reclaimable_bytes'] for row in rcl})
         done = run('leaks', HOSTS['web1'][0], '--by', 'cache', '--json', '--limit', '0', seconds=300)
         doubts = {row['keys']['cache']: sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == 'reclaimable')
                   for row in json.loads(done.stdout)['groups']['slab']['rows']}
@@ -489,6 +535,28 @@ class TwoShards(Case):
                          self.query("SELECT count() FROM fleet_test.events WHERE host = 'twice'"))
         for server in self.servers.all:
             server.query("ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-01-01'")
+
+    def test_what_was_dropped(self):
+        """Is loaded again; what is removed as docs/formats/fleet.md says is gone."""
+        url = self.urls[0].replace('/fleet_test', '/dropped')
+        for host in 'late', 'web1':
+            load(url, HOSTS[host][0], host, HOSTS[host][1])
+        before = [fleet(url, what) for what in ('report', 'traces')]
+        rows = self.query('SELECT count() FROM dropped.sums'), self.query('SELECT count() FROM dropped.events')
+        for table in 'sums', 'events':
+            self.query(f"ALTER TABLE dropped.{table} DROP PARTITION ('2026-11-20', 'late')")
+            self.assertIn('were there already', load(url, HOSTS['late'][0], 'late', HOSTS['late'][1]))
+            self.assertEqual(before, [fleet(url, what) for what in ('report', 'traces')])
+            self.assertEqual(rows, (self.query('SELECT count() FROM dropped.sums'), self.query('SELECT count() FROM dropped.events')))
+        trace = next(row['trace'] for row in before[1]['traces'] if row['host'] == 'late')
+        for table in 'traces', 'sums', 'events':
+            self.query(f"ALTER TABLE dropped.{table} DELETE WHERE trace = '{trace}'")
+        end = time.monotonic() + 60
+        while self.query('SELECT count() FROM system.mutations WHERE NOT is_done') != ['0'] and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertEqual({'web1'}, {row['host'] for row in fleet(url, 'traces')['traces']})
+        for table in 'sums', 'events':
+            self.assertEqual(['web1'], self.query(f'SELECT DISTINCT host FROM dropped.{table}'))
 
     def test_loopback_only(self):
         for server in self.servers.all:

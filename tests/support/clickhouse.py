@@ -35,9 +35,12 @@ SHARD = '''
       <replica><host>127.0.0.1</host><port>{tcp}</port></replica></shard>'''
 USERS = '''<?xml version="1.0"?>
 <yandex>
-  <profiles><default><max_memory_usage>4000000000</max_memory_usage><max_threads>2</max_threads></default></profiles>
+  <profiles><default><max_memory_usage>4000000000</max_memory_usage><max_threads>2</max_threads></default>
+    <reader><readonly>1</readonly></reader></profiles>
   <users><default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
-    <quota>default</quota></default></users>
+    <quota>default</quota></default>
+    <reader><password></password><networks><ip>127.0.0.1</ip></networks><profile>reader</profile>
+    <quota>default</quota></reader></users>
   <quotas><default></default></quotas>
 </yandex>
 '''

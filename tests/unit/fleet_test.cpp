@@ -159,6 +159,11 @@ TEST(Answer, CellsAreWhatTheyShouldBe) {
   EXPECT_EQ(cells.decimal(), 7.0);
   EXPECT_EQ(cells.text(), "a");
   EXPECT_NE(why_not([&] { cells.text(); }).find("10 columns"), std::string::npos);
+  const nlohmann::json quoted = nlohmann::json::parse(R"(["18446744073709551615", "-5", "-9223372036854775808"])");
+  AnswerCells texts(quoted);
+  EXPECT_EQ(texts.count(), ~std::uint64_t{0});
+  EXPECT_EQ(texts.count(), 0u);
+  EXPECT_EQ(texts.number(), std::numeric_limits<std::int64_t>::min());
 }
 
 TEST(Answer, OtherCellsAreErrors) {
@@ -173,8 +178,8 @@ TEST(Answer, OtherCellsAreErrors) {
   const std::vector<std::pair<Read, std::vector<const char*>>> refused = {
       {text, {"1", "null", "[]", "{}", "true"}},
       {texts, {"1", "\"a\"", "[1]", "[[\"a\"]]", "{}"}},
-      {count, {"\"1\"", "1.5", "1e30", "null", "[]", "99999999999999999999"}},
-      {number, {"\"1\"", "9223372036854775808", "-0.5", "null"}},
+      {count, {"\"a\"", "\"\"", "\"1.5\"", "\"[1]\"", "1.5", "1e30", "null", "[]", "99999999999999999999"}},
+      {number, {"\"1e3\"", "9223372036854775808", "\"9223372036854775808\"", "-0.5", "null"}},
       {number_32, {"4294967296", "-1", "0.5", "\"0\""}},
       {decimal, {"\"nan\"", "[]", "true"}},
       {allocator, {"\"slub\"", "\"\"", "1"}},
