@@ -97,7 +97,7 @@ def attached_by(pid):
 
 class Bpf(LiveTest):
     def begin(self, *arguments):
-        """A recorder by BPF that has begun: frees are attached first, and nothing comes any more."""
+        """A recorder by BPF that has begun: when all programs are attached, and it has looked at all tasks."""
         process = self.launch('--backend', 'bpf', *arguments)
         self.assertTrue(wait_until(lambda: 'kmalloc' in attached_by(process.pid) or process.poll() is not None, 20))
         before = 0
@@ -235,6 +235,22 @@ class Bpf(LiveTest):
         self.assertGreater(sum(event.name in COUNTED and event.pid == loop.pid for event in recorded), 100)
         found = [event for event in recorded if event.pid in threads and not in_interrupt(event)]
         self.assertEqual([event.name for event in found if 'free' not in event.name], [])
+
+    def test_all_events_begin_and_end_at_once(self):
+        """Though programs are attached and detached one after the other. Whose free was recorded was born before."""
+        births = subprocess.Popen(['sh', '-c', 'while :; do /bin/true; done'])
+        self.addCleanup(self.end, births)
+        messages = self.record('--backend', 'bpf', '-d', '0.7')
+        events = [full.event for full in full_events(self.trace)]
+        frequent = [[event.time_ns for event in events if event.name == name] for name in
+                    (*COUNTED, 'mm_page_alloc', 'mm_page_free', 'task_newtask', 'task_rename')]
+        for edge in (lambda times: times[0]), (lambda times: times[-1]):
+            self.assertLess(max(map(edge, frequent)) - min(map(edge, frequent)), 50000000)
+        done = subprocess.run([PROGRAM, 'report', self.trace, '--by', 'comm', '--limit', '0', '--json'],
+                              stdout=subprocess.PIPE, check=True)
+        rows = json.loads(done.stdout)['groups']['slab']['rows']
+        nameless = sum(row['allocations'] for row in rows if row['keys']['comm'] == '<...>')
+        self.assertLessEqual(nameless, self.lost_said(messages))
 
     def test_losses_are_counted(self):
         recorder = self.begin('-b', '64k')

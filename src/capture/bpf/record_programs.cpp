@@ -72,6 +72,7 @@ struct RecordPrograms::State {
   ContextConstants context;
   MappedArray rings;
   MappedArray caches;
+  std::uint64_t missed_before = 0;  // while all events passed
 
   explicit State(const ProgramsRequest& wanted) : request(wanted) {}
   kmt_ring* ring(std::uint64_t number) const {
@@ -83,6 +84,7 @@ struct RecordPrograms::State {
   void leave_out();
   void size_maps();
   void fill_constants();
+  std::uint64_t missed() const;
 };
 
 void RecordPrograms::State::take(std::size_t number, const EventLayout& layout, bool is_recorded) {
@@ -170,6 +172,18 @@ void RecordPrograms::State::fill_constants() {
   constants.wants_user_stacks = request.user_stacks;
 }
 
+// What a second program took is among what the kernel counts as missed by the first one.
+std::uint64_t RecordPrograms::State::missed() const {
+  std::uint64_t seen = 0;
+  for (unsigned number = 0; number < request.cpus * rings_of_cpu; ++number)
+    seen += *const_cast<volatile unsigned long long*>(&ring(number)->nested_seen);
+  std::uint64_t sum = 0;
+  for (std::size_t event = 0; event < programs.size(); ++event)
+    if (taken[event].is_recorded) sum += missed_runs(programs[event].program);
+  if (has_kernel_records) sum += missed_runs(object->progs.take_kernel_record);
+  return sum > seen ? sum - seen : 0;
+}
+
 RecordPrograms::RecordPrograms(const std::string& tracefs, const ProgramsRequest& request)
     : state_(std::make_unique<State>(request)) {
   State& state = *state_;
@@ -219,6 +233,13 @@ void RecordPrograms::attach() {
       }
 }
 
+void RecordPrograms::begin() {
+  state_->missed_before = state_->missed();
+  *const_cast<volatile std::uint32_t*>(&state_->object->bss->recording) = 1;
+}
+
+void RecordPrograms::end() { *const_cast<volatile std::uint32_t*>(&state_->object->bss->recording) = 0; }
+
 void RecordPrograms::detach() {
   state_->object.detach();
   wait_for_running_programs();
@@ -253,18 +274,9 @@ SharedByPrograms RecordPrograms::shared() const {
   return {state_->context, bpf_map__fd(maps.processes), bpf_map__fd(maps.cgroup)};
 }
 
-// What a second program took is among what the kernel counts as missed by the first one.
 std::uint64_t RecordPrograms::missed() const {
-  std::uint64_t seen = 0;
-  for (unsigned ring = 0; ring < state_->request.cpus * state_->rings_of_cpu; ++ring)
-    seen += *const_cast<volatile unsigned long long*>(&state_->ring(ring)->nested_seen);
-  std::uint64_t sum = 0;
-  for (std::size_t event = 0; event < state_->programs.size(); ++event)
-    if (state_->taken[event].is_recorded) sum += missed_runs(state_->programs[event].program);
-  if (state_->has_kernel_records) sum += missed_runs(state_->object->progs.take_kernel_record);
-  return sum > seen ? sum - seen : 0;
+  return std::max(state_->missed(), state_->missed_before) - state_->missed_before;
 }
-
 std::uint64_t RecordPrograms::not_followed() const { return state_->object->bss->processes_not_followed; }
 std::uint64_t RecordPrograms::ring_bytes() const {
   return std::uint64_t{state_->request.cpus} * state_->rings_of_cpu * state_->sizes.bytes;

@@ -56,11 +56,13 @@ struct SharedByPrograms {
 
 class RecordPrograms {
  public:
-  // Loads; nothing is recorded before attach(). Throws Error.
+  // Loads; nothing is recorded before begin(). Throws Error.
   RecordPrograms(const std::string& tracefs, const ProgramsRequest& request);
   ~RecordPrograms();
 
-  void attach();
+  void attach();  // all events pass until begin()
+  void begin();
+  void end();
   void detach();  // returns when no program runs any more
 
   const EventLayout& layout_of(unsigned event) const;  // by kmt_entry.event
@@ -69,7 +71,7 @@ class RecordPrograms {
   CpuRings rings_of(unsigned cpu) const;                     // valid as long as this is
   const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
   SharedByPrograms shared() const;  // likewise
-  std::uint64_t missed() const;     // events that came while their own program was at work
+  std::uint64_t missed() const;     // since begin(): events that came while their own program was at work
   std::uint64_t not_followed() const;
   std::uint64_t ring_bytes() const;  // of all rings
 

@@ -217,10 +217,11 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   };
 
   const AheadOfOthers ahead;  // no process is forked from here on
+  programs.attach();
   const SteadyClock::time_point start = SteadyClock::now();
   take_sample(true);
   const std::uint64_t began_ns = now_ns();
-  programs.attach();
+  programs.begin();
   if (calls) calls->programs.begin();
   missed.begin(began_ns, calls ? calls->programs.missed() : MissedCounts{});
   if (hooks.started) hooks.started();
@@ -254,9 +255,10 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   outcome.end = record_until_end(request, hooks.interrupted, command ? &*command : nullptr, loop);
   changes.look();
   if (calls) calls->programs.end();
-  programs.detach();
+  programs.end();
   outcome.seconds = seconds_since(start);
-  count_missed();
+  count_missed();  // what comes from here on passes
+  programs.detach();
   take_sample(true);
 
   readers.finish(outcome.write_error);
