@@ -56,7 +56,7 @@ std::string task_names(std::string_view text, int numbers, const Pseudonyms& pse
   });
 }
 
-// "PID PARENT PID-SPACE CGROUP", and "TID PID"
+// "PID PARENT PID-SPACE CGROUP" and "TID PID"; "TICKS TID CGROUP"
 std::string tasks(std::string_view text, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     const std::size_t path = line.find('/');
@@ -131,7 +131,7 @@ std::map<std::string, std::string> notes(const std::map<std::string, std::string
   for (const auto& [name, text] : from) {
     if (is_among(kNotesAsTheyAre, name))
       to[name] = text;
-    else if (std::ranges::find(kNotesOfProc, name) != kNotesOfProc.end())
+    else if (name == "cgroup_moves" || std::ranges::find(kNotesOfProc, name) != kNotesOfProc.end())
       to[name] = tasks(text, pseudonyms);
     else if (name == "task_names")
       to[name] = task_names(text, 2, pseudonyms);

@@ -118,6 +118,9 @@ void read_task_notes(const ClockScale& scale, TraceInfo& info) {
     each_line(info, kNotesOfProc[i], [&](std::uint64_t id, std::uint64_t parent, std::string_view rest) {
       learn_task(id, parent, rest, kTold[i], info.lives);
     });
+  each_line(info, "cgroup_moves", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view cgroup) {
+    info.lives.moved(static_cast<std::int32_t>(tid), scale.to_ns(ticks), cgroup);
+  });
   each_line(info, "task_births", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view rest) {
     const auto creator = take_number(rest);
     if (!creator) return;

@@ -8,10 +8,11 @@ import signal
 import subprocess
 import unittest
 
-from recording import (INSTANCES, PIPE_LOOP, LiveTest, begin_loop, end_loop, events_of, instances_of, read_file,
+from recording import (INSTANCES, PIPE_LOOP, PROGRAM, LiveTest, begin_loop, end_loop, events_of, instances_of, read_file,
                        wait_until)
 
 COUNTED = ('kmalloc', 'kfree')
+MAKER = 'import os; [os.close(os.eventfd(0)) for _ in range(50)]'  # objects that only an eventfd has
 
 
 class Cgroup(LiveTest):
@@ -72,6 +73,30 @@ class Cgroup(LiveTest):
                 self.assertGreaterEqual(counted[name], 500)
                 self.assertEqual(seen[name], counted[name], name)
         self.assertEqual({e.pid for e in events} - {c['pid'] for c in inside} - {shell.pid}, set())
+
+    def cgroups_of_eventfds(self):
+        done = subprocess.run([PROGRAM, 'report', self.trace, '--call-site', 'do_eventfd*', '--by', 'cgroup', '--json'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+        rows = json.loads(done.stdout)['groups']['slab']['rows']
+        return {row['keys']['cgroup']: row['allocations'] for row in rows}
+
+    def test_who_moves_into_it_is_known_to_be_there(self):
+        move = f'echo $$ > {self.group}/cgroup.procs; sleep 1; exec python3 -c "{MAKER}"'
+        self.record('--cgroup', self.name, '--', 'sh', '-c', move)
+        self.assertEqual(self.cgroups_of_eventfds(), {f'/{self.name}': 50})
+
+    def test_whom_others_move(self):
+        for backend in 'tracefs', 'bpf':
+            with self.subTest(backend):
+                ready = self.path('pid')
+                process = self.launch('--backend', backend, '-F', '--', 'sh', '-c',
+                                      f'echo $$ > {ready}; sleep 1; exec python3 -c "{MAKER}"')
+                self.assertTrue(wait_until(lambda: os.path.exists(ready) and read_file(ready).strip(), 20))
+                with open(f'{self.group}/cgroup.procs', 'w', encoding='ascii') as file:
+                    file.write(read_file(ready))
+                self.finish(process)
+                self.assertEqual(self.cgroups_of_eventfds(), {f'/{self.name}': 50})
+                os.remove(ready)
 
     def test_by_name(self):
         self.record_all(self.name)

@@ -164,6 +164,7 @@ TEST(Anonymous, DescriptionTellsNothingOfTheMachine) {
   description.kernel.notes = {{"arguments", "kmemtrace record -- payroll"},
                               {"kernel_version", "#1 SMP"},
                               {"tasks", "17 1 4026531836 /system.slice/payroll.service\n18 17\n"},
+                              {"cgroup_moves", "99 17 /system.slice/payroll.service\n"},
                               {"boot_id", "01234567-89ab"},
                               {"odd", "payroll"}};
   StateSample sample;
@@ -184,6 +185,8 @@ TEST(Anonymous, DescriptionTellsNothingOfTheMachine) {
   EXPECT_NE(to.kernel.notes.at("boot_id"), "01234567-89ab");
   EXPECT_TRUE(to.kernel.notes.at("tasks").starts_with("17 1 4026531836 /system.slice/"));
   EXPECT_TRUE(to.kernel.notes.at("tasks").ends_with(".service\n18 17\n"));
+  EXPECT_TRUE(to.kernel.notes.at("cgroup_moves").starts_with("99 17 /system.slice/"));
+  EXPECT_EQ(to.kernel.notes.at("cgroup_moves").find("payroll"), std::string::npos);
   ASSERT_EQ(to.samples.size(), 1u);
   EXPECT_EQ(text_of(to.samples[0], "meminfo"), "MemTotal: 8 kB\n");
   EXPECT_EQ(text_of(to.samples[0], "vmallocinfo"), "0x0-0x0 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4\n");

@@ -61,6 +61,14 @@ TEST(TaskNotes, LivesComeBack) {
   EXPECT_EQ(info.lives.known_later(4)->group, 3);
 }
 
+TEST(TaskNotes, MovesToCgroupsCount) {
+  const TraceInfo info = read_again({{"cgroup_moves", "10 7 /first\n20 7 /two words\nx 7 /none\n30\n"}});
+  EXPECT_EQ(info.lives.moved_to(7, 0, 9), "");
+  EXPECT_EQ(info.lives.moved_to(7, 0, 10), "/first");
+  EXPECT_EQ(info.lives.moved_to(7, 0, 100), "/two words");
+  EXPECT_EQ(info.lives.moved_to(7, 21, 100), "") << "of another one with this id";
+}
+
 TEST(TaskNotes, LinesThatAreNoneArePassedOver) {
   const TraceInfo info = read_again({{"task_births", "\n5\n5 6\nx 6 1 thread\n10 6 -1 thread\n10 11 1 something\n"},
                                      {"task_names", "1\n1 2\n-1 2 a\n99999999999999999999 2 b\n3 2 c"}});

@@ -44,6 +44,9 @@ std::array<RecordProgram, KMT_EVENT_COUNT> programs_of(Object& object) {
   }};
 }
 
+// Tasks are moved to cgroups by others, and code of modules is everybody's.
+bool is_of_all(const EventName& event) { return event.system == "cgroup" || event.system == "module"; }
+
 KernelTraits traits_of(const KernelTypes& types, const std::vector<EventName>& events) {
   KernelTraits kernel;
   if (std::any_of(events.begin(), events.end(), [](const EventName& e) { return e.name.starts_with("mm_page_"); }))
@@ -222,7 +225,8 @@ void RecordPrograms::attach() {
   for (std::size_t number = KMT_EVENT_COUNT; number < state.layouts.size(); ++number) {
     const EventLayout& layout = state.layouts[number];
     const std::uint64_t cookie =
-        KMT_COOKIE(number, std::uint64_t{layout.words}, std::uint64_t{frees_memory(layout.event)});
+        KMT_COOKIE(number, std::uint64_t{layout.words}, std::uint64_t{frees_memory(layout.event)},
+                   std::uint64_t{is_of_all(layout.event)});
     state.object.attach(programs.take_kernel_record, layout.event.system, layout.event.name, cookie);
   }
   for (const bool frees : {true, false})

@@ -180,7 +180,8 @@ int take_kernel_record(void* context) {
   const struct task_struct* task = current_task();
   const struct task_ids ids = ids_of(task);
   const u8 flags = flags_of(task);
-  if (!is_wanted(ids.process, flags, cookie >> 16 & 1)) return 0;
+  const bool of_all = cookie >> 17 & 1;
+  if (!of_all && !is_wanted(ids.process, flags, cookie >> 16 & 1)) return 0;
   struct place place;
   if (!begin(&place, cpu, kernel_ring, (KMT_MOST_KERNEL_WORDS + KMT_STACK_WORDS) * sizeof(u64))) return 0;
   struct kmt_entry* entry = entry_at(&place);

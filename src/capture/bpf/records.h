@@ -72,5 +72,6 @@ struct kmt_taken {
   unsigned char is_free;     /* those of the recorder are kept: they free what belongs to others */
 };
 
-/* The cookie of an attached program that takes the kernel's own records. */
-#define KMT_COOKIE(event, words, is_free) ((event) | (words) << 8 | (is_free) << 16)
+/* The cookie of an attached program that takes the kernel's own records. `of_all`: whoever does it, it may be done to
+   those that are selected. */
+#define KMT_COOKIE(event, words, is_free, of_all) ((event) | (words) << 8 | (is_free) << 16 | (of_all) << 17)

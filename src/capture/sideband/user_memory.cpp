@@ -67,7 +67,7 @@ std::string UserMemoryWatch::reason() const {
 
 void UserMemoryWatch::open_ring(unsigned cpu) {
   std::string why_not;
-  if (auto ring = MappingEvents::open(cpu, clock_, why_not))
+  if (auto ring = open_mapping_events(cpu, clock_, why_not))
     rings_[cpu] = std::move(ring);
   else if (!why_not.empty())
     failed_[cpu] = why_not;

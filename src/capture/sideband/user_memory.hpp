@@ -78,11 +78,11 @@ class UserMemoryWatch {
 
   std::string clock_;
   ClockScale scale_;
-  std::uint64_t offset_ns_ = 0;                               // from the events' clock to the trace's; wraps around
-  std::map<unsigned, std::unique_ptr<MappingEvents>> rings_;  // by CPU
-  std::map<unsigned, std::string> failed_;                    // why there is none of a CPU
-  std::uint64_t lost_ = 0;                                    // records
-  std::uint64_t gaps_ = 0;                                    // times in which a CPU was on line and told nothing
+  std::uint64_t offset_ns_ = 0;                            // from the events' clock to the trace's; wraps around
+  std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // by CPU
+  std::map<unsigned, std::string> failed_;                 // why there is none of a CPU
+  std::uint64_t lost_ = 0;                                 // records
+  std::uint64_t gaps_ = 0;                                 // times in which a CPU was on line and told nothing
   std::uint64_t unanswered_ = 0;
   UserMemory memory_;                                              // the changes those that were not given away
   std::size_t living_changes_ = 0;                                 // that were left when ended processes were forgotten

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "capture/ahead_of_others.hpp"
 #include "capture/features/tsc_scale.hpp"
+#include "capture/sideband/cgroup_moves.hpp"
 #include "capture/sideband/kernel_changes.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
@@ -126,6 +127,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     return parse_buffer_counters(read_buffer_statistics(instance.path(), cpus.front())).now_ticks;
   };
   KernelChanges changes(now_ticks, kernel.kallsyms);
+  std::optional<CgroupMoves> moves;
+  if (some_tasks) moves.emplace(tracefs, cpus, request.clock, kernel.clock_scale);
   std::optional<UserMemoryWatch> user_memory;
   if (request.user_stacks) {
     user_memory.emplace(cpus, request.clock, kernel.clock_scale);
@@ -171,6 +174,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     notes = changes.notes();
     notes.insert(begun_meanwhile.begin(), begun_meanwhile.end());
     notes["tasks_later"] = describe_processes();
+    if (moves) moves->poll();
+    if (moves && !moves->text().empty()) notes["cgroup_moves"] = moves->text();
     if (!own.empty()) notes["recorder_tasks"] = fmt::format("{}", fmt::join(own, " "));
   };
   const auto recording_now = [&] {
@@ -201,6 +206,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   if (probes) loop.look = note_missed;
   loop.progress = [&] {
     if (processes) processes->update();
+    if (moves) moves->poll();
     if (user_memory) user_memory->give_news(hooks.mapped);
     const BufferCounters counters = sum_counters(instance, cpus, size, outcome.cost.fullest_buffer);
     if (hooks.progress)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/sideband/cgroup_moves.hpp"
+
+#include <charconv>
+#include <ctime>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kRingBytes = 64 << 10;
+constexpr std::size_t kMostBytes = 8 << 20;  // of the note
+
+// The number behind these words of a format: " pid;\toffset:24;". Nothing where they are not there.
+std::optional<std::size_t> number_behind(std::string_view format, std::string_view words) {
+  const std::size_t at = format.find(words);
+  std::size_t number = 0;
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = format.substr(at + words.size());
+  const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return code == std::errc{} ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+CgroupMoves::CgroupMoves(const std::string& tracefs, const std::vector<unsigned>& cpus, std::string clock,
+                         const ClockScale& scale)
+    : clock_(std::move(clock)), scale_(scale) {
+  const std::string format =
+      try_read_file(fmt::format("{}/events/cgroup/cgroup_attach_task/format", tracefs)).value_or("");
+  const auto id = number_behind(format, "ID: ");
+  const auto hierarchy = number_behind(format, " dst_root;\toffset:");
+  const auto task = number_behind(format, " pid;\toffset:");
+  const auto path = number_behind(format, " dst_path;\toffset:");
+  if (!id || !hierarchy || !task || !path) return;
+  places_ = {*hierarchy, *task, *path};
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_TRACEPOINT;
+  attributes.config = *id;
+  attributes.sample_period = 1;
+  attributes.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
+  for (const unsigned cpu : cpus) {
+    std::string why_not;
+    if (auto ring = PerfEvents::open(attributes, cpu, clock_, kRingBytes, why_not)) rings_.push_back(std::move(ring));
+  }
+}
+
+void CgroupMoves::poll() {
+  for (const auto& ring : rings_)
+    ring->read([this](Bytes sample, std::uint32_t type, std::uint16_t) {
+      if (type != PERF_RECORD_SAMPLE) return;
+      try {
+        take(sample);
+      } catch (const Error&) {
+        // shorter than it should be
+      }
+    });
+}
+
+// The time, the size of the record, and the record.
+void CgroupMoves::take(Bytes sample) {
+  ByteReader in(sample, kHostOrder);
+  const std::uint64_t time_ns = in.u64();
+  const Bytes record = in.bytes(in.u32());
+  const auto word = [record](std::size_t offset) {
+    ByteReader at(record, kHostOrder);
+    at.seek(offset);
+    return at.u32();
+  };
+  if (word(places_.hierarchy) != 0) return;  // that of version 2
+  ByteReader path(record, kHostOrder);
+  path.seek(word(places_.path) & 0xffff);
+  const std::string name(path.c_string());
+  if (name.find('\n') != std::string::npos || text_.size() + name.size() > kMostBytes) return;
+  text_ += fmt::format("{} {} {}\n", ticks_at(time_ns), word(places_.task), name);
+}
+
+// That of cycles by what has passed since: the distance of its nanoseconds to the kernel's changes.
+std::uint64_t CgroupMoves::ticks_at(std::uint64_t perf_ns) const {
+#if defined(__x86_64__) || defined(__i386__)
+  if (clock_ == "x86-tsc") {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    const std::uint64_t now_ns =
+        static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+    return __builtin_ia32_rdtsc() - scale_.to_ticks(now_ns - perf_ns);
+  }
+#endif
+  return perf_ns;
+}
+
+}  // namespace kmt

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which task came into which cgroup, whoever moved it, where ftrace records only what some tasks do: whom another one
+// moves. From the tracepoint cgroup:cgroup_attach_task, by perf.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/sideband/perf_events.hpp"
+#include "trace/clock_scale.hpp"
+
+namespace kmt {
+
+class CgroupMoves {
+ public:
+  // Of moves from now on, where the kernel tells them; the times are those of this trace clock.
+  CgroupMoves(const std::string& tracefs, const std::vector<unsigned>& cpus, std::string clock,
+              const ClockScale& scale);
+
+  void poll();                                          // several times a second: buffers are small
+  const std::string& text() const { return text_; }     // the note `cgroup_moves` of docs/formats/kmt.md
+
+ private:
+  // Where the record of the event has what it tells.
+  struct Places {
+    std::size_t hierarchy = 0;
+    std::size_t task = 0;
+    std::size_t path = 0;
+  };
+  void take(Bytes sample);
+  std::uint64_t ticks_at(std::uint64_t perf_ns) const;
+
+  std::string clock_;
+  ClockScale scale_;
+  Places places_;
+  std::vector<std::unique_ptr<PerfEvents>> rings_;
+  std::string text_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the kernel tells perf of a CPU, in a buffer that is mapped (include/uapi/linux/perf_event.h, Linux 6.18).
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <linux/perf_event.h>
+
+#include "base/byte_reader.hpp"
+#include "base/file.hpp"
+
+namespace kmt {
+
+class PerfEvents {
+ public:
+  // Null where there are none: `why_not` says it, nothing where the CPU is off line. Times are those of this trace
+  // clock. `ring_bytes`: a power of two.
+  static std::unique_ptr<PerfEvents> open(perf_event_attr attributes, unsigned cpu, const std::string& clock,
+                                          std::size_t ring_bytes, std::string& why_not);
+  ~PerfEvents();
+  PerfEvents(const PerfEvents&) = delete;
+  PerfEvents& operator=(const PerfEvents&) = delete;
+
+  // give(record, type, misc), in the order in which they were written.
+  template <typename Give>
+  void read(Give&& give) {
+    auto* const control = static_cast<perf_event_mmap_page*>(mapped_);
+    const std::uint8_t* const data = static_cast<const std::uint8_t*>(mapped_) + page_bytes_;
+    const std::uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
+    std::uint64_t tail = control->data_tail;
+    while (head - tail >= sizeof(perf_event_header)) {
+      const auto copy = [&](void* to, std::uint64_t bytes) {
+        for (std::uint64_t done = 0; done < bytes;) {
+          const std::uint64_t at = (tail + done) % ring_bytes_;
+          const std::uint64_t part = std::min(bytes - done, ring_bytes_ - at);
+          std::memcpy(static_cast<std::uint8_t*>(to) + done, data + at, part);
+          done += part;
+        }
+      };
+      perf_event_header header;
+      copy(&header, sizeof header);
+      if (header.size < sizeof header || header.size > head - tail) break;
+      record_.resize(header.size);
+      copy(record_.data(), header.size);
+      tail += header.size;
+      give(Bytes(record_).subspan(sizeof header), header.type, header.misc);
+    }
+    std::atomic_ref(control->data_tail).store(tail, std::memory_order_release);
+  }
+
+  std::uint64_t bytes() const { return page_bytes_ + ring_bytes_; }  // of kernel memory
+
+ private:
+  PerfEvents(FileDescriptor event, std::size_t page_bytes, std::size_t ring_bytes);
+
+  FileDescriptor event_;
+  std::size_t page_bytes_;
+  std::size_t ring_bytes_;
+  void* mapped_;
+  std::vector<std::uint8_t> record_;
+};
+
+}  // namespace kmt
