@@ -18,11 +18,12 @@ constexpr std::string_view kPerfKmem = "perf-kmem";
 struct Peer {
   const char* option;
   const char* otherwise;
+  bool of_all_styles = false;
 };
 constexpr std::array kPeers = {Peer{"--caller", "--by call-site, or --by caller"},
                                Peer{"--alloc", "--by address"},
-                               Peer{"--slab", "nothing: all allocators are reported"},
-                               Peer{"--page", "--by caller,order,migrate-type,gfp, or kmemtrace pages"},
+                               Peer{"--slab", "nothing: all allocators are reported", true},
+                               Peer{"--page", "--by caller,order,migrate-type,gfp, or kmemtrace pages", true},
                                Peer{"--live", "--sort live-bytes"},
                                Peer{"--raw-ip", "--columns address,hits,allocated"},
                                Peer{"--line", "--limit"}};
@@ -50,7 +51,8 @@ void add_perf_kmem_options(CLI::App& command, PerfKmemFlags& options) {
           "Print the tables of another tool, for scripts that read them\nperf-kmem: those of perf kmem stat; "
           "perf-report: of "
           "each group of --by (default: comm,dso,user-symbol) its share of the events, or of the column of --sort, "
-          "as perf report prints it. What interrupts allocate is that of whom they interrupted there.")
+          "as perf report prints it; of bytes those of one allocator. What interrupts allocate is that of whom they "
+          "interrupted there.")
       ->option_text("STYLE")
       ->check(CLI::IsMember({"perf-kmem", "perf-report"}));
   command.add_flag("--caller", options.caller, "With --style: a table of call sites");
@@ -73,8 +75,9 @@ std::optional<PerfKmemOptions> perf_kmem_options(const CLI::App& command, const 
                                                  std::size_t limit) {
   if (options.style != kPerfKmem) {
     for (const Peer& peer : kPeers)
-      if (command.count(peer.option) > 0)
-        throw Error(fmt::format("{} goes with --style perf-kmem only", peer.option))
+      if (command.count(peer.option) > 0 && !(peer.of_all_styles && !options.style.empty()))
+        throw Error(fmt::format("{} goes with --style {} only", peer.option,
+                                peer.of_all_styles ? "perf-kmem or perf-report" : "perf-kmem"))
             .hint(fmt::format("Add --style perf-kmem. Without it: {}", peer.otherwise));
     return std::nullopt;
   }

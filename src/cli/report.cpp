@@ -100,6 +100,8 @@ void refuse_with_perf_report(const CLI::App& command, const Column<GroupRow>* so
     if (command.count(option) > 0)
       throw Error(fmt::format("{} does not go with --style perf-report", option))
           .hint("Its columns are those of perf report. Leave one of the two out");
+  if (command.count("--slab") > 0 && command.count("--page") > 0)
+    throw Error("--slab and --page exclude each other with --style perf-report: its lines are of one of them");
   if (sort == nullptr || adds_up(*sort)) return;
   std::string sums;
   for (const Column<GroupRow>& column : group_columns())
@@ -124,9 +126,11 @@ void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
                "note: {}{}: each sample counts once here, where perf report counts the period that it stands "
                "for: shares may differ from perf's\n",
                describe(Imperfection::sampled_events).sentence, example_of(findings, Imperfection::sampled_events));
-  for (const Imperfection kind : {Imperfection::no_user_stacks, Imperfection::no_mappings,
-                                  Imperfection::no_user_build_ids, Imperfection::no_user_symbols,
-                                  Imperfection::nothing_fetched, Imperfection::not_unwound, Imperfection::no_syscalls})
+  for (const Imperfection kind :
+       {Imperfection::no_kernel_symbols, Imperfection::unreadable_symbols, Imperfection::unchecked_kernel_symbols,
+        Imperfection::kernel_symbols_from_elsewhere, Imperfection::no_user_stacks, Imperfection::no_mappings,
+        Imperfection::no_user_build_ids, Imperfection::no_user_symbols, Imperfection::nothing_fetched,
+        Imperfection::not_unwound, Imperfection::no_syscalls})
     if (findings.count_of(kind) > 0)
       fmt::print(stderr, "note: {}{}\n", describe(kind).sentence, example_of(findings, kind));
 }
@@ -151,11 +155,20 @@ int report(const CLI::App& command, const Options& options) {
     for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
   set_tree(request, options.tree);
   const bool as_perf_report = options.perf_kmem.style == "perf-report";
+  PerfReportOptions perf_report;
   if (as_perf_report) {
-    refuse_with_perf_report(command, options.sort.empty() ? nullptr : view.sort);
+    perf_report.share_of = options.sort.empty() ? nullptr : view.sort;
+    perf_report.limit = command.count("--limit") > 0 ? options.limit : 0;
+    if (options.perf_kmem.slab || options.perf_kmem.page)
+      perf_report.allocator = options.perf_kmem.page ? Allocator::pages : Allocator::slab;
+    refuse_with_perf_report(command, perf_report.share_of);
     request.with_interrupted = true;
     request.both_tellings = true;
     if (options.by.empty()) request.by = {GroupKey::comm, GroupKey::dso, GroupKey::user_symbol};
+    perf_report.keys = request.by.size();
+    // By it functions of the kernel are told from those of programs.
+    const auto has = [&](GroupKey key) { return std::ranges::find(request.by, key) != request.by.end(); };
+    if (has(GroupKey::user_symbol) && !has(GroupKey::dso)) request.by.push_back(GroupKey::dso);
   }
   std::optional<PerfKmemOptions> perf_kmem = perf_kmem_options(command, options.perf_kmem, options.limit);
   if (perf_kmem) {
@@ -169,8 +182,7 @@ int report(const CLI::App& command, const Options& options) {
   const ReportResult result = analyse(analysing, request);
   if (as_perf_report) {
     say_what_is_missing(result.trace, result.findings);
-    const std::size_t limit = command.count("--limit") > 0 ? options.limit : 0;
-    print_result(text_perf_report(result, {options.sort.empty() ? nullptr : view.sort, limit}));
+    print_result(text_perf_report(result, perf_report));
     return result.trace.complete ? 0 : kInterruptedExitCode;
   }
   if (perf_kmem) {

@@ -45,6 +45,16 @@ std::uint64_t value_of(const GroupRow& row, const Column<GroupRow>* column) {
   return number == nullptr ? 0 : *number;
 }
 
+bool has_any(const GroupTable& table) { return !table.rows.empty(); }
+
+// Events of all allocators are counted together, as perf knows events only. Of bytes those of one: slab objects lie in
+// pages, which would count twice.
+std::optional<Allocator> allocator_of(const ReportResult& result, const PerfReportOptions& options) {
+  if (options.allocator || options.share_of == nullptr) return options.allocator;
+  const auto first = std::ranges::find_if(result.groups, has_any);
+  return first == result.groups.end() ? Allocator::slab : first->allocator;
+}
+
 }  // namespace
 
 bool adds_up(const Column<GroupRow>& column) {
@@ -53,12 +63,14 @@ bool adds_up(const Column<GroupRow>& column) {
 }
 
 std::string text_perf_report(const ReportResult& result, const PerfReportOptions& options) {
-  // Of all allocators together: perf knows events only.
+  const std::vector<GroupKey> shown(result.by.begin(), result.by.begin() + static_cast<std::ptrdiff_t>(options.keys));
+  const std::optional<Allocator> allocator = allocator_of(result, options);
   std::map<std::vector<std::string>, std::uint64_t> sums;
   for (const GroupTable& table : result.groups) {
+    if (allocator && table.allocator != *allocator) continue;
     for (const GroupRow& row : table.rows) {
       std::vector<std::string> cells;
-      for (std::size_t key = 0; key < result.by.size(); ++key) cells.push_back(text_of(result.by, row, key));
+      for (std::size_t key = 0; key < shown.size(); ++key) cells.push_back(text_of(result.by, row, key));
       sums[std::move(cells)] += value_of(row, options.share_of);
     }
   }
@@ -72,18 +84,19 @@ std::string text_perf_report(const ReportResult& result, const PerfReportOptions
   if (options.limit != 0 && lines.size() > options.limit) lines.resize(options.limit);
 
   std::vector<std::size_t> widths;
-  for (std::size_t key = 0; key < result.by.size(); ++key) {
-    std::size_t width = header_of(result.by[key]).size();
+  for (std::size_t key = 0; key < shown.size(); ++key) {
+    std::size_t width = header_of(shown[key]).size();
     for (const auto& line : lines) width = std::max(width, (*line.second)[key].size());
     widths.push_back(width);
   }
-  std::string out = fmt::format("# Total Lost Samples: {}\n#\n# {} of {}\n#\n", result.trace.lost_events,
-                                options.share_of == nullptr ? "Samples" : std::string(options.share_of->header), total);
+  std::string out = fmt::format("# Total Lost Samples: {}\n#\n# {}{}: {}\n#\n", result.trace.lost_events,
+                                options.share_of == nullptr ? "Samples" : options.share_of->header,
+                                allocator ? fmt::format(" ({})", name_of(*allocator)) : "", total);
   std::string dots = "# ........";
   out += "# Overhead";
   for (std::size_t key = 0; key < widths.size(); ++key) {
     const bool last = key + 1 == widths.size();
-    out += fmt::format("  {:<{}}", header_of(result.by[key]), last ? 0 : widths[key]);
+    out += fmt::format("  {:<{}}", header_of(shown[key]), last ? 0 : widths[key]);
     dots += "  " + std::string(widths[key], '.');
   }
   out += fmt::format("\n{}\n#\n", dots);
