@@ -104,6 +104,14 @@ class Cgroup(LiveTest):
     def test_by_path(self):
         self.record_all(self.group)
 
+    def test_another_mount_has_the_same_cgroup(self):
+        other = self.path('mounted')
+        os.mkdir(other)
+        subprocess.run(['mount', '-t', 'cgroup2', 'cgroup2', other], check=True)
+        self.addCleanup(subprocess.run, ['umount', other], check=True)
+        for name in (self.name, f'{other}/{self.name}'):
+            self.record('--cgroup', name, '-d', '100ms')
+
     def test_empty_cgroup_records_nothing(self):
         self.record('--cgroup', self.name, '--', PIPE_LOOP, '300')
         self.assertEqual(events_of(self.trace), [])

@@ -19,8 +19,8 @@ class CgroupMoves {
   CgroupMoves(const std::string& tracefs, const std::vector<unsigned>& cpus, std::string clock,
               const ClockScale& scale);
 
-  void poll();                                          // several times a second: buffers are small
-  const std::string& text() const { return text_; }     // the note `cgroup_moves` of docs/formats/kmt.md
+  void poll();                                       // several times a second: buffers are small
+  const std::string& text() const { return text_; }  // the note `cgroup_moves` of docs/formats/kmt.md
 
  private:
   // Where the record of the event has what it tells.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/tracefs/process_filter.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -40,6 +43,14 @@ void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) 
   }
 }
 
+// One file system may be mounted at several places: the same folder counts once.
+void add_folder(const fs::path& place, std::map<std::pair<dev_t, ino_t>, std::string>& found) {
+  struct stat status {};
+  std::error_code code;
+  if (::stat(place.c_str(), &status) == 0 && fs::exists(place / "cgroup.procs", code))
+    found.try_emplace({status.st_dev, status.st_ino}, fs::canonical(place));
+}
+
 }  // namespace
 
 std::string find_cgroup(const std::string& name, CgroupVersions versions) {
@@ -48,7 +59,8 @@ std::string find_cgroup(const std::string& name, CgroupVersions versions) {
   const std::string mounts = try_read_file("/proc/self/mounts").value_or("");
   for (const std::string_view line : split(mounts, '\n')) {
     const std::vector<std::string_view> words = split(line, ' ');
-    if (words.size() < 3) continue;
+    if (words.size() < 3 || !words[2].starts_with("cgroup")) continue;
+    if (name.starts_with(fmt::format("{}/", words[1]))) places.push_back(name);
     if (versions == CgroupVersions::second) {
       if (words[2] == "cgroup2") places.push_back(fmt::format("{}/{}", words[1], name));
     } else if (words[2] == "cgroup2" || words[2] == "cgroup") {
@@ -56,11 +68,12 @@ std::string find_cgroup(const std::string& name, CgroupVersions versions) {
         places.push_back(fmt::format("{}/{}", root, name));
     }
   }
-  std::set<std::string> found;
-  std::error_code code;
-  for (const std::string& place : places)
-    if (fs::exists(place + "/cgroup.procs", code)) found.insert(fs::canonical(place));
-  if (found.size() == 1) return *found.begin();
+  std::map<std::pair<dev_t, ino_t>, std::string> folders;
+  for (const std::string& place : places) add_folder(place, folders);
+  if (folders.size() == 1) return folders.begin()->second;
+  std::vector<std::string> found;
+  for (const auto& [folder, path] : folders) found.push_back(path);
+  std::ranges::sort(found);
   Error error(found.empty() ? fmt::format("There is no cgroup \"{}\"", printable(name))
                             : fmt::format("There are several cgroups \"{}\"", printable(name)));
   error.hint(found.empty() ? "Name a folder of the cgroup file system, as /sys/fs/cgroup/system.slice or system.slice"
