@@ -129,7 +129,7 @@ void CheckAnalysis::State::find_clocks_apart() {
   for (const auto& [tid, first] : unborn) {
     const auto& [time_ns, cpu] = first;
     const TaskLife* const life = info.lives.life_at(tid, time_ns + kBirthNs);
-    if (life == nullptr) continue;
+    if (life == nullptr || life->born_ns == time_ns) continue;  // on a coarse clock both come at once
     findings.add(
         {Imperfection::clocks_apart, fmt::format("task {}: by {} ns", tid, life->born_ns - time_ns), cpu, {}, time_ns});
   }

@@ -138,5 +138,19 @@ TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 0u);
 }
 
+TEST(CheckClocks, ABirthAtTheTimeOfWhatTheTaskDoesIsInOrder) {
+  for (const std::uint64_t later_ns : {0, 1000}) {
+    TraceInfo info;
+    info.event_types = {{"sched", "sched_switch"}};
+    CheckAnalysis check(info);
+    EventBatch batch(1);
+    batch[0].time_ns = 5 * kSecond;
+    batch[0].tid = 300;
+    check.add(batch);
+    info.lives.born({300, 5 * kSecond + later_ns, 10, true});  // of a CPU that is read later
+    EXPECT_EQ(check.finish().findings.count_of(Imperfection::clocks_apart), later_ns == 0 ? 0u : 1u);
+  }
+}
+
 }  // namespace
 }  // namespace kmt
