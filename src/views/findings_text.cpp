@@ -82,6 +82,24 @@ std::string only_detail(const Findings& findings, Imperfection kind) {
   return {};
 }
 
+// Whether each one is of another file, which its detail names.
+bool is_of_a_file(Imperfection kind) {
+  return kind == Imperfection::no_user_symbols || kind == Imperfection::no_user_build_ids;
+}
+
+// ": a, b, c and 2 more", of files.
+std::string some_details(const Findings& findings, Imperfection kind) {
+  constexpr std::uint64_t kMost = 3;
+  std::string text;
+  std::uint64_t named = 0;
+  for (const Finding& finding : findings.kept())
+    if (finding.kind == kind && !finding.detail.empty() && named < kMost)
+      text += fmt::format("{}{}", named++ == 0 ? ": " : ", ", printable(finding.detail));
+  if (const std::uint64_t count = findings.count_of(kind); named > 0 && count > named)
+    text += fmt::format(" and {} more", count - named);
+  return text;
+}
+
 }  // namespace
 
 std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
@@ -97,7 +115,7 @@ std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64
   for (const auto& [kind, count] : list) {
     const std::string first = fmt::format("  {:>{}}  ", say_count(count, style), width);
     std::string text(describe(kind).sentence);
-    if (count == 1) text += only_detail(findings, kind);
+    text += is_of_a_file(kind) ? some_details(findings, kind) : count == 1 ? only_detail(findings, kind) : "";
     out += with_coloured_start(hanging(first, text, style), first.size(), describe(kind).severity, style);
   }
   if (out.empty()) return out;
