@@ -53,6 +53,7 @@ Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceI
       find_caller_(std::move(find_caller)),
       options_(options),
       by_syscall_(std::ranges::find(by_, GroupKey::syscall) != by_.end()),
+      by_container_(std::ranges::find(by_, GroupKey::container) != by_.end()),
       syscalls_(info, tasks, symbols),
       told_by_call_(std::all_of(by_.begin(), by_.end(), is_told_by_call)) {}
 
@@ -106,7 +107,7 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::container: {
       if (const char* const interrupt = interrupt_of(event); interrupt != nullptr) return text_id(interrupt);
       return text_id(key == GroupKey::cgroup ? cgroup_of(task_info_, process_of(event), event.time_ns)
-                                             : container_of(task_info_, process_of(event), event.time_ns));
+                                             : container_of(task_info_, process_of(event), event.time_ns, pid_spaces_));
     }
     case GroupKey::cache: return caches_.id_of(event);
     case GroupKey::size: return numbers_.id_of(bytes_allocated).first;
@@ -127,6 +128,19 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::lifetime: return 0;
   }
   return kNotSaid;
+}
+
+// In create_pid_namespace(), which compilers put into its only caller. By the function, since the cache is often one
+// with others.
+bool Grouping::makes_pid_space(CallSiteId site) {
+  if (makes_.size() <= site.value) makes_.resize(info_.call_sites.size());
+  Makes& makes = makes_[site.value];
+  if (makes == Makes::not_known) {
+    const std::uint64_t address = info_.call_sites[site.value];
+    const std::string function(function_of(address == 0 ? std::string() : symbols_.name(address)));
+    makes = function == "copy_pid_ns" || function == "create_pid_namespace" ? Makes::pid_space : Makes::nothing;
+  }
+  return makes == Makes::pid_space;
 }
 
 SlabAccount Grouping::account_of(const Event& event) {

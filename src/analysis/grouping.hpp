@@ -60,6 +60,8 @@ class Grouping {
 
   // Every event of the trace, in the order of time, before origin_of().
   void see(const Event& event) {
+    if (by_container_ && event.kind == EventKind::cache_alloc && makes_pid_space(event.call_site))
+      pid_spaces_.made(event.tid, event.time_ns);
     if (by_syscall_ && (is_syscall(event.kind) || event.kind == EventKind::other)) syscalls_.see(event);
   }
 
@@ -96,6 +98,7 @@ class Grouping {
   }
   std::uint32_t value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
                          std::uint64_t bytes_allocated);
+  bool makes_pid_space(CallSiteId site);
   SlabAccount account_of(const Event& event);
   std::uint32_t task_of(Process task, const Event& event, bool with_id);
   std::uint32_t process_row(const Event& event);
@@ -116,8 +119,12 @@ class Grouping {
   FindCaller find_caller_;
   GroupingOptions options_;
   bool by_syscall_;
+  bool by_container_;
   Syscalls syscalls_;
-  bool told_by_call_;  // the keys' values follow from what is_same_call() compares
+  MadePidSpaces pid_spaces_;
+  enum class Makes : std::uint8_t { not_known, nothing, pid_space };
+  std::vector<Makes> makes_;  // by call site
+  bool told_by_call_;         // the keys' values follow from what is_same_call() compares
   InternTable<Group> groups_;
   InternTable<OriginKey> origins_;
   std::vector<std::uint32_t> recent_;  // the last origin of each call site

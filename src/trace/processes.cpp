@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -112,7 +113,24 @@ std::string container_of_cgroup(std::string_view path) {
   return found;
 }
 
-std::string container_of(const TraceInfo& info, Process process, std::uint64_t time_ns) {
+std::int32_t MadePidSpaces::first_process(const TraceInfo& info, const TaskLife& life) const {
+  auto last = made_.lower_bound({life.creator, life.born_ns});
+  if (last == made_.begin() || (--last)->first.first != life.creator) return 0;
+  const std::uint64_t made_ns = last->first.second;
+  First& first = last->second;
+  if (!first.is_known) {
+    const TaskLife* child = nullptr;
+    const std::vector<TaskLife> births = info.lives.births();
+    for (const TaskLife& birth : births)
+      if (birth.creator == life.creator && birth.born_ns > made_ns && (!child || birth.born_ns < child->born_ns))
+        child = &birth;
+    first = {true, child == nullptr || child->begins_pid_space ? 0 : child->tid};
+  }
+  // Who has had the creator's id since is another task.
+  return info.lives.life_at(life.creator, made_ns) == info.lives.life_at(life.creator, life.born_ns) ? first.pid : 0;
+}
+
+std::string container_of(const TraceInfo& info, Process process, std::uint64_t time_ns, const MadePidSpaces& made) {
   const std::string path = cgroup_of(info, process, time_ns);
   if (std::string container = container_of_cgroup(path); !container.empty()) return container;
   for (unsigned steps = 0; steps < kMostAncestors && process.pid != 0; ++steps) {
@@ -120,6 +138,8 @@ std::string container_of(const TraceInfo& info, Process process, std::uint64_t t
     if (const KnownProcess* const then = known(info, process); then != nullptr && then->pid_space != 0)
       return then->pid_space == kFirstPidSpace ? "[host]" : fmt::format("[pid space {}]", then->pid_space);
     if (process.life == nullptr) break;
+    if (const std::int32_t first = made.first_process(info, *process.life); first != 0)
+      return fmt::format("[pid space of {}]", first);
     process = parent_of(info, process);
   }
   return path.empty() ? std::string() : "[host]";

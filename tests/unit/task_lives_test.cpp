@@ -139,6 +139,40 @@ TEST(TaskLives, CirclesEnd) {
   EXPECT_EQ(container_of(info, process_at(info, 400, 2000), 2000), "");
 }
 
+TEST(TaskLives, ChildrenAreInThePidSpaceThatTheirParentUnshared) {
+  constexpr std::uint64_t kFirst = 0xEFFFFFFC;
+  TraceInfo info;
+  info.lives.known(10, {10, 1, kFirst, "/"}, TaskLives::Told::at_begin);
+  info.lives.born(birth(300, 1000, 10));
+  info.lives.born(birth(301, 10'000'000, 300));
+  info.lives.born(birth(302, 30'000'000, 300));
+  info.lives.born(birth(303, 40'000'000, 302));
+  info.lives.born(birth(304, 50'000'000, 300));
+  MadePidSpaces made;
+  made.made(300, 20'000'000);
+  const auto container = [&](std::int32_t tid) {
+    return container_of(info, process_at(info, tid, 60'000'000), 60'000'000, made);
+  };
+  EXPECT_EQ(container(300), "[host]");
+  EXPECT_EQ(container(301), "[host]") << "born before";
+  EXPECT_EQ(container(302), "[pid space of 302]");
+  EXPECT_EQ(container(303), "[pid space of 302]");
+  EXPECT_EQ(container(304), "[pid space of 302]");
+}
+
+TEST(TaskLives, ThePidSpaceOfAClonedChildIsNotItsSiblings) {
+  TraceInfo info;
+  info.lives.known(10, {10, 1, 0xEFFFFFFC, "/"}, TaskLives::Told::at_begin);
+  TaskLife cloned = birth(300, 20'000'000, 10);
+  cloned.begins_pid_space = true;
+  info.lives.born(cloned);
+  info.lives.born(birth(301, 30'000'000, 10));
+  MadePidSpaces made;
+  made.made(10, 10'000'000);
+  EXPECT_EQ(container_of(info, process_at(info, 300, 40'000'000), 40'000'000, made), "[pid space of 300]");
+  EXPECT_EQ(container_of(info, process_at(info, 301, 40'000'000), 40'000'000, made), "[host]");
+}
+
 TEST(TaskLives, ContainersHaveTheNamesOfTheirCgroups) {
   const std::string id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
   EXPECT_EQ(container_of_cgroup("/system.slice/docker-" + id + ".scope"), "docker 0123456789ab");
