@@ -83,7 +83,7 @@ class Commands(unittest.TestCase):
     @unittest.skipIf(TRACES_OF_BPF, 'this kernel can record by BPF programs')
     def test_says_that_it_cannot_record_by_bpf_programs(self):
         self.assertEqual('3\n', self.text('refused.code'))
-        self.assertIn('needs Linux 5.15', self.text('refused.err'))
+        self.assertIn('Recording by BPF programs needs Linux 5.15', self.text('refused.err'))
 
     def test_reports_the_same_here(self):
         for name in TRACES + TRACES_OF_BPF:

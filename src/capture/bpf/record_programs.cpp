@@ -139,13 +139,10 @@ void RecordPrograms::State::leave_out() {
     bpf_program__set_autoload(programs[event].program, taken[event].arguments > 0);
     bpf_program__set_autoload(programs[event].nested, takes_nested(event));
   }
-  // It tells by what it was attached with which event it was called for.
-  if (has_kernel_records &&
-      libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, nullptr) == 0) {
-    const EventName& event = layouts.back().event;
-    Error error(fmt::format("Recording {}:{} by BPF programs needs Linux 5.15 or later", event.system, event.name),
-                ExitCode::unsupported);
-    error.hint("Choose other events by -e, or leave out --backend bpf: ftrace records the same at a higher cost");
+  // By it a program tells which event it was called for; kernels without it do not take maps of this size either.
+  if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, nullptr) == 0) {
+    Error error("Recording by BPF programs needs Linux 5.15 or later", ExitCode::unsupported);
+    error.hint("Leave out --backend bpf: ftrace records the same at a higher cost");
     throw error;
   }
   bpf_program__set_autoload(object->progs.take_kernel_record, has_kernel_records);
