@@ -73,6 +73,12 @@ Error unexpected_argument(const CLI::App& app, const std::string& argument) {
   const std::string nearest = nearest_name(typed, option         ? names_of_options(command)
                                                   : command_name ? names_of_commands(app)
                                                                  : std::vector<std::string>{});
+  // An option that may have a value takes it behind "=" only.
+  const CLI::Option* const stacks = command.get_option_no_throw("--stacks");
+  const CLI::Option* const words = command.get_option_no_throw("COMMAND");
+  if (stacks != nullptr && stacks->count() > 0 && words != nullptr && words->count() > 0)
+    if (const std::string& first = words->results().front(); first == "kernel" || first == "user" || first == "both")
+      return error.hint(fmt::format("Write --stacks={}", first));
   const std::string see = fmt::format("`{} -h` lists what there is", full_name(command));
   error.hint(nearest.empty() ? see : fmt::format("Did you mean \"{}\"? {}", nearest, see));
   return error;

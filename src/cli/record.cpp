@@ -128,6 +128,15 @@ void record_trace(const RecordOptions& options) {
   throw error.at({written.path, {}, {}});
 }
 
+// As a list, too: both.
+CLI::Validator stack_kinds() {
+  return {[](std::string& text) {
+            if (text == "user,kernel" || text == "kernel,user") text = "both";
+            return std::string();
+          },
+          ""};
+}
+
 }  // namespace
 
 CLI::App* add_record_command(CLI::App& app, int& exit_code) {
@@ -139,9 +148,10 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
                    "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat")
       ->type_name("FILE");
   command
-      ->add_option("--backend", options->backend,
-                   "What takes the events: tracefs (default), or bpf, which costs what is recorded less and notes the "
-                   "cgroup of each event")
+      ->add_option(
+          "--backend", options->backend,
+          "What takes the events: tracefs (default), or bpf (Linux 5.15 or later), which costs what is recorded "
+          "less")
       ->type_name("BACKEND")
       ->check(CLI::IsMember({"tracefs", "bpf"}));
   repeatable(command
@@ -155,6 +165,7 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
                  "Record with every event the kernel's stack, --stacks=user the stack of the program that made the "
                  "system call, --stacks=both the two\nOf a program there are 8 frames (with bpf 60), the first one at "
                  "least: the others need frame pointers.")
+      ->transform(stack_kinds())
       ->check(CLI::IsMember({"kernel", "user", "both"}));
   command->add_flag(
       "--syscalls", options->syscalls,
