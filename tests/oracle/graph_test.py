@@ -433,10 +433,9 @@ class MadeTraces(unittest.TestCase):
         made.begin(1065, 0, 11, 'b', 2, HARDIRQ | SOFTIRQ)
         made.end(1067, 0, 11, 'b', 2, 2, HARDIRQ | SOFTIRQ)
         made.end(1070, 0, 11, 'c', 1, 20, HARDIRQ | SOFTIRQ)
-        made.allocate(1080, 0, 11, 0x1100, 8, SOFTIRQ)
         made.end(1100, 0, 11, 'a', 0, 100)
         result = made.graph()
-        self.assertEqual([('a', None, True, 11), ('b', 0, False, 2), ('c', 0, True, 4), ('b', 2, False, 0)],
+        self.assertEqual([('a', None, True, 3), ('b', 0, False, 2), ('c', 0, True, 4), ('b', 2, False, 0)],
                          [(call['function'], call['parent'], call['on_top'], slab(call)[1]) for call in result['calls']])
         self.assertEqual(16, result['outside']['slab']['bytes'])
 

@@ -146,6 +146,7 @@ class Graph(unittest.TestCase):
             # interrupts what takes another one.
             self.assertRegex(said, {'bpf': r'Nothing was lost|\b\d{1,2} events? (was|were) lost', 'ftrace': 'Nothing was lost',
                                     'kprobe': 'Nothing was lost|the kernel says to have missed'}[BACKEND])
+        self.assertIn('Recording calls of 1 function; Ctrl+C ends it', self.text('all.err'))
         self.assertIn('kept.kmt: ', self.text('text.err'))
         self.assertNotIn('/tmp/kmemtrace-', self.text('json.err'))
         self.assertIn('sh exited with 5', self.text('fails.err'))
