@@ -502,7 +502,8 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
   finding.exact = exact;
   finding.trend = state.trend;
   finding.trend.bytes_per_s = bytes_per_s;
-  for (double* const end : {&finding.trend.low, &finding.trend.high}) *end *= most / all;
+  for (double* const end : {&finding.trend.low, &finding.trend.high})
+    *end = state.sure ? *end * most / all : bytes_per_s;  // of a late rise the rate alone is known
   finding.series = sum_of(held, seen.steps);
   finding.step_seconds = seen.step_seconds;
   finding.seconds = seen.seconds();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// What of all that may grow an exact recording looks at.
 #pragma once
 
 #include "results/investigation.hpp"

@@ -69,9 +69,10 @@ std::optional<LateRise> late_rise(const StateSeries& series, double threshold, s
   return std::nullopt;
 }
 
+using Kinds = std::map<std::string, std::vector<double>>;  // values by name
+
 // The one of the caches of a class that takes nearly all of what they rise by: its course is not blurred by what comes
 // and goes in the others. Null: several rise, or none does.
-using Kinds = std::map<std::string, std::vector<double>>;  // values by name
 const Kinds::value_type* risen_kind(const Kinds& kinds) {
   constexpr double kNearlyAll = 0.9;
   const auto rise = [](const Kinds::value_type& kind) { return kind.second.back() - kind.second.front(); };

@@ -314,8 +314,8 @@ void FleetExport::end(const StreamEnd& end) {
   State& state = *state_;
   if (!end.complete) return;
   if (end.events == 0)
-    throw Error("Nothing is loaded: no event of the trace passes the options that select events")
-        .hint("Leave some of them out");
+    throw Error("Nothing is loaded: the trace holds no event that passes the options which select events")
+        .hint("`kmemtrace report` of the same file tells what it holds");
   state.send_sums();
   state.sum_counts = state.sums_loader.finish();
   if (state.events_loader) state.event_counts = state.events_loader->finish();

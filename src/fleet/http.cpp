@@ -37,9 +37,9 @@ std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {
   return size * count;
 }
 
-// Another protocol is spoken there, or somebody else answers.
+// Another protocol is spoken there, or somebody else answers. A handshake also fails where a server just restarts.
 bool is_for_ever(CURLcode code) {
-  return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_SSL_CONNECT_ERROR ||
+  return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY ||
          code == CURLE_PEER_FAILED_VERIFICATION;
 }
 

@@ -98,6 +98,10 @@ void prepare_schema(ClickHouse& server, const std::string& cluster) {
   }
   const bool has_text_type =
       !server.query("SELECT 1 FROM system.data_type_families WHERE name = 'LowCardinality'").empty();
+  if (is_shard && cluster.empty() && done == 0) {
+    Error error(fmt::format("The tables of the database {} are not complete", server.database()));
+    throw error.hint("Run `kmemtrace fleet schema --server URL --cluster NAME` once more");
+  }
   const bool is_of_cluster = is_shard || !cluster.empty();
   const SqlPlaces places = {{"database", database},
                             {"text", has_text_type ? "LowCardinality(String)" : "String"},

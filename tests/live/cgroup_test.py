@@ -90,7 +90,8 @@ class Cgroup(LiveTest):
             with self.subTest(backend):
                 ready = self.path('pid')
                 process = self.launch('--backend', backend, '-F', '--', 'sh', '-c',
-                                      f'echo $$ > {ready}; sleep 1; exec python3 -c "{MAKER}"')
+                                      f'echo $$ > {ready}; until grep -q {self.name} /proc/self/cgroup; do sleep 0.1; done; '
+                                      f'exec python3 -c "{MAKER}"')
                 self.assertTrue(wait_until(lambda: os.path.exists(ready) and read_file(ready).strip(), 20))
                 with open(f'{self.group}/cgroup.procs', 'w', encoding='ascii') as file:
                     file.write(read_file(ready))
@@ -107,7 +108,8 @@ class Cgroup(LiveTest):
     def test_another_mount_has_the_same_cgroup(self):
         other = self.path('mounted')
         os.mkdir(other)
-        subprocess.run(['mount', '-t', 'cgroup2', 'cgroup2', other], check=True)
+        if subprocess.run(['mount', '-t', 'cgroup2', 'cgroup2', other], check=False).returncode != 0:
+            self.skipTest('nothing can be mounted here')
         self.addCleanup(subprocess.run, ['umount', other], check=True)
         for name in (self.name, f'{other}/{self.name}'):
             self.record('--cgroup', name, '-d', '100ms')

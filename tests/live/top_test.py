@@ -170,11 +170,11 @@ class Top(LiveTest):
                     '    except OSError: pass\n')
         load = values(10000)  # long enough that interrupts come between the two tellings of some
         recorded = self.path('trace.kmt')
-        subprocess.run([PROGRAM, 'record', '-F', '-o', recorded, *load], check=True, cwd=self.directory,
+        subprocess.run([PROGRAM, 'record', '-F', '-b', '64M', '-o', recorded, *load], check=True, cwd=self.directory,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         report = json.loads(subprocess.run([PROGRAM, 'report', '--json', '--limit', '0', recorded],
                                            stdout=subprocess.PIPE, check=True).stdout)
-        exact = {site['symbol']: site for site in report['call_sites'] if site['bytes_allocated'] >= 10000 * 32768}
+        exact = {site['symbol']: site for site in report['call_sites'] if site['bytes_allocated'] >= 9000 * 32768}
         rows = {row['name']: row for row in self.frames('--view', 'call-sites', *load)[-1]['rows']}
         self.assertTrue(any('memdup_user' in name for name in exact), exact.keys())
         # Where an interval ends between the two, the first one counts; where they are apart by long, both. That says

@@ -444,7 +444,7 @@ class TwoShards(Case):
         for options in ('--comm', 'nobody*'), ('--time', '+100,'):
             done = run('export', path, '--to', 'clickhouse', self.urls[0], '--host', 'none', '--recorded-at', began, *options)
             self.assertEqual(2, done.returncode, done.stderr)
-            self.assertIn('no event of the trace passes the options', done.stderr.replace('\n', ' '))
+            self.assertIn('no event that passes the options', done.stderr.replace('\n', ' '))
             self.assertIn('holds no trace', fleet(self.urls[0], 'traces', '--host', 'none', exit_code=2))
 
     def test_hostile_filters(self):

@@ -26,7 +26,7 @@ struct {
 __u32 cache_generation = 0;
 
 // Else events pass: programs are attached and detached one after the other, and all events begin and end at the same
-// time. In the cache line of the count above, which most events look at anyway.
+// time. Next to the count above, which most events look at anyway.
 __u32 recording = 0;
 
 static __always_inline u32 take_stack(void* context, u64* to) {

@@ -72,6 +72,7 @@ std::string find_cgroup(const std::string& name, CgroupVersions versions) {
   for (const std::string& place : places) add_folder(place, folders);
   if (folders.size() == 1) return folders.begin()->second;
   std::vector<std::string> found;
+  found.reserve(folders.size());
   for (const auto& [folder, path] : folders) found.push_back(path);
   std::ranges::sort(found);
   Error error(found.empty() ? fmt::format("There is no cgroup \"{}\"", printable(name))
