@@ -194,7 +194,7 @@ TEST_F(BpfCallPrograms, FollowValues) {
 }
 
 TEST_F(BpfCallPrograms, ReadArgumentsOnTheStack) {
-  const char* const text = "etc";
+  const char text[] = "etc";  // on the stack: a literal's page may not be there yet
   const std::uint64_t stack[] = {0, 0x1122334455667788, reinterpret_cast<std::uint64_t>(text)};
   const auto stack_pointer = reinterpret_cast<std::uint64_t>(stack);
   record_values(3, {value_of(KMT_CALL_ARGUMENTS, {8}, false, 4), value_of(1, {}, false, 1),
