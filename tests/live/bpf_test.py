@@ -237,17 +237,17 @@ class Bpf(LiveTest):
         self.assertEqual([event.name for event in found if 'free' not in event.name], [])
 
     def test_all_events_begin_and_end_at_once(self):
-        """Though programs are attached and detached one after the other. Whose free was recorded was born before."""
+        """Though programs are attached and detached one after the other; but tasks are told of before."""
         for _ in range(2):
             self.addCleanup(self.end, subprocess.Popen(['sh', '-c', 'while :; do /bin/true; done']))
         messages = self.record('--backend', 'bpf', '-d', '0.7')
         events = [full.event for full in full_events(self.trace)]
-        frequent = [[event.time_ns for event in events if event.name == name] for name in
-                    (*COUNTED, 'mm_page_alloc', 'mm_page_free', 'task_newtask', 'task_rename')]
-        self.assertTrue(all(frequent))
-        pause = max(after - before for times in frequent for before, after in zip(times, times[1:]))
-        for edge in (lambda times: times[0]), (lambda times: times[-1]):
-            self.assertLess(max(map(edge, frequent)) - min(map(edge, frequent)), 50_000_000 + pause)
+        memory, tasks = ([[event.time_ns for event in events if event.name == name] for name in names] for names in
+                         ((*COUNTED, 'mm_page_alloc', 'mm_page_free'), ('task_newtask', 'task_rename')))
+        self.assertTrue(all(memory + tasks))
+        pause = max(after - before for times in memory + tasks for before, after in zip(times, times[1:]))
+        for edge in [times[0] for times in memory], [times[-1] for times in memory + tasks]:
+            self.assertLess(max(edge) - min(edge), 50_000_000 + pause)
         done = subprocess.run([PROGRAM, 'report', self.trace, '--by', 'comm', '--limit', '0', '--json'],
                               stdout=subprocess.PIPE, check=True)
         rows = json.loads(done.stdout)['groups']['slab']['rows']

@@ -236,10 +236,12 @@ void RecordPrograms::attach() {
 
 void RecordPrograms::begin() {
   state_->missed_before = state_->missed();
-  *const_cast<volatile std::uint32_t*>(&state_->object->bss->recording) = 1;
+  *const_cast<volatile std::uint32_t*>(&state_->object->bss->recording) = KMT_RECORDING_RUNS;
 }
 
-void RecordPrograms::end() { *const_cast<volatile std::uint32_t*>(&state_->object->bss->recording) = 0; }
+void RecordPrograms::end() {
+  *const_cast<volatile std::uint32_t*>(&state_->object->bss->recording) = KMT_RECORDING_IS_OVER;
+}
 
 void RecordPrograms::detach() {
   state_->object.detach();

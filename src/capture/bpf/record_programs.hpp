@@ -56,11 +56,11 @@ struct SharedByPrograms {
 
 class RecordPrograms {
  public:
-  // Loads; nothing is recorded before begin(). Throws Error.
+  // Loads; nothing is recorded before attach(). Throws Error.
   RecordPrograms(const std::string& tracefs, const ProgramsRequest& request);
   ~RecordPrograms();
 
-  void attach();  // all events pass until begin()
+  void attach();  // events of memory pass until begin()
   void begin();
   void end();
   void detach();  // returns when no program runs any more

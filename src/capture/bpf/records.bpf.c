@@ -25,9 +25,10 @@ struct {
 // Counts the caches that were destroyed: another one may be at the address of a known one.
 __u32 cache_generation = 0;
 
-// Else events pass: programs are attached and detached one after the other, and all events begin and end at the same
-// time. Next to the count above, which most events look at anyway.
-__u32 recording = 0;
+// enum kmt_recording. Programs are attached and detached one after the other, and all events begin and end at the same
+// time; but what tells of tasks and system calls begins when it is attached, before what these do. Next to the count
+// above, which most events look at anyway.
+__u32 recording = KMT_RECORDING_BEGINS;
 
 static __always_inline u32 take_stack(void* context, u64* to) {
   const long bytes = bpf_get_stack(context, to, KMT_RECORD_FRAMES * sizeof(u64), 0);
@@ -124,7 +125,7 @@ static __always_inline bool is_missed(u32 cpu, const volatile struct kmt_taken* 
 }
 
 static __always_inline int take(u64* context, enum kmt_event event, bool is_nested) {
-  if (!KMT_ONCE(recording)) return 0;
+  if (KMT_ONCE(recording) != KMT_RECORDING_RUNS) return 0;
   const volatile struct kmt_taken* what = &taken[event];
   const u32 cpu = bpf_get_smp_processor_id();
   if (is_nested && !is_missed(cpu, what)) return 0;
@@ -174,7 +175,7 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
 // Any event, as the kernel itself would record it, which takes longer: what has fields that are no arguments.
 SEC("tp")
 int take_kernel_record(void* context) {
-  if (!KMT_ONCE(recording)) return 0;
+  if (KMT_ONCE(recording) == KMT_RECORDING_IS_OVER) return 0;
   const u64 cookie = bpf_get_attach_cookie(context);
   const u32 cpu = bpf_get_smp_processor_id();
   const struct task_struct* task = current_task();

@@ -60,6 +60,8 @@ struct kmt_cache {
   char name[KMT_RECORDED_NAME_BYTES];
 };
 
+enum kmt_recording { KMT_RECORDING_BEGINS, KMT_RECORDING_RUNS, KMT_RECORDING_IS_OVER };
+
 /* What a program takes of its event. */
 struct kmt_taken {
   unsigned char arguments; /* the first so many */
