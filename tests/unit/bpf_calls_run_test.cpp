@@ -321,7 +321,7 @@ TEST_F(BpfCallPrograms, TakeExitsOfWhatCountsInterruptsItselfOnTopOfPrograms) {
 
 TEST_F(BpfCallPrograms, LeaveOutWhatProgramsCall) {
   (*object_)->bss->made_up_flags = 0x10;
-  for (const std::uint32_t level : {1, 2, 3}) {  // 2, 3: of the exit of what counts interrupts itself
+  for (const std::uint32_t level : {1u, 2u, 3u}) {  // 2, 3: of the exit of what counts interrupts itself
     (*object_)->bss->level_below = level;
     enter(1, kStack);
     EXPECT_EQ(shape(), "");
