@@ -22,11 +22,11 @@ using Names = std::span<const std::string_view>;
 bool is_among(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 // Of the kernel's build, of its allocators, of losses: nothing of whose machine it is.
-constexpr std::array<std::string_view, 19> kNotesAsTheyAre = {
-    "recorder",        "recorded_at",          "some_cpus",         "kernel_version", "kernel_config",
-    "kernel_build_id", "module_build_ids",     "cpu_changes",       "suspended_ns",   "cpus_online",
-    "missed",          "refused_functions",    "lost_mappings",     "late_mappings",  "recorder_tasks",
-    "tasks_32_bit",    "unanswered_build_ids", "wall_clock_set_ns", "task_births"};
+constexpr std::array<std::string_view, 20> kNotesAsTheyAre = {
+    "recorder",        "recorded_at",       "some_cpus",         "kernel_version",       "kernel_config",
+    "kernel_build_id", "module_build_ids",  "cpu_changes",       "suspended_ns",         "cpus_online",
+    "missed",          "refused_functions", "lost_cgroup_moves", "lost_mappings",        "late_mappings",
+    "recorder_tasks",  "tasks_32_bit",      "task_births",       "unanswered_build_ids", "wall_clock_set_ns"};
 
 constexpr std::array<std::string_view, 12> kTextsAsTheyAre = {
     "meminfo", "vmstat",       "zoneinfo",  "missing",  "sockstat",     "buddyinfo",

@@ -101,6 +101,10 @@ void print_notes(const RecordOutcome& outcome) {
   if (!outcome.lost_mappings.empty())
     say("warning: not all is known of what programs mapped ({}): some of their functions may have no names\n",
         outcome.lost_mappings);
+  if (!outcome.lost_cgroup_moves.empty())
+    say("warning: not all is known of which tasks were moved to other cgroups ({}): some may be counted for the cgroup "
+        "that they left\n",
+        outcome.lost_cgroup_moves);
   if (!outcome.late_mappings.empty()) say("note: {}\n", outcome.late_mappings);
   if (outcome.unanswered_build_ids > 0)
     say("warning: {} mappings are of files whose devices did not answer: they have no build-ids, and their functions "

@@ -273,6 +273,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   if (!known(kernel.node_name).empty()) info.notes["host"] = kernel.node_name;
   for (const auto& [name, kind] :
        {std::pair{"some_tasks", Imperfection::some_tasks}, std::pair{"some_cpus", Imperfection::some_cpus},
+        std::pair{"lost_cgroup_moves", Imperfection::lost_cgroup_moves},
         std::pair{"lost_mappings", Imperfection::lost_mappings},
         std::pair{"late_mappings", Imperfection::late_mappings},
         std::pair{"unanswered_build_ids", Imperfection::no_user_build_ids}})

@@ -99,6 +99,19 @@ class Cgroup(LiveTest):
                 self.assertEqual(self.cgroups_of_eventfds(), {f'/{self.name}': 50})
                 os.remove(ready)
 
+    def test_moves_that_nobody_saw_are_told_of(self):
+        moved = self.begin()
+        process = self.start('--backend', 'tracefs', '-F', '--', 'sleep', '60')
+        process.send_signal(signal.SIGSTOP)  # meanwhile nobody reads the buffers, which hold some hundreds
+        for _ in range(2000):
+            self.enter(self.group, moved)
+            self.enter(self.child, moved)
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGINT)
+        self.assertRegex(self.finish(process), r'which tasks were moved to other cgroups \([0-9]+ moves\)')
+        self.assertEqual([each['kind'] for each in self.check(self.trace)['findings'] if 'cgroup' in each['kind']],
+                         ['lost_cgroup_moves'])
+
     def test_by_name(self):
         self.record_all(self.name)
 

@@ -3,13 +3,12 @@
 
 #include <charconv>
 #include <ctime>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "base/error.hpp"
 #include "base/file.hpp"
 
 namespace kmt {
@@ -47,22 +46,32 @@ CgroupMoves::CgroupMoves(const std::string& tracefs, const std::vector<unsigned>
   attributes.config = *id;
   attributes.sample_period = 1;
   attributes.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
-  for (const unsigned cpu : cpus) {
-    std::string why_not;
-    if (auto ring = PerfEvents::open(attributes, cpu, clock_, kRingBytes, why_not)) rings_.push_back(std::move(ring));
+  rings_.emplace(attributes, clock_, kRingBytes);
+  for (const unsigned cpu : cpus) rings_->open(cpu);
+}
+
+void CgroupMoves::cpus_changed(const std::vector<CpuChange>& changes) {
+  if (!rings_) return;
+  poll();
+  for (const auto& [cpu, online] : changes) {
+    rings_->close(cpu);
+    if (online) rings_->open(cpu);
   }
 }
 
 void CgroupMoves::poll() {
-  for (const auto& ring : rings_)
-    ring->read([this](Bytes sample, std::uint32_t type, std::uint16_t) {
-      if (type != PERF_RECORD_SAMPLE) return;
-      try {
-        take(sample);
-      } catch (const Error&) {
-        // shorter than it should be
-      }
-    });
+  if (!rings_) return;
+  rings_->read([this](Bytes record, std::uint32_t type, std::uint16_t) {
+    if (type == PERF_RECORD_SAMPLE) take(record);
+  });
+}
+
+std::string CgroupMoves::lost_text() const {
+  if (!rings_) return {};
+  std::vector<std::string> lost = rings_->gaps();
+  if (const std::uint64_t moves = rings_->lost() + left_out_; moves > 0)
+    lost.insert(lost.begin(), fmt::format("{} moves", moves));
+  return fmt::format("{}", fmt::join(lost, "; "));
 }
 
 // The time, the size of the record, and the record.
@@ -79,8 +88,10 @@ void CgroupMoves::take(Bytes sample) {
   ByteReader path(record, kHostOrder);
   path.seek(word(places_.path) & 0xffff);
   const std::string name(path.c_string());
-  if (name.find('\n') != std::string::npos || text_.size() + name.size() > kMostBytes) return;
-  text_ += fmt::format("{} {} {}\n", ticks_at(time_ns), word(places_.task), name);
+  if (name.find('\n') != std::string::npos || text_.size() + name.size() > kMostBytes)
+    ++left_out_;
+  else
+    text_ += fmt::format("{} {} {}\n", ticks_at(time_ns), word(places_.task), name);
 }
 
 // That of cycles by what has passed since: the distance of its nanoseconds to the kernel's changes.

@@ -4,11 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "capture/sideband/perf_events.hpp"
+#include "capture/sideband/kernel_changes.hpp"
+#include "capture/sideband/perf_rings.hpp"
 #include "trace/clock_scale.hpp"
 
 namespace kmt {
@@ -19,8 +20,10 @@ class CgroupMoves {
   CgroupMoves(const std::string& tracefs, const std::vector<unsigned>& cpus, std::string clock,
               const ClockScale& scale);
 
+  void cpus_changed(const std::vector<CpuChange>& changes);
   void poll();                                       // several times a second: buffers are small
   const std::string& text() const { return text_; }  // the note `cgroup_moves` of docs/formats/kmt.md
+  std::string lost_text() const;                     // the note `lost_cgroup_moves`; empty: nothing is missing
 
  private:
   // Where the record of the event has what it tells.
@@ -35,7 +38,8 @@ class CgroupMoves {
   std::string clock_;
   ClockScale scale_;
   Places places_;
-  std::vector<std::unique_ptr<PerfEvents>> rings_;
+  std::optional<PerfRings> rings_;  // empty: the kernel does not have the event
+  std::uint64_t left_out_ = 0;      // moves that were told of
   std::string text_;
 };
 

@@ -3,8 +3,7 @@
 
 namespace kmt {
 
-std::unique_ptr<PerfEvents> open_mapping_events(unsigned cpu, const std::string& clock, std::string& why_not) {
-  constexpr std::size_t kRingBytes = 512 << 10;
+perf_event_attr mapping_events() {
   perf_event_attr attributes{};
   attributes.type = PERF_TYPE_SOFTWARE;
   attributes.config = PERF_COUNT_SW_DUMMY;
@@ -16,7 +15,7 @@ std::unique_ptr<PerfEvents> open_mapping_events(unsigned cpu, const std::string&
   attributes.comm_exec = 1;
   attributes.task = 1;
   attributes.build_id = 1;  // since Linux 5.12
-  return PerfEvents::open(attributes, cpu, clock, kRingBytes, why_not);
+  return attributes;
 }
 
 }  // namespace kmt

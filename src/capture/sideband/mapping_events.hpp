@@ -3,13 +3,10 @@
 // counts nothing.
 #pragma once
 
-#include <memory>
-#include <string>
-
-#include "capture/sideband/perf_events.hpp"
+#include <linux/perf_event.h>
 
 namespace kmt {
 
-std::unique_ptr<PerfEvents> open_mapping_events(unsigned cpu, const std::string& clock, std::string& why_not);
+perf_event_attr mapping_events();
 
 }  // namespace kmt

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/sideband/perf_events.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <utility>
@@ -35,7 +36,12 @@ std::unique_ptr<PerfEvents> PerfEvents::open(perf_event_attr attributes, unsigne
     return FileDescriptor(static_cast<int>(
         ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
   };
+  attributes.read_format = PERF_FORMAT_LOST;  // since Linux 6.0
   FileDescriptor event = try_open();
+  if (!event && errno == EINVAL) {
+    attributes.read_format = 0;
+    event = try_open();
+  }
   if (!event && errno == EINVAL) {
     attributes.build_id = 0;
     event = try_open();
@@ -54,6 +60,12 @@ PerfEvents::PerfEvents(FileDescriptor event, std::size_t page_bytes, std::size_t
       page_bytes_(page_bytes),
       ring_bytes_(ring_bytes),
       mapped_(::mmap(nullptr, page_bytes + ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event_.get(), 0)) {}
+
+std::uint64_t PerfEvents::lost() const {
+  std::uint64_t counted[2] = {};  // of the event, and lost
+  const bool is_told = ::read(event_.get(), counted, sizeof counted) == sizeof counted;
+  return std::max(lost_, is_told ? counted[1] : 0);
+}
 
 PerfEvents::~PerfEvents() {
   if (mapped_ != MAP_FAILED) ::munmap(mapped_, page_bytes_ + ring_bytes_);

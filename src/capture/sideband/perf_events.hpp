@@ -28,7 +28,7 @@ class PerfEvents {
   PerfEvents(const PerfEvents&) = delete;
   PerfEvents& operator=(const PerfEvents&) = delete;
 
-  // give(record, type, misc), in the order in which they were written.
+  // give(record, type, misc), in the order in which they were written, but those that tell of losses.
   template <typename Give>
   void read(Give&& give) {
     auto* const control = static_cast<perf_event_mmap_page*>(mapped_);
@@ -50,11 +50,20 @@ class PerfEvents {
       record_.resize(header.size);
       copy(record_.data(), header.size);
       tail += header.size;
+      if (header.type == PERF_RECORD_LOST && header.size >= sizeof header + 16) {
+        std::uint64_t lost = 0;
+        std::memcpy(&lost, record_.data() + sizeof header + 8, sizeof lost);
+        lost_ += lost;
+        continue;
+      }
       give(Bytes(record_).subspan(sizeof header), header.type, header.misc);
     }
     std::atomic_ref(control->data_tail).store(tail, std::memory_order_release);
   }
 
+  // Records that found no room. Before Linux 6.0 the last of them are not known: the kernel tells of losses with the
+  // next record that finds some.
+  std::uint64_t lost() const;
   std::uint64_t bytes() const { return page_bytes_ + ring_bytes_; }  // of kernel memory
 
  private:
@@ -65,6 +74,7 @@ class PerfEvents {
   std::size_t ring_bytes_;
   void* mapped_;
   std::vector<std::uint8_t> record_;
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace kmt

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,12 +19,15 @@
 #include "base/text.hpp"
 #include "capture/sideband/elf_headers.hpp"
 #include "capture/sideband/ended_processes.hpp"
+#include "capture/sideband/mapping_events.hpp"
 #include "capture/sideband/untold_code.hpp"
 #include "trace/made_code.hpp"
 
 namespace kmt {
 
 namespace {
+
+constexpr std::size_t kRingBytes = 512 << 10;  // of a CPU
 
 // Whatever a program may have put there: no waiting for a pipe.
 FileDescriptor open_regular(const std::string& path) {
@@ -48,40 +53,26 @@ std::string build_id_of_file(const std::string& path) {
 }
 
 UserMemoryWatch::UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale)
-    : clock_(clock), scale_(scale), build_id_reader_(build_id_of_file) {
-  for (const unsigned cpu : cpus) open_ring(cpu);
+    : clock_(clock), scale_(scale), rings_(mapping_events(), clock, kRingBytes), build_id_reader_(build_id_of_file) {
+  for (const unsigned cpu : cpus) rings_.open(cpu);
   scan_proc();
 }
 
 UserMemoryWatch::~UserMemoryWatch() = default;
 
-std::uint64_t UserMemoryWatch::ring_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& [cpu, ring] : rings_) bytes += ring->bytes();
-  return bytes;
-}
+std::uint64_t UserMemoryWatch::ring_bytes() const { return rings_.bytes(); }
 
-std::string UserMemoryWatch::reason() const {
-  return rings_.empty() && !failed_.empty() ? failed_.begin()->second : std::string();
-}
-
-void UserMemoryWatch::open_ring(unsigned cpu) {
-  std::string why_not;
-  if (auto ring = open_mapping_events(cpu, clock_, why_not))
-    rings_[cpu] = std::move(ring);
-  else if (!why_not.empty())
-    failed_[cpu] = why_not;
-}
+std::string UserMemoryWatch::reason() const { return rings_.why_none(); }
 
 void UserMemoryWatch::cpus_changed(const std::vector<CpuChange>& changes, std::uint64_t since_ticks) {
   if (!reason().empty()) return;
   poll();
   const std::uint64_t gaps_before = gaps_;
   for (const auto& [cpu, online] : changes) {
-    rings_.erase(cpu);
+    rings_.close(cpu);
     if (!online) continue;
-    open_ring(cpu);
-    if (rings_.contains(cpu)) ++gaps_;  // else it has gone again
+    rings_.open(cpu);
+    if (rings_.has(cpu)) ++gaps_;  // else it has gone again
   }
   if (gaps_ > gaps_before) scan_proc_again(scale_.to_ns(since_ticks));
 }
@@ -97,14 +88,7 @@ void UserMemoryWatch::poll() {
   }
 #endif
   const std::size_t known = memory_.changes.size();
-  for (const auto& [cpu, ring] : rings_)
-    ring->read([this](Bytes record, std::uint32_t type, std::uint16_t misc) {
-      try {
-        take_record(record, type, misc);
-      } catch (const Error&) {
-        ++lost_;  // shorter than this program knows them
-      }
-    });
+  rings_.read([this](Bytes record, std::uint32_t type, std::uint16_t misc) { take_record(record, type, misc); });
   learn(known);
 }
 
@@ -150,10 +134,6 @@ void UserMemoryWatch::take_record(Bytes record, std::uint32_t type, std::uint16_
   ByteReader in(record, kHostOrder);
   switch (type) {
     case PERF_RECORD_MMAP2: take_mapping(record, misc); break;
-    case PERF_RECORD_LOST:
-      in.skip(8);
-      lost_ += in.u64();
-      break;
     case PERF_RECORD_FORK: {
       const auto process = static_cast<std::int32_t>(in.u32());
       const auto parent = static_cast<std::int32_t>(in.u32());
@@ -276,10 +256,10 @@ void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
 }
 
 std::string UserMemoryWatch::lost_text() const {
-  std::string text = lost_ == 0 ? "" : fmt::format("{} records", lost_);
-  if (rings_.empty()) return text;
-  for (const auto& [cpu, why] : failed_) text += fmt::format("{}all of CPU {}: {}", text.empty() ? "" : "; ", cpu, why);
-  return text;
+  std::vector<std::string> lost;
+  if (const std::uint64_t records = rings_.lost(); records > 0) lost.push_back(fmt::format("{} records", records));
+  if (!rings_.empty()) std::ranges::copy(rings_.gaps(), std::back_inserter(lost));
+  return fmt::format("{}", fmt::join(lost, "; "));
 }
 
 std::string UserMemoryWatch::late_text() const {
@@ -348,7 +328,7 @@ UserMemory UserMemoryWatch::memory() {
   poll();
   if (rings_.empty())
     scan_proc();
-  else if (!failed_.empty())
+  else if (rings_.lacks_some())
     scan_proc_again({});
   // Who asks may read any file: only what the user of the program wrote is taken.
   for (CodeObject& object : memory_.objects) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +19,7 @@
 #include "capture/sideband/build_id_reader.hpp"
 #include "capture/sideband/kernel_changes.hpp"
 #include "capture/sideband/mapped_code.hpp"
-#include "capture/sideband/mapping_events.hpp"
+#include "capture/sideband/perf_rings.hpp"
 #include "capture/sideband/process_maps.hpp"
 #include "capture/sideband/vdso.hpp"
 #include "trace/clock_scale.hpp"
@@ -63,7 +62,6 @@ class UserMemoryWatch {
   pid_t thread() const { return build_id_reader_.thread(); }  // that reads files
 
  private:
-  void open_ring(unsigned cpu);
   void scan_proc();
   void scan_proc_again(std::optional<std::uint64_t> since_ns);
   void learn(std::size_t from);
@@ -78,11 +76,9 @@ class UserMemoryWatch {
 
   std::string clock_;
   ClockScale scale_;
-  std::uint64_t offset_ns_ = 0;                            // from the events' clock to the trace's; wraps around
-  std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // by CPU
-  std::map<unsigned, std::string> failed_;                 // why there is none of a CPU
-  std::uint64_t lost_ = 0;                                 // records
-  std::uint64_t gaps_ = 0;                                 // times in which a CPU was on line and told nothing
+  std::uint64_t offset_ns_ = 0;  // from the events' clock to the trace's; wraps around
+  PerfRings rings_;
+  std::uint64_t gaps_ = 0;  // times in which a CPU was on line and told nothing
   std::uint64_t unanswered_ = 0;
   UserMemory memory_;                                              // the changes those that were not given away
   std::size_t living_changes_ = 0;                                 // that were left when ended processes were forgotten

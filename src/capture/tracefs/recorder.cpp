@@ -132,10 +132,11 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   std::optional<UserMemoryWatch> user_memory;
   if (request.user_stacks) {
     user_memory.emplace(cpus, request.clock, kernel.clock_scale);
-    changes.tell_of_cpus([&](const std::vector<CpuChange>& cpus_now, std::uint64_t since_ticks) {
-      user_memory->cpus_changed(cpus_now, since_ticks);
-    });
   }
+  changes.tell_of_cpus([&](const std::vector<CpuChange>& cpus_now, std::uint64_t since_ticks) {
+    if (moves) moves->cpus_changed(cpus_now);
+    if (user_memory) user_memory->cpus_changed(cpus_now, since_ticks);
+  });
   PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr;
 
   RingReaders readers(instance.path(), kernel.sub_buffer_bytes, request.scratch_directory, sink);
@@ -174,8 +175,12 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     notes = changes.notes();
     notes.insert(begun_meanwhile.begin(), begun_meanwhile.end());
     notes["tasks_later"] = describe_processes();
-    if (moves) moves->poll();
-    if (moves && !moves->text().empty()) notes["cgroup_moves"] = moves->text();
+    if (moves) {
+      moves->poll();
+      outcome.lost_cgroup_moves = moves->lost_text();
+      if (!moves->text().empty()) notes["cgroup_moves"] = moves->text();
+      if (!outcome.lost_cgroup_moves.empty()) notes["lost_cgroup_moves"] = outcome.lost_cgroup_moves;
+    }
     if (!own.empty()) notes["recorder_tasks"] = fmt::format("{}", fmt::join(own, " "));
   };
   const auto recording_now = [&] {

@@ -80,6 +80,7 @@ struct RecordOutcome {
   bool missed_calls_are_known = true;        // of kprobe events
   std::string no_mappings_reason;            // of user stacks: why the kernel does not tell what is mapped meanwhile
   std::string lost_mappings;                 // which records of those are missing, in words
+  std::string lost_cgroup_moves;             // which moves to other cgroups were not seen, in words
   std::string late_mappings;                 // when they began late, in words
   std::uint64_t unanswered_build_ids = 0;    // mappings without one, since their file's device did not answer
   bool filtered_by_pid_list = false;         // too many threads for an event filter: see own_threads.hpp

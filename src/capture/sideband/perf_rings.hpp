@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One event of perf on several CPUs, which may come and go.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "capture/sideband/perf_events.hpp"
+
+namespace kmt {
+
+class PerfRings {
+ public:
+  // As PerfEvents::open() has them. The CPUs are opened by open().
+  PerfRings(const perf_event_attr& attributes, std::string clock, std::size_t ring_bytes)
+      : attributes_(attributes), clock_(std::move(clock)), ring_bytes_(ring_bytes) {}
+
+  void open(unsigned cpu);
+  void close(unsigned cpu);  // what was not read is gone
+  bool has(unsigned cpu) const { return rings_.contains(cpu); }
+  bool empty() const { return rings_.empty(); }
+  bool lacks_some() const { return !failed_.empty(); }  // CPUs that are on line
+  std::string why_none() const { return empty() && lacks_some() ? failed_.begin()->second : std::string(); }
+
+  // give(record, type, misc), of each CPU in the order in which they were written. A record that it throws Error for is
+  // shorter than it should be: it is counted as lost.
+  template <typename Give>
+  void read(Give&& give) {
+    for (const auto& [cpu, ring] : rings_)
+      ring->read([&](Bytes record, std::uint32_t type, std::uint16_t misc) {
+        try {
+          give(record, type, misc);
+        } catch (const Error&) {
+          ++lost_;
+        }
+      });
+  }
+
+  std::uint64_t lost() const;             // records
+  std::vector<std::string> gaps() const;  // "all of CPU 3: Operation not permitted"
+  std::uint64_t bytes() const;            // of kernel memory
+
+ private:
+  perf_event_attr attributes_;
+  std::string clock_;
+  std::size_t ring_bytes_;
+  std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // by CPU
+  std::map<unsigned, std::string> failed_;                 // why there is none of a CPU
+  std::uint64_t lost_ = 0;                                 // of rings that are closed, and too short ones
+};
+
+}  // namespace kmt
