@@ -139,7 +139,7 @@ TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
 }
 
 TEST(CheckClocks, ABirthAtTheTimeOfWhatTheTaskDoesIsInOrder) {
-  for (const std::uint64_t later_ns : {0, 1000}) {
+  for (const std::uint64_t later_ns : {0u, 1000u}) {
     TraceInfo info;
     info.event_types = {{"sched", "sched_switch"}};
     CheckAnalysis check(info);
