@@ -114,8 +114,7 @@ const StateGrowth* find_unexplained(const Judgement& judgement) {
   return most;
 }
 
-std::string said_of_unexplained(const Judgement& judgement) {
-  const StateGrowth* const state = find_unexplained(judgement);
+std::string said_of_unexplained(const StateGrowth* state) {
   if (state == nullptr) return {};
   return fmt::format(" But most of what grows is not explained by that: {} grows by {}/s, from {} to {}.",
                      name_in_words(*state), bytes_text(state->trend.bytes_per_s), bytes_text(state->first),
@@ -240,12 +239,13 @@ std::optional<UnseenSource> unknown_cgroups(const InvestigationResult& result) {
 
 Conclusion conclude(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
-  const auto sure = std::ranges::count(judgement.findings, Certainty::sure, &GrowthFinding::certainty);
-  if (sure > 0)
+  if (const auto sure = std::ranges::count(judgement.findings, Certainty::sure, &GrowthFinding::certainty); sure > 0) {
+    const StateGrowth* const unexplained = find_unexplained(judgement);
     return {GrowthVerdict::grows, (sure == 1 ? "One thing in the kernel's memory surely grows."
                                              : fmt::format("{} things in the kernel's memory surely grow.", sure)) +
-                                      said_of_stacks(judgement) + said_of_unexplained(judgement) +
-                                      said_of_others(judgement, find_unexplained(judgement))};
+                                      said_of_stacks(judgement) + said_of_unexplained(unexplained) +
+                                      said_of_others(judgement, unexplained)};
+  }
   if (const auto state = std::ranges::find_if(judgement.states, &StateGrowth::sure); state != judgement.states.end())
     return {GrowthVerdict::grows,
             said_of_unnamed(*state, result) + said_of_stacks(judgement) + said_of_others(judgement, &*state)};

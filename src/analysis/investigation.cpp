@@ -111,6 +111,9 @@ class Judge {
 
  private:
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster, std::size_t judged);
+  // How much of it there is, where and by whom, by its trend. `others` have call sites in it and nothing else.
+  void tell_who(const GrowthSeen& seen, const std::vector<const GrowthGroup*>& groups,
+                const std::vector<const GrowthGroup*>& others, GrowthFinding& finding) const;
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                          GrowthFinding& finding);
   // Of what surely grows by the kernel's account, and of which no call site is seen to rise: who holds most of what was
@@ -419,57 +422,59 @@ std::string telling_site(const std::vector<FindingSite>& sites, const std::strin
   return best->call_site;
 }
 
+void Judge::tell_who(const GrowthSeen& seen, const std::vector<const GrowthGroup*>& groups,
+                     const std::vector<const GrowthGroup*>& others, GrowthFinding& finding) const {
+  finding.series = sum_of(groups, seen.steps);
+  finding.step_seconds = seen.step_seconds;
+  finding.seconds = seen.seconds();
+  finding.bytes = sum_of_bytes(groups);
+  for (const GrowthGroup* const group : groups) finding.objects += group->objects;
+  std::vector<const GrowthGroup*> all = groups;
+  all.insert(all.end(), others.begin(), others.end());
+  finding.sites = sites_of(all);
+  for (FindingSite& site : finding.sites)  // caches were recorded, or not
+    site.estimated = std::ranges::find(others, site.cache, &GrowthGroup::cache) != others.end();
+  finding.processes = processes_of(groups);
+  finding.function = common_function(all);
+  finding.call_site = telling_site(finding.sites, finding.function);
+  finding.caches = caches_of(groups, finding.trend.bytes_per_s);
+}
+
 std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const GrowthCluster& cluster,
                                                std::size_t judged) {
   const double threshold = evidence_.threshold_bytes_per_s;
-  Rise samples;
-  Rise trace;
-  std::vector<double> sample_series;
-  std::vector<double> trace_series;
-  if (!cluster.samples.empty()) {
-    sample_series = sum_of(cluster.samples, evidence_.samples->steps);
-    samples = rise_of(sample_series, evidence_.samples->step_seconds, threshold, judged);
-  }
-  if (!cluster.trace.empty()) {
-    trace_series = sum_of(cluster.trace, trace_->steps);
-    trace = rise_of(trace_series, trace_->step_seconds, threshold, judged);
-  }
+  const auto rise_in = [&](const std::optional<GrowthSeen>& seen, const std::vector<const GrowthGroup*>& groups) {
+    return groups.empty() ? Rise{} : rise_of(sum_of(groups, seen->steps), seen->step_seconds, threshold, judged);
+  };
+  Rise samples = rise_in(evidence_.samples, cluster.samples);
+  const Rise trace = rise_in(trace_, cluster.trace);
   // What was recorded and does not rise there has ended, or was chance; but a recording may be short.
   const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure) && is_mostly_recorded(cluster);
   const auto late = exact || samples.sure ? std::nullopt : late_rise_by_account(cluster);
   const bool by_account = !exact && (late || is_named_by_account(cluster, samples));
   if (late) samples = *late;
   if (exact ? !trace.above : !samples.above && !by_account) return std::nullopt;
+  const GrowthSeen& seen = exact ? *trace_ : *evidence_.samples;
+  const std::vector<const GrowthGroup*>& groups = exact ? cluster.trace : cluster.samples;
+  // What was not recorded belongs to it all the same: of it there are estimates.
+  const std::vector<GrowthGroup> estimates = exact ? not_recorded(cluster, seen.seconds()) : std::vector<GrowthGroup>();
+  std::vector<const GrowthGroup*> others;
+  others.reserve(estimates.size());
+  for (const GrowthGroup& estimate : estimates) others.push_back(&estimate);
   GrowthFinding finding;
   finding.entry = key.entry;
   finding.task = key.task;
   finding.exact = exact;
-  const std::vector<const GrowthGroup*>& groups = exact ? cluster.trace : cluster.samples;
   finding.trend = (exact ? trace : samples).trend;
-  finding.bytes = sum_of_bytes(groups);
-  finding.series = exact ? std::move(trace_series) : std::move(sample_series);
-  finding.step_seconds = exact ? trace_->step_seconds : evidence_.samples->step_seconds;
-  finding.seconds = exact ? trace_->seconds() : evidence_.samples->seconds();
-  for (const GrowthGroup* const group : groups) finding.objects += group->objects;
-  // What was not recorded belongs to it all the same: of it there are estimates.
-  const std::vector<GrowthGroup> others = exact ? not_recorded(cluster, finding.seconds) : std::vector<GrowthGroup>();
-  std::vector<const GrowthGroup*> with_others = groups;
-  for (const GrowthGroup& other : others) with_others.push_back(&other);
-  finding.sites = sites_of(with_others);
-  finding.processes = processes_of(groups);
-  finding.function = common_function(with_others);
-  finding.call_site = telling_site(finding.sites, finding.function);
-  finding.caches = caches_of(groups, finding.trend.bytes_per_s);
+  tell_who(seen, groups, others, finding);
   finding.certainty = certainty_of(cluster, trace, samples, by_account, finding);
   if (!others.empty())
     finding.reasons.push_back(
-        {"Not all of its caches were recorded: what samples say of the others is among its call sites", Ground::sites});
+        {"Not all of its caches were recorded: what samples say of the others is among its call sites, with a ~",
+         Ground::sites});
   if (finding.certainty == Certainty::weak) return finding;
   explain(groups, finding.trend.bytes_per_s, explained_);
-  std::vector<const GrowthGroup*> of_others;
-  of_others.reserve(others.size());
-  for (const GrowthGroup& other : others) of_others.push_back(&other);
-  explain(of_others, sum_of_bytes(of_others) / std::max(finding.seconds, 1e-9), explained_);
+  explain(others, sum_of_bytes(others) / std::max(finding.seconds, 1e-9), explained_);
   return finding;
 }
 
@@ -504,16 +509,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
   finding.trend.bytes_per_s = bytes_per_s;
   for (double* const end : {&finding.trend.low, &finding.trend.high})
     *end = state.sure ? *end * most / all : bytes_per_s;  // of a late rise the rate alone is known
-  finding.series = sum_of(held, seen.steps);
-  finding.step_seconds = seen.step_seconds;
-  finding.seconds = seen.seconds();
-  finding.bytes = most;
-  for (const GrowthGroup* const group : held) finding.objects += group->objects;
-  finding.sites = sites_of(held);
-  finding.processes = processes_of(held);
-  finding.function = common_function(held);
-  finding.call_site = telling_site(finding.sites, finding.function);
-  finding.caches = caches_of(held, finding.trend.bytes_per_s);
+  tell_who(seen, held, {}, finding);
   finding.reasons = {
       {fmt::format(
            "By the kernel's own account its cache surely grows, and this is {:.0f}% of what was seen to live there",

@@ -32,7 +32,6 @@
 #include "cli/result_file.hpp"
 #include "cli/snapshot_files.hpp"
 #include "cli/trace_options.hpp"
-#include "snapshot/parse.hpp"
 #include "views/json_investigation.hpp"
 #include "views/text_investigation.hpp"
 
@@ -184,6 +183,7 @@ int investigate_live(const Options& options) {
   InvestigationResult result;
   result.kernel = watched.kernel.release;
   result.machine = watched.kernel.machine;
+  result.host = watched.kernel.node_name;
   result.start_unix_ns = watched.start_unix_ns;
   result.seconds = watched.evidence.seconds;
   result.watched = true;
@@ -206,11 +206,8 @@ int investigate_live(const Options& options) {
     write_text(fmt::format("{}/{}", place.folder(), kEvidenceFile), json_evidence(before_reading, watched.evidence));
     watched.written.emplace_back(kEvidenceFile);
   }
-  const auto stock_of = [&](const StateSample& sample) {
-    return take_stock(parse_snapshot(sample, watched.kernel.page_size));
-  };
-  const SnapshotResult after = stock_of(watched.after);
-  result.diff = diff(stock_of(watched.before), after);
+  const SnapshotResult after = snapshot_of(watched.after, watched.kernel);
+  result.diff = diff(snapshot_of(watched.before, watched.kernel), after);
   result.judgement = judge(watched.evidence);
   name_merged(after, result.judgement);
   return give(options, place, watched.written, trace, result);
@@ -218,6 +215,9 @@ int investigate_live(const Options& options) {
 
 // How states went that were copied, where they are all there is.
 void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, InvestigationResult& result) {
+  if (!copied.lacking_meminfo.empty())
+    result.unseen.push_back({fmt::format("what the copies in {} tell", fmt::join(copied.lacking_meminfo, ", ")),
+                             "there is no meminfo among them", "copy it too"});
   if (!copied.no_order.empty())
     result.unseen.push_back({"which state came first", copied.no_order, "name the folders before and after"});
   if (!copied.no_times.empty()) {
@@ -245,6 +245,7 @@ int investigate_copies(const Options& options) {
   if (copied.after && !was_watched) {
     result.kernel = copied.after->memory.release;
     result.machine = copied.after->memory.machine;
+    result.host = copied.after->memory.host;
   }
   if (was_watched) {
     read_evidence(copied.evidence, result, evidence);

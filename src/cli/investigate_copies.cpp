@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "cli/snapshot_files.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
+#include "snapshot/sources.hpp"
 
 namespace kmt {
 
@@ -77,15 +79,27 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   }
 }
 
+// Copies of the kernel's files, without the one that all others are parts of.
+bool lacks_meminfo(const std::string& folder) {
+  return !has_copies(folder) && std::ranges::any_of(snapshot_sources(), [&folder](const SnapshotSource& source) {
+    std::error_code code;
+    return fs::is_regular_file(fmt::format("{}/{}", folder, source.name), code) ||
+           fs::is_regular_file(folder + std::string(source.path), code);
+  });
+}
+
 // The folders, by time.
 std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::string> names = all_names_in(folder);
-  std::erase_if(names, [&](const std::string& name) { return !has_copies(fmt::format("{}/{}", folder, name)); });
+  const auto path_of = [&folder](const std::string& name) { return fmt::format("{}/{}", folder, name); };
+  std::ranges::copy_if(names, std::back_inserter(copied.lacking_meminfo),
+                       [&](const std::string& name) { return lacks_meminfo(path_of(name)); });
+  std::erase_if(names, [&](const std::string& name) { return !has_copies(path_of(name)); });
   if (names.size() > 1) sort_by_time(folder, names, copied);
   std::vector<std::string> folders;
   folders.reserve(names.size());
   for (const std::string& name : names) {
-    folders.push_back(fmt::format("{}/{}", folder, name));
+    folders.push_back(path_of(name));
     copied.states.push_back(collect_snapshot_from(folders.back()));
   }
   if (folders.size() > 1) take_times(folders, duration_ns, copied);
@@ -130,8 +144,11 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after)) {
     Error error("There is nothing to compare");
     error.hint(
-        "It takes folders with copies of /proc/meminfo, slabinfo, … of two times at least (before, after), or a "
-        "trace: trace.kmt, trace.dat or perf.data");
+        copied.lacking_meminfo.empty()
+            ? "It takes folders with copies of /proc/meminfo, slabinfo, … of two times at least (before, after), "
+              "or a trace: trace.kmt, trace.dat or perf.data"
+            : fmt::format("There is no meminfo among the copies in {}: copy it too",
+                          fmt::join(copied.lacking_meminfo, ", ")));
     throw error.at({folder, {}, {}});
   }
   return copied;

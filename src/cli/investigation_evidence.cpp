@@ -152,6 +152,7 @@ void take(const Json& json, InvestigationResult& result, InvestigationEvidence& 
   if (json.at("schema") != kSchema) throw Error("it is of another version");
   result.kernel = json.at("kernel").get<std::string>();
   result.machine = json.at("machine").get<std::string>();
+  result.host = json.value("host", "");  // which the first ones did not have
   result.watched = true;
   result.start_unix_ns = whole(json.at("start_unix_ns"));
   result.cut_short = json.at("cut_short").get<std::string>();
@@ -183,6 +184,7 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
   json["schema"] = kSchema;
   json["kernel"] = result.kernel;
   json["machine"] = result.machine;
+  json["host"] = result.host;
   json["start_unix_ns"] = result.start_unix_ns;
   json["cut_short"] = result.cut_short;
   json["recorded_seconds"] = result.trace_seconds;

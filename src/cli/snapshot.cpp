@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -59,13 +58,6 @@ Exit status:
   2    wrong usage, or a file or folder cannot be read or written
   3    not permitted to read or write the file)";
 
-SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel) {
-  KernelMemory memory = parse_snapshot(sample, kernel.page_size);
-  if (memory.release.empty()) memory.release = kernel.release;
-  if (memory.machine.empty()) memory.machine = kernel.machine;
-  return take_stock(std::move(memory));
-}
-
 // What is known of the machine that copies came from.
 KernelDescription described(const StateSample& sample) {
   const KernelMemory memory = parse_snapshot(sample, 0);
@@ -73,6 +65,7 @@ KernelDescription described(const StateSample& sample) {
   kernel.system_name = "Linux";
   kernel.release = memory.release;
   kernel.machine = memory.machine;
+  kernel.node_name = memory.host;
   kernel.page_size = memory.page_size;
   return kernel;
 }

@@ -46,16 +46,21 @@ bool has_snapshots(const std::string& path) {
   }
 }
 
+SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel) {
+  KernelMemory memory = parse_snapshot(sample, kernel.page_size);
+  if (memory.release.empty()) memory.release = kernel.release;
+  if (memory.machine.empty()) memory.machine = kernel.machine;
+  if (memory.host.empty()) memory.host = kernel.node_name;
+  return take_stock(std::move(memory));
+}
+
 SnapshotFile::SnapshotFile(const std::string& path) : file_(open(path)), reader_(file_) {}
 
 SnapshotResult SnapshotFile::at(std::size_t index, std::uint64_t* elapsed_ns) {
   try {
     const StateSample sample = reader_.at(index);
     if (elapsed_ns != nullptr) *elapsed_ns = sample.ticks;
-    KernelMemory memory = parse_snapshot(sample, reader_.kernel().page_size);
-    if (memory.release.empty()) memory.release = reader_.kernel().release;
-    if (memory.machine.empty()) memory.machine = reader_.kernel().machine;
-    return take_stock(std::move(memory));
+    return snapshot_of(sample, reader_.kernel());
   } catch (Error& error) {
     throw error.at({file_.path, {}, {}});
   }

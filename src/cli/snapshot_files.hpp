@@ -35,6 +35,8 @@ class SnapshotFile {
   kmt_format::SnapshotReader reader_;
 };
 
+// Where memory stood, of that machine.
+SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel);
 // The last one of a file, or what a folder has copies of. Throws Error.
 SnapshotResult read_snapshot(const std::string& path);
 // All of them, or as many as say how they went. Throws Error where none can be read.

@@ -146,6 +146,7 @@ struct FindingSite {
   std::string cache;
   double objects = 0;
   double bytes = 0;
+  bool estimated = false;  // from samples, beside what was recorded
 };
 
 struct FindingProcess {
@@ -261,7 +262,8 @@ struct CopiedFiles {
 struct InvestigationResult {
   std::string kernel;
   std::string machine;
-  std::uint64_t start_unix_ns = 0;
+  std::string host;                 // empty: not known
+  std::uint64_t start_unix_ns = 0;  // 0: not known
   double seconds = 0;
   bool watched = false;   // by `investigate`, now or before; else there were copies alone
   bool complete = true;   // false: Ctrl+C

@@ -42,7 +42,7 @@ std::uint32_t guessed_page_size(const KernelMemory& memory) {
 void take_uname(std::string_view text, KernelMemory& memory) {
   Words words(text.substr(0, text.find('\n')));
   words.next();
-  words.next();
+  memory.host = words.next();
   memory.release = words.next();
   std::string_view last;
   std::string_view before;

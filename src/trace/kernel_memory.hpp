@@ -124,6 +124,7 @@ struct KernelMemory {
   std::uint32_t page_size = 4096;
   std::string release;  // uname -r and -m; empty: not known
   std::string machine;
+  std::string host;  // uname -n
 
   NamedAmounts meminfo;
   NamedAmounts vmstat;  // counts

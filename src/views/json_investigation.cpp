@@ -39,6 +39,7 @@ Json to_json(const FindingSite& site) {
   json["cache"] = text_or_null(printable(site.cache));
   json["objects"] = whole(site.objects);
   json["bytes"] = whole(site.bytes);
+  json["estimated"] = site.estimated;
   json["stack"] = texts(site.stack);
   return json;
 }
@@ -178,6 +179,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["schema"] = "kmemtrace.investigate/1";
   json["kernel"] = text_or_null(printable(result.kernel));
   json["machine"] = text_or_null(printable(result.machine));
+  json["host"] = text_or_null(printable(result.host));
   json["start_unix_ns"] = result.start_unix_ns == 0 ? Json(nullptr) : Json(result.start_unix_ns);
   json["seconds"] = rounded_to_tenths(result.seconds);
   json["complete"] = result.complete;

@@ -209,6 +209,7 @@ std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   json["taken_unix_ns"] = time_or_null(memory.unix_ns);
   json["release"] = text_or_null(memory.release);
   json["machine"] = text_or_null(memory.machine);
+  json["host"] = text_or_null(memory.host);
   json["page_size"] = memory.page_size;
   json["sources"] = to_json(memory.has);
   json["total_bytes"] = result.total;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <numeric>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -33,6 +35,10 @@ std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style) {
 std::string say_seconds(std::uint64_t nanoseconds) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   return fmt::format("{}.{:09}", nanoseconds / kSecond, nanoseconds % kSecond);
+}
+
+std::string say_time(std::uint64_t unix_ns) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(unix_ns / 1'000'000'000)));
 }
 
 std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style) {

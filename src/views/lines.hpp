@@ -17,6 +17,7 @@ std::string say_bytes(std::uint64_t bytes, const TextStyle& style);
 std::string say_count(std::uint64_t count, const TextStyle& style);
 std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
 std::string say_seconds(std::uint64_t nanoseconds);  // "12.345678901", a time on the trace's clock
+std::string say_time(std::uint64_t unix_ns);         // "2026-01-31 23:59:59 UTC"
 // "1 free", "2 frees"
 std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style);
 // "+1.5 MiB/s", "-312 B/s"

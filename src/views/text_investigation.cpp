@@ -16,6 +16,7 @@ namespace kmt {
 
 namespace {
 
+constexpr double kClearly = 1.05;  // more than that
 constexpr std::size_t kMostFindings = 5;
 constexpr std::size_t kMostRows = 5;  // of a finding
 constexpr std::size_t kMostFrames = 12;
@@ -54,9 +55,10 @@ std::string sites_text(const GrowthFinding& finding, const TextStyle& style) {
   Table table{{{"Call site", true}, {"Cache", true, 1}, {"Live"}, {"Objects", false, 2}, {"Share"}}, {}};
   for (std::size_t i = 0; i < std::min(finding.sites.size(), kMostRows); ++i) {
     const FindingSite& site = finding.sites[i];
+    const std::string about = site.estimated ? "~" : "";
     table.rows.push_back(
-        {{ascii(site.call_site), ascii(site.cache), size_text(site.bytes, style), say_count(whole(site.objects), style),
-          percent(site.bytes, all_of(finding, finding.sites))}});
+        {{ascii(site.call_site), ascii(site.cache), about + size_text(site.bytes, style),
+          about + say_count(whole(site.objects), style), percent(site.bytes, all_of(finding, finding.sites))}});
   }
   return to_text(table, style);
 }
@@ -126,7 +128,6 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
 }
 
 bool explains_too_much(const StateGrowth& state) {
-  constexpr double kClearly = 1.05;
   const double rate = state.bytes_per_s();
   return rate > 0 && state.explained_bytes_per_s > kClearly * rate;
 }
@@ -208,6 +209,9 @@ std::string cost_text(const InvestigationCost& cost, double seconds) {
                         cost.is_measured ? "by its own clock now and then" : "by the number of events");
   const double all = std::max(seconds * cost.cpus, 1e-9);
   text += fmt::format(": {:.2f}% of {} CPUs", 100 * (cost.cpu_seconds + cost.kernel_cpu_seconds) / all, cost.cpus);
+  if (const double spent = cost.cpu_seconds + cost.kernel_cpu_seconds; spent > kClearly * cost.most_cpu_seconds)
+    text += fmt::format("; that is more than the {:.1f} s that it was to take: this machine was slower than it looked",
+                        cost.most_cpu_seconds);
   if (is_more_than_asked(cost.most_cpu_seconds, cost.cpu_share * all))
     text += fmt::format("; {:.1f} s may be taken at any rate, which are {:.2f}% or less of {:.0f} s or more",
                         cost.most_cpu_seconds, 100 * cost.cpu_share,
@@ -244,9 +248,10 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
   const Judgement& judgement = result.judgement;
   std::string of = result.kernel.empty() ? "" : ", Linux " + ascii(result.kernel);
   if (!result.machine.empty()) of += ' ' + ascii(result.machine);
-  std::string out = heading(fmt::format("What grows in the kernel's memory{}{}", of,
-                                        result.seconds > 0 ? ", watched for " + seconds_text(result.seconds) : ""),
-                            style);
+  if (!result.host.empty()) of += " on " + ascii(result.host);
+  if (result.seconds > 0) of += ", watched for " + seconds_text(result.seconds);
+  if (result.start_unix_ns != 0) of += " from " + say_time(result.start_unix_ns);
+  std::string out = heading("What grows in the kernel's memory" + of, style);
   out += hanging("  ", ascii(result.conclusion.words), style);
   if (!result.complete) out += hanging("  ", fmt::format("It ended early: {}.", ascii(result.cut_short)), style);
   for (std::size_t i = 0; i < std::min(judgement.findings.size(), kMostFindings); ++i)

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -26,10 +24,6 @@ std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) 
   return (bytes < 0 ? "-" : plus ? "+" : "") + say_bytes(size, style);
 }
 
-std::string time_text(std::uint64_t unix_ns) {
-  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(unix_ns / 1'000'000'000)));
-}
-
 // From its least to its most: next to what a line has, what changes is often small.
 std::string picture(const SnapshotRow& row, const SnapshotSeries& series, const TextStyle& style) {
   std::vector<double> values(series.elapsed_ns.size(), std::nan(""));
@@ -46,7 +40,7 @@ std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
   if (seen + series.damaged < series.stored) count += fmt::format(", {} of them looked at", say_count(seen, style));
   out += labelled("snapshots", fmt::format("{} in {}", count, say_duration(series.span_ns(), style)), style);
   if (series.first_unix_ns != 0)
-    out += labelled("taken", fmt::format("{} to {}", time_text(series.first_unix_ns), time_text(series.last_unix_ns)),
+    out += labelled("taken", fmt::format("{} to {}", say_time(series.first_unix_ns), say_time(series.last_unix_ns)),
                     style);
   if (!series.release.empty())
     out += labelled("machine",

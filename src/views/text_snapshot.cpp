@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/text_snapshot.hpp"
 
-#include <ctime>
-
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,15 +21,12 @@ std::string share(std::int64_t bytes, std::uint64_t total) {
   return bytes < 0 ? "" : say_share(static_cast<std::uint64_t>(bytes), total);
 }
 
-std::string time_text(std::uint64_t unix_ns) {
-  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(unix_ns / 1'000'000'000)));
-}
-
 std::string title(const KernelMemory& memory) {
   std::string text = "Kernel memory";
   if (!memory.release.empty()) text += ", Linux " + printable(memory.release);
   if (!memory.machine.empty()) text += ' ' + printable(memory.machine);
-  if (memory.unix_ns != 0) text += ", " + time_text(memory.unix_ns);
+  if (!memory.host.empty()) text += " on " + printable(memory.host);
+  if (memory.unix_ns != 0) text += ", " + say_time(memory.unix_ns);
   return text;
 }
 
@@ -235,7 +229,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
 std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& options, const TextStyle& style) {
   std::string out = heading("What changed in the kernel's memory", style);
   const auto side = [&](std::string_view label, const std::string& kernel, std::uint64_t unix_ns) {
-    const std::string when = unix_ns == 0 ? "at an unknown time" : time_text(unix_ns);
+    const std::string when = unix_ns == 0 ? "at an unknown time" : say_time(unix_ns);
     out += labelled(label, kernel.empty() ? when : fmt::format("Linux {}, {}", printable(kernel), when), style);
   };
   side("A", diff.a_kernel, diff.a_unix_ns);

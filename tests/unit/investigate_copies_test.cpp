@@ -88,6 +88,20 @@ TEST_F(InvestigateCopies, NamesTellWhatCameFirstAndWritingDoesNot) {
   EXPECT_EQ(number_or_0(copied.before->memory.meminfo, "Slab"), 200u * 1024);
 }
 
+TEST_F(InvestigateCopies, CopiesWithoutMeminfoAreToldOf) {
+  state("t1", 1, "100.5");
+  write("t2/slabinfo", "slabinfo - version: 2.1\n");
+  write("notes/readme", "no copies\n");
+  try {
+    read();
+    ADD_FAILURE() << "one state is nothing to compare";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.hint(), "There is no meminfo among the copies in t2: copy it too");
+  }
+  state("t3", 3, "160.5");
+  EXPECT_EQ(read().lacking_meminfo, Names{"t2"});
+}
+
 TEST_F(InvestigateCopies, TimesAreUptimesOrWhatIsSaid) {
   state("t9", 1, "100.5");
   state("t10", 2, "160.5");

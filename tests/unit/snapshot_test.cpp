@@ -86,6 +86,9 @@ TEST_F(Snapshots, StacksAreTakenOutOfVmallocOnlyWhereTheyAreInIt) {
   set("vmallocinfo", "");
   set("uname", "Linux host 6.1.0-50-686-pae #1 SMP i686 GNU/Linux");
   EXPECT_EQ(line(result(), "vmalloc"), 200 * 1024);
+  EXPECT_EQ(result().memory.release, "6.1.0-50-686-pae");
+  EXPECT_EQ(result().memory.machine, "i686");
+  EXPECT_EQ(result().memory.host, "host");
 }
 
 TEST_F(Snapshots, SlubOfOldKernelsTellsCallSites) {
@@ -279,11 +282,12 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   set("vmstat", "what\n");
   const auto json = nlohmann::ordered_json::parse(json_snapshot(result(), {}));
   const test::DocumentedKeys keys("snapshot-json.md");
-  EXPECT_EQ(keys(json),
-            "schema taken_unix_ns release machine page_size sources total_bytes balance slab_caches_total slab_caches "
-            "vmalloc_total vmalloc allocinfo_total allocinfo cgroups_total cgroups slab_allocations_total "
-            "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak zones "
-            "free_by_type percpu sockets meminfo vmstat missing unknown_lines_total unknown_lines ");
+  EXPECT_EQ(
+      keys(json),
+      "schema taken_unix_ns release machine host page_size sources total_bytes balance slab_caches_total slab_caches "
+      "vmalloc_total vmalloc allocinfo_total allocinfo cgroups_total cgroups slab_allocations_total "
+      "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak zones "
+      "free_by_type percpu sockets meminfo vmstat missing unknown_lines_total unknown_lines ");
   EXPECT_EQ(keys(json["balance"][0]), "id label bytes depth counted source ");
   for (const auto& one : json["balance"]) keys.expect(one["id"].get<std::string>());
   EXPECT_EQ(keys(json["slab_caches"][0]),

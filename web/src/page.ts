@@ -71,7 +71,12 @@ function headerWithoutTrace(app: App): HTMLElement {
       el('div', { class: 'who' }, el('span', { class: 'brand' }, 'kmemtrace'), el('h1', {}, 'Investigation')),
       tools(app),
     ),
-    el('dl', { class: 'facts' }, fact('Kernel', printable(investigation?.kernel ?? 'not known'))),
+    el(
+      'dl',
+      { class: 'facts' },
+      fact('Kernel', printable(investigation?.kernel ?? 'not known')),
+      investigation?.host ? fact('Host', printable(investigation.host)) : null,
+    ),
   );
 }
 

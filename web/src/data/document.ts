@@ -350,6 +350,7 @@ export interface FindingSite {
   cache: string | null;
   objects: number;
   bytes: number;
+  estimated: boolean;
   stack: string[];
 }
 
@@ -419,6 +420,7 @@ export interface BalanceChange {
 export interface Investigation {
   kernel: string | null;
   machine: string | null;
+  host: string | null;
   seconds: number;
   complete: boolean;
   cut_short: string | null;

@@ -96,12 +96,16 @@ function sites(finding: GrowthFinding, at: number): HTMLElement {
         value: (row) => row.cache,
         text: (row) => printable(row.cache ?? '–'),
       },
-      { key: 'bytes', title: 'Live', value: (row) => row.bytes, text: (row) => bytes(row.bytes) },
-      { key: 'objects', title: 'Objects', value: (row) => row.objects, text: (row) => count(row.objects) },
+      { key: 'bytes', title: 'Live', value: (row) => row.bytes, text: (row) => about(row) + bytes(row.bytes) },
+      { key: 'objects', title: 'Objects', value: (row) => row.objects, text: (row) => about(row) + count(row.objects) },
     ],
     sort: '-bytes',
     empty: 'None.',
   });
+}
+
+function about(site: FindingSite): string {
+  return site.estimated ? '~' : '';
 }
 
 function stack(finding: GrowthFinding): HTMLElement | null {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Who asked for it, of stacks.
+#include <gtest/gtest.h>
+
+#include "analysis/growth_clusters.hpp"
+#include "support/investigation_evidence.hpp"
+
+namespace kmt::planted {
+namespace {
+
+// A soft interrupt runs on the stack of whatever was interrupted, which asked for nothing.
+TEST(GrowthClusters, InterruptsEndWhereTheyBegin) {
+  const std::vector<std::string> stack = {
+      "alloc_skb+0x1",       "receive+0x2",      "handle_softirqs+0xd8", "do_softirq+0x3", "__local_bh_enable_ip+0x1",
+      "__x64_sys_close+0x4", "do_syscall_64+0x1"};
+  EXPECT_EQ(functions_of(stack), (std::vector<std::string_view>{"alloc_skb", "receive"}));
+  EXPECT_EQ(own_stack(stack).back(), "handle_softirqs+0xd8");
+  EXPECT_EQ(functions_of({"handle_softirqs+0x1"}), (std::vector<std::string_view>{"handle_softirqs"}));
+  EXPECT_EQ(functions_of(kPipe).back(), "__x64_sys_pipe2");
+  EXPECT_EQ(own_stack(kPipe), kPipe);
+}
+
+TEST(GrowthClusters, PagesBelongToWhoAskedForThem) {
+  std::vector<std::string> ring = {"__alloc_pages_noprof+0x1", "alloc_pages_mpol+0x1", "get_free_pages_noprof+0x2",
+                                   "alloc_one_pg_vec_page+0x20", "packet_set_ring+0x1bf"};
+  EXPECT_TRUE(find_page_owner(ring).left_out.empty());
+  EXPECT_EQ(ring.front(), "alloc_one_pg_vec_page+0x20");
+  std::vector<std::string> slab = {"__alloc_pages+0x1", "allocate_slab+0x1", "___slab_alloc+0x1",
+                                   "kmem_cache_alloc+0x1"};
+  EXPECT_TRUE(find_page_owner(slab).is_slab);
+  std::vector<std::string> table = {"__alloc_pages+0x1", "pte_alloc_one+0x1", "__pte_alloc+0x1"};
+  EXPECT_FALSE(find_page_owner(table).left_out.empty());
+  std::vector<std::string> directory = {"__filemap_get_folio+0x200", "bdev_getblk+0x1", "ext4_add_nondir+0x1"};
+  EXPECT_FALSE(find_page_owner(directory).left_out.empty());
+  std::vector<std::string> area = {"__alloc_pages+0x1", "__vmalloc_node_range+0x1", "bpf_map_area_alloc+0x1"};
+  EXPECT_TRUE(find_page_owner(area).is_vmalloc);
+  // Linux 6.18: __vmalloc_area_node() is inlined, and what remains has another name.
+  area = {"__alloc_frozen_pages_noprof+0x1", "alloc_pages_mpol+0x1",
+          "alloc_frozen_pages_noprof+0x1",   "alloc_pages_noprof+0x1",
+          "__vmalloc_node_range_noprof+0x1", "__bpf_map_area_alloc+0x1"};
+  EXPECT_TRUE(find_page_owner(area).is_vmalloc);
+  std::vector<std::string> large = {"__alloc_frozen_pages_noprof+0x1", "___kmalloc_large_node+0x1",
+                                    "__kmalloc_large_node_noprof+0x1", "__kmalloc_noprof+0x1"};
+  EXPECT_TRUE(find_page_owner(large).is_slab);
+}
+
+TEST(GrowthClusters, SoftInterruptsEnterBySoftInterrupts) {
+  const std::vector<std::string> stack = {"__alloc_skb+0x1",     "tcp_v4_rcv+0x1",           "net_rx_action+0x1",
+                                          "handle_softirqs+0x1", "__local_bh_enable_ip+0x1", "__x64_sys_close+0x1",
+                                          "do_syscall_64+0x1"};
+  EXPECT_EQ(functions_of(stack).back(), "net_rx_action");
+}
+
+}  // namespace
+}  // namespace kmt::planted

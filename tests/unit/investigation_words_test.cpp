@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is said of what was judged to grow, and which commands are advised.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "analysis/conclusion.hpp"
+#include "analysis/investigation.hpp"
+#include "support/investigation_evidence.hpp"
+#include "views/json_investigation.hpp"
+#include "views/text_investigation.hpp"
+
+namespace kmt::planted {
+namespace {
+
+TEST(InvestigationWords, SaysWhatElseGrows) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  plant(evidence);
+  evidence.states.push_back(cache_series("key_jar", [](double s) { return steady(s) / 2; }));
+  evidence.states.push_back(cache_series("lsm_file_cache", [](double s) { return steady(s) / 20; }));
+  InvestigationResult result;
+  result.judgement = judge(evidence);
+  const std::string words = conclude(result).words;
+  EXPECT_NE(words.find("key_jar by 97.7 KiB/s surely grows"), std::string::npos) << words;
+  EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // comes with the files
+}
+
+TEST(InvestigationWords, SaysWhichCachesWereMerged) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  evidence.states.push_back(cache_series("sigqueue", steady));
+  InvestigationResult result;
+  result.judgement = judge(evidence);
+  SnapshotResult snapshot;
+  snapshot.caches.resize(1);
+  snapshot.caches[0].name = "sigqueue";
+  snapshot.caches[0].aliases = {"inotify_inode_mark", "dnotify_mark"};
+  name_merged(snapshot, result.judgement);
+  const std::string words = conclude(result).words;
+  EXPECT_NE(words.find("sigqueue (merged with inotify_inode_mark, dnotify_mark) by"), std::string::npos) << words;
+}
+
+// Each task has a stack that nobody traces.
+TEST(InvestigationWords, SaysThatTasksHaveStacks) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
+    seen->groups.push_back(group_of(kPipe, "task_struct", "leaky", 4321, steady));
+  evidence.states.push_back(cache_series("task_struct", steady));
+  evidence.states.push_back(cache_series("KernelStack", [](double s) { return 4 * steady(s); }));
+  evidence.states.back().source = MemorySource::meminfo;
+  InvestigationResult result;
+  result.judgement = judge(evidence);
+  const std::string words = conclude(result).words;
+  EXPECT_NE(words.find("KernelStack grows by 781.2 KiB/s"), std::string::npos) << words;
+}
+
+TEST(InvestigationWords, AdvisesOnlyCommandsThatCanBeRun) {
+  InvestigationResult result;
+  GrowthFinding& finding = result.judgement.findings.emplace_back();
+  finding.certainty = Certainty::sure;
+  finding.function = "do_pipe2.isra.0";
+  finding.processes.push_back({"leaky", 4321, "", 1, 1});
+  GrowthFinding second = finding;
+  second.function = "x;reboot";
+  result.judgement.findings.push_back(second);
+  result.cost.emplace();
+  result.folder = "it's here";
+  result.files = {{"before.kmt", ""}, {"after.kmt", ""}};
+  result.trace_seconds = 5;
+  result.diff.emplace();
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{
+                                       "ls -l /proc/4321/fd | tail",
+                                       "kmemtrace graph do_pipe2.isra.0 -a -d 5s",
+                                       "kmemtrace diff 'it'\\''s here/before.kmt' 'it'\\''s here/after.kmt'",
+                                   }));
+  result.cost.reset();  // copies, of another kernel
+  result.files = {{"summary.json", ""}};
+  EXPECT_EQ(next_commands(result), std::vector<std::string>());
+}
+
+TEST(InvestigationWords, AdvisesWhatShowsWhatIsHeldHere) {
+  InvestigationResult result;
+  result.cost.emplace();
+  result.no_calls = true;
+  GrowthFinding& finding = result.judgement.findings.emplace_back();
+  finding.certainty = Certainty::sure;
+  finding.function = "__key_create_or_update";
+  finding.processes.push_back({"leaky", 4321, "", 1, 1});
+  finding.entry = "__x64_sys_add_key";
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"cat /proc/keys"}));
+  finding.entry = "__x64_sys_msgsnd";
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"nsenter -t 4321 -i cat /proc/sysvipc/msg"}));
+}
+
+TEST(InvestigationWords, SharesAddUpToNoMoreThanAll) {
+  InvestigationResult result;
+  GrowthFinding& finding = result.judgement.findings.emplace_back();
+  finding.call_site = "take+0x1";
+  finding.bytes = 100 << 10;  // recorded; what was not is estimated on top of it
+  for (const char* const name : {"take+0x1", "other+0x2"}) {
+    FindingSite& site = finding.sites.emplace_back();
+    site.call_site = name;
+    site.stack = {name};
+    site.bytes = 80 << 10;
+  }
+  finding.processes.emplace_back().bytes = 100 << 10;
+  StateGrowth& state = result.judgement.states.emplace_back();
+  state.name = "filp";
+  state.last = 1 << 20;
+  state.trend.growth = Growth::steady;
+  state.trend.bytes_per_s = 1000;
+  state.explained_bytes_per_s = 1020;
+  result.judgement.followed = 1;
+  std::string text = text_investigation(result, {});
+  const std::size_t first = text.find("50%");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_NE(text.find("50%", first + 1), std::string::npos) << text;
+  EXPECT_EQ(text.find("80%"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Where findings took more"), std::string::npos) << text;
+  state.explained_bytes_per_s = 3000;
+  text = text_investigation(result, {});
+  EXPECT_EQ(text.find("300%"), std::string::npos) << text;
+  EXPECT_NE(text.find("Where findings took more"), std::string::npos) << text;
+}
+
+TEST(InvestigationWords, TellsWhichMachineAndWhen) {
+  InvestigationResult result;
+  result.kernel = "6.1.0";
+  result.machine = "s390x";
+  result.seconds = 120;
+  const auto first_line = [&] {
+    const std::string text = text_investigation(result, {});
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(first_line(), "What grows in the kernel's memory, Linux 6.1.0 s390x, watched for 2 min 0 s");
+  result.host = "red\x1b[31m";
+  result.start_unix_ns = 1'700'000'000'000'000'000;
+  EXPECT_EQ(first_line(),
+            "What grows in the kernel's memory, Linux 6.1.0 s390x on red\\x1b[31m, watched for 2 min 0 s from 2023-11-14 "
+            "22:13:20 UTC");
+}
+
+TEST(InvestigationWords, TellsThatItTookMoreThanItWasTo) {
+  InvestigationResult result;
+  result.seconds = 120;
+  InvestigationCost& cost = result.cost.emplace();
+  cost.cpu_seconds = 2;
+  cost.most_cpu_seconds = 2.4;
+  cost.cpu_share = 0.01;
+  cost.cpus = 2;
+  const auto is_told = [&] { return text_investigation(result, {}).find("more than the 2.4 s") != std::string::npos; };
+  EXPECT_FALSE(is_told());
+  cost.kernel_cpu_seconds = 1;
+  EXPECT_TRUE(is_told());
+}
+
+// Of a cache that the recording was not narrowed to there are samples alone.
+TEST(InvestigationWords, MarksEstimatesBesideWhatWasRecorded) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  plant(evidence);
+  evidence.narrowing.sizes = {1024};
+  std::erase_if(evidence.trace->groups, [](const GrowthGroup& group) { return group.cache == "filp"; });
+  InvestigationResult result;
+  result.judgement = judge(evidence);
+  const std::vector<FindingSite>& sites = result.judgement.findings.front().sites;
+  ASSERT_EQ(sites.size(), 2u);
+  EXPECT_EQ(sites[0].cache, "kmalloc-1k");
+  EXPECT_FALSE(sites[0].estimated);
+  EXPECT_TRUE(sites[1].estimated);
+  const std::string text = text_investigation(result, {});
+  const auto row_of = [&text](const std::string& begin) {
+    const std::size_t at = text.find("\n  " + begin, text.find("\n  Call site "));
+    return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at);
+  };
+  EXPECT_NE(row_of("alloc_empty_file+0x41").find("~"), std::string::npos) << text;
+  EXPECT_EQ(row_of("alloc_pipe_info+0x52").find("~"), std::string::npos) << text;
+}
+
+// It may be of another's evidence.json.
+TEST(InvestigationWords, WhyItEndedReachesNoTerminalRaw) {
+  InvestigationResult result;
+  result.complete = false;
+  result.cut_short = "\x1b[31mred";
+  for (const std::string& text : {text_investigation(result, {}), json_investigation(result)}) {
+    EXPECT_NE(text.find("[31mred"), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find("u001b"), std::string::npos) << text;
+  }
+}
+
+InvestigationResult result_of(const InvestigationEvidence& evidence, double seconds) {
+  InvestigationResult result;
+  result.seconds = seconds;
+  result.watched = true;
+  result.cost.emplace();
+  result.judgement = judge(evidence);
+  return result;
+}
+
+TEST(InvestigationWords, HasThreeVerdicts) {
+  InvestigationEvidence evidence = evidence_with_noise(9);
+  EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, GrowthVerdict::no_growth);
+  InvestigationResult result = result_of(evidence, 4);
+  result.cut_short = "it was interrupted";
+  const Conclusion early = conclude(result);
+  EXPECT_EQ(early.verdict, GrowthVerdict::cannot_tell);
+  EXPECT_NE(early.words.find("it was interrupted"), std::string::npos);
+  plant(evidence);
+  EXPECT_EQ(conclude(result_of(evidence, 4)).verdict, GrowthVerdict::grows);
+}
+
+TEST(InvestigationWords, GrowthWithoutACallSiteIsGrowth) {
+  InvestigationEvidence evidence = evidence_with_noise(9);
+  evidence.states.push_back(cache_series("SUnreclaim", steady));
+  evidence.states.back().source = MemorySource::meminfo;
+  const InvestigationResult result = result_of(evidence, 30);
+  EXPECT_FALSE(result.judgement.found());
+  const Conclusion conclusion = conclude(result);
+  EXPECT_EQ(conclusion.verdict, GrowthVerdict::grows);
+  EXPECT_NE(conclusion.words.find("SUnreclaim by 195.3 KiB/s"), std::string::npos) << conclusion.words;
+  const auto next = next_commands(result);
+  EXPECT_EQ(next.empty(), false);
+}
+
+// Nobody may read slabinfo, load programs or record: sums alone are no ground to say that nothing grows.
+TEST(InvestigationWords, SumsAloneDoNotTell) {
+  InvestigationEvidence evidence;
+  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.states.push_back(cache_series("SUnreclaim", [](double) { return 0; }));
+  evidence.states.back().source = MemorySource::meminfo;
+  EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, GrowthVerdict::cannot_tell);
+  evidence.states.back() = cache_series("SUnreclaim", steady);
+  evidence.states.back().source = MemorySource::meminfo;
+  const Conclusion conclusion = conclude(result_of(evidence, 30));
+  EXPECT_EQ(conclusion.verdict, GrowthVerdict::grows);
+  EXPECT_NE(conclusion.words.find("could not be seen"), std::string::npos) << conclusion.words;
+}
+
+}  // namespace
+}  // namespace kmt::planted
