@@ -162,8 +162,12 @@ class Judge {
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
   std::vector<GrowthGroup> groups;
   if (evidence_.narrowing.empty()) return groups;
+  // Of pages those that belong to areas of vmalloc were recorded with the others.
+  const auto is_recorded = [&cluster](const std::string& cache) {
+    return std::ranges::find(cluster.trace, cache, &GrowthGroup::cache) != cluster.trace.end();
+  };
   for (const GrowthGroup* const group : cluster.samples) {
-    if (evidence_.narrowing.has(group->cache)) continue;
+    if (evidence_.narrowing.has(group->cache) || is_recorded(group->cache)) continue;
     const double part = seconds / std::max(evidence_.samples->seconds(), seconds);
     GrowthGroup& copy = groups.emplace_back(*group);
     copy.bytes *= part;
@@ -432,7 +436,7 @@ void Judge::tell_who(const GrowthSeen& seen, const std::vector<const GrowthGroup
   std::vector<const GrowthGroup*> all = groups;
   all.insert(all.end(), others.begin(), others.end());
   finding.sites = sites_of(all);
-  for (FindingSite& site : finding.sites)  // caches were recorded, or not
+  for (FindingSite& site : finding.sites)  // which have caches that were not recorded
     site.estimated = std::ranges::find(others, site.cache, &GrowthGroup::cache) != others.end();
   finding.processes = processes_of(groups);
   finding.function = common_function(all);
@@ -470,8 +474,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   finding.certainty = certainty_of(cluster, trace, samples, by_account, finding);
   if (!others.empty())
     finding.reasons.push_back(
-        {"Not all of its caches were recorded: what samples say of the others is among its call sites, with a ~",
-         Ground::sites});
+        {"Not all of its caches were recorded: what samples say of the others is among its call sites", Ground::sites});
   if (finding.certainty == Certainty::weak) return finding;
   explain(groups, finding.trend.bytes_per_s, explained_);
   explain(others, sum_of_bytes(others) / std::max(finding.seconds, 1e-9), explained_);

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr double kClearly = 1.05;  // more than that
+constexpr double kClearly = 1.05;  // what is more by less is as much: numbers are rounded, and estimated
 constexpr std::size_t kMostFindings = 5;
 constexpr std::size_t kMostRows = 5;  // of a finding
 constexpr std::size_t kMostFrames = 12;
@@ -60,7 +60,10 @@ std::string sites_text(const GrowthFinding& finding, const TextStyle& style) {
         {{ascii(site.call_site), ascii(site.cache), about + size_text(site.bytes, style),
           about + say_count(whole(site.objects), style), percent(site.bytes, all_of(finding, finding.sites))}});
   }
-  return to_text(table, style);
+  std::string out = to_text(table, style);
+  if (std::ranges::any_of(finding.sites, &FindingSite::estimated))
+    out += hanging("  ", "~ of what was not recorded: estimated from samples", style);
+  return out;
 }
 
 std::string stack_text(const GrowthFinding& finding, const TextStyle& style) {
@@ -210,8 +213,7 @@ std::string cost_text(const InvestigationCost& cost, double seconds) {
   const double all = std::max(seconds * cost.cpus, 1e-9);
   text += fmt::format(": {:.2f}% of {} CPUs", 100 * (cost.cpu_seconds + cost.kernel_cpu_seconds) / all, cost.cpus);
   if (const double spent = cost.cpu_seconds + cost.kernel_cpu_seconds; spent > kClearly * cost.most_cpu_seconds)
-    text += fmt::format("; that is more than the {:.1f} s that it was to take: this machine was slower than it looked",
-                        cost.most_cpu_seconds);
+    text += fmt::format("; that is more than the {:.1f} s that it was to take", cost.most_cpu_seconds);
   if (is_more_than_asked(cost.most_cpu_seconds, cost.cpu_share * all))
     text += fmt::format("; {:.1f} s may be taken at any rate, which are {:.2f}% or less of {:.0f} s or more",
                         cost.most_cpu_seconds, 100 * cost.cpu_share,

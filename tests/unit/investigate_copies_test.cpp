@@ -189,6 +189,7 @@ TEST_F(InvestigateCopies, WhatWasWatchedIsJudgedTheSameAgain) {
   result.trace_seconds = 8.5;
   result.cut_short = "it was interrupted";
   result.unseen.push_back({"a", "b", "c"});
+  result.host = "db1";
   write(kEvidenceFile, json_evidence(result, before));
   const CopiedKernel copied = read();
   ASSERT_NE(copied.evidence, "");
@@ -196,6 +197,7 @@ TEST_F(InvestigateCopies, WhatWasWatchedIsJudgedTheSameAgain) {
   InvestigationEvidence after;
   read_evidence(copied.evidence, again, after);
   EXPECT_EQ(again.kernel, "6.1.0");
+  EXPECT_EQ(again.host, "db1");
   EXPECT_FALSE(again.complete);
   EXPECT_EQ(again.trace_seconds, 8.5);
   ASSERT_EQ(again.unseen.size(), 1u);

@@ -314,6 +314,22 @@ TEST(Investigation, RecordedPagesNeedNoSamplesOfSlabs) {
   }
 }
 
+// They are pages of any order, so that no narrowing names them.
+TEST(Investigation, RecordedAreasOfVmallocAreNotEstimatedToo) {
+  InvestigationEvidence evidence = evidence_with_noise(8);
+  evidence.samples->pages = true;
+  evidence.narrowing.orders = {0};
+  const std::vector<std::string> stack = {"__bpf_map_area_alloc+0x1", "array_map_alloc+0x1", "__x64_sys_bpf+0x1f"};
+  for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace}) {
+    seen->groups.push_back(group_of(stack, "vmalloc areas", "leaky", 4321, steady));
+    seen->groups.push_back(group_of(stack, "pages of order 0", "leaky", 4321, steady));
+  }
+  const GrowthFinding first = judge(evidence).findings.front();
+  ASSERT_EQ(first.sites.size(), 2u);
+  EXPECT_EQ(std::ranges::count(first.sites, true, &FindingSite::estimated), 0);
+  EXPECT_NEAR(first.sites[0].bytes + first.sites[1].bytes, 2 * kRate * kSeconds, kRate);
+}
+
 TEST(Investigation, AreasOfVmallocExplainTheirLine) {
   InvestigationEvidence evidence = evidence_with_noise(8);
   evidence.samples->pages = true;

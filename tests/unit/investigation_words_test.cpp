@@ -134,9 +134,10 @@ TEST(InvestigationWords, TellsWhichMachineAndWhen) {
   EXPECT_EQ(first_line(), "What grows in the kernel's memory, Linux 6.1.0 s390x, watched for 2 min 0 s");
   result.host = "red\x1b[31m";
   result.start_unix_ns = 1'700'000'000'000'000'000;
-  EXPECT_EQ(first_line(),
-            "What grows in the kernel's memory, Linux 6.1.0 s390x on red\\x1b[31m, watched for 2 min 0 s from 2023-11-14 "
-            "22:13:20 UTC");
+  EXPECT_EQ(
+      first_line(),
+      "What grows in the kernel's memory, Linux 6.1.0 s390x on red\\x1b[31m, watched for 2 min 0 s from 2023-11-14 "
+      "22:13:20 UTC");
 }
 
 TEST(InvestigationWords, TellsThatItTookMoreThanItWasTo) {

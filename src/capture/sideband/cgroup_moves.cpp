@@ -55,7 +55,9 @@ void CgroupMoves::cpus_changed(const std::vector<CpuChange>& changes) {
   poll();
   for (const auto& [cpu, online] : changes) {
     rings_->close(cpu);
-    if (online) rings_->open(cpu);
+    if (!online) continue;
+    rings_->open(cpu);
+    if (rings_->has(cpu)) late_.insert(cpu);
   }
 }
 
@@ -71,6 +73,7 @@ std::string CgroupMoves::lost_text() const {
   std::vector<std::string> lost = rings_->gaps();
   if (const std::uint64_t moves = rings_->lost() + left_out_; moves > 0)
     lost.insert(lost.begin(), fmt::format("{} moves", moves));
+  for (const unsigned cpu : late_) lost.push_back(fmt::format("those by CPU {} when it came on line", cpu));
   return fmt::format("{}", fmt::join(lost, "; "));
 }
 

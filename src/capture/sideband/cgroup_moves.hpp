@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,11 @@ class CgroupMoves {
               const ClockScale& scale);
 
   void cpus_changed(const std::vector<CpuChange>& changes);
+  std::uint64_t ring_bytes() const { return rings_ ? rings_->bytes() : 0; }
+
   void poll();                                       // several times a second: buffers are small
   const std::string& text() const { return text_; }  // the note `cgroup_moves` of docs/formats/kmt.md
-  std::string lost_text() const;                     // the note `lost_cgroup_moves`; empty: nothing is missing
+  std::string lost_text() const;                     // the note `lost_cgroup_moves`; empty: none is known to be
 
  private:
   // Where the record of the event has what it tells.
@@ -40,6 +43,7 @@ class CgroupMoves {
   Places places_;
   std::optional<PerfRings> rings_;  // empty: the kernel does not have the event
   std::uint64_t left_out_ = 0;      // moves that were told of
+  std::set<unsigned> late_;         // CPUs that came on line before they were watched
   std::string text_;
 };
 

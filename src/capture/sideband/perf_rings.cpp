@@ -7,13 +7,15 @@ namespace kmt {
 
 void PerfRings::open(unsigned cpu) {
   std::string why_not;
+  failed_.erase(cpu);
   if (auto ring = PerfEvents::open(attributes_, cpu, clock_, ring_bytes_, why_not))
     rings_[cpu] = std::move(ring);
   else if (!why_not.empty())
-    failed_[cpu] = why_not;
+    failed_[cpu] = gaps_[cpu] = why_not;
 }
 
 void PerfRings::close(unsigned cpu) {
+  failed_.erase(cpu);
   const auto ring = rings_.find(cpu);
   if (ring == rings_.end()) return;
   lost_ += ring->second->lost();
@@ -27,9 +29,10 @@ std::uint64_t PerfRings::lost() const {
 }
 
 std::vector<std::string> PerfRings::gaps() const {
+  if (const std::string why = why_none(); !why.empty()) return {"all: " + why};
   std::vector<std::string> gaps;
-  gaps.reserve(failed_.size());
-  for (const auto& [cpu, why] : failed_) gaps.push_back(fmt::format("all of CPU {}: {}", cpu, why));
+  gaps.reserve(gaps_.size());
+  for (const auto& [cpu, why] : gaps_) gaps.push_back(fmt::format("all of CPU {}: {}", cpu, why));
   return gaps;
 }
 

@@ -24,7 +24,7 @@ class PerfRings {
   void close(unsigned cpu);  // what was not read is gone
   bool has(unsigned cpu) const { return rings_.contains(cpu); }
   bool empty() const { return rings_.empty(); }
-  bool lacks_some() const { return !failed_.empty(); }  // CPUs that are on line
+  bool lacks_some() const { return !failed_.empty(); }  // of CPUs that are on line
   std::string why_none() const { return empty() && lacks_some() ? failed_.begin()->second : std::string(); }
 
   // give(record, type, misc), of each CPU in the order in which they were written. A record that it throws Error for is
@@ -41,16 +41,18 @@ class PerfRings {
       });
   }
 
-  std::uint64_t lost() const;             // records
-  std::vector<std::string> gaps() const;  // "all of CPU 3: Operation not permitted"
-  std::uint64_t bytes() const;            // of kernel memory
+  std::uint64_t lost() const;  // records
+  // Which CPUs told nothing for a while: "all of CPU 3: Operation not permitted"; of none at all why that is.
+  std::vector<std::string> gaps() const;
+  std::uint64_t bytes() const;  // of kernel memory
 
  private:
   perf_event_attr attributes_;
   std::string clock_;
   std::size_t ring_bytes_;
   std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // by CPU
-  std::map<unsigned, std::string> failed_;                 // why there is none of a CPU
+  std::map<unsigned, std::string> failed_;                 // why there is none of a CPU now
+  std::map<unsigned, std::string> gaps_;                   // or was none
   std::uint64_t lost_ = 0;                                 // of rings that are closed, and too short ones
 };
 

@@ -130,9 +130,7 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   std::optional<CgroupMoves> moves;
   if (some_tasks) moves.emplace(tracefs, cpus, request.clock, kernel.clock_scale);
   std::optional<UserMemoryWatch> user_memory;
-  if (request.user_stacks) {
-    user_memory.emplace(cpus, request.clock, kernel.clock_scale);
-  }
+  if (request.user_stacks) user_memory.emplace(cpus, request.clock, kernel.clock_scale);
   changes.tell_of_cpus([&](const std::vector<CpuChange>& cpus_now, std::uint64_t since_ticks) {
     if (moves) moves->cpus_changed(cpus_now);
     if (user_memory) user_memory->cpus_changed(cpus_now, since_ticks);
@@ -165,7 +163,8 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
     if (!hooks.sampled) return;
     StateSample sample = sample_memory_state();
     add_recorder(sample,
-                 {.ring_buffers = outcome.cost.ring_buffer_bytes + (user_memory ? user_memory->ring_bytes() : 0)});
+                 {.ring_buffers = outcome.cost.ring_buffer_bytes + (user_memory ? user_memory->ring_bytes() : 0) +
+                                  (moves ? moves->ring_bytes() : 0)});
     sample.ticks = now_ticks();
     if (at_edge && hooks.completed) hooks.completed(sample);
     hooks.sampled(sample);

@@ -25,7 +25,7 @@ using Course = std::function<double(double seconds)>;
 inline double steady(double seconds) { return kRate * seconds; }
 
 inline GrowthGroup group_of(std::vector<std::string> stack, const std::string& cache, const std::string& task,
-                     std::uint32_t process, const Course& course, double begin = 0) {
+                            std::uint32_t process, const Course& course, double begin = 0) {
   GrowthGroup group;
   group.stack = std::move(stack);
   group.cache = cache;
@@ -39,15 +39,15 @@ inline GrowthGroup group_of(std::vector<std::string> stack, const std::string& c
 }
 
 inline const std::vector<std::string> kPipe = {"alloc_pipe_info+0x52", "create_pipe_files+0x44",
-                                        "do_pipe2+0x3c",        "__x64_sys_pipe2+0x14",
-                                        "do_syscall_64+0x82",   "entry_SYSCALL_64_after_hwframe+0x76"};
+                                               "do_pipe2+0x3c",        "__x64_sys_pipe2+0x14",
+                                               "do_syscall_64+0x82",   "entry_SYSCALL_64_after_hwframe+0x76"};
 inline const std::vector<std::string> kPipeFile = {"alloc_empty_file+0x41",
-                                            "alloc_file+0x2a",
-                                            "create_pipe_files+0x91",
-                                            "do_pipe2+0x3c",
-                                            "__x64_sys_pipe2+0x14",
-                                            "do_syscall_64+0x82",
-                                            "entry_SYSCALL_64_after_hwframe+0x76"};
+                                                   "alloc_file+0x2a",
+                                                   "create_pipe_files+0x91",
+                                                   "do_pipe2+0x3c",
+                                                   "__x64_sys_pipe2+0x14",
+                                                   "do_syscall_64+0x82",
+                                                   "entry_SYSCALL_64_after_hwframe+0x76"};
 
 // What comes and goes at random, of many tasks.
 class RandomNumbers {
