@@ -38,6 +38,8 @@ class CacheNames {
   // Empty: not known. Where objects of a call site and size went back to several caches, those that got a tenth of them
   // or more: "bio-120|bio-184".
   const std::string& operator[](std::uint32_t id) const { return names_[id]; }
+  // Of what kmalloc gave: whether it is of a cache that the kernel takes memory back from, kmalloc-rcl-*.
+  bool is_reclaimable_kmalloc(const Event& event) const { return kind_of(event.gfp_flags) == KmallocKind::reclaimable; }
 
  private:
   struct Request {

@@ -66,8 +66,7 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   key.bytes_requested = of_pages ? page_bytes : event.bytes_requested;
   key.bytes_allocated = of_pages ? page_bytes : event.bytes_allocated;
   key.call_site = event.call_site.value;
-  key.cache_and_family = of_pages ? static_cast<std::uint8_t>(event.migrate_type)
-                                  : event.cache.value << 1 | (event.kind == EventKind::cache_alloc ? 1 : 0);
+  key.cache_and_family = of_pages ? static_cast<std::uint8_t>(event.migrate_type) : cache_and_family(event);
   if (recent_.size() <= key.call_site) recent_.resize(info_.call_sites.size());
   std::uint32_t& recent = recent_[key.call_site];
   if (told_by_call_ && recent != 0 && is_same_call(origins_[recent - 1], key)) return recent;
@@ -89,6 +88,12 @@ std::uint32_t Grouping::origin_of(const Event& event) {
                             .from_cache = event.kind == EventKind::cache_alloc,
                             .account = allocator == Allocator::slab ? account_of(event) : SlabAccount::unreclaimable});
   return recent = number + 1;
+}
+
+// What kmalloc gives is of no cache that the event names; whether the kernel takes it back tells its flags.
+std::uint32_t Grouping::cache_and_family(const Event& event) const {
+  if (event.kind == EventKind::kmalloc) return caches_.is_reclaimable_kmalloc(event) ? 2 : 0;
+  return event.cache.value << 1 | (event.kind == EventKind::cache_alloc ? 1 : 0);
 }
 
 std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,

@@ -96,6 +96,7 @@ class Grouping {
            known.cache_and_family == key.cache_and_family && known.group.allocator == key.group.allocator &&
            known.call_site == key.call_site;
   }
+  std::uint32_t cache_and_family(const Event& event) const;
   std::uint32_t value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
                          std::uint64_t bytes_allocated);
   bool makes_pid_space(CallSiteId site);

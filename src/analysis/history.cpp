@@ -243,7 +243,8 @@ class HistoryMaker {
       return facts;
     }
     const Origin& origin = from_.origins[number];
-    if (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.kernel))
+    if (origin.account == SlabAccount::reclaimable ||
+        (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.kernel)))
       facts.doubt = Doubt::reclaimable;
     if (!origin.from_cache) return facts;
     const std::uint32_t freed_to = number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;

@@ -63,12 +63,13 @@ def write_reused_trace(path):
 
 
 def write_reclaimable_trace(path):
-    """Ten seconds of objects that stay: every other one is of kmalloc-rcl-64."""
+    """Ten seconds of objects that stay but for one: every other one is of kmalloc-rcl-64."""
     recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
     recorder.trace.kallsyms = f'{KEPT & ~0xf:x} t kept\n{KEPT + 0x1000:x} t other\n'.encode()
     for i in range(1_000):
         recorder.add(20 * 10**9 + i * 10_000_000, 0, 'kmalloc', 100, call_site=KEPT, ptr=0xffff888100000000 + 64 * i, bytes_req=64,
                      bytes_alloc=64, gfp_flags=planted_trace.GFP_KERNEL | (0x10 if i % 2 else 0), node=-1)
+    recorder.add(30 * 10**9, 0, 'kfree', 100, call_site=KEPT + 0x1000, ptr=0xffff888100000000)
     with open(path, 'wb') as file:
         file.write(tracedat.to_v7(recorder.finished())[0])
     return path
@@ -131,6 +132,14 @@ def local_groups(path, key, *options):
         if allocator in missing:
             found.setdefault((allocator, None), collections.Counter()).update(sums)
     return found
+
+
+def doubted(path, key, reason):
+    """{key: bytes of slab objects that `leaks` has doubts of for that reason}, without zeros."""
+    done = run('leaks', path, '--by', key, '--json', '--limit', '0', seconds=300)
+    doubts = {text_of_key(key, row['keys'][key]): sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == reason)
+              for row in json.loads(done.stdout)['groups']['slab']['rows']}
+    return {name: bytes for name, bytes in doubts.items() if bytes}
 
 
 @unittest.skipUnless(clickhouse.PROGRAM, 'there is no clickhouse-server: tools/install-packages.sh test installs it')
@@ -295,24 +304,20 @@ class TwoShards(Case):
         for cache in 'task_struct', 'kmalloc-4k', 'names_cache':
             self.assertEqual(0, live[cache][0])
         rcl = fleet(self.urls[0], 'leaks', '--host', 'rcl', '--by', 'cache')['groups']['slab']['rows']
-        self.assertEqual({'kmalloc-rcl-64': 32_000, 'kmalloc-64': 0},
-                         {row['keys']['cache']: row['reclaimable_bytes'] for row in rcl})
-        done = run('leaks', HOSTS['web1'][0], '--by', 'cache', '--json', '--limit', '0', seconds=300)
-        doubts = {row['keys']['cache']: sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == 'reclaimable')
-                  for row in json.loads(done.stdout)['groups']['slab']['rows']}
-        self.assertEqual({cache: bytes for cache, bytes in doubts.items() if bytes},
-                         {cache: bytes for cache, (bytes, _) in live.items() if bytes})
+        rcl = {row['keys']['cache']: (row['reclaimable_bytes'], row['live_bytes']) for row in rcl}
+        self.assertEqual({'kmalloc-rcl-64': (32_000, 32_000), 'kmalloc-64': (0, 499 * 64)}, rcl)
+        for host, told in (('web1', live), ('rcl', rcl)):
+            with self.subTest(host):
+                self.assertEqual(doubted(HOSTS[host][0], 'cache', 'reclaimable'),
+                                 {cache: bytes for cache, (bytes, _) in told.items() if bytes})
         pages = fleet(self.urls[0], 'leaks', '--host', 'web1', '--by', 'order')['groups']['pages']['rows']
         self.assertEqual({None}, {row['reclaimable_bytes'] for row in pages})
 
     def test_freed_unseen(self):
         """What lives at call sites that free unseen is not sure, as `leaks` tells; growth of the rest is of the rest alone."""
-        done = run('leaks', HOSTS['reused'][0], '--by', 'call-site', '--json', '--limit', '0', seconds=300)
-        doubts = {row['keys']['call-site']['symbol']:
-                  sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == 'reallocated')
-                  for row in json.loads(done.stdout)['groups']['slab']['rows']}
         rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', 'reused')['groups']['slab']['rows']
-        self.assertEqual(doubts, {row['keys']['call-site']: row['unseen_bytes'] for row in rows})
+        self.assertEqual(doubted(HOSTS['reused'][0], 'call-site', 'reallocated'),
+                         {row['keys']['call-site']: row['unseen_bytes'] for row in rows if row['unseen_bytes']})
         told = {row['keys']['call-site']: row for row in rows}
         ghost, kept = told['ghost+0x1'], told['kept+0x1']
         self.assertEqual((ghost['live_bytes'], 0, 0), (ghost['unseen_bytes'], ghost['sure_growth_bytes_per_s'], ghost['growing_hosts']))

@@ -227,6 +227,24 @@ TEST_F(Leaks, AHundredthIsNotRoundedDown) {
   EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);  // one of 151
 }
 
+// Of one call site and size, some of kmalloc-rcl-*, as names of dentries are.
+TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
+  constexpr std::uint32_t kReclaimable = 0x10;
+  info.gfp_flags = {{kReclaimable, "__GFP_RECLAIMABLE"}};
+  leak(1);
+  leak(2);
+  churn(3);
+  std::size_t seen = 0;
+  for (Event& event : events)
+    if (event.call_site.value == 1 || (event.call_site.value == 2 && ++seen % 4 == 0)) event.gfp_flags = kReclaimable;
+  const LeaksResult result = leaks();
+  EXPECT_EQ(row_of(result, 1)->main_doubt, Doubt::reclaimable);
+  EXPECT_EQ(row_of(result, 1)->doubtful.bytes, 1000u * 128);
+  EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::uncertain);
+  EXPECT_EQ(row_of(result, 2)->doubtful.bytes, 250u * 128);
+  EXPECT_EQ(row_of(result, 2)->verdict, LeakVerdict::certain);
+}
+
 TEST_F(Leaks, AddressesGivenAgainAfterALossShowNothing) {
   leak(1, 5 * kSecond);
   churn(2);
