@@ -89,8 +89,17 @@ ServerAddress parse_server(const std::string& url) {
 
 ClickHouse::ClickHouse(ServerAddress address) : address_(std::move(address)), client_(address_.http) {}
 
+// A query may take long. Whether anybody is there to answer it shows one that takes no time.
 std::string ClickHouse::attempt(const Parameters& parameters, std::string_view body, std::string& answer) {
-  HttpReply reply = client_.post(parameters, body);
+  constexpr std::chrono::seconds kShort{10};
+  std::string failure;
+  if (!has_answered_) failure = take(client_.post({}, "SELECT 1", kShort), answer);
+  if (failure.empty()) failure = take(client_.post(parameters, body), answer);
+  has_answered_ = failure.empty();
+  return failure;
+}
+
+std::string ClickHouse::take(HttpReply reply, std::string& answer) const {
   if (reply.never)
     throw Error(fmt::format("Cannot talk with the server at {}: {}", address_.http.base, printable(reply.failure)))
         .hint("ClickHouse listens with http on port 8123, with https on 8443");

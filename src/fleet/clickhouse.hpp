@@ -47,6 +47,8 @@ class ClickHouse {
   using Parameters = std::vector<std::pair<std::string, std::string>>;
   // One attempt; empty: it went well; else why not. Throws Error where trying again would not help.
   std::string attempt(const Parameters& parameters, std::string_view body, std::string& answer);
+  // The same of a reply that is there.
+  std::string take(HttpReply reply, std::string& answer) const;
   void say_that_it_waits(const std::string& failure);
   std::string tried(const Parameters& parameters, std::string_view body);
   const Parameters& settings();  // of what changes the server
@@ -54,7 +56,8 @@ class ClickHouse {
   ServerAddress address_;
   HttpClient client_;
   bool said_that_it_waits_ = false;
-  Parameters settings_;  // that the server knows; empty: not asked yet
+  bool has_answered_ = false;  // the last time that it was asked
+  Parameters settings_;        // that the server knows; empty: not asked yet
 };
 
 }  // namespace kmt

@@ -14,7 +14,6 @@ namespace kmt {
 namespace {
 
 constexpr long kConnectSeconds = 10;
-constexpr long kSeconds = 3600;  // of one request, the longest query
 
 struct FreeText {
   void operator()(char* text) const { curl_free(text); }
@@ -41,6 +40,12 @@ std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {
 bool is_for_ever(CURLcode code) {
   return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY ||
          code == CURLE_PEER_FAILED_VERIFICATION;
+}
+
+// Whether the request's connection was made for it, and the server took it.
+bool has_connected(CURL* curl) {
+  curl_off_t after = 0;
+  return curl_easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &after) == CURLE_OK && after > 0;
 }
 
 }  // namespace
@@ -80,7 +85,6 @@ HttpClient::HttpClient(HttpAddress address) : address_(std::move(address)) {
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT, kSeconds);
   curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(curl, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
   if (!address_.user.empty()) {
@@ -92,7 +96,8 @@ HttpClient::HttpClient(HttpAddress address) : address_(std::move(address)) {
 
 HttpClient::~HttpClient() = default;
 
-HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>>& parameters, std::string_view body) {
+HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>>& parameters, std::string_view body,
+                           std::chrono::seconds most) {
   CURL* const curl = handle_->curl;
   std::string url = address_.base + "/";
   for (const auto& [name, value] : parameters) {
@@ -106,6 +111,7 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
   HttpReply reply;
   char reason[CURL_ERROR_SIZE] = "";
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(most.count()));
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(curl, CURLOPT_POST, 1L);
   curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
@@ -120,7 +126,9 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
     throw error.hint("Ask for fewer groups: --host, --kernel, --since, or fewer keys of --by");
   }
   reply.never = is_for_ever(code);
-  if (code != CURLE_OK)
+  if (code == CURLE_OPERATION_TIMEDOUT && has_connected(curl))
+    reply.failure = fmt::format("it accepts the connection, but does not answer within {} s", most.count());
+  else if (code != CURLE_OK)
     reply.failure = reason[0] != '\0' ? reason : curl_easy_strerror(code);
   else
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);

@@ -2,6 +2,7 @@
 // Requests over HTTP(S), one after the other on one connection. The only place that knows libcurl.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,8 +33,12 @@ class HttpClient {
   explicit HttpClient(HttpAddress address);
   ~HttpClient();
 
-  // Posts the body to BASE/?NAME=VALUE&…; the values are escaped here. The body is borrowed.
-  HttpReply post(const std::vector<std::pair<std::string, std::string>>& parameters, std::string_view body);
+  static constexpr std::chrono::seconds kLongest{3600};  // of one request, the longest query
+
+  // Posts the body to BASE/?NAME=VALUE&…; the values are escaped here. The body is borrowed. `most`: how long the
+  // connection, the request and its reply may take together.
+  HttpReply post(const std::vector<std::pair<std::string, std::string>>& parameters, std::string_view body,
+                 std::chrono::seconds most = kLongest);
   const HttpAddress& address() const { return address_; }
 
  private:

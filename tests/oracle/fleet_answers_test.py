@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`fleet` with a server that is none, or a hostile one: whatever it answers, the command says so and ends with 2."""
+import concurrent.futures
 import http.server
 import json
 import os
+import socket
 import sys
 import threading
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
-from kmemtrace import run  # noqa: E402
+from kmemtrace import data, run  # noqa: E402
 
 SETTINGS = b'output_format_json_quote_64bit_integers\n'
 SUMMARY = [[1, 1, ['6.1.0'], 2_000_000_000, 10, 0, 1795263194, 1795263194]]
@@ -87,6 +90,21 @@ class Answers(unittest.TestCase):
         done = self.ask(b'{"data": [' + b'[],' * (4 << 20) + b'[]]}', megabytes=400)
         self.assertEqual(2, done.returncode)
         self.assertIn('0 columns', done.stderr)
+
+    def test_no_answer(self):
+        """A server whose connections nobody serves: the kernel takes them, and no byte comes back."""
+        silent = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(silent.close)
+        url = f'http://127.0.0.1:{silent.getsockname()[1]}'
+        began = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor() as threads:
+            commands = [threads.submit(run, *command, '--retry', '0s') for command in (
+                ('fleet', 'traces', '--server', url),
+                ('export', data('amd64/trace.dat'), '--to', 'clickhouse', url, '--host', 'a', '--recorded-at', '2026-11-20'))]
+            for done in [command.result() for command in commands]:
+                self.assertEqual(2, done.returncode, done.stderr)
+                self.assertIn('it accepts the connection, but does not answer within 10 s', done.stderr.replace('\n', ' '))
+        self.assertLess(time.monotonic() - began, 50)
 
 
 if __name__ == '__main__':
