@@ -59,6 +59,9 @@ HttpAddress parse_http_url(const std::string& text) {
     throw error.hint(
         "Write http://HOST:8123/ or https://HOST:8443/, with a database behind it: http://HOST:8123/DATABASE");
   }
+  if (!part_of(url.get(), CURLUPART_QUERY).empty() || !part_of(url.get(), CURLUPART_FRAGMENT).empty())
+    throw Error("The address of a server takes nothing behind ? or #")
+        .hint("A database stands behind the slash, http://HOST:8123/DATABASE; in a password write %3F and %23");
   HttpAddress address;
   const std::string port = part_of(url.get(), CURLUPART_PORT);
   address.base = fmt::format("{}://{}{}{}", scheme, part_of(url.get(), CURLUPART_HOST), port.empty() ? "" : ":", port);

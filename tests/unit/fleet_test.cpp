@@ -95,7 +95,8 @@ TEST(ServerAddress, ComesFromAUrl) {
   EXPECT_EQ(full.http.user, "me");
   EXPECT_EQ(full.http.password, "p@ss");
   EXPECT_EQ(full.database, "other");
-  for (const char* const bad : {"", "db1:8123", "file:///etc/passwd", "ftp://db1/", "http://"})
+  for (const char* const bad : {"", "db1:8123", "file:///etc/passwd", "ftp://db1/", "http://",
+                                "http://db1:8123/?database=other", "http://db1:8123/other#1"})
     EXPECT_THROW(parse_server(bad), Error) << bad;
 }
 
