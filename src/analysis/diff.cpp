@@ -159,7 +159,8 @@ DiffResult diff(const ReportResult& a, const ReportResult& b, const DiffRequest&
     join(a, allocator, request.exact, &Joined::a, groups);
     join(b, allocator, request.exact, &Joined::b, groups);
     if (groups.empty()) continue;
-    DiffTable& table = result.tables.emplace_back(DiffTable{allocator, {}});
+    DiffTable& table =
+        result.tables.emplace_back(DiffTable{allocator, {}, of_a.none.has_value(), of_b.none.has_value()});
     for (auto& [name, joined] : groups)
       table.rows.push_back({std::move(joined.keys), name, of_a.row_of(joined.a), of_b.row_of(joined.b),
                             !joined.a.empty(), !joined.b.empty()});

@@ -135,11 +135,11 @@ GroupRow sums_of(Allocator allocator, AnswerCells& cells) {
 
 // Of an allocator of which a side has nothing at all, nothing is known there: it may not have been recorded.
 void forget_sides_without_allocations(DiffTable& table) {
-  const bool in_a = std::ranges::any_of(table.rows, &DiffRow::in_a);
-  const bool in_b = std::ranges::any_of(table.rows, &DiffRow::in_b);
+  table.knows_a = std::ranges::any_of(table.rows, &DiffRow::in_a);
+  table.knows_b = std::ranges::any_of(table.rows, &DiffRow::in_b);
   for (DiffRow& row : table.rows) {
-    if (!in_a) row.a.reset();
-    if (!in_b) row.b.reset();
+    if (!table.knows_a) row.a.reset();
+    if (!table.knows_b) row.b.reset();
   }
 }
 

@@ -38,6 +38,8 @@ struct DiffRow {
 struct DiffTable {
   Allocator allocator = Allocator::slab;
   std::vector<DiffRow> rows;  // unsorted; views sort and cut
+  bool knows_a = true;        // false: that side holds no allocation of the allocator, and no row knows of it
+  bool knows_b = true;
 };
 
 struct DiffTotal {

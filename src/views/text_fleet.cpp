@@ -92,16 +92,10 @@ std::string change_text(const Change& change, const DiffRow& row, Unit unit) {
   return change.percent ? fmt::format("{:+.1f}%", *change.percent) : "-";
 }
 
-// The side of which nothing is known; nullptr: something is of both.
-const char* unknown_side(const DiffTable& of) {
-  if (std::ranges::none_of(of.rows, [](const DiffRow& row) { return row.a.has_value(); })) return "A";
-  return std::ranges::none_of(of.rows, [](const DiffRow& row) { return row.b.has_value(); }) ? "B" : nullptr;
-}
-
 std::string changes(const DiffTable& of, const FleetDiff& diff, const FleetOptions& options, const TextStyle& style) {
   const Column<GroupRow>& sort = *options.sort_diff;
-  if (const char* const side = unknown_side(of))
-    return "\n" + heading(capitalised(of.allocator), style) + no_allocations_line(side, style);
+  if (!of.knows_a || !of.knows_b)
+    return "\n" + heading(capitalised(of.allocator), style) + no_allocations_line(of.knows_a ? "B" : "A", style);
   const DiffOrder order = ordered_rows(of, sort, diff.basis, options.noise);
   const std::size_t shown = shown_of(order.changed.size(), options);
   Table table;
