@@ -2,6 +2,7 @@
 #include "views/table.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -39,7 +40,9 @@ std::vector<std::size_t> fitted_widths(const Table& table, const TextStyle& styl
   std::vector<std::size_t> widths = natural_widths(table);
   if (style.raw) return widths;
   const std::size_t shortest = shortest_name(table);
-  const auto least = [&](std::size_t i) { return table.columns[i].name ? std::min(widths[i], shortest) : widths[i]; };
+  const auto least = [&](std::size_t i) {
+    return table.columns[i].name && !table.columns[i].whole ? std::min(widths[i], shortest) : widths[i];
+  };
   const auto total = [&](const auto& width_of) {
     std::size_t sum = kIndent;
     for (std::size_t i = 0; i < widths.size(); ++i)
@@ -55,8 +58,12 @@ std::vector<std::size_t> fitted_widths(const Table& table, const TextStyle& styl
   }
   const std::size_t natural = total([&](std::size_t i) { return widths[i]; });
   std::size_t excess = natural > style.width ? natural - style.width : 0;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (!table.columns[i].name || widths[i] == 0) continue;
+  std::vector<std::size_t> by_importance(widths.size());
+  std::iota(by_importance.begin(), by_importance.end(), std::size_t{0});
+  std::ranges::stable_sort(by_importance, std::ranges::greater(),
+                           [&](std::size_t i) { return table.columns[i].importance; });
+  for (const std::size_t i : by_importance) {
+    if (widths[i] == 0) continue;
     const std::size_t taken = std::min(excess, widths[i] - least(i));
     widths[i] -= taken;
     excess -= taken;

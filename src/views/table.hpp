@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text tables that fit a width: columns of lesser importance are dropped, names are shortened in the middle, lines are
-// never wrapped.
+// Text tables that fit a width: names are shortened in the middle, those of lesser importance first, columns of lesser
+// importance are dropped, lines are never wrapped.
 #pragma once
 
 #include <optional>
@@ -21,6 +21,7 @@ struct TableColumn {
   std::string header;
   bool name = false;        // aligned left, and shortened where it must be
   unsigned importance = 0;  // as in Column
+  bool whole = false;       // a name that says nothing when it is shortened
 };
 
 struct TableRow {

@@ -164,15 +164,15 @@ std::string text_fleet(const FleetDiff& diff, const FleetOptions& options, const
 
 std::string text_fleet(const FleetTraces& traces, const FleetOptions& options, const TextStyle& style) {
   std::string out = heading("Traces of a fleet", style) + summary_lines(traces.of, style) + "\n";
-  Table table{{{"Began", true},
+  Table table{{{"Began", true, 0, true},
                {"Host", true},
                {"Kernel", true, 1},
-               {"Level", true, 5},
+               {"Level", true, 3, true},
                {"Lasts"},
                {"Events"},
                {"Lost", false, 2},
                {"File", true, 4},
-               {"Trace", true, 3}},
+               {"Trace", true, 5}},
               {}};
   const std::size_t shown = shown_of(traces.rows.size(), options);
   for (std::size_t i = 0; i < shown; ++i) {

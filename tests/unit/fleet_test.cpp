@@ -2,6 +2,7 @@
 // Rows and SQL for a fleet's server, byte by byte.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -21,6 +22,7 @@
 #include "fleet/sql_text.hpp"
 #include "fleet/trace_id.hpp"
 #include "results/fleet.hpp"
+#include "views/text_fleet.hpp"
 
 namespace kmt {
 namespace {
@@ -202,6 +204,22 @@ TEST(Answer, OtherCellsAreErrors) {
   EXPECT_LT(why.size(), 1000u);
   nlohmann::json array = nlohmann::json::array({nlohmann::json::array({hostile})});
   EXPECT_NE(why_not([&] { (void)AnswerCells(array).text(); }).find("an array in column 1"), std::string::npos);
+}
+
+TEST(FleetText, TracesKeepTheirTimesWhole) {
+  FleetTraceRow trace{"0123456789abcdef0123456789abcdef",   "web1", "6.1.0-56-cloud-amd64", "x86_64", "aggregates",
+                      "/var/lib/traces/of/a/long/name.kmt", "kmt"};
+  trace.began = 1'795'263'194;
+  trace.recorded_ns = 123'000'000'000;
+  trace.events = 1'234'567;
+  const FleetTraces traces{{}, {trace}};
+  for (const unsigned width : {80u, 120u, 200u}) {
+    const std::string text = text_fleet(traces, {}, {width, false, false});
+    EXPECT_NE(text.find("  2026-11-21T12:13:14Z  web1"), std::string::npos) << text;
+  }
+  const std::string text = text_fleet(traces, {}, {150, false, false});
+  EXPECT_NE(text.find("name.kmt"), std::string::npos) << text;
+  EXPECT_EQ(text.find(trace.trace), std::string::npos) << text;
 }
 
 TEST(Docs, ManualNamesEveryKeyOfAFleet) {

@@ -29,6 +29,24 @@ TEST(Table, ShortensNamesBeforeItDropsColumns) {
             "  b                                  333    4\n");
 }
 
+// A time has no middle that could be left out.
+TEST(Table, ShortensTheLeastImportantNamesFirst) {
+  const Table table{{{"Began", true, 0, true}, {"File", true, 1}, {"Trace", true, 2}},
+                    {{{"2026-11-24T10:11:17Z", "a_rather_long_path.kmt", "0123456789abcdef0123456789abcdef"}}}};
+  EXPECT_EQ(to_text(table, wide(80)),
+            "  Began                 File                    Trace\n"
+            "  2026-11-24T10:11:17Z  a_rather_long_path.kmt  0123456789abcdef0123456789abcdef\n");
+  EXPECT_EQ(to_text(table, wide(70)),
+            "  Began                 File                    Trace\n"
+            "  2026-11-24T10:11:17Z  a_rather_long_path.kmt  0123456789abcdef…bcdef\n");
+  EXPECT_EQ(to_text(table, wide(54)),
+            "  Began                 File            Trace\n"
+            "  2026-11-24T10:11:17Z  a_rather_l…kmt  0123456789…def\n");
+  EXPECT_EQ(to_text(table, wide(46)),
+            "  Began                 File\n"
+            "  2026-11-24T10:11:17Z  a_rather_long_path.kmt\n");
+}
+
 TEST(Table, DropsTheLeastImportantColumnFirst) {
   const std::string text = to_text(sample(), wide(38));
   EXPECT_NE(text.find("One"), std::string::npos);
