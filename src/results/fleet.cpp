@@ -2,6 +2,7 @@
 #include "results/fleet.hpp"
 
 #include <array>
+#include <utility>
 
 #include <fmt/chrono.h>
 
@@ -28,6 +29,8 @@ Cell sum(const FleetRow& row) {
   return Cell{std::uint64_t{row.sums.*Member}};
 }
 
+Cell maybe(std::optional<std::uint64_t> value) { return value ? Cell{*value} : Cell{}; }
+
 std::uint64_t wasted(const GroupRow& row) {
   return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : 0;
 }
@@ -49,9 +52,9 @@ using Row = FleetRow;
 constexpr std::array kColumns = {
     Column<Row>{"name", "Name", Unit::text, 0, [](const Row& row) { return Cell{std::string_view(row.name)}; },
                 "the group's keys"},
-    Column<Row>{"hosts", "Hosts", Unit::count, 2, [](const Row& row) { return Cell{row.hosts}; },
+    Column<Row>{"hosts", "Hosts", Unit::count, 2, [](const Row& row) { return maybe(row.hosts); },
                 "hosts on which it allocated"},
-    Column<Row>{"traces", "Traces", Unit::count, 8, [](const Row& row) { return Cell{row.traces}; },
+    Column<Row>{"traces", "Traces", Unit::count, 8, [](const Row& row) { return maybe(row.traces); },
                 "traces in which it did"},
     Column<Row>{"hits", "Hits", Unit::count, 1, sum<&GroupRow::allocations>, "allocations that succeeded"},
     Column<Row>{"requested", "Requested", Unit::bytes, 7, sum<&GroupRow::bytes_requested>, "bytes asked for"},
@@ -122,6 +125,18 @@ std::vector<const Column<GroupRow>*> fleet_diff_columns() {
     if (known) columns.push_back(column);
   }
   return columns;
+}
+
+FleetRow sum_of(std::span<const FleetRow* const> rows, std::string name) {
+  std::vector<const GroupRow*> parts;
+  FleetRow sum;
+  sum.name = std::move(name);
+  for (const FleetRow* row : rows) {
+    parts.push_back(&row->sums);
+    sum.lifetime_ns += row->lifetime_ns;
+  }
+  sum.sums = sum_of(parts, sum.name);
+  return sum;
 }
 
 std::string utc_text(std::uint32_t seconds) {

@@ -37,13 +37,16 @@ struct FleetSummary {
 
 // Sums of a group. Of GroupRow peaks, first and last times, cross-node frees and lifetimes' spread are not known.
 struct FleetRow {
-  std::vector<std::string> keys;  // as many as are grouped by; empty: not known, or the allocator has none
+  std::vector<std::string> keys;  // as many as are grouped by, none of a sum; empty: not known, or there is none
   std::string name;
-  std::uint64_t hosts = 0;
-  std::uint64_t traces = 0;
+  std::optional<std::uint64_t> hosts;  // empty: not known of a sum, whose groups may be of the same
+  std::optional<std::uint64_t> traces;
   GroupRow sums;
   std::uint64_t lifetime_ns = 0;  // of the matched frees together
 };
+// One row that adds up all.
+FleetRow sum_of(std::span<const FleetRow* const> rows, std::string name);
+
 struct FleetReport {
   FleetSummary of;
   std::vector<const FleetKeyInfo*> by;

@@ -50,13 +50,20 @@ std::string rest_line(std::size_t rows, std::size_t shown, const TextStyle& styl
                  style);
 }
 
-// A table of keys and of the columns that are shown; `sorted` are all rows.
+// "Slab by function, ordered by Allocated, 20 of 64"
+std::string title_of(Allocator allocator, const std::vector<const FleetKeyInfo*>& by, std::string_view order,
+                     std::size_t shown, std::size_t total, const TextStyle& style) {
+  const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
+                                         : fmt::format("all {}", say_count(total, style));
+  return fmt::format("{} by {}, ordered by {}, {}", capitalised(allocator), names_of(by), order, part);
+}
+
+// A table of keys and of the columns that are shown: the first rows, and then `sums` of them.
 template <typename Row>
-std::string groups(std::string_view title, const std::vector<const Row*>& sorted, std::span<const Column<Row>> columns,
-                   const std::vector<const FleetKeyInfo*>& by, const Column<Row>& sort, const FleetOptions& options,
-                   const TextStyle& style) {
-  const std::size_t shown = shown_of(sorted.size(), options);
-  const std::vector<const Row*> rows(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(shown));
+std::string rows_of(std::vector<const Row*> rows, const std::vector<Row>& sums, std::span<const Column<Row>> columns,
+                    const std::vector<const FleetKeyInfo*>& by, const Column<Row>& sort, const TextStyle& style) {
+  const std::size_t groups = rows.size();
+  for (const Row& sum : sums) rows.push_back(&sum);
   Table values = make_table(columns, rows, style.raw, [&](const Column<Row>& column) {
     return column.key != "name" && (column.usual || &column == &sort);
   });
@@ -65,15 +72,15 @@ std::string groups(std::string_view title, const std::vector<const Row*>& sorted
   table.columns.insert(table.columns.end(), values.columns.begin(), values.columns.end());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     TableRow line;
-    for (const std::string& key : rows[i]->keys) line.cells.push_back(key.empty() ? "-" : ascii(key));
+    line.aside = i >= groups;
+    for (std::size_t key = 0; key < by.size(); ++key) {
+      const std::string& text = line.aside ? rows[i]->name : rows[i]->keys[key];
+      line.cells.push_back(line.aside && key > 0 ? "" : text.empty() ? "-" : ascii(text));
+    }
     std::ranges::move(values.rows[i].cells, std::back_inserter(line.cells));
     table.rows.push_back(std::move(line));
   }
-  return "\n" +
-         heading(fmt::format("{} by {}: {} of {}", title, names_of(by), say_count(shown, style),
-                             say_count(sorted.size(), style)),
-                 style) +
-         to_text(table, style) + rest_line(sorted.size(), shown, style);
+  return to_text(table, style);
 }
 
 const auto kByName = [](const auto& a, const auto& b) { return a.name < b.name; };
@@ -128,18 +135,34 @@ std::string changes(const DiffTable& of, const FleetDiff& diff, const FleetOptio
 
 std::string text_fleet(const FleetReport& report, const FleetOptions& options, const TextStyle& style) {
   std::string out = heading("Allocations of a fleet", style) + summary_lines(report.of, style);
-  for (const FleetReport::Table& table : report.tables)
-    out += groups(capitalised(table.allocator), sorted_by_column(table.rows, *options.sort_report, kByName),
-                  fleet_columns(), report.by, *options.sort_report, options, style);
+  for (const FleetReport::Table& table : report.tables) {
+    std::vector<const FleetRow*> rows = sorted_by_column(table.rows, *options.sort_report, kByName);
+    const std::size_t shown = shown_of(rows.size(), options);
+    const std::size_t more = rows.size() - shown;
+    std::vector<FleetRow> sums;
+    if (more > 0)
+      sums.push_back(sum_of(std::span(rows).subspan(shown), fmt::format("({} more)", say_count(more, style))));
+    sums.push_back(sum_of(rows, "total"));
+    out += "\n" +
+           heading(title_of(table.allocator, report.by, options.sort_report->header, shown, rows.size(), style), style);
+    rows.resize(shown);
+    out += rows_of(std::move(rows), sums, fleet_columns(), report.by, *options.sort_report, style);
+  }
   if (report.tables.empty()) out += hanging("  ", "Nothing was allocated in it.", style);
   return out;
 }
 
 std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, const TextStyle& style) {
   std::string out = heading("What grows in a fleet", style) + summary_lines(leaks.of, style);
-  for (const FleetLeaks::Table& table : leaks.tables)
-    out += groups(capitalised(table.allocator), sorted_by_column(table.rows, *options.sort_leaks, kByName),
-                  fleet_leak_columns(), leaks.by, *options.sort_leaks, options, style);
+  for (const FleetLeaks::Table& table : leaks.tables) {
+    std::vector<const FleetLeakRow*> rows = sorted_by_column(table.rows, *options.sort_leaks, kByName);
+    const std::size_t total = rows.size();
+    const std::size_t shown = shown_of(total, options);
+    out += "\n" + heading(title_of(table.allocator, leaks.by, options.sort_leaks->header, shown, total, style), style);
+    rows.resize(shown);
+    out += rows_of(std::move(rows), {}, fleet_leak_columns(), leaks.by, *options.sort_leaks, style);
+    out += rest_line(total, shown, style);
+  }
   return out + "\n" +
          hanging(
              "  ",

@@ -206,6 +206,45 @@ TEST(Answer, OtherCellsAreErrors) {
   EXPECT_NE(why_not([&] { (void)AnswerCells(array).text(); }).find("an array in column 1"), std::string::npos);
 }
 
+FleetRow row_of(const std::string& function, std::uint64_t allocations, std::uint64_t bytes) {
+  FleetRow row;
+  row.keys = {function};
+  row.name = function;
+  row.hosts = row.traces = 2;
+  row.sums.allocations = allocations;
+  row.sums.bytes_allocated = row.sums.bytes_requested = bytes;
+  return row;
+}
+
+const FleetKeyInfo* key_named(std::string_view name) {
+  return &*std::ranges::find(fleet_keys(), name, &FleetKeyInfo::name);
+}
+
+// As a local report's: what is not shown is a row, and all together are one. Hosts of several groups are not added up.
+TEST(FleetText, ReportsAddUp) {
+  const FleetReport report{{},
+                           {key_named("function")},
+                           {{Allocator::slab, {row_of("b", 20, 2000), row_of("c", 3, 300), row_of("a", 1, 10)}}}};
+  FleetOptions options;
+  options.sort_report = &*std::ranges::find(fleet_columns(), "hits", &Column<FleetRow>::key);
+  options.limit = 1;
+  const std::string text = text_fleet(report, options, {200, false, true});
+  EXPECT_NE(text.find("Slab by function, ordered by Hits, 1 of 3\n"), std::string::npos) << text;
+  const auto line_of = [&](const std::string& name) {
+    const std::size_t at = text.find("\n  " + name + " ");
+    std::string line = at == std::string::npos ? "" : text.substr(at + 3, text.find('\n', at + 1) - at - 3);
+    for (std::size_t gap = 0; (gap = line.find("  ")) != std::string::npos;) line.erase(gap, 1);
+    return line;
+  };
+  EXPECT_TRUE(line_of("b").starts_with("b 2 2 20 2000 2000 ")) << text;
+  EXPECT_TRUE(line_of("(2 more)").starts_with("(2 more) - - 4 310 310 ")) << text;
+  EXPECT_TRUE(line_of("total").starts_with("total - - 24 2310 2310 ")) << text;
+  options.limit = 0;
+  const std::string all = text_fleet(report, options, {200, false, true});
+  EXPECT_NE(all.find("Slab by function, ordered by Hits, all 3\n"), std::string::npos) << all;
+  EXPECT_EQ(all.find(" more)"), std::string::npos) << all;
+}
+
 TEST(FleetText, TracesKeepTheirTimesWhole) {
   FleetTraceRow trace{"0123456789abcdef0123456789abcdef",   "web1", "6.1.0-56-cloud-amd64", "x86_64", "aggregates",
                       "/var/lib/traces/of/a/long/name.kmt", "kmt"};
