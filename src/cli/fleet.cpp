@@ -74,6 +74,8 @@ std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::str
   for (const std::string_view name : split(wanted, ',')) {
     const auto found = std::ranges::find(fleet_keys(), name, &FleetKeyInfo::name);
     if (found == fleet_keys().end()) throw unknown_name("Groups cannot be by", std::string(name), names);
+    if (std::ranges::find(keys, &*found) != keys.end())
+      throw Error(fmt::format("Groups cannot be by {} twice", name)).hint("Name each key once: version,function");
     keys.push_back(&*found);
   }
   return keys;
