@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fleet/schema.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -59,6 +60,14 @@ std::uint32_t version_of(ClickHouse& server) {
   return newest.empty() ? 0 : AnswerCells(newest.front()).number_32();
 }
 
+// Tables in a database of the server's own would be among its, or be refused in words that nobody understands.
+void check_database(const std::string& database) {
+  constexpr std::array<std::string_view, 3> kServers = {"system", "information_schema", "INFORMATION_SCHEMA"};
+  if (std::ranges::find(kServers, database) == kServers.end()) return;
+  Error error(fmt::format("The database {} is the server's own: nothing is loaded into it", database));
+  throw error.hint("Name another one in the URL: http://HOST:8123/DATABASE");
+}
+
 void check_cluster(ClickHouse& server, const std::string& cluster) {
   if (!server.query("SELECT 1 FROM system.clusters WHERE cluster = " + sql_string(cluster) + " LIMIT 1").empty())
     return;
@@ -79,6 +88,7 @@ void check_schema(ClickHouse& server) {
 }
 
 void prepare_schema(ClickHouse& server, const std::string& cluster) {
+  check_database(server.database());
   const std::string database = sql_name(server.database());
   const std::string versions = database + ".schema_versions";
   if (!cluster.empty()) check_cluster(server, cluster);
