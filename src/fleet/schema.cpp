@@ -87,7 +87,7 @@ void check_schema(ClickHouse& server) {
   throw error.hint("`kmemtrace fleet schema --server URL` brings them up to date; in a cluster each of its servers");
 }
 
-void prepare_schema(ClickHouse& server, const std::string& cluster) {
+SchemaState prepare_schema(ClickHouse& server, const std::string& cluster) {
   check_database(server.database());
   const std::string database = sql_name(server.database());
   const std::string versions = database + ".schema_versions";
@@ -123,6 +123,7 @@ void prepare_schema(ClickHouse& server, const std::string& cluster) {
     if (is_of_cluster) run_all(server, migration.of_cluster, places, "sums", migration.new_column);
     server.run(fmt::format("INSERT INTO {} SELECT toUInt32({}), now()", versions, i + 1));
   }
+  return {done, static_cast<std::uint32_t>(kMigrations.size()), is_of_cluster};
 }
 
 }  // namespace kmt

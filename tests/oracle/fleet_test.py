@@ -91,6 +91,12 @@ def load(url, path, host, began, *options, level='events'):
     return done.stderr
 
 
+def schema(url, *options):
+    done = run('fleet', 'schema', '--server', url, *options, seconds=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def fleet(url, what, *options, exit_code=0):
     done = run('fleet', what, '--server', url, '--json', '--limit', '0', '--retry', '10s', *options, seconds=600)
     assert done.returncode == exit_code, f'fleet {what} {options}: {done.returncode}: {done.stderr}'
@@ -151,8 +157,7 @@ class TwoShards(Case):
         cls.addClassCleanup(cls.servers.__exit__)
         cls.urls = [f'{server.url}/fleet_test' for server in cls.servers.all]
         for url in cls.urls:
-            done = run('fleet', 'schema', '--server', url, '--cluster', 'fleet', seconds=300)
-            assert done.returncode == 0, done.stderr
+            schema(url, '--cluster', 'fleet')
         for host, (path, began) in HOSTS.items():
             load(cls.urls[0], path, host, began)
 
@@ -286,7 +291,7 @@ class TwoShards(Case):
     def test_a_shard_without_tables(self):
         """Time does not cure it: it is said at once, with the cause."""
         url = f'{self.servers.all[0].url}/half'
-        self.assertEqual(0, run('fleet', 'schema', '--server', url, '--cluster', 'fleet', seconds=300).returncode)
+        schema(url, '--cluster', 'fleet')
         began = time.monotonic()
         done = run('fleet', 'report', '--server', url)
         self.assertEqual(2, done.returncode)
@@ -340,6 +345,7 @@ class TwoShards(Case):
         self.query('INSERT INTO older.schema_versions SELECT toUInt32(1), now()')
         self.assertIn('fleet schema', fleet(url, 'leaks', exit_code=2))
         load(url, HOSTS['late'][0], 'late', HOSTS['late'][1])
+        self.assertEqual('The tables of the database older were there: schema 2\n', schema(url))
         self.assertEqual(['1', '2'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
         self.assertEqual(before, fleet(url, 'report', '--host', 'web1') | {'of': before['of']})
         self.assertEqual({0}, {row['unseen_bytes'] for row in fleet(url, 'leaks', '--host', 'web1')['groups']['slab']['rows']})
@@ -347,13 +353,15 @@ class TwoShards(Case):
     def test_older_tables_of_a_cluster(self):
         for server in self.servers.all:
             url = f'{server.url}/older_cluster'
-            self.assertEqual(0, run('fleet', 'schema', '--server', url, '--cluster', 'fleet', seconds=300).returncode)
+            self.assertEqual("The tables of the database older_cluster were made: schema 2, a shard's and its cluster's\n",
+                             schema(url, '--cluster', 'fleet'))
             for table in 'sums', 'sums_local':
                 server.query(f'ALTER TABLE older_cluster.{table} DROP COLUMN freed_unseen')
             server.query("ALTER TABLE older_cluster.schema_versions DROP PARTITION ID 'all'")
             server.query('INSERT INTO older_cluster.schema_versions SELECT toUInt32(1), now()')
         for server in self.servers.all:
-            self.assertEqual(0, run('fleet', 'schema', '--server', f'{server.url}/older_cluster', seconds=300).returncode)
+            self.assertEqual("The tables of the database older_cluster were of schema 1: schema 2, a shard's and its cluster's\n",
+                             schema(f'{server.url}/older_cluster'))
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
         for server in self.servers.all:
             self.assertNotEqual('0', server.query('SELECT sum(freed_unseen) FROM older_cluster.sums').strip())
@@ -581,8 +589,7 @@ class Killed(Case):
         self.addCleanup(self.servers.__exit__)
         self.url = f'{self.servers.all[0].url}/fleet_test'
         for server in self.servers.all:
-            done = run('fleet', 'schema', '--server', f'{server.url}/fleet_test', '--cluster', 'fleet', seconds=300)
-            assert done.returncode == 0, done.stderr
+            schema(f'{server.url}/fleet_test', '--cluster', 'fleet')
         self.path = place('long.txt')
         if not os.path.exists(self.path):
             write_long_trace(self.path, self.PAIRS)
