@@ -45,6 +45,7 @@ class OpenedTrace {
   const TraceInfo& info() const { return source_->info(); }
   const Symbols& symbols() const { return symbols_; }
   const SymbolNames& names() const;  // the symbols', where the options want names
+  CallerFinder& callers() { return callers_; }
   Source& source() { return *calls_; }
   // Reads the trace once before, where a request needs that, and fills the names of caches of those that do. To be
   // called in any case. False at Ctrl+C.

@@ -163,9 +163,11 @@ std::string selection_of(const Options& options) {
   const FilterOptions& filter = options.filter;
   const TraceOptions& trace = options.analyse.trace;
   const SymbolOptions& symbols = options.analyse.symbols;
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", filter.time, filter.cpus, filter.pids, filter.size,
+  const WrapperOptions& wrappers = options.analyse.wrappers;
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", filter.time, filter.cpus, filter.pids, filter.size,
                      filter.comms, filter.contexts, filter.call_sites, filter.caches, trace.buffer.value_or("\n"),
-                     trace.abi, symbols.kallsyms, symbols.vmlinux, options.analyse.call_paths);
+                     trace.abi, symbols.kallsyms, symbols.vmlinux, options.analyse.call_paths, wrappers.files,
+                     wrappers.none);
 }
 
 bool export_clickhouse(const Options& options, ResultFile&) {
@@ -174,7 +176,7 @@ bool export_clickhouse(const Options& options, ResultFile&) {
   ClickHouseExport loading(options.clickhouse, options.analyse.trace.files, selection_of(options), trace.info());
   if (loading.is_there_already()) return true;
   const bool complete = stream(trace, request, true, [&](const TraceInfo& info, const SymbolNames& symbols) {
-    return loading.sink(info, symbols);
+    return loading.sink(info, symbols, trace.callers());
   });
   say_what_was_read(trace);
   loading.say_what_was_loaded(complete);

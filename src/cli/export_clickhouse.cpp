@@ -22,7 +22,7 @@ namespace kmt {
 namespace {
 
 // Another one where rows of a trace become others than they were: then it is another trace.
-constexpr std::string_view kRows = "kmemtrace.fleet.rows/1";
+constexpr std::string_view kRows = "kmemtrace.fleet.rows/2";
 
 bool is_url(const std::string& word) { return word.starts_with("http://") || word.starts_with("https://"); }
 
@@ -143,8 +143,8 @@ bool ClickHouseExport::is_there_already() const {
   return true;
 }
 
-FleetExport* ClickHouseExport::sink(const TraceInfo& info, const SymbolNames& symbols) {
-  return &sink_.emplace(server_, info, symbols, trace_);
+FleetExport* ClickHouseExport::sink(const TraceInfo& info, const SymbolNames& symbols, CallerFinder& callers) {
+  return &sink_.emplace(server_, info, symbols, callers, trace_);
 }
 
 void ClickHouseExport::say_what_was_loaded(bool complete) const {

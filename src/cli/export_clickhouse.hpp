@@ -37,7 +37,7 @@ class ClickHouseExport {
                    const std::string& selection, const TraceInfo& info);
 
   bool is_there_already() const;  // says so on stderr
-  FleetExport* sink(const TraceInfo& info, const SymbolNames& symbols);
+  FleetExport* sink(const TraceInfo& info, const SymbolNames& symbols, CallerFinder& callers);
   void say_what_was_loaded(bool complete) const;
 
  private:

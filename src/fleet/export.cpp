@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -112,10 +113,12 @@ struct Live {
 }  // namespace
 
 struct FleetExport::State {
-  State(const ServerAddress& address, const TraceInfo& trace_info, const SymbolNames& symbols, const FleetTrace& of)
+  State(const ServerAddress& address, const TraceInfo& trace_info, const SymbolNames& symbols,
+        CallerFinder& caller_finder, const FleetTrace& of)
       : server(address),
         info(trace_info),
         names(trace_info, symbols),
+        callers(caller_finder),
         trace(of),
         sums_loader(address, "sums", kSumColumns, of.id, of.host) {
     if (of.with_events) events_loader.emplace(address, "events", kEventColumns, of.id, of.host);
@@ -126,6 +129,7 @@ struct FleetExport::State {
     return trace.began + (info.clock_in_ns ? static_cast<std::uint32_t>(passed / kSecond) : 0);
   }
   RowBinary& begin_row(BlockLoader& loader, std::uint16_t day);
+  std::string_view site_of(const Event& event, const EventFields& fields);
   std::uint32_t group_of(const StreamedEvent& streamed, const EventFields& fields);
   Sums& sums_of(std::uint32_t group);
   void send_sums();
@@ -137,6 +141,7 @@ struct FleetExport::State {
   ClickHouse server;
   const TraceInfo& info;
   EventNames names;
+  CallerFinder& callers;
   const FleetTrace& trace;
   BlockLoader sums_loader;
   std::optional<BlockLoader> events_loader;
@@ -156,8 +161,8 @@ struct FleetExport::State {
 };
 
 FleetExport::FleetExport(const ServerAddress& server, const TraceInfo& info, const SymbolNames& symbols,
-                         const FleetTrace& trace)
-    : state_(std::make_unique<State>(server, info, symbols, trace)) {}
+                         CallerFinder& callers, const FleetTrace& trace)
+    : state_(std::make_unique<State>(server, info, symbols, callers, trace)) {}
 FleetExport::~FleetExport() = default;
 
 const LoadCounts& FleetExport::sums() const { return state_->sum_counts; }
@@ -173,10 +178,18 @@ RowBinary& FleetExport::State::begin_row(BlockLoader& loader, std::uint16_t day)
       .number(loader.block());
 }
 
+// Events of pages and of areas name no call site; where they have a stack, their caller is there.
+std::string_view FleetExport::State::site_of(const Event& event, const EventFields& fields) {
+  if (!fields.symbol.empty()) return fields.symbol;
+  const std::span<const std::uint64_t> stack = info.stacks[event.stack];
+  const std::size_t caller = callers.caller(stack);
+  return caller < stack.size() ? names.symbol(stack[caller]) : std::string_view();
+}
+
 std::uint32_t FleetExport::State::group_of(const StreamedEvent& streamed, const EventFields& fields) {
   const bool in_task = streamed.context == "task";
   const GroupName name = {allocator_of(streamed.event->kind),
-                          texts.id(fields.symbol),
+                          texts.id(site_of(*streamed.event, fields)),
                           texts.id(fields.cache),
                           static_cast<std::int8_t>(fields.order ? static_cast<int>(*fields.order) : -1),
                           in_task ? texts.id(fields.task) : texts.id(fmt::format("[{}]", streamed.context)),

@@ -12,6 +12,7 @@
 #include "results/event_stream.hpp"
 #include "trace/symbol_names.hpp"
 #include "trace/trace_info.hpp"
+#include "trace/wrappers.hpp"
 
 namespace kmt {
 
@@ -25,7 +26,8 @@ struct FleetTrace {
 class FleetExport : public EventSink {
  public:
   // All that is given must outlive this. Throws Error, as add() and end() do.
-  FleetExport(const ServerAddress& server, const TraceInfo& info, const SymbolNames& symbols, const FleetTrace& trace);
+  FleetExport(const ServerAddress& server, const TraceInfo& info, const SymbolNames& symbols, CallerFinder& callers,
+              const FleetTrace& trace);
   ~FleetExport() override;
 
   void add(const StreamedEvent& event) override;

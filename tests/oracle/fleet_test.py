@@ -111,7 +111,7 @@ def text_of_key(key, value):
     """A key of `report --json` as the rows of a fleet have it."""
     if value is None:
         return None
-    if key == 'call-site':
+    if key in ('call-site', 'caller'):
         return value['symbol'] if value['address'] != '0x0' else None
     return str(value)
 
@@ -131,12 +131,13 @@ def groups(told, key):
 
 
 def local_groups(path, key, *options):
-    """All allocators, those to which the key does not apply as one group."""
+    """All allocators, those to which the key does not apply as one group; instead of call sites, callers that stacks tell."""
     found = groups(report(path, '--by', key, *options), key)
     missing = [name for name in ALLOCATORS if not any(allocator == name for allocator, _ in found)]
-    for (allocator, _), sums in groups(report(path, '--by', 'comm', *options), 'comm').items():
+    instead = 'caller' if key == 'call-site' else 'comm'
+    for (allocator, value), sums in groups(report(path, '--by', instead, *options), instead).items():
         if allocator in missing:
-            found.setdefault((allocator, None), collections.Counter()).update(sums)
+            found.setdefault((allocator, value if instead == 'caller' else None), collections.Counter()).update(sums)
     return found
 
 
@@ -176,6 +177,14 @@ class TwoShards(Case):
                 with self.subTest(host=host, key=key):
                     told = fleet(self.urls[1], 'report', '--by', key, '--host', host)
                     self.assertEqual(local_groups(path, key), groups(told, key))
+
+    def test_callers_of_pages(self):
+        """Stacks tell them; without stacks nothing does."""
+        def callers(host):
+            return {row['keys']['function'] for row in fleet(self.urls[0], 'report', '--host', host)['groups']['pages']['rows']}
+        self.assertEqual({None}, callers('web1'))
+        self.assertGreater(len(callers('deep') - {None}), 5)
+        self.assertFalse({'__alloc_pages', 'alloc_pages', '__get_free_pages'} & callers('deep'))
 
     def test_all_hosts_together(self):
         total = collections.defaultdict(collections.Counter)
