@@ -2,6 +2,8 @@
 #include "analysis/cache_suggestions.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -77,6 +79,11 @@ struct Moved {
   }
 };
 
+std::uint64_t rounded_up(std::uint64_t bytes) {
+  constexpr std::uint64_t kAlign = 8;  // kmalloc's, on all machines whose classes may be this close
+  return (bytes + kAlign - 1) / kAlign * kAlign;
+}
+
 class Chooser {
  public:
   Chooser(const std::vector<ProfiledKind>& kinds, std::vector<std::uint64_t> classes, const SlabMachine& machine,
@@ -94,6 +101,38 @@ class Chooser {
     consider_functions(best);
     consider_classes(best);
     return best;
+  }
+
+  // The same for the sizes that most objects of its class ask for: what few ask for beyond them may not be worth its
+  // room.
+  std::vector<CacheSuggestion> of_plainer_sizes(const CacheSuggestion& than) const {
+    constexpr std::size_t kMost = 2;
+    CacheSuggestion other = than;
+    other.object_bytes = than.class_bytes;
+    std::map<std::uint64_t, std::uint64_t> live;
+    for (const ProfiledKind& kind : kinds_)
+      if (moves(other, kind)) live[rounded_up(kind.requested)] += kind.average_live;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> sizes(live.begin(), live.end());
+    std::ranges::stable_sort(sizes, std::greater(), [](const auto& size) { return size.second; });
+    sizes.resize(std::min(sizes.size(), kMost));
+    std::vector<CacheSuggestion> plainer;
+    for (const auto& [bytes, objects] : sizes) {
+      if (bytes == than.object_bytes || bytes >= than.class_bytes) continue;
+      other.object_bytes = bytes;
+      Moved moved;
+      for (const ProfiledKind& kind : kinds_)
+        if (moves(other, kind)) moved.add(kind);
+      plainer.push_back(candidate_of(moved, than.function, than.above_bytes, bytes, than.class_bytes).suggestion);
+    }
+    return plainer;
+  }
+
+  // How many live on average, in thousandths, that ask for all of its object.
+  std::uint64_t live_of_its_size(const CacheSuggestion& suggestion) const {
+    std::uint64_t live = 0;
+    for (const ProfiledKind& kind : kinds_)
+      if (moves(suggestion, kind) && rounded_up(kind.requested) == suggestion.object_bytes) live += kind.average_live;
+    return live;
   }
 
   // What it moves is settled.
@@ -132,35 +171,39 @@ class Chooser {
     return at == classes_.begin() ? 0 : *std::prev(at);
   }
 
-  void consider(Candidate& best, const Moved& moved, const std::string& function, std::uint64_t above,
-                std::uint64_t bytes, std::uint64_t given) const {
-    if (bytes >= given || moved.allocations == 0) return;
+  Candidate candidate_of(const Moved& moved, const std::string& function, std::uint64_t above, std::uint64_t bytes,
+                         std::uint64_t given) const {
+    Candidate candidate;
     const SlabGeometry geometry = slub_geometry(bytes, machine_);
-    double benefit = 0;
     if (by_traffic_) {
-      benefit = static_cast<double>(moved.allocations * (given - bytes));
+      candidate.benefit = static_cast<double>(moved.allocations * (given - bytes));
     } else {
       // A class has a cache for each kind of gfp flags that uses it.
       const double new_caches = function.empty() ? static_cast<double>(moved.caches.size()) : 1;
       const double partly_filled =
           fills_slabs_ ? 0 : new_caches * machine_.cpus * static_cast<double>(geometry.slab_bytes) / 2;
       const double now = slub_geometry(given, machine_).bytes_an_object();
-      benefit = moved.live * (now - geometry.bytes_an_object()) - partly_filled;
+      candidate.benefit = moved.live * (now - geometry.bytes_an_object()) - partly_filled;
     }
-    if (benefit <= best.benefit) return;
-    best.benefit = benefit;
-    CacheSuggestion& chosen = best.suggestion;
-    chosen = {};
-    chosen.function = function;
-    chosen.above_bytes = above;
-    chosen.object_bytes = bytes;
-    chosen.class_bytes = given;
-    chosen.from.assign(moved.caches.begin(), moved.caches.end());
-    chosen.allocations = moved.allocations;
-    chosen.bytes_given = moved.given;
-    chosen.bytes_given_then = moved.allocations * bytes;
-    chosen.average_live = static_cast<std::uint64_t>(moved.live);
-    chosen.estimated_saving = benefit;
+    CacheSuggestion& suggestion = candidate.suggestion;
+    suggestion.function = function;
+    suggestion.above_bytes = above;
+    suggestion.object_bytes = bytes;
+    suggestion.class_bytes = given;
+    suggestion.from.assign(moved.caches.begin(), moved.caches.end());
+    suggestion.allocations = moved.allocations;
+    suggestion.bytes_given = moved.given;
+    suggestion.bytes_given_then = moved.allocations * bytes;
+    suggestion.average_live = static_cast<std::uint64_t>(moved.live);
+    suggestion.estimated_saving = candidate.benefit;
+    return candidate;
+  }
+
+  void consider(Candidate& best, const Moved& moved, const std::string& function, std::uint64_t above,
+                std::uint64_t bytes, std::uint64_t given) const {
+    if (bytes >= given || moved.allocations == 0) return;
+    Candidate candidate = candidate_of(moved, function, above, bytes, given);
+    if (candidate.benefit > best.benefit) best = std::move(candidate);
   }
 
   // A cache for all that a function gets of a class.
@@ -185,12 +228,11 @@ class Chooser {
 
   // A class for all requests above the class below it, up to each size that was asked for.
   void consider_classes(Candidate& best) const {
-    constexpr std::uint64_t kAlign = 8;  // kmalloc's, on all machines whose classes may be this close
     for (std::size_t begin = 0; begin < kinds_.size();) {
       std::map<std::uint64_t, std::vector<const ProfiledKind*>> by_size;
       std::size_t end = begin;
       for (; end < kinds_.size() && kinds_[end].given == kinds_[begin].given; ++end)
-        by_size[(kinds_[end].requested + kAlign - 1) / kAlign * kAlign].push_back(&kinds_[end]);
+        by_size[rounded_up(kinds_[end].requested)].push_back(&kinds_[end]);
       Moved moved;
       for (const auto& [bytes, kinds] : by_size) {
         for (const ProfiledKind* const kind : kinds) moved.add(*kind);
@@ -207,14 +249,21 @@ class Chooser {
   bool fills_slabs_;
 };
 
-std::vector<CacheSuggestion> taken_by(Chooser chooser, std::size_t most) {
+// The best candidates; by what is held each with those that differ from it in size alone.
+std::vector<CacheSuggestion> taken_by(Chooser chooser, const SuggestionRequest& request) {
   std::vector<CacheSuggestion> taken;
-  while (taken.size() < most) {
-    Candidate candidate = chooser.best();
+  for (std::size_t i = 0; i < request.most; ++i) {
+    const Candidate candidate = chooser.best();
     if (candidate.benefit <= 0) break;
-    if (candidate.suggestion.function.empty()) candidate.suggestion.sites = chooser.users_of(candidate.suggestion);
+    std::vector<CacheSuggestion> sizes = {candidate.suggestion};
+    if (!request.by_traffic)
+      std::ranges::move(chooser.of_plainer_sizes(candidate.suggestion), std::back_inserter(sizes));
+    for (CacheSuggestion& suggestion : sizes) {
+      if (suggestion.function.empty()) suggestion.sites = chooser.users_of(suggestion);
+      suggestion.of_its_size = chooser.live_of_its_size(suggestion) / 1000;
+      taken.push_back(std::move(suggestion));
+    }
     chooser.take(candidate.suggestion);
-    taken.push_back(std::move(candidate.suggestion));
   }
   return taken;
 }
@@ -231,15 +280,36 @@ bool moves_the_same(const CacheSuggestion& a, const CacheSuggestion& b) {
 
 bool saves(const CacheSuggestion& suggestion) { return suggestion.average_held_then < suggestion.average_held; }
 
+// Whether a saves more than b. No differences of unsigned numbers: some save nothing.
+bool saves_more(const CacheSuggestion& a, const CacheSuggestion& b, std::uint64_t by = 0) {
+  return a.average_held + b.average_held_then > b.average_held + a.average_held_then + by;
+}
+
+// The first, which saves most, or of those that differ from it in size alone, and do not save less for certain, the one
+// whose size most ask for.
+const CacheSuggestion& plainest_like_first(const std::vector<CacheSuggestion>& replayed) {
+  const CacheSuggestion& first = replayed.front();
+  const CacheSuggestion* plainest = &first;
+  for (const CacheSuggestion& other : replayed) {
+    const bool same_but_size = std::tie(other.function, other.above_bytes, other.class_bytes) ==
+                               std::tie(first.function, first.above_bytes, first.class_bytes);
+    const std::uint64_t uncertain = std::max(first.uncertain_bytes, other.uncertain_bytes);
+    if (same_but_size && saves(other) && !saves_more(first, other, uncertain) &&
+        other.of_its_size > plainest->of_its_size)
+      plainest = &other;
+  }
+  return *plainest;
+}
+
 }  // namespace
 
 std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKind>& kinds,
                                                    const std::vector<std::uint64_t>& classes,
                                                    const SlabMachine& machine, const SuggestionRequest& request) {
   std::vector<CacheSuggestion> candidates =
-      taken_by(Chooser(kinds, classes, machine, request.by_traffic, false), request.most);
+      taken_by(Chooser(kinds, classes, machine, request.by_traffic, false), request);
   if (request.by_traffic) return candidates;
-  for (CacheSuggestion& other : taken_by(Chooser(kinds, classes, machine, false, true), request.most))
+  for (CacheSuggestion& other : taken_by(Chooser(kinds, classes, machine, false, true), request))
     if (std::ranges::none_of(candidates, [&other](const CacheSuggestion& known) { return is_same(known, other); }))
       candidates.push_back(std::move(other));
   return candidates;
@@ -247,15 +317,14 @@ std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKin
 
 std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request) {
   if (request.by_traffic) return replayed;
-  std::ranges::stable_sort(replayed, [](const CacheSuggestion& a, const CacheSuggestion& b) {
-    return a.average_held + b.average_held_then > b.average_held + a.average_held_then;
-  });
+  const auto first = [](const CacheSuggestion& a, const CacheSuggestion& b) { return saves_more(a, b); };
+  std::ranges::stable_sort(replayed, first);
   std::vector<CacheSuggestion> best;
-  for (CacheSuggestion& suggestion : replayed) {
-    if (best.size() == request.most || !saves(suggestion)) break;
-    if (std::ranges::none_of(best, [&](const CacheSuggestion& other) { return moves_the_same(other, suggestion); }))
-      best.push_back(std::move(suggestion));
+  while (best.size() < request.most && !replayed.empty() && saves(replayed.front())) {
+    best.push_back(plainest_like_first(replayed));
+    std::erase_if(replayed, [&](const CacheSuggestion& other) { return moves_the_same(best.back(), other); });
   }
+  std::ranges::stable_sort(best, first);
   return best;
 }
 

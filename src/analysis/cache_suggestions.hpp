@@ -67,14 +67,15 @@ struct SuggestionRequest {
 };
 
 // What is worth a replay, in the order in which it was taken; `classes`: those of the recorded kernel. By what is held
-// these are up to twice as many as are wanted: the best, and the best if new slabs were never filled only in part,
-// which is too good for most of them and true of some.
+// these are up to six times as many as are wanted: the best, and the best if new slabs were never filled only in part,
+// which is too good for most of them and true of some, each of its own size and of those that most ask for.
 std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKind>& kinds,
                                                    const std::vector<std::uint64_t>& classes,
                                                    const SlabMachine& machine, const SuggestionRequest& request);
 
 // Of replayed candidates: by what is given all of them, in their order; else those that save memory held on average,
-// most first, and of those that move the same objects the best.
+// most first, and of those that move the same objects the best, or one that differs in size alone, which more objects
+// ask for, where it saves as much within what is uncertain.
 std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request);
 
 }  // namespace kmt

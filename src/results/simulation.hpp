@@ -70,6 +70,7 @@ struct CacheSuggestion {
   std::uint64_t bytes_given = 0;       // as recorded
   std::uint64_t bytes_given_then = 0;  // with the cache
   std::uint64_t average_live = 0;      // objects
+  std::uint64_t of_its_size = 0;       // of these, that ask for just as much as an object has, rounded up to 8
   double estimated_saving = 0;         // why it was replayed: bytes of average held memory, or of all given
   // The caches that lose objects, and the new one, replayed.
   std::uint64_t average_held = 0;

@@ -2,7 +2,9 @@
 // Models of slab allocators, on examples that are computed by hand.
 #include "analysis/simulation.hpp"
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -261,6 +263,42 @@ TEST(Suggestions, CandidatesAreMoreThanTheEstimateWouldTake) {
 }
 
 // A function that gets objects of two sizes, of which only the larger gain by a cache.
+// Few objects of a larger size make the estimate take a class for all; the size that most ask for is replayed, too.
+TEST(Suggestions, TrySizesThatMostAskFor) {
+  const SlabMachine machine = machine_of(2);
+  const std::vector<ProfiledKind> kinds = {{"pipe+0x1", "pipe", "kmalloc-1k", 637, 1024, 3561, 3'561'000},
+                                           {"late+0x1", "late", "kmalloc-1k", 680, 1024, 51, 51'000},
+                                           {"other+0x1", "other", "kmalloc-1k", 1020, 1024, 10, 10'000}};
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> tried;
+  for (const CacheSuggestion& one : suggestion_candidates(kinds, kmalloc_classes(8, machine), machine, {5, false})) {
+    EXPECT_GT(one.allocations, 0u);
+    tried[{one.function, one.object_bytes}] = one.of_its_size;
+  }
+  EXPECT_EQ(tried.at({"", 640}), 3561u);
+  EXPECT_EQ(tried.at({"", 680}), 51u);
+}
+
+// What differs by less than is uncertain does not decide on a size, nor on a cache of another kind.
+TEST(Suggestions, AreOfTheSizeThatMostAskForWhereItSavesAsMuch) {
+  CacheSuggestion odd = replayed("", 680, 5000, 4000);
+  odd.uncertain_bytes = 100;
+  odd.of_its_size = 51;
+  CacheSuggestion plain = replayed("", 640, 5000, 4100);
+  plain.of_its_size = 3561;
+  CacheSuggestion of_one = replayed("pipe", 640, 5000, 4050);
+  of_one.of_its_size = 4000;
+  const auto best = [&] { return best_suggestions({plain, of_one, odd}, {5, false}); };
+  ASSERT_EQ(best().size(), 1u);
+  EXPECT_EQ(best()[0].object_bytes, 640u);
+  EXPECT_EQ(best()[0].function, "");
+  plain.average_held_then = 4101;
+  ASSERT_EQ(best().size(), 1u);
+  EXPECT_EQ(best()[0].object_bytes, 680u);
+  odd.uncertain_bytes = 5000;
+  plain.average_held_then = 5000;  // saves nothing
+  EXPECT_EQ(best()[0].object_bytes, 680u);
+}
+
 TEST(SiteCaches, LeaveWhatSmallerClassesHaveRoomFor) {
   const SlabMachine machine = machine_of(2);
   SlabLayout layout;
