@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `fleet leaks` tells of hosts, against `leaks` of their traces and slopes by integrals. A class of servers in
+fleet_test.py has these tests."""
+import collections
+import json
+import statistics
+
+from export_traces import export, place, run
+from fleet_side import HOSTS, doubted, fleet, function_of, load, write_long_trace
+
+
+class Leaks:
+    """Of hosts that are loaded: self.urls, self.servers."""
+
+    def test_live_as_leaks_tells(self):
+        for host, (path, _) in HOSTS.items():
+            done = run('leaks', path, '--by', 'call-site', '--json', '--limit', '0', seconds=300)
+            want = {row['keys']['call-site']['symbol']: (row['live_allocations'], row['live_bytes'])
+                    for row in json.loads(done.stdout)['groups'].get('slab', {'rows': []})['rows'] if row['live_allocations']}
+            rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', host)['groups'].get('slab', {'rows': []})['rows']
+            self.assertEqual(want, {row['keys']['call-site']: (row['live_allocations'], row['live_bytes'])
+                                    for row in rows if row['live_allocations']})
+
+    def slope(self, path):
+        """{function: the slope of the line of least squares through live bytes of slab objects}, by integrals."""
+        lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
+        first = lines[0]['time_ns']
+        seconds = fleet(self.urls[0], 'traces', '--host', 'late')['traces'][0]['recorded_ns'] / 1e9
+        changes = collections.defaultdict(list)
+        began = {}
+        for line in lines:
+            at = (line['time_ns'] - first) / 1e9
+            if line.get('allocator') != 'slab':
+                continue
+            if line['outcome'].startswith('allocation'):
+                began[line['allocation']] = function_of(line['symbol']), line['bytes_allocated']
+                changes[function_of(line['symbol'])].append((at, line['bytes_allocated']))
+            elif line['outcome'] == 'free':
+                function, given = began[line['allocation']]
+                changes[function].append((at, -given))
+        slopes = {}
+        for function, steps in changes.items():
+            integral = level = 0
+            for (at, change), (until, _) in zip(steps, steps[1:] + [(seconds, 0)]):
+                level += change
+                integral += level * ((until - seconds / 2) ** 2 - (at - seconds / 2) ** 2) / 2
+            slopes[function] = 12 / seconds ** 3 * integral if level else 0  # what is gone has not grown
+        return slopes
+
+    def test_growth(self):
+        rows = fleet(self.urls[0], 'leaks', '--host', 'late')['groups']['slab']['rows']
+        got = {row['keys']['function']: row['growth_bytes_per_s'] for row in rows}
+        want = self.slope(HOSTS['late'][0])
+        self.assertEqual(want.keys(), got.keys())
+        self.assertIn(0, want.values())
+        for function, slope in want.items():
+            self.assertAlmostEqual(slope, got[function], delta=max(abs(slope) * 1e-6, 1e-3), msg=function)
+
+    def test_growth_of_short_traces(self):
+        """Nothing is said of less than a second, and it does not count for the mean."""
+        self.assertLess(fleet(self.urls[0], 'traces', '--host', 'web1')['traces'][0]['recorded_ns'], 1e9)
+        short = fleet(self.urls[0], 'leaks', '--host', 'web1')['groups']['slab']['rows']
+        self.assertEqual({(None, None, 0)}, {(row['growth_bytes_per_s'], row['deviation_bytes_per_s'], row['growing_traces'])
+                                             for row in short})
+        alone = fleet(self.urls[0], 'leaks', '--host', 'late')['groups']['slab']['rows']
+        growth = {row['keys']['function']: row['growth_bytes_per_s'] for row in alone}
+        for row in fleet(self.urls[0], 'leaks', '--host', 'late', '--host', 'web1')['groups']['slab']['rows']:
+            if row['keys']['function'] in growth:
+                self.assertAlmostEqual(growth[row['keys']['function']], row['growth_bytes_per_s'], places=6)
+            else:
+                self.assertIsNone(row['growth_bytes_per_s'])
+
+    def test_mean_by_length(self):
+        """An hour's slope is worth more than a second's."""
+        url = f'{self.servers.all[0].url}/fleet_mean'
+        for host, pairs, length in (('short', 500, 2), ('long', 700, 10)):
+            load(url, write_long_trace(place(f'{host}.txt'), pairs, length), host, '2026-11-20', level='aggregates')
+        seconds = {trace['host']: trace['recorded_ns'] / 1e9 for trace in fleet(url, 'traces')['traces']}
+        self.assertLess(1, seconds['short'])
+        self.assertLess(2 * seconds['short'], seconds['long'])
+        of_host = {host: fleet(url, 'leaks', '--host', host, '--by', 'comm')['groups']['slab']['rows'][0] for host in seconds}
+        both = fleet(url, 'leaks', '--by', 'comm')['groups']['slab']['rows'][0]
+        growth = {host: row['growth_bytes_per_s'] for host, row in of_host.items()}
+        self.assertNotEqual(growth['short'], growth['long'])
+        mean = sum(growth[host] * seconds[host] for host in seconds) / sum(seconds.values())
+        self.assertAlmostEqual(mean, both['growth_bytes_per_s'], delta=abs(mean) * 1e-9)
+        self.assertEqual(2, both['traces'])
+        want = statistics.stdev(growth.values())
+        self.assertAlmostEqual(want, both['deviation_bytes_per_s'], delta=want * 1e-9)
+
+    def test_deviation_of_what_grows_alike(self):
+        url = f'{self.servers.all[0].url}/fleet_alike'
+        for host in 'a', 'b', 'c':
+            load(url, HOSTS['rcl'][0], host, '2026-11-20', level='aggregates')
+        row, = fleet(url, 'leaks', '--by', 'comm')['groups']['slab']['rows']
+        self.assertGreater(row['growth_bytes_per_s'], 0)
+        self.assertEqual(3, row['traces'])
+        self.assertAlmostEqual(0, row['deviation_bytes_per_s'], places=9)
+
+    def test_reclaimable(self):
+        """All that lives of caches that are, nothing of others."""
+        rows = fleet(self.urls[0], 'leaks', '--host', 'web1', '--by', 'cache')['groups']['slab']['rows']
+        live = {row['keys']['cache']: (row['reclaimable_bytes'], row['live_bytes']) for row in rows}
+        for cache in 'dentry', 'inode_cache', 'lsm_inode_cache':
+            self.assertGreater(live[cache][1], 0)
+            self.assertEqual(*live[cache])
+        for cache in 'task_struct', 'kmalloc-4k', 'names_cache':
+            self.assertEqual(0, live[cache][0])
+        rcl = fleet(self.urls[0], 'leaks', '--host', 'rcl', '--by', 'cache')['groups']['slab']['rows']
+        rcl = {row['keys']['cache']: (row['reclaimable_bytes'], row['live_bytes']) for row in rcl}
+        self.assertEqual({'kmalloc-rcl-64': (32_000, 32_000), 'kmalloc-64': (0, 499 * 64)}, rcl)
+        for host, told in (('web1', live), ('rcl', rcl)):
+            with self.subTest(host):
+                self.assertEqual(doubted(HOSTS[host][0], 'cache', 'reclaimable'),
+                                 {cache: bytes for cache, (bytes, _) in told.items() if bytes})
+        pages = fleet(self.urls[0], 'leaks', '--host', 'web1', '--by', 'order')['groups']['pages']['rows']
+        self.assertEqual({None}, {row['reclaimable_bytes'] for row in pages})
+
+    def test_freed_unseen(self):
+        """What lives at call sites that free unseen is not sure, as `leaks` tells; growth of the rest is of the rest alone."""
+        rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', 'reused')['groups']['slab']['rows']
+        self.assertEqual(doubted(HOSTS['reused'][0], 'call-site', 'reallocated'),
+                         {row['keys']['call-site']: row['unseen_bytes'] for row in rows if row['unseen_bytes']})
+        told = {row['keys']['call-site']: row for row in rows}
+        ghost, kept = told['ghost+0x1'], told['kept+0x1']
+        self.assertEqual((ghost['live_bytes'], 0, 0), (ghost['unseen_bytes'], ghost['sure_growth_bytes_per_s'], ghost['growing_hosts']))
+        self.assertEqual((kept['growth_bytes_per_s'], 0, 1),
+                         (kept['sure_growth_bytes_per_s'], kept['unseen_bytes'], kept['growing_hosts']))
+        self.assertGreater(ghost['growth_bytes_per_s'], kept['growth_bytes_per_s'])
+        self.assertEqual('kept+0x1', rows[0]['keys']['call-site'])
+        by_comm = fleet(self.urls[0], 'leaks', '--by', 'comm', '--host', 'reused')['groups']['slab']['rows'][0]
+        self.assertAlmostEqual(kept['growth_bytes_per_s'], by_comm['sure_growth_bytes_per_s'], places=6)
+        self.assertAlmostEqual(kept['growth_bytes_per_s'] + ghost['growth_bytes_per_s'], by_comm['growth_bytes_per_s'], places=6)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is stored, and stays so: tables, versions and shards, loading again, twice and in part. A class of servers in
+fleet_test.py has these tests."""
+import json
+import time
+
+from export_traces import HOSTILE, export, planted, report, run
+from fleet_side import HOSTS, fleet, groups, load, local_groups, schema
+
+
+class Loading:
+    """On two shards: self.urls, self.servers, self.query()."""
+
+    def test_both_shards_hold_some(self):
+        counts = [int(self.query('SELECT uniqExact(trace) FROM fleet_test.sums_local', i)[0]) for i in range(2)]
+        self.assertGreater(min(counts), 0)
+        loaded = [int(self.query('SELECT uniqExact(trace) FROM fleet_test.traces_local', i)[0]) for i in range(2)]
+        self.assertEqual(len(HOSTS), sum(loaded))
+
+    def test_a_shard_without_tables(self):
+        """Time does not cure it: it is said at once, with the cause."""
+        url = f'{self.servers.all[0].url}/half'
+        schema(url, '--cluster', 'fleet')
+        began = time.monotonic()
+        done = run('fleet', 'report', '--server', url)
+        self.assertEqual(2, done.returncode)
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertIn('half.traces_local', done.stderr.replace('\n', ''))
+        self.assertIn('--cluster NAME', done.stderr.replace('\n', ' '))
+
+    def test_tables_of_an_older_version(self):
+        """Asking says what to do, loading does it; what was loaded before stays."""
+        url = self.urls[0].replace('/fleet_test', '/older')
+        path, began = HOSTS['web1']
+        load(url, path, 'web1', began)
+        before = fleet(url, 'report')
+        self.query('ALTER TABLE older.sums DROP COLUMN freed_unseen')
+        self.query("ALTER TABLE older.schema_versions DROP PARTITION ID 'all'")
+        self.query('INSERT INTO older.schema_versions SELECT toUInt32(1), now()')
+        self.assertIn('fleet schema', fleet(url, 'leaks', exit_code=2))
+        load(url, HOSTS['late'][0], 'late', HOSTS['late'][1])
+        self.assertEqual('The tables of the database older were there: schema 2\n', schema(url))
+        self.assertEqual(['1', '2'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
+        self.assertEqual(before, fleet(url, 'report', '--host', 'web1') | {'of': before['of']})
+        self.assertEqual({0}, {row['unseen_bytes'] for row in fleet(url, 'leaks', '--host', 'web1')['groups']['slab']['rows']})
+
+    def test_older_tables_of_a_cluster(self):
+        for server in self.servers.all:
+            url = f'{server.url}/older_cluster'
+            self.assertEqual("The tables of the database older_cluster were made: schema 2, a shard's and its cluster's\n",
+                             schema(url, '--cluster', 'fleet'))
+            for table in 'sums', 'sums_local':
+                server.query(f'ALTER TABLE older_cluster.{table} DROP COLUMN freed_unseen')
+            server.query("ALTER TABLE older_cluster.schema_versions DROP PARTITION ID 'all'")
+            server.query('INSERT INTO older_cluster.schema_versions SELECT toUInt32(1), now()')
+        for server in self.servers.all:
+            self.assertEqual("The tables of the database older_cluster were of schema 1: schema 2, a shard's and its cluster's\n",
+                             schema(f'{server.url}/older_cluster'))
+        load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
+        for server in self.servers.all:
+            self.assertNotEqual('0', server.query('SELECT sum(freed_unseen) FROM older_cluster.sums').strip())
+
+    def test_clusters_that_nobody_knows(self):
+        done = run('fleet', 'schema', '--server', self.urls[0], '--cluster', 'nope', seconds=300)
+        self.assertEqual(2, done.returncode)
+        self.assertIn('knows no cluster nope', done.stderr)
+
+    def test_what_selects_nothing(self):
+        """Is not loaded, as `report` tells of nothing."""
+        path, began = HOSTS['web1']
+        for options in ('--comm', 'nobody*'), ('--time', '+100,'):
+            done = run('export', path, '--to', 'clickhouse', self.urls[0], '--host', 'none', '--recorded-at', began, *options)
+            self.assertEqual(2, done.returncode, done.stderr)
+            self.assertIn('no event that passes the options', done.stderr.replace('\n', ' '))
+            self.assertIn('holds no trace', fleet(self.urls[0], 'traces', '--host', 'none', exit_code=2))
+
+    def test_hostile_names(self):
+        path = planted('hostile', 'amd64', hostile=True, stacks=True)
+        host = HOSTILE.replace('\x1b', '').replace('\x07', '') + "'); --\\"
+        load(self.urls[0], path, host, '2026-01-01')
+        glob = host.replace('*', '?')
+        for key in ('call-site', 'cache', 'comm'):
+            told = fleet(self.urls[0], 'report', '--by', key, '--until', '2026-01-02', '--host', glob)
+            self.assertEqual(local_groups(path, key), groups(told, key))
+            self.assertEqual({host}, {row['host'] for row in fleet(self.urls[0], 'traces', '--host', glob)['traces']})
+        for server in self.servers.all:
+            server.query('ALTER TABLE fleet_test.traces_local DROP PARTITION \'2026-01-01\'')
+
+    def test_events(self):
+        """As `jsonl` has them."""
+        path, _ = HOSTS['deep']
+        columns = ('time_ns', 'cpu', 'tid', 'task', 'context', 'event', 'outcome', 'allocator', 'address', 'bytes_requested',
+                   'bytes_allocated', 'symbol', 'cache', 'page_order', 'migrate_type', 'gfp_flags', 'node', 'allocation',
+                   'lifetime_ns', 'stack')
+        text = self.servers.all[0].query(f"SELECT {', '.join(columns)} FROM fleet_test.events WHERE host = 'deep' ORDER BY id "
+                                         'FORMAT JSONEachRow', output_format_json_quote_64bit_integers=0)
+        got = [{key: value for key, value in json.loads(line).items() if value not in (None, '', [])}
+               for line in text.splitlines()]
+        want = []
+        for line in export(path, 'jsonl').splitlines():
+            row = json.loads(line)
+            row.pop('call_site', None)
+            if 'order' in row:
+                row['page_order'] = row.pop('order')
+            if 'address' in row:
+                row['address'] = int(row['address'], 16)
+            row.setdefault('allocation', 0)
+            want.append({key: value for key, value in row.items() if value not in (None, '', [])})
+        self.assertEqual(len(want), len(got))
+        for one, other in zip(want, got):
+            self.assertEqual(one, other)
+
+    def test_of_the_same_time(self):
+        """Of what is loaded again in another form nobody knows that it is the same; it is said."""
+        path = HOSTS['web2'][0]
+        for server in self.servers.all:
+            self.addCleanup(server.query, "ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-02-01'")
+        for began in ('2025-02-01T10:00:00Z', '2025-02-01T11:00:00Z'):
+            self.assertNotIn('same time', load(self.urls[0], path, 'form', began))
+        self.assertIn('another trace of form of the same time is there',
+                      load(self.urls[0], path, 'form', began, '--cpu', '0'))
+
+    def test_again(self):
+        """Neither a second load nor one of another level doubles anything."""
+        path, began = HOSTS['web1']
+        before = fleet(self.urls[0], 'report', '--by', 'host')
+        self.assertIn('there already', load(self.urls[0], path, 'web1', began))
+        self.assertIn('there already', load(self.urls[1], path, 'web1', began, level='aggregates'))
+        self.assertEqual(before, fleet(self.urls[0], 'report', '--by', 'host'))
+
+    def test_what_two_loaders_stored_is_merged(self):
+        """On one server. In a cluster the one that ends last says what is to be done."""
+        url = self.urls[0].replace('/fleet_test', '/at_once')
+        path, began = HOSTS['late']
+        load(url, path, 'twice', began)
+        want = fleet(url, 'report', '--host', 'twice')['groups']
+        rows = self.query('SELECT count() FROM at_once.sums')
+        # As if another loader, which then was killed, had asked at the same time what is there.
+        for table in 'sums', 'events':
+            self.query(f'INSERT INTO at_once.{table} SELECT * FROM at_once.{table}')
+        self.query("ALTER TABLE at_once.traces DROP PARTITION '2026-11-20'")
+        self.assertEqual([str(2 * int(rows[0]))], self.query('SELECT count() FROM at_once.sums'))
+        load(url, path, 'twice', began)
+        self.assertEqual(rows, self.query('SELECT count() FROM at_once.sums'))
+        self.assertEqual(want, fleet(url, 'report', '--host', 'twice')['groups'])
+
+    def test_aggregates_and_then_events(self):
+        path = HOSTS['web1'][0]
+        load(self.urls[0], path, 'twice', '2025-01-01', level='aggregates')
+        self.assertEqual(['0'], self.query("SELECT count() FROM fleet_test.events WHERE host = 'twice'"))
+        once = fleet(self.urls[0], 'report', '--host', 'twice')
+        self.assertIn('were there already', load(self.urls[0], path, 'twice', '2025-01-01'))
+        self.assertEqual(once, fleet(self.urls[0], 'report', '--host', 'twice'))
+        self.assertEqual([str(report(path)['trace']['events'])],
+                         self.query("SELECT count() FROM fleet_test.events WHERE host = 'twice'"))
+        for server in self.servers.all:
+            server.query("ALTER TABLE fleet_test.traces_local DROP PARTITION '2025-01-01'")
+
+    def test_what_was_dropped(self):
+        """Is loaded again; what is removed as docs/formats/fleet.md says is gone."""
+        url = self.urls[0].replace('/fleet_test', '/dropped')
+        for host in 'late', 'web1':
+            load(url, HOSTS[host][0], host, HOSTS[host][1])
+        before = [fleet(url, what) for what in ('report', 'traces')]
+        rows = self.query('SELECT count() FROM dropped.sums'), self.query('SELECT count() FROM dropped.events')
+        for table in 'sums', 'events':
+            self.query(f"ALTER TABLE dropped.{table} DROP PARTITION ('2026-11-20', 'late')")
+            self.assertIn('were there already', load(url, HOSTS['late'][0], 'late', HOSTS['late'][1]))
+            self.assertEqual(before, [fleet(url, what) for what in ('report', 'traces')])
+            self.assertEqual(rows, (self.query('SELECT count() FROM dropped.sums'), self.query('SELECT count() FROM dropped.events')))
+        trace = next(row['trace'] for row in before[1]['traces'] if row['host'] == 'late')
+        for table in 'traces', 'sums', 'events':
+            self.query(f"ALTER TABLE dropped.{table} DELETE WHERE trace = '{trace}'")
+        end = time.monotonic() + 60
+        while self.query('SELECT count() FROM system.mutations WHERE NOT is_done') != ['0'] and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertEqual({'web1'}, {row['host'] for row in fleet(url, 'traces')['traces']})
+        for table in 'sums', 'events':
+            self.assertEqual(['web1'], self.query(f'SELECT DISTINCT host FROM dropped.{table}'))
+
+    def test_loopback_only(self):
+        for server in self.servers.all:
+            with open('/proc/net/tcp', encoding='ascii') as table:
+                listening = [line.split()[1] for line in table if line.split()[3] == '0A']
+            for port in (server.http, server.tcp):
+                self.assertEqual([f'0100007F:{port:04X}'], [at for at in listening if at.endswith(f':{port:04X}')])

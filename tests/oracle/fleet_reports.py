@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `fleet report`, `diff` and `traces` tell of hosts, against `report` and `diff` of their traces. A class of servers in
+fleet_test.py has these tests."""
+import collections
+import json
+
+from export_traces import report, run
+from fleet_side import HOSTS, fleet, function_of, groups, local_groups
+
+
+class Reports:
+    """Of hosts that are loaded: self.urls."""
+
+    def test_each_host_as_its_trace(self):
+        for host, (path, _) in HOSTS.items():
+            for key in ('call-site', 'cache', 'comm', 'order', 'context'):
+                with self.subTest(host=host, key=key):
+                    told = fleet(self.urls[1], 'report', '--by', key, '--host', host)
+                    self.assertEqual(local_groups(path, key), groups(told, key))
+
+    def test_callers_of_pages(self):
+        """Stacks tell them; without stacks nothing does."""
+        def callers(host):
+            return {row['keys']['function'] for row in fleet(self.urls[0], 'report', '--host', host)['groups']['pages']['rows']}
+        self.assertEqual({None}, callers('web1'))
+        self.assertGreater(len(callers('deep') - {None}), 3)
+        self.assertFalse({'__alloc_pages', 'alloc_pages', '__get_free_pages'} & callers('deep'))
+
+    def test_all_hosts_together(self):
+        total = collections.defaultdict(collections.Counter)
+        hosts = collections.Counter()
+        for path, _ in HOSTS.values():
+            for (allocator, symbol), sums in local_groups(path, 'call-site').items():
+                total[allocator, symbol and function_of(symbol)].update(sums)
+            hosts.update({(allocator, symbol and function_of(symbol))
+                          for allocator, symbol in local_groups(path, 'call-site')})
+        told = fleet(self.urls[0], 'report')
+        self.assertEqual(dict(total), groups(told, 'function'))
+        for allocator, table in told['groups'].items():
+            for row in table['rows']:
+                self.assertEqual(hosts[allocator, row['keys']['function']], row['hosts'])
+
+    def test_lifetimes(self):
+        for host, (path, _) in HOSTS.items():
+            slab = fleet(self.urls[0], 'report', '--by', 'host', '--host', host)['groups']['slab']['rows'][0]
+            self.assertEqual(report(path)['slab']['lifetime']['mean_ns'], slab['mean_lifetime_ns'] or 0)
+
+    def test_diff_as_diff_tells(self):
+        """Of two hosts with a trace each. Local durations may begin with an event that no report counts."""
+        done = run('diff', HOSTS['web2'][0], HOSTS['web1'][0], '--json', '--limit', '0', '--per', 'second')
+        local = json.loads(done.stdout)
+        told = fleet(self.urls[0], 'diff', '--a', 'host=web2', '--b', 'kernel=*,host=web1')
+        for side in 'ab':
+            self.assertAlmostEqual(local['basis'][side], told['basis'][side], delta=local['basis'][side] * 0.01)
+        for allocator in ('slab', 'percpu'):
+            rows = local['groups'].get(allocator, {'rows': []})['rows']
+            want = {row['keys']['call-site']: row for row in rows}
+            got = {row['keys']['function'] or '0x0': row for row in told['groups'].get(allocator, {'rows': []})['rows']}
+            want.pop('unknown', None)
+            got.pop('0x0', None)
+            self.assertEqual(want.keys(), got.keys())
+            for name, row in want.items():
+                self.assertEqual((row['in_a'], row['in_b']), (got[name]['in_a'], got[name]['in_b']))
+                for column in ('hits', 'requested', 'allocated', 'frees', 'live', 'live-bytes', 'pingpong'):
+                    for side in 'ab':
+                        divided = column not in ('live', 'live-bytes')
+                        one, other = row['columns'][column][side], got[name]['columns'][column][side]
+                        if one is None:  # nothing of the allocator in that trace
+                            self.assertIsNone(other)
+                            continue
+                        counts = [value * (told_of['basis'][side] if divided else 1)
+                                  for value, told_of in ((one, local), (other, told))]
+                        self.assertAlmostEqual(*counts, delta=1e-6 * max(1, abs(one)), msg=(name, column, side))
+
+    def test_diff_of_what_one_side_lacks(self):
+        """Of an allocator that a side has nothing of nothing is new: perhaps it was recorded without."""
+        local = json.loads(run('diff', HOSTS['late'][0], HOSTS['web1'][0], '--by', 'comm', '--json', '--limit', '0').stdout)['groups']['pages']
+        told = fleet(self.urls[0], 'diff', '--by', 'comm', '--a', 'host=late', '--b', 'host=web1')['groups']['pages']
+        self.assertGreater(local['total'], 0)
+        for table in local, told:
+            self.assertEqual((table['total'], 0), (table['unknown'], table['changed']))
+            self.assertEqual({None}, {row['columns']['hits']['a'] for row in table['rows']})
+            self.assertNotIn(None, {row['columns']['hits']['b'] for row in table['rows']})
+        for options, side in (('host=late', 'host=web1'), 'A'), (('host=web1', 'host=late'), 'B'):
+            done = run('fleet', 'diff', '--server', self.urls[0], '--a', options[0], '--b', options[1])
+            self.assertRegex(done.stdout, rf'Pages\n +{side} holds no allocation of it')
+            self.assertRegex(done.stdout, 'Slab by function: change')
+
+    def test_kernels(self):
+        """Which call sites are on which kernel: groups nest."""
+        told = fleet(self.urls[0], 'leaks', '--by', 'version,function')
+        versions = {row['keys']['version'] for row in told['groups']['slab']['rows']}
+        kernels = {'.'.join((report(path)['trace']['kernel'] or '').split('.')[:2]) or None for path, _ in HOSTS.values()}
+        self.assertEqual(kernels, versions)
+
+    def test_filters(self):
+        def hosts(*options):
+            return {row['host'] for row in fleet(self.urls[0], 'traces', *options)['traces']}
+        self.assertEqual(set(HOSTS), hosts())
+        self.assertEqual({'web1', 'web2'}, hosts('--host', 'web?'))
+        self.assertEqual({'web1', 'old'}, hosts('--host', 'web1', '--host', 'ol*'))
+        self.assertEqual({'web2'}, hosts('--kernel', '5.10*', '--host', 'web*'))
+        self.assertEqual({'web1', 'web2', 'arm', 'late'}, hosts('--until', '2026-11-21'))
+        self.assertEqual({'old'}, hosts('--since', '2026-11-21', '--until', '2026-11-21T12:00'))
+        # Of a report, what happened in the time: a trace that goes over midnight is cut there.
+        days = [fleet(self.urls[0], 'report', '--host', 'late', '--by', 'host', *when)['groups']['slab']['rows'][0]
+                for when in (('--until', '2026-11-21'), ('--since', '2026-11-21'), ())]
+        for measure in ('allocations', 'bytes_allocated', 'matched_frees'):
+            self.assertEqual(days[2][measure], days[0][measure] + days[1][measure])
+        self.assertGreater(days[1]['allocations'], 0)
+        # What lives at the end was allocated in it or before.
+        for measure in ('live_allocations', 'live_bytes'):
+            self.assertEqual(days[2][measure], days[1][measure])
+            self.assertNotEqual(days[2][measure], days[0][measure])
+
+    def test_sides_are_parts(self):
+        """Of what the other options select: both conditions hold."""
+        def hosts(*options):
+            told = fleet(self.urls[0], 'diff', '--by', 'host', *options)
+            return [{row['keys']['host'] for row in told['groups']['slab']['rows'] if row[side]} for side in ('in_a', 'in_b')]
+        self.assertEqual([{'web1'}, {'web2'}], hosts('--host', 'web*', '--a', 'host=web1', '--b', 'kernel=5.10*'))
+        self.assertEqual([{'web1', 'old'}, {'old'}], hosts('--a', 'host=web1,host=old', '--b', 'host=old'))
+        self.assertEqual([{'old', 'big'}, {'big'}],
+                         hosts('--since', '2026-11-21', '--a', 'since=2026-11-20,until=2026-11-22', '--b', 'host=big'))
+        why = fleet(self.urls[0], 'diff', '--host', 'web1', '--a', 'host=web2', '--b', 'host=web1', exit_code=2)
+        self.assertIn('holds no trace of host web1, host web2', why.replace('\n', ' '))
+
+    def test_hostile_filters(self):
+        """What is in a filter stays text."""
+        for text in ("'", '"', '\\', "\\'", "x' OR '1'='1", "%", "_", "') OR 1=1 --", '`', 'a;DROP TABLE x', '\n', '*%*'):
+            with self.subTest(text):
+                self.assertIn('holds no trace', fleet(self.urls[0], 'report', '--host', text, exit_code=2))
+                self.assertIn('holds no trace', fleet(self.urls[0], 'report', '--kernel', text, exit_code=2))
+
+    def test_who_may_only_read(self):
+        """Asks all that there is to ask."""
+        url = self.urls[0].replace('http://', 'http://reader@')
+        for question in (('report',), ('leaks',), ('traces',), ('diff', '--a', 'host=web1', '--b', 'host=web2')):
+            self.assertEqual(fleet(self.urls[0], *question)['of' if question[0] != 'diff' else 'a'],
+                             fleet(url, *question)['of' if question[0] != 'diff' else 'a'])

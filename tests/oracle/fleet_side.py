@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The hosts of a fleet in tests, loading and asking, and what local commands tell of a host's trace."""
+import collections
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+import planted_trace  # noqa: E402
+import ring_writer  # noqa: E402
+import tracedat  # noqa: E402
+from export_traces import data, place, report, run  # noqa: E402
+
+ALLOCATORS = 'slab', 'pages', 'percpu', 'vmalloc'
+MEASURES = ('allocations', 'failed_allocations', 'bytes_requested', 'bytes_allocated', 'matched_frees', 'bytes_freed',
+            'live_allocations', 'live_bytes', 'cross_cpu_frees')
+GHOST, KEPT = 0xffffffff81000001, 0xffffffff81000101
+
+
+def write_long_trace(path, pairs, seconds=10):
+    """Text: as many allocations and, but for each tenth, frees, over so many seconds."""
+    with open(path, 'w', encoding='ascii') as file:
+        for i in range(pairs):
+            at = f'{100 + i * seconds / pairs:.6f}'
+            file.write(f'          make-{100 + i % 7}     [00{i % 2}] ..... {at}: kmalloc: call_site=f{i % 50}+0x1/0x20 '
+                       f'ptr={0xffff888000000000 + i * 64:x} bytes_req=60 bytes_alloc=64 gfp_flags=GFP_KERNEL\n')
+            if i % 10:
+                file.write(f'          make-{100 + i % 7}     [00{i % 2}] ..... {at}: kfree: call_site=g+0x1/0x20 '
+                           f'ptr={0xffff888000000000 + i * 64:x}\n')
+    return path
+
+
+def write_reused_trace(path):
+    """Ten seconds: some of what GHOST allocates is freed, and of some only the address is given again; KEPT keeps all."""
+    recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
+    recorder.trace.kallsyms = b''.join(f'{site & ~0xf:x} t {name}\n'.encode() for site, name in
+                                       ((GHOST, 'ghost'), (KEPT, 'kept'), (GHOST + 0x1000, 'other')))
+    for i in range(2_000):
+        time, kept = 20 * 10**9 + i * 5_000_000, i % 10 == 0
+        pointer = 0xffff888100000000 + 64 * (2 * i + 1 if kept else 2 * (i if i % 4 else i - 1 - i % 3))
+        recorder.add(time, 0, 'kmalloc', 100, call_site=KEPT if kept else GHOST, ptr=pointer, bytes_req=64, bytes_alloc=64,
+                     gfp_flags=planted_trace.GFP_KERNEL, node=-1)
+        if not kept and i % 3 == 0:
+            recorder.add(time + 1000, 0, 'kfree', 100, call_site=GHOST + 0x1001, ptr=pointer)
+    with open(path, 'wb') as file:
+        file.write(tracedat.to_v7(recorder.finished())[0])
+    return path
+
+
+def write_reclaimable_trace(path):
+    """Ten seconds of objects that stay but for one: every other one is of kmalloc-rcl-64."""
+    recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
+    recorder.trace.kallsyms = f'{KEPT & ~0xf:x} t kept\n{KEPT + 0x1000:x} t other\n'.encode()
+    for i in range(1_000):
+        recorder.add(20 * 10**9 + i * 10_000_000, 0, 'kmalloc', 100, call_site=KEPT, ptr=0xffff888100000000 + 64 * i, bytes_req=64,
+                     bytes_alloc=64, gfp_flags=planted_trace.GFP_KERNEL | (0x10 if i % 2 else 0), node=-1)
+    recorder.add(30 * 10**9, 0, 'kfree', 100, call_site=KEPT + 0x1000, ptr=0xffff888100000000)
+    with open(path, 'wb') as file:
+        file.write(tracedat.to_v7(recorder.finished())[0])
+    return path
+
+
+# Hosts, each with its trace and when it began. One goes over midnight.
+HOSTS = {'web1': (data('amd64/trace.dat'), '2026-11-20T10:00:00Z'), 'web2': (data('amd64-5.10/trace.dat'), '2026-11-20T11:00:00Z'),
+         'arm': (data('arm64/trace.dat'), '2026-11-20T12:00:00Z'), 'old': (data('i386/trace.dat'), '2026-11-21T10:00:00Z'),
+         'big': (data('s390x/trace.dat'), '2026-11-21T12:00:00Z'), 'deep': (data('amd64-stacks/trace.dat'), '2026-11-22T00:00:00Z'),
+         'late': (write_long_trace(place('late.txt'), 3_000), '2026-11-20T23:59:55Z'),
+         'reused': (write_reused_trace(place('reused.dat')), '2026-11-22T10:00:00Z'),
+         'rcl': (write_reclaimable_trace(place('rcl.dat')), '2026-11-22T11:00:00Z')}
+
+
+def load(url, path, host, began, *options, level='events'):
+    done = run('export', path, '--to', 'clickhouse', url, '--host', host, '--recorded-at', began, '--level', level,
+               *options, seconds=600)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def schema(url, *options):
+    done = run('fleet', 'schema', '--server', url, *options, seconds=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def fleet(url, what, *options, exit_code=0):
+    done = run('fleet', what, '--server', url, '--json', '--limit', '0', '--retry', '10s', *options, seconds=600)
+    assert done.returncode == exit_code, f'fleet {what} {options}: {done.returncode}: {done.stderr}'
+    return json.loads(done.stdout) if exit_code == 0 else done.stderr
+
+
+def function_of(symbol):
+    return re.sub(r'\.(isra|constprop|part|cold|llvm)\b.*', '', re.sub(r'(\+0x.*| \[.*)$', '', symbol))
+
+
+def text_of_key(key, value):
+    """A key of `report --json` as the rows of a fleet have it."""
+    if value is None:
+        return None
+    if key in ('call-site', 'caller'):
+        return value['symbol'] if value['address'] != '0x0' else None
+    return str(value)
+
+
+def groups(told, key):
+    """{(allocator, key): {measure: sum}} of `report --by KEY --json` or of `fleet report --by KEY --json`."""
+    of_fleet = told['schema'].startswith('kmemtrace.fleet')
+    found = collections.defaultdict(collections.Counter)
+    for allocator, table in told['groups'].items():
+        for row in table['rows']:
+            value = row['keys'][key]
+            value = value if of_fleet else text_of_key(key, value)
+            for measure in MEASURES:
+                name = 'frees' if measure == 'matched_frees' and not of_fleet else measure
+                found[allocator, value][measure] += row[name] or 0
+    return {name: sums for name, sums in found.items() if any(sums.values())}
+
+
+def local_groups(path, key, *options):
+    """All allocators, those to which the key does not apply as one group; instead of call sites, callers that stacks tell."""
+    found = groups(report(path, '--by', key, *options), key)
+    missing = [name for name in ALLOCATORS if not any(allocator == name for allocator, _ in found)]
+    instead = 'caller' if key == 'call-site' else 'comm'
+    for (allocator, value), sums in groups(report(path, '--by', instead, *options), instead).items():
+        if allocator in missing:
+            found.setdefault((allocator, value if instead == 'caller' else None), collections.Counter()).update(sums)
+    return found
+
+
+def doubted(path, key, reason):
+    """{key: bytes of slab objects that `leaks` has doubts of for that reason}, without zeros."""
+    done = run('leaks', path, '--by', key, '--json', '--limit', '0', seconds=300)
+    doubts = {text_of_key(key, row['keys'][key]): sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == reason)
+              for row in json.loads(done.stdout)['groups']['slab']['rows']}
+    return {name: bytes for name, bytes in doubts.items() if bytes}
