@@ -111,7 +111,7 @@ class Chooser {
     other.object_bytes = than.class_bytes;
     std::map<std::uint64_t, std::uint64_t> live;
     for (const ProfiledKind& kind : kinds_)
-      if (moves(other, kind)) live[rounded_up(kind.requested)] += kind.average_live;
+      if (moves(other, kind)) live[bytes_in(other, kind)] += kind.average_live;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> sizes(live.begin(), live.end());
     std::ranges::stable_sort(sizes, std::greater(), [](const auto& size) { return size.second; });
     sizes.resize(std::min(sizes.size(), kMost));
@@ -127,11 +127,16 @@ class Chooser {
     return plainer;
   }
 
+  // Of a class, or of a function's cache.
+  std::uint64_t bytes_in(const CacheSuggestion& suggestion, const ProfiledKind& kind) const {
+    return suggestion.function.empty() ? rounded_up(kind.requested) : cache_object_bytes(kind.requested, machine_);
+  }
+
   // How many live on average, in thousandths, that ask for all of its object.
   std::uint64_t live_of_its_size(const CacheSuggestion& suggestion) const {
     std::uint64_t live = 0;
     for (const ProfiledKind& kind : kinds_)
-      if (moves(suggestion, kind) && rounded_up(kind.requested) == suggestion.object_bytes) live += kind.average_live;
+      if (moves(suggestion, kind) && bytes_in(suggestion, kind) == suggestion.object_bytes) live += kind.average_live;
     return live;
   }
 
@@ -285,15 +290,16 @@ bool saves_more(const CacheSuggestion& a, const CacheSuggestion& b, std::uint64_
   return a.average_held + b.average_held_then > b.average_held + a.average_held_then + by;
 }
 
-// The first, which saves most, or of those that differ from it in size alone, and do not save less for certain, the one
-// whose size most ask for.
+// The first, which saves most, or of those that differ from it in size alone, and do not save less for certain, nor
+// less than half, the one whose size most ask for.
 const CacheSuggestion& plainest_like_first(const std::vector<CacheSuggestion>& replayed) {
   const CacheSuggestion& first = replayed.front();
   const CacheSuggestion* plainest = &first;
   for (const CacheSuggestion& other : replayed) {
     const bool same_but_size = std::tie(other.function, other.above_bytes, other.class_bytes) ==
                                std::tie(first.function, first.above_bytes, first.class_bytes);
-    const std::uint64_t uncertain = std::max(first.uncertain_bytes, other.uncertain_bytes);
+    const std::uint64_t uncertain = std::min(std::max(first.uncertain_bytes, other.uncertain_bytes),
+                                             (first.average_held - first.average_held_then) / 2);
     if (same_but_size && saves(other) && !saves_more(first, other, uncertain) &&
         other.of_its_size > plainest->of_its_size)
       plainest = &other;
@@ -322,7 +328,9 @@ std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> repla
   std::vector<CacheSuggestion> best;
   while (best.size() < request.most && !replayed.empty() && saves(replayed.front())) {
     best.push_back(plainest_like_first(replayed));
-    std::erase_if(replayed, [&](const CacheSuggestion& other) { return moves_the_same(best.back(), other); });
+    std::erase_if(replayed, [&](const CacheSuggestion& other) {
+      return is_same(best.back(), other) || moves_the_same(best.back(), other);
+    });
   }
   std::ranges::stable_sort(best, first);
   return best;

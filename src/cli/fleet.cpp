@@ -153,9 +153,10 @@ void traces(ClickHouse& server, const Options& options) {
 
 void schema(ClickHouse& server, const Options& options) {
   const SchemaState state = prepare_schema(server, options.cluster);
-  const std::string done = state.before == 0           ? "were made"
-                           : state.before == state.now ? "were there"
-                                                       : fmt::format("were of schema {}", state.before);
+  const std::string done = state.before == 0 ? "were made"
+                           : state.before == state.now
+                               ? "were there"
+                               : fmt::format("were of schema {} and are of another now", state.before);
   print_result(fmt::format("The tables of the database {} {}: schema {}{}\n", printable(server.database()), done,
                            state.now, state.of_cluster ? ", a shard's and its cluster's" : ""));
 }

@@ -178,7 +178,8 @@ RowBinary& FleetExport::State::begin_row(BlockLoader& loader, std::uint16_t day)
       .number(loader.block());
 }
 
-// Events of pages and of areas name no call site; where they have a stack, their caller is there.
+// Events of pages and of areas name no call site, nor do some of slab objects: where they have a stack, their caller is
+// there.
 std::string_view FleetExport::State::site_of(const Event& event, const EventFields& fields) {
   if (!fields.symbol.empty()) return fields.symbol;
   const std::span<const std::uint64_t> stack = info.stacks[event.stack];

@@ -42,6 +42,12 @@ bool is_for_ever(CURLcode code) {
          code == CURLE_PEER_FAILED_VERIFICATION;
 }
 
+curl_off_t seconds_of(CURL* curl) {
+  curl_off_t microseconds = 0;
+  curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &microseconds);
+  return microseconds / 1'000'000;
+}
+
 // Whether the request's connection was made for it, and the server took it.
 bool has_connected(CURL* curl) {
   curl_off_t after = 0;
@@ -130,7 +136,7 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
   }
   reply.never = is_for_ever(code);
   if (code == CURLE_OPERATION_TIMEDOUT && has_connected(curl))
-    reply.failure = fmt::format("it accepts the connection, but does not answer within {} s", most.count());
+    reply.failure = fmt::format("it accepts the connection, but does not answer within {} s", seconds_of(curl));
   else if (code != CURLE_OK)
     reply.failure = reason[0] != '\0' ? reason : curl_easy_strerror(code);
   else

@@ -47,8 +47,8 @@ Json keys_of(const std::vector<std::string>& keys, const std::vector<const Fleet
 Json row_of(const FleetRow& row, const std::vector<const FleetKeyInfo*>& by) {
   Json json = Json::object();
   json["keys"] = keys_of(row.keys, by);
-  json["hosts"] = *row.hosts;
-  json["traces"] = *row.traces;
+  json["hosts"] = row.hosts.value();
+  json["traces"] = row.traces.value();
   json["allocations"] = row.sums.allocations;
   json["failed_allocations"] = row.sums.failed_allocations;
   json["bytes_requested"] = row.sums.bytes_requested;

@@ -54,7 +54,7 @@ class Loading:
             server.query("ALTER TABLE older_cluster.schema_versions DROP PARTITION ID 'all'")
             server.query('INSERT INTO older_cluster.schema_versions SELECT toUInt32(1), now()')
         for server in self.servers.all:
-            self.assertEqual("The tables of the database older_cluster were of schema 1: schema 2, a shard's and its cluster's\n",
+            self.assertEqual("The tables of the database older_cluster were of schema 1 and are of another now: schema 2, a shard's and its cluster's\n",
                              schema(f'{server.url}/older_cluster'))
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
         for server in self.servers.all:

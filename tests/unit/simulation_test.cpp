@@ -262,7 +262,6 @@ TEST(Suggestions, CandidatesAreMoreThanTheEstimateWouldTake) {
   EXPECT_EQ(candidates[0].object_bytes, 40u);
 }
 
-// A function that gets objects of two sizes, of which only the larger gain by a cache.
 // Few objects of a larger size make the estimate take a class for all; the size that most ask for is replayed, too.
 TEST(Suggestions, TrySizesThatMostAskFor) {
   const SlabMachine machine = machine_of(2);
@@ -299,6 +298,32 @@ TEST(Suggestions, AreOfTheSizeThatMostAskForWhereItSavesAsMuch) {
   EXPECT_EQ(best()[0].object_bytes, 680u);
 }
 
+// On 32 bit a cache has objects of 4 bytes more, a class of 8.
+TEST(Suggestions, KnowTheSizeThatMostAskForOfCachesToo) {
+  SlabMachine machine = machine_of(2);
+  machine.word_bytes = 4;
+  const std::vector<ProfiledKind> kinds = {{"pipe+0x1", "pipe", "kmalloc-1k", 636, 1024, 3561, 3'561'000},
+                                           {"other+0x1", "other", "kmalloc-1k", 1020, 1024, 9000, 9'000'000}};
+  const auto candidates = suggestion_candidates(kinds, kmalloc_classes(8, machine), machine, {5, false});
+  const auto of_pipe = std::ranges::find(candidates, "pipe", &CacheSuggestion::function);
+  ASSERT_NE(of_pipe, candidates.end());
+  EXPECT_EQ(of_pipe->object_bytes, 636u);
+  EXPECT_EQ(of_pipe->of_its_size, 3561u);
+}
+
+// Where CPUs may hold more in their lists than all that is saved.
+TEST(Suggestions, OfAPlainerSizeSaveHalfAsMuchAtLeast) {
+  CacheSuggestion odd = replayed("", 680, 5000, 4000);
+  odd.uncertain_bytes = 100'000;
+  odd.of_its_size = 51;
+  CacheSuggestion plain = replayed("", 640, 5000, 4500);
+  plain.of_its_size = 3561;
+  EXPECT_EQ(best_suggestions({odd, plain}, {5, false}).front().object_bytes, 640u);
+  plain.average_held_then = 4501;
+  EXPECT_EQ(best_suggestions({odd, plain}, {5, false}).front().object_bytes, 680u);
+}
+
+// A function that gets objects of two sizes, of which only the larger gain by a cache.
 TEST(SiteCaches, LeaveWhatSmallerClassesHaveRoomFor) {
   const SlabMachine machine = machine_of(2);
   SlabLayout layout;
