@@ -146,6 +146,8 @@ class HistoryMaker {
     add_up_kinds();
     version_ = version_of(from_.info.kernel);
     tasks_selected_ = only_some_tasks(from_.info);
+    const auto recorder = from_.info.notes.find("recorder");
+    names_what_was_recorded_ = recorder != from_.info.notes.end() && recorder->second.starts_with("kmemtrace ");
   }
 
   GroupHistory begin(const TimeSeries& series) const {
@@ -208,10 +210,18 @@ class HistoryMaker {
   // knows no event that would tell of one.
   bool lacks_frees(Allocator allocator) const {
     if (from_.history.frees(allocator) > 0) return false;
-    if (allocator == Allocator::slab || allocator == Allocator::pages) return true;
-    return std::none_of(
-        from_.info.event_types.begin(), from_.info.event_types.end(),
-        [allocator](const EventType& type) { return is_free(type.kind) && allocator_of(type.kind) == allocator; });
+    const auto has = [this](EventKind kind) {
+      return std::ranges::find(from_.info.event_types, kind, &EventType::kind) != from_.info.event_types.end();
+    };
+    const auto is_told = [&has](EventKind allocation, EventKind free) { return !has(allocation) || has(free); };
+    switch (allocator) {
+      case Allocator::percpu: return !has(EventKind::percpu_free);
+      case Allocator::vmap: return !has(EventKind::vmap_free);
+      case Allocator::pages: return !names_what_was_recorded_ || !is_told(EventKind::page_alloc, EventKind::page_free);
+      case Allocator::slab: break;
+    }
+    return !names_what_was_recorded_ || !is_told(EventKind::kmalloc, EventKind::kfree) ||
+           !is_told(EventKind::cache_alloc, EventKind::cache_free);
   }
 
   Kind kind_of(std::uint32_t number) const {
@@ -263,6 +273,7 @@ class HistoryMaker {
   Histories& common_;
   std::optional<KernelVersion> version_;
   bool tasks_selected_ = false;
+  bool names_what_was_recorded_ = false;  // others' traces describe events, too, that were not
   std::unordered_map<Kind, Ends, HashOfKind> ends_;
   std::vector<OriginFacts> facts_;  // by number of the origin
 };

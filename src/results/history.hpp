@@ -20,13 +20,15 @@ namespace kmt {
 
 // Why an allocation that looks live may be freed. The first that applies to an allocation counts.
 enum class Doubt : std::uint8_t {
-  frees_not_recorded,  // the trace has no free of this allocator at all; of percpu memory and areas: no event for it
-  tasks_selected,      // only some tasks were recorded (-F, -p, --cgroup): what others free is not in the trace
-  lost_stretch,        // events were lost after it, on whatever CPU
-  incomplete_trace,    // events are missing at a time that is not known
-  reallocated,         // of what ended of its call site and size, 1 % or more was allocated again while it looked live
-  untraced_path,       // a path of the kernel that frees such objects has no tracepoint: analysis/untraced_paths
-  reclaimable,         // the kernel takes it back when memory is short: user memory, page cache, inodes, dentries
+  // The trace has no free of this allocator at all; of percpu memory and areas, and where kmemtrace itself recorded it,
+  // which says what was recorded: no event for it.
+  frees_not_recorded,
+  tasks_selected,    // only some tasks were recorded (-F, -p, --cgroup): what others free is not in the trace
+  lost_stretch,      // events were lost after it, on whatever CPU
+  incomplete_trace,  // events are missing at a time that is not known
+  reallocated,       // of what ended of its call site and size, 1 % or more was allocated again while it looked live
+  untraced_path,     // a path of the kernel that frees such objects has no tracepoint: analysis/untraced_paths
+  reclaimable,       // the kernel takes it back when memory is short: user memory, page cache, inodes, dentries
 };
 constexpr std::size_t kDoubts = 7;
 

@@ -259,6 +259,18 @@ TEST_F(Leaks, ATraceWithoutFreesProvesNothing) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
+// What is narrowed to a cache that leaks has none. Others' traces describe events that they were not asked to record.
+TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
+  leak(1);
+  info.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
+  info.notes["recorder"] = "kmemtrace 1.0";
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
+  EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
+  info.event_types.push_back({"kmem", "kmem_cache_alloc", EventKind::cache_alloc});  // of these nothing is told
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
+}
+
 // The trace has no frees of them, which is no doubt where it has an event for them; a loss is one all the same.
 TEST_F(Leaks, PercpuMemoryAndAreasAreInDoubtAsAllElse) {
   for (const auto& [alloc, free] : {std::pair(EventKind::percpu_alloc, EventKind::percpu_free),
