@@ -45,7 +45,7 @@ bool is_for_ever(CURLcode code) {
 curl_off_t seconds_of(CURL* curl) {
   curl_off_t microseconds = 0;
   curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &microseconds);
-  return microseconds / 1'000'000;
+  return (microseconds + 500'000) / 1'000'000;
 }
 
 // Whether the request's connection was made for it, and the server took it.

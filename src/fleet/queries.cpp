@@ -201,6 +201,7 @@ FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys
     group.unseen_bytes = cells.number();
     group.growth = cells.decimal();
     group.sure_growth = cells.decimal();
+    if (allocator == Allocator::pages) group.sure_growth.reset();
     group.deviation = cells.decimal();
     table_of(leaks.tables, allocator).rows.push_back(std::move(group));
   }

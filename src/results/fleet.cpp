@@ -84,7 +84,7 @@ constexpr std::array kLeakColumns = {
                  "by how many bytes a second it grew, the mean of the traces of a second or longer by their lengths"},
     Column<Leak>{"sure", "Sure/s", Unit::bytes_per_s, 1,
                  [](const Leak& row) { return row.sure_growth ? Cell{*row.sure_growth} : Cell{}; },
-                 "the same of what is neither reclaimable nor may have been freed unseen"},
+                 "the same of what is neither reclaimable nor may have been freed unseen; of pages it is not known"},
     Column<Leak>{"deviation", "+/-", Unit::bytes_per_s, 5,
                  [](const Leak& row) { return row.deviation ? Cell{*row.deviation} : Cell{}; },
                  "the standard deviation of the growth between traces"},

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "results/columns.hpp"
@@ -72,9 +73,16 @@ struct FleetLeakRow {
   // Bytes a second, of traces of a second or longer (empty: there is none): the slope of the line of least squares, its
   // mean by the traces' lengths, and the standard deviation between them (empty: of one trace).
   std::optional<double> growth;
-  std::optional<double> sure_growth;  // of what is neither reclaimable nor may have been freed unseen
-  std::optional<double> deviation;    // of `growth`
+  // Of what is neither reclaimable nor may have been freed unseen; empty of pages, too: which these are is not known.
+  std::optional<double> sure_growth;
+  std::optional<double> deviation;  // of `growth`
 };
+// Of rows that are equal in what they are ordered by.
+inline bool comes_before(const FleetRow& a, const FleetRow& b) { return a.name < b.name; }
+inline bool comes_before(const FleetLeakRow& a, const FleetLeakRow& b) {
+  return std::tie(b.growth, b.live_bytes, a.name) < std::tie(a.growth, a.live_bytes, b.name);
+}
+
 struct FleetLeaks {
   FleetSummary of;
   std::vector<const FleetKeyInfo*> by;

@@ -83,7 +83,7 @@ std::string rows_of(std::vector<const Row*> rows, const std::vector<Row>& sums, 
   return to_text(table, style);
 }
 
-const auto kByName = [](const auto& a, const auto& b) { return a.name < b.name; };
+const auto kInOrder = [](const auto& a, const auto& b) { return comes_before(a, b); };
 
 std::string value_text(std::optional<double> value, Unit unit, const TextStyle& style) {
   if (!value) return "-";
@@ -136,7 +136,7 @@ std::string changes(const DiffTable& of, const FleetDiff& diff, const FleetOptio
 std::string text_fleet(const FleetReport& report, const FleetOptions& options, const TextStyle& style) {
   std::string out = heading("Allocations of a fleet", style) + summary_lines(report.of, style);
   for (const FleetReport::Table& table : report.tables) {
-    std::vector<const FleetRow*> rows = sorted_by_column(table.rows, *options.sort_report, kByName);
+    std::vector<const FleetRow*> rows = sorted_by_column(table.rows, *options.sort_report, kInOrder);
     const std::size_t shown = shown_of(rows.size(), options);
     const std::size_t more = rows.size() - shown;
     std::vector<FleetRow> sums;
@@ -155,7 +155,7 @@ std::string text_fleet(const FleetReport& report, const FleetOptions& options, c
 std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, const TextStyle& style) {
   std::string out = heading("What grows in a fleet", style) + summary_lines(leaks.of, style);
   for (const FleetLeaks::Table& table : leaks.tables) {
-    std::vector<const FleetLeakRow*> rows = sorted_by_column(table.rows, *options.sort_leaks, kByName);
+    std::vector<const FleetLeakRow*> rows = sorted_by_column(table.rows, *options.sort_leaks, kInOrder);
     const std::size_t total = rows.size();
     const std::size_t shown = shown_of(total, options);
     out += "\n" + heading(title_of(table.allocator, leaks.by, options.sort_leaks->header, shown, total, style), style);
@@ -164,13 +164,13 @@ std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, con
     out += rest_line(total, shown, style);
   }
   return out + "\n" +
-         hanging(
-             "  ",
-             "Growth is the slope of live bytes in each trace, the mean of the traces by their lengths, without "
-             "those of less than a second, of which nothing is said to grow; what lives no more at the end has not "
-             "grown. Sure is what the kernel does not take back and what comes from call sites whose frees are "
-             "seen. Whether it is more than chance, and what a loss may hide, tells `kmemtrace leaks` of the trace.",
-             style);
+         hanging("  ",
+                 "Growth is the slope of live bytes in each trace, the mean of the traces by their lengths, without "
+                 "those of less than a second, of which nothing is said to grow; what lives no more at the end has not "
+                 "grown. Sure is what the kernel does not take back and what comes from call sites whose frees are "
+                 "seen; of pages it is not known which are users' or of the page cache. Whether it is more than "
+                 "chance, and what a loss may hide, tells `kmemtrace leaks` of the trace.",
+                 style);
 }
 
 std::string text_fleet(const FleetDiff& diff, const FleetOptions& options, const TextStyle& style) {

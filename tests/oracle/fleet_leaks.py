@@ -116,6 +116,18 @@ class Leaks:
         pages = fleet(self.urls[0], 'leaks', '--host', 'web1', '--by', 'order')['groups']['pages']['rows']
         self.assertEqual({None}, {row['reclaimable_bytes'] for row in pages})
 
+    def test_of_pages_nothing_is_sure(self):
+        """Most are users' and of the page cache: `leaks` tells which, the sums of a fleet do not."""
+        url, path = f'{self.servers.all[0].url}/fleet_pages', place('pages.txt')
+        with open(path, 'w', encoding='ascii') as file:
+            for i in range(300):
+                file.write(f'          make-100     [000] ..... {100 + i / 100:.6f}: mm_page_alloc: page=0x{i:x} pfn=0x{i:x} '
+                           'order=0 migratetype=1 gfp_flags=GFP_HIGHUSER_MOVABLE\n')
+        load(url, path, 'a', '2026-11-20', level='aggregates')
+        row, = fleet(url, 'leaks', '--by', 'comm')['groups']['pages']['rows']
+        self.assertAlmostEqual(409600, row['growth_bytes_per_s'], delta=10_000)
+        self.assertEqual((None, 0, 0), (row['sure_growth_bytes_per_s'], row['growing_hosts'], row['growing_traces']))
+
     def test_freed_unseen(self):
         """What lives at call sites that free unseen is not sure, as `leaks` tells; growth of the rest is of the rest alone."""
         rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', 'reused')['groups']['slab']['rows']
