@@ -30,9 +30,9 @@ FROM (
         HAVING sum(freed_unseen) > 0 AND sum(freed_unseen) * 100 >= sum(matched_frees) + sum(freed_unseen)
       )) AS is_unseen) AS unseen_b,
       sum(live_moment_1) AS moment_1, sum(live_moment_2) AS moment_2,
-      sumIf(live_allocations, NOT is_shrinkable AND NOT is_unseen AND allocator != 'pages') AS sure_n,
-      sumIf(live_moment_1, NOT is_shrinkable AND NOT is_unseen AND allocator != 'pages') AS sure_moment_1,
-      sumIf(live_moment_2, NOT is_shrinkable AND NOT is_unseen AND allocator != 'pages') AS sure_moment_2
+      sumIf(live_allocations, (NOT is_shrinkable AND NOT is_unseen AND allocator != 'pages') AS is_sure) AS sure_n,
+      sumIf(live_moment_1, is_sure) AS sure_moment_1,
+      sumIf(live_moment_2, is_sure) AS sure_moment_2
     FROM {database}.sums
     WHERE {rows} AND trace GLOBAL IN (SELECT trace FROM {database}.traces WHERE {traces})
     GROUP BY trace, allocator{keys}

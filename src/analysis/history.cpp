@@ -15,6 +15,7 @@
 #include "analysis/untraced_paths.hpp"
 #include "base/text.hpp"
 #include "trace/function_name.hpp"
+#include "trace/note_lines.hpp"
 
 namespace kmt {
 
@@ -146,8 +147,7 @@ class HistoryMaker {
     add_up_kinds();
     version_ = version_of(from_.info.kernel);
     tasks_selected_ = only_some_tasks(from_.info);
-    const auto recorder = from_.info.notes.find("recorder");
-    names_what_was_recorded_ = recorder != from_.info.notes.end() && recorder->second.starts_with("kmemtrace ");
+    names_what_was_recorded_ = note_in(from_.info.notes, "recorder").starts_with("kmemtrace ");
   }
 
   GroupHistory begin(const TimeSeries& series) const {
@@ -206,8 +206,8 @@ class HistoryMaker {
   }
 
  private:
-  // Percpu memory and vmap areas are few enough that none need be freed in a trace: they lack frees when the trace
-  // knows no event that would tell of one.
+  // Percpu memory and vmap areas are few enough that none need be freed in a trace, nor need others where it is known
+  // which events were recorded: they lack frees when the trace knows no event that would tell of one.
   bool lacks_frees(Allocator allocator) const {
     if (from_.history.frees(allocator) > 0) return false;
     const auto has = [this](EventKind kind) {

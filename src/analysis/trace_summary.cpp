@@ -2,10 +2,12 @@
 #include "analysis/trace_summary.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "trace/note_lines.hpp"
 
 namespace kmt {
 
@@ -29,7 +31,7 @@ std::string unrecorded_cpus(const Findings& findings) {
 }
 
 // Options in front of the command that was recorded.
-std::vector<std::string_view> recorder_options(const std::string& arguments) {
+std::vector<std::string_view> recorder_options(std::string_view arguments) {
   std::vector<std::string_view> words = split(arguments, ' ');
   words.erase(std::ranges::find(words, "--"), words.end());
   return words;
@@ -79,10 +81,8 @@ RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, 
 
 bool only_some_tasks(const TraceInfo& info) {
   if (info.findings.count_of(Imperfection::some_tasks) > 0) return true;
-  const auto recorder = info.notes.find("recorder");
-  if (recorder != info.notes.end() && recorder->second.starts_with("perf")) return false;  // its -F is a frequency
-  const auto arguments = info.notes.find("arguments");
-  return arguments != info.notes.end() && names_tasks(recorder_options(arguments->second));
+  if (note_in(info.notes, "recorder").starts_with("perf")) return false;  // its -F is a frequency
+  return names_tasks(recorder_options(note_in(info.notes, "arguments")));
 }
 
 TraceSummary summarize(const TraceInfo& info) {

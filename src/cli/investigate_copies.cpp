@@ -20,7 +20,6 @@
 #include "cli/snapshot_files.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
-#include "snapshot/sources.hpp"
 
 namespace kmt {
 
@@ -77,15 +76,6 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
     copied.no_times = "the snapshots do not tell when they were taken, one after the other";
     for (StateSample& state : copied.states) state.ticks = 0;
   }
-}
-
-// Copies of the kernel's files, without the one that all others are parts of.
-bool lacks_meminfo(const std::string& folder) {
-  return !has_copies(folder) && std::ranges::any_of(snapshot_sources(), [&folder](const SnapshotSource& source) {
-    std::error_code code;
-    return fs::is_regular_file(fmt::format("{}/{}", folder, source.name), code) ||
-           fs::is_regular_file(folder + std::string(source.path), code);
-  });
 }
 
 // The folders, by time.

@@ -29,7 +29,10 @@ Cell sum(const FleetRow& row) {
   return Cell{std::uint64_t{row.sums.*Member}};
 }
 
-Cell maybe(std::optional<std::uint64_t> value) { return value ? Cell{*value} : Cell{}; }
+template <typename Number>
+Cell maybe(std::optional<Number> value) {
+  return value ? Cell{*value} : Cell{};
+}
 
 std::uint64_t wasted(const GroupRow& row) {
   return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : 0;
@@ -79,14 +82,11 @@ using Leak = FleetLeakRow;
 constexpr std::array kLeakColumns = {
     Column<Leak>{"name", "Name", Unit::text, 0, [](const Leak& row) { return Cell{std::string_view(row.name)}; },
                  "the group's keys"},
-    Column<Leak>{"growth", "Growth/s", Unit::bytes_per_s, 1,
-                 [](const Leak& row) { return row.growth ? Cell{*row.growth} : Cell{}; },
+    Column<Leak>{"growth", "Growth/s", Unit::bytes_per_s, 1, [](const Leak& row) { return maybe(row.growth); },
                  "by how many bytes a second it grew, the mean of the traces of a second or longer by their lengths"},
-    Column<Leak>{"sure", "Sure/s", Unit::bytes_per_s, 1,
-                 [](const Leak& row) { return row.sure_growth ? Cell{*row.sure_growth} : Cell{}; },
+    Column<Leak>{"sure", "Sure/s", Unit::bytes_per_s, 1, [](const Leak& row) { return maybe(row.sure_growth); },
                  "the same of what is neither reclaimable nor may have been freed unseen; of pages it is not known"},
-    Column<Leak>{"deviation", "+/-", Unit::bytes_per_s, 5,
-                 [](const Leak& row) { return row.deviation ? Cell{*row.deviation} : Cell{}; },
+    Column<Leak>{"deviation", "+/-", Unit::bytes_per_s, 5, [](const Leak& row) { return maybe(row.deviation); },
                  "the standard deviation of the growth between traces"},
     Column<Leak>{"growing", "Growing", Unit::count, 2, [](const Leak& row) { return Cell{row.growing_hosts}; },
                  "hosts on which it grew, and what is sure of it, in traces of a second or longer"},

@@ -77,11 +77,13 @@ struct FleetLeakRow {
   std::optional<double> sure_growth;
   std::optional<double> deviation;  // of `growth`
 };
-// Of rows that are equal in what they are ordered by.
-inline bool comes_before(const FleetRow& a, const FleetRow& b) { return a.name < b.name; }
-inline bool comes_before(const FleetLeakRow& a, const FleetLeakRow& b) {
-  return std::tie(b.growth, b.live_bytes, a.name) < std::tie(a.growth, a.live_bytes, b.name);
-}
+// Which comes first of rows that are equal in what they are ordered by.
+struct FleetOrder {
+  bool operator()(const FleetRow& a, const FleetRow& b) const { return a.name < b.name; }
+  bool operator()(const FleetLeakRow& a, const FleetLeakRow& b) const {
+    return std::tie(b.growth, b.live_bytes, a.name) < std::tie(a.growth, a.live_bytes, b.name);
+  }
+};
 
 struct FleetLeaks {
   FleetSummary of;

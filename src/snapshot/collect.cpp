@@ -409,6 +409,13 @@ bool has_copies(const std::string& folder) {
   return fs::is_regular_file(folder + "/meminfo", code) || fs::is_regular_file(folder + "/proc/meminfo", code);
 }
 
+bool lacks_meminfo(const std::string& folder) {
+  return !has_copies(folder) && std::ranges::any_of(snapshot_sources(), [&folder](const SnapshotSource& source) {
+    std::error_code code;
+    return fs::is_regular_file(copied_path(source, folder), code);
+  });
+}
+
 StateSample collect_snapshot_from(const std::string& folder) {
   Collector collector;
   for (const SnapshotSource& source : snapshot_sources()) {

@@ -17,6 +17,8 @@ StateSample collect_snapshot();
 void complete_sample(StateSample& sample, bool with_page_owner);
 // Whether a folder has at least a copy of meminfo, where collect_snapshot_from() looks for it.
 bool has_copies(const std::string& folder);
+// Whether it has copies of others of the kernel's files, but not that one, which all of them are parts of.
+bool lacks_meminfo(const std::string& folder);
 // The same of copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, …
 // The text "uname" is that of `uname -a`, if it is there. Throws Error where there is no meminfo.
 StateSample collect_snapshot_from(const std::string& folder);

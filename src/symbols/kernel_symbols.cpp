@@ -14,15 +14,11 @@
 #include "base/text.hpp"
 #include "symbols/debug_info.hpp"
 #include "symbols/kallsyms_lines.hpp"
+#include "trace/note_lines.hpp"
 
 namespace kmt {
 
 namespace {
-
-std::string note(const TraceInfo& info, const char* name) {
-  const auto found = info.notes.find(name);
-  return found == info.notes.end() ? std::string() : found->second;
-}
 
 // A symbol of the kernel, and where it lay when it was traced.
 struct Reference {
@@ -31,10 +27,10 @@ struct Reference {
 };
 
 std::optional<Reference> reference_of(const TraceInfo& info) {
-  const std::string text = note(info, "kernel_reference");
+  const std::string_view text = note_in(info.notes, "kernel_reference");
   const std::size_t blank = text.find(' ');
-  Reference reference{text.substr(0, blank)};
-  if (blank == std::string::npos) return std::nullopt;
+  Reference reference{std::string(text.substr(0, blank))};
+  if (blank == std::string_view::npos) return std::nullopt;
   const char* const end = text.data() + text.size();
   const auto [at, code] = std::from_chars(text.data() + blank + 1, end, reference.address, 16);
   return code == std::errc{} && at == end && reference.address != 0 ? std::optional(reference) : std::nullopt;
@@ -54,9 +50,9 @@ Error refused(std::string what, const std::string& path, const TraceInfo& info) 
   Error error(std::move(what));
   error.at({path, {}, {}});
   error.hint(fmt::format("The trace is of kernel {}{}", info.kernel.empty() ? "unknown" : printable(info.kernel),
-                         note(info, "kernel_build_id").empty()
+                         note_in(info.notes, "kernel_build_id").empty()
                              ? ""
-                             : fmt::format(", build-id {}", printable(note(info, "kernel_build_id")))));
+                             : fmt::format(", build-id {}", printable(note_in(info.notes, "kernel_build_id")))));
   return error;
 }
 
@@ -121,7 +117,7 @@ std::string of_vmlinux(const TraceInfo& info, const std::string& path, Findings&
   const auto reference = reference_of(info);
   if (!reference) return {};
   const DebugInfo debug(path);
-  const std::string build_id = note(info, "kernel_build_id");
+  const std::string_view build_id = note_in(info.notes, "kernel_build_id");
   if (!build_id.empty() && !debug.build_id().empty() && build_id != debug.build_id())
     throw refused(fmt::format("The file is of another build: its build-id is {}", debug.build_id()), path, info);
   std::string text;
@@ -140,7 +136,7 @@ std::string of_running_kernel(const TraceInfo& info, const KernelSymbolFiles& fi
     findings.add({Imperfection::no_kernel_symbols, std::move(why), {}, {}, {}});
     return std::string();
   };
-  const std::string wanted = note(info, "kernel_build_id");
+  const std::string_view wanted = note_in(info.notes, "kernel_build_id");
   if (wanted.empty()) return none("the trace does not say the kernel's build-id");
   const std::string notes = try_read_file(files.running_notes).value_or("");
   if (wanted != gnu_build_id({reinterpret_cast<const std::uint8_t*>(notes.data()), notes.size()}, kHostOrder))

@@ -19,6 +19,7 @@
 #include "symbols/debug_info.hpp"
 #include "symbols/kernel_symbols.hpp"
 #include "symbols/placement.hpp"
+#include "trace/note_lines.hpp"
 
 namespace kmt {
 
@@ -26,14 +27,9 @@ namespace {
 
 constexpr const char* kSystemDirectory = "/usr/lib/debug";
 
-std::string_view note(const TraceInfo& info, const char* name) {
-  const auto found = info.notes.find(name);
-  return found == info.notes.end() ? std::string_view() : std::string_view(found->second);
-}
-
 // "MODULE BUILD-ID" lines; empty: not known.
 std::string_view module_build_id(const TraceInfo& info, std::string_view module) {
-  for (const std::string_view line : split(note(info, "module_build_ids"), '\n'))
+  for (const std::string_view line : split(note_in(info.notes, "module_build_ids"), '\n'))
     if (line.size() > module.size() && line.starts_with(module) && line[module.size()] == ' ') {
       const std::string_view id = line.substr(module.size() + 1);
       return is_build_id(id) ? id : std::string_view();
@@ -48,8 +44,8 @@ bool is_module(std::string_view name) { return name != "bpf" && !name.starts_wit
 // Who else records keeps it.
 bool is_of_perf_and_this_machine(const TraceInfo& info) {
   std::array<char, HOST_NAME_MAX + 1> name{};
-  return note(info, "recorder").starts_with("perf") && ::gethostname(name.data(), name.size() - 1) == 0 &&
-         note(info, "host") == name.data();
+  return note_in(info.notes, "recorder").starts_with("perf") && ::gethostname(name.data(), name.size() - 1) == 0 &&
+         note_in(info.notes, "host") == name.data();
 }
 
 }  // namespace
@@ -88,15 +84,16 @@ Symbols::Sources::Sources(const TraceInfo& trace_info, std::string_view kernel_s
     error.at({directory, {}, {}});
     throw error;
   }
-  images[""] = options.vmlinux.empty() ? search("") : open(options.vmlinux, "", note(info, "kernel_build_id"));
+  images[""] = options.vmlinux.empty() ? search("") : open(options.vmlinux, "", note_in(info.notes, "kernel_build_id"));
 }
 
 Symbols::Sources::Image Symbols::Sources::open(const std::string& path, std::string_view module,
                                                std::string_view build_id) {
   Image image;
   image.debug = std::make_unique<DebugInfo>(path);
-  image.placement = module.empty() ? place_kernel(*image.debug, kallsyms)
-                                   : place_module(*image.debug, module, kallsyms, note(info, "module_sections"));
+  image.placement = module.empty()
+                        ? place_kernel(*image.debug, kallsyms)
+                        : place_module(*image.debug, module, kallsyms, note_in(info.notes, "module_sections"));
   require_traced_build(image, build_id);
   return image;
 }
@@ -129,7 +126,8 @@ void Symbols::Sources::require_traced_build(const Image& image, std::string_view
 
 // Without a file where none fits.
 Symbols::Sources::Image Symbols::Sources::search(std::string_view module) {
-  const std::string_view known_id = module.empty() ? note(info, "kernel_build_id") : module_build_id(info, module);
+  const std::string_view known_id =
+      module.empty() ? note_in(info.notes, "kernel_build_id") : module_build_id(info, module);
   const std::string_view build_id = is_build_id(known_id) ? known_id : std::string_view();
   std::vector<std::string> paths;
   const auto add = [&paths](const std::vector<std::string>& more) {
@@ -194,7 +192,7 @@ const std::vector<SourceFrame>& Symbols::Sources::frames(std::uint64_t address, 
 Symbols::Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers)
     : info_(info),
       options_(std::move(options)),
-      loads_(info.module_changes, note(info, "modules"), {}),
+      loads_(info.module_changes, note_in(info.notes, "modules"), {}),
       user_(info.user_code,
             {options_.symfs, options_.debug_dirs, options_.debuginfod, is_of_perf_and_this_machine(info)}) {
   if (!options_.kallsyms.empty()) kernel();

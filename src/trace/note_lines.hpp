@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Notes of several lines, or of several ids of tasks, of any size.
+// Notes: single ones, of several lines, or of several ids of tasks, of any size.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,12 @@
 
 namespace kmt {
 
+// Empty where there is no such note. It lives as long as the notes.
+inline std::string_view note_in(const std::map<std::string, std::string>& notes, const std::string& name) {
+  const auto note = notes.find(name);
+  return note == notes.end() ? std::string_view() : std::string_view(note->second);
+}
+
 // Cuts the first line from the text.
 inline std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
@@ -24,9 +30,7 @@ inline std::string_view take_line(std::string_view& text) {
 // Ids with blanks between them; none where there is no such note.
 inline std::set<std::int32_t> ids_in_note(const std::map<std::string, std::string>& notes, const std::string& name) {
   std::set<std::int32_t> ids;
-  const auto note = notes.find(name);
-  if (note == notes.end()) return ids;
-  for (const std::string_view word : split(note->second, ' '))
+  for (const std::string_view word : split(note_in(notes, name), ' '))
     if (std::int32_t id = 0; std::from_chars(word.data(), word.data() + word.size(), id).ec == std::errc{})
       ids.insert(id);
   return ids;

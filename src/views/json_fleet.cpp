@@ -87,8 +87,7 @@ Json tables_of(const Tables& tables, const Sort& sort, const std::vector<const F
     Json json = Json::object();
     json["total"] = table.rows.size();
     json["rows"] = Json::array();
-    for (const auto* row :
-         sorted_by_column(table.rows, sort, [](const auto&a, const auto&b) { return comes_before(a, b); })) {
+    for (const auto* row : sorted_by_column(table.rows, sort, FleetOrder())) {
       if (options.limit != 0 && json["rows"].size() == options.limit) break;
       json["rows"].push_back(row_of(*row, by));
     }

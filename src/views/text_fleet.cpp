@@ -83,8 +83,6 @@ std::string rows_of(std::vector<const Row*> rows, const std::vector<Row>& sums, 
   return to_text(table, style);
 }
 
-const auto kInOrder = [](const auto& a, const auto& b) { return comes_before(a, b); };
-
 std::string value_text(std::optional<double> value, Unit unit, const TextStyle& style) {
   if (!value) return "-";
   if (unit == Unit::percent || unit == Unit::count || *value >= 0x1p63) return cell_text(*value, unit, style.raw);
@@ -136,7 +134,7 @@ std::string changes(const DiffTable& of, const FleetDiff& diff, const FleetOptio
 std::string text_fleet(const FleetReport& report, const FleetOptions& options, const TextStyle& style) {
   std::string out = heading("Allocations of a fleet", style) + summary_lines(report.of, style);
   for (const FleetReport::Table& table : report.tables) {
-    std::vector<const FleetRow*> rows = sorted_by_column(table.rows, *options.sort_report, kInOrder);
+    std::vector<const FleetRow*> rows = sorted_by_column(table.rows, *options.sort_report, FleetOrder());
     const std::size_t shown = shown_of(rows.size(), options);
     const std::size_t more = rows.size() - shown;
     std::vector<FleetRow> sums;
@@ -155,7 +153,7 @@ std::string text_fleet(const FleetReport& report, const FleetOptions& options, c
 std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, const TextStyle& style) {
   std::string out = heading("What grows in a fleet", style) + summary_lines(leaks.of, style);
   for (const FleetLeaks::Table& table : leaks.tables) {
-    std::vector<const FleetLeakRow*> rows = sorted_by_column(table.rows, *options.sort_leaks, kInOrder);
+    std::vector<const FleetLeakRow*> rows = sorted_by_column(table.rows, *options.sort_leaks, FleetOrder());
     const std::size_t total = rows.size();
     const std::size_t shown = shown_of(total, options);
     out += "\n" + heading(title_of(table.allocator, leaks.by, options.sort_leaks->header, shown, total, style), style);

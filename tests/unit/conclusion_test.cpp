@@ -9,6 +9,7 @@
 #include "analysis/conclusion.hpp"
 #include "analysis/investigation.hpp"
 #include "analysis/leaks.hpp"
+#include "support/investigation_evidence.hpp"
 #include "views/text_investigation.hpp"
 
 namespace kmt {
@@ -281,12 +282,7 @@ std::vector<std::string> next_of(bool by_root, bool all_permitted, bool saw_cach
   result.by_root = by_root;
   result.all_permitted = all_permitted;
   result.judgement.saw_caches = saw_caches;
-  if (finds) {
-    GrowthFinding& finding = result.judgement.findings.emplace_back();
-    finding.certainty = Certainty::sure;
-    finding.function = "do_pipe2";
-    finding.processes.push_back({"leaky", 7, "", 1, 1});
-  }
+  if (finds) result.judgement.findings.push_back(planted::sure_finding("do_pipe2", 7));
   result.conclusion.verdict = finds ? GrowthVerdict::grows : GrowthVerdict::no_growth;
   return next_commands(result);
 }
@@ -306,10 +302,7 @@ TEST(Conclusion, AdvisesWhatWhoeverAsksMayRun) {
 // What is written of copies has none of the kernel's files, and processes and functions are of another machine.
 TEST(Conclusion, AdvisesToLookIntoTheCopiesThatWereGiven) {
   InvestigationResult result;
-  GrowthFinding& finding = result.judgement.findings.emplace_back();
-  finding.certainty = Certainty::sure;
-  finding.function = "do_pipe2";
-  finding.processes.push_back({"leaky", 7, "/", 1, 1});
+  result.judgement.findings.push_back(planted::sure_finding("do_pipe2", 7, "/"));
   result.folder = "out";
   result.files = {{"summary.json", ""}, {"index.html", ""}};
   result.copies = {"my copies/before", "my copies/after.kmt", "my copies/trace.dat"};

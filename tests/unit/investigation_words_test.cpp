@@ -55,13 +55,7 @@ TEST(InvestigationWords, SaysThatTasksHaveStacks) {
 
 TEST(InvestigationWords, AdvisesOnlyCommandsThatCanBeRun) {
   InvestigationResult result;
-  GrowthFinding& finding = result.judgement.findings.emplace_back();
-  finding.certainty = Certainty::sure;
-  finding.function = "do_pipe2.isra.0";
-  finding.processes.push_back({"leaky", 4321, "", 1, 1});
-  GrowthFinding second = finding;
-  second.function = "x;reboot";
-  result.judgement.findings.push_back(second);
+  result.judgement.findings = {sure_finding("do_pipe2.isra.0", 4321), sure_finding("x;reboot", 4321)};
   result.cost.emplace();
   result.folder = "it's here";
   result.files = {{"before.kmt", ""}, {"after.kmt", ""}};
@@ -81,10 +75,7 @@ TEST(InvestigationWords, AdvisesWhatShowsWhatIsHeldHere) {
   InvestigationResult result;
   result.cost.emplace();
   result.no_calls = true;
-  GrowthFinding& finding = result.judgement.findings.emplace_back();
-  finding.certainty = Certainty::sure;
-  finding.function = "__key_create_or_update";
-  finding.processes.push_back({"leaky", 4321, "", 1, 1});
+  GrowthFinding& finding = result.judgement.findings.emplace_back(sure_finding("__key_create_or_update", 4321));
   finding.entry = "__x64_sys_add_key";
   EXPECT_EQ(next_commands(result), (std::vector<std::string>{"cat /proc/keys"}));
   finding.entry = "__x64_sys_msgsnd";

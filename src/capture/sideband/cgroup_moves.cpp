@@ -46,19 +46,13 @@ CgroupMoves::CgroupMoves(const std::string& tracefs, const std::vector<unsigned>
   attributes.config = *id;
   attributes.sample_period = 1;
   attributes.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
-  rings_.emplace(attributes, clock_, kRingBytes);
-  for (const unsigned cpu : cpus) rings_->open(cpu);
+  rings_.emplace(attributes, cpus, clock_, kRingBytes);
 }
 
 void CgroupMoves::cpus_changed(const std::vector<CpuChange>& changes) {
   if (!rings_) return;
   poll();
-  for (const auto& [cpu, online] : changes) {
-    rings_->close(cpu);
-    if (!online) continue;
-    rings_->open(cpu);
-    if (rings_->has(cpu)) late_.insert(cpu);
-  }
+  for (const unsigned cpu : rings_->cpus_changed(changes)) late_.insert(cpu);
 }
 
 void CgroupMoves::poll() {
@@ -70,9 +64,8 @@ void CgroupMoves::poll() {
 
 std::string CgroupMoves::lost_text() const {
   if (!rings_) return {};
-  std::vector<std::string> lost = rings_->gaps();
-  if (const std::uint64_t moves = rings_->lost() + left_out_; moves > 0)
-    lost.insert(lost.begin(), fmt::format("{} moves", moves));
+  std::vector<std::string> lost = rings_->losses("moves", left_out_);
+  if (const std::string why = rings_->why_none(); !why.empty()) lost.push_back("all: " + why);
   for (const unsigned cpu : late_) lost.push_back(fmt::format("those by CPU {} when it came on line", cpu));
   return fmt::format("{}", fmt::join(lost, "; "));
 }

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/sideband/perf_rings.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace kmt {
+
+PerfRings::PerfRings(const perf_event_attr& attributes, const std::vector<unsigned>& cpus, std::string clock,
+                     std::size_t ring_bytes)
+    : attributes_(attributes), clock_(std::move(clock)), ring_bytes_(ring_bytes) {
+  for (const unsigned cpu : cpus) open(cpu);
+}
+
+std::vector<unsigned> PerfRings::cpus_changed(const std::vector<CpuChange>& changes) {
+  std::vector<unsigned> came;
+  for (const auto& [cpu, online] : changes) {
+    close(cpu);
+    if (!online) continue;
+    open(cpu);
+    if (rings_.contains(cpu)) came.push_back(cpu);
+  }
+  return came;
+}
 
 void PerfRings::open(unsigned cpu) {
   std::string why_not;
@@ -22,18 +41,14 @@ void PerfRings::close(unsigned cpu) {
   rings_.erase(ring);
 }
 
-std::uint64_t PerfRings::lost() const {
-  std::uint64_t lost = lost_;
+std::vector<std::string> PerfRings::losses(std::string_view records, std::uint64_t others) const {
+  std::uint64_t lost = lost_ + others;
   for (const auto& [cpu, ring] : rings_) lost += ring->lost();
-  return lost;
-}
-
-std::vector<std::string> PerfRings::gaps() const {
-  if (const std::string why = why_none(); !why.empty()) return {"all: " + why};
-  std::vector<std::string> gaps;
-  gaps.reserve(gaps_.size());
-  for (const auto& [cpu, why] : gaps_) gaps.push_back(fmt::format("all of CPU {}: {}", cpu, why));
-  return gaps;
+  std::vector<std::string> losses;
+  if (lost > 0) losses.push_back(fmt::format("{} {}", lost, records));
+  if (!empty())
+    for (const auto& [cpu, why] : gaps_) losses.push_back(fmt::format("all of CPU {}: {}", cpu, why));
+  return losses;
 }
 
 std::uint64_t PerfRings::bytes() const {

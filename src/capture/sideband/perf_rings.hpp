@@ -6,23 +6,23 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "capture/sideband/kernel_changes.hpp"
 #include "capture/sideband/perf_events.hpp"
 
 namespace kmt {
 
 class PerfRings {
  public:
-  // As PerfEvents::open() has them. The CPUs are opened by open().
-  PerfRings(const perf_event_attr& attributes, std::string clock, std::size_t ring_bytes)
-      : attributes_(attributes), clock_(std::move(clock)), ring_bytes_(ring_bytes) {}
+  // As PerfEvents::open() has them.
+  PerfRings(const perf_event_attr& attributes, const std::vector<unsigned>& cpus, std::string clock,
+            std::size_t ring_bytes);
 
-  void open(unsigned cpu);
-  void close(unsigned cpu);  // what was not read is gone
-  bool has(unsigned cpu) const { return rings_.contains(cpu); }
+  // What was not read of one that has gone is lost. Which of them came on line, and are still there.
+  std::vector<unsigned> cpus_changed(const std::vector<CpuChange>& changes);
   bool empty() const { return rings_.empty(); }
   bool lacks_some() const { return !failed_.empty(); }  // of CPUs that are on line
   std::string why_none() const { return empty() && lacks_some() ? failed_.begin()->second : std::string(); }
@@ -41,12 +41,15 @@ class PerfRings {
       });
   }
 
-  std::uint64_t lost() const;  // records
-  // Which CPUs told nothing for a while: "all of CPU 3: Operation not permitted"; of none at all why that is.
-  std::vector<std::string> gaps() const;
+  // "7 records", with `others` of which somebody else knows, and which CPUs told nothing for a while: "all of CPU 3:
+  // Operation not permitted". Where there are no rings at all, why_none() says it.
+  std::vector<std::string> losses(std::string_view records, std::uint64_t others = 0) const;
   std::uint64_t bytes() const;  // of kernel memory
 
  private:
+  void open(unsigned cpu);
+  void close(unsigned cpu);
+
   perf_event_attr attributes_;
   std::string clock_;
   std::size_t ring_bytes_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
-#include <iterator>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -53,8 +52,10 @@ std::string build_id_of_file(const std::string& path) {
 }
 
 UserMemoryWatch::UserMemoryWatch(const std::vector<unsigned>& cpus, const std::string& clock, const ClockScale& scale)
-    : clock_(clock), scale_(scale), rings_(mapping_events(), clock, kRingBytes), build_id_reader_(build_id_of_file) {
-  for (const unsigned cpu : cpus) rings_.open(cpu);
+    : clock_(clock),
+      scale_(scale),
+      rings_(mapping_events(), cpus, clock, kRingBytes),
+      build_id_reader_(build_id_of_file) {
   scan_proc();
 }
 
@@ -67,14 +68,9 @@ std::string UserMemoryWatch::reason() const { return rings_.why_none(); }
 void UserMemoryWatch::cpus_changed(const std::vector<CpuChange>& changes, std::uint64_t since_ticks) {
   if (!reason().empty()) return;
   poll();
-  const std::uint64_t gaps_before = gaps_;
-  for (const auto& [cpu, online] : changes) {
-    rings_.close(cpu);
-    if (!online) continue;
-    rings_.open(cpu);
-    if (rings_.has(cpu)) ++gaps_;  // else it has gone again
-  }
-  if (gaps_ > gaps_before) scan_proc_again(scale_.to_ns(since_ticks));
+  const std::size_t came = rings_.cpus_changed(changes).size();
+  gaps_ += came;
+  if (came > 0) scan_proc_again(scale_.to_ns(since_ticks));
 }
 
 void UserMemoryWatch::poll() {
@@ -255,12 +251,7 @@ void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   learn(known);
 }
 
-std::string UserMemoryWatch::lost_text() const {
-  std::vector<std::string> lost;
-  if (const std::uint64_t records = rings_.lost(); records > 0) lost.push_back(fmt::format("{} records", records));
-  if (!rings_.empty()) std::ranges::copy(rings_.gaps(), std::back_inserter(lost));
-  return fmt::format("{}", fmt::join(lost, "; "));
-}
+std::string UserMemoryWatch::lost_text() const { return fmt::format("{}", fmt::join(rings_.losses("records"), "; ")); }
 
 std::string UserMemoryWatch::late_text() const {
   return gaps_ == 0 ? ""

@@ -106,6 +106,15 @@ inline InvestigationEvidence evidence_with_noise(unsigned seed) {
   return evidence;
 }
 
+// Of one process, without what it was judged by.
+inline GrowthFinding sure_finding(const std::string& function, std::uint32_t process, const std::string& cgroup = {}) {
+  GrowthFinding finding;
+  finding.certainty = Certainty::sure;
+  finding.function = function;
+  finding.processes.push_back({"leaky", process, cgroup, 1, 1});
+  return finding;
+}
+
 inline void plant(InvestigationEvidence& evidence) {
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace}) {
     seen->groups.push_back(group_of(kPipe, "kmalloc-1k", "leaky", 4321, steady));
