@@ -35,7 +35,10 @@ LeakRow row_of(const GroupRow& group, const ReportResult& report) {
       row.main_doubt = static_cast<Doubt>(i);
     }
   const bool is_followed = axis.end_ns >= group.first_ns.value_or(axis.start_ns) + kLeastNs;
-  if (group.knows_bytes && is_followed && report.trace.clock_in_ns) row.trend = trend_of_group(row, axis, false);
+  if (group.knows_bytes && is_followed && report.trace.clock_in_ns) {
+    row.trend = trend_of_group(row, axis, false);
+    row.certain = row.doubtful.bytes == 0 ? row.trend : trend_of_group(row, axis, true);
+  }
   return row;
 }
 
@@ -58,8 +61,7 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
   }
   if (!is_above(row.trend, result)) return LeakVerdict::unsure;
   if (!is_certain(row.trend, result)) return LeakVerdict::uneven;
-  if (row.doubtful.bytes == 0) return LeakVerdict::certain;
-  return is_certain(trend_of_group(row, result.axis, true), result) ? LeakVerdict::certain : LeakVerdict::uncertain;
+  return is_certain(row.certain, result) ? LeakVerdict::certain : LeakVerdict::uncertain;
 }
 
 // An allocator to which no key of the report applies.

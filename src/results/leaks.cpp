@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <tuple>
 
 namespace kmt {
 
 namespace {
 
-Cell of_trend(const LeakRow& row, double value) {
-  if (row.trend.growth == Growth::too_few_points) return {};
+Cell of_trend(const Trend& trend, double value) {
+  if (trend.growth == Growth::too_few_points) return {};
   return value;
 }
 
@@ -26,17 +25,21 @@ constexpr std::array kColumns = {
     Column<Row>{"name", "Name", Unit::text, 0, [](const Row& row) { return Cell{std::string_view(row.group.name)}; },
                 "what the group is of"},
     Column<Row>{"growth", "Growth", Unit::bytes_per_s, 0,
-                [](const Row& row) { return of_trend(row, row.trend.bytes_per_s); },
+                [](const Row& row) { return of_trend(row.trend, row.trend.bytes_per_s); },
                 "how fast its live bytes grow: the median of the slopes between all pairs of 16 stretches of time"},
+    Column<Row>{"certain-growth", "For certain", Unit::bytes_per_s, 3,
+                [](const Row& row) { return of_trend(row.certain, row.certain.bytes_per_s); },
+                "the same without what may be freed already"},
     Column<Row>{"confidence", "Sure", Unit::percent, 4,
-                [](const Row& row) { return of_trend(row, 100 * row.trend.confidence); },
+                [](const Row& row) { return of_trend(row.trend, 100 * row.trend.confidence); },
                 "how seldom what comes and goes at random grows less than this"},
-    Column<Row>{"low", "At least", Unit::bytes_per_s, 11, [](const Row& row) { return of_trend(row, row.trend.low); },
+    Column<Row>{"low", "At least", Unit::bytes_per_s, 11,
+                [](const Row& row) { return of_trend(row.trend, row.trend.low); },
                 "the low end of the interval that holds the growth with a confidence of 95 %"},
-    Column<Row>{"high", "At most", Unit::bytes_per_s, 12, [](const Row& row) { return of_trend(row, row.trend.high); },
-                "its high end"},
+    Column<Row>{"high", "At most", Unit::bytes_per_s, 12,
+                [](const Row& row) { return of_trend(row.trend, row.trend.high); }, "its high end"},
     Column<Row>{"late", "Late", Unit::bytes_per_s, 9,
-                [](const Row& row) { return of_trend(row, row.trend.late_bytes_per_s); },
+                [](const Row& row) { return of_trend(row.trend, row.trend.late_bytes_per_s); },
                 "growth in the last half: much less than before where a cache fills and is full"},
     Column<Row>{"live", "Live", Unit::count, 6, [](const Row& row) { return Cell{row.group.live_allocations}; },
                 "allocations not freed when the trace ends"},
@@ -92,7 +95,10 @@ const Column<LeakRow>* find_leak_column(std::string_view key) {
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by) {
   if (by.key == "verdict") {
     std::vector<const LeakRow*> sorted = sorted_leaks(rows, *find_leak_column("growth"));
-    std::ranges::stable_sort(sorted, std::greater(), &LeakRow::verdict);
+    std::ranges::stable_sort(sorted, [](const LeakRow* a, const LeakRow* b) {
+      if (a->verdict != b->verdict) return a->verdict > b->verdict;
+      return a->verdict == LeakVerdict::certain && a->certain.bytes_per_s > b->certain.bytes_per_s;
+    });
     return sorted;
   }
   return sorted_by_column(rows, by, [](const LeakRow& a, const LeakRow& b) {

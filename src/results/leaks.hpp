@@ -35,6 +35,7 @@ std::vector<LeakVerdictText> leak_verdicts();  // the surest first
 struct LeakRow {
   GroupRow group;  // with its history
   Trend trend;     // of its live bytes, from its first allocation on
+  Trend certain;   // of them without the doubtful ones, which count as freed at once
   LeakVerdict verdict = LeakVerdict::too_short;
   LiveCount doubtful;
   std::optional<Doubt> main_doubt;  // of most of the doubtful bytes
@@ -76,7 +77,7 @@ struct LeaksResult {
 std::span<const Column<LeakRow>> leak_columns();
 const Column<LeakRow>* find_leak_column(std::string_view key);
 // The largest first, rows without a value last; among equals by live bytes, then by name. By verdict the surest first,
-// then the fastest.
+// then the fastest, of those whose growth is certain by what is certain of it.
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by);
 
 }  // namespace kmt

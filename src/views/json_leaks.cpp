@@ -33,6 +33,7 @@ Json to_json(const LeakRow& row, const LeakTable& table, const std::vector<Group
   json["keys"] = table.whole ? Json(nullptr) : keys_to_json(row.group, by);
   json["verdict"] = describe(row.verdict).id;
   json["growth"] = to_json(row.trend);
+  json["certain_growth"] = to_json(row.certain);
   json["allocations"] = row.group.allocations;
   json["live_allocations"] = row.group.live_allocations;
   json["live_bytes"] = known(row.group.live_bytes, row);

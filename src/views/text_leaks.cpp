@@ -57,7 +57,7 @@ bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOption
   if (column.key == "name") return false;
   if (column.unit == Unit::duration && !has_clock) return false;
   if (style.raw || &column == options.sort) return true;
-  if (column.key == "uncertain" || column.key == "reason")
+  if (column.key == "uncertain" || column.key == "reason" || column.key == "certain-growth")
     return std::any_of(rows.begin(), rows.end(), [](const LeakRow* row) { return row->doubtful.allocations > 0; });
   return column.importance < 10;
 }
@@ -185,14 +185,18 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
 struct Growing {
   std::size_t groups = 0;
   const LeakRow* fastest = nullptr;
+  Trend trend{};  // of the fastest, by which it is judged
 };
 Growing growing(const LeaksResult& result, LeakVerdict verdict) {
   Growing found;
+  const auto judged = verdict == LeakVerdict::certain ? &LeakRow::certain : &LeakRow::trend;
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) {
       if (row.verdict != verdict) continue;
       ++found.groups;
-      if (found.fastest == nullptr || row.trend.bytes_per_s > found.fastest->trend.bytes_per_s) found.fastest = &row;
+      if (found.fastest != nullptr && (row.*judged).bytes_per_s <= found.trend.bytes_per_s) continue;
+      found.fastest = &row;
+      found.trend = row.*judged;
     }
   return found;
 }
@@ -204,13 +208,15 @@ std::string verdict(const LeaksResult& result, const TextStyle& style) {
   const auto who = [&](const Growing& found, std::string_view by) {
     return fmt::format("{}{} by more than {}, the fastest {} by {}",
                        found.groups == 1 ? "one group grows" : say_count(found.groups, style) + " groups grow", by,
-                       threshold, name_of_group(*found.fastest, result.by, style),
-                       say_growth(found.fastest->trend.bytes_per_s));
+                       threshold, name_of_group(*found.fastest, result.by, style), say_growth(found.trend.bytes_per_s));
   };
   if (const Growing certain = growing(result, LeakVerdict::certain); certain.groups > 0)
     return fmt::format(
-        "Growth: {}, at least {}. What lives longer than these {} grows alike: a longer trace tells it from a leak.",
-        who(certain, " for certain"), say_growth(certain.fastest->trend.low),
+        "Growth: {}, at least {}{}. What lives longer than these {} grows alike: a longer trace tells it from a leak.",
+        who(certain, " for certain"), say_growth(certain.trend.low),
+        certain.fastest->doubtful.bytes > 0
+            ? fmt::format(" (with what may be freed already it is {})", say_growth(certain.fastest->trend.bytes_per_s))
+            : "",
         say_duration(result.trace.recorded_ns, style));
   if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
     return fmt::format("No certain growth: {}, but what carries that may have been freed unseen.", who(uncertain, ""));

@@ -12,6 +12,7 @@
 #include "analysis/report.hpp"
 #include "analysis/timeline.hpp"
 #include "analysis/untraced_paths.hpp"
+#include "views/text_leaks.hpp"
 
 namespace kmt {
 namespace {
@@ -111,9 +112,12 @@ TEST(LeakOrder, TheSurestComesFirstThenTheFastest) {
     rows[i].verdict = verdicts[i];
     rows[i].trend.growth = Growth::steady;
     rows[i].trend.bytes_per_s = i == 0 ? 1e6 : static_cast<double>(i);
+    rows[i].certain = rows[i].trend;
   }
-  const auto sorted = sorted_leaks(rows, *find_leak_column("verdict"));
-  EXPECT_EQ(sorted, (std::vector<const LeakRow*>{&rows[3], &rows[1], &rows[2], &rows[0]}));
+  const auto sorted = [&rows] { return sorted_leaks(rows, *find_leak_column("verdict")); };
+  EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[3], &rows[1], &rows[2], &rows[0]}));
+  rows[3].certain.bytes_per_s = 0.5;  // nearly all of it may be freed
+  EXPECT_EQ(sorted(), (std::vector<const LeakRow*>{&rows[1], &rows[3], &rows[2], &rows[0]}));
 }
 
 TEST_F(Leaks, BelowTheThresholdItIsSlow) {
@@ -241,8 +245,15 @@ TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   EXPECT_EQ(row_of(result, 1)->main_doubt, Doubt::reclaimable);
   EXPECT_EQ(row_of(result, 1)->doubtful.bytes, 1000u * 128);
   EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::uncertain);
-  EXPECT_EQ(row_of(result, 2)->doubtful.bytes, 250u * 128);
-  EXPECT_EQ(row_of(result, 2)->verdict, LeakVerdict::certain);
+  const LeakRow& mixed = *row_of(result, 2);
+  EXPECT_EQ(mixed.doubtful.bytes, 250u * 128);
+  EXPECT_EQ(mixed.verdict, LeakVerdict::certain);
+  // What is told of it is what is certain of it.
+  EXPECT_NEAR(mixed.trend.bytes_per_s, 12800, 200);
+  EXPECT_NEAR(mixed.certain.bytes_per_s, 9600, 200);
+  const std::string text = text_leaks(result, LeaksOptions(), {});
+  EXPECT_NE(text.find("the fastest site_2+0x1 (slab) by +9.4 KiB/s, at least +9.3"), std::string::npos) << text;
+  EXPECT_NE(text.find("(with what may be freed already it is +12.5 KiB/s)"), std::string::npos) << text;
 }
 
 TEST_F(Leaks, AddressesGivenAgainAfterALossShowNothing) {
