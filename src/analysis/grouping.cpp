@@ -100,6 +100,7 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
                                  std::uint64_t bytes_allocated) {
   switch (key) {
     case GroupKey::call_site: return code_of(event.call_site);
+    case GroupKey::function: return function_row(event);
     case GroupKey::caller: return caller_of(event);
     case GroupKey::stack: return stack_of(event);
     case GroupKey::dso: return user_code_of(event, true);
@@ -265,6 +266,18 @@ std::uint32_t Grouping::caller_of(const Event& event) {
   return known - 1;
 }
 
+// As `kmemtrace fleet` has it.
+std::uint32_t Grouping::function_row(const Event& event) {
+  const std::uint32_t code = info_.call_sites[event.call_site.value] != 0 ? code_of(event.call_site) : caller_of(event);
+  if (function_of_code_.size() <= code) function_of_code_.resize(code + std::size_t{1});
+  std::uint32_t& known = function_of_code_[code];
+  if (known == 0) {
+    const std::uint64_t address = numbers_[code];
+    known = 1 + text_id(address == 0 ? std::string() : std::string(function_of(symbols_.name(address))));
+  }
+  return known - 1;
+}
+
 std::vector<KeyValue> Grouping::values_of(std::uint32_t group, const SymbolNames& symbols) const {
   std::vector<KeyValue> values;
   for (std::size_t i = 0; i < by_.size(); ++i)
@@ -311,6 +324,7 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::context: return std::string(kContexts[value]);
     case GroupKey::address: return value == kNotSaid ? KeyValue{} : MemoryAddress{numbers_[value]};
     case GroupKey::syscall: return value == 0 ? KeyValue{} : KeyValue{syscalls_.name(value)};
+    case GroupKey::function:
     case GroupKey::cgroup:
     case GroupKey::container: return texts_[value].empty() ? KeyValue{} : KeyValue{texts_[value]};
     case GroupKey::lifetime: break;

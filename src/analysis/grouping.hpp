@@ -108,6 +108,7 @@ class Grouping {
   std::uint32_t stack_of(const Event& event);
   std::uint32_t code_of(CallSiteId site);
   std::uint32_t caller_of(const Event& event);
+  std::uint32_t function_row(const Event& event);
   std::uint32_t user_code_of(const Event& event, bool object);
   const char* interrupt_of(const Event& event) const;
   KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
@@ -153,8 +154,9 @@ class Grouping {
   std::vector<KnownCode> code_of_stack_;   // of the program's part
   std::vector<std::uint32_t> same_stack_;  // 0: not asked for yet, else 1 + number of the stack
   std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
-  std::vector<std::uint32_t> code_of_site_;     // 0: not asked for yet, else 1 + number of the address
-  std::vector<std::uint32_t> caller_of_stack_;  // likewise
+  std::vector<std::uint32_t> code_of_site_;      // 0: not asked for yet, else 1 + number of the address
+  std::vector<std::uint32_t> caller_of_stack_;   // likewise
+  std::vector<std::uint32_t> function_of_code_;  // by number of the address: 0, or 1 + number in texts_
 };
 
 }  // namespace kmt

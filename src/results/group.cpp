@@ -20,6 +20,8 @@ constexpr unsigned kEach = kWithGfp | bit(Allocator::vmap);
 constexpr std::array kKeys = {
     GroupKeyInfo{GroupKey::call_site, "call-site", "Call site", kWithSite,
                  "the address that the allocation returns to"},
+    GroupKeyInfo{GroupKey::function, "function", "Function", kEach,
+                 "the function of the call site, the same in each build; where events name none that of the caller"},
     GroupKeyInfo{GroupKey::caller, "caller", "Caller", kEach,
                  "the first address of the stack that is no wrapper of an allocator; the call site without a stack"},
     GroupKeyInfo{GroupKey::stack, "stack", "Stack", kEach,

@@ -20,6 +20,7 @@ namespace kmt {
 
 enum class GroupKey : std::uint8_t {
   call_site,
+  function,
   caller,
   stack,
   dso,

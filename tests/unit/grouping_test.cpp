@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <gtest/gtest.h>
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "analysis/grouping.hpp"
 #include "symbols/kallsyms.hpp"
 #include "trace/stack_ids.hpp"
@@ -58,6 +62,34 @@ TEST(Grouping, StacksBeginWithTheirCallSite) {
   const std::uint32_t one = group_of(CallSiteId{1}, {0x1010, 0x3010});
   EXPECT_NE(group_of(CallSiteId{2}, {0x2010, 0x3010}), one);
   EXPECT_EQ(group_of(CallSiteId{1}, {0x20, 0x1010, 0x3010}), one);
+}
+
+// Places in a function are one; of pages, which name no call site, it is the caller's.
+TEST(Grouping, ByFunctionPlacesAreOne) {
+  TraceInfo info;
+  StackIds stacks(info.stacks);
+  info.call_sites = {0, 0x1010, 0x1020, 0x2010};
+  const Kallsyms symbols("1000 T one.isra.0\n2000 T two\n3000 T alloc_pages\n4000 T end\n");
+  CacheNames caches(info);
+  Grouping grouping({GroupKey::function}, info, info, symbols, caches,
+                    [](std::span<const std::uint64_t>) { return std::size_t{1}; });
+  for (const std::uint32_t site : {1, 2, 3}) {
+    Event event;
+    event.kind = EventKind::kmalloc;
+    event.bytes_requested = event.bytes_allocated = 64;
+    event.call_site = CallSiteId{site};
+    grouping.origin_of(event);
+  }
+  for (const std::vector<std::uint64_t>& frames : {std::vector<std::uint64_t>{0x3010, 0x2020}, {}}) {
+    Event pages;
+    pages.kind = EventKind::page_alloc;
+    pages.stack = stacks.id_of(frames);
+    grouping.origin_of(pages);
+  }
+  std::vector<std::string> names;
+  for (std::uint32_t group = 0; group < grouping.groups(); ++group)
+    names.push_back(plain_text(grouping.values_of(group, symbols).front()));
+  EXPECT_EQ(names, (std::vector<std::string>{"one", "two", "two", "unknown"}));
 }
 
 TEST(TracingFrames, AreThoseInFrontOfAFunctionThatSurelyTraces) {
