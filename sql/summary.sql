@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- What a selection of traces is made of: one row. A trace is in this table only when all of it was loaded.
-SELECT count(), uniqExact(host), arraySort(groupUniqArray(kernel)), sum(recorded_ns), sum(events), sum(lost_events),
+-- {recorded}: how much of a trace, in nanoseconds.
+SELECT count(), uniqExact(host), arraySort(groupUniqArray(kernel)), sum({recorded}), sum(events), sum(lost_events),
   toUInt32(min(began)), toUInt32(max(began))
 FROM (SELECT trace, host, kernel, recorded_ns, events, lost_events, began FROM {database}.traces
       WHERE {traces} LIMIT 1 BY trace)

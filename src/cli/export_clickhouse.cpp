@@ -69,8 +69,9 @@ std::string host(const ClickHouseOptions& options, const TraceInfo& info) {
 }
 
 std::string blocks_text(const LoadCounts& counts, std::string_view what) {
-  std::string text = fmt::format("{} {} in {} blocks, {}", humane_count(counts.rows), what, humane_count(counts.blocks),
-                                 humane_bytes(counts.bytes));
+  std::string text =
+      fmt::format("{} {} in {} block{}, {}", humane_count(counts.rows), what, humane_count(counts.blocks),
+                  counts.blocks == 1 ? "" : "s", humane_bytes(counts.bytes));
   if (counts.found > 0) text += fmt::format("; {} were there already", humane_count(counts.found));
   if (counts.retried > 0) text += fmt::format("; {} took more than one attempt", humane_count(counts.retried));
   return text;

@@ -39,6 +39,8 @@ constexpr std::array kPassing = {
     279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not there
     473,  // DEADLOCK_AVOIDED
 };
+// Of these, those of a server that is not reached by the one that answers.
+constexpr std::array kOfAnother = {32, 198, 209, 210, 279};
 // An error is the status, not a part of the answer.
 const std::pair<std::string, std::string> kWholeAnswer = {"wait_end_of_query", "1"};
 constexpr int kUnknownTable = 60;
@@ -53,11 +55,12 @@ int code_of(std::string_view text) {
   return code;
 }
 
-// In one line: of a cluster's errors only the later ones hold the cause.
+// In one line: of a cluster's errors only the later ones hold the cause, which is told as often as it was tried.
 std::string words_of(std::string_view text) {
   std::string words;
   for (const std::string_view line : split(text, '\n'))
-    if (!trim(line).empty()) words += (words.empty() ? "" : " ") + std::string(trim(line));
+    if (const std::string_view said = trim(line); words.find(said) == std::string::npos)
+      words += (words.empty() ? "" : " ") + std::string(said);
   return printable(std::string_view(words).substr(0, 600));
 }
 
@@ -103,7 +106,7 @@ std::string ClickHouse::take(HttpReply reply, std::string& answer) const {
   if (reply.never)
     throw Error(fmt::format("Cannot talk with the server at {}: {}", address_.http.base, printable(reply.failure)))
         .hint("ClickHouse listens with http on port 8123, with https on 8443");
-  if (!reply.failure.empty()) return reply.failure;
+  if (!reply.failure.empty()) return "is not reached: " + reply.failure;
   const int code = code_of(reply.body);
   if (reply.status == 200) {
     answer = std::move(reply.body);
@@ -111,8 +114,10 @@ std::string ClickHouse::take(HttpReply reply, std::string& answer) const {
   }
   std::string said = reply.body.empty() ? fmt::format("HTTP status {}", reply.status) : words_of(reply.body);
   const bool no_tables = lacks_tables(code, reply.body);
-  if (!no_tables && std::ranges::find(kPassing, code) != kPassing.end()) return said;
-  if (code == 0 && reply.status >= 500) return said;
+  if (!no_tables && std::ranges::find(kOfAnother, code) != kOfAnother.end())
+    return "does not reach another one of its cluster: " + said;
+  if ((!no_tables && std::ranges::find(kPassing, code) != kPassing.end()) || (code == 0 && reply.status >= 500))
+    return "cannot answer now: " + said;
   Error error(fmt::format("The server at {} refuses: {}", address_.http.base, said));
   if (no_tables)
     error.hint(
@@ -124,7 +129,7 @@ std::string ClickHouse::take(HttpReply reply, std::string& answer) const {
 void ClickHouse::say_that_it_waits(const std::string& failure) {
   if (std::exchange(said_that_it_waits_, true) || address_.say == nullptr) return;
   const auto patience = static_cast<std::uint64_t>(std::chrono::nanoseconds(address_.patience).count());
-  address_.say(fmt::format("the server at {} is not reached: {}; it is tried again for {}", address_.http.base, failure,
+  address_.say(fmt::format("the server at {} {}; it is tried again for {}", address_.http.base, failure,
                            humane_duration(patience)));
 }
 
@@ -135,7 +140,7 @@ std::string ClickHouse::tried(const Parameters& parameters, std::string_view bod
     const std::string failure = attempt(parameters, body, answer);
     if (failure.empty()) return answer;
     if (Clock::now() + pause > end) {
-      Error error(fmt::format("Cannot get through to the server at {}: {}", address_.http.base, failure));
+      Error error(fmt::format("The server at {} {}", address_.http.base, failure));
       throw error.hint("--retry tries for longer");
     }
     say_that_it_waits(failure);
@@ -180,7 +185,7 @@ bool ClickHouse::insert(const std::string& table, std::string_view columns, std:
     const std::string failure = attempt(parameters, rows, answer);
     if (failure.empty()) return pause != milliseconds{100};
     if (Clock::now() + pause > end) {
-      Error error(fmt::format("Cannot load into the server at {}: {}", address_.http.base, failure));
+      Error error(fmt::format("Cannot load: the server at {} {}", address_.http.base, failure));
       throw error.hint(
           "What was loaded so far stays and is not sent again: run the same command when the server is there");
     }

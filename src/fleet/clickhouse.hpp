@@ -45,7 +45,8 @@ class ClickHouse {
 
  private:
   using Parameters = std::vector<std::pair<std::string, std::string>>;
-  // One attempt; empty: it went well; else why not. Throws Error where trying again would not help.
+  // One attempt; empty: it went well; else what the server does instead: "is not reached: …". Throws Error where trying
+  // again would not help.
   std::string attempt(const Parameters& parameters, std::string_view body, std::string& answer);
   // The same of a reply that is there.
   std::string take(HttpReply reply, std::string& answer) const;

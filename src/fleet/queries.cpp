@@ -56,6 +56,16 @@ std::string traces_in_time(FleetSelection selection) {
   return out;
 }
 
+// How much of a trace lies in the times.
+std::string recorded_in(const FleetSelection& selection) {
+  if (!selection.since && !selection.until) return "recorded_ns";
+  std::string begin = "toInt64(toUInt32(began)) * 1000000000";
+  std::string end = begin + " + toInt64(recorded_ns)";
+  if (selection.since) begin = fmt::format("greatest({}, toInt64({}) * 1000000000)", begin, *selection.since);
+  if (selection.until) end = fmt::format("least({}, toInt64({}) * 1000000000)", end, *selection.until);
+  return fmt::format("toUInt64(greatest(toInt64(0), {} - {}))", end, begin);
+}
+
 // Of a row of sums: the kernel takes such memory back when it is short.
 std::string shrinkable() {
   std::vector<std::string> caches(kReclaimableCaches.begin(), kReclaimableCaches.end());
@@ -91,11 +101,15 @@ std::string words_of(const FleetSelection& selection) {
   return out;
 }
 
-// `words`: what is selected, `traces` the same in SQL.
-FleetSummary summary(ClickHouse& server, const std::string& words, const std::string& traces) {
-  const std::vector<Json> rows = server.query(fill_sql(sql::summary, places_of(server, {}, "1", traces)));
+// `words`: what is selected, `traces` the same in SQL, `recorded` how much of each trace.
+FleetSummary summary(ClickHouse& server, const std::string& words, const std::string& traces,
+                     const std::string& recorded = "recorded_ns") {
+  SqlPlaces places = places_of(server, {}, "1", traces);
+  places.emplace_back("recorded", recorded);
+  const std::vector<Json> rows = server.query(fill_sql(sql::summary, places));
   if (rows.empty() || AnswerCells(rows.front()).count() == 0) {
-    Error error(words.empty() ? "The server holds no trace" : "The server holds no trace of " + words);
+    const bool of_times = words.starts_with("since") || words.starts_with("until");
+    Error error(fmt::format("The server holds no trace{}{}", words.empty() ? "" : of_times ? " " : " of ", words));
     throw error.hint("`kmemtrace fleet traces` lists what there is; `kmemtrace export FILE --to clickhouse URL` loads");
   }
   AnswerCells cells(rows.front());
@@ -157,7 +171,8 @@ Table& table_of(std::vector<Table>& tables, Allocator allocator) {
 FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Keys by) {
   check_schema(server);
   const std::string traces = traces_in_time(selection);
-  FleetReport report{summary(server, words_of(selection), traces), std::move(by), {}};
+  FleetReport report{summary(server, words_of(selection), traces, recorded_in(selection)), std::move(by), {}};
+  report.of.whole_events = !selection.since && !selection.until;
   // What lives at the end was allocated in the time or before. Of a day it is what that day leaves.
   FleetSelection rows = selection;
   if (std::ranges::find(report.by, "day", &FleetKeyInfo::name) == report.by.end()) rows.since.reset();

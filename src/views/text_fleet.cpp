@@ -24,13 +24,14 @@ std::string summary_lines(const FleetSummary& of, const TextStyle& style) {
                   of.last_began != of.first_began ? " to " + utc_text(of.last_began) : ""),
       style);
   out += labelled("kernels", ascii(fmt::format("{}", fmt::join(of.kernels, ", "))), style);
-  out += labelled("events",
-                  fmt::format("{}{}", say_count(of.events, style),
-                              of.lost_events > 0 ? fmt::format("; {} were lost: counts are too small, what "
-                                                               "is live may be too much",
-                                                               say_count(of.lost_events, style))
-                                                 : ""),
-                  style);
+  out += labelled(
+      "events",
+      fmt::format("{}{}{}", say_count(of.events, style), of.whole_events ? "" : " in these traces, at other times too",
+                  of.lost_events > 0 ? fmt::format("; {} were lost: counts are too small, what "
+                                                   "is live may be too much",
+                                                   say_count(of.lost_events, style))
+                                     : ""),
+      style);
   return out;
 }
 

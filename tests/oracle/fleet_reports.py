@@ -13,7 +13,7 @@ class Reports:
 
     def test_each_host_as_its_trace(self):
         for host, (path, _) in HOSTS.items():
-            for key in ('call-site', 'cache', 'comm', 'order', 'context'):
+            for key in ('call-site', 'function', 'cache', 'comm', 'order', 'context'):
                 with self.subTest(host=host, key=key):
                     told = fleet(self.urls[1], 'report', '--by', key, '--host', host)
                     self.assertEqual(local_groups(path, key), groups(told, key))
@@ -108,6 +108,14 @@ class Reports:
         for measure in ('allocations', 'bytes_allocated', 'matched_frees'):
             self.assertEqual(days[2][measure], days[0][measure] + days[1][measure])
         self.assertGreater(days[1]['allocations'], 0)
+        of = [fleet(self.urls[0], 'report', '--host', 'late', *when)['of']
+              for when in (('--until', '2026-11-21'), ('--since', '2026-11-21'), ())]
+        self.assertEqual(5 * 10**9, of[0]['recorded_ns'])
+        self.assertEqual(of[2]['recorded_ns'], of[0]['recorded_ns'] + of[1]['recorded_ns'])
+        self.assertEqual(1, len({one['events'] for one in of}))
+        done = run('fleet', 'report', '--server', self.urls[0], '--host', 'late', '--until', '2026-11-21')
+        self.assertRegex(done.stdout, r'1 trace of 1 host, 5\.000 s of recording')
+        self.assertRegex(done.stdout, 'events .* in these traces, at other times too')
         # What lives at the end was allocated in it or before.
         for measure in ('live_allocations', 'live_bytes'):
             self.assertEqual(days[2][measure], days[1][measure])

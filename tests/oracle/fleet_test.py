@@ -118,13 +118,24 @@ class Killed(Case):
         self.assertIn('were there already', self.finish(self.start_load()))
         self.check_whole()
 
+    def test_who_is_not_there(self):
+        """The server that is asked answers; which one does not, is said, once."""
+        done = run('export', data('amd64/trace.dat'), '--to', 'clickhouse', self.url, '--host', 'web1', '--recorded-at', '2026-11-20')
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.servers.all[1].stop()
+        done = run('fleet', 'report', '--server', self.url, '--retry', '0s')
+        self.assertEqual(2, done.returncode)
+        said = ' '.join(done.stderr.split())
+        self.assertIn(f'The server at {self.servers.all[0].url} does not reach another one of its cluster', said)
+        self.assertEqual(1, said.count(f'127.0.0.1:{self.servers.all[1].tcp}'), said)
+
     def test_nobody_there(self):
         for server in self.servers.all:
             server.stop()
         done = run('export', data('amd64/trace.dat'), '--to', 'clickhouse', self.url, '--host', 'web1',
                    '--recorded-at', '2026-11-20', '--retry', '1s')
         self.assertEqual(2, done.returncode)
-        self.assertIn('Cannot get through', done.stderr)
+        self.assertIn('is not reached', done.stderr)
 
 
 def chdb_library():
