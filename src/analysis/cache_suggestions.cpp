@@ -260,6 +260,7 @@ std::vector<CacheSuggestion> taken_by(Chooser chooser, const SuggestionRequest& 
   for (std::size_t i = 0; i < request.most; ++i) {
     const Candidate candidate = chooser.best();
     if (candidate.benefit <= 0) break;
+    if (request.by_traffic && candidate.benefit < static_cast<double>(request.least_bytes)) break;
     std::vector<CacheSuggestion> sizes = {candidate.suggestion};
     if (!request.by_traffic)
       std::ranges::move(chooser.of_plainer_sizes(candidate.suggestion), std::back_inserter(sizes));
@@ -283,7 +284,9 @@ bool moves_the_same(const CacheSuggestion& a, const CacheSuggestion& b) {
          (a.function.empty() || b.function.empty() || a.function == b.function);
 }
 
-bool saves(const CacheSuggestion& suggestion) { return suggestion.average_held_then < suggestion.average_held; }
+bool saves(const CacheSuggestion& suggestion, std::uint64_t least = 1) {
+  return suggestion.average_held >= suggestion.average_held_then + least;
+}
 
 // Whether a saves more than b. No differences of unsigned numbers: some save nothing.
 bool saves_more(const CacheSuggestion& a, const CacheSuggestion& b, std::uint64_t by = 0) {
@@ -326,7 +329,7 @@ std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> repla
   const auto first = [](const CacheSuggestion& a, const CacheSuggestion& b) { return saves_more(a, b); };
   std::ranges::stable_sort(replayed, first);
   std::vector<CacheSuggestion> best;
-  while (best.size() < request.most && !replayed.empty() && saves(replayed.front())) {
+  while (best.size() < request.most && !replayed.empty() && saves(replayed.front(), request.least_bytes)) {
     best.push_back(plainest_like_first(replayed));
     std::erase_if(replayed, [&](const CacheSuggestion& other) {
       return is_same(best.back(), other) || moves_the_same(best.back(), other);

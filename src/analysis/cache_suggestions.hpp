@@ -63,7 +63,8 @@ class KmallocProfile : public ObjectSink {
 
 struct SuggestionRequest {
   std::size_t most = 5;
-  bool by_traffic = false;  // by what is given over the trace, not by what is held on average
+  bool by_traffic = false;           // by what is given over the trace, not by what is held on average
+  std::uint64_t least_bytes = 4096;  // that a suggestion saves: for less nobody makes a cache
 };
 
 // What is worth a replay, in the order in which it was taken; `classes`: those of the recorded kernel. By what is held
@@ -73,9 +74,9 @@ std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKin
                                                    const std::vector<std::uint64_t>& classes,
                                                    const SlabMachine& machine, const SuggestionRequest& request);
 
-// Of replayed candidates: by what is given all of them, in their order; else those that save memory held on average,
-// most first, and of those that move the same objects the best, or one that differs in size alone, which more objects
-// ask for, where it saves as much within what is uncertain.
+// Of replayed candidates: by what is given all of them, in their order; else those that save `least_bytes` of memory
+// held on average, most first, and of those that move the same objects the best, or one that differs in size alone,
+// which more objects ask for, where it saves as much within what is uncertain.
 std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request);
 
 }  // namespace kmt

@@ -232,8 +232,8 @@ std::string suggestions_section(const SimulationResult& result, const TextStyle&
   if (result.suggestions.empty()) {
     if (!result.candidates) return "";
     const std::string why = *result.candidates == 0
-                                ? "nothing that kmalloc was asked for would take less of a slab of its own size"
-                                : fmt::format("of {} that {} replayed none saves memory held on average",
+                                ? "nothing that kmalloc was asked for would take much less of a slab of its own size"
+                                : fmt::format("of {} that {} replayed none saves 4 KiB of the memory held on average",
                                               say_number_of(*result.candidates, "candidate", style),
                                               *result.candidates == 1 ? "was" : "were");
     const std::string others =

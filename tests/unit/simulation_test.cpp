@@ -248,8 +248,9 @@ TEST(Suggestions, AreWhatReplaysSave) {
     return names;
   };
   // A class for all of 513 to 640 bytes moves what caches of functions would.
-  EXPECT_EQ(functions({5, false}), (std::vector<std::string>{"saves_most", "saves_little"}));
-  EXPECT_EQ(functions({1, false}), (std::vector<std::string>{"saves_most"}));
+  EXPECT_EQ(functions({5, false, 1}), (std::vector<std::string>{"saves_most", "saves_little"}));
+  EXPECT_EQ(functions({1, false, 1}), (std::vector<std::string>{"saves_most"}));
+  EXPECT_EQ(functions({5, false, 11}), (std::vector<std::string>{"saves_most"}));  // a little is not worth a cache
   EXPECT_EQ(functions({5, true}), (std::vector<std::string>{"costs", "saves_little", "", "same", "saves_most"}));
 }
 
@@ -286,7 +287,7 @@ TEST(Suggestions, AreOfTheSizeThatMostAskForWhereItSavesAsMuch) {
   plain.of_its_size = 3561;
   CacheSuggestion of_one = replayed("pipe", 640, 5000, 4050);
   of_one.of_its_size = 4000;
-  const auto best = [&] { return best_suggestions({plain, of_one, odd}, {5, false}); };
+  const auto best = [&] { return best_suggestions({plain, of_one, odd}, {5, false, 1}); };
   ASSERT_EQ(best().size(), 1u);
   EXPECT_EQ(best()[0].object_bytes, 640u);
   EXPECT_EQ(best()[0].function, "");
@@ -318,9 +319,9 @@ TEST(Suggestions, OfAPlainerSizeSaveHalfAsMuchAtLeast) {
   odd.of_its_size = 51;
   CacheSuggestion plain = replayed("", 640, 5000, 4500);
   plain.of_its_size = 3561;
-  EXPECT_EQ(best_suggestions({odd, plain}, {5, false}).front().object_bytes, 640u);
+  EXPECT_EQ(best_suggestions({odd, plain}, {5, false, 1}).front().object_bytes, 640u);
   plain.average_held_then = 4501;
-  EXPECT_EQ(best_suggestions({odd, plain}, {5, false}).front().object_bytes, 680u);
+  EXPECT_EQ(best_suggestions({odd, plain}, {5, false, 1}).front().object_bytes, 680u);
 }
 
 // A function that gets objects of two sizes, of which only the larger gain by a cache.
