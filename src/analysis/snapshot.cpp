@@ -50,6 +50,20 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
   return caches;
 }
 
+// SLUB's traces count objects; their sizes are the caches'.
+void add_bytes(const std::vector<SlabCacheUse>& caches, std::vector<AllocationSite>& sites) {
+  std::unordered_map<std::string_view, std::uint64_t> sizes;
+  for (const SlabCacheUse& cache : caches) {
+    const std::uint64_t bytes = cache.attributes != nullptr ? cache.attributes->object_bytes.value_or(0) : 0;
+    sizes.emplace(cache.name, bytes != 0 ? bytes : cache.object_bytes);
+    for (const std::string& alias : cache.aliases) sizes.emplace(alias, sizes.at(cache.name));
+  }
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // more are damage
+  for (AllocationSite& site : sites)
+    if (const auto size = sizes.find(site.of); size != sizes.end() && size->second != 0)
+      site.bytes = site.count <= kMostBytes / size->second ? site.count * size->second : 0;
+}
+
 std::vector<SnapshotChange> changes(const SnapshotAmounts& a, const SnapshotAmounts& b) {
   std::map<std::string, SnapshotChange> joined;
   for (const auto& [name, amount] : a) joined[name].a = amount;
@@ -132,6 +146,7 @@ SnapshotResult take_stock(KernelMemory&& memory) {
   }
   result.total = *find_number(result.memory.meminfo, "MemTotal");
   result.caches = caches_of(result.memory);
+  add_bytes(result.caches, result.memory.slab_allocations);
   result.sheet = balance_sheet(result.memory, result.caches, result.total);
   return result;
 }

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "snapshot/parsers.hpp"
 #include "snapshot/words.hpp"
+#include "trace/wrappers.hpp"
 
 namespace kmt {
 
@@ -18,6 +19,14 @@ namespace {
 
 // Orders that no kernel allocates are damage.
 constexpr std::uint64_t kMostOrder = 40;
+
+// The first frame that is no part or wrapper of an allocator; where all are, the first.
+std::string_view telling_frame(const std::vector<std::string_view>& stack) {
+  static const WrapperList wrappers = WrapperList::built_in();
+  const auto told = std::ranges::find_if(
+      stack, [](std::string_view frame) { return !wrappers.hides(frame.substr(0, frame.find_first_of("+ "))); });
+  return told != stack.end() ? *told : stack.empty() ? std::string_view() : stack.front();
+}
 
 // Adds up what has the same stack, and tells the processes of it that took most.
 class ByStack {
@@ -32,7 +41,7 @@ class ByStack {
     const auto [found, is_new] = known_.try_emplace(std::move(key), sites_.size());
     if (is_new) {
       AllocationSite& site = sites_.emplace_back();
-      if (!stack.empty()) site.name = stack.front();
+      site.name = telling_frame(stack);
       site.stack.assign(stack.begin(), stack.end());
     }
     sites_[found->second].count += count;
@@ -165,6 +174,7 @@ void parse_slab_traces(std::string_view text, std::string_view source, std::vect
     if (!count || function.empty()) return keep_unknown(source, line, memory);
     site = &sites.emplace_back();
     site->name = function;
+    if (words.rest().starts_with('[')) site->name.append(" ").append(words.next());  // its module
     site->of = cache;
     site->count = *count;
     site->others = words.rest();

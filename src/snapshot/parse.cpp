@@ -90,19 +90,20 @@ constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat
 // Whether something else stands where all kernels have a number. Lines of another form, and numbers larger than any
 // memory, are shown as not understood.
 bool is_damaged(std::string_view source, std::string_view line) {
+  const auto is_number = [](std::string_view word) {
+    return word.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (source == "slabinfo") {
+    constexpr std::size_t kNumbers = 5;
+    std::vector<std::string_view> words;
+    for (Words left(line.substr(0, line.find(" : "))); !left.empty();) words.push_back(left.next());
+    return words.size() > kNumbers && !std::all_of(words.end() - kNumbers, words.end(), is_number);
+  }
   Words words(line);
   const std::string_view name = words.next();
-  std::size_t numbers = 1;
-  if (source == "slabinfo")
-    numbers = 5;
-  else if (source == "meminfo" && !name.ends_with(':'))
-    return false;
-  bool is_number = true;
-  for (std::size_t i = 0; i < numbers; ++i) {
-    if (words.empty()) return false;
-    is_number = words.next().find_first_not_of("0123456789") == std::string_view::npos && is_number;
-  }
-  return !is_number && (source == "slabinfo" || words.empty() || words.rest() == "kB");
+  if (words.empty() || (source == "meminfo" && !name.ends_with(':'))) return false;
+  const bool is_told = is_number(words.next());
+  return !is_told && (words.empty() || words.rest() == "kB");
 }
 
 // A line may take twenty times its bytes in memory, so what a small file unpacks to has an end.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <algorithm>
 #include <array>
+#include <span>
 
+#include "base/text.hpp"
 #include "snapshot/parsers.hpp"
 #include "snapshot/words.hpp"
 
@@ -57,10 +59,24 @@ bool is_too_large(const SlabInfo& slab) {
          slab.pages_per_slab > kMostPages / std::max<std::uint64_t>(slab.slabs, 1);
 }
 
+// Before the first colon stand the name, which may have blanks, and its numbers: cuts off the name.
+std::string_view take_name(std::string_view& line, const std::vector<std::string_view>& columns) {
+  const auto numbers = std::ranges::find(columns, ":") - columns.begin() - 1;
+  std::size_t begin = std::min(line.find(" : "), line.size());
+  for (std::ptrdiff_t i = 0; i < numbers; ++i) {
+    begin = line.find_last_not_of(" \t", begin == 0 ? 0 : begin - 1);
+    begin = begin == std::string_view::npos ? 0 : line.find_last_of(" \t", begin) + 1;  // 0: there are too few
+  }
+  const std::string_view name = trim(line.substr(0, begin));
+  line.remove_prefix(begin);
+  return name;
+}
+
 std::optional<SlabInfo> slab_of(std::string_view line, const std::vector<std::string_view>& columns) {
   SlabInfo slab;
+  if (columns.empty() || !take_column(columns.front(), take_name(line, columns), slab)) return std::nullopt;
   Words words(line);
-  for (const std::string_view column : columns)
+  for (const std::string_view column : std::span(columns).subspan(1))
     if (words.empty() || !take_column(column, words.next(), slab)) return std::nullopt;
   if (!words.empty()) slab.others.emplace_back("rest", words.rest());  // SLAB's statistics of a debugging kernel
   if (is_too_large(slab)) return std::nullopt;

@@ -75,7 +75,7 @@ struct AllocationSite {
   std::string name;  // "mm/slub.c:2367 func:alloc_slab_page", or the function
   std::string of;    // the slab cache; the module of allocinfo; else empty
   std::uint64_t count = 0;
-  std::uint64_t bytes = 0;         // 0 where the source counts objects alone
+  std::uint64_t bytes = 0;         // 0: not known
   std::vector<std::string> stack;  // innermost first
   std::string others;              // what else the line has
 };

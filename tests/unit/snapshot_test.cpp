@@ -70,6 +70,19 @@ TEST_F(Snapshots, ColumnsOfSlabinfoAreFoundByTheirNames) {
   EXPECT_EQ(found.caches[0].tails, 2u * 4096 - 84 * 96);
 }
 
+TEST_F(Snapshots, CachesMayHaveBlanksInTheirNames) {
+  set("slabinfo", std::string(kSlabinfo) + "of module 2 30 42 96 42 1 : tunables 0 0 0 : slabdata 1 1 0 9\n 1 2 3\n");
+  const KernelMemory memory = parse_snapshot(sample, 4096);
+  ASSERT_EQ(memory.slabs.size(), 3u);
+  EXPECT_EQ(memory.slabs.back().name, "of module 2");
+  EXPECT_EQ(memory.slabs.back().active_objects, 30u);
+  EXPECT_EQ(memory.slabs.back().slabs, 1u);
+  EXPECT_EQ(memory.unknown_lines, 1u);
+  EXPECT_NO_THROW(refuse_damage("slabinfo", "of module 2 30 42 96 42 1 : tunables 0 0 0 : slabdata 1 1 0 9\n", "x"));
+  EXPECT_THROW(refuse_damage("slabinfo", "of module 2 30 4? 96 42 1 : tunables 0 0 0 : slabdata 1 1 0 9\n", "x"),
+               Error);
+}
+
 TEST_F(Snapshots, HugePagesOfOldKernelsAreCounted) {
   EXPECT_EQ(line(result(), "hugetlb"), 2 * 2048 * 1024);
   set("meminfo", std::string(kMeminfo) + "Hugetlb: 8192 kB\n");
@@ -99,8 +112,9 @@ TEST_F(Snapshots, SlubOfOldKernelsTellsCallSites) {
   const SnapshotResult found = result();
   ASSERT_EQ(found.memory.slab_allocations.size(), 2u);
   EXPECT_EQ(found.memory.slab_allocations[0].count, 12u);
-  EXPECT_EQ(found.memory.slab_allocations[0].name, "take+0x1/0x2");
-  EXPECT_EQ(found.memory.slab_allocations[0].others, "[mod] age=1/2/3 pid=1-9 cpus=0-1");
+  EXPECT_EQ(found.memory.slab_allocations[0].name, "take+0x1/0x2 [mod]");
+  EXPECT_EQ(found.memory.slab_allocations[0].others, "age=1/2/3 pid=1-9 cpus=0-1");
+  EXPECT_EQ(found.memory.slab_allocations[0].bytes, 12u * 96);
   EXPECT_EQ(found.memory.unknown_lines, 0u);
 }
 
@@ -111,6 +125,16 @@ TEST_F(Snapshots, PageOwnerCountsByStackOrByItself) {
   EXPECT_EQ(found.memory.page_owners[0].bytes, 16u * 4096);
   EXPECT_EQ(found.memory.page_owners[0].stack, (std::vector<std::string>{"get+0x1/0x2", "take+0x3/0x4"}));
   EXPECT_EQ(found.memory.page_owners[1].count, 2u);
+}
+
+TEST_F(Snapshots, WhoTookPagesIsNoPartOfTheAllocator) {
+  set("page_owner_stacks",
+      " get_page_from_freelist+0x1/0x2\n __alloc_pages+0x1/0x2\n take.isra.0+0x3/0x4 [mod]\nnr_base_pages: 16\n\n"
+      " __alloc_pages+0x1/0x2\nnr_base_pages: 1\n\n");
+  const SnapshotResult found = result();
+  ASSERT_EQ(found.memory.page_owners.size(), 2u);
+  EXPECT_EQ(found.memory.page_owners[0].name, "take.isra.0+0x3/0x4 [mod]");
+  EXPECT_EQ(found.memory.page_owners[1].name, "__alloc_pages+0x1/0x2");
 }
 
 TEST_F(Snapshots, ZonesComeFromThreeFiles) {
