@@ -2,10 +2,13 @@
 // kmemtrace diff
 #include "analysis/diff.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "analysis/snapshot.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "cli/analyse.hpp"
 #include "cli/column_options.hpp"
@@ -118,6 +121,7 @@ int run_diff(const Options& options) {
       options.b.empty() ? has_snapshots(options.a) : is_snapshot(options.a) || is_snapshot(options.b);
   if (of_states) return diff_snapshots(options);
   if (options.b.empty()) {
+    if (options.a != "-" && !std::filesystem::is_directory(options.a)) MappedFile{options.a};  // or it is not there
     Error error("There is nothing to compare the trace with");
     error.hint(
         "Name two: kmemtrace diff A B. Of one file the snapshots at its begin and end are compared, where it has some: "
