@@ -20,11 +20,11 @@ SnapshotAmounts sums_of(const std::vector<Row>& rows, Name&& name, Amount&& amou
   return amounts;
 }
 
-// Functions keep their names from boot to boot, not their addresses: whole stacks tell sites apart.
+// Functions keep their names from boot to boot, not their addresses: whole stacks, but for the allocator, tell sites
+// apart.
 std::string site_name(const AllocationSite& site) {
   std::string name = site.of.empty() ? site.name : fmt::format("{}: {}", site.of, site.name);
-  for (const std::string& frame : site.stack)
-    if (frame != site.name) name += " < " + frame;
+  for (const std::string& frame : site.callers()) name += " < " + frame;
   return name;
 }
 

@@ -3,8 +3,10 @@
 // texts; lines and columns that it does not know are kept beside those that it does.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,6 +80,12 @@ struct AllocationSite {
   std::uint64_t bytes = 0;         // 0: not known
   std::vector<std::string> stack;  // innermost first
   std::string others;              // what else the line has
+
+  // The stack behind `name`: who called it. What is in front of it is the allocator's.
+  std::span<const std::string> callers() const {
+    const auto at = std::find(stack.begin(), stack.end(), name);
+    return std::span(stack).subspan(at == stack.end() ? 0 : static_cast<std::size_t>(at - stack.begin()) + 1);
+  }
 };
 
 struct CgroupMemory {

@@ -166,8 +166,7 @@ std::string sites_text(std::string_view what, const std::vector<AllocationSite>&
     const std::string amount = site->bytes != 0 ? fmt::format("{}, {}", say_bytes(site->bytes, style), count) : count;
     std::string text = ascii(site->name);
     if (!site->of.empty()) text += " [" + ascii(site->of) + ']';
-    for (const std::string& frame : site->stack)
-      if (frame != site->name) text += " < " + ascii(frame);
+    for (const std::string& frame : site->callers()) text += " < " + ascii(frame);
     if (!site->others.empty()) text += " (" + ascii(site->others) + ')';
     out += hanging(fmt::format("  {:>24}  ", amount), text, style);
   }

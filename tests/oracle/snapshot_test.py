@@ -233,8 +233,8 @@ class Debugging(Case):
         def more(key, site):
             return next(one['more'] for one in self.of('published-6.6')[key] if one['site'].startswith(site))
         self.assertEqual('by pid 1', more('page_owners', 'register_early_stack'))
-        self.assertEqual('by podman (pid 162970)', more('page_owners', 'prep_new_page'))
-        self.assertIsNone(more('page_owners', '__alloc_pages_nodemask'))
+        self.assertEqual('by podman (pid 162970)', more('page_owners', 'shmem_alloc_page+'))
+        self.assertIsNone(more('page_owners', '__do_page_cache_readahead'))
         self.assertEqual('by poc (pid 14081)', more('kmemleak', 'create_filter'))
 
     def test_page_owner_stacks(self):
@@ -395,7 +395,7 @@ class Made(Case):
         self.assertEqual([('mm/slub.c:2367 alloc_slab_page', None, 2, 8192), ('net/a.c:1 take', 'mod', 1, 96)],
                          [(one['site'], one['of'], one['count'], one['bytes']) for one in result['allocinfo']])
         self.assertEqual('accurate:no', result['allocinfo'][1]['more'])
-        self.assertEqual([('take+0x1/0x2', 'kmalloc-96', 25, ['take+0x1/0x2 [mod]', 'entry+0x3/0x4']),
+        self.assertEqual([('take+0x1/0x2 [mod]', 'kmalloc-96', 25, ['take+0x1/0x2 [mod]', 'entry+0x3/0x4']),
                           ('other+0x1/0x2', 'kmalloc-96', 3, ['other+0x1/0x2'])],
                          [(one['site'], one['of'], one['count'], one['stack']) for one in result['slab_allocations']])
         self.assertEqual([(5, 5 * PAGE, ['get_page+0x1/0x2', 'take+0x1/0x2'])],
