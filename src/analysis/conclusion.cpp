@@ -87,6 +87,21 @@ std::string why_it_may_grow_since(const Judgement& judgement) {
                      name_in_words(*rose), bytes_text(rose->last), judgement.seen_until_seconds);
 }
 
+// Of the account alone: what never falls, though no more evenly than one of so many lines may by chance.
+std::string why_account_is_not_enough(const Judgement& judgement) {
+  constexpr double kHardlyEverFalls = 0.999;  // a random walk, in so many
+  const auto rises = [](const StateGrowth& state) {
+    return state.above && !state.is_recorders && state.trend.confidence >= kHardlyEverFalls;
+  };
+  const auto rising = std::ranges::find_if(judgement.states, rises);
+  if (judgement.saw_allocations || rising == judgement.states.end()) return {};
+  return fmt::format(
+      "{} rises all the time, by {}/s, but not more evenly than one of {} lines may by chance, and allocations were "
+      "not "
+      "seen",
+      name_in_words(*rising), bytes_text(rising->trend.bytes_per_s), judgement.followed);
+}
+
 // Why a trace that is there, in part or too short, leaves nothing to judge.
 std::string why_no_trace_tells(const InvestigationResult& result) {
   if (result.watched && result.trace_seconds == 0) return {};  // what was seen are samples
@@ -197,6 +212,7 @@ std::string why_it_cannot_be_told(const InvestigationResult& result) {
     return fmt::format("the kernel's own account was read less than {} times, as where the machine is too busy",
                        Trend::kFewestValues);
   if (std::string since = why_it_may_grow_since(judgement); !since.empty()) return since;
+  if (std::string rises = why_account_is_not_enough(judgement); !rises.empty()) return rises;
   if (judgement.saw_allocations || judgement.saw_caches) return {};
   return !result.cut_short.empty()
              ? result.cut_short + ", when too little had been seen"

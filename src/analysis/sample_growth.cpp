@@ -189,13 +189,6 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
   return seen;
 }
 
-double SampleGrowth::allocations_of(const std::function<bool(const std::string&)>& counts) const {
-  double sum = 0;
-  for (const auto& [cache, objects] : allocations_)
-    if (counts(cache)) sum += objects;
-  return sum;
-}
-
 std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_kept) {
   const struct {
     std::uint64_t count;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -39,8 +40,8 @@ class SampleGrowth {
                   const std::function<std::string(std::uint64_t)>& cgroup_name) const;
   std::uint64_t not_kept() const { return not_kept_; }  // samples
   std::uint64_t samples() const { return samples_; }
-  // Allocations of the caches that count, freed or not; an estimate.
-  double allocations_of(const std::function<bool(const std::string&)>& counts) const;
+  // By cache, freed or not; an estimate.
+  const std::map<std::string, double>& allocations() const { return allocations_; }
 
  private:
   struct Change {
@@ -89,7 +90,7 @@ class SampleGrowth {
   std::uint64_t samples_ = 0;
   std::uint64_t not_kept_ = 0;
   std::vector<Group> groups_;
-  std::unordered_map<std::string, double> allocations_;  // by cache
+  std::map<std::string, double> allocations_;  // by cache
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::unordered_map<std::uint64_t, Live> live_;  // by pointer
 };

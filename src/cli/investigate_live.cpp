@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -76,8 +78,12 @@ class Watch {
       if (is_spent && !std::exchange(was_spent_, true)) look = std::min(look, seconds());
       if (!plan_.trace || recorded_ || seconds() < look || look > kLastLook * request_.seconds) continue;
       look = seconds() + request_.seconds / 10;
-      const Narrowing narrowing = what_can_be_recorded(narrow(evidence()));
+      const Narrowing wanted = narrow(evidence());
+      const Narrowing narrowing = what_can_be_recorded(wanted);
       if (!narrowing.empty()) record_narrowed(narrowing);
+      // Nothing grows yet. Where it does later, the kernel's account tells it, and who it is a recording.
+      if (sampler_ && wanted.empty() && was_spent_ && look < kLastLook * request_.seconds)
+        end_samples_early(", half of it being kept for an exact recording of what may grow later");
     }
     turn();
     if (watched_.interrupted) take_state();  // of a short time each one counts
@@ -152,6 +158,9 @@ class Watch {
   void look_at_samples() {
     evidence_of_samples_ = sampler_->seen();
     samples_begin_ns_ = sampler_->begin_ns();
+    const double seconds = static_cast<double>(monotonic_ns() - samples_begin_ns_) / 1e9;
+    allocations_per_s_ = sampler_->growth().allocations();
+    for (auto& [cache, count] : allocations_per_s_) count /= std::max(seconds, 0.1);
   }
 
   // What they showed has been looked at.
@@ -193,6 +202,7 @@ class Watch {
       const double ns = static_cast<double>(runs.ns - runs_begin_.ns);
       if (measured_seconds_ == 0) programs_seconds_ += ns / (now - clock_begin_) / 1e9 * now;
       programs_per_s_ = ns / 1e9 / (now - clock_begin_);
+      kfrees_per_s_ = static_cast<double>(sampler_->runs("kfree").runs - kfrees_begin_) / (now - clock_begin_);
       measured_seconds_ += now - clock_begin_;
       clock_.reset();
       clock_begin_ = now + kNotMeasured;
@@ -204,6 +214,7 @@ class Watch {
       } else {
         clock_begin_ = now;
         runs_begin_ = sampler_->runs();
+        kfrees_begin_ = sampler_->runs("kfree").runs;
       }
     }
   }
@@ -303,15 +314,18 @@ class Watch {
   std::uint64_t earlier_samples_ = 0;
   std::optional<GrowthSeen> evidence_of_samples_;
   std::uint64_t samples_begin_ns_ = 0;
-  std::uint64_t mean_bytes_ = 0;  // of samples
+  std::map<std::string, double> allocations_per_s_;  // by cache, by these samples
+  std::uint64_t mean_bytes_ = 0;                     // of samples
   bool samples_have_pages_ = false;
   int tuned_ = 0;               // times
   double reading_seconds_ = 0;  // CPU time, of samples until that
   std::unique_ptr<ProgramClock> clock_;
   double clock_begin_ = 0;  // when it was turned on, or will be; seconds
   ProgramRuns runs_begin_;
+  std::uint64_t kfrees_begin_ = 0;
   double measured_seconds_ = 0;
   double programs_per_s_ = 0;    // CPU time
+  double kfrees_per_s_ = 0;      // 0: not known
   double programs_seconds_ = 0;  // likewise, in all
   double accounted_until_ = 0;
   UnseenSource not_recorded_;  // why nothing was, where something grows
@@ -331,13 +345,14 @@ class Watch {
 // cache: all of them are recorded.
 double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto per_s = [this](const std::function<bool(const std::string&)>& counts) {
-    const double begin = static_cast<double>(sampler_->begin_ns());
-    return sampler_->growth().allocations_of(counts) /
-           std::max((static_cast<double>(monotonic_ns()) - begin) / 1e9, 0.1);
+    double sum = 0;
+    for (const auto& [cache, allocations] : allocations_per_s_)
+      if (counts(cache)) sum += allocations;
+    return sum;
   };
   const auto is_kmalloc = [](const std::string& cache) { return cache.starts_with("kmalloc-"); };
   double events = per_s([&](const std::string& cache) { return narrowing.has(cache); });
-  if (!narrowing.sizes.empty()) events += per_s(is_kmalloc);
+  if (!narrowing.sizes.empty()) events += kfrees_per_s_ > 0 ? kfrees_per_s_ : per_s(is_kmalloc);
   if (!narrowing.orders.empty()) events += page_frees_per_s(states_);
   Narrowing named;
   named.caches = narrowing.caches;
@@ -349,18 +364,11 @@ double Watch::events_per_s(const Narrowing& narrowing) const {
 
 // Only what can be recorded for long enough to show growth is; else samples have to do.
 Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
-  if (wanted.empty()) return wanted;
-  if (!sampler_ && evidence_of_samples_) {  // they ended for what they cost
-    if (not_recorded_.what.empty())
-      not_recorded_ = {"an exact recording of what may grow", "samples have used up the CPU time that may be taken",
-                       "--cpu lets it take more"};
-    return {};
-  }
-  if (!sampler_) return wanted;
-  const double alone = cpu_left() - kSecondsToRecord;
-  const double beside = alone - cpu_of_samples_left();
+  if (wanted.empty() || !evidence_of_samples_) return wanted;
+  const double beside = cpu_left() - kSecondsToRecord - cpu_of_samples_left();
   // Where samples have spent their part they make room for it.
-  const RecordingChoice choice = choose_recording(wanted, beside, was_spent_ ? alone : beside,
+  const double instead = cpu_left() - kSecondsToRecord - (sampler_ ? kSecondsToEndSamples : 0);
+  const RecordingChoice choice = choose_recording(wanted, beside, was_spent_ ? instead : beside,
                                                   [this](const Narrowing& of) { return cpu_to_record(of); });
   ends_samples_ = choice.ends_samples;
   if (choice.rest.orders.size() < wanted.orders.size() && !std::exchange(said_single_pages_, true))
@@ -368,9 +376,8 @@ Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
         {"an exact recording of single pages", "of the whole machine they are too many: samples tell of them", ""});
   if (choice.of.empty() && !choice.rest.empty())
     not_recorded_ = {"an exact recording of what may grow",
-                     fmt::format("beside samples there is no CPU time left for long enough a one of some {:.0f} events "
-                                 "a second",
-                                 events_per_s(choice.rest)),
+                     fmt::format("{} there is no CPU time left for long enough a one of some {:.0f} events a second",
+                                 sampler_ ? "beside samples" : "after samples", events_per_s(choice.rest)),
                      "--cpu lets it take more"};
   return choice.of;
 }
@@ -382,7 +389,7 @@ bool Watch::needs_stacks(const Narrowing& narrowing) const {
 
 double Watch::cpu_to_record(const Narrowing& narrowing) const {
   const double seconds = std::max(2 * kShortestRecording * request_.seconds, 1.0);
-  return seconds * events_per_s(narrowing) * whole_seconds_of_an_event(needs_stacks(narrowing));
+  return seconds * (kSecondsOfRecording + events_per_s(narrowing) * whole_seconds_of_an_event(needs_stacks(narrowing)));
 }
 
 void Watch::say_why_so_short(double recorded_seconds) {
@@ -428,6 +435,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
     };
     steps.record = [&](const RecordHooks& hooks, const OpenSink&) {
       RecordHooks counted = hooks;
+      counted.completed = {};  // snapshots at begin and end are there
       counted.progress = [&](const RecordProgress& now, const std::function<RawRecording()>& recording) {
         events_ = now.events + now.lost;
         hooks.progress(now, recording);

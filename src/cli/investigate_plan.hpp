@@ -27,9 +27,11 @@ inline constexpr double kSecondsOfAnalysing = 0.9e-6;  // likewise, when it has 
 inline constexpr double kSecondsOfAState = 3e-3;
 // What beginning and ending cost at any rate: loading programs, two snapshots, names; reading a recording, the page.
 inline constexpr double kFixedSeconds = 0.8;
-inline constexpr double kSecondsAtTheEnd = 0.4;        // of these
+inline constexpr double kSecondsAtTheEnd = 0.4;  // of these
+inline constexpr double kSecondsToEndSamples = 0.1;
 inline constexpr double kSecondsToRecord = 0.4;        // to begin and to end a recording
-inline constexpr double kSecondsToEndRecording = 0.2;  // of these
+inline constexpr double kSecondsToEndRecording = 0.1;  // of these
+inline constexpr double kSecondsOfRecording = 4e-3;    // a second of it, whatever comes
 
 inline constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
 

@@ -28,7 +28,7 @@ class InvestigationSamples {
 
   void drain() { watcher_.drain(); }
   std::uint64_t samples() const { return growth_.samples(); }
-  ProgramRuns runs() const { return watcher_.runs(); }
+  ProgramRuns runs(std::string_view event = {}) const { return watcher_.runs(event); }  // as HeapWatcher has it
   const SampleGrowth& growth() const { return growth_; }
   std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
   std::uint64_t begin_ns() const { return begin_ns_; }

@@ -108,6 +108,7 @@ struct StateGrowth {
   bool rose_unfollowed = false;  // by much, when allocations were no longer followed
   std::string kind;              // the one cache of a kmalloc size that rises; empty: several do, or it has one alone
 
+  bool above = false;                    // it grows above the threshold, be it by chance
   bool is_recorders = false;             // the kernel keeps it for the recording of `investigate`
   std::vector<std::string> merged_with;  // caches whose objects lie there too, as SLUB merges what is alike
 
@@ -186,6 +187,9 @@ struct GrowthFinding {
   std::vector<Reason> reasons;            // for and against
   std::vector<double> series;             // live bytes
   double step_seconds = 0;
+
+  // By caches of it that were not recorded, an estimate on top of what was.
+  double unrecorded_bytes_per_s() const;
 };
 
 struct Judgement {

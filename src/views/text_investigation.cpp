@@ -84,17 +84,22 @@ double rest_of(const GrowthFinding& finding) {
 
 std::string finding_text(std::size_t number, const GrowthFinding& finding, const TextStyle& style) {
   const FindingProcess& first = finding.processes.front();
-  std::string out = "\n" + heading(fmt::format("{}. {} in {}, by {}", number, say_growth(finding.trend.bytes_per_s),
-                                               ascii(finding.function), process_text(first)),
-                                   style);
+  const double unrecorded = finding.unrecorded_bytes_per_s();
+  std::string out =
+      "\n" + heading(fmt::format("{}. {}{} in {}, by {}", number, unrecorded > 0 ? "at least " : "",
+                                 say_growth(finding.trend.bytes_per_s), ascii(finding.function), process_text(first)),
+                     style);
   std::string how_sure = fmt::format("{}.", name_of(finding.certainty));
   for (const Reason& reason : finding.reasons) how_sure += fmt::format(" {}.", reason.words);
   out += labelled("how sure", how_sure, style);
-  out += labelled("how fast",
-                  fmt::format("{}, with a confidence of 95%; {} in {} objects in {}, {}", rate_text(finding.trend),
-                              size_text(finding.bytes, style), say_count(whole(finding.objects), style),
-                              seconds_text(finding.seconds), finding.exact ? "all recorded" : "estimated from samples"),
-                  style);
+  out += labelled(
+      "how fast",
+      fmt::format(
+          "{}, with a confidence of 95%; {} in {} objects in {}, {}{}", rate_text(finding.trend),
+          size_text(finding.bytes, style), say_count(whole(finding.objects), style), seconds_text(finding.seconds),
+          finding.exact ? "all recorded" : "estimated from samples",
+          unrecorded > 0 ? fmt::format("; and about {} in caches that were not recorded", say_growth(unrecorded)) : ""),
+      style);
   out += labelled("call site", ascii(finding.call_site), style);
   out += stack_text(finding, style);
   if (finding.entry != finding.function) out += labelled("entry", ascii(finding.entry), style);
@@ -136,7 +141,7 @@ bool explains_too_much(const StateGrowth& state) {
 }
 
 std::string states_text(const Judgement& judgement, const TextStyle& style) {
-  Table table{{{"Grew", true},
+  Table table{{{"Rose", true},
                {"From", false, 2},
                {"To", false, 2},
                {"Change"},

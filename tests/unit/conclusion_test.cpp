@@ -104,6 +104,31 @@ TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
   EXPECT_EQ(conclude(judged(evidence, 120)).verdict, GrowthVerdict::no_growth);
 }
 
+// Of copies: a cache that never falls, and rises by leaps; one of so many may do that by chance.
+TEST(Conclusion, TheAccountAloneDoesNotTellThatWhatNeverFallsIsNoGrowth) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 17;
+  evidence.copied = true;
+  evidence.threshold_bytes_per_s = kUsualThreshold;
+  for (int of = 0; of < 100; ++of) {
+    MemorySeries& flat =
+        evidence.states.emplace_back(MemorySeries{MemorySource::slabinfo_objects, "other-" + std::to_string(of), {}});
+    for (std::uint64_t i = 0; i < 18; ++i) flat.points.push_back({i * 1'000'000'000, i % 2 == 0 ? 1e6 : 1.005e6});
+  }
+  MemorySeries leaps{MemorySource::slabinfo_objects, "leaps", {}};
+  double value = 1e6;
+  for (std::uint64_t i = 0; i < 18; ++i) leaps.points.push_back({i * 1'000'000'000, value += i % 6 == 5 ? 3e5 : 2e3});
+  evidence.states.push_back(leaps);
+  InvestigationResult result = judged(evidence, 17);
+  result.watched = false;
+  const Conclusion conclusion = conclude(result);
+  EXPECT_EQ(conclusion.verdict, GrowthVerdict::cannot_tell) << conclusion.words;
+  EXPECT_NE(conclusion.words.find("the slab cache leaps rises all the time"), std::string::npos) << conclusion.words;
+  evidence.states.back().points[9].value = 1e6;
+  result.judgement = judge(evidence);
+  EXPECT_EQ(conclude(result).verdict, GrowthVerdict::no_growth);
+}
+
 // Of 16 KiB each, from `begin` on; and at that time half as much by somebody at once.
 GrowthSeen sampled_since(double begin, double bytes_per_s) {
   GrowthSeen seen = steadily(480, "kmalloc-1k");

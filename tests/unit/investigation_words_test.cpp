@@ -159,6 +159,8 @@ TEST(InvestigationWords, MarksEstimatesBesideWhatWasRecorded) {
   EXPECT_FALSE(sites[0].estimated);
   EXPECT_TRUE(sites[1].estimated);
   const std::string text = text_investigation(result, {});
+  EXPECT_NE(text.find("1. at least +"), std::string::npos) << text;
+  EXPECT_NE(text.find(" in caches that were not recorded"), std::string::npos) << text;
   const auto row_of = [&text](const std::string& begin) {
     const std::size_t at = text.find("\n  " + begin, text.find("\n  Call site "));
     return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at);

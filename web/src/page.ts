@@ -98,7 +98,7 @@ function header(app: App): HTMLElement {
         el(sides.length > 1 ? 'h1' : 'span', { class: 'brand' }, 'kmemtrace'),
         sides.length > 1
           ? segmented('side', 'Trace', sides, String(app.state.side), (side) => app.set({ side: Number(side) }))
-          : el('h1', { title: printable(trace.path) }, names[0]),
+          : el('h1', { title: printable(trace.path) }, app.document.investigation ? 'Investigation' : names[0]),
       ),
       tools(app),
     ),
@@ -106,6 +106,7 @@ function header(app: App): HTMLElement {
       'dl',
       { class: 'facts' },
       fact('Kernel', printable(trace.kernel ?? 'not known')),
+      app.document.investigation?.host ? fact('Host', printable(app.document.investigation.host)) : null,
       fact('Machine', `${printable(trace.arch ?? 'not known')}, ${trace.cpus} ${trace.cpus === 1 ? 'CPU' : 'CPUs'}`),
       fact('Duration', duration(trace.duration_ns), trace.duration_ns),
       fact('Events', count(trace.events), trace.events),

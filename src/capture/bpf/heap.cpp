@@ -282,10 +282,10 @@ bool HeapWatcher::is_followed(std::uint64_t pointer) {
   return false;
 }
 
-ProgramRuns HeapWatcher::runs() const {
+ProgramRuns HeapWatcher::runs(std::string_view event) const {
   ProgramRuns runs;
   for (const HeapProgram& program : state_->programs)
-    if (program.program) runs += runs_of(program.program);
+    if (program.program && (event.empty() || event == program.name)) runs += runs_of(program.program);
   return runs;
 }
 

@@ -47,8 +47,8 @@ class HeapWatcher {
   HeapLosses losses() const;
   // Whether a sampled object still lives, by the kernel's own table; to be asked where ends were lost.
   bool is_followed(std::uint64_t pointer);
-  // Of its programs at memory events; counted while a ProgramClock is. Throws Error.
-  ProgramRuns runs() const;
+  // Of its programs at memory events, or at one ("kfree"); counted while a ProgramClock is. Throws Error.
+  ProgramRuns runs(std::string_view event = {}) const;
   // Kernel memory that it takes, in bytes; of it, what is taken straight from the page allocator.
   std::uint64_t memory() const;
   std::uint64_t ring_bytes() const;

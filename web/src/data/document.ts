@@ -369,6 +369,7 @@ export interface FindingCache {
   kernel_bytes_per_s: number | null;
   no_account: string | null;
   kind: string | null; // what kmalloc's cache is called that rises
+  merged_with: string[]; // caches whose objects lie there too
 }
 
 export interface GrowthFinding {
@@ -379,6 +380,7 @@ export interface GrowthFinding {
   task: string;
   source: 'recording' | 'samples';
   growth: InvestigationTrend | null;
+  unrecorded_bytes_per_s: number; // an estimate, on top of `growth`
   seconds: number;
   bytes: number;
   objects: number;
@@ -400,6 +402,7 @@ export interface StateGrowth {
   sure: boolean;
   rises_since_s: number | null; // of what does not rise all the time
   kind: string | null;
+  merged_with: string[];
   of_the_recording: boolean; // of `investigate`
   mean_bytes_per_s: number; // from the first to the last
   reclaimable: boolean;

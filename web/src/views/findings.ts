@@ -16,6 +16,14 @@ const kCertainty: Record<GrowthFinding['certainty'], string> = {
   weak: 'It may grow',
 };
 
+// As the command names a cache that shares its slabs with others.
+function withMerged(name: string, others: string[]): string {
+  if (others.length === 0) return printable(name);
+  const most = 4;
+  const more = others.length > most ? ` and ${others.length - most} more` : '';
+  return printable(`${name} (merged with ${others.slice(0, most).join(', ')}${more})`);
+}
+
 function rate(value: number): string {
   return `${signed(value, bytes)}/s`;
 }
@@ -143,7 +151,7 @@ function explained(finding: GrowthFinding, found: Investigation): HTMLElement {
           : whole !== null
             ? 'the whole cache does not grow by the kernel’s account'
             : printable(cache.no_account ?? '');
-      const text = `${rate(cache.bytes_per_s)} in ${printable(cache.kind ?? cache.name)}: ${share}`;
+      const text = `${rate(cache.bytes_per_s)} in ${withMerged(cache.kind ?? cache.name, cache.merged_with)}: ${share}`;
       const { account } = cache;
       const isKnown = account !== null && found.states.some((state) => state.name === account);
       return el('li', {}, isKnown ? claim(text, () => revealRow(kStates, account)) : text);
@@ -155,12 +163,14 @@ function findingSection(finding: GrowthFinding, at: number, found: Investigation
   const growth = finding.growth;
   const first = finding.processes[0];
   const who = first.process !== null ? `${first.task} (pid ${first.process})` : finding.task;
+  const unrecorded = finding.unrecorded_bytes_per_s;
+  const fast = growth ? `${unrecorded > 0 ? 'at least ' : ''}${rate(growth.bytes_per_s)}` : '';
   const element = section(
-    `${at + 1}. ${growth ? rate(growth.bytes_per_s) : ''} in ${printable(finding.function)}, by ${printable(who)}`,
+    `${at + 1}. ${fast} in ${printable(finding.function)}, by ${printable(who)}`,
     lead(finding, at, found),
     growth &&
       note(
-        `From ${rate(growth.low)} to ${rate(growth.high)} with 95 % confidence; ${bytes(finding.bytes)} in ${count(finding.objects)} objects in ${duration(finding.seconds * 1e9)}, ${finding.source === 'recording' ? 'all of them recorded' : 'estimated from samples'}.`,
+        `From ${rate(growth.low)} to ${rate(growth.high)} with 95 % confidence; ${bytes(finding.bytes)} in ${count(finding.objects)} objects in ${duration(finding.seconds * 1e9)}, ${finding.source === 'recording' ? 'all of them recorded' : 'estimated from samples'}${unrecorded > 0 ? `; and about ${rate(unrecorded)} in caches that were not recorded` : ''}.`,
       ),
     el('h3', { id: `finding-${at}-course`, tabindex: -1 }, 'Course'),
     plot({
@@ -196,7 +206,9 @@ function howItGrows(state: StateGrowth): string {
 }
 
 function shownName(state: StateGrowth): string {
-  return state.name === 'unaccounted' ? 'what nobody accounts for' : printable(state.kind ?? state.name);
+  return state.name === 'unaccounted'
+    ? 'what nobody accounts for'
+    : withMerged(state.kind ?? state.name, state.merged_with);
 }
 
 function rateOf(state: StateGrowth): number {
