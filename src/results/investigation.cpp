@@ -53,10 +53,10 @@ std::string with_merged(const std::string& name, const std::vector<std::string>&
 }
 
 double GrowthFinding::unrecorded_bytes_per_s() const {
-  double bytes = 0;
+  double sum = 0;
   for (const FindingSite& site : sites)
-    if (site.estimated) bytes += site.bytes;
-  return seconds > 0 ? bytes / seconds : 0;
+    if (site.estimated) sum += site.bytes;
+  return seconds > 0 ? sum / seconds : 0;
 }
 
 bool Judgement::found() const {

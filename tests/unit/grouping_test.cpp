@@ -73,7 +73,7 @@ TEST(Grouping, ByFunctionPlacesAreOne) {
   CacheNames caches(info);
   Grouping grouping({GroupKey::function}, info, info, symbols, caches,
                     [](std::span<const std::uint64_t>) { return std::size_t{1}; });
-  for (const std::uint32_t site : {1, 2, 3}) {
+  for (const std::uint32_t site : {1u, 2u, 3u}) {
     Event event;
     event.kind = EventKind::kmalloc;
     event.bytes_requested = event.bytes_allocated = 64;
