@@ -89,14 +89,14 @@ std::string why_it_may_grow_since(const Judgement& judgement) {
 
 // Of the account alone: what never falls, though no more evenly than one of so many lines may by chance.
 std::string why_account_is_not_enough(const Judgement& judgement) {
-  constexpr double kHardlyEverFalls = 0.999;  // a random walk, in so many
-  const auto rises = [](const StateGrowth& state) {
+  constexpr double kHardlyEverFalls = 0.999;  // the confidence of values that never do is above it
+  if (judgement.saw_allocations) return {};
+  const auto rising = std::ranges::find_if(judgement.states, [](const StateGrowth& state) {
     return state.above && !state.is_recorders && state.trend.confidence >= kHardlyEverFalls;
-  };
-  const auto rising = std::ranges::find_if(judgement.states, rises);
-  if (judgement.saw_allocations || rising == judgement.states.end()) return {};
+  });
+  if (rising == judgement.states.end()) return {};
   return fmt::format(
-      "{} rises all the time, by {}/s, but not more evenly than one of {} lines may by chance, and allocations were "
+      "{} rises all the time, by {}/s, but no more evenly than one of {} lines may by chance, and who allocates was "
       "not "
       "seen",
       name_in_words(*rising), bytes_text(rising->trend.bytes_per_s), judgement.followed);
@@ -154,6 +154,30 @@ std::string said_of_others(const Judgement& judgement, const StateGrowth* told) 
   if (others.empty()) return {};
   return fmt::format(" Besides, {} surely {}, for the most part not explained.", fmt::join(others, ", "),
                      others.size() == 1 ? "grows" : "grow");
+}
+
+// Of no growth above the threshold, which something that surely grows may be below.
+std::string said_of_none(const Judgement& judgement) {
+  const auto slow = std::ranges::find_if(judgement.states, &StateGrowth::slow);
+  if (slow == judgement.states.end())
+    return may_grow(judgement) ? "Nothing surely grows. What may grow is below."
+                               : "No growth: nothing rose more than what comes and goes at random may do.";
+  return fmt::format(
+      "Nothing surely grows faster than --threshold, {} an hour.{} Slower, {} surely grows by {} an hour, "
+      "from {} to {}.",
+      bytes_text(3600 * judgement.threshold_bytes_per_s), may_grow(judgement) ? " What may grow is below." : "",
+      name_in_words(*slow), bytes_text(3600 * slow->trend.bytes_per_s), bytes_text(slow->first),
+      bytes_text(slow->last));
+}
+
+// What began while it was watched, beside what is told.
+std::string said_of_late_others(const Judgement& judgement, const StateGrowth* told) {
+  constexpr double kMuch = 0.5;
+  for (const StateGrowth& state : judgement.states)
+    if (&state != told && state.late && state.late->sure && state.name != "SUnreclaim" &&
+        state.explained_bytes_per_s < kMuch * state.late->bytes_per_s)
+      return fmt::format(" Besides, something surely grows {}, not explained.", said_of_late(state));
+  return {};
 }
 
 // Nobody traces a task's stack; it comes and goes with the task.
@@ -260,20 +284,19 @@ Conclusion conclude(const InvestigationResult& result) {
     return {GrowthVerdict::grows, (sure == 1 ? "One thing in the kernel's memory surely grows."
                                              : fmt::format("{} things in the kernel's memory surely grow.", sure)) +
                                       said_of_stacks(judgement) + said_of_unexplained(unexplained) +
-                                      said_of_others(judgement, unexplained)};
+                                      said_of_others(judgement, unexplained) + said_of_late_others(judgement, nullptr)};
   }
   if (const auto state = std::ranges::find_if(judgement.states, &StateGrowth::sure); state != judgement.states.end())
-    return {GrowthVerdict::grows,
-            said_of_unnamed(*state, result) + said_of_stacks(judgement) + said_of_others(judgement, &*state)};
+    return {GrowthVerdict::grows, said_of_unnamed(*state, result) + said_of_stacks(judgement) +
+                                      said_of_others(judgement, &*state) + said_of_late_others(judgement, nullptr)};
   if (const StateGrowth* const late = find_late(judgement.states, true); late != nullptr)
     return {GrowthVerdict::grows,
-            fmt::format("The kernel's memory surely grows {}{}", said_of_late(*late), why_unnamed(result))};
+            fmt::format("The kernel's memory surely grows {}{}", said_of_late(*late), why_unnamed(result)) +
+                said_of_late_others(judgement, late)};
   if (const std::string why = why_it_cannot_be_told(result); !why.empty())
     return {GrowthVerdict::cannot_tell,
             fmt::format("It cannot be told whether anything grows: {}.{}", why, said_of_difference(judgement.states))};
-  return {GrowthVerdict::no_growth, may_grow(judgement)
-                                        ? "Nothing surely grows. What may grow is below."
-                                        : "No growth: nothing rose more than what comes and goes at random may do."};
+  return {GrowthVerdict::no_growth, said_of_none(judgement)};
 }
 
 std::vector<std::string> next_commands(const InvestigationResult& result) {

@@ -72,6 +72,7 @@ class Judge {
 
   Judgement judgement() {
     Judgement judgement;
+    judgement.threshold_bytes_per_s = evidence_.threshold_bytes_per_s;
     judgement.states = state_growth(states_, evidence_.threshold_bytes_per_s);
     if (evidence_.trace) mark_recorders(evidence_.setup_begin_seconds, evidence_.setup_end_seconds, judgement.states);
     for (const StateGrowth& state : judgement.states)
@@ -436,6 +437,7 @@ void Judge::tell_who(const GrowthSeen& seen, const std::vector<const GrowthGroup
   std::vector<const GrowthGroup*> all = groups;
   all.insert(all.end(), others.begin(), others.end());
   finding.sites = sites_of(all);
+  finding.unrecorded_bytes_per_s = sum_of_bytes(others) / std::max(finding.seconds, 1e-9);
   for (FindingSite& site : finding.sites)  // which have caches that were not recorded
     site.estimated = std::ranges::find(others, site.cache, &GrowthGroup::cache) != others.end();
   finding.processes = processes_of(groups);
@@ -477,7 +479,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
         {"Not all of its caches were recorded: what samples say of the others is among its call sites", Ground::sites});
   if (finding.certainty == Certainty::weak) return finding;
   explain(groups, finding.trend.bytes_per_s, explained_);
-  explain(others, sum_of_bytes(others) / std::max(finding.seconds, 1e-9), explained_);
+  explain(others, finding.unrecorded_bytes_per_s, explained_);
   return finding;
 }
 
@@ -513,6 +515,11 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
   for (double* const end : {&finding.trend.low, &finding.trend.high})
     *end = state.sure ? *end * most / all : bytes_per_s;  // of a late rise the rate alone is known
   tell_who(seen, held, {}, finding);
+  if (!state.sure) {
+    finding.since_seconds = state.late->since_seconds;
+    for (FindingCache& cache : finding.caches)
+      if (cache.account == state.name) cache.kernel_bytes_per_s = state.late->bytes_per_s;
+  }
   finding.reasons = {
       {fmt::format(
            "By the kernel's own account its cache surely grows, and this is {:.0f}% of what was seen to live there",

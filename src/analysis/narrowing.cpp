@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,17 +69,22 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
 }
 
 // Where samples tell of caches, only those that rise evenly are added: samples may be too few to see them.
-void narrow_by_states(const std::vector<StateSeries>& states, bool has_samples, Narrowing& narrowing) {
+void narrow_by_states(const std::vector<StateSeries>& states, double threshold, bool has_samples,
+                      Narrowing& narrowing) {
   constexpr double kConfidence = 0.9;
   constexpr double kEvenness = 0.999;
   constexpr std::size_t kMost = 6;
+  std::set<std::string> lately;  // what began while it was watched is hidden by the time before
+  for (const StateGrowth& state : state_growth(states, threshold))
+    if (state.late) lately.insert(state.name);
   std::vector<std::pair<double, const StateSeries*>> rising;
   for (const StateSeries& series : states) {
     if (series.reclaimable || follows_processes(series) || is_of_a_size(series.name)) continue;
     const Trend trend = trend_of(series.values, series.seconds_between);
-    if (has_samples && series.cache && trend.evenness < kEvenness) continue;
+    const bool is_late = lately.contains(series.name);
+    if (has_samples && series.cache && trend.evenness < kEvenness && !is_late) continue;
     const double rise = series.values.back() - series.values.front();
-    if (rise >= kLeastRise && trend.growth != Growth::past && trend.confidence >= kConfidence)
+    if (rise >= kLeastRise && (is_late || (trend.growth != Growth::past && trend.confidence >= kConfidence)))
       rising.emplace_back(rise, &series);
   }
   std::ranges::stable_sort(rising, std::greater(), &std::pair<double, const StateSeries*>::first);
@@ -104,7 +110,8 @@ Narrowing narrow(const InvestigationEvidence& evidence) {
   Narrowing narrowing;
   if (evidence.samples) narrow_by_samples(*evidence.samples, narrowing);
   // Nothing but the account sees pages that were taken straight from the page allocator.
-  narrow_by_states(state_series(evidence.states), evidence.samples.has_value(), narrowing);
+  narrow_by_states(state_series(evidence.states), evidence.threshold_bytes_per_s, evidence.samples.has_value(),
+                   narrowing);
   if (is_of_tracing(narrowing)) return {};
   return narrowing;
 }

@@ -175,22 +175,21 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
     if (series.values.front() == series.values.back() || is_of_a_size(series.name)) continue;
     const Rise rise = rise_of(series.judged, series.seconds_between, threshold, states.size());
     const bool counts = !series.reclaimable && !follows_processes(series);
-    grown.push_back({series.name,
-                     series.cache,
-                     series.values.front(),
-                     series.values.back(),
-                     rise.trend,
-                     counts && rise.sure,
-                     series.reclaimable,
-                     0,
-                     series.values,
-                     series.seconds_between,
-                     counts && !rise.sure ? late_rise(series, threshold, states.size()) : std::nullopt,
-                     false,
-                     series.kind,
-                     counts && rise.above,
-                     false,
-                     {}});
+    const bool slow = counts && !rise.above && rise_of(series.judged, series.seconds_between, 0, states.size()).sure;
+    grown.push_back({.name = series.name,
+                     .cache = series.cache,
+                     .first = series.values.front(),
+                     .last = series.values.back(),
+                     .trend = rise.trend,
+                     .sure = counts && rise.sure,
+                     .reclaimable = series.reclaimable,
+                     .values = series.values,
+                     .step_seconds = series.seconds_between,
+                     .late = counts && !rise.sure ? late_rise(series, threshold, states.size()) : std::nullopt,
+                     .kind = series.kind,
+                     .above = counts && rise.above,
+                     .slow = slow,
+                     .merged_with = {}});
   }
   std::ranges::stable_sort(grown, std::greater(), [](const StateGrowth& one) { return one.last - one.first; });
   return grown;

@@ -218,6 +218,9 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
   if (!copied.lacking_meminfo.empty())
     result.unseen.push_back({fmt::format("what the copies in {} tell", fmt::join(copied.lacking_meminfo, ", ")),
                              "there is no meminfo among them", "copy it too"});
+  if (!copied.damaged.empty())
+    result.unseen.push_back({"what damaged copies tell", fmt::format("{}", fmt::join(copied.damaged, "; ")),
+                             "copy these files again, as a whole"});
   if (!copied.no_order.empty())
     result.unseen.push_back({"which state came first", copied.no_order, "name the folders before and after"});
   if (!copied.no_times.empty()) {

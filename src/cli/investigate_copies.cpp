@@ -78,6 +78,18 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
   }
 }
 
+// Why what it says would be taken for numbers of the kernel that it never said; empty: it is whole.
+std::string why_damaged(const StateSample& state) {
+  const std::string_view slabinfo = text_of(state, "slabinfo");
+  if (!slabinfo.empty() && slabinfo.back() != '\n') return "its slabinfo is cut off";
+  try {
+    take_stock(parse_snapshot(state, 0));
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 // The folders, by time.
 std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::string> names = all_names_in(folder);
@@ -89,8 +101,13 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
   std::vector<std::string> folders;
   folders.reserve(names.size());
   for (const std::string& name : names) {
+    StateSample state = collect_snapshot_from(path_of(name));
+    if (const std::string why = why_damaged(state); !why.empty()) {
+      copied.damaged.push_back(fmt::format("{}: {}", name, why));
+      continue;
+    }
     folders.push_back(path_of(name));
-    copied.states.push_back(collect_snapshot_from(folders.back()));
+    copied.states.push_back(std::move(state));
   }
   if (folders.size() > 1) take_times(folders, duration_ns, copied);
   return folders;

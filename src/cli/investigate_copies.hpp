@@ -21,6 +21,7 @@ struct CopiedKernel {
   std::string no_order;                      // why it is not known which state came first
   std::string no_times;                      // why times are not known: ticks are 0 then
   std::vector<std::string> lacking_meminfo;  // names of other folders with copies, which nothing is made of
+  std::vector<std::string> damaged;          // likewise, and why
   std::uint32_t page_size = 4096;
   std::string trace;     // path; empty: there is none
   std::string evidence;  // path of what `investigate` itself kept there; empty: it did not

@@ -82,8 +82,10 @@ class Watch {
       const Narrowing narrowing = what_can_be_recorded(wanted);
       if (!narrowing.empty()) record_narrowed(narrowing);
       // Nothing grows yet. Where it does later, the kernel's account tells it, and who it is a recording.
-      if (sampler_ && wanted.empty() && was_spent_ && look < kLastLook * request_.seconds)
+      if (sampler_ && wanted.empty() && was_spent_ && look < kLastLook * request_.seconds) {
         end_samples_early(", half of it being kept for an exact recording of what may grow later");
+        saw_no_growth_ = true;
+      }
     }
     turn();
     if (watched_.interrupted) take_state();  // of a short time each one counts
@@ -331,8 +333,9 @@ class Watch {
   UnseenSource not_recorded_;  // why nothing was, where something grows
   std::vector<StateSample> states_;
   double next_state_ = 0;
-  bool was_spent_ = false;     // the part of samples
-  bool ends_samples_ = false;  // the recording that begins
+  bool was_spent_ = false;      // the part of samples
+  bool saw_no_growth_ = false;  // when samples ended
+  bool ends_samples_ = false;   // the recording that begins
   bool said_single_pages_ = false;
   bool recorded_ = false;
   bool recording_ = false;
@@ -382,9 +385,9 @@ Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
   return choice.of;
 }
 
-// Samples have the stacks of slabs' call sites; of pages many call sites are one.
+// Samples have the stacks of slabs' call sites, unless they ended before these grew; of pages many call sites are one.
 bool Watch::needs_stacks(const Narrowing& narrowing) const {
-  return !(sampler_ || evidence_of_samples_) || narrowing.pages || !narrowing.orders.empty();
+  return !(sampler_ || evidence_of_samples_) || saw_no_growth_ || narrowing.pages || !narrowing.orders.empty();
 }
 
 double Watch::cpu_to_record(const Narrowing& narrowing) const {

@@ -60,7 +60,8 @@ struct CpuUse {
 double cpu_left(const CpuUse& use, const InvestigationPlan& plan);
 
 // Whether samples have spent their part, as they do on a busy machine before the time is over: what is left is for a
-// recording, where something grows, else for them. Not before they tell anything.
+// recording: of what grows by then, where it can be recorded for long enough, or else of what grows later. Not before
+// they tell anything.
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan);
 // Whether samples last for long enough with those of pages too, by what the programs take of them, in CPU time a
 // second.

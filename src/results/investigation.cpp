@@ -52,13 +52,6 @@ std::string with_merged(const std::string& name, const std::vector<std::string>&
                      merged_with.size() > kMost ? fmt::format(" and {} more", merged_with.size() - kMost) : "");
 }
 
-double GrowthFinding::unrecorded_bytes_per_s() const {
-  double sum = 0;
-  for (const FindingSite& site : sites)
-    if (site.estimated) sum += site.bytes;
-  return seconds > 0 ? sum / seconds : 0;
-}
-
 bool Judgement::found() const {
   return std::ranges::any_of(findings,
                              [](const GrowthFinding& finding) { return finding.certainty == Certainty::sure; });

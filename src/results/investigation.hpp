@@ -109,6 +109,7 @@ struct StateGrowth {
   std::string kind;              // the one cache of a kmalloc size that rises; empty: several do, or it has one alone
 
   bool above = false;                    // it grows above the threshold, be it by chance
+  bool slow = false;                     // it surely grows, but not above the threshold
   bool is_recorders = false;             // the kernel keeps it for the recording of `investigate`
   std::vector<std::string> merged_with;  // caches whose objects lie there too, as SLUB merges what is alike
 
@@ -187,14 +188,14 @@ struct GrowthFinding {
   std::vector<Reason> reasons;            // for and against
   std::vector<double> series;             // live bytes
   double step_seconds = 0;
-
-  // By caches of it that were not recorded, an estimate on top of what was.
-  double unrecorded_bytes_per_s() const;
+  std::optional<double> since_seconds;  // the rate is that of the kernel's account since then, and has no interval
+  double unrecorded_bytes_per_s = 0;    // of caches that were not recorded, an estimate on top of what was
 };
 
 struct Judgement {
   std::vector<GrowthFinding> findings;  // the surest first, then the fastest
   std::vector<StateGrowth> states;      // what grew most first
+  double threshold_bytes_per_s = 0;     // what is slower is no growth
   std::size_t judged = 0;               // groups of one task and entry
   std::size_t followed = 0;             // lines of the kernel's own account, of values enough to judge them
   double left_out_bytes = 0;            // of groups that are not judged

@@ -27,7 +27,7 @@ constexpr std::array kColumns = {
     Column<Row>{"growth", "Growth", Unit::bytes_per_s, 0,
                 [](const Row& row) { return of_trend(row.trend, row.trend.bytes_per_s); },
                 "how fast its live bytes grow: the median of the slopes between all pairs of 16 stretches of time"},
-    Column<Row>{"certain-growth", "For certain", Unit::bytes_per_s, 3,
+    Column<Row>{"certain-growth", "For certain", Unit::bytes_per_s, 7,
                 [](const Row& row) { return of_trend(row.certain, row.certain.bytes_per_s); },
                 "the same without what may be freed already"},
     Column<Row>{"confidence", "Sure", Unit::percent, 4,

@@ -88,7 +88,8 @@ Json to_json(const GrowthFinding& finding) {
   json["task"] = printable(finding.task);
   json["source"] = finding.exact ? "recording" : "samples";
   json["growth"] = to_json(in_tenths(finding.trend));
-  json["unrecorded_bytes_per_s"] = rounded_to_tenths(finding.unrecorded_bytes_per_s());
+  json["since_s"] = finding.since_seconds ? Json(rounded_to_tenths(*finding.since_seconds)) : Json(nullptr);
+  json["unrecorded_bytes_per_s"] = rounded_to_tenths(finding.unrecorded_bytes_per_s);
   json["seconds"] = rounded_to_tenths(finding.seconds);
   json["bytes"] = whole(finding.bytes);
   json["objects"] = whole(finding.objects);

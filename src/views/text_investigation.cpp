@@ -30,8 +30,13 @@ std::string change_text(double bytes, const TextStyle& style) {
   return (bytes < 0 ? "-" : "+") + size_text(std::abs(bytes), style);
 }
 
-std::string rate_text(const Trend& trend) {
-  return fmt::format("{} ({} to {})", say_growth(trend.bytes_per_s), say_growth(trend.low), say_growth(trend.high));
+std::string rate_text(const GrowthFinding& finding) {
+  const Trend& trend = finding.trend;
+  if (finding.since_seconds)
+    return fmt::format("{} since about {:.0f} s, its part of what the kernel counts", say_growth(trend.bytes_per_s),
+                       *finding.since_seconds);
+  return fmt::format("{} ({} to {}), with a confidence of 95%", say_growth(trend.bytes_per_s), say_growth(trend.low),
+                     say_growth(trend.high));
 }
 
 std::string process_text(const FindingProcess& process) {
@@ -84,7 +89,7 @@ double rest_of(const GrowthFinding& finding) {
 
 std::string finding_text(std::size_t number, const GrowthFinding& finding, const TextStyle& style) {
   const FindingProcess& first = finding.processes.front();
-  const double unrecorded = finding.unrecorded_bytes_per_s();
+  const double unrecorded = finding.unrecorded_bytes_per_s;
   std::string out =
       "\n" + heading(fmt::format("{}. {}{} in {}, by {}", number, unrecorded > 0 ? "at least " : "",
                                  say_growth(finding.trend.bytes_per_s), ascii(finding.function), process_text(first)),
@@ -95,8 +100,8 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
   out += labelled(
       "how fast",
       fmt::format(
-          "{}, with a confidence of 95%; {} in {} objects in {}, {}{}", rate_text(finding.trend),
-          size_text(finding.bytes, style), say_count(whole(finding.objects), style), seconds_text(finding.seconds),
+          "{}; {} in {} objects in {}, {}{}", rate_text(finding), size_text(finding.bytes, style),
+          say_count(whole(finding.objects), style), seconds_text(finding.seconds),
           finding.exact ? "all recorded" : "estimated from samples",
           unrecorded > 0 ? fmt::format("; and about {} in caches that were not recorded", say_growth(unrecorded)) : ""),
       style);
@@ -151,7 +156,8 @@ std::string states_text(const Judgement& judgement, const TextStyle& style) {
               {}};
   for (const StateGrowth& state : judgement.states) {
     if (table.rows.size() >= kMostStates || state.last <= state.first) break;
-    const double rate = state.bytes_per_s();
+    // It rose: where its trend falls, as of what leapt at the end, the trend is no rate of that.
+    const double rate = state.bytes_per_s() > 0 ? state.bytes_per_s() : state.mean_bytes_per_s();
     table.rows.push_back(
         {{state.name == kUnaccounted ? "what nobody accounts for" : ascii(state.shown_name()),
           size_text(state.first, style), size_text(state.last, style), change_text(state.last - state.first, style),

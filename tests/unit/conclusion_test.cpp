@@ -129,6 +129,26 @@ TEST(Conclusion, TheAccountAloneDoesNotTellThatWhatNeverFallsIsNoGrowth) {
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::no_growth);
 }
 
+// Evenly, by 100 bytes a second, of copies of every 1,000 s.
+TEST(Conclusion, SaysWhatSurelyGrowsMoreSlowlyThanTheThreshold) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 23'000;
+  evidence.copied = true;
+  evidence.threshold_bytes_per_s = kUsualThreshold;
+  MemorySeries& slow = evidence.states.emplace_back(MemorySeries{MemorySource::slabinfo_objects, "filp", {}});
+  for (std::uint64_t i = 0; i < 24; ++i)
+    slow.points.push_back({i * 1'000'000'000'000, 1e6 + 1e5 * static_cast<double>(i)});
+  InvestigationResult result = judged(evidence, evidence.seconds);
+  result.watched = false;
+  const Conclusion conclusion = conclude(result);
+  EXPECT_EQ(conclusion.verdict, GrowthVerdict::no_growth);
+  EXPECT_NE(conclusion.words.find("Slower, the slab cache filp surely grows by 351.6 KiB an hour"), std::string::npos)
+      << conclusion.words;
+  evidence.threshold_bytes_per_s = 50;
+  result.judgement = judge(evidence);
+  EXPECT_EQ(conclude(result).verdict, GrowthVerdict::grows);
+}
+
 // Of 16 KiB each, from `begin` on; and at that time half as much by somebody at once.
 GrowthSeen sampled_since(double begin, double bytes_per_s) {
   GrowthSeen seen = steadily(480, "kmalloc-1k");

@@ -42,6 +42,16 @@ TEST(Narrowing, WhatTracingKeepsIsNotRecordedAlone) {
   EXPECT_TRUE(narrow(evidence).has("key_jar"));
 }
 
+// The time before hides it from a trend over all of it.
+TEST(Narrowing, WhatBeganWhileItWasWatchedIsRecordedToo) {
+  InvestigationEvidence evidence = evidence_with_noise(5);
+  evidence.samples->groups.clear();
+  evidence.trace.reset();
+  evidence.states.push_back(
+      cache_series("TCP", [](double seconds) { return kRate * std::max(seconds - 0.6 * kSeconds, 0.0); }));
+  EXPECT_EQ(narrow(evidence).caches, std::vector<std::string>{"TCP"});
+}
+
 TEST(Narrowing, TheAccountAloneNarrowsToo) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kUsualThreshold;

@@ -13,6 +13,7 @@ function row(name: string, verdict: string, bytes_per_s: number | null): LeakRow
     keys: null,
     verdict,
     growth,
+    certain_growth: growth && { ...growth, bytes_per_s: growth.bytes_per_s / (name === 'doubtful' ? 100 : 1) },
     allocations: 1,
     live_allocations: 1,
     live_bytes: 1,
@@ -32,11 +33,12 @@ test('what surely grows comes first, then what grows fastest', () => {
     row('slow', 'uncertain', 5),
     row('falls', 'no-growth', -3),
     row('fast', 'uncertain', 50),
+    row('doubtful', 'certain', 10),
     row('sure', 'certain', 1),
   ];
   rankLeaks(rows, ['certain', 'uncertain', 'no-growth']);
   assert.deepEqual(
     rows.map(({ name, rank }) => `${rank} ${name}`),
-    ['1 sure', '2 fast', '3 slow', '4 still', '5 falls', '6 unknown'],
+    ['1 sure', '2 doubtful', '3 fast', '4 slow', '5 still', '6 falls', '7 unknown'],
   );
 });

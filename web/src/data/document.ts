@@ -125,17 +125,20 @@ export interface Report extends Record<AllocatorName, Totals> {
   findings: Finding[];
 }
 
+export interface LeakTrend {
+  bytes_per_s: number;
+  low: number;
+  high: number;
+  late_bytes_per_s: number;
+  confidence: number;
+  evenness: number;
+}
+
 export interface LeakRow {
   keys: Record<string, KeyValue> | null; // null: the row is all of its allocator
   verdict: string;
-  growth: {
-    bytes_per_s: number;
-    low: number;
-    high: number;
-    late_bytes_per_s: number;
-    confidence: number;
-    evenness: number;
-  } | null;
+  growth: LeakTrend | null;
+  certain_growth: LeakTrend | null; // without what may be freed already
   allocations: number;
   live_allocations: number;
   live_bytes: number | null;
@@ -380,6 +383,7 @@ export interface GrowthFinding {
   task: string;
   source: 'recording' | 'samples';
   growth: InvestigationTrend | null;
+  since_s: number | null; // the rate is that of the kernel's account since then
   unrecorded_bytes_per_s: number; // an estimate, on top of `growth`
   seconds: number;
   bytes: number;

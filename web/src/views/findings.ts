@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What `investigate` found: what grows, how fast, how sure, by whom; each claim with the numbers under it.
 import type { App } from '../app';
-import type { BalanceChange, FindingSite, GrowthFinding, Investigation, StateGrowth } from '../data/document';
+import type {
+  BalanceChange,
+  FindingSite,
+  GrowthFinding,
+  Investigation,
+  InvestigationTrend,
+  StateGrowth,
+} from '../data/document';
 import { bytes, count, duration, percent, printable, signed } from '../text';
 import { css } from '../widgets/colors';
 import { empty, note, section } from '../widgets/controls';
@@ -159,6 +166,12 @@ function explained(finding: GrowthFinding, found: Investigation): HTMLElement {
   );
 }
 
+function interval(finding: GrowthFinding, growth: InvestigationTrend): string {
+  if (finding.since_s !== null)
+    return `Since about ${Math.round(finding.since_s)} s, its part of what the kernel counts`;
+  return `From ${rate(growth.low)} to ${rate(growth.high)} with 95 % confidence`;
+}
+
 function findingSection(finding: GrowthFinding, at: number, found: Investigation): HTMLElement {
   const growth = finding.growth;
   const first = finding.processes[0];
@@ -170,7 +183,7 @@ function findingSection(finding: GrowthFinding, at: number, found: Investigation
     lead(finding, at, found),
     growth &&
       note(
-        `From ${rate(growth.low)} to ${rate(growth.high)} with 95 % confidence; ${bytes(finding.bytes)} in ${count(finding.objects)} objects in ${duration(finding.seconds * 1e9)}, ${finding.source === 'recording' ? 'all of them recorded' : 'estimated from samples'}${unrecorded > 0 ? `; and about ${rate(unrecorded)} in caches that were not recorded` : ''}.`,
+        `${interval(finding, growth)}; ${bytes(finding.bytes)} in ${count(finding.objects)} objects in ${duration(finding.seconds * 1e9)}, ${finding.source === 'recording' ? 'all of them recorded' : 'estimated from samples'}${unrecorded > 0 ? `; and about ${rate(unrecorded)} in caches that were not recorded` : ''}.`,
       ),
     el('h3', { id: `finding-${at}-course`, tabindex: -1 }, 'Course'),
     plot({

@@ -176,6 +176,13 @@ export function leaksPage(app: App): HTMLElement {
           text: (row) => bytes(row.growth?.bytes_per_s),
         },
         {
+          key: 'certain_growth',
+          title: 'For certain',
+          help: 'the same without what may be freed already',
+          value: (row) => row.certain_growth?.bytes_per_s ?? null,
+          text: (row) => bytes(row.certain_growth?.bytes_per_s),
+        },
+        {
           key: 'low',
           title: 'At least',
           help: 'lower end of the 95 % interval',
