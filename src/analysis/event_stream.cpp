@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/memory_series.hpp"
+#include "analysis/missing_frees.hpp"
 #include "analysis/trace_summary.hpp"
 #include "base/error.hpp"
 
@@ -36,6 +37,7 @@ struct EventStream::State {
   MatchedBatch batch;
   std::vector<EndedPart> ended;  // of one event
   std::uint32_t allocations = 0;
+  std::uint64_t slab_frees = 0;
   EventSpan seen;
   EventSpan given;
 };
@@ -68,6 +70,7 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
   const Step& step = batch.steps[index];
   if (step.outcome == Outcome::unseen) return;
   seen.add(event);
+  if (is_slab_free(event.kind)) ++slab_frees;
   ended.clear();
   const bool allocates = begins(step.outcome) || step.outcome == Outcome::failed;
   if (step.outcome == Outcome::freed && allocator_of(event.kind) != Allocator::pages && step.origin != 0)
@@ -108,6 +111,7 @@ void EventStream::finish(bool complete) {
   const State& state = *state_;
   const RecordedTime recorded = recorded_time(state.info, state.seen, state.classifier.filter(), complete);
   state.sink.end({state.given.first_ns, recorded.from_ns, recorded.to_ns, state.given.events, complete,
+                  may_lack_frees(state.info, state.slab_frees),
                   memory_series_of(state.info.samples, state.info.page_size)});
 }
 

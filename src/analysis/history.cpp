@@ -10,12 +10,12 @@
 #include <unordered_map>
 
 #include "analysis/memory_series.hpp"
+#include "analysis/missing_frees.hpp"
 #include "analysis/slab_account.hpp"
 #include "analysis/trace_summary.hpp"
 #include "analysis/untraced_paths.hpp"
 #include "base/text.hpp"
 #include "trace/function_name.hpp"
-#include "trace/note_lines.hpp"
 
 namespace kmt {
 
@@ -83,23 +83,6 @@ void History::reallocated(std::uint32_t number, std::uint64_t began_ns) {
 
 namespace {
 
-// Events of which only the kernel's final statistics tell.
-bool lost_unmarked(const TraceInfo& info) {
-  if (info.lost_somewhere > 0) return true;
-  for (const BufferStatistics& statistics : info.buffer_statistics) {
-    std::uint64_t marked = 0;
-    bool all_counted = true;
-    for (const LostEvents& lost : info.lost) {
-      if (lost.cpu != statistics.cpu) continue;
-      marked += lost.count.value_or(0);
-      all_counted = all_counted && lost.count.has_value();
-    }
-    if (statistics.commit_overrun + statistics.dropped + statistics.not_recorded > 0) return true;
-    if (all_counted && statistics.overrun > marked) return true;
-  }
-  return false;
-}
-
 // Losses after the last event that was analysed, which --time may choose, hide no free of what is live then.
 void find_losses(const TraceInfo& info, Histories& common) {
   bool unknown_time = lost_unmarked(info);
@@ -147,7 +130,6 @@ class HistoryMaker {
     add_up_kinds();
     version_ = version_of(from_.info.kernel);
     tasks_selected_ = only_some_tasks(from_.info);
-    names_what_was_recorded_ = note_in(from_.info.notes, "recorder").starts_with("kmemtrace ");
   }
 
   GroupHistory begin(const TimeSeries& series) const {
@@ -177,7 +159,7 @@ class HistoryMaker {
     history.oldest_ns = std::max(history.oldest_ns, age);
     const OriginFacts& facts = facts_of(number);
     std::optional<Doubt> doubt = facts.doubt;
-    if (lacks_frees(facts.kind.allocator))
+    if (lacks_frees(from_.info, facts.kind.allocator, from_.history.frees(facts.kind.allocator)))
       doubt = Doubt::frees_not_recorded;
     else if (tasks_selected_)
       doubt = Doubt::tasks_selected;
@@ -206,24 +188,6 @@ class HistoryMaker {
   }
 
  private:
-  // Percpu memory and vmap areas are few enough that none need be freed in a trace, nor need others where it is known
-  // which events were recorded: they lack frees when the trace knows no event that would tell of one.
-  bool lacks_frees(Allocator allocator) const {
-    if (from_.history.frees(allocator) > 0) return false;
-    const auto has = [this](EventKind kind) {
-      return std::ranges::find(from_.info.event_types, kind, &EventType::kind) != from_.info.event_types.end();
-    };
-    const auto is_told = [&has](EventKind allocation, EventKind free) { return !has(allocation) || has(free); };
-    switch (allocator) {
-      case Allocator::percpu: return !has(EventKind::percpu_free);
-      case Allocator::vmap: return !has(EventKind::vmap_free);
-      case Allocator::pages: return !names_what_was_recorded_ || !is_told(EventKind::page_alloc, EventKind::page_free);
-      case Allocator::slab: break;
-    }
-    return !names_what_was_recorded_ || !is_told(EventKind::kmalloc, EventKind::kfree) ||
-           !is_told(EventKind::cache_alloc, EventKind::cache_free);
-  }
-
   Kind kind_of(std::uint32_t number) const {
     const Origin& origin = from_.origins[number];
     return {origin.allocator, origin.call_site.value, origin.bytes_allocated};
@@ -273,7 +237,6 @@ class HistoryMaker {
   Histories& common_;
   std::optional<KernelVersion> version_;
   bool tasks_selected_ = false;
-  bool names_what_was_recorded_ = false;  // others' traces describe events, too, that were not
   std::unordered_map<Kind, Ends, HashOfKind> ends_;
   std::vector<OriginFacts> facts_;  // by number of the origin
 };

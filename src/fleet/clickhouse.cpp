@@ -39,8 +39,8 @@ constexpr std::array kPassing = {
     279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not there
     473,  // DEADLOCK_AVOIDED
 };
-// Of these, those of a server that is not reached by the one that answers.
-constexpr std::array kOfAnother = {32, 198, 209, 210, 279};
+// Of these, those of a server that the one which answers does not reach. Others may be of the way to here.
+constexpr std::array kOfAnother = {198, 279};
 // An error is the status, not a part of the answer.
 const std::pair<std::string, std::string> kWholeAnswer = {"wait_end_of_query", "1"};
 constexpr int kUnknownTable = 60;
@@ -57,11 +57,14 @@ int code_of(std::string_view text) {
 
 // In one line: of a cluster's errors only the later ones hold the cause, which is told as often as it was tried.
 std::string words_of(std::string_view text) {
+  constexpr std::size_t kMost = 600;
   std::string words;
-  for (const std::string_view line : split(text, '\n'))
+  for (const std::string_view line : split(text, '\n')) {
     if (const std::string_view said = trim(line); words.find(said) == std::string::npos)
       words += (words.empty() ? "" : " ") + std::string(said);
-  return printable(std::string_view(words).substr(0, 600));
+    if (words.size() >= kMost) break;
+  }
+  return printable(std::string_view(words).substr(0, kMost));
 }
 
 // A shard without tables is told as one that is not there (code 279).

@@ -36,7 +36,7 @@ constexpr std::string_view kEventColumns =
 constexpr std::string_view kTraceColumns =
     "day, host, kernel, trace, began, level, path, format, arch, cpus, page_size, clock, first_ns, end_ns, "
     "recorded_ns, "
-    "events, lost_events, sum_rows, event_rows, loaded";
+    "events, lost_events, sum_rows, event_rows, loaded, may_lack_frees";
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kDay = 86'400;
@@ -319,7 +319,7 @@ void FleetExport::State::send_trace(const StreamEnd& end) {
   row.text(printable(info.clock)).number(end.first_ns).number(end.end_ns);
   row.number(end.end_ns > end.first_ns ? end.end_ns - end.first_ns : std::uint64_t{0});
   row.number(end.events).number(total_lost_events(info)).number(sum_counts.rows).number(event_counts.rows);
-  row.number(static_cast<std::uint32_t>(std::time(nullptr)));
+  row.number(static_cast<std::uint32_t>(std::time(nullptr))).number(std::uint8_t{end.may_lack_frees});
   server.insert("traces", kTraceColumns, row.bytes(), fmt::format("kmemtrace-{}-traces", trace.id),
                 [&] { return is_loaded(server.address(), trace); });
 }

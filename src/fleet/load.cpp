@@ -89,8 +89,9 @@ LoadCounts BlockLoader::finish() {
       fmt::format("The server at {} does not hold {} of the trace {} as they were sent: somebody else loads the "
                   "same trace, or changed it",
                   server_.address().http.base, table_, trace_));
-  throw error.hint(fmt::format("On its server: OPTIMIZE TABLE {}.{} FINAL (of a cluster {}_local), and load it again",
-                               server_.database(), table_, table_));
+  throw error.hint(fmt::format(
+      "On its server OPTIMIZE TABLE {}.{} FINAL, in a cluster {}_local on each of its servers; then load it again",
+      server_.database(), table_, table_));
 }
 
 }  // namespace kmt

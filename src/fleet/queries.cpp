@@ -108,8 +108,7 @@ FleetSummary summary(ClickHouse& server, const std::string& words, const std::st
   places.emplace_back("recorded", recorded);
   const std::vector<Json> rows = server.query(fill_sql(sql::summary, places));
   if (rows.empty() || AnswerCells(rows.front()).count() == 0) {
-    const bool of_times = words.starts_with("since") || words.starts_with("until");
-    Error error(fmt::format("The server holds no trace{}{}", words.empty() ? "" : of_times ? " " : " of ", words));
+    Error error(words.empty() ? "The server holds no trace" : "The server holds no such trace: " + words);
     throw error.hint("`kmemtrace fleet traces` lists what there is; `kmemtrace export FILE --to clickhouse URL` loads");
   }
   AnswerCells cells(rows.front());
@@ -123,6 +122,7 @@ FleetSummary summary(ClickHouse& server, const std::string& words, const std::st
   of.lost_events = cells.count();
   of.first_began = cells.number_32();
   of.last_began = cells.number_32();
+  of.may_lack_frees = cells.count();
   return of;
 }
 

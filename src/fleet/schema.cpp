@@ -22,10 +22,12 @@ namespace {
 struct Migration {
   const char* tables;
   const char* of_cluster;
-  std::string_view new_column = {};  // of sums
+  std::string_view table = "sums";
+  std::string_view new_column = {};  // of it
 };
 constexpr std::array kMigrations = {Migration{sql::tables_1, sql::cluster_1},
-                                    Migration{sql::tables_2, sql::cluster_2, "freed_unseen"}};
+                                    Migration{sql::tables_2, sql::cluster_2, "sums", "freed_unseen"},
+                                    Migration{sql::tables_3, sql::cluster_3, "traces", "may_lack_frees"}};
 
 bool has_column(ClickHouse& server, const std::string& table, std::string_view column) {
   return !server
@@ -34,10 +36,10 @@ bool has_column(ClickHouse& server, const std::string& table, std::string_view c
               .empty();
 }
 
-// `sums`: what the table is called that a new column is added to.
-void run_all(ClickHouse& server, const char* text, const SqlPlaces& places, const std::string& sums,
+// `table`: what that is called which a new column is added to.
+void run_all(ClickHouse& server, const char* text, const SqlPlaces& places, const std::string& table,
              std::string_view new_column) {
-  const auto is_done = [&] { return !new_column.empty() && has_column(server, sums, new_column); };
+  const auto is_done = [&] { return !new_column.empty() && has_column(server, table, new_column); };
   if (is_done()) return;
   try {
     for (const std::string& statement : statements_of(fill_sql(text, places))) server.run(statement);
@@ -119,8 +121,9 @@ SchemaState prepare_schema(ClickHouse& server, const std::string& cluster) {
                             {"cluster", sql_name(cluster)}};
   for (std::size_t i = done; i < kMigrations.size(); ++i) {
     const Migration& migration = kMigrations[i];
-    run_all(server, migration.tables, places, is_of_cluster ? "sums_local" : "sums", migration.new_column);
-    if (is_of_cluster) run_all(server, migration.of_cluster, places, "sums", migration.new_column);
+    const std::string table(migration.table);
+    run_all(server, migration.tables, places, table + (is_of_cluster ? "_local" : ""), migration.new_column);
+    if (is_of_cluster) run_all(server, migration.of_cluster, places, table, migration.new_column);
     server.run(fmt::format("INSERT INTO {} SELECT toUInt32({}), now()", versions, i + 1));
   }
   return {done, static_cast<std::uint32_t>(kMigrations.size()), is_of_cluster};

@@ -59,7 +59,8 @@ struct StreamEnd {
   std::uint64_t begin_ns = 0;  // of the recording, as far as the trace tells
   std::uint64_t end_ns = 0;
   std::uint64_t events = 0;
-  bool complete = true;  // false: reading was interrupted
+  bool complete = true;         // false: reading was interrupted
+  bool may_lack_frees = false;  // what lives at the end may all have been freed
   std::vector<MemorySeries> memory;
 };
 

@@ -32,8 +32,9 @@ struct FleetSummary {
   std::uint64_t recorded_ns = 0;  // of all traces together, as far as they are selected
   std::uint64_t events = 0;       // of whole traces, lost ones likewise
   std::uint64_t lost_events = 0;
-  bool whole_events = true;       // traces are selected whole
-  std::uint32_t first_began = 0;  // seconds since 1970
+  std::uint64_t may_lack_frees = 0;  // traces of which all that lives at the end may have been freed
+  bool whole_events = true;          // traces are selected whole
+  std::uint32_t first_began = 0;     // seconds since 1970
   std::uint32_t last_began = 0;
 };
 

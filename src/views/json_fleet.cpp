@@ -20,6 +20,7 @@ Json to_json(const FleetSummary& of) {
   json["recorded_ns"] = of.recorded_ns;
   json["events"] = of.events;
   json["lost_events"] = of.lost_events;
+  json["may_lack_frees"] = of.may_lack_frees;
   json["first_began"] = utc_text(of.first_began);
   json["last_began"] = utc_text(of.last_began);
   return json;

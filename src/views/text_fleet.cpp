@@ -14,6 +14,16 @@ namespace kmt {
 
 namespace {
 
+std::string doubt_line(const FleetSummary& of, const TextStyle& style) {
+  if (of.may_lack_frees == 0) return {};
+  return labelled(
+      "doubtful",
+      fmt::format("{} may lack frees (lost events, only some tasks, no frees): all that lives at the end may "
+                  "have been freed",
+                  say_number_of(of.may_lack_frees, "trace", style)),
+      style);
+}
+
 std::string summary_lines(const FleetSummary& of, const TextStyle& style) {
   std::string out;
   if (!of.selection.empty()) out += labelled("selected", ascii(of.selection), style);
@@ -32,7 +42,7 @@ std::string summary_lines(const FleetSummary& of, const TextStyle& style) {
                                                    say_count(of.lost_events, style))
                                      : ""),
       style);
-  return out;
+  return out + doubt_line(of, style);
 }
 
 std::string names_of(const std::vector<const FleetKeyInfo*>& by) {

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from kmemtrace import data, run  # noqa: E402
 
 SETTINGS = b'output_format_json_quote_64bit_integers\n'
-SUMMARY = [[1, 1, ['6.1.0'], 2_000_000_000, 10, 0, 1795263194, 1795263194]]
+SUMMARY = [[1, 1, ['6.1.0'], 2_000_000_000, 10, 0, 1795263194, 1795263194, 0]]
 LEAK = ['slab', 'alloc_pipe_info', 1, 1, 1, 1, 5, 3200, 0, 320, 1600.0, 1440.0, None]
 SCHEMA = b'{"data": [[1000]]}'  # no older one
 

@@ -56,6 +56,25 @@ class Leaks:
         for function, slope in want.items():
             self.assertAlmostEqual(slope, got[function], delta=max(abs(slope) * 1e-6, 1e-3), msg=function)
 
+    def test_traces_that_may_lack_frees(self):
+        """As `leaks` says: all that lives may have been freed."""
+        path = place('no_frees.txt')
+        with open(HOSTS['late'][0], encoding='ascii') as whole, open(path, 'w', encoding='ascii') as file:
+            file.writelines(line for line in whole if ' kfree: ' not in line)
+        url = self.urls[0].replace('/fleet_test', '/no_frees')
+        load(url, path, 'silent', '2026-11-23T10:00:00Z')
+        load(url, HOSTS['rcl'][0], 'sound', HOSTS['rcl'][1])
+        local = json.loads(run('leaks', path, '--by', 'function', '--json', '--limit', '0').stdout)['groups']['slab']['rows']
+        self.assertEqual({0}, {row['certain_bytes'] for row in local})
+        told = fleet(url, 'leaks', '--by', 'host')
+        self.assertEqual(1, told['of']['may_lack_frees'])
+        rows = {row['keys']['host']: row for row in told['groups']['slab']['rows']}
+        self.assertEqual((0, rows['silent']['live_bytes'], 0), tuple(
+            rows['silent'][key] for key in ('sure_growth_bytes_per_s', 'unseen_bytes', 'growing_traces')))
+        self.assertGreater(rows['silent']['growth_bytes_per_s'], 0)
+        self.assertGreater(rows['sound']['sure_growth_bytes_per_s'], 0)
+        self.assertRegex(run('fleet', 'leaks', '--server', url).stdout, 'doubtful +1 trace may lack frees')
+
     def test_growth_of_short_traces(self):
         """Nothing is said of less than a second, and it does not count for the mean."""
         self.assertLess(fleet(self.urls[0], 'traces', '--host', 'web1')['traces'][0]['recorded_ns'], 1e9)

@@ -35,26 +35,29 @@ class Loading:
         load(url, path, 'web1', began)
         before = fleet(url, 'report')
         self.query('ALTER TABLE older.sums DROP COLUMN freed_unseen')
+        self.query('ALTER TABLE older.traces DROP COLUMN may_lack_frees')
         self.query("ALTER TABLE older.schema_versions DROP PARTITION ID 'all'")
         self.query('INSERT INTO older.schema_versions SELECT toUInt32(1), now()')
         self.assertIn('fleet schema', fleet(url, 'leaks', exit_code=2))
         load(url, HOSTS['late'][0], 'late', HOSTS['late'][1])
-        self.assertEqual('The tables of the database older were there: schema 2\n', schema(url))
-        self.assertEqual(['1', '2'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
+        self.assertEqual('The tables of the database older were there: schema 3\n', schema(url))
+        self.assertEqual(['1', '2', '3'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
         self.assertEqual(before, fleet(url, 'report', '--host', 'web1') | {'of': before['of']})
         self.assertEqual({0}, {row['unseen_bytes'] for row in fleet(url, 'leaks', '--host', 'web1')['groups']['slab']['rows']})
 
     def test_older_tables_of_a_cluster(self):
         for server in self.servers.all:
             url = f'{server.url}/older_cluster'
-            self.assertEqual("The tables of the database older_cluster were made: schema 2, a shard's and its cluster's\n",
+            self.assertEqual("The tables of the database older_cluster were made: schema 3, a shard's and its cluster's\n",
                              schema(url, '--cluster', 'fleet'))
             for table in 'sums', 'sums_local':
                 server.query(f'ALTER TABLE older_cluster.{table} DROP COLUMN freed_unseen')
+            for table in 'traces', 'traces_local':
+                server.query(f'ALTER TABLE older_cluster.{table} DROP COLUMN may_lack_frees')
             server.query("ALTER TABLE older_cluster.schema_versions DROP PARTITION ID 'all'")
             server.query('INSERT INTO older_cluster.schema_versions SELECT toUInt32(1), now()')
         for server in self.servers.all:
-            self.assertEqual("The tables of the database older_cluster were of schema 1 and are of another now: schema 2, a shard's and its cluster's\n",
+            self.assertEqual("The tables of the database older_cluster were of schema 1 and are of another now: schema 3, a shard's and its cluster's\n",
                              schema(f'{server.url}/older_cluster'))
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
         for server in self.servers.all:
@@ -72,7 +75,7 @@ class Loading:
             done = run('export', path, '--to', 'clickhouse', self.urls[0], '--host', 'none', '--recorded-at', began, *options)
             self.assertEqual(2, done.returncode, done.stderr)
             self.assertIn('no event that passes the options', done.stderr.replace('\n', ' '))
-            self.assertIn('holds no trace', fleet(self.urls[0], 'traces', '--host', 'none', exit_code=2))
+            self.assertIn('holds no such trace', fleet(self.urls[0], 'traces', '--host', 'none', exit_code=2))
 
     def test_hostile_names(self):
         path = planted('hostile', 'amd64', hostile=True, stacks=True)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Why what lives at the end of a trace may have been freed all the same, whatever it is.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/event.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// Whether events were lost of which only the kernel's final statistics tell.
+bool lost_unmarked(const TraceInfo& info);
+
+// Whether a trace with so many frees of an allocator has none because they were not recorded. Percpu memory and vmap
+// areas are few enough that none need be freed in a trace, nor need others where it is known which events were
+// recorded: they lack frees when the trace knows no event that would tell of one.
+bool lacks_frees(const TraceInfo& info, Allocator allocator, std::uint64_t frees);
+
+// Whether that, losses or what was chosen to be recorded make all slab objects of it doubtful.
+bool may_lack_frees(const TraceInfo& info, std::uint64_t slab_frees);
+
+}  // namespace kmt
