@@ -284,7 +284,7 @@ bool moves_the_same(const CacheSuggestion& a, const CacheSuggestion& b) {
          (a.function.empty() || b.function.empty() || a.function == b.function);
 }
 
-bool saves(const CacheSuggestion& suggestion, std::uint64_t least = 1) {
+bool saves(const CacheSuggestion& suggestion, std::uint64_t least) {
   return suggestion.average_held >= suggestion.average_held_then + least;
 }
 
@@ -295,7 +295,7 @@ bool saves_more(const CacheSuggestion& a, const CacheSuggestion& b, std::uint64_
 
 // The first, which saves most, or of those that differ from it in size alone, and do not save less for certain, nor
 // less than half, the one whose size most ask for.
-const CacheSuggestion& plainest_like_first(const std::vector<CacheSuggestion>& replayed) {
+const CacheSuggestion& plainest_like_first(const std::vector<CacheSuggestion>& replayed, std::uint64_t least) {
   const CacheSuggestion& first = replayed.front();
   const CacheSuggestion* plainest = &first;
   for (const CacheSuggestion& other : replayed) {
@@ -303,7 +303,7 @@ const CacheSuggestion& plainest_like_first(const std::vector<CacheSuggestion>& r
                                std::tie(first.function, first.above_bytes, first.class_bytes);
     const std::uint64_t uncertain = std::min(std::max(first.uncertain_bytes, other.uncertain_bytes),
                                              (first.average_held - first.average_held_then) / 2);
-    if (same_but_size && saves(other) && !saves_more(first, other, uncertain) &&
+    if (same_but_size && saves(other, least) && !saves_more(first, other, uncertain) &&
         other.of_its_size > plainest->of_its_size)
       plainest = &other;
   }
@@ -330,7 +330,7 @@ std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> repla
   std::ranges::stable_sort(replayed, first);
   std::vector<CacheSuggestion> best;
   while (best.size() < request.most && !replayed.empty() && saves(replayed.front(), request.least_bytes)) {
-    best.push_back(plainest_like_first(replayed));
+    best.push_back(plainest_like_first(replayed, request.least_bytes));
     std::erase_if(replayed, [&](const CacheSuggestion& other) {
       return is_same(best.back(), other) || moves_the_same(best.back(), other);
     });

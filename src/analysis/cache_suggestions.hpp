@@ -63,8 +63,8 @@ class KmallocProfile : public ObjectSink {
 
 struct SuggestionRequest {
   std::size_t most = 5;
-  bool by_traffic = false;           // by what is given over the trace, not by what is held on average
-  std::uint64_t least_bytes = 4096;  // that a suggestion saves: for less nobody makes a cache
+  bool by_traffic = false;                   // by what is given over the trace, not by what is held on average
+  std::uint64_t least_bytes = kLeastSaving;  // that a suggestion saves
 };
 
 // What is worth a replay, in the order in which it was taken; `classes`: those of the recorded kernel. By what is held

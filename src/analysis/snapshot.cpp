@@ -37,10 +37,7 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
       for (const std::string& alias : found->second->aliases)
         if (alias != slab.name) cache.aliases.push_back(alias);
     }
-    const std::uint64_t asked =
-        cache.attributes != nullptr
-            ? std::min(cache.attributes->object_bytes.value_or(slab.object_bytes), slab.object_bytes)
-            : slab.object_bytes;
+    const std::uint64_t asked = cache.asked_bytes();
     cache.bytes = slab.slabs * slab.pages_per_slab * memory.page_size;
     cache.in_use = cache.active_objects * asked;
     cache.padding = cache.active_objects * (slab.object_bytes - asked);
@@ -50,18 +47,15 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
   return caches;
 }
 
-// SLUB's traces count objects; their sizes are the caches'.
+// SLUB's traces count objects; how large they are tell the caches.
 void add_bytes(const std::vector<SlabCacheUse>& caches, std::vector<AllocationSite>& sites) {
-  std::unordered_map<std::string_view, std::uint64_t> sizes;
-  for (const SlabCacheUse& cache : caches) {
-    const std::uint64_t bytes = cache.attributes != nullptr ? cache.attributes->object_bytes.value_or(0) : 0;
-    sizes.emplace(cache.name, bytes != 0 ? bytes : cache.object_bytes);
-    for (const std::string& alias : cache.aliases) sizes.emplace(alias, sizes.at(cache.name));
-  }
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // more are damage
-  for (AllocationSite& site : sites)
-    if (const auto size = sizes.find(site.of); size != sizes.end() && size->second != 0)
-      site.bytes = site.count <= kMostBytes / size->second ? site.count * size->second : 0;
+  const auto named = caches_by_name(caches);
+  for (AllocationSite& site : sites) {
+    const auto cache = named.find(site.of);
+    const std::uint64_t size = cache == named.end() ? 0 : cache->second->asked_bytes();
+    if (size != 0 && site.count <= kMostBytes / size) site.bytes = site.count * size;
+  }
 }
 
 std::vector<SnapshotChange> changes(const SnapshotAmounts& a, const SnapshotAmounts& b) {

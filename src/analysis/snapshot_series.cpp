@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/slab_account.hpp"
@@ -17,17 +16,6 @@ namespace {
 
 constexpr std::uint64_t kLeastNs = 1'000'000'000;  // a row is followed at least
 
-// By all names that a cache has: alloc_traces names merged ones as their folder is called.
-std::unordered_map<std::string_view, std::uint64_t> sizes_of_objects(const SnapshotResult& snapshot) {
-  std::unordered_map<std::string_view, std::uint64_t> sizes;
-  for (const SlabCacheUse& cache : snapshot.caches) {
-    sizes.emplace(cache.name, cache.object_bytes);
-    for (const std::string& alias : cache.aliases) sizes.emplace(alias, cache.object_bytes);
-    if (cache.attributes != nullptr) sizes.emplace(cache.attributes->name, cache.object_bytes);
-  }
-  return sizes;
-}
-
 // As bytes that the kernel has for it: objects with their padding, of cgroups without their users' memory.
 SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot) {
   SnapshotAmounts amounts;
@@ -38,10 +26,11 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
   }
   amounts = amounts_of(part, snapshot);
   if (part != SnapshotPart::slab_allocations) return amounts;
-  const auto sizes = sizes_of_objects(snapshot);
+  const auto caches = caches_by_name(snapshot.caches);
   for (auto& [name, count] : amounts) {  // "CACHE: SITE < …"
-    const auto size = sizes.find(std::string_view(name).substr(0, name.find(": ")));
-    count = static_cast<std::int64_t>(static_cast<std::uint64_t>(count) * (size == sizes.end() ? 0 : size->second));
+    const auto cache = caches.find(std::string_view(name).substr(0, name.find(": ")));
+    const std::uint64_t size = cache == caches.end() ? 0 : cache->second->object_bytes;
+    count = static_cast<std::int64_t>(static_cast<std::uint64_t>(count) * size);
   }
   return amounts;
 }

@@ -121,7 +121,7 @@ int run_diff(const Options& options) {
       options.b.empty() ? has_snapshots(options.a) : is_snapshot(options.a) || is_snapshot(options.b);
   if (of_states) return diff_snapshots(options);
   if (options.b.empty()) {
-    if (options.a != "-" && !std::filesystem::is_directory(options.a)) MappedFile{options.a};  // or it is not there
+    if (options.a != "-" && !std::filesystem::exists(options.a)) MappedFile{options.a};  // says so
     Error error("There is nothing to compare the trace with");
     error.hint(
         "Name two: kmemtrace diff A B. Of one file the snapshots at its begin and end are compared, where it has some: "

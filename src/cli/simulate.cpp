@@ -198,8 +198,13 @@ SimulationResult simulated(const Options& options, SimulationRequest request) {
   return result;
 }
 
-int simulate(const Options& options) {
-  const SimulationResult result = simulated(options, request_of(options));
+int simulate(const CLI::App& command, const Options& options) {
+  SimulationRequest request = request_of(options);
+  for (const char* const option : {"--suggest", "--goal"})
+    if (request.asks_for_what_if() && command.count(option) > 0)
+      throw Error(fmt::format("{} has no effect beside --allocator, --classes or --cache", option))
+          .hint("Without these `kmemtrace simulate` looks for caches itself");
+  const SimulationResult result = simulated(options, std::move(request));
   print_result(options.result.json ? json_simulation(result, options.view)
                                    : text_simulation(result, options.view, stdout_style(options.result.style)));
   return result.trace.complete ? 0 : kInterruptedExitCode;
@@ -255,7 +260,7 @@ CLI::App* add_simulate_command(CLI::App& app, int& exit_code) {
   add_analyse_options(*command, options->analyse);
   add_result_options(*command, options->result, "kmemtrace.simulate/1", "plain digits and full names");
   command->footer(kFooter);
-  command->callback([options, &exit_code] { exit_code = simulate(*options); });
+  command->callback([options, command, &exit_code] { exit_code = simulate(*command, *options); });
   return command;
 }
 

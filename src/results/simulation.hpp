@@ -58,6 +58,9 @@ struct SimulatedHeap {
   std::vector<HeldMemory> series;  // at the end of each bucket
 };
 
+// Bytes: for less nobody makes a cache.
+inline constexpr std::uint64_t kLeastSaving = 4096;
+
 // A cache or a class that the kernel does not have.
 struct CacheSuggestion {
   std::string function;            // whose allocations get a cache; empty: a class for all

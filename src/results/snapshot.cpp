@@ -56,6 +56,16 @@ constexpr std::array<SnapshotPartText, kSnapshotParts.size()> kParts = {{
 
 const SnapshotPartText& describe(SnapshotPart part) { return kParts[static_cast<std::size_t>(part)]; }
 
+std::unordered_map<std::string_view, const SlabCacheUse*> caches_by_name(const std::vector<SlabCacheUse>& caches) {
+  std::unordered_map<std::string_view, const SlabCacheUse*> named;
+  for (const SlabCacheUse& cache : caches) {
+    named.emplace(cache.name, &cache);
+    for (const std::string& alias : cache.aliases) named.emplace(alias, &cache);
+    if (cache.attributes != nullptr) named.emplace(cache.attributes->name, &cache);
+  }
+  return named;
+}
+
 std::span<const Column<SlabCacheUse>> slab_cache_columns() { return kColumns; }
 
 std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup) {

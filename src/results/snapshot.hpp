@@ -2,6 +2,7 @@
 // Where the kernel's memory is: a balance sheet, and what its largest lines are made of.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "results/columns.hpp"
@@ -39,7 +41,15 @@ struct SlabCacheUse {
   std::uint64_t object_bytes = 0;  // with padding
   std::uint64_t slabs = 0;
   const SlabAttributes* attributes = nullptr;  // of the same result; null: not known
+
+  // Of an object, without padding where that is known.
+  std::uint64_t asked_bytes() const {
+    return attributes != nullptr ? std::min(attributes->object_bytes.value_or(object_bytes), object_bytes)
+                                 : object_bytes;
+  }
 };
+// By all names that a cache has: alloc_traces names merged ones as their folder is called. Borrowed.
+std::unordered_map<std::string_view, const SlabCacheUse*> caches_by_name(const std::vector<SlabCacheUse>& caches);
 
 struct SnapshotResult {
   KernelMemory memory;

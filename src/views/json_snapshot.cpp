@@ -144,7 +144,7 @@ void append_sites(Json& json, const std::string& key, const std::vector<Allocati
   json[key + "_total"] = sites.size();
   Json rows = Json::array();
   for (const AllocationSite* site :
-       largest(sites, options, [](const AllocationSite& one) { return one.bytes != 0 ? one.bytes : one.count; }))
+       largest(sites, options, [](const AllocationSite& one) { return std::pair(one.bytes, one.count); }))
     rows.push_back(to_json(*site));
   json[key] = std::move(rows);
 }

@@ -219,7 +219,7 @@ std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t numb
                   for_all ? "; most by " + list_of(suggestion.sites) : ""),
       style);
   out += hanging("     ",
-                 fmt::format("replayed: {} on average of {} held, {} at the peaks of {}; {}",
+                 fmt::format("replayed: {} on average of {} held, {} at the caches' own peaks of {} together; {}",
                              change(suggestion.average_held, suggestion.average_held_then, style),
                              say_bytes(suggestion.average_held, style),
                              change(suggestion.peak_held, suggestion.peak_held_then, style),
@@ -233,9 +233,9 @@ std::string suggestions_section(const SimulationResult& result, const TextStyle&
     if (!result.candidates) return "";
     const std::string why = *result.candidates == 0
                                 ? "nothing that kmalloc was asked for would take much less of a slab of its own size"
-                                : fmt::format("of {} that {} replayed none saves 4 KiB of the memory held on average",
+                                : fmt::format("of {} that {} replayed none saves {} of the memory held on average",
                                               say_number_of(*result.candidates, "candidate", style),
-                                              *result.candidates == 1 ? "was" : "were");
+                                              *result.candidates == 1 ? "was" : "were", say_bytes(kLeastSaving, style));
     const std::string others =
         result.suggests_traffic ? "" : " --goal given looks at all that is given, however soon it is freed.";
     return "\n" + hanging("", fmt::format("No new cache or class is suggested: {}.{}", why, others), style);

@@ -158,8 +158,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
 std::string sites_text(std::string_view what, const std::vector<AllocationSite>& sites, std::string_view noun,
                        const SnapshotOptions& options, const TextStyle& style) {
   if (sites.empty()) return {};
-  const auto rows =
-      largest(sites, options, [](const AllocationSite& one) { return one.bytes != 0 ? one.bytes : one.count; });
+  const auto rows = largest(sites, options, [](const AllocationSite& one) { return std::pair(one.bytes, one.count); });
   std::string out = counted_heading(what, rows.size(), sites.size(), style);
   for (const AllocationSite* site : rows) {
     const std::string count = say_number_of(site->count, noun, style);

@@ -201,6 +201,7 @@ TEST(Suggestions, TakesWhatSavesMost) {
   ASSERT_EQ(given.size(), 1u);
   EXPECT_EQ(given[0].function, "soon_freed");
   EXPECT_EQ(given[0].bytes_given - given[0].bytes_given_then, 24'000'000u);
+  EXPECT_TRUE(suggestion_candidates(kinds, classes, machine, {5, true, 24'000'001}).empty());
 }
 
 // Of the caches that kmalloc chooses from by call site, each is one; who asks for kmalloc's of a size means all of

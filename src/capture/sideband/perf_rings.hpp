@@ -41,9 +41,9 @@ class PerfRings {
       });
   }
 
-  // "7 records", with `others` of which somebody else knows, and which CPUs told nothing for a while: "all of CPU 3:
+  // "7 records", with those that the caller left out, and which CPUs told nothing for a while: "all of CPU 3:
   // Operation not permitted". Where there are no rings at all, why_none() says it.
-  std::vector<std::string> losses(std::string_view records, std::uint64_t others = 0) const;
+  std::vector<std::string> losses(std::string_view records, std::uint64_t left_out = 0) const;
   std::uint64_t bytes() const;  // of kernel memory
 
  private:
