@@ -49,6 +49,24 @@ std::string way_out_without_tracefs(const TracefsMount& mount) {
   return is_refused ? way_out_of_refusal() : "`kmemtrace list` says what is missing";
 }
 
+// What grows most comes first. A busy cache is left out where others can be recorded without it.
+Narrowing as_much_of(const Narrowing& wanted, double cpu_seconds,
+                     const std::function<double(const Narrowing&)>& needed) {
+  Narrowing taken;
+  const auto take = [&](auto Narrowing::*kind) {
+    for (const auto& one : wanted.*kind) {
+      Narrowing more = taken;
+      (more.*kind).push_back(one);
+      if (needed(more) <= cpu_seconds) taken = std::move(more);
+    }
+  };
+  take(&Narrowing::caches);
+  take(&Narrowing::sizes);
+  take(&Narrowing::object_sizes);
+  take(&Narrowing::orders);
+  return taken;
+}
+
 }  // namespace
 
 double next_state_after(double seconds, const InvestigationPlan& plan) {
@@ -90,19 +108,12 @@ RecordingChoice choose_recording(const Narrowing& wanted, double cpu_seconds, do
   RecordingChoice choice;
   choice.rest = wanted;
   std::erase(choice.rest.orders, 0u);
-  Narrowing slabs = choice.rest;
-  slabs.orders.clear();
-  Narrowing caches;
-  caches.caches = wanted.caches;
-  Narrowing pages;
-  pages.orders = choice.rest.orders;
-  for (const bool ends_samples : {false, true})
-    for (const Narrowing& of : {choice.rest, slabs, caches, pages}) {
-      if (of.empty() || needed(of) > (ends_samples ? without_samples : cpu_seconds)) continue;
-      choice.of = of;
-      choice.ends_samples = ends_samples;
-      return choice;
-    }
+  for (const bool ends_samples : {false, true}) {
+    const double most = ends_samples ? without_samples : cpu_seconds;
+    choice.of = needed(choice.rest) <= most ? choice.rest : as_much_of(choice.rest, most, needed);
+    choice.ends_samples = ends_samples && !choice.of.empty();
+    if (!choice.of.empty()) break;
+  }
   return choice;
 }
 

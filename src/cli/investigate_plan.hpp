@@ -69,7 +69,7 @@ bool can_sample_pages(double programs_per_s, double cpu_left, const Investigatio
 // What of that is recorded which may grow.
 struct RecordingChoice {
   Narrowing rest;  // without single pages: of the whole machine, with their stacks, they cost too much
-  Narrowing of;  // as much of the rest as lasts for long enough: all, slabs, caches or pages; empty: none of these does
+  Narrowing of;    // as much of the rest as lasts for long enough, what grows most first; empty: nothing does
   bool ends_samples = false;  // they have to make room for it
 };
 // `cpu_seconds` there are beside samples, `without_samples` where these end; `needed` tells what a recording takes.

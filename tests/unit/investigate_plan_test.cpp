@@ -157,6 +157,16 @@ TEST(InvestigationPlan, RecordsWhatLastsForLongEnough) {
   EXPECT_TRUE(without_samples.ends_samples);
   EXPECT_EQ(without_samples.of.sizes, (std::vector<std::uint64_t>{1024}));
   EXPECT_TRUE(choose_recording(wanted, 0.5, 0.5, needed).of.empty());
+  // A busy cache does not keep others from being recorded.
+  Narrowing busy;
+  busy.caches = {"filp", "UDP", "TCP"};
+  const auto by_caches = [](const Narrowing& of) {
+    double seconds = 0;
+    for (const std::string& cache : of.caches) seconds += cache == "filp" ? 9 : 1;
+    return seconds;
+  };
+  EXPECT_EQ(choose_recording(busy, 2, 2, by_caches).of.caches, (std::vector<std::string>{"UDP", "TCP"}));
+  EXPECT_FALSE(choose_recording(busy, 2, 20, by_caches).ends_samples);
   Narrowing single;
   single.orders = {0};
   EXPECT_TRUE(choose_recording(single, 9, 9, needed).rest.empty());
