@@ -241,6 +241,7 @@ std::optional<bool> Judge::began_before_trace(const GrowthCluster& cluster, doub
   constexpr double kLeastShare = 0.3;
   if (!evidence_.samples || !trace_) return std::nullopt;
   const GrowthSeen& samples = *evidence_.samples;
+  if (samples.seconds() < kEndedEarly * evidence_.trace_begin_seconds) return std::nullopt;  // it may have begun since
   const auto steps =
       std::min(static_cast<std::size_t>(evidence_.trace_begin_seconds / samples.step_seconds), samples.steps);
   if (steps == 0) return std::nullopt;

@@ -83,7 +83,7 @@ class Watch {
       if (!narrowing.empty()) record_narrowed(narrowing);
       // Nothing grows yet. Where it does later, the kernel's account tells it, and who it is a recording.
       if (sampler_ && wanted.empty() && was_spent_ && look < kLastLook * request_.seconds) {
-        end_samples_early(", half of it being kept for an exact recording of what may grow later");
+        end_samples_early(", the rest being kept for an exact recording of what may grow later");
         saw_no_growth_ = true;
       }
     }
@@ -248,6 +248,7 @@ class Watch {
                   .bpf_maps = sampler_ ? sampler_->kernel_bytes() - std::min(ring, sampler_->kernel_bytes()) : 0});
     if (auto zones = try_read_file("/proc/zoneinfo")) state.texts.emplace_back("zoneinfo", std::move(*zones));
     state.ticks = monotonic_ns();
+    if (const auto point = unaccounted_in(state, watched_.kernel.page_size)) unaccounted_.push_back(*point);
     states_.push_back(std::move(state));
   }
 
@@ -282,7 +283,7 @@ class Watch {
     // Ending a recording may last longer: what samples are asked for is no shorter for it.
     evidence.seconds = std::min(seconds(), request_.seconds);
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
-    evidence.states = states_over_time(states_, watched_.kernel.page_size);
+    evidence.states = states_over_time(states_, watched_.kernel.page_size, unaccounted_);
     if (sampler_) look_at_samples();
     evidence.samples = evidence_of_samples_;
     if (trace_begin_ns_ > samples_begin_ns_)
@@ -332,6 +333,7 @@ class Watch {
   double accounted_until_ = 0;
   UnseenSource not_recorded_;  // why nothing was, where something grows
   std::vector<StateSample> states_;
+  std::vector<MemorySeriesPoint> unaccounted_;  // in these
   double next_state_ = 0;
   bool was_spent_ = false;      // the part of samples
   bool saw_no_growth_ = false;  // when samples ended

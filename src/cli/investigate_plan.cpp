@@ -94,7 +94,7 @@ double cpu_left(const CpuUse& use, const InvestigationPlan& plan) {
 }
 
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan) {
-  constexpr double kPartForRecording = 0.5;  // of what is not needed at any rate
+  constexpr double kPartForRecording = 0.6;  // of what is not needed at any rate
   return plan.samples && plan.trace && use.seconds >= kShortestToTell &&
          cpu_left(use, plan) < kPartForRecording * (plan.most_cpu_seconds - plan.least_cpu_seconds);
 }

@@ -29,7 +29,7 @@ inline constexpr double kSecondsOfAState = 3e-3;
 inline constexpr double kFixedSeconds = 0.8;
 inline constexpr double kSecondsAtTheEnd = 0.4;  // of these
 inline constexpr double kSecondsToEndSamples = 0.1;
-inline constexpr double kSecondsToRecord = 0.4;        // to begin and to end a recording
+inline constexpr double kSecondsToRecord = 0.35;       // to begin and to end a recording
 inline constexpr double kSecondsToEndRecording = 0.1;  // of these
 inline constexpr double kSecondsOfRecording = 4e-3;    // a second of it, whatever comes
 

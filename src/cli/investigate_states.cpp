@@ -67,22 +67,31 @@ double page_frees_per_s(const std::vector<StateSample>& states) {
          static_cast<double>(states.back().ticks - states.front().ticks);
 }
 
+std::optional<MemorySeriesPoint> unaccounted_in(const StateSample& state, std::uint32_t page_size) {
+  if (text_of(state, "zoneinfo").empty()) return std::nullopt;
+  try {
+    const SnapshotResult stock = take_stock(parse_snapshot(state, page_size));
+    const auto line = std::ranges::find(stock.sheet, kUnaccounted, &BalanceLine::id);
+    if (line == stock.sheet.end()) return std::nullopt;
+    return MemorySeriesPoint{state.ticks, static_cast<double>(line->bytes)};
+  } catch (const Error&) {  // a copy without MemTotal: its other files tell what they can
+    return std::nullopt;
+  }
+}
+
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size) {
+  std::vector<MemorySeriesPoint> unaccounted;
+  for (const StateSample& state : states)
+    if (const auto point = unaccounted_in(state, page_size)) unaccounted.push_back(*point);
+  return states_over_time(states, page_size, unaccounted);
+}
+
+std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
+                                           const std::vector<MemorySeriesPoint>& unaccounted) {
   std::vector<MemorySeries> all = memory_series_of(states, page_size);
   take_out_own_maps(states, all);
   for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
-  MemorySeries unaccounted{MemorySource::meminfo, std::string(kUnaccounted), {}};
-  for (const StateSample& state : states) {
-    if (text_of(state, "zoneinfo").empty()) continue;
-    try {
-      const SnapshotResult stock = take_stock(parse_snapshot(state, page_size));
-      const auto line = std::ranges::find(stock.sheet, kUnaccounted, &BalanceLine::id);
-      if (line != stock.sheet.end()) unaccounted.points.push_back({state.ticks, static_cast<double>(line->bytes)});
-    } catch (const Error&) {  // a copy without MemTotal: its other files tell what they can
-      continue;
-    }
-  }
-  if (!unaccounted.points.empty()) all.push_back(std::move(unaccounted));
+  if (!unaccounted.empty()) all.push_back({MemorySource::meminfo, std::string(kUnaccounted), unaccounted});
   return all;
 }
 

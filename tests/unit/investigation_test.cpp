@@ -219,6 +219,19 @@ TEST(Investigation, LongLivesAreNoGrowth) {
   EXPECT_FALSE(judge(evidence).found());  // others free as much
 }
 
+// As they do where nothing grew while they lasted: it may have begun since.
+TEST(Investigation, SamplesThatEndedLongBeforeTheRecordingSayNothingAgainstIt) {
+  InvestigationEvidence evidence = evidence_with_noise(3);
+  plant(evidence);
+  std::erase_if(evidence.samples->groups, [](const GrowthGroup& group) { return group.task == "leaky"; });
+  EXPECT_FALSE(judge(evidence).found());
+  evidence.trace_begin_seconds = 3 * kSeconds;
+  evidence.seconds = 4 * kSeconds;
+  const Judgement judgement = judge(evidence);
+  ASSERT_TRUE(judgement.found());
+  EXPECT_EQ(judgement.findings.front().task, "leaky");
+}
+
 TEST(Investigation, WhatIsNoSlabExplainsNoSlabs) {
   for (const std::string cache : {"percpu memory", "vmalloc areas", "kmalloc-1k"}) {
     InvestigationEvidence evidence = evidence_with_noise(1);
