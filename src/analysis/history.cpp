@@ -220,10 +220,15 @@ class HistoryMaker {
     if (origin.account == SlabAccount::reclaimable ||
         (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.kernel)))
       facts.doubt = Doubt::reclaimable;
-    if (!origin.from_cache) return facts;
+    if (origin.allocator != Allocator::slab) return facts;
+    const std::uint64_t address = from_.info.call_sites[origin.call_site.value];
+    const std::string site = address == 0 ? std::string() : from_.symbols.name(address);
+    if (!origin.from_cache) {
+      if (is_shrinkable({}, std::string(function_of(site)))) facts.doubt = Doubt::reclaimable;
+      return facts;
+    }
     const std::uint32_t freed_to = number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;
     const std::string& cache = from_.info.cache_names[origin.cache != 0 ? origin.cache : freed_to];
-    const std::string site = from_.symbols.name(from_.info.call_sites[origin.call_site.value]);
     if (const UntracedPath* const path = untraced_free_of(cache, site, version_)) {
       facts.doubt = Doubt::untraced_path;
       facts.untraced_path = path->sentence;

@@ -17,9 +17,11 @@ constexpr std::array kReclaimableFunctions = {
     "f2fs_alloc_inode",  "fuse_alloc_inode", "nfs_alloc_inode",        "ovl_alloc_inode",   "proc_alloc_inode",
     "alloc_buffer_head", "xas_alloc*",       "radix_tree_node_alloc*", "__es_insert_extent"};
 
-// What goes with them, though it is not counted as reclaimable; and areas of vmalloc, which stay behind their memory
-// until there are enough to purge (mm/vmalloc.c: lazy_max_pages()).
+// What goes with them, though it is not counted as reclaimable, as what accounting keeps beside each of their slabs
+// (with slabs of other caches it grows by a fraction of these: mm/slub.c, alloc_slab_obj_exts()); and areas of vmalloc,
+// which stay behind their memory until there are enough to purge (mm/vmalloc.c: lazy_max_pages()).
 constexpr std::array kShrinkableCaches = {"lsm_inode_cache", "kernfs_node_cache", "vmap_area"};
-constexpr std::array kShrinkableFunctions = {"security_inode_alloc", "lsm_inode_alloc"};
+constexpr std::array kShrinkableFunctions = {"security_inode_alloc", "lsm_inode_alloc", "alloc_slab_obj_exts",
+                                             "memcg_alloc_slab_cgroups"};
 
 }  // namespace kmt

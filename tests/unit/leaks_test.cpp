@@ -21,7 +21,10 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 class SiteNames : public SymbolNames {
  public:
-  std::string name(std::uint64_t address) const override { return "site_" + std::to_string(address) + "+0x1"; }
+  static constexpr std::uint64_t kOfAccounting = 77;
+  std::string name(std::uint64_t address) const override {
+    return address == kOfAccounting ? "alloc_slab_obj_exts+0x58" : "site_" + std::to_string(address) + "+0x1";
+  }
 };
 
 class Leaks : public testing::Test {
@@ -254,6 +257,18 @@ TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   const std::string text = text_leaks(result, LeaksOptions(), {});
   EXPECT_NE(text.find("the fastest site_2+0x1 (slab) by +9.4 KiB/s, at least +9.3"), std::string::npos) << text;
   EXPECT_NE(text.find("(with what may be freed already it is +12.5 KiB/s)"), std::string::npos) << text;
+}
+
+// It lives as long as the slabs of inodes and dentries do.
+TEST_F(Leaks, WhatAccountingKeepsBesideSlabsIsInDoubt) {
+  leak(1);
+  churn(2);
+  EXPECT_EQ(row_of(leaks(), 1)->doubtful.bytes, 0u);
+  info.call_sites[1] = SiteNames::kOfAccounting;
+  const LeakRow* const row = row_of(leaks(), SiteNames::kOfAccounting);
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->main_doubt, Doubt::reclaimable);
+  EXPECT_EQ(row->doubtful.bytes, 1000u * 128);
 }
 
 TEST_F(Leaks, AddressesGivenAgainAfterALossShowNothing) {
