@@ -265,7 +265,8 @@ TEST_F(Leaks, WhatAccountingKeepsBesideSlabsIsInDoubt) {
   churn(2);
   EXPECT_EQ(row_of(leaks(), 1)->doubtful.bytes, 0u);
   info.call_sites[1] = SiteNames::kOfAccounting;
-  const LeakRow* const row = row_of(leaks(), SiteNames::kOfAccounting);
+  const LeaksResult result = leaks();
+  const LeakRow* const row = row_of(result, SiteNames::kOfAccounting);
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->main_doubt, Doubt::reclaimable);
   EXPECT_EQ(row->doubtful.bytes, 1000u * 128);
