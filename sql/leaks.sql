@@ -6,9 +6,9 @@
 -- Of a trace of less than a second nothing is said to grow, as in `kmemtrace leaks`: programs that start look like it.
 -- The mean of the slopes is by the traces' lengths: a slope of an hour is worth 3,600 of a second. {shrinkable} is what
 -- is said of sums' cache and function; {keys_as}, {keys}, {rows}, {traces} are as in report.sql. What lives at a call
--- site of which a hundredth or more is freed unseen in the same trace may have been freed, as in `kmemtrace leaks`, and so may
--- all of a trace that may lack frees. What is neither that nor shrinkable is sure, and a group grows where that part of it does, too. Of pages sums do not say
--- which the kernel takes back, as those of users and of the page cache: none is sure.
+-- site of which a hundredth or more is freed unseen in the same trace may have been freed, as in `kmemtrace leaks`, and
+-- so may all of a trace that may lack frees. What is neither that nor shrinkable is sure, and a group grows where that
+-- part of it does, too. Of pages sums do not say which the kernel takes back, as those of users and of the page cache: none is sure.
 -- The deviation is of differences from the mean: stddevSamp() subtracts squares, and gives noise where slopes are alike.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= 1),
   countIf(slope > 0 AND sure_slope > 0 AND seconds >= 1), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),

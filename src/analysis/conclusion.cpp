@@ -17,6 +17,8 @@ namespace kmt {
 
 namespace {
 
+constexpr double kMuchExplained = 0.5;  // of what something grows by: of less hardly anything is
+
 bool is_plain(std::string_view text, std::string_view marks) {
   return !text.empty() && std::ranges::all_of(text, [marks](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -139,7 +141,6 @@ std::string said_of_unexplained(const StateGrowth* state) {
 // What else surely grows, of which hardly anything is explained: next to what is told, more than what comes with that,
 // as small objects do with files. Sums are told of by what they are sums of.
 std::string said_of_others(const Judgement& judgement, const StateGrowth* told) {
-  constexpr double kMuch = 0.5;
   constexpr double kLeastPart = 0.2;
   constexpr std::size_t kMost = 3;
   double fastest = told != nullptr ? told->trend.bytes_per_s : 0;
@@ -148,7 +149,7 @@ std::string said_of_others(const Judgement& judgement, const StateGrowth* told) 
   std::vector<std::string> others;
   for (const StateGrowth& state : judgement.states)
     if (&state != told && state.sure && !state.reclaimable && state.name != "SUnreclaim" && others.size() < kMost &&
-        state.explained_bytes_per_s < kMuch * state.trend.bytes_per_s &&
+        state.explained_bytes_per_s < kMuchExplained * state.trend.bytes_per_s &&
         state.trend.bytes_per_s >= kLeastPart * fastest)
       others.push_back(fmt::format("{} by {}/s", name_in_words(state), bytes_text(state.trend.bytes_per_s)));
   if (others.empty()) return {};
@@ -172,10 +173,9 @@ std::string said_of_none(const Judgement& judgement) {
 
 // What began while it was watched, beside what is told.
 std::string said_of_late_others(const Judgement& judgement, const StateGrowth* told) {
-  constexpr double kMuch = 0.5;
   for (const StateGrowth& state : judgement.states)
     if (&state != told && state.late && state.late->sure && state.name != "SUnreclaim" &&
-        state.explained_bytes_per_s < kMuch * state.late->bytes_per_s)
+        state.explained_bytes_per_s < kMuchExplained * state.late->bytes_per_s)
       return fmt::format(" Besides, something surely grows {}, not explained.", said_of_late(state));
   return {};
 }

@@ -148,7 +148,7 @@ PageOwner find_page_owner(std::vector<std::string>& stack) {
   owner.is_slab = passes_through(stack, kOfSlabs);
   owner.is_vmalloc = passes_through(stack, kOfVmalloc);
   static const WrapperList wrappers = WrapperList::built_in();
-  const auto owns = std::ranges::find_if(stack, [](const std::string& f) { return !wrappers.hides(function_of(f)); });
+  const auto owns = wrappers.caller(stack);
   if (owns != stack.end()) stack.erase(stack.begin(), owns);
   return owner;
 }

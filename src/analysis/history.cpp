@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -92,8 +93,7 @@ void find_losses(const TraceInfo& info, Histories& common) {
     unknown_time = unknown_time || lost.after_ns == 0;
   }
   if (unknown_time) common.incomplete.push_back(Imperfection::lost_events);
-  for (const Imperfection kind : kHidesEvents)
-    if (info.findings.count_of(kind) > 0) common.incomplete.push_back(kind);
+  std::ranges::copy(hiding_events(info.findings), std::back_inserter(common.incomplete));
 }
 
 // User memory and page cache are movable, pages of inode and dentry caches reclaimable.

@@ -44,8 +44,7 @@ bool lacks_frees(const TraceInfo& info, Allocator allocator, std::uint64_t frees
 }
 
 bool may_lack_frees(const TraceInfo& info, std::uint64_t slab_frees) {
-  return !info.lost.empty() || lost_unmarked(info) || only_some_tasks(info) ||
-         std::ranges::any_of(kHidesEvents, [&info](Imperfection kind) { return info.findings.count_of(kind) > 0; }) ||
+  return !info.lost.empty() || lost_unmarked(info) || only_some_tasks(info) || !hiding_events(info.findings).empty() ||
          lacks_frees(info, Allocator::slab, slab_frees);
 }
 

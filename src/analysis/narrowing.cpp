@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,18 +73,15 @@ void narrow_by_states(const std::vector<StateSeries>& states, double threshold, 
   constexpr double kConfidence = 0.9;
   constexpr double kEvenness = 0.999;
   constexpr std::size_t kMost = 6;
-  std::set<std::string> lately;  // what began while it was watched is hidden by the time before
-  for (const StateGrowth& state : state_growth(states, threshold))
-    if (state.late) lately.insert(state.name);
   std::vector<std::pair<double, const StateSeries*>> rising;
   for (const StateSeries& series : states) {
     if (series.reclaimable || follows_processes(series) || is_of_a_size(series.name)) continue;
-    const Trend trend = trend_of(series.values, series.seconds_between);
-    const bool is_late = lately.contains(series.name);
-    if (has_samples && series.cache && trend.evenness < kEvenness && !is_late) continue;
-    const double rise = series.values.back() - series.values.front();
-    if (rise >= kLeastRise && (is_late || (trend.growth != Growth::past && trend.confidence >= kConfidence)))
-      rising.emplace_back(rise, &series);
+    const Rise rise = rise_of(series.values, series.seconds_between, threshold, states.size());
+    const bool is_late = !rise.sure && late_rise(series, threshold, states.size());
+    if (has_samples && series.cache && rise.trend.evenness < kEvenness && !is_late) continue;
+    if (rise.bytes >= kLeastRise &&
+        (is_late || (rise.trend.growth != Growth::past && rise.trend.confidence >= kConfidence)))
+      rising.emplace_back(rise.bytes, &series);
   }
   std::ranges::stable_sort(rising, std::greater(), &std::pair<double, const StateSeries*>::first);
   for (std::size_t i = 0; i < std::min(rising.size(), kMost); ++i) {

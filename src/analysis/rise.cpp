@@ -25,9 +25,14 @@ Rise rise_of(std::span<const double> values, double seconds_between, double thre
   rise.bytes = values.back() - values.front();
   rise.bytes_per_s = rise.bytes / (static_cast<double>(values.size() - 1) * seconds_between);
   const Trend& trend = rise.trend;
-  rise.above = trend.growth == Growth::steady && trend.low > threshold && trend.late_bytes_per_s > threshold &&
-               rise.bytes >= kLeastRise;
-  rise.sure = rise.above && trend.evenness >= needed_evenness(judged);
+  const auto is_above = [&](double least) {
+    return trend.growth == Growth::steady && trend.low > least && trend.late_bytes_per_s > least &&
+           rise.bytes >= kLeastRise;
+  };
+  const bool is_even = trend.evenness >= needed_evenness(judged);
+  rise.above = is_above(threshold);
+  rise.sure = rise.above && is_even;
+  rise.slow = !rise.above && is_even && is_above(0);
   return rise;
 }
 

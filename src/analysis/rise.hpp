@@ -17,6 +17,7 @@ struct Rise {
   double bytes_per_s = 0;  // of these: all that is known of too few values for a trend
   bool above = false;      // the threshold, steadily
   bool sure = false;       // and as evenly as hardly one of `judged` random walks
+  bool slow = false;       // as evenly, but not above the threshold
 };
 
 // Values in bytes at equal steps; a rise above the threshold, bytes a second, of `judged` series that were looked at.

@@ -48,27 +48,6 @@ bool is_kernels_line(std::string_view name) {
   return std::ranges::find(kLines, name) != kLines.end();
 }
 
-// What began while it was watched is hidden by the time before it. Not where it was as high before.
-std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged) {
-  constexpr std::array<double, 2> kParts = {0.5, 1.0 / 3};  // the last ones
-  for (const double part : kParts) {
-    const std::vector<double>& values = series.judged;
-    const auto count = static_cast<std::size_t>(part * static_cast<double>(values.size()));
-    if (count <= Trend::kFewestValues) return std::nullopt;
-    const auto before = std::span(values).first(values.size() - count);
-    const std::size_t looks = judged * (kParts.size() + 1);
-    const Rise rise = rise_of(std::span(values).last(count), series.seconds_between, threshold, looks);
-    if (!rise.sure || values.back() < *std::ranges::max_element(before) + kLeastRise) continue;
-    std::vector<double> usual(before.begin(), before.end());
-    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
-    std::nth_element(usual.begin(), middle, usual.end());
-    const double end = static_cast<double>(values.size() - 1) * series.seconds_between;
-    const double since = std::clamp(end - (values.back() - *middle) / rise.trend.bytes_per_s, 0.0, end);
-    return LateRise{since, rise.trend.bytes_per_s, is_far_more_even(rise.trend, looks)};
-  }
-  return std::nullopt;
-}
-
 using Kinds = std::map<std::string, std::vector<double>>;  // values by name
 
 // The one of the caches of a class that takes nearly all of what they rise by: its course is not blurred by what comes
@@ -169,13 +148,32 @@ void take_out(double begin_seconds, double end_seconds, std::vector<StateSeries>
   }
 }
 
+std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged) {
+  constexpr std::array<double, 2> kParts = {0.5, 1.0 / 3};  // the last ones
+  for (const double part : kParts) {
+    const std::vector<double>& values = series.judged;
+    const auto count = static_cast<std::size_t>(part * static_cast<double>(values.size()));
+    if (count <= Trend::kFewestValues) return std::nullopt;
+    const auto before = std::span(values).first(values.size() - count);
+    const std::size_t looks = judged * (kParts.size() + 1);
+    const Rise rise = rise_of(std::span(values).last(count), series.seconds_between, threshold, looks);
+    if (!rise.sure || values.back() < *std::ranges::max_element(before) + kLeastRise) continue;
+    std::vector<double> usual(before.begin(), before.end());
+    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+    std::nth_element(usual.begin(), middle, usual.end());
+    const double end = static_cast<double>(values.size() - 1) * series.seconds_between;
+    const double since = std::clamp(end - (values.back() - *middle) / rise.trend.bytes_per_s, 0.0, end);
+    return LateRise{since, rise.trend.bytes_per_s, is_far_more_even(rise.trend, looks)};
+  }
+  return std::nullopt;
+}
+
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold) {
   std::vector<StateGrowth> grown;
   for (const StateSeries& series : states) {
     if (series.values.front() == series.values.back() || is_of_a_size(series.name)) continue;
     const Rise rise = rise_of(series.judged, series.seconds_between, threshold, states.size());
     const bool counts = !series.reclaimable && !follows_processes(series);
-    const bool slow = counts && !rise.above && rise_of(series.judged, series.seconds_between, 0, states.size()).sure;
     grown.push_back({.name = series.name,
                      .cache = series.cache,
                      .first = series.values.front(),
@@ -188,7 +186,7 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
                      .late = counts && !rise.sure ? late_rise(series, threshold, states.size()) : std::nullopt,
                      .kind = series.kind,
                      .above = counts && rise.above,
-                     .slow = slow,
+                     .slow = counts && rise.slow,
                      .merged_with = {}});
   }
   std::ranges::stable_sort(grown, std::greater(), [](const StateGrowth& one) { return one.last - one.first; });

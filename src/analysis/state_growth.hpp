@@ -2,6 +2,8 @@
 // What grows by the kernel's own account: slab caches and lines of /proc/meminfo.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,9 @@ std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
 // What came and went in caches between these seconds since the first state, as what the kernel keeps for a recording
 // does: it tells nothing of what grows all the time.
 void take_out(double begin_seconds, double end_seconds, std::vector<StateSeries>& states);
+// Of what does not surely rise all the time: what began while it was watched is hidden by the time before it. Not where
+// it was as high before. `judged`: series that are looked at.
+std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged);
 // What changed, the largest rise first; sure above the threshold, bytes a second.
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);
 // Marks what the kernel keeps for a recording: it came as that was begun, between these seconds since the first state

@@ -2,6 +2,7 @@
 #include "analysis/trace_summary.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -79,6 +80,13 @@ RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, 
 
 }  // namespace
 
+std::vector<Imperfection> hiding_events(const Findings& findings) {
+  std::vector<Imperfection> found;
+  std::ranges::copy_if(kHidesEvents, std::back_inserter(found),
+                       [&findings](Imperfection kind) { return findings.count_of(kind) > 0; });
+  return found;
+}
+
 bool only_some_tasks(const TraceInfo& info) {
   if (info.findings.count_of(Imperfection::some_tasks) > 0) return true;
   if (note_in(info.notes, "recorder").starts_with("perf")) return false;  // its -F is a frequency
@@ -98,20 +106,15 @@ TraceSummary summarize(const TraceInfo& info) {
   summary.clock = info.clock;
   summary.clock_in_ns = info.clock_in_ns;
   summary.buffers = info.buffers;
-  const auto note = [&info](const char* name) {
-    const auto found = info.notes.find(name);
-    return found == info.notes.end() ? std::string() : found->second;
-  };
-  summary.recorded_at = note("recorded_at");
-  summary.recorder_arguments = note("arguments");
+  summary.recorded_at = note_in(info.notes, "recorded_at");
+  summary.recorder_arguments = note_in(info.notes, "arguments");
   summary.lost_per_cpu = lost_events_per_cpu(info);
   summary.stacks = info.stacks.kernel_stacks();
   summary.user_stacks = info.stacks.user_stacks();
   summary.lost_events = total_lost_events(info);
   summary.lost_at_least = has_uncounted_loss(info);
   summary.lost_of_any_task = info.lost_somewhere > 0 && only_some_tasks(info);
-  for (const Imperfection kind : kHidesEvents)
-    if (info.findings.count_of(kind) > 0) summary.loss_known = false;
+  if (!hiding_events(info.findings).empty()) summary.loss_known = false;
   summary.missing_cpus = missing_cpus(info.findings);
   return summary;
 }

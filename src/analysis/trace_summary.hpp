@@ -15,6 +15,9 @@ namespace kmt {
 // Whether only some tasks were recorded: as the trace says, or by the command line that a .kmt holds.
 bool only_some_tasks(const TraceInfo& info);
 
+// Of kHidesEvents those that were found.
+std::vector<Imperfection> hiding_events(const Findings& findings);
+
 // All of the summary but the times and the number of events.
 TraceSummary summarize(const TraceInfo& info);
 

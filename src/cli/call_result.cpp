@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "capture/sideband/build_ids.hpp"
 #include "symbols/running_types.hpp"
+#include "trace/note_lines.hpp"
 
 namespace kmt {
 
@@ -20,8 +21,7 @@ namespace {
 // Whether types are of the kernel that was traced; empty: nothing tells. BTF alone does not say whose it is, but that
 // of the kernel that runs here is at hand.
 std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo& info) {
-  const auto note = info.notes.find("kernel_build_id");
-  const std::string build_id = note != info.notes.end() ? note->second : "";
+  const std::string build_id(note_in(info.notes, "kernel_build_id"));
   const std::optional<bool> same = is_of_kernel(file, build_id);
   if (same || !are_running_types(file)) return same;
   const std::string running = kernel_build_id();

@@ -36,10 +36,8 @@ std::optional<std::uint64_t> take_number(std::string_view& line) {
 // Gives each line with the two numbers it begins with, cut from it.
 template <typename Take>
 void each_line(const TraceInfo& info, const char* note, Take take) {
-  const auto found = info.notes.find(note);
-  if (found == info.notes.end()) return;
   std::size_t lines = 0;
-  for (std::string_view text = found->second; !text.empty() && lines < kMostLines;) {
+  for (std::string_view text = note_in(info.notes, note); !text.empty() && lines < kMostLines;) {
     std::string_view line = take_line(text);
     const auto first = take_number(line);
     const auto second = take_number(line);

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/task_notes.hpp"
+#include "trace/note_lines.hpp"
 
 namespace kmt {
 
@@ -169,10 +170,9 @@ void read_thread_groups(std::string_view text, TraceInfo& info) {
 }
 
 std::uint64_t number_of_note(const TraceInfo& info, const char* name) {
-  const auto found = info.notes.find(name);
+  const std::string_view note = note_in(info.notes, name);
   std::uint64_t value = 0;
-  if (found != info.notes.end())
-    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  std::from_chars(note.data(), note.data() + note.size(), value);
   return value;
 }
 

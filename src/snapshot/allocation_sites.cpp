@@ -23,8 +23,7 @@ constexpr std::uint64_t kMostOrder = 40;
 // The first frame that is no part or wrapper of an allocator; where all are, the first.
 std::string_view telling_frame(const std::vector<std::string_view>& stack) {
   static const WrapperList wrappers = WrapperList::built_in();
-  const auto told = std::ranges::find_if(
-      stack, [](std::string_view frame) { return !wrappers.hides(frame.substr(0, frame.find_first_of("+ "))); });
+  const auto told = wrappers.caller(stack);
   return told != stack.end() ? *told : stack.empty() ? std::string_view() : stack.front();
 }
 

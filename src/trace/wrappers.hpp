@@ -3,6 +3,7 @@
 // docs/wrappers.md explains it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,9 +31,14 @@ class WrapperList {
   // The lines of such a list, behind those that are there. Throws Error with `path` and the line.
   void add(std::string_view text, const std::string& path);
 
-  // Of a function's name, with or without a compiler's suffix: what the last entry says that fits. Addresses without a
-  // name are never in it.
+  // Of a function's name, with or without a compiler's suffix, where in it and in which module: what the last entry
+  // says that fits. Addresses without a name are never in it.
   bool hides(std::string_view function) const;
+  // The first of a stack's frames, "do_one+0x12/0x40 [module]", innermost first, whose function is not in the list.
+  template <typename Frames>
+  auto caller(Frames& stack) const {
+    return std::ranges::find_if(stack, [this](std::string_view frame) { return !hides(frame); });
+  }
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
