@@ -5,10 +5,10 @@
 -- - sum of d t^2): the two moments that rows have, which add up. What lives no more when a trace ends has not grown.
 -- Of a trace of less than a second nothing is said to grow, as in `kmemtrace leaks`: programs that start look like it.
 -- The mean of the slopes is by the traces' lengths: a slope of an hour is worth 3,600 of a second. {shrinkable} is what
--- is said of sums' cache and function; {keys_as}, {keys}, {rows}, {traces} are as in report.sql. What lives at a call
+-- is said of sums' cache, function and migrate type; {keys_as}, {keys}, {rows}, {traces} are as in report.sql. What lives at a call
 -- site of which a hundredth or more is freed unseen in the same trace may have been freed, as in `kmemtrace leaks`, and
--- so may all of a trace that may lack frees. What is neither that nor shrinkable is sure, and a group grows where that
--- part of it does, too. Of pages sums do not say which the kernel takes back, as those of users and of the page cache: none is sure.
+-- so may all of a trace, or of an allocator in it, that may lack frees. What is neither that nor shrinkable is sure, and a group grows where that
+-- part of it does, too.
 -- The deviation is of differences from the mean: stddevSamp() subtracts squares, and gives noise where slopes are alike.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= 1),
   countIf(slope > 0 AND sure_slope > 0 AND seconds >= 1), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),
@@ -30,9 +30,11 @@ FROM (
         HAVING sum(freed_unseen) > 0 AND sum(freed_unseen) * 100 >= sum(matched_frees) + sum(freed_unseen)
       ) OR trace GLOBAL IN (
         SELECT trace FROM {database}.traces WHERE {traces} AND may_lack_frees
+      ) OR (trace, allocator) GLOBAL IN (
+        SELECT trace, arrayJoin(lacks_frees_of) FROM {database}.traces WHERE {traces}
       )) AS is_unseen) AS unseen_b,
       sum(live_moment_1) AS moment_1, sum(live_moment_2) AS moment_2,
-      sumIf(live_allocations, (NOT is_shrinkable AND NOT is_unseen AND allocator != 'pages') AS is_sure) AS sure_n,
+      sumIf(live_allocations, (NOT is_shrinkable AND NOT is_unseen) AS is_sure) AS sure_n,
       sumIf(live_moment_1, is_sure) AS sure_moment_1,
       sumIf(live_moment_2, is_sure) AS sure_moment_2
     FROM {database}.sums

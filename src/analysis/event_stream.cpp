@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/event_stream.hpp"
 
+#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -37,7 +38,8 @@ struct EventStream::State {
   MatchedBatch batch;
   std::vector<EndedPart> ended;  // of one event
   std::uint32_t allocations = 0;
-  std::uint64_t slab_frees = 0;
+  std::array<std::uint64_t, kAllocators> frees{};  // by Allocator, as are
+  std::array<bool, kAllocators> allocated{};
   EventSpan seen;
   EventSpan given;
 };
@@ -70,9 +72,11 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
   const Step& step = batch.steps[index];
   if (step.outcome == Outcome::unseen) return;
   seen.add(event);
-  if (is_slab_free(event.kind)) ++slab_frees;
+  const auto allocator = static_cast<std::size_t>(allocator_of(event.kind));
+  if (is_free(event.kind) || event.kind == EventKind::page_free) ++frees[allocator];
   ended.clear();
   const bool allocates = begins(step.outcome) || step.outcome == Outcome::failed;
+  if (allocates) allocated[allocator] = true;
   if (step.outcome == Outcome::freed && allocator_of(event.kind) != Allocator::pages && step.origin != 0)
     ended.push_back({step.origin, step.began_ns, {}, step.began_cpu, true});
   if (begins(step.outcome) && step.replaced != 0)
@@ -110,9 +114,11 @@ void EventStream::add(EventBatch& events) {
 void EventStream::finish(bool complete) {
   const State& state = *state_;
   const RecordedTime recorded = recorded_time(state.info, state.seen, state.classifier.filter(), complete);
+  std::array<bool, kAllocators> lacking{};
+  for (std::size_t i = 0; i < kAllocators; ++i)
+    lacking[i] = state.allocated[i] && lacks_frees(state.info, static_cast<Allocator>(i), state.frees[i]);
   state.sink.end({state.given.first_ns, recorded.from_ns, recorded.to_ns, state.given.events, complete,
-                  may_lack_frees(state.info, state.slab_frees),
-                  memory_series_of(state.info.samples, state.info.page_size)});
+                  may_lack_frees(state.info), lacking, memory_series_of(state.info.samples, state.info.page_size)});
 }
 
 }  // namespace kmt

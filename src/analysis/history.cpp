@@ -17,6 +17,7 @@
 #include "analysis/untraced_paths.hpp"
 #include "base/text.hpp"
 #include "trace/function_name.hpp"
+#include "trace/reclaimable_memory.hpp"
 
 namespace kmt {
 
@@ -96,10 +97,9 @@ void find_losses(const TraceInfo& info, Histories& common) {
   std::ranges::copy(hiding_events(info.findings), std::back_inserter(common.incomplete));
 }
 
-// User memory and page cache are movable, pages of inode and dentry caches reclaimable.
 bool is_taken_back(int migrate_type, const std::string& kernel) {
-  const std::string name = migrate_type_name(migrate_type, kernel);
-  return name == "Movable" || name == "Reclaimable";
+  return std::ranges::find(kReclaimableMigrateTypes, migrate_type_name(migrate_type, kernel)) !=
+         kReclaimableMigrateTypes.end();
 }
 
 // What all objects of a call site and size have in common.

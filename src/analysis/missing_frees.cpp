@@ -43,9 +43,8 @@ bool lacks_frees(const TraceInfo& info, Allocator allocator, std::uint64_t frees
          !is_told(EventKind::cache_alloc, EventKind::cache_free);
 }
 
-bool may_lack_frees(const TraceInfo& info, std::uint64_t slab_frees) {
-  return !info.lost.empty() || lost_unmarked(info) || only_some_tasks(info) || !hiding_events(info.findings).empty() ||
-         lacks_frees(info, Allocator::slab, slab_frees);
+bool may_lack_frees(const TraceInfo& info) {
+  return !info.lost.empty() || lost_unmarked(info) || only_some_tasks(info) || !hiding_events(info.findings).empty();
 }
 
 }  // namespace kmt

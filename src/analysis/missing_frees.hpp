@@ -17,7 +17,7 @@ bool lost_unmarked(const TraceInfo& info);
 // recorded: they lack frees when the trace knows no event that would tell of one.
 bool lacks_frees(const TraceInfo& info, Allocator allocator, std::uint64_t frees);
 
-// Whether that, losses or what was chosen to be recorded make all slab objects of it doubtful.
-bool may_lack_frees(const TraceInfo& info, std::uint64_t slab_frees);
+// Whether losses, or that only some tasks were recorded, make all that lives at its end doubtful.
+bool may_lack_frees(const TraceInfo& info);
 
 }  // namespace kmt

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "trace/shrinkable_caches.hpp"
+#include "trace/reclaimable_memory.hpp"
 
 namespace kmt {
 

@@ -142,12 +142,13 @@ std::string ClickHouse::tried(const Parameters& parameters, std::string_view bod
   for (milliseconds pause{100};; pause = std::min(pause * 2, milliseconds{5000})) {
     const std::string failure = attempt(parameters, body, answer);
     if (failure.empty()) return answer;
-    if (Clock::now() + pause > end) {
+    const milliseconds left = std::chrono::ceil<milliseconds>(end - Clock::now());
+    if (left <= milliseconds{0}) {
       Error error(fmt::format("The server at {} {}", address_.http.base, failure));
       throw error.hint("--retry tries for longer");
     }
     say_that_it_waits(failure);
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(std::min(pause, left));
   }
 }
 
@@ -187,13 +188,14 @@ bool ClickHouse::insert(const std::string& table, std::string_view columns, std:
   for (milliseconds pause{100};; pause = std::min(pause * 2, milliseconds{5000})) {
     const std::string failure = attempt(parameters, rows, answer);
     if (failure.empty()) return pause != milliseconds{100};
-    if (Clock::now() + pause > end) {
+    const milliseconds left = std::chrono::ceil<milliseconds>(end - Clock::now());
+    if (left <= milliseconds{0}) {
       Error error(fmt::format("Cannot load: the server at {} {}", address_.http.base, failure));
       throw error.hint(
           "What was loaded so far stays and is not sent again: run the same command when the server is there");
     }
     say_that_it_waits(failure);
-    do std::this_thread::sleep_for(pause);
+    do std::this_thread::sleep_for(std::min(pause, left));
     while (Clock::now() < end &&
            !query("SELECT 1 FROM system.processes WHERE query_id = " + sql_string(query_id)).empty());
     if (is_there()) return true;

@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view kSumColumns =
     "day, host, kernel, trace, began, block, at, allocator, function, call_site, cache, page_order, comm, context, "
     "allocations, failed_allocations, bytes_requested, bytes_allocated, matched_frees, bytes_freed, live_allocations, "
-    "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2, freed_unseen";
+    "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2, freed_unseen, migrate_type";
 constexpr std::string_view kEventColumns =
     "day, host, kernel, trace, began, block, id, time_ns, cpu, tid, task, context, event, outcome, allocator, address, "
     "bytes_requested, bytes_allocated, call_site, symbol, function, cache, page_order, migrate_type, gfp_flags, node, "
@@ -36,7 +36,7 @@ constexpr std::string_view kEventColumns =
 constexpr std::string_view kTraceColumns =
     "day, host, kernel, trace, began, level, path, format, arch, cpus, page_size, clock, first_ns, end_ns, "
     "recorded_ns, "
-    "events, lost_events, sum_rows, event_rows, loaded, may_lack_frees";
+    "events, lost_events, sum_rows, event_rows, loaded, may_lack_frees, lacks_frees_of";
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kDay = 86'400;
@@ -65,6 +65,7 @@ struct GroupName {
   std::uint32_t call_site;
   std::uint32_t cache;
   std::int8_t page_order;
+  std::uint32_t migrate_type;
   std::uint32_t comm;
   std::uint32_t context;
 
@@ -74,7 +75,7 @@ struct HashOfName {
   std::size_t operator()(const GroupName& name) const {
     std::uint64_t hash = static_cast<std::uint64_t>(name.allocator) + (std::uint64_t{name.context} << 32);
     for (const std::uint64_t part : {std::uint64_t{name.call_site}, std::uint64_t{name.cache}, std::uint64_t{name.comm},
-                                     static_cast<std::uint64_t>(name.page_order)})
+                                     static_cast<std::uint64_t>(name.page_order), std::uint64_t{name.migrate_type}})
       hash = (hash ^ part) * 0x9E3779B97F4A7C15ull;
     return hash ^ hash >> 32;
   }
@@ -193,6 +194,7 @@ std::uint32_t FleetExport::State::group_of(const StreamedEvent& streamed, const 
                           texts.id(site_of(*streamed.event, fields)),
                           texts.id(fields.cache),
                           static_cast<std::int8_t>(fields.order ? static_cast<int>(*fields.order) : -1),
+                          texts.id(fields.migrate_type),
                           in_task ? texts.id(fields.task) : texts.id(fmt::format("[{}]", streamed.context)),
                           texts.id(streamed.context)};
   const auto [known, is_new] = groups.try_emplace(name, static_cast<std::uint32_t>(group_names.size()));
@@ -226,6 +228,7 @@ void FleetExport::State::send_sums() {
           of.bytes_freed, of.live_allocations, of.live_bytes, of.cross_cpu_frees})
       row.number(sum);
     row.number(of.lifetime_ns).number(of.live_moment_1).number(of.live_moment_2).number(of.freed_unseen);
+    row.text(texts[name.migrate_type]);
   }
   in_second.clear();
   sums.clear();
@@ -320,6 +323,9 @@ void FleetExport::State::send_trace(const StreamEnd& end) {
   row.number(end.end_ns > end.first_ns ? end.end_ns - end.first_ns : std::uint64_t{0});
   row.number(end.events).number(total_lost_events(info)).number(sum_counts.rows).number(event_counts.rows);
   row.number(static_cast<std::uint32_t>(std::time(nullptr))).number(std::uint8_t{end.may_lack_frees});
+  row.length(static_cast<std::uint64_t>(std::ranges::count(end.lacks_frees, true)));
+  for (std::size_t i = 0; i < kAllocators; ++i)
+    if (end.lacks_frees[i]) row.text(name_of(static_cast<Allocator>(i)));
   server.insert("traces", kTraceColumns, row.bytes(), fmt::format("kmemtrace-{}-traces", trace.id),
                 [&] { return is_loaded(server.address(), trace); });
 }
@@ -328,7 +334,7 @@ void FleetExport::end(const StreamEnd& end) {
   State& state = *state_;
   if (!end.complete) return;
   if (end.events == 0)
-    throw Error("Nothing is loaded: the trace holds no event that passes the options which select events")
+    throw Error("Nothing is loaded: the trace holds no event, or none that passes the options which select events")
         .hint("`kmemtrace report` of the same file tells what it holds");
   state.send_sums();
   state.sum_counts = state.sums_loader.finish();

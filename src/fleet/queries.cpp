@@ -11,7 +11,7 @@
 #include "fleet/schema.hpp"
 #include "fleet/sql_files.hpp"
 #include "fleet/sql_text.hpp"
-#include "trace/shrinkable_caches.hpp"
+#include "trace/reclaimable_memory.hpp"
 
 namespace kmt {
 
@@ -66,13 +66,16 @@ std::string recorded_in(const FleetSelection& selection) {
   return fmt::format("toUInt64(greatest(toInt64(0), {} - {}))", end, begin);
 }
 
-// Of a row of sums: the kernel takes such memory back when it is short.
+// Of a row of sums: the kernel takes such memory back when it is short; or may do so.
 std::string shrinkable() {
   std::vector<std::string> caches(kReclaimableCaches.begin(), kReclaimableCaches.end());
   caches.insert(caches.end(), kShrinkableCaches.begin(), kShrinkableCaches.end());
   std::vector<std::string> functions(kReclaimableFunctions.begin(), kReclaimableFunctions.end());
   functions.insert(functions.end(), kShrinkableFunctions.begin(), kShrinkableFunctions.end());
-  return any_of("cache", caches) + " OR " + any_of("function", functions);
+  std::string types = "''";  // not known
+  for (const char* const type : kReclaimableMigrateTypes) types += ", " + sql_string(type);
+  return fmt::format("{} OR {} OR (allocator = 'pages' AND migrate_type IN ({}))", any_of("cache", caches),
+                     any_of("function", functions), types);
 }
 
 SqlPlaces places_of(const ClickHouse& server, const Keys& by, std::string rows, std::string traces) {
@@ -212,11 +215,11 @@ FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys
     group.growing_traces = cells.count();
     group.live_allocations = cells.number();
     group.live_bytes = cells.number();
-    if (const std::int64_t bytes = cells.number(); allocator == Allocator::slab) group.reclaimable_bytes = bytes;
+    if (const std::int64_t bytes = cells.number(); allocator == Allocator::slab || allocator == Allocator::pages)
+      group.reclaimable_bytes = bytes;
     group.unseen_bytes = cells.number();
     group.growth = cells.decimal();
     group.sure_growth = cells.decimal();
-    if (allocator == Allocator::pages) group.sure_growth.reset();
     group.deviation = cells.decimal();
     table_of(leaks.tables, allocator).rows.push_back(std::move(group));
   }

@@ -2,6 +2,7 @@
 // Events one by one, each with what became of it: for those who want them all, not sums.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -59,8 +60,9 @@ struct StreamEnd {
   std::uint64_t begin_ns = 0;  // of the recording, as far as the trace tells
   std::uint64_t end_ns = 0;
   std::uint64_t events = 0;
-  bool complete = true;         // false: reading was interrupted
-  bool may_lack_frees = false;  // what lives at the end may all have been freed
+  bool complete = true;                         // false: reading was interrupted
+  bool may_lack_frees = false;                  // what lives at the end may all have been freed
+  std::array<bool, kAllocators> lacks_frees{};  // by Allocator: so may its, of whose frees nothing tells
   std::vector<MemorySeries> memory;
 };
 

@@ -51,6 +51,25 @@ class Answers(unittest.TestCase):
         return run('fleet', 'leaks', '--server', f'http://127.0.0.1:{self.server.server_port}', '--retry', '0s', *options,
                    megabytes=megabytes)
 
+    def test_patience(self):
+        """It is tried until the time is over, not only as long as the next pause ends before that."""
+        asked = []
+
+        class Busy(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):  # noqa: N802
+                asked.append(time.monotonic())
+                self.rfile.read(int(self.headers['Content-Length']))
+                self.send_error(503)
+
+            def log_message(self, *arguments):
+                pass
+
+        self.server.RequestHandlerClass = Busy
+        done = run('fleet', 'report', '--server', f'http://127.0.0.1:{self.server.server_port}', '--retry', '1s')
+        self.assertEqual(2, done.returncode)
+        self.assertIn('cannot answer now', ' '.join(done.stderr.split()))
+        self.assertGreaterEqual(asked[-1] - asked[0], 0.99)
+
     def test_as_asked(self):
         done = self.ask([LEAK], '--json')
         self.assertEqual((0, ''), (done.returncode, done.stderr))

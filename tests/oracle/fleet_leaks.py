@@ -6,7 +6,7 @@ import json
 import statistics
 
 from export_traces import export, place, run
-from fleet_side import HOSTS, doubted, fleet, function_of, load, write_long_trace
+from fleet_side import HOSTS, doubted, fleet, function_of, load, write_kept_trace, write_long_trace
 
 
 class Leaks:
@@ -75,6 +75,19 @@ class Leaks:
         self.assertGreater(rows['sound']['sure_growth_bytes_per_s'], 0)
         self.assertRegex(run('fleet', 'leaks', '--server', url).stdout, 'doubtful +1 trace may lack frees')
 
+    def test_an_allocator_without_frees(self):
+        """Pages whose frees nobody recorded are not sure, whatever else was freed; and the other way round."""
+        url, sides = f'{self.servers.all[0].url}/fleet_lacking', {'slab': 'kfree', 'pages': 'mm_page_free'}
+        for host, lacking in sides.items():
+            load(url, write_kept_trace(place(f'lacks_{host}.dat'), lacking=(lacking,)), host, '2026-11-20', level='aggregates')
+        for host in sides:
+            told = fleet(url, 'leaks', '--host', host)
+            self.assertEqual(1, told['of']['may_lack_frees'])
+            for allocator in sides:
+                row, = told['groups'][allocator]['rows']
+                self.assertEqual(host != allocator, row['sure_growth_bytes_per_s'] > 0, (host, allocator))
+                self.assertEqual(row['live_bytes'] if host == allocator else 0, row['unseen_bytes'])
+
     def test_growth_of_short_traces(self):
         """Nothing is said of less than a second, and it does not count for the mean."""
         self.assertLess(fleet(self.urls[0], 'traces', '--host', 'web1')['traces'][0]['recorded_ns'], 1e9)
@@ -132,20 +145,24 @@ class Leaks:
             with self.subTest(host):
                 self.assertEqual(doubted(HOSTS[host][0], 'cache', 'reclaimable'),
                                  {cache: bytes for cache, (bytes, _) in told.items() if bytes})
-        pages = fleet(self.urls[0], 'leaks', '--host', 'web1', '--by', 'order')['groups']['pages']['rows']
-        self.assertEqual({None}, {row['reclaimable_bytes'] for row in pages})
 
-    def test_of_pages_nothing_is_sure(self):
-        """Most are users' and of the page cache: `leaks` tells which, the sums of a fleet do not."""
-        url, path = f'{self.servers.all[0].url}/fleet_pages', place('pages.txt')
-        with open(path, 'w', encoding='ascii') as file:
-            for i in range(300):
-                file.write(f'          make-100     [000] ..... {100 + i / 100:.6f}: mm_page_alloc: page=0x{i:x} pfn=0x{i:x} '
-                           'order=0 migratetype=1 gfp_flags=GFP_HIGHUSER_MOVABLE\n')
-        load(url, path, 'a', '2026-11-20', level='aggregates')
+    def test_reclaimable_pages(self):
+        """Users' and the page cache's are not sure, others are: as `leaks` tells of real traces, and of a planted one."""
+        for host in 'web1', 'arm', 'big', 'deep':
+            told = fleet(self.urls[0], 'leaks', '--host', host, '--by', 'migrate-type')['groups']['pages']['rows']
+            with self.subTest(host):
+                self.assertEqual(doubted(HOSTS[host][0], 'migrate-type', 'reclaimable', 'pages'),
+                                 {row['keys']['migrate-type']: row['reclaimable_bytes'] for row in told if row['reclaimable_bytes']})
+                self.assertLess(0, sum(row['live_bytes'] - row['reclaimable_bytes'] for row in told))
+        url = f'{self.servers.all[0].url}/fleet_pages'
+        load(url, write_kept_trace(place('pages.dat'), (0, 1, 1)), 'a', '2026-11-20', level='aggregates')
         row, = fleet(url, 'leaks', '--by', 'comm')['groups']['pages']['rows']
         self.assertAlmostEqual(409600, row['growth_bytes_per_s'], delta=10_000)
-        self.assertEqual((None, 0, 0), (row['sure_growth_bytes_per_s'], row['growing_hosts'], row['growing_traces']))
+        self.assertAlmostEqual(409600 / 3, row['sure_growth_bytes_per_s'], delta=5_000)
+        self.assertEqual((1, 1, 200 * 4096), (row['growing_hosts'], row['growing_traces'], row['reclaimable_bytes']))
+        rows = fleet(url, 'leaks', '--by', 'migrate-type')['groups']['pages']['rows']
+        self.assertEqual([('Unmovable', 1, True), ('Movable', 0, False)],
+                         [(row['keys']['migrate-type'], row['growing_hosts'], row['sure_growth_bytes_per_s'] > 0) for row in rows])
 
     def test_freed_unseen(self):
         """What lives at call sites that free unseen is not sure, as `leaks` tells; growth of the rest is of the rest alone."""

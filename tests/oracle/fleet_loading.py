@@ -2,10 +2,28 @@
 """What is stored, and stays so: tables, versions and shards, loading again, twice and in part. A class of servers in
 fleet_test.py has these tests."""
 import json
+import os
 import time
 
 from export_traces import HOSTILE, export, planted, report, run
 from fleet_side import HOSTS, fleet, groups, load, local_groups, schema
+
+
+def first_schema(server, database, cluster=''):
+    """Makes the tables as the first version did."""
+    sql = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'sql')
+    places = {'database': database, 'text': 'String', 'local': '_local' if cluster else '', 'cluster': cluster}
+    server.query(f'CREATE DATABASE {database}')
+    server.query(f'CREATE TABLE {database}.schema_versions (version UInt32, applied DateTime) ENGINE = MergeTree() '
+                 'PARTITION BY tuple() ORDER BY version')
+    for name in ('tables', 'cluster') if cluster else ('tables',):
+        with open(os.path.join(sql, f'{name}.1.sql'), encoding='ascii') as file:
+            text = ''.join(line for line in file if not line.startswith('--'))
+        for place, value in places.items():
+            text = text.replace(f'{{{place}}}', value)
+        for statement in text.strip().rstrip(';').split(';\n'):
+            server.query(statement)
+    server.query(f'INSERT INTO {database}.schema_versions SELECT toUInt32(1), now()')
 
 
 class Loading:
@@ -30,38 +48,36 @@ class Loading:
 
     def test_tables_of_an_older_version(self):
         """Asking says what to do, loading does it; what was loaded before stays."""
-        url = self.urls[0].replace('/fleet_test', '/older')
+        url, newer = (self.urls[0].replace('/fleet_test', name) for name in ('/older', '/newer'))
         path, began = HOSTS['web1']
-        load(url, path, 'web1', began)
-        before = fleet(url, 'report')
-        self.query('ALTER TABLE older.sums DROP COLUMN freed_unseen')
-        self.query('ALTER TABLE older.traces DROP COLUMN may_lack_frees')
-        self.query("ALTER TABLE older.schema_versions DROP PARTITION ID 'all'")
-        self.query('INSERT INTO older.schema_versions SELECT toUInt32(1), now()')
+        load(newer, path, 'web1', began)
+        before = fleet(newer, 'report')
+        first_schema(self.servers.all[0], 'older')
+        for table in 'traces', 'sums':
+            columns = ', '.join(self.query(f"SELECT name FROM system.columns WHERE database = 'older' AND table = '{table}'"))
+            self.query(f'INSERT INTO older.{table} SELECT {columns} FROM newer.{table}')
         self.assertIn('fleet schema', fleet(url, 'leaks', exit_code=2))
         load(url, HOSTS['late'][0], 'late', HOSTS['late'][1])
-        self.assertEqual('The tables of the database older were there: schema 3\n', schema(url))
-        self.assertEqual(['1', '2', '3'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
+        self.assertEqual('The tables of the database older were there: schema 5\n', schema(url))
+        self.assertEqual(['1', '2', '3', '4', '5'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
         self.assertEqual(before, fleet(url, 'report', '--host', 'web1') | {'of': before['of']})
-        self.assertEqual({0}, {row['unseen_bytes'] for row in fleet(url, 'leaks', '--host', 'web1')['groups']['slab']['rows']})
+        told = fleet(url, 'leaks', '--host', 'web1')['groups']
+        self.assertEqual({0}, {row['unseen_bytes'] for row in told['slab']['rows']})
+        self.assertEqual({0}, {row['live_bytes'] - row['reclaimable_bytes'] for row in told['pages']['rows']})
+        old = fleet(newer, 'leaks', '--host', 'web1')['groups']['pages']['rows']
+        self.assertNotEqual({0}, {row['live_bytes'] - row['reclaimable_bytes'] for row in old})
 
     def test_older_tables_of_a_cluster(self):
         for server in self.servers.all:
-            url = f'{server.url}/older_cluster'
-            self.assertEqual("The tables of the database older_cluster were made: schema 3, a shard's and its cluster's\n",
-                             schema(url, '--cluster', 'fleet'))
-            for table in 'sums', 'sums_local':
-                server.query(f'ALTER TABLE older_cluster.{table} DROP COLUMN freed_unseen')
-            for table in 'traces', 'traces_local':
-                server.query(f'ALTER TABLE older_cluster.{table} DROP COLUMN may_lack_frees')
-            server.query("ALTER TABLE older_cluster.schema_versions DROP PARTITION ID 'all'")
-            server.query('INSERT INTO older_cluster.schema_versions SELECT toUInt32(1), now()')
+            first_schema(server, 'older_cluster', 'fleet')
         for server in self.servers.all:
-            self.assertEqual("The tables of the database older_cluster were of schema 1 and are of another now: schema 3, a shard's and its cluster's\n",
+            self.assertEqual("The tables of the database older_cluster were of schema 1 and are of another now: schema 5, a shard's and its cluster's\n",
                              schema(f'{server.url}/older_cluster'))
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
+        load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['web1'][0], 'web1', HOSTS['web1'][1])
         for server in self.servers.all:
             self.assertNotEqual('0', server.query('SELECT sum(freed_unseen) FROM older_cluster.sums').strip())
+            self.assertNotEqual('0', server.query("SELECT count() FROM older_cluster.sums WHERE migrate_type = 'Movable'").strip())
 
     def test_clusters_that_nobody_knows(self):
         done = run('fleet', 'schema', '--server', self.urls[0], '--cluster', 'nope', seconds=300)
@@ -74,7 +90,7 @@ class Loading:
         for options in ('--comm', 'nobody*'), ('--time', '+100,'):
             done = run('export', path, '--to', 'clickhouse', self.urls[0], '--host', 'none', '--recorded-at', began, *options)
             self.assertEqual(2, done.returncode, done.stderr)
-            self.assertIn('no event that passes the options', done.stderr.replace('\n', ' '))
+            self.assertIn('no event, or none that passes the options', done.stderr.replace('\n', ' '))
             self.assertIn('holds no such trace', fleet(self.urls[0], 'traces', '--host', 'none', exit_code=2))
 
     def test_hostile_names(self):

@@ -61,6 +61,26 @@ def write_reclaimable_trace(path):
     return path
 
 
+def write_kept_trace(path, migrate_types=(0,), lacking=()):
+    """Three seconds of 300 objects of KEPT and 300 pages, of such migrate types in turn. The first of each is freed, but
+    where such events are lacking."""
+    recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
+    recorder.trace.kallsyms = f'{KEPT & ~0xf:x} t kept\n'.encode()
+    for i in range(300):
+        time, pointer = 20 * 10**9 + i * 10_000_000, 0xffff888100000000 + 64 * i
+        recorder.add(time, 0, 'kmalloc', 100, call_site=KEPT, ptr=pointer, bytes_req=64, bytes_alloc=64,
+                     gfp_flags=planted_trace.GFP_KERNEL, node=-1)
+        recorder.add(time + 1000, 0, 'mm_page_alloc', 100, pfn=i + 1, order=0, gfp_flags=planted_trace.GFP_KERNEL,
+                     migratetype=migrate_types[i % len(migrate_types)])
+        if i == 0 and 'kfree' not in lacking:
+            recorder.add(time + 2000, 0, 'kfree', 100, call_site=KEPT + 1, ptr=pointer)
+        if i == 0 and 'mm_page_free' not in lacking:
+            recorder.add(time + 3000, 0, 'mm_page_free', 100, pfn=i + 1, order=0)
+    with open(path, 'wb') as file:
+        file.write(tracedat.to_v7(recorder.finished())[0])
+    return path
+
+
 # Hosts, each with its trace and when it began. One goes over midnight.
 HOSTS = {'web1': (data('amd64/trace.dat'), '2026-11-20T10:00:00Z'), 'web2': (data('amd64-5.10/trace.dat'), '2026-11-20T11:00:00Z'),
          'arm': (data('arm64/trace.dat'), '2026-11-20T12:00:00Z'), 'old': (data('i386/trace.dat'), '2026-11-21T10:00:00Z'),
@@ -99,6 +119,8 @@ def text_of_key(key, value):
         return None
     if key in ('call-site', 'caller'):
         return value['symbol'] if value['address'] != '0x0' else None
+    if key == 'migrate-type':
+        return value['name']
     return str(value)
 
 
@@ -127,9 +149,9 @@ def local_groups(path, key, *options):
     return found
 
 
-def doubted(path, key, reason):
-    """{key: bytes of slab objects that `leaks` has doubts of for that reason}, without zeros."""
+def doubted(path, key, reason, allocator='slab'):
+    """{key: bytes of what was allocated that `leaks` has doubts of for that reason}, without zeros."""
     done = run('leaks', path, '--by', key, '--json', '--limit', '0', seconds=300)
     doubts = {text_of_key(key, row['keys'][key]): sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == reason)
-              for row in json.loads(done.stdout)['groups']['slab']['rows']}
+              for row in json.loads(done.stdout)['groups'][allocator]['rows']}
     return {name: bytes for name, bytes in doubts.items() if bytes}
