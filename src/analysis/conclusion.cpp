@@ -223,6 +223,8 @@ std::string why_it_cannot_be_told(const InvestigationResult& result) {
   if (const std::string no_trace = judgement.is_told() ? "" : why_no_trace_tells(result); !no_trace.empty())
     return fmt::format("{}; without one it takes {} states of the kernel's memory or more", no_trace,
                        Trend::kFewestValues);
+  if (!judgement.is_told() && result.timeless_states >= Trend::kFewestValues)
+    return fmt::format("the times of the {} copies are not known", result.timeless_states);
   if (!judgement.is_told())
     return fmt::format("{}that takes {} states of the kernel's memory or more, or a trace",
                        result.cut_short.empty() ? "" : result.cut_short + ", and ", Trend::kFewestValues);

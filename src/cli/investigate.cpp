@@ -32,6 +32,7 @@
 #include "cli/result_file.hpp"
 #include "cli/snapshot_files.hpp"
 #include "cli/trace_options.hpp"
+#include "snapshot/parse.hpp"
 #include "views/json_investigation.hpp"
 #include "views/text_investigation.hpp"
 
@@ -213,17 +214,26 @@ int investigate_live(const Options& options) {
   return give(options, place, watched.written, trace, result);
 }
 
+void take_kernel(const CopiedKernel& copied, InvestigationResult& result) {
+  if (!copied.after && copied.states.empty()) return;
+  const KernelMemory memory = copied.after ? copied.after->memory : parse_snapshot(copied.states.back(), 0);
+  result.kernel = memory.release;
+  result.machine = memory.machine;
+  result.host = memory.host;
+}
+
 // How states went that were copied, where they are all there is.
 void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, InvestigationResult& result) {
   if (!copied.lacking_meminfo.empty())
-    result.unseen.push_back({fmt::format("what the copies in {} tell", fmt::join(copied.lacking_meminfo, ", ")),
-                             "there is no meminfo among them", "copy it too"});
+    result.unseen.push_back({fmt::format("all but the slab caches in {}", fmt::join(copied.lacking_meminfo, ", ")),
+                             "there is no meminfo among these copies", "copy it too"});
   if (!copied.damaged.empty())
     result.unseen.push_back({"what damaged copies tell", fmt::format("{}", fmt::join(copied.damaged, "; ")),
                              "copy these files again, as a whole"});
   if (!copied.no_order.empty())
     result.unseen.push_back({"which state came first", copied.no_order, "name the folders before and after"});
   if (!copied.no_times.empty()) {
+    result.timeless_states = copied.states.size();
     result.unseen.push_back(
         {"how fast it changed", copied.no_times, "copy /proc/uptime with the other files, or say the time: --for 1h"});
   } else if (copied.states.size() > 1) {
@@ -245,15 +255,11 @@ int investigate_copies(const Options& options) {
   }
   InvestigationResult result;
   InvestigationEvidence evidence;
-  if (copied.after && !was_watched) {
-    result.kernel = copied.after->memory.release;
-    result.machine = copied.after->memory.machine;
-    result.host = copied.after->memory.host;
-  }
   if (was_watched) {
     read_evidence(copied.evidence, result, evidence);
     if (result.trace_seconds == 0) copied.trace.clear();  // an older run's, or one that was not finished
   } else {
+    take_kernel(copied, result);
     take_states(copied, evidence, result);
   }
   evidence.copied = !was_watched;
@@ -278,7 +284,8 @@ int investigate_copies(const Options& options) {
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
   if (copied.after) name_merged(*copied.after, result.judgement);
-  if (!was_watched && result.judgement.followed == 0 && result.diff)
+  if (!was_watched && result.judgement.followed == 0 && (result.diff || !copied.states.empty()) &&
+      copied.states.size() < Trend::kFewestValues)
     result.unseen.push_back({"whether what changed goes on",
                              copied.no_times.empty() ? fmt::format("of {} states nothing is known but their difference",
                                                                    std::max<std::size_t>(copied.states.size(), 2))

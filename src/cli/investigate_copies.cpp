@@ -82,6 +82,7 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
 std::string why_damaged(const StateSample& state) {
   const std::string_view slabinfo = text_of(state, "slabinfo");
   if (!slabinfo.empty() && slabinfo.back() != '\n') return "its slabinfo is cut off";
+  if (text_of(state, "meminfo").empty()) return {};  // slabinfo tells by itself
   try {
     take_stock(parse_snapshot(state, 0));
     return {};
@@ -96,12 +97,13 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
   const auto path_of = [&folder](const std::string& name) { return fmt::format("{}/{}", folder, name); };
   std::ranges::copy_if(names, std::back_inserter(copied.lacking_meminfo),
                        [&](const std::string& name) { return lacks_meminfo(path_of(name)); });
-  std::erase_if(names, [&](const std::string& name) { return !has_copies(path_of(name)); });
+  std::erase_if(
+      names, [&](const std::string& name) { return !has_copies(path_of(name)) && !has_slabinfo_copy(path_of(name)); });
   if (names.size() > 1) sort_by_time(folder, names, copied);
   std::vector<std::string> folders;
   folders.reserve(names.size());
   for (const std::string& name : names) {
-    StateSample state = collect_snapshot_from(path_of(name));
+    StateSample state = collect_copies(path_of(name));
     if (const std::string why = why_damaged(state); !why.empty()) {
       copied.damaged.push_back(fmt::format("{}: {}", name, why));
       continue;
@@ -141,14 +143,14 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   copied.before_path = snapshot_in(folder, "before");
   copied.after_path = snapshot_in(folder, "after");
   if (folders.size() > 1) {
-    if (copied.before_path.empty()) copied.before_path = folders.front();
-    if (copied.after_path.empty()) copied.after_path = folders.back();
+    if (copied.before_path.empty() && has_copies(folders.front())) copied.before_path = folders.front();
+    if (copied.after_path.empty() && has_copies(folders.back())) copied.after_path = folders.back();
   }
   if (folders.empty() && !copied.before_path.empty() && !copied.after_path.empty()) take_snapshots(duration_ns, copied);
   if (!copied.states.empty()) copied.page_size = parse_snapshot(copied.states.front(), 0).page_size;
   if (!copied.before_path.empty()) copied.before = read_snapshot(copied.before_path);
   if (!copied.after_path.empty()) copied.after = read_snapshot(copied.after_path);
-  if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after)) {
+  if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after) && copied.states.size() < 2) {
     Error error("There is nothing to compare");
     error.hint(
         copied.lacking_meminfo.empty()

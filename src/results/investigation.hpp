@@ -279,6 +279,7 @@ struct InvestigationResult {
   Narrowing narrowing;
   double trace_seconds = 0;  // 0: nothing was recorded
   std::uint64_t lost_events = 0;
+  std::size_t timeless_states = 0;  // of copies: without times they do not tell how anything went
   std::vector<UnseenSource> unseen;
   std::optional<InvestigationCost> cost;  // empty: of copies
   std::vector<InvestigationFile> files;   // that the numbers are in

@@ -379,6 +379,12 @@ bool is_in(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+bool has_copy_in(const std::string& folder, const char* name) {
+  std::error_code code;
+  return fs::is_regular_file(fmt::format("{}/{}", folder, name), code) ||
+         fs::is_regular_file(fmt::format("{}/proc/{}", folder, name), code);
+}
+
 }  // namespace
 
 StateSample collect_snapshot() {
@@ -404,10 +410,7 @@ void complete_sample(StateSample& sample, bool with_page_owner) {
   std::ranges::move(more.texts, std::back_inserter(sample.texts));
 }
 
-bool has_copies(const std::string& folder) {
-  std::error_code code;
-  return fs::is_regular_file(folder + "/meminfo", code) || fs::is_regular_file(folder + "/proc/meminfo", code);
-}
+bool has_copies(const std::string& folder) { return has_copy_in(folder, "meminfo"); }
 
 bool lacks_meminfo(const std::string& folder) {
   return !has_copies(folder) && std::ranges::any_of(snapshot_sources(), [&folder](const SnapshotSource& source) {
@@ -416,7 +419,17 @@ bool lacks_meminfo(const std::string& folder) {
   });
 }
 
+bool has_slabinfo_copy(const std::string& folder) { return has_copy_in(folder, "slabinfo"); }
+
 StateSample collect_snapshot_from(const std::string& folder) {
+  StateSample sample = collect_copies(folder);
+  if (!text_of(sample, "meminfo").empty()) return sample;
+  Error error("The folder has no readable meminfo");
+  error.at({folder, {}, {}}).hint("Copy files of /proc there: cp /proc/meminfo /proc/slabinfo /proc/zoneinfo FOLDER");
+  throw error;
+}
+
+StateSample collect_copies(const std::string& folder) {
   Collector collector;
   for (const SnapshotSource& source : snapshot_sources()) {
     if (source.name == "page_owner")
@@ -425,12 +438,6 @@ StateSample collect_snapshot_from(const std::string& folder) {
         continue;
       }
     Reading reading = read_copy(source, folder, collector.limits());
-    if (source.name == "meminfo" && reading.error != 0) {
-      Error error("The folder has no readable meminfo");
-      error.at({folder, {}, {}})
-          .hint("Copy files of /proc there: cp /proc/meminfo /proc/slabinfo /proc/zoneinfo FOLDER");
-      throw error;
-    }
     if (reading.error == 0 && reading.cut.empty())
       refuse_damage(source.name, reading.text, copied_path(source, folder));
     const bool gone = reading.error == ENOENT;

@@ -19,8 +19,12 @@ void complete_sample(StateSample& sample, bool with_page_owner);
 bool has_copies(const std::string& folder);
 // Whether it has copies of others of the kernel's files, but not that one, which all of them are parts of.
 bool lacks_meminfo(const std::string& folder);
+// Whether it has a copy of slabinfo, which tells how caches went without meminfo, too.
+bool has_slabinfo_copy(const std::string& folder);
 // The same of copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, …
 // The text "uname" is that of `uname -a`, if it is there. Throws Error where there is no meminfo.
 StateSample collect_snapshot_from(const std::string& folder);
+// Of the copies that are there, whichever these are.
+StateSample collect_copies(const std::string& folder);
 
 }  // namespace kmt

@@ -286,12 +286,11 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
                                "back, and what it may free on paths without tracepoint",
                                size_text(judgement.left_out_bytes, style)),
                    style);
-  out +=
-      hanging("  - ",
-              fmt::format("What was there before is known by its sum alone; judged was {} of one task and entry into "
-                          "the kernel",
-                          say_number_of(judgement.judged, "group", style)),
-              style);
+  std::string unknown = "What was there before is known by its sum alone";
+  if (judgement.judged > 0)
+    unknown += fmt::format("; judged was {} of one task and entry into the kernel",
+                           say_number_of(judgement.judged, "group", style));
+  out += hanging("  - ", unknown, style);
   out += "\n" + heading("Numbers", style);
   out += recording_text(result, style);
   if (result.cost) out += labelled("cost", cost_text(*result.cost, result.seconds), style);

@@ -235,6 +235,15 @@ TEST(Conclusion, SaysWhyATraceThatIsThereTellsNothing) {
   EXPECT_NE(lossy.words.find("of the trace of 12.0 s 4711 events were lost"), std::string::npos) << lossy.words;
 }
 
+TEST(Conclusion, SaysThatCopiesHaveNoTimes) {
+  InvestigationResult result;
+  result.timeless_states = 15;
+  EXPECT_NE(conclude(result).words.find("that takes 16 states"), std::string::npos) << conclude(result).words;
+  result.timeless_states = 24;
+  EXPECT_EQ(conclude(result).words,
+            "It cannot be told whether anything grows: the times of the 24 copies are not known.");
+}
+
 TEST(Conclusion, TakesSamplesForNoTrace) {
   InvestigationResult result;
   result.watched = true;

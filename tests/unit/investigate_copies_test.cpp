@@ -90,7 +90,7 @@ TEST_F(InvestigateCopies, NamesTellWhatCameFirstAndWritingDoesNot) {
 
 TEST_F(InvestigateCopies, CopiesWithoutMeminfoAreToldOf) {
   state("t1", 1, "100.5");
-  write("t2/slabinfo", "slabinfo - version: 2.1\n");
+  write("t2/vmstat", "nr_free_pages 1\n");
   write("notes/readme", "no copies\n");
   try {
     read();
@@ -100,6 +100,18 @@ TEST_F(InvestigateCopies, CopiesWithoutMeminfoAreToldOf) {
   }
   state("t3", 3, "160.5");
   EXPECT_EQ(read().lacking_meminfo, Names{"t2"});
+}
+
+TEST_F(InvestigateCopies, SlabinfoAloneIsAState) {
+  for (const char* const name : {"t1", "t2"}) write(name + std::string("/slabinfo"), "slabinfo - version: 2.1\n");
+  write("t3/slabinfo", "slabinfo - version: 2.1");
+  const CopiedKernel copied = read(10'000'000'000);
+  EXPECT_EQ(copied.states.size(), 2u);
+  EXPECT_EQ(copied.states.back().ticks, 10'000'000'000u);
+  EXPECT_EQ(copied.lacking_meminfo, (Names{"t1", "t2", "t3"}));
+  EXPECT_EQ(copied.damaged, Names{"t3: its slabinfo is cut off"});
+  EXPECT_EQ(copied.after_path, "");
+  EXPECT_FALSE(copied.after);
 }
 
 TEST_F(InvestigateCopies, TimesAreUptimesOrWhatIsSaid) {
