@@ -5,10 +5,10 @@
 -- - sum of d t^2): the two moments that rows have, which add up. What lives no more when a trace ends has not grown.
 -- Of a trace of less than a second nothing is said to grow, as in `kmemtrace leaks`: programs that start look like it.
 -- The mean of the slopes is by the traces' lengths: a slope of an hour is worth 3,600 of a second. {shrinkable} is what
--- is said of sums' cache, function and migrate type; {keys_as}, {keys}, {rows}, {traces} are as in report.sql. What lives at a call
--- site of which a hundredth or more is freed unseen in the same trace may have been freed, as in `kmemtrace leaks`, and
--- so may all of a trace, or of an allocator in it, that may lack frees. What is neither that nor shrinkable is sure, and a group grows where that
--- part of it does, too.
+-- is said of sums' cache, function and migrate type; {keys_as}, {keys}, {rows}, {traces} are as in report.sql. What lives
+-- at a call site, of pages of an order, of which a hundredth or more is freed unseen in the same trace may have been
+-- freed, as in `kmemtrace leaks`, and so may all of a trace, or of an allocator in it, that may lack frees. What is
+-- neither that nor shrinkable is sure, and a group grows where that part of it does, too.
 -- The deviation is of differences from the mean: stddevSamp() subtracts squares, and gives noise where slopes are alike.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= 1),
   countIf(slope > 0 AND sure_slope > 0 AND seconds >= 1), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),
@@ -23,10 +23,10 @@ FROM (
   FROM (
     SELECT trace, any(host) AS of_host, allocator{keys_as}, sum(live_allocations) AS live_n, sum(live_bytes) AS live_b,
       sumIf(live_bytes, ({shrinkable}) AS is_shrinkable) AS shrinkable_b,
-      sumIf(live_bytes, ((trace, allocator, call_site) GLOBAL IN (
-        SELECT trace, allocator, call_site FROM {database}.sums
+      sumIf(live_bytes, ((trace, allocator, if(allocator = 'pages', toString(page_order), toString(call_site))) GLOBAL IN (
+        SELECT trace, allocator, if(allocator = 'pages', toString(page_order), toString(call_site)) AS place FROM {database}.sums
         WHERE {rows} AND trace GLOBAL IN (SELECT trace FROM {database}.traces WHERE {traces})
-        GROUP BY trace, allocator, call_site
+        GROUP BY trace, allocator, place
         HAVING sum(freed_unseen) > 0 AND sum(freed_unseen) * 100 >= sum(matched_frees) + sum(freed_unseen)
       ) OR trace GLOBAL IN (
         SELECT trace FROM {database}.traces WHERE {traces} AND may_lack_frees

@@ -38,7 +38,8 @@ struct EventStream::State {
   MatchedBatch batch;
   std::vector<EndedPart> ended;  // of one event
   std::uint32_t allocations = 0;
-  std::array<std::uint64_t, kAllocators> frees{};  // by Allocator, as are
+  // By Allocator.
+  std::array<std::uint64_t, kAllocators> frees{};
   std::array<bool, kAllocators> allocated{};
   EventSpan seen;
   EventSpan given;

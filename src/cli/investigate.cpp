@@ -224,9 +224,14 @@ void take_kernel(const CopiedKernel& copied, InvestigationResult& result) {
 
 // How states went that were copied, where they are all there is.
 void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, InvestigationResult& result) {
-  if (!copied.lacking_meminfo.empty())
-    result.unseen.push_back({fmt::format("all but the slab caches in {}", fmt::join(copied.lacking_meminfo, ", ")),
+  if (!copied.only_slabinfo.empty())
+    result.unseen.push_back({copied.only_slabinfo.size() == copied.states.size()
+                                 ? "all but the slab caches"
+                                 : fmt::format("all but the slab caches in {}", fmt::join(copied.only_slabinfo, ", ")),
                              "there is no meminfo among these copies", "copy it too"});
+  if (!copied.lacking_meminfo.empty())
+    result.unseen.push_back({fmt::format("what the copies in {} tell", fmt::join(copied.lacking_meminfo, ", ")),
+                             "there is neither meminfo nor slabinfo among them", "copy these too"});
   if (!copied.damaged.empty())
     result.unseen.push_back({"what damaged copies tell", fmt::format("{}", fmt::join(copied.damaged, "; ")),
                              "copy these files again, as a whole"});
@@ -284,7 +289,7 @@ int investigate_copies(const Options& options) {
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
   if (copied.after) name_merged(*copied.after, result.judgement);
-  if (!was_watched && result.judgement.followed == 0 && (result.diff || !copied.states.empty()) &&
+  if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&
       copied.states.size() < Trend::kFewestValues)
     result.unseen.push_back({"whether what changed goes on",
                              copied.no_times.empty() ? fmt::format("of {} states nothing is known but their difference",

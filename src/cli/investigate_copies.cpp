@@ -79,11 +79,13 @@ void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
 }
 
 // Why what it says would be taken for numbers of the kernel that it never said; empty: it is whole.
-std::string why_damaged(const StateSample& state) {
-  const std::string_view slabinfo = text_of(state, "slabinfo");
-  if (!slabinfo.empty() && slabinfo.back() != '\n') return "its slabinfo is cut off";
-  if (text_of(state, "meminfo").empty()) return {};  // slabinfo tells by itself
+std::string take_state(const std::string& folder, StateSample& state) {
   try {
+    state = collect_copies(folder);
+    const std::string_view slabinfo = text_of(state, "slabinfo");
+    if (!slabinfo.empty() && slabinfo.back() != '\n') return "its slabinfo is cut off";
+    if (!has_meminfo_copy(folder)) return slabinfo.empty() ? "its slabinfo is empty, or cannot be read" : "";
+    if (text_of(state, "meminfo").empty()) return "its meminfo is empty, or cannot be read";
     take_stock(parse_snapshot(state, 0));
     return {};
   } catch (const Error& error) {
@@ -95,19 +97,21 @@ std::string why_damaged(const StateSample& state) {
 std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::string> names = all_names_in(folder);
   const auto path_of = [&folder](const std::string& name) { return fmt::format("{}/{}", folder, name); };
-  std::ranges::copy_if(names, std::back_inserter(copied.lacking_meminfo),
-                       [&](const std::string& name) { return lacks_meminfo(path_of(name)); });
-  std::erase_if(
-      names, [&](const std::string& name) { return !has_copies(path_of(name)) && !has_slabinfo_copy(path_of(name)); });
+  std::erase_if(names, [&](const std::string& name) {
+    if (has_meminfo_copy(path_of(name)) || has_slabinfo_copy(path_of(name))) return false;
+    if (lacks_meminfo(path_of(name))) copied.lacking_meminfo.push_back(name);
+    return true;
+  });
   if (names.size() > 1) sort_by_time(folder, names, copied);
   std::vector<std::string> folders;
   folders.reserve(names.size());
   for (const std::string& name : names) {
-    StateSample state = collect_copies(path_of(name));
-    if (const std::string why = why_damaged(state); !why.empty()) {
+    StateSample state;
+    if (const std::string why = take_state(path_of(name), state); !why.empty()) {
       copied.damaged.push_back(fmt::format("{}: {}", name, why));
       continue;
     }
+    if (text_of(state, "meminfo").empty()) copied.only_slabinfo.push_back(name);
     folders.push_back(path_of(name));
     copied.states.push_back(std::move(state));
   }
@@ -118,7 +122,7 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
 // Empty: there is none.
 std::string snapshot_in(const std::string& folder, const char* name) {
   std::string path = folder + "/" + name;
-  if (has_copies(path)) return path;
+  if (has_meminfo_copy(path)) return path;
   path += ".kmt";
   return is_snapshot_file(path) ? path : std::string();
 }
@@ -143,11 +147,13 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   copied.before_path = snapshot_in(folder, "before");
   copied.after_path = snapshot_in(folder, "after");
   if (folders.size() > 1) {
-    if (copied.before_path.empty() && has_copies(folders.front())) copied.before_path = folders.front();
-    if (copied.after_path.empty() && has_copies(folders.back())) copied.after_path = folders.back();
+    if (copied.before_path.empty() && has_meminfo_copy(folders.front())) copied.before_path = folders.front();
+    if (copied.after_path.empty() && has_meminfo_copy(folders.back())) copied.after_path = folders.back();
   }
   if (folders.empty() && !copied.before_path.empty() && !copied.after_path.empty()) take_snapshots(duration_ns, copied);
-  if (!copied.states.empty()) copied.page_size = parse_snapshot(copied.states.front(), 0).page_size;
+  const auto whole =
+      std::ranges::find_if(copied.states, [](const StateSample& state) { return !text_of(state, "meminfo").empty(); });
+  if (whole != copied.states.end()) copied.page_size = parse_snapshot(*whole, 0).page_size;
   if (!copied.before_path.empty()) copied.before = read_snapshot(copied.before_path);
   if (!copied.after_path.empty()) copied.after = read_snapshot(copied.after_path);
   if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after) && copied.states.size() < 2) {

@@ -20,8 +20,9 @@ struct CopiedKernel {
   std::vector<StateSample> states;           // of folders with copies, by time; ticks are ns of one clock
   std::string no_order;                      // why it is not known which state came first
   std::string no_times;                      // why times are not known: ticks are 0 then
-  std::vector<std::string> lacking_meminfo;  // names of folders with other copies; slabinfo is a state, too
-  std::vector<std::string> damaged;          // of which nothing is made, and why
+  std::vector<std::string> only_slabinfo;    // names of those that have no meminfo
+  std::vector<std::string> lacking_meminfo;  // of folders with others yet, which nothing is made of
+  std::vector<std::string> damaged;          // likewise, and why
   std::uint32_t page_size = 4096;
   std::string trace;     // path; empty: there is none
   std::string evidence;  // path of what `investigate` itself kept there; empty: it did not

@@ -36,7 +36,7 @@ bool is_snapshot_file(const std::string& path) {
   }
 }
 
-bool is_snapshot(const std::string& path) { return is_snapshot_file(path) || has_copies(path); }
+bool is_snapshot(const std::string& path) { return is_snapshot_file(path) || has_meminfo_copy(path); }
 
 bool has_snapshots(const std::string& path) {
   try {
@@ -67,7 +67,7 @@ SnapshotResult SnapshotFile::at(std::size_t index, std::uint64_t* elapsed_ns) {
 }
 
 SnapshotResult read_snapshot(const std::string& path) {
-  if (has_copies(path)) return take_stock(parse_snapshot(collect_snapshot_from(path), 0));
+  if (has_meminfo_copy(path)) return take_stock(parse_snapshot(collect_snapshot_from(path), 0));
   SnapshotFile file(path);
   return file.at(file.size() - 1);
 }

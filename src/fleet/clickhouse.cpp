@@ -43,8 +43,13 @@ constexpr std::array kPassing = {
 constexpr std::array kOfAnother = {198, 279};
 // An error is the status, not a part of the answer.
 const std::pair<std::string, std::string> kWholeAnswer = {"wait_end_of_query", "1"};
+constexpr std::array kNoSuchColumn = {16, 47};  // NO_SUCH_COLUMN_IN_TABLE, UNKNOWN_IDENTIFIER
 constexpr int kUnknownTable = 60;
 constexpr int kUnknownDatabase = 81;
+
+milliseconds left_until(Clock::time_point end) {
+  return std::max(std::chrono::ceil<milliseconds>(end - Clock::now()), milliseconds{0});
+}
 
 // "Code: 47, e.displayText() = …"; 0: it says none.
 int code_of(std::string_view text) {
@@ -126,6 +131,8 @@ std::string ClickHouse::take(HttpReply reply, std::string& answer) const {
     error.hint(
         "Nothing was loaded there yet: `kmemtrace export FILE --to clickhouse URL` does; of a cluster each server "
         "needs `kmemtrace fleet schema --server URL --cluster NAME`");
+  else if (std::ranges::find(kNoSuchColumn, code) != kNoSuchColumn.end())
+    error.hint("Tables of an older kmemtrace are there yet: in a cluster each server needs `kmemtrace fleet schema`");
   throw error;
 }
 
@@ -142,13 +149,12 @@ std::string ClickHouse::tried(const Parameters& parameters, std::string_view bod
   for (milliseconds pause{100};; pause = std::min(pause * 2, milliseconds{5000})) {
     const std::string failure = attempt(parameters, body, answer);
     if (failure.empty()) return answer;
-    const milliseconds left = std::chrono::ceil<milliseconds>(end - Clock::now());
-    if (left <= milliseconds{0}) {
+    if (left_until(end) == milliseconds{0}) {
       Error error(fmt::format("The server at {} {}", address_.http.base, failure));
       throw error.hint("--retry tries for longer");
     }
     say_that_it_waits(failure);
-    std::this_thread::sleep_for(std::min(pause, left));
+    std::this_thread::sleep_for(std::min(pause, left_until(end)));
   }
 }
 
@@ -188,14 +194,13 @@ bool ClickHouse::insert(const std::string& table, std::string_view columns, std:
   for (milliseconds pause{100};; pause = std::min(pause * 2, milliseconds{5000})) {
     const std::string failure = attempt(parameters, rows, answer);
     if (failure.empty()) return pause != milliseconds{100};
-    const milliseconds left = std::chrono::ceil<milliseconds>(end - Clock::now());
-    if (left <= milliseconds{0}) {
+    if (left_until(end) == milliseconds{0}) {
       Error error(fmt::format("Cannot load: the server at {} {}", address_.http.base, failure));
       throw error.hint(
           "What was loaded so far stays and is not sent again: run the same command when the server is there");
     }
     say_that_it_waits(failure);
-    do std::this_thread::sleep_for(std::min(pause, left));
+    do std::this_thread::sleep_for(std::min(pause, left_until(end)));
     while (Clock::now() < end &&
            !query("SELECT 1 FROM system.processes WHERE query_id = " + sql_string(query_id)).empty());
     if (is_there()) return true;

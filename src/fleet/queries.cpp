@@ -74,8 +74,8 @@ std::string shrinkable() {
   functions.insert(functions.end(), kShrinkableFunctions.begin(), kShrinkableFunctions.end());
   std::string types = "''";  // not known
   for (const char* const type : kReclaimableMigrateTypes) types += ", " + sql_string(type);
-  return fmt::format("{} OR {} OR (allocator = 'pages' AND migrate_type IN ({}))", any_of("cache", caches),
-                     any_of("function", functions), types);
+  return fmt::format("(allocator = 'slab' AND ({} OR {})) OR (allocator = 'pages' AND migrate_type IN ({}))",
+                     any_of("cache", caches), any_of("function", functions), types);
 }
 
 SqlPlaces places_of(const ClickHouse& server, const Keys& by, std::string rows, std::string traces) {

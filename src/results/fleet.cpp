@@ -107,9 +107,9 @@ constexpr std::array kLeakColumns = {
         "reclaimable", "Reclaimable", Unit::bytes, 6,
         [](const Leak& row) { return row.reclaimable_bytes ? Cell{not_negative(*row.reclaimable_bytes)} : Cell{}; },
         "of them, what the kernel takes back: inodes, dentries and the like, users' pages and page cache"},
-    Column<Leak>{"unseen", "Unseen", Unit::bytes, 6,
-                 [](const Leak& row) { return Cell{not_negative(row.unseen_bytes)}; },
-                 "of them, at call sites of which addresses are given again without a free: some may be free"},
+    Column<Leak>{
+        "unseen", "Unseen", Unit::bytes, 6, [](const Leak& row) { return Cell{not_negative(row.unseen_bytes)}; },
+        "of them, what may be free: its addresses are given again without a free, or the trace may lack frees"},
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ struct FleetSummary {
   std::uint64_t recorded_ns = 0;  // of all traces together, as far as they are selected
   std::uint64_t events = 0;       // of whole traces, lost ones likewise
   std::uint64_t lost_events = 0;
-  std::uint64_t may_lack_frees = 0;  // traces of which all that lives at the end may have been freed
+  std::uint64_t may_lack_frees = 0;  // traces of which what lives at the end may have been freed
   bool whole_events = true;          // traces are selected whole
   std::uint32_t first_began = 0;     // seconds since 1970
   std::uint32_t last_began = 0;
@@ -71,7 +71,7 @@ struct FleetLeakRow {
   std::int64_t live_allocations = 0;
   std::int64_t live_bytes = 0;
   std::optional<std::int64_t> reclaimable_bytes;  // of them, that the kernel takes back; empty: not of slab, nor pages
-  std::int64_t unseen_bytes = 0;                  // of them, of where objects are freed unseen
+  std::int64_t unseen_bytes = 0;                  // of them, that may have been freed unseen
   // Bytes a second, of traces of a second or longer (empty: there is none): the slope of the line of least squares, its
   // mean by the traces' lengths, and the standard deviation between them (empty: of one trace).
   std::optional<double> growth;

@@ -379,10 +379,10 @@ bool is_in(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-bool has_copy_in(const std::string& folder, const char* name) {
+bool has_copy_in(const std::string& folder, std::string_view name) {
+  const auto source = std::ranges::find(snapshot_sources(), name, &SnapshotSource::name);
   std::error_code code;
-  return fs::is_regular_file(fmt::format("{}/{}", folder, name), code) ||
-         fs::is_regular_file(fmt::format("{}/proc/{}", folder, name), code);
+  return fs::is_regular_file(copied_path(*source, folder), code);
 }
 
 }  // namespace
@@ -410,20 +410,19 @@ void complete_sample(StateSample& sample, bool with_page_owner) {
   std::ranges::move(more.texts, std::back_inserter(sample.texts));
 }
 
-bool has_copies(const std::string& folder) { return has_copy_in(folder, "meminfo"); }
+bool has_meminfo_copy(const std::string& folder) { return has_copy_in(folder, "meminfo"); }
 
 bool lacks_meminfo(const std::string& folder) {
-  return !has_copies(folder) && std::ranges::any_of(snapshot_sources(), [&folder](const SnapshotSource& source) {
-    std::error_code code;
-    return fs::is_regular_file(copied_path(source, folder), code);
+  return !has_meminfo_copy(folder) && std::ranges::any_of(snapshot_sources(), [&folder](const SnapshotSource& source) {
+    return has_copy_in(folder, source.name);
   });
 }
 
 bool has_slabinfo_copy(const std::string& folder) { return has_copy_in(folder, "slabinfo"); }
 
 StateSample collect_snapshot_from(const std::string& folder) {
-  StateSample sample = collect_copies(folder);
-  if (!text_of(sample, "meminfo").empty()) return sample;
+  if (has_meminfo_copy(folder))
+    if (StateSample sample = collect_copies(folder); !text_of(sample, "meminfo").empty()) return sample;
   Error error("The folder has no readable meminfo");
   error.at({folder, {}, {}}).hint("Copy files of /proc there: cp /proc/meminfo /proc/slabinfo /proc/zoneinfo FOLDER");
   throw error;

@@ -15,16 +15,17 @@ StateSample collect_snapshot();
 // objects that live, and page_owner, which is the largest, only if asked for. It reads no more, and no longer, than
 // collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
-// Whether a folder has at least a copy of meminfo, where collect_snapshot_from() looks for it.
-bool has_copies(const std::string& folder);
-// Whether it has copies of others of the kernel's files, but not that one, which all of them are parts of.
+
+// Copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, … Whether it has one
+// of meminfo, which all others are parts of; has others, but not that one; has one of slabinfo, which tells how caches
+// went without meminfo, too.
+bool has_meminfo_copy(const std::string& folder);
 bool lacks_meminfo(const std::string& folder);
-// Whether it has a copy of slabinfo, which tells how caches went without meminfo, too.
 bool has_slabinfo_copy(const std::string& folder);
-// The same of copies in a folder: FOLDER/meminfo, FOLDER/proc/meminfo, FOLDER/slab or FOLDER/sys/kernel/slab, …
-// The text "uname" is that of `uname -a`, if it is there. Throws Error where there is no meminfo.
-StateSample collect_snapshot_from(const std::string& folder);
-// Of the copies that are there, whichever these are.
+// A snapshot of the copies that are there, whichever these are. The text "uname" is that of `uname -a`, if it is there.
+// Throws Error where one is damaged.
 StateSample collect_copies(const std::string& folder);
+// The same. Throws Error where there is no meminfo, too.
+StateSample collect_snapshot_from(const std::string& folder);
 
 }  // namespace kmt

@@ -18,8 +18,8 @@ std::string doubt_line(const FleetSummary& of, const TextStyle& style) {
   if (of.may_lack_frees == 0) return {};
   return labelled(
       "doubtful",
-      fmt::format("{} may lack frees (lost events, only some tasks, no frees, or none of an allocator): what lives at "
-                  "the end may have been freed",
+      fmt::format("{} may lack frees (lost events, only some tasks, no frees of an allocator): what lives at the end "
+                  "may have been freed",
                   say_number_of(of.may_lack_frees, "trace", style)),
       style);
 }

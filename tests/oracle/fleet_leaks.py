@@ -169,6 +169,10 @@ class Leaks:
         rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', 'reused')['groups']['slab']['rows']
         self.assertEqual(doubted(HOSTS['reused'][0], 'call-site', 'reallocated'),
                          {row['keys']['call-site']: row['unseen_bytes'] for row in rows if row['unseen_bytes']})
+        for host in HOSTS:
+            pages = fleet(self.urls[0], 'leaks', '--by', 'order', '--host', host)['groups'].get('pages', {'rows': []})['rows']
+            self.assertEqual(doubted(HOSTS[host][0], 'order', 'reallocated', 'pages'),
+                             {row['keys']['order']: row['unseen_bytes'] for row in pages if row['unseen_bytes']}, host)
         told = {row['keys']['call-site']: row for row in rows}
         ghost, kept = told['ghost+0x1'], told['kept+0x1']
         self.assertEqual((ghost['live_bytes'], 0, 0), (ghost['unseen_bytes'], ghost['sure_growth_bytes_per_s'], ghost['growing_hosts']))

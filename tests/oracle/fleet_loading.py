@@ -12,7 +12,7 @@ from fleet_side import HOSTS, fleet, groups, load, local_groups, schema
 def first_schema(server, database, cluster=''):
     """Makes the tables as the first version did."""
     sql = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'sql')
-    places = {'database': database, 'text': 'String', 'local': '_local' if cluster else '', 'cluster': cluster}
+    places = {'database': database, 'text': 'LowCardinality(String)', 'local': '_local' if cluster else '', 'cluster': cluster}
     server.query(f'CREATE DATABASE {database}')
     server.query(f'CREATE TABLE {database}.schema_versions (version UInt32, applied DateTime) ENGINE = MergeTree() '
                  'PARTITION BY tuple() ORDER BY version')
@@ -22,7 +22,7 @@ def first_schema(server, database, cluster=''):
         for place, value in places.items():
             text = text.replace(f'{{{place}}}', value)
         for statement in text.strip().rstrip(';').split(';\n'):
-            server.query(statement)
+            server.query(statement, allow_experimental_low_cardinality_type=1)
     server.query(f'INSERT INTO {database}.schema_versions SELECT toUInt32(1), now()')
 
 

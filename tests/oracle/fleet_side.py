@@ -153,5 +153,5 @@ def doubted(path, key, reason, allocator='slab'):
     """{key: bytes of what was allocated that `leaks` has doubts of for that reason}, without zeros."""
     done = run('leaks', path, '--by', key, '--json', '--limit', '0', seconds=300)
     doubts = {text_of_key(key, row['keys'][key]): sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == reason)
-              for row in json.loads(done.stdout)['groups'][allocator]['rows']}
+              for row in json.loads(done.stdout)['groups'].get(allocator, {'rows': []})['rows']}
     return {name: bytes for name, bytes in doubts.items() if bytes}

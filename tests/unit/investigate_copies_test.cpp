@@ -105,13 +105,38 @@ TEST_F(InvestigateCopies, CopiesWithoutMeminfoAreToldOf) {
 TEST_F(InvestigateCopies, SlabinfoAloneIsAState) {
   for (const char* const name : {"t1", "t2"}) write(name + std::string("/slabinfo"), "slabinfo - version: 2.1\n");
   write("t3/slabinfo", "slabinfo - version: 2.1");
+  write("t4/slabinfo", "");
   const CopiedKernel copied = read(10'000'000'000);
   EXPECT_EQ(copied.states.size(), 2u);
   EXPECT_EQ(copied.states.back().ticks, 10'000'000'000u);
-  EXPECT_EQ(copied.lacking_meminfo, (Names{"t1", "t2", "t3"}));
-  EXPECT_EQ(copied.damaged, Names{"t3: its slabinfo is cut off"});
+  EXPECT_EQ(copied.only_slabinfo, (Names{"t1", "t2"}));
+  EXPECT_EQ(copied.damaged, (Names{"t3: its slabinfo is cut off", "t4: its slabinfo is empty, or cannot be read"}));
   EXPECT_EQ(copied.after_path, "");
   EXPECT_FALSE(copied.after);
+}
+
+TEST_F(InvestigateCopies, DamagedCopiesAreLeftOutAndNamed) {
+  state("t1", 1, "100");
+  state("t2", 2, "200");
+  write("t2/vmstat", "nr_free_pages 12x4\n");
+  state("t3", 3, "300");
+  write("t4/meminfo", "");
+  write("t4/slabinfo", "slabinfo - version: 2.1\n");
+  const CopiedKernel copied = read();
+  EXPECT_EQ(slabs_of(copied), (std::vector<std::uint64_t>{1, 3}));
+  EXPECT_EQ(copied.damaged, (Names{"t2: Line 1 of vmstat is damaged: \"nr_free_pages 12x4\"",
+                                   "t4: its meminfo is empty, or cannot be read"}));
+  EXPECT_EQ(copied.after_path, folder_ / "t3");
+}
+
+// 64 KiB, by both amounts of free memory; slabinfo alone does not tell.
+TEST_F(InvestigateCopies, TheFirstStateThatTellsPagesSizesDoes) {
+  write("t1/slabinfo", "slabinfo - version: 2.1\n");
+  for (const char* const name : {"t2", "t3"}) {
+    state(name, 1, "");
+    write(name + std::string("/vmstat"), "nr_free_pages 781\n");
+  }
+  EXPECT_EQ(read().page_size, 65'536u);
 }
 
 TEST_F(InvestigateCopies, TimesAreUptimesOrWhatIsSaid) {
