@@ -7,8 +7,9 @@
 -- The mean of the slopes is by the traces' lengths: a slope of an hour is worth 3,600 of a second. {shrinkable} is what
 -- is said of sums' cache, function and migrate type; {keys_as}, {keys}, {rows}, {traces} are as in report.sql. What lives
 -- at a call site, of pages of an order, of which a hundredth or more is freed unseen in the same trace may have been
--- freed, as in `kmemtrace leaks`, and so may all of a trace, or of an allocator in it, that may lack frees. What is
--- neither that nor shrinkable is sure, and a group grows where that part of it does, too.
+-- freed, as in `kmemtrace leaks`, and so may what the kernel frees on paths without tracepoint, and all of a trace, or
+-- of an allocator in it, that may lack frees. What is neither that nor shrinkable is sure, and a group grows where that
+-- part of it does, too.
 -- The deviation is of differences from the mean: stddevSamp() subtracts squares, and gives noise where slopes are alike.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= 1),
   countIf(slope > 0 AND sure_slope > 0 AND seconds >= 1), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),
@@ -23,7 +24,7 @@ FROM (
   FROM (
     SELECT trace, any(host) AS of_host, allocator{keys_as}, sum(live_allocations) AS live_n, sum(live_bytes) AS live_b,
       sumIf(live_bytes, ({shrinkable}) AS is_shrinkable) AS shrinkable_b,
-      sumIf(live_bytes, ((trace, allocator, if(allocator = 'pages', toString(page_order), toString(call_site))) GLOBAL IN (
+      sumIf(live_bytes, (untraced OR (trace, allocator, if(allocator = 'pages', toString(page_order), toString(call_site))) GLOBAL IN (
         SELECT trace, allocator, if(allocator = 'pages', toString(page_order), toString(call_site)) AS place FROM {database}.sums
         WHERE {rows} AND trace GLOBAL IN (SELECT trace FROM {database}.traces WHERE {traces})
         GROUP BY trace, allocator, place

@@ -220,6 +220,7 @@ std::string what_is_held(const GrowthFinding& finding) {
 // Empty: it can.
 std::string why_it_cannot_be_told(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
+  if (result.unsure_order) return "which of the copies came first is not sure";
   if (const std::string no_trace = judgement.is_told() ? "" : why_no_trace_tells(result); !no_trace.empty())
     return fmt::format("{}; without one it takes {} states of the kernel's memory or more", no_trace,
                        Trend::kFewestValues);

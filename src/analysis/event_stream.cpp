@@ -38,9 +38,8 @@ struct EventStream::State {
   MatchedBatch batch;
   std::vector<EndedPart> ended;  // of one event
   std::uint32_t allocations = 0;
-  // By Allocator.
-  std::array<std::uint64_t, kAllocators> frees{};
-  std::array<bool, kAllocators> allocated{};
+  FreeCounts frees{};
+  std::array<bool, std::tuple_size_v<FreeCounts>> allocated{};  // likewise
   EventSpan seen;
   EventSpan given;
 };
@@ -73,11 +72,11 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
   const Step& step = batch.steps[index];
   if (step.outcome == Outcome::unseen) return;
   seen.add(event);
-  const auto allocator = static_cast<std::size_t>(allocator_of(event.kind));
-  if (is_free(event.kind) || event.kind == EventKind::page_free) ++frees[allocator];
+  const auto kind = static_cast<std::size_t>(event.kind);
+  if (is_free(event.kind) || event.kind == EventKind::page_free) ++frees[kind];
   ended.clear();
   const bool allocates = begins(step.outcome) || step.outcome == Outcome::failed;
-  if (allocates) allocated[allocator] = true;
+  if (allocates) allocated[kind] = true;
   if (step.outcome == Outcome::freed && allocator_of(event.kind) != Allocator::pages && step.origin != 0)
     ended.push_back({step.origin, step.began_ns, {}, step.began_cpu, true});
   if (begins(step.outcome) && step.replaced != 0)
@@ -116,8 +115,9 @@ void EventStream::finish(bool complete) {
   const State& state = *state_;
   const RecordedTime recorded = recorded_time(state.info, state.seen, state.classifier.filter(), complete);
   std::array<bool, kAllocators> lacking{};
-  for (std::size_t i = 0; i < kAllocators; ++i)
-    lacking[i] = state.allocated[i] && lacks_frees(state.info, static_cast<Allocator>(i), state.frees[i]);
+  for (std::size_t i = 0; i < state.allocated.size(); ++i)
+    if (const auto kind = static_cast<EventKind>(i); state.allocated[i] && lacks_frees(state.info, kind, state.frees))
+      lacking[static_cast<std::size_t>(allocator_of(kind))] = true;
   state.sink.end({state.given.first_ns, recorded.from_ns, recorded.to_ns, state.given.events, complete,
                   may_lack_frees(state.info), lacking, memory_series_of(state.info.samples, state.info.page_size)});
 }

@@ -14,10 +14,10 @@
 #include "analysis/missing_frees.hpp"
 #include "analysis/slab_account.hpp"
 #include "analysis/trace_summary.hpp"
-#include "analysis/untraced_paths.hpp"
 #include "base/text.hpp"
 #include "trace/function_name.hpp"
 #include "trace/reclaimable_memory.hpp"
+#include "trace/untraced_paths.hpp"
 
 namespace kmt {
 
@@ -25,8 +25,7 @@ void History::see(const Event& event) {
   if (!clock_) clock_.emplace(event.time_ns);
   now_ns_ = event.time_ns;
   now_ = clock_->bucket_of(now_ns_);
-  if (is_free(event.kind) || event.kind == EventKind::page_free)
-    ++frees_[static_cast<std::size_t>(allocator_of(event.kind))];
+  if (is_free(event.kind) || event.kind == EventKind::page_free) ++frees_[static_cast<std::size_t>(event.kind)];
   see_pages(event);
 }
 
@@ -102,6 +101,16 @@ bool is_taken_back(int migrate_type, const std::string& kernel) {
          kReclaimableMigrateTypes.end();
 }
 
+EventKind allocation_of(const Origin& origin) {
+  switch (origin.allocator) {
+    case Allocator::percpu: return EventKind::percpu_alloc;
+    case Allocator::vmap: return EventKind::vmap_alloc;
+    case Allocator::pages: return EventKind::page_alloc;
+    case Allocator::slab: break;
+  }
+  return origin.from_cache ? EventKind::cache_alloc : EventKind::kmalloc;
+}
+
 // What all objects of a call site and size have in common.
 struct Kind {
   Allocator allocator;
@@ -159,7 +168,7 @@ class HistoryMaker {
     history.oldest_ns = std::max(history.oldest_ns, age);
     const OriginFacts& facts = facts_of(number);
     std::optional<Doubt> doubt = facts.doubt;
-    if (lacks_frees(from_.info, facts.kind.allocator, from_.history.frees(facts.kind.allocator)))
+    if (lacks_frees(from_.info, allocation_of(from_.origins[number]), from_.history.frees()))
       doubt = Doubt::frees_not_recorded;
     else if (tasks_selected_)
       doubt = Doubt::tasks_selected;

@@ -11,6 +11,7 @@
 #include "analysis/cpu_page_lists.hpp"
 #include "analysis/grouping.hpp"
 #include "analysis/matching.hpp"
+#include "analysis/missing_frees.hpp"
 #include "analysis/time_series.hpp"
 #include "results/history.hpp"
 
@@ -54,7 +55,7 @@ class History {
   // events that tell of it.
   const TimeSeries* taken_from_zones() const { return sees_zones_ ? &taken_from_zones_ : nullptr; }
   const std::vector<Reuse>& reuse() const { return reuse_; }  // may be shorter than there are origins
-  std::uint64_t frees(Allocator allocator) const { return frees_[static_cast<std::size_t>(allocator)]; }
+  const FreeCounts& frees() const { return frees_; }
 
  private:
   void add_group(std::uint32_t group);
@@ -82,7 +83,7 @@ class History {
   TimeSeries taken_from_zones_;
   bool sees_zones_ = false;
   std::vector<Reuse> reuse_;
-  std::array<std::uint64_t, kAllocators> frees_{};
+  FreeCounts frees_{};
 };
 
 // What finish() knows when it makes histories of it.

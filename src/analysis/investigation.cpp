@@ -29,6 +29,8 @@ constexpr double kEnoughOfRate = 0.4;  // that a cache grows by
 
 // Of what takes most of what a cache surely grows by:
 constexpr std::uint64_t kFewestSamples = 5;
+constexpr std::uint64_t kFewestOfNearlyAll = 3;
+constexpr double kNearlyAll = 0.9;    // of what was seen to live in a cache
 constexpr double kEvenEnough = 0.99;  // what was taken at once takes no part in what grows all the time
 constexpr double kMostOfCache = 0.5;
 constexpr double kGoodPart = 0.3;      // of the cluster
@@ -503,7 +505,9 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
   }
   std::uint64_t count = 0;
   for (const GrowthGroup* const group : held) count += group->seen;
-  if (count < kFewestSamples || most < kMostOfCache * all) return std::nullopt;
+  // Where nobody else holds any, fewer do.
+  if (count < (most >= kNearlyAll * all ? kFewestOfNearlyAll : kFewestSamples) || most < kMostOfCache * all)
+    return std::nullopt;
   const double bytes_per_s = (state.sure ? state.trend.bytes_per_s : state.late->bytes_per_s) * most / all;
   if (exact && !began_before_trace(who->second, bytes_per_s).value_or(true)) return std::nullopt;
   GrowthFinding finding;

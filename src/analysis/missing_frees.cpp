@@ -9,6 +9,20 @@
 
 namespace kmt {
 
+namespace {
+
+EventKind free_of(EventKind allocation) {
+  switch (allocation) {
+    case EventKind::kmalloc: return EventKind::kfree;
+    case EventKind::percpu_alloc: return EventKind::percpu_free;
+    case EventKind::vmap_alloc: return EventKind::vmap_free;
+    case EventKind::page_alloc: return EventKind::page_free;
+    default: return EventKind::cache_free;
+  }
+}
+
+}  // namespace
+
 bool lost_unmarked(const TraceInfo& info) {
   if (info.lost_somewhere > 0) return true;
   for (const BufferStatistics& statistics : info.buffer_statistics) {
@@ -25,22 +39,16 @@ bool lost_unmarked(const TraceInfo& info) {
   return false;
 }
 
-bool lacks_frees(const TraceInfo& info, Allocator allocator, std::uint64_t frees) {
-  if (frees > 0) return false;
+bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees) {
   const auto has = [&info](EventKind kind) {
     return std::ranges::find(info.event_types, kind, &EventType::kind) != info.event_types.end();
   };
-  const auto is_told = [&has](EventKind allocation, EventKind free) { return !has(allocation) || has(free); };
+  const EventKind free = free_of(allocation);
+  if (frees[static_cast<std::size_t>(free)] > 0) return false;
+  if (allocation == EventKind::percpu_alloc || allocation == EventKind::vmap_alloc) return !has(free);
   // Others' traces describe events, too, that were not recorded.
   const bool names_what_was_recorded = note_in(info.notes, "recorder").starts_with("kmemtrace ");
-  switch (allocator) {
-    case Allocator::percpu: return !has(EventKind::percpu_free);
-    case Allocator::vmap: return !has(EventKind::vmap_free);
-    case Allocator::pages: return !names_what_was_recorded || !is_told(EventKind::page_alloc, EventKind::page_free);
-    case Allocator::slab: break;
-  }
-  return !names_what_was_recorded || !is_told(EventKind::kmalloc, EventKind::kfree) ||
-         !is_told(EventKind::cache_alloc, EventKind::cache_free);
+  return !names_what_was_recorded || (has(allocation) && !has(free));
 }
 
 bool may_lack_frees(const TraceInfo& info) {

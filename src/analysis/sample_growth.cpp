@@ -12,8 +12,8 @@
 #include "analysis/heap_names.hpp"
 #include "analysis/sample_stacks.hpp"
 #include "analysis/slab_account.hpp"
-#include "analysis/untraced_paths.hpp"
 #include "trace/function_name.hpp"
+#include "trace/untraced_paths.hpp"
 
 namespace kmt {
 

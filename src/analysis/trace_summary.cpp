@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "trace/note_lines.hpp"
+#include "trace/recorder_arguments.hpp"
 
 namespace kmt {
 
@@ -29,23 +30,6 @@ std::string unrecorded_cpus(const Findings& findings) {
   const auto some = std::ranges::find(findings.kept(), Imperfection::some_cpus, &Finding::kind);
   if (some == findings.kept().end()) return {};
   return fmt::format("the CPUs that were not recorded (recorded were {})", some->detail);
-}
-
-// Options in front of the command that was recorded.
-std::vector<std::string_view> recorder_options(std::string_view arguments) {
-  std::vector<std::string_view> words = split(arguments, ' ');
-  words.erase(std::ranges::find(words, "--"), words.end());
-  return words;
-}
-
-bool names_tasks(const std::vector<std::string_view>& words) {
-  // Without options it records what its command does, and -F is of functions.
-  if (words.size() > 1 && words[1] == "graph")
-    return std::ranges::none_of(words, [](std::string_view word) { return word == "-a" || word == "--all"; });
-  for (const std::string_view word : words)
-    for (const std::string_view option : {"-F", "--only-command", "-p", "--pid", "--cgroup"})
-      if (word == option || (option.size() > 2 && word.starts_with(std::string(option) + "="))) return true;
-  return false;
 }
 
 // The first few of them.
@@ -88,9 +72,7 @@ std::vector<Imperfection> hiding_events(const Findings& findings) {
 }
 
 bool only_some_tasks(const TraceInfo& info) {
-  if (info.findings.count_of(Imperfection::some_tasks) > 0) return true;
-  if (note_in(info.notes, "recorder").starts_with("perf")) return false;  // its -F is a frequency
-  return names_tasks(recorder_options(note_in(info.notes, "arguments")));
+  return info.findings.count_of(Imperfection::some_tasks) > 0 || names_some_tasks(info.notes);
 }
 
 TraceSummary summarize(const TraceInfo& info) {

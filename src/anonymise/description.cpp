@@ -12,6 +12,7 @@
 
 #include "formats/task_notes.hpp"
 #include "trace/note_lines.hpp"
+#include "trace/recorder_arguments.hpp"
 
 namespace kmt {
 
@@ -179,6 +180,11 @@ TraceDescription anonymous(const TraceDescription& description, const Pseudonyms
   to.uname = uname_of(to.kernel);
   to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms);
   for (std::string& statistics : to.cpu_stats) statistics = without_details(statistics);
+  if (names_some_tasks(description.kernel.notes)) {  // the notes that say so name them
+    Findings found;
+    found.add({Imperfection::some_tasks, {}, {}, {}, {}});
+    to.cpu_stats.push_back(inherited_findings(found));
+  }
   to.kernel.printk_formats.clear();  // of trace_printk(), whose events are left out
   to.kernel.saved_cmdlines = task_names(description.kernel.saved_cmdlines, 1, pseudonyms);
   to.kernel.notes = notes(description.kernel.notes, pseudonyms, code, left_out);

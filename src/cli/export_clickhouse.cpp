@@ -22,7 +22,7 @@ namespace kmt {
 namespace {
 
 // Another one where rows of a trace become others than they were: then it is another trace.
-constexpr std::string_view kRows = "kmemtrace.fleet.rows/4";
+constexpr std::string_view kRows = "kmemtrace.fleet.rows/5";
 
 bool is_url(const std::string& word) { return word.starts_with("http://") || word.starts_with("https://"); }
 

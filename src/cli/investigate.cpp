@@ -229,18 +229,26 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
                                  ? "all but the slab caches"
                                  : fmt::format("all but the slab caches in {}", fmt::join(copied.only_slabinfo, ", ")),
                              "there is no meminfo among these copies", "copy it too"});
+  if (!copied.lacking_slabinfo.empty())
+    result.unseen.push_back({copied.lacking_slabinfo.size() == copied.states.size()
+                                 ? "slab caches"
+                                 : fmt::format("slab caches in {}", fmt::join(copied.lacking_slabinfo, ", ")),
+                             "there is no slabinfo among these copies", "copy it too, as root"});
   if (!copied.lacking_meminfo.empty())
     result.unseen.push_back({fmt::format("what the copies in {} tell", fmt::join(copied.lacking_meminfo, ", ")),
                              "there is neither meminfo nor slabinfo among them", "copy these too"});
   if (!copied.damaged.empty())
     result.unseen.push_back({"what damaged copies tell", fmt::format("{}", fmt::join(copied.damaged, "; ")),
                              "copy these files again, as a whole"});
+  result.unsure_order = !copied.no_order.empty();
   if (!copied.no_order.empty())
-    result.unseen.push_back({"which state came first", copied.no_order, "name the folders before and after"});
+    result.unseen.push_back(
+        {"which state came first", copied.no_order, "name the folders before and after, or 1, 2, …"});
   if (!copied.no_times.empty()) {
     result.timeless_states = copied.states.size();
     result.unseen.push_back(
-        {"how fast it changed", copied.no_times, "copy /proc/uptime with the other files, or say the time: --for 1h"});
+        {"how fast it changed", copied.no_times,
+         copied.no_order.empty() ? "copy /proc/uptime with the other files, or say the time: --for 1h" : ""});
   } else if (copied.states.size() > 1) {
     evidence.states = states_over_time(copied.states, copied.page_size);
     evidence.seconds = static_cast<double>(copied.states.back().ticks - copied.states.front().ticks) / 1e9;

@@ -18,6 +18,7 @@
 #include "cli/investigation_evidence.hpp"
 #include "cli/names_in_time.hpp"
 #include "cli/snapshot_files.hpp"
+#include "results/trend.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
 
@@ -37,6 +38,8 @@ std::uint64_t uptime_of(const std::string& folder) {
   return 0;
 }
 
+std::string name_in(const std::string& folder) { return fs::path(folder).filename(); }
+
 // In the order that the folders' names say, or else that of their uptimes.
 void sort_by_time(const std::string& parent, std::vector<std::string>& names, CopiedKernel& copied) {
   if (sort_by_time_said(names)) return;
@@ -51,18 +54,32 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
     copied.no_order = fmt::format("neither names nor uptimes tell; they are taken as {}", fmt::join(names, ", "));
 }
 
+// One without an uptime among others that have one says nothing of how anything went, and would hide their times.
+void leave_out_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
+  const auto has_none = [](const std::string& folder) { return uptime_of(folder) == 0; };
+  const auto without = static_cast<std::size_t>(std::ranges::count_if(folders, has_none));
+  if (without == 0 || folders.size() - without < Trend::kFewestValues) return;
+  for (std::size_t i = folders.size(); i-- > 0;) {
+    if (!has_none(folders[i])) continue;
+    copied.damaged.push_back(name_in(folders[i]) + ": it has no uptime, as others have");
+    folders.erase(folders.begin() + static_cast<std::ptrdiff_t>(i));
+    copied.states.erase(copied.states.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 // Ticks of all states by one clock. When files were written says nothing: copies are written when they are copied.
 void take_times(const std::vector<std::string>& folders, std::uint64_t duration_ns, CopiedKernel& copied) {
-  std::vector<StateSample>& states = copied.states;
-  for (std::size_t i = 0; i < states.size(); ++i)
-    states[i].ticks = duration_ns != 0 ? duration_ns / (states.size() - 1) * i : uptime_of(folders[i]);
-  if (duration_ns != 0) return;
-  if (std::ranges::find(states, 0, &StateSample::ticks) != states.end())
-    copied.no_times = "not all copies have an uptime";
-  else if (std::ranges::adjacent_find(states, std::greater_equal(), &StateSample::ticks) != states.end())
-    copied.no_times = "their uptimes do not rise in the order of their names";
-  if (copied.no_times.empty()) return;
-  for (StateSample& state : states) state.ticks = 0;
+  std::vector<std::uint64_t> uptimes(folders.size());
+  std::ranges::transform(folders, uptimes.begin(), uptime_of);
+  const bool are_known = std::ranges::find(uptimes, 0) == uptimes.end();
+  const bool rise = std::ranges::adjacent_find(uptimes, std::greater_equal()) == uptimes.end();
+  if (are_known && !rise && copied.no_order.empty())
+    copied.no_order = "their uptimes do not rise in the order of their names, in which they are taken";
+  if (duration_ns == 0 && !are_known) copied.no_times = "not all copies have an uptime";
+  if (duration_ns == 0 && are_known && !rise) copied.no_times = "their uptimes do not rise";
+  if (!copied.no_times.empty()) return;
+  for (std::size_t i = 0; i < folders.size(); ++i)
+    copied.states[i].ticks = duration_ns != 0 ? duration_ns / (folders.size() - 1) * i : uptimes[i];
 }
 
 // Two snapshots that `kmemtrace snapshot` wrote, which know when that was.
@@ -111,11 +128,15 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
       copied.damaged.push_back(fmt::format("{}: {}", name, why));
       continue;
     }
-    if (text_of(state, "meminfo").empty()) copied.only_slabinfo.push_back(name);
     folders.push_back(path_of(name));
     copied.states.push_back(std::move(state));
   }
+  if (duration_ns == 0) leave_out_timeless(folders, copied);
   if (folders.size() > 1) take_times(folders, duration_ns, copied);
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (text_of(copied.states[i], "meminfo").empty()) copied.only_slabinfo.push_back(name_in(folders[i]));
+    if (text_of(copied.states[i], "slabinfo").empty()) copied.lacking_slabinfo.push_back(name_in(folders[i]));
+  }
   return folders;
 }
 
@@ -159,7 +180,8 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after) && copied.states.size() < 2) {
     Error error("There is nothing to compare");
     error.hint(
-        copied.lacking_meminfo.empty()
+        !copied.damaged.empty() ? fmt::format("Copy these again, as a whole: {}", fmt::join(copied.damaged, "; "))
+        : copied.lacking_meminfo.empty()
             ? "It takes folders with copies of /proc/meminfo, slabinfo, … of two times at least (before, after), "
               "or a trace: trace.kmt, trace.dat or perf.data"
             : fmt::format("There is no meminfo among the copies in {}: copy it too",

@@ -17,10 +17,11 @@ struct CopiedKernel {
   std::optional<SnapshotResult> after;
   std::string before_path;  // of these
   std::string after_path;
-  std::vector<StateSample> states;           // of folders with copies, by time; ticks are ns of one clock
-  std::string no_order;                      // why it is not known which state came first
-  std::string no_times;                      // why times are not known: ticks are 0 then
-  std::vector<std::string> only_slabinfo;    // names of those that have no meminfo
+  std::vector<StateSample> states;         // of folders with copies, by time; ticks are ns of one clock
+  std::string no_order;                    // why it is not sure which state came first
+  std::string no_times;                    // why times are not known: ticks are 0 then
+  std::vector<std::string> only_slabinfo;  // names of those that have no meminfo
+  std::vector<std::string> lacking_slabinfo;
   std::vector<std::string> lacking_meminfo;  // of folders with others yet, which nothing is made of
   std::vector<std::string> damaged;          // likewise, and why
   std::uint32_t page_size = 4096;

@@ -48,6 +48,8 @@ constexpr double kPartForDrawing = 0.5;  // of what may be taken: the rest of wh
 constexpr double kMostOfReader = 0.25;   // of a CPU: one thread reads samples, and the account beside them
 constexpr double kFirstLook = 0.45;      // part of the time until it is decided what is recorded
 constexpr double kLastLook = 0.75;
+constexpr double kBriefRecordingSeconds = 4;
+constexpr double kEnoughForARate = 0.5;  // seconds
 
 constexpr double kMeasured = 0.15;        // seconds in which the kernel takes the time of its programs,
 constexpr double kNotMeasured = 2;        // and between those
@@ -78,13 +80,18 @@ class Watch {
       if (is_spent && !std::exchange(was_spent_, true)) look = std::min(look, seconds());
       if (!plan_.trace || recorded_ || seconds() < look || look > kLastLook * request_.seconds) continue;
       look = seconds() + request_.seconds / 10;
+      const bool is_last = look > kLastLook * request_.seconds;
       const Narrowing wanted = narrow(evidence());
-      const Narrowing narrowing = what_can_be_recorded(wanted);
+      Narrowing narrowing = what_can_be_recorded(wanted);
+      if (narrowing.empty() && !recorded_ && is_last && (was_spent_ || !sampler_)) {
+        is_brief_ = true;
+        narrowing = what_can_be_recorded(wanted);
+      }
       if (!narrowing.empty()) record_narrowed(narrowing);
-      // Nothing grows yet. Where it does later, the kernel's account tells it, and who it is a recording.
-      if (sampler_ && wanted.empty() && was_spent_ && look < kLastLook * request_.seconds) {
+      // What grows later the kernel's account tells, and who it is a recording, which may be brief.
+      if (sampler_ && !recorded_ && was_spent_ && !is_last) {
         end_samples_early(", the rest being kept for an exact recording of what may grow later");
-        saw_no_growth_ = true;
+        saw_no_growth_ = wanted.empty();
       }
     }
     turn();
@@ -130,7 +137,8 @@ class Watch {
 
   CpuUse cpu_use() const {
     const double recorded = recording_ ? static_cast<double>(monotonic_ns() - trace_begin_ns_) / 1e9 : 0;
-    const double events_per_s = recorded > 0 ? static_cast<double>(events_) / recorded : 0;
+    // Of less the rate is that of a burst.
+    const double events_per_s = static_cast<double>(events_) / std::max(recorded, kEnoughForARate);
     return {seconds(), used_cpu(), events_, recording_, events_per_s, watched_.trace_has_stacks};
   }
   // Beside what is needed until the end at any rate.
@@ -337,6 +345,7 @@ class Watch {
   double next_state_ = 0;
   bool was_spent_ = false;      // the part of samples
   bool saw_no_growth_ = false;  // when samples ended
+  bool is_brief_ = false;       // a recording that tells who holds what grows, if not how that goes
   bool ends_samples_ = false;   // the recording that begins
   bool said_single_pages_ = false;
   bool recorded_ = false;
@@ -389,11 +398,12 @@ Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
 
 // Samples have the stacks of slabs' call sites, unless they ended before these grew; of pages many call sites are one.
 bool Watch::needs_stacks(const Narrowing& narrowing) const {
-  return !(sampler_ || evidence_of_samples_) || saw_no_growth_ || narrowing.pages || !narrowing.orders.empty();
+  return !(sampler_ || evidence_of_samples_) || (saw_no_growth_ && !is_brief_) || narrowing.pages ||
+         !narrowing.orders.empty();
 }
 
 double Watch::cpu_to_record(const Narrowing& narrowing) const {
-  const double seconds = std::max(2 * kShortestRecording * request_.seconds, 1.0);
+  const double seconds = is_brief_ ? kBriefRecordingSeconds : std::max(2 * kShortestRecording * request_.seconds, 1.0);
   return seconds * (kSecondsOfRecording + events_per_s(narrowing) * whole_seconds_of_an_event(needs_stacks(narrowing)));
 }
 

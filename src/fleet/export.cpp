@@ -19,6 +19,7 @@
 #include "fleet/sql_text.hpp"
 #include "results/group.hpp"
 #include "trace/function_name.hpp"
+#include "trace/untraced_paths.hpp"
 #include "views/event_fields.hpp"
 
 namespace kmt {
@@ -28,7 +29,7 @@ namespace {
 constexpr std::string_view kSumColumns =
     "day, host, kernel, trace, began, block, at, allocator, function, call_site, cache, page_order, comm, context, "
     "allocations, failed_allocations, bytes_requested, bytes_allocated, matched_frees, bytes_freed, live_allocations, "
-    "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2, freed_unseen, migrate_type";
+    "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2, freed_unseen, migrate_type, untraced";
 constexpr std::string_view kEventColumns =
     "day, host, kernel, trace, began, block, id, time_ns, cpu, tid, task, context, event, outcome, allocator, address, "
     "bytes_requested, bytes_allocated, call_site, symbol, function, cache, page_order, migrate_type, gfp_flags, node, "
@@ -141,6 +142,7 @@ struct FleetExport::State {
 
   ClickHouse server;
   const TraceInfo& info;
+  const std::optional<KernelVersion> version = version_of(info.kernel);
   EventNames names;
   CallerFinder& callers;
   const FleetTrace& trace;
@@ -155,6 +157,7 @@ struct FleetExport::State {
   Texts texts;
   std::unordered_map<GroupName, std::uint32_t, HashOfName> groups;
   std::vector<GroupName> group_names;
+  std::vector<bool> is_untraced;         // of a group: it may be freed on a path without tracepoint
   std::vector<std::uint32_t> place;      // of a group in `sums`, from 1; 0: nothing happened in this second
   std::vector<std::uint32_t> in_second;  // groups, in the order in which something happened
   std::vector<Sums> sums;
@@ -200,6 +203,8 @@ std::uint32_t FleetExport::State::group_of(const StreamedEvent& streamed, const 
   const auto [known, is_new] = groups.try_emplace(name, static_cast<std::uint32_t>(group_names.size()));
   if (is_new) {
     group_names.push_back(name);
+    is_untraced.push_back(streamed.event->kind == EventKind::cache_alloc &&
+                          untraced_free_of(std::string(fields.cache), texts[name.call_site], version) != nullptr);
     place.push_back(0);
   }
   return known->second;
@@ -228,7 +233,7 @@ void FleetExport::State::send_sums() {
           of.bytes_freed, of.live_allocations, of.live_bytes, of.cross_cpu_frees})
       row.number(sum);
     row.number(of.lifetime_ns).number(of.live_moment_1).number(of.live_moment_2).number(of.freed_unseen);
-    row.text(texts[name.migrate_type]);
+    row.text(texts[name.migrate_type]).number(std::uint8_t{is_untraced[in_second[i]]});
   }
   in_second.clear();
   sums.clear();
@@ -320,7 +325,7 @@ void FleetExport::State::send_trace(const StreamEnd& end) {
   row.text(trace.with_events ? "events" : "aggregates").text(printable(info.path)).text(printable(info.format));
   row.text(printable(info.arch)).number(std::uint32_t{info.cpus}).number(static_cast<std::uint32_t>(info.page_size));
   row.text(printable(info.clock)).number(end.first_ns).number(end.end_ns);
-  row.number(end.end_ns > end.first_ns ? end.end_ns - end.first_ns : std::uint64_t{0});
+  row.number(end.end_ns > end.begin_ns ? end.end_ns - end.begin_ns : std::uint64_t{0});
   row.number(end.events).number(total_lost_events(info)).number(sum_counts.rows).number(event_counts.rows);
   row.number(static_cast<std::uint32_t>(std::time(nullptr))).number(std::uint8_t{end.may_lack_frees});
   row.length(static_cast<std::uint64_t>(std::ranges::count(end.lacks_frees, true)));

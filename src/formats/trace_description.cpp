@@ -43,7 +43,8 @@ constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfect
                                        Imperfection::ambiguous_layout, Imperfection::unreadable_line,
                                        Imperfection::hashed_pointers,  Imperfection::sampled_events,
                                        Imperfection::late_event,       Imperfection::left_out,
-                                       Imperfection::cut_off_field,    Imperfection::assumed_page_size};
+                                       Imperfection::cut_off_field,    Imperfection::assumed_page_size,
+                                       Imperfection::some_tasks};
 
 void add_found(std::string_view line, Findings& findings) {
   const auto word = [&line] {

@@ -22,7 +22,7 @@ constexpr std::array kKeys = {
     FleetKeyInfo{"kernel", "Kernel", "kernel", "its kernel's release"},
     FleetKeyInfo{"version", "Version", "extract(kernel, '^[0-9]+[.][0-9]+')", "the first two numbers of that: 6.1"},
     FleetKeyInfo{"trace", "Trace", "trace", "the trace's id"},
-    FleetKeyInfo{"day", "Day", "toString(day)", "the day (UTC)"},
+    FleetKeyInfo{"day", "Day", "toString(toDate(toDateTime(began, 'UTC')))", "the day on which recording began (UTC)"},
 };
 
 template <auto Member>

@@ -280,6 +280,7 @@ struct InvestigationResult {
   double trace_seconds = 0;  // 0: nothing was recorded
   std::uint64_t lost_events = 0;
   std::size_t timeless_states = 0;  // of copies: without times they do not tell how anything went
+  bool unsure_order = false;        // of copies: they may tell it the wrong way round
   std::vector<UnseenSource> unseen;
   std::optional<InvestigationCost> cost;  // empty: of copies
   std::vector<InvestigationFile> files;   // that the numbers are in

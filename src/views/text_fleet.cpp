@@ -173,13 +173,13 @@ std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, con
     out += rest_line(total, shown, style);
   }
   return out + "\n" +
-         hanging("  ",
-                 "Growth is the slope of live bytes in each trace, the mean of the traces by their lengths, without "
-                 "those of less than a second, of which nothing is said to grow; what lives no more at the end has not "
-                 "grown. Sure is what the kernel does not take back and what comes from call sites whose frees are "
-                 "seen; of pages it is not known which are users' or of the page cache. Whether it is more than "
-                 "chance, and what a loss may hide, tells `kmemtrace leaks` of the trace.",
-                 style);
+         hanging(
+             "  ",
+             "Growth is the slope of live bytes in each trace, the mean of the traces by their lengths, without "
+             "those of less than a second, of which nothing is said to grow; what lives no more at the end has not "
+             "grown. Sure is what the kernel does not take back and what comes from call sites whose frees are "
+             "seen. Whether it is more than chance, and what a loss may hide, tells `kmemtrace leaks` of the trace.",
+             style);
 }
 
 std::string text_fleet(const FleetDiff& diff, const FleetOptions& options, const TextStyle& style) {

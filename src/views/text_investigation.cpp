@@ -251,8 +251,9 @@ std::string cost_text(const InvestigationPlan& plan) {
 // What is not known before: what goes on here, and what samples of it cost.
 std::string when_recorded(const InvestigationPlan& plan) {
   if (!plan.samples) return "it ends early where more would take more CPU time than may be taken, as on a busy machine";
-  return "it is made only where CPU time is left for a fifth of the time of it: on a busy machine samples have to do, "
-         "unless --cpu allows more";
+  return "it is made only where CPU time is left for a fifth of the time of it, or near the end for a few seconds: on "
+         "a "
+         "very busy machine samples have to do, unless --cpu allows more";
 }
 
 }  // namespace

@@ -88,6 +88,27 @@ class Leaks:
                 self.assertEqual(host != allocator, row['sure_growth_bytes_per_s'] > 0, (host, allocator))
                 self.assertEqual(row['live_bytes'] if host == allocator else 0, row['unseen_bytes'])
 
+    def test_by_day(self):
+        """A trace that goes over midnight is one of the day on which it began."""
+        for what in 'leaks', 'report':
+            whole, = fleet(self.urls[0], what, '--host', 'late', '--by', 'host')['groups']['slab']['rows']
+            of_day, = fleet(self.urls[0], what, '--host', 'late', '--by', 'day')['groups']['slab']['rows']
+            self.assertEqual({'day': '2026-11-20'}, of_day['keys'])
+            for name, value in whole.items():
+                if isinstance(value, float):  # of sums in no order
+                    self.assertAlmostEqual(value, of_day[name], delta=abs(value) * 1e-9, msg=name)
+                elif name not in ('keys', 'name'):
+                    self.assertEqual(value, of_day[name], name)
+
+    def test_paths_without_tracepoint(self):
+        """Heads of packets may be freed in bulk: `leaks` says so of the same trace."""
+        url, path = f'{self.servers.all[0].url}/fleet_untraced', place('untraced.dat')
+        write_kept_trace(path, function='__alloc_skb', allocation='kmem_cache_alloc', free='kmem_cache_free')
+        load(url, path, 'a', '2026-11-20', level='aggregates')
+        row, = fleet(url, 'leaks', '--by', 'function')['groups']['slab']['rows']
+        self.assertEqual({'__alloc_skb': row['live_bytes']}, doubted(path, 'function', 'untraced-path'))
+        self.assertEqual((row['live_bytes'], 0, 0), (row['unseen_bytes'], row['sure_growth_bytes_per_s'], row['growing_hosts']))
+
     def test_growth_of_short_traces(self):
         """Nothing is said of less than a second, and it does not count for the mean."""
         self.assertLess(fleet(self.urls[0], 'traces', '--host', 'web1')['traces'][0]['recorded_ns'], 1e9)

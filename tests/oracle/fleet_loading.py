@@ -58,8 +58,8 @@ class Loading:
             self.query(f'INSERT INTO older.{table} SELECT {columns} FROM newer.{table}')
         self.assertIn('fleet schema', fleet(url, 'leaks', exit_code=2))
         load(url, HOSTS['late'][0], 'late', HOSTS['late'][1])
-        self.assertEqual('The tables of the database older were there: schema 5\n', schema(url))
-        self.assertEqual(['1', '2', '3', '4', '5'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
+        self.assertEqual('The tables of the database older were there: schema 6\n', schema(url))
+        self.assertEqual(['1', '2', '3', '4', '5', '6'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
         self.assertEqual(before, fleet(url, 'report', '--host', 'web1') | {'of': before['of']})
         told = fleet(url, 'leaks', '--host', 'web1')['groups']
         self.assertEqual({0}, {row['unseen_bytes'] for row in told['slab']['rows']})
@@ -71,7 +71,7 @@ class Loading:
         for server in self.servers.all:
             first_schema(server, 'older_cluster', 'fleet')
         for server in self.servers.all:
-            self.assertEqual("The tables of the database older_cluster were of schema 1 and are of another now: schema 5, a shard's and its cluster's\n",
+            self.assertEqual("The tables of the database older_cluster were of schema 1 and are of another now: schema 6, a shard's and its cluster's\n",
                              schema(f'{server.url}/older_cluster'))
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['web1'][0], 'web1', HOSTS['web1'][1])

@@ -61,19 +61,20 @@ def write_reclaimable_trace(path):
     return path
 
 
-def write_kept_trace(path, migrate_types=(0,), lacking=()):
-    """Three seconds of 300 objects of KEPT and 300 pages, of such migrate types in turn. The first of each is freed, but
+def write_kept_trace(path, migrate_types=(0,), lacking=(), function='kept', allocation='kmalloc', free='kfree'):
+    """Three seconds of 300 objects of KEPT, which is called so, and 300 pages, of such migrate types in turn. The first of each is freed, but
     where such events are lacking."""
     recorder = ring_writer.Recorder(data('amd64/trace.dat'), cpus=1)
-    recorder.trace.kallsyms = f'{KEPT & ~0xf:x} t kept\n'.encode()
+    recorder.trace.kallsyms = f'{KEPT & ~0xf:x} t {function}\n{KEPT + 0x1000:x} t other\n'.encode()
     for i in range(300):
         time, pointer = 20 * 10**9 + i * 10_000_000, 0xffff888100000000 + 64 * i
-        recorder.add(time, 0, 'kmalloc', 100, call_site=KEPT, ptr=pointer, bytes_req=64, bytes_alloc=64,
+        recorder.add(time, 0, allocation, 100, call_site=KEPT, ptr=pointer, bytes_req=64, bytes_alloc=64,
                      gfp_flags=planted_trace.GFP_KERNEL, node=-1)
         recorder.add(time + 1000, 0, 'mm_page_alloc', 100, pfn=i + 1, order=0, gfp_flags=planted_trace.GFP_KERNEL,
                      migratetype=migrate_types[i % len(migrate_types)])
-        if i == 0 and 'kfree' not in lacking:
-            recorder.add(time + 2000, 0, 'kfree', 100, call_site=KEPT + 1, ptr=pointer)
+        if i == 0 and free not in lacking:
+            recorder.add(time + 2000, 0, free, 100, call_site=KEPT + 1, ptr=pointer,
+                         **({'name': 'skbuff_head_cache'} if free == 'kmem_cache_free' else {}))
         if i == 0 and 'mm_page_free' not in lacking:
             recorder.add(time + 3000, 0, 'mm_page_free', 100, pfn=i + 1, order=0)
     with open(path, 'wb') as file:

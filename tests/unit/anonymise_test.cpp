@@ -198,5 +198,19 @@ TEST(Anonymous, DescriptionTellsNothingOfTheMachine) {
   EXPECT_EQ(all.find("postgres"), std::string::npos);
 }
 
+TEST(Anonymous, DescriptionTellsThatOnlySomeTasksWereRecorded) {
+  for (const auto& [arguments, some] :
+       {std::pair("kmemtrace record -p 17 -d 3s", true), std::pair("kmemtrace record --cgroup=/payroll", true),
+        std::pair("kmemtrace record -- payroll -p 17", false)}) {
+    TraceDescription description;
+    description.kernel.notes = {{"recorder", "kmemtrace 1.0"}, {"arguments", arguments}};
+    std::vector<std::string> left_out;
+    const TraceDescription to = anonymous(description, Pseudonyms(kKey, 64), CodeLayout(kKallsyms, 64, 0), left_out);
+    ASSERT_EQ(to.cpu_stats.size(), some ? 1u : 0u) << arguments;
+    if (!some) continue;
+    EXPECT_TRUE(to.cpu_stats.front().starts_with("found: some_tasks 1 ")) << to.cpu_stats.front();
+  }
+}
+
 }  // namespace
 }  // namespace kmt

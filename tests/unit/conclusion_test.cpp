@@ -239,6 +239,9 @@ TEST(Conclusion, SaysThatCopiesHaveNoTimes) {
   InvestigationResult result;
   result.timeless_states = 15;
   EXPECT_NE(conclude(result).words.find("that takes 16 states"), std::string::npos) << conclude(result).words;
+  result.unsure_order = true;
+  EXPECT_NE(conclude(result).words.find("which of the copies came first is not sure"), std::string::npos);
+  result.unsure_order = false;
   result.timeless_states = 24;
   EXPECT_EQ(conclude(result).words,
             "It cannot be told whether anything grows: the times of the 24 copies are not known.");

@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "analysis/untraced_paths.hpp"
 #include "base/file.hpp"
 #include "results/call_graph.hpp"
 #include "results/columns.hpp"
 #include "results/leaks.hpp"
 #include "results/pages_columns.hpp"
 #include "trace/imperfections.hpp"
+#include "trace/untraced_paths.hpp"
 #include "trace/wrappers.hpp"
 
 namespace kmt {

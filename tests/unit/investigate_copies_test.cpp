@@ -157,6 +157,29 @@ TEST_F(InvestigateCopies, UptimesThatContradictNamesTellNoTimes) {
   const CopiedKernel copied = read();
   EXPECT_EQ(slabs_of(copied), (std::vector<std::uint64_t>{1, 2}));
   EXPECT_NE(copied.no_times, "");
+  EXPECT_NE(copied.no_order, "");
+  EXPECT_NE(read(10'000'000'000).no_order, "");  // what is said of the time does not tell the order
+}
+
+TEST_F(InvestigateCopies, OneWithoutUptimeAmongManyIsLeftOut) {
+  for (unsigned i = 1; i <= 17; ++i) state("t" + std::to_string(i), i, i == 5 ? "" : std::to_string(100 + i));
+  const CopiedKernel copied = read();
+  EXPECT_EQ(copied.states.size(), 16u);
+  EXPECT_EQ(copied.damaged, Names{"t5: it has no uptime, as others have"});
+  EXPECT_EQ(copied.no_times, "");
+  EXPECT_EQ(copied.lacking_slabinfo.size(), 16u);
+}
+
+TEST_F(InvestigateCopies, SaysWhatIsDamagedWhereAllIs) {
+  write("t1/meminfo", "");
+  write("t2/meminfo", "MemFree 12\r\n");
+  try {
+    read();
+    ADD_FAILURE() << "nothing is whole";
+  } catch (const Error& error) {
+    EXPECT_NE(error.hint().find("t1: its meminfo is empty, or cannot be read; t2: "), std::string::npos)
+        << error.hint();
+  }
 }
 
 TEST_F(InvestigateCopies, UptimesTellTheOrderWhereNamesDoNot) {

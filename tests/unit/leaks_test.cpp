@@ -11,7 +11,7 @@
 
 #include "analysis/report.hpp"
 #include "analysis/timeline.hpp"
-#include "analysis/untraced_paths.hpp"
+#include "trace/untraced_paths.hpp"
 #include "views/text_leaks.hpp"
 
 namespace kmt {
@@ -286,6 +286,23 @@ TEST_F(Leaks, ATraceWithoutFreesProvesNothing) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
+// Frees of caches' objects tell nothing of what kmalloc gave, nor the other way round.
+TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
+  leak(1);
+  churn(2);
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
+  for (Event& event : events)
+    if (event.call_site.value != 1)
+      event.kind = event.kind == EventKind::kfree ? EventKind::cache_free : EventKind::cache_alloc;
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
+  for (Event& event : events)
+    if (event.call_site.value == 1) event.kind = EventKind::cache_alloc;
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
+  for (Event& event : events)
+    if (event.kind == EventKind::cache_free) event.kind = EventKind::kfree;
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
+}
+
 // What is narrowed to a cache that leaks has none. Others' traces describe events that they were not asked to record.
 TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
   leak(1);
@@ -295,6 +312,8 @@ TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
   info.event_types.push_back({"kmem", "kmem_cache_alloc", EventKind::cache_alloc});  // of these nothing is told
+  EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
+  for (Event& event : events) event.kind = EventKind::cache_alloc;
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
@@ -457,6 +476,8 @@ TEST_F(TimelineTest, SlabLinesAreComparedWithTheirOwnCaches) {
   }
   allocate(kSecond, 1, next += 65536, 65536);  // pages, which no line for slabs counts
   release(kSecond, 42);
+  release(kSecond, 43);
+  events.back().kind = EventKind::cache_free;
   info.samples = {{0, 0, {{"meminfo", "Slab: 100 kB\nSReclaimable: 50 kB\nSUnreclaim: 50 kB\n"}}},
                   {9 * kSecond, 0, {{"meminfo", "Slab: 112 kB\nSReclaimable: 52 kB\nSUnreclaim: 60 kB\n"}}}};
   ReportRequest request;

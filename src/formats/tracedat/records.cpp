@@ -14,6 +14,7 @@
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/pages.hpp"
 #include "formats/tracedat/writer.hpp"
+#include "trace/recorder_arguments.hpp"
 
 namespace kmt::tracedat {
 
@@ -87,6 +88,7 @@ RecordWriter::~RecordWriter() = default;
 
 void RecordWriter::describe(const TraceDescription& description) {
   state_->recording.more_statistics = description.cpu_stats;
+  if (names_some_tasks(description.kernel.notes)) state_->findings.add({Imperfection::some_tasks, {}, {}, {}, {}});
   if (!description.kernel.call_types.empty())
     state_->findings.add({Imperfection::left_out,
                           description.kernel.call_types.functions.empty()

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the command line tells that a trace was recorded with.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace kmt {
+
+// Whether only some tasks were recorded, by a trace's notes: it says so (some_tasks), or the command line of a
+// kmemtrace (arguments) names tasks or a cgroup.
+bool names_some_tasks(const std::map<std::string, std::string>& notes);
+
+}  // namespace kmt
