@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/slab_account.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 
 namespace kmt {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "trace/call_signature.hpp"
+#include "trace/calls/signature.hpp"
 
 namespace kmt {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/call_decoder.hpp"
 
-#include "trace/call_records.hpp"
+#include "trace/calls/records.hpp"
 
 namespace kmt {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/call_signature.hpp"
+#include "trace/calls/signature.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

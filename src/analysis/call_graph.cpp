@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/flat_map.hpp"
 #include "base/text.hpp"
-#include "trace/interrupt_functions.hpp"
+#include "trace/code/interrupt_functions.hpp"
 #include "trace/page_block.hpp"
 
 namespace kmt {

@@ -20,7 +20,7 @@
 #include "analysis/call_condition.hpp"
 #include "results/call_graph.hpp"
 #include "results/event_stream.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

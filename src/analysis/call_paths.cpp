@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/call_paths.hpp"
 
-#include "trace/function_name.hpp"
-#include "trace/interrupt_functions.hpp"
+#include "trace/code/function_name.hpp"
+#include "trace/code/interrupt_functions.hpp"
 
 namespace kmt {
 

@@ -3,7 +3,7 @@
 //
 // While the function graph tracer runs, the return address of a traced function is that of its trampoline. An event
 // that has it as call site gets another one: the innermost open call of its task that is no part and no wrapper of an
-// allocator (trace/wrappers.txt), or none where no such call is known. Where it is asked for, an event that has no
+// allocator (trace/code/wrappers.txt), or none where no such call is known. Where it is asked for, an event that has no
 // stack of the kernel gets the open calls as one.
 //
 // A call has no address in its function, since it is not known where the function was. It is given as the second byte
@@ -16,10 +16,10 @@
 
 #include "analysis/call_stacks.hpp"
 #include "base/flat_map.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/code/wrappers.hpp"
 #include "trace/source.hpp"
 #include "trace/stack_ids.hpp"
-#include "trace/symbol_names.hpp"
-#include "trace/wrappers.hpp"
 
 namespace kmt {
 

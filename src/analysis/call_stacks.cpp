@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "trace/call_frame.hpp"
-#include "trace/interrupt_functions.hpp"
+#include "trace/calls/frame.hpp"
+#include "trace/code/interrupt_functions.hpp"
 
 namespace kmt {
 

@@ -17,7 +17,7 @@
 #include "analysis/trace_summary.hpp"
 #include "base/text.hpp"
 #include "trace/kernel_release.hpp"
-#include "trace/processes.hpp"
+#include "trace/tasks/processes.hpp"
 
 namespace kmt {
 

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 
 namespace kmt {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 #include "trace/page_block.hpp"
 
 namespace kmt {

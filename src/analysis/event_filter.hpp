@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/cache_names.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "analysis/event_filter.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
+#include "trace/code/tracing_functions.hpp"
 #include "trace/gfp_flags.hpp"
 #include "trace/kernel_release.hpp"
 #include "trace/page_block.hpp"
-#include "trace/tracing_functions.hpp"
 
 namespace kmt {
 

@@ -17,8 +17,8 @@
 #include "analysis/syscalls.hpp"
 #include "base/intern_table.hpp"
 #include "results/group.hpp"
-#include "trace/processes.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/tasks/processes.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

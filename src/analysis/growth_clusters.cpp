@@ -5,8 +5,8 @@
 #include <array>
 #include <tuple>
 
-#include "trace/function_name.hpp"
-#include "trace/wrappers.hpp"
+#include "trace/code/function_name.hpp"
+#include "trace/code/wrappers.hpp"
 
 namespace kmt {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/heap_sample.hpp"
+#include "trace/state/heap_sample.hpp"
 
 namespace kmt {
 

@@ -11,8 +11,8 @@
 
 #include "analysis/estimate.hpp"
 #include "results/heap_profile.hpp"
-#include "trace/symbol_names.hpp"
-#include "trace/wrappers.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/code/wrappers.hpp"
 
 namespace kmt {
 

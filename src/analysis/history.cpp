@@ -15,9 +15,9 @@
 #include "analysis/slab_account.hpp"
 #include "analysis/trace_summary.hpp"
 #include "base/text.hpp"
-#include "trace/function_name.hpp"
-#include "trace/reclaimable_memory.hpp"
-#include "trace/untraced_paths.hpp"
+#include "trace/code/function_name.hpp"
+#include "trace/code/untraced_paths.hpp"
+#include "trace/state/reclaimable_memory.hpp"
 
 namespace kmt {
 

@@ -16,7 +16,7 @@
 #include "analysis/trace_growth.hpp"
 #include "analysis/trend.hpp"
 #include "base/units.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 
 namespace kmt {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "results/memory_series.hpp"
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "results/memory_state.hpp"
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
-#include "trace/module_loads.hpp"
+#include "trace/code/module_loads.hpp"
 #include "trace/source.hpp"
 #include "trace/stack_ids.hpp"
 

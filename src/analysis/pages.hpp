@@ -16,8 +16,8 @@
 
 #include "analysis/event_filter.hpp"
 #include "results/pages.hpp"
+#include "trace/code/symbol_names.hpp"
 #include "trace/source.hpp"
-#include "trace/symbol_names.hpp"
 
 namespace kmt {
 

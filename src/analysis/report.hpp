@@ -10,8 +10,8 @@
 
 #include "analysis/matching.hpp"
 #include "results/report.hpp"
+#include "trace/code/symbol_names.hpp"
 #include "trace/source.hpp"
-#include "trace/symbol_names.hpp"
 
 namespace kmt {
 

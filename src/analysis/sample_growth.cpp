@@ -12,8 +12,8 @@
 #include "analysis/heap_names.hpp"
 #include "analysis/sample_stacks.hpp"
 #include "analysis/slab_account.hpp"
-#include "trace/function_name.hpp"
-#include "trace/untraced_paths.hpp"
+#include "trace/code/function_name.hpp"
+#include "trace/code/untraced_paths.hpp"
 
 namespace kmt {
 

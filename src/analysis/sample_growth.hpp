@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "results/investigation.hpp"
-#include "trace/heap_sample.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/state/heap_sample.hpp"
 
 namespace kmt {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/sample_stacks.hpp"
 
-#include "trace/tracing_functions.hpp"
+#include "trace/code/tracing_functions.hpp"
 
 namespace kmt {
 

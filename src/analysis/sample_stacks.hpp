@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "trace/heap_sample.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/state/heap_sample.hpp"
 
 namespace kmt {
 

@@ -11,7 +11,7 @@
 #include "analysis/slab_array_heap.hpp"
 #include "analysis/slob_heap.hpp"
 #include "analysis/slub_heap.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 
 namespace kmt {
 

@@ -14,7 +14,7 @@
 #include "analysis/slabinfo_check.hpp"
 #include "analysis/suggestion_trial.hpp"
 #include "base/error.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 
 namespace kmt {
 

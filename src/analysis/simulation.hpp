@@ -11,7 +11,7 @@
 
 #include "analysis/cache_suggestions.hpp"
 #include "results/simulation.hpp"
-#include "trace/kernel_memory.hpp"
+#include "trace/state/kernel_memory.hpp"
 
 namespace kmt {
 

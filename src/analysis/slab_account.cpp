@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "trace/reclaimable_memory.hpp"
+#include "trace/state/reclaimable_memory.hpp"
 
 namespace kmt {
 

@@ -12,7 +12,7 @@
 #include "analysis/object_stream.hpp"
 #include "analysis/slub_heap.hpp"
 #include "results/simulation.hpp"
-#include "trace/kernel_memory.hpp"
+#include "trace/state/kernel_memory.hpp"
 
 namespace kmt {
 

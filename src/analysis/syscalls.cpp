@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "analysis/event_filter.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
+#include "trace/code/syscall_names.hpp"
 #include "trace/note_lines.hpp"
-#include "trace/syscall_names.hpp"
 
 namespace kmt {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
-#include "trace/processes.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/tasks/processes.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

@@ -21,7 +21,7 @@ void begin_library() {
 }
 
 // What tells the kind of a cgroup and nothing of whose it is: systemd's units, and names that container runtimes give
-// (trace/processes.hpp).
+// (trace/tasks/processes.hpp).
 constexpr std::string_view kKinds[] = {"besteffort", "burstable", "conmon",     "containerd", "cri",      "crio",
                                        "docker",     "garden",    "guaranteed", "init",       "kubepods", "libpod",
                                        "lxc",        "machine",   "mount",      "nspawn",     "payload",  "pod",

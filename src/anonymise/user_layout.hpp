@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "anonymise/pseudonyms.hpp"
-#include "trace/address_spaces.hpp"
-#include "trace/user_memory.hpp"
+#include "trace/code/address_spaces.hpp"
+#include "trace/code/user_memory.hpp"
 
 namespace kmt {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/call_types.hpp"
-#include "trace/value_path.hpp"
+#include "trace/calls/types.hpp"
+#include "trace/calls/value_path.hpp"
 
 namespace kmt {
 

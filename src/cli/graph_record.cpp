@@ -30,8 +30,8 @@
 #include "symbols/call_types.hpp"
 #include "symbols/kallsyms_lines.hpp"
 #include "symbols/traceable_functions.hpp"
-#include "trace/recorded_functions.hpp"
-#include "trace/refused_functions.hpp"
+#include "trace/calls/recorded_functions.hpp"
+#include "trace/calls/refused_functions.hpp"
 #include "views/lines.hpp"
 
 namespace kmt {

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
 #include "symbols/traceable_functions.hpp"
-#include "trace/call_types.hpp"
+#include "trace/calls/types.hpp"
 #include "trace/gfp_flags.hpp"
 
 namespace kmt {

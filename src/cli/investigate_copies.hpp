@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "results/snapshot.hpp"
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

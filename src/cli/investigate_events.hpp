@@ -6,7 +6,7 @@
 
 #include "cli/record_request.hpp"
 #include "results/investigation.hpp"
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

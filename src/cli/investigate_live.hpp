@@ -10,7 +10,7 @@
 #include "cli/investigate_plan.hpp"
 #include "results/investigation.hpp"
 #include "trace/kernel_description.hpp"
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

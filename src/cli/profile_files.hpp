@@ -6,7 +6,7 @@
 
 #include "results/heap_profile.hpp"
 #include "symbols/kallsyms.hpp"
-#include "trace/heap_sample.hpp"
+#include "trace/state/heap_sample.hpp"
 
 namespace kmt {
 

@@ -9,7 +9,7 @@
 #include "results/snapshot.hpp"
 #include "results/snapshot_series.hpp"
 #include "trace/kernel_description.hpp"
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "symbols/symbols.hpp"
-#include "trace/wrappers.hpp"
+#include "trace/code/wrappers.hpp"
 
 namespace kmt {
 

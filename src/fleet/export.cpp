@@ -18,8 +18,8 @@
 #include "fleet/answer.hpp"
 #include "fleet/sql_text.hpp"
 #include "results/group.hpp"
-#include "trace/function_name.hpp"
-#include "trace/untraced_paths.hpp"
+#include "trace/code/function_name.hpp"
+#include "trace/code/untraced_paths.hpp"
 #include "views/event_fields.hpp"
 
 namespace kmt {

@@ -10,9 +10,9 @@
 #include "fleet/clickhouse.hpp"
 #include "fleet/load.hpp"
 #include "results/event_stream.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/code/wrappers.hpp"
 #include "trace/trace_info.hpp"
-#include "trace/wrappers.hpp"
 
 namespace kmt {
 

@@ -11,7 +11,7 @@
 #include "fleet/schema.hpp"
 #include "fleet/sql_files.hpp"
 #include "fleet/sql_text.hpp"
-#include "trace/reclaimable_memory.hpp"
+#include "trace/state/reclaimable_memory.hpp"
 
 namespace kmt {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trace/kernel_description.hpp"
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

@@ -13,10 +13,10 @@
 
 #include "results/columns.hpp"
 #include "results/report.hpp"
-#include "trace/call_signature.hpp"
+#include "trace/calls/refused_functions.hpp"
+#include "trace/calls/signature.hpp"
 #include "trace/event.hpp"
 #include "trace/missed_events.hpp"
-#include "trace/refused_functions.hpp"
 
 namespace kmt {
 

@@ -13,8 +13,8 @@
 #include "results/history.hpp"
 #include "results/lifetimes.hpp"
 #include "results/traffic.hpp"
+#include "trace/code/symbol_names.hpp"
 #include "trace/event.hpp"
-#include "trace/symbol_names.hpp"
 
 namespace kmt {
 

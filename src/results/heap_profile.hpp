@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/heap_sample.hpp"
+#include "trace/state/heap_sample.hpp"
 
 namespace kmt {
 

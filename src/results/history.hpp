@@ -27,7 +27,7 @@ enum class Doubt : std::uint8_t {
   lost_stretch,      // events were lost after it, on whatever CPU
   incomplete_trace,  // events are missing at a time that is not known
   reallocated,       // of what ended of its call site and size, 1 % or more was allocated again while it looked live
-  untraced_path,     // a path of the kernel that frees such objects has no tracepoint: trace/untraced_paths
+  untraced_path,     // a path of the kernel that frees such objects has no tracepoint: trace/code/untraced_paths
   reclaimable,       // the kernel takes it back when memory is short: user memory, page cache, inodes, dentries
 };
 constexpr std::size_t kDoubts = 7;

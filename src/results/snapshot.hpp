@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "results/columns.hpp"
-#include "trace/kernel_memory.hpp"
+#include "trace/state/kernel_memory.hpp"
 
 namespace kmt {
 

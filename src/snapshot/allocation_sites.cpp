@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "snapshot/parsers.hpp"
 #include "snapshot/words.hpp"
-#include "trace/wrappers.hpp"
+#include "trace/code/wrappers.hpp"
 
 namespace kmt {
 

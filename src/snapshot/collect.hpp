@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

@@ -3,8 +3,8 @@
 // any kernel, or hostile: what is not understood is kept in KernelMemory::unknown, and nothing here throws for it.
 #pragma once
 
-#include "trace/kernel_memory.hpp"
-#include "trace/state_sample.hpp"
+#include "trace/state/kernel_memory.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

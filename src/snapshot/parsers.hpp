@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "trace/kernel_memory.hpp"
+#include "trace/state/kernel_memory.hpp"
 
 namespace kmt {
 

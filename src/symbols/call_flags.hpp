@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "symbols/btf.hpp"
-#include "trace/call_signature.hpp"
+#include "trace/calls/signature.hpp"
 
 namespace kmt {
 

@@ -8,8 +8,8 @@
 
 #include "symbols/btf.hpp"
 #include "symbols/call_flags.hpp"
-#include "trace/call_signature.hpp"
-#include "trace/call_types.hpp"
+#include "trace/calls/signature.hpp"
+#include "trace/calls/types.hpp"
 
 namespace kmt {
 

@@ -2,7 +2,7 @@
 #include "symbols/call_type_source.hpp"
 
 #include "base/error.hpp"
-#include "trace/recorded_functions.hpp"
+#include "trace/calls/recorded_functions.hpp"
 
 namespace kmt {
 

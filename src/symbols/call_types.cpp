@@ -17,7 +17,7 @@
 #include "symbols/call_flags.hpp"
 #include "symbols/call_signatures.hpp"
 #include "symbols/value_paths.hpp"
-#include "trace/stack_arguments.hpp"
+#include "trace/calls/stack_arguments.hpp"
 
 namespace kmt {
 

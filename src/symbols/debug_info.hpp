@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 
 namespace kmt {
 

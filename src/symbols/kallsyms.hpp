@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "symbols/kallsyms_lines.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 
 namespace kmt {
 

@@ -11,8 +11,8 @@
 
 #include "symbols/kallsyms.hpp"
 #include "symbols/user_symbols.hpp"
+#include "trace/code/wrappers.hpp"
 #include "trace/trace_info.hpp"
-#include "trace/wrappers.hpp"
 
 namespace kmt {
 

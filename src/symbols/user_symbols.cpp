@@ -19,7 +19,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "symbols/debug_files.hpp"
-#include "trace/made_code.hpp"
+#include "trace/code/made_code.hpp"
 
 namespace kmt {
 

@@ -13,8 +13,8 @@
 
 #include "base/file.hpp"
 #include "symbols/elf_symbols.hpp"
+#include "trace/code/user_code.hpp"
 #include "trace/imperfections.hpp"
-#include "trace/user_code.hpp"
 
 namespace kmt {
 

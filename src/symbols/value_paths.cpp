@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "symbols/call_signatures.hpp"
-#include "trace/stack_arguments.hpp"
+#include "trace/calls/stack_arguments.hpp"
 
 namespace kmt {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "symbols/btf.hpp"
-#include "trace/call_signature.hpp"
-#include "trace/value_path.hpp"
+#include "trace/calls/signature.hpp"
+#include "trace/calls/value_path.hpp"
 
 namespace kmt {
 

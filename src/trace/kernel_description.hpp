@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/endian.hpp"
-#include "trace/call_types.hpp"
+#include "trace/calls/types.hpp"
 #include "trace/clock_scale.hpp"
-#include "trace/user_memory.hpp"
+#include "trace/code/user_memory.hpp"
 
 namespace kmt {
 

@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "base/endian.hpp"
-#include "trace/address_spaces.hpp"
-#include "trace/call_types.hpp"
+#include "trace/calls/types.hpp"
+#include "trace/code/address_spaces.hpp"
+#include "trace/code/module_loads.hpp"
+#include "trace/code/user_code.hpp"
 #include "trace/event.hpp"
 #include "trace/gfp_flags.hpp"
 #include "trace/imperfections.hpp"
-#include "trace/module_loads.hpp"
 #include "trace/stack_table.hpp"
-#include "trace/state_sample.hpp"
-#include "trace/task_lives.hpp"
-#include "trace/task_name_history.hpp"
-#include "trace/user_code.hpp"
+#include "trace/state/sample.hpp"
+#include "trace/tasks/lives.hpp"
+#include "trace/tasks/name_history.hpp"
 
 namespace kmt {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/call_signature.hpp"
+#include "trace/calls/signature.hpp"
 #include "views/json_common.hpp"
 
 namespace kmt {

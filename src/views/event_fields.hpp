@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "results/event_stream.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

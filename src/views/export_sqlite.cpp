@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "results/group.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 #include "views/event_fields.hpp"
 #include "views/sqlite.hpp"
 #include "views/sqlite_schema.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "results/event_stream.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 #include "views/call_values.hpp"
 
 namespace kmt {

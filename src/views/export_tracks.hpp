@@ -9,7 +9,7 @@
 #include "results/allocation_slices.hpp"
 #include "results/call_graph.hpp"
 #include "results/timeline.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 
 namespace kmt {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "results/group.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 
 namespace kmt {
 

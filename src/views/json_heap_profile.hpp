@@ -5,7 +5,7 @@
 #include <string>
 
 #include "results/heap_profile.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 
 namespace kmt {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "results/group.hpp"
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 #include "views/pprof_writer.hpp"
 
 namespace kmt {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "results/top.hpp"
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 #include "views/text_style.hpp"
 
 namespace kmt {

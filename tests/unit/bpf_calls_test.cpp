@@ -13,7 +13,7 @@
 #include "capture/bpf/record_layout.hpp"
 #include "capture/features/preemption.hpp"
 #include "formats/ftrace/record_decoder.hpp"
-#include "trace/call_records.hpp"
+#include "trace/calls/records.hpp"
 
 namespace kmt {
 namespace {

@@ -17,10 +17,10 @@
 #include "capture/tracefs/probe_events.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "support/byte_builder.hpp"
-#include "trace/call_frame.hpp"
-#include "trace/call_records.hpp"
-#include "trace/interrupt_functions.hpp"
-#include "trace/value_path.hpp"
+#include "trace/calls/frame.hpp"
+#include "trace/calls/records.hpp"
+#include "trace/calls/value_path.hpp"
+#include "trace/code/interrupt_functions.hpp"
 
 namespace kmt {
 namespace {

@@ -22,9 +22,9 @@
 #include "symbols/call_types.hpp"
 #include "symbols/running_types.hpp"
 #include "symbols/value_paths.hpp"
-#include "trace/call_records.hpp"
-#include "trace/stack_arguments.hpp"
-#include "trace/value_path.hpp"
+#include "trace/calls/records.hpp"
+#include "trace/calls/stack_arguments.hpp"
+#include "trace/calls/value_path.hpp"
 
 namespace kmt {
 namespace {

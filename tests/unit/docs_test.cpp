@@ -9,9 +9,9 @@
 #include "results/columns.hpp"
 #include "results/leaks.hpp"
 #include "results/pages_columns.hpp"
+#include "trace/code/untraced_paths.hpp"
+#include "trace/code/wrappers.hpp"
 #include "trace/imperfections.hpp"
-#include "trace/untraced_paths.hpp"
-#include "trace/wrappers.hpp"
 
 namespace kmt {
 namespace {

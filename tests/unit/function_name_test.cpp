@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/function_name.hpp"
+#include "trace/code/function_name.hpp"
 
 #include <gtest/gtest.h>
 

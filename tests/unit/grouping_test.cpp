@@ -7,8 +7,8 @@
 
 #include "analysis/grouping.hpp"
 #include "symbols/kallsyms.hpp"
+#include "trace/code/tracing_functions.hpp"
 #include "trace/stack_ids.hpp"
-#include "trace/tracing_functions.hpp"
 
 namespace kmt {
 namespace {

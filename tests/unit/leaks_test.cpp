@@ -11,7 +11,7 @@
 
 #include "analysis/report.hpp"
 #include "analysis/timeline.hpp"
-#include "trace/untraced_paths.hpp"
+#include "trace/code/untraced_paths.hpp"
 #include "views/text_leaks.hpp"
 
 namespace kmt {

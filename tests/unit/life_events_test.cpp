@@ -4,7 +4,7 @@
 
 #include "formats/ftrace/record_decoder.hpp"
 #include "support/trace_dat_builder.hpp"
-#include "trace/processes.hpp"
+#include "trace/tasks/processes.hpp"
 
 namespace kmt {
 namespace {

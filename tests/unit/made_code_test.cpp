@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/made_code.hpp"
+#include "trace/code/made_code.hpp"
 
 namespace kmt {
 namespace {

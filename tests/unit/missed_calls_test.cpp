@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "analysis/call_graph.hpp"
-#include "trace/call_frame.hpp"
-#include "trace/recorded_functions.hpp"
-#include "trace/refused_functions.hpp"
+#include "trace/calls/frame.hpp"
+#include "trace/calls/recorded_functions.hpp"
+#include "trace/calls/refused_functions.hpp"
 
 namespace kmt {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "symbols/kallsyms.hpp"
-#include "trace/module_loads.hpp"
+#include "trace/code/module_loads.hpp"
 
 namespace kmt {
 namespace {

@@ -15,7 +15,7 @@
 #include "formats/tracedat/records.hpp"
 #include "support/checked_sink.hpp"
 #include "support/perf_data_builder.hpp"
-#include "trace/processes.hpp"
+#include "trace/tasks/processes.hpp"
 
 namespace kmt {
 namespace {

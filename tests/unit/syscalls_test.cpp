@@ -9,8 +9,8 @@
 #include <map>
 
 #include "analysis/syscalls.hpp"
+#include "trace/code/syscall_names.hpp"
 #include "trace/stack_ids.hpp"
-#include "trace/syscall_names.hpp"
 
 namespace kmt {
 namespace {

@@ -2,7 +2,7 @@
 // Which process an id means at which time, who started it, and where it runs.
 #include <gtest/gtest.h>
 
-#include "trace/processes.hpp"
+#include "trace/tasks/processes.hpp"
 
 namespace kmt {
 namespace {

@@ -9,7 +9,7 @@
 #include "formats/registry.hpp"
 #include "formats/text/reader.hpp"
 #include "support/checked_sink.hpp"
-#include "trace/processes.hpp"
+#include "trace/tasks/processes.hpp"
 
 namespace kmt {
 namespace {

@@ -22,7 +22,7 @@
 #include "symbols/btf.hpp"
 #include "symbols/call_type_source.hpp"
 #include "symbols/value_paths.hpp"
-#include "trace/call_records.hpp"
+#include "trace/calls/records.hpp"
 #include "views/json_graph.hpp"
 #include "views/text_graph.hpp"
 

@@ -24,8 +24,8 @@
 #include "formats/kmt/user_memory.hpp"
 #include "formats/user_stacks.hpp"
 #include "symbols/elf_symbols.hpp"
-#include "trace/address_spaces.hpp"
-#include "trace/user_memory_parts.hpp"
+#include "trace/code/address_spaces.hpp"
+#include "trace/code/user_memory_parts.hpp"
 
 namespace kmt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/wrappers.hpp"
+#include "trace/code/wrappers.hpp"
 
 #include <gtest/gtest.h>
 

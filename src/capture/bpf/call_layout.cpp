@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "capture/bpf/record_bytes.hpp"
 #include "capture/bpf/record_layout.hpp"
-#include "trace/value_path.hpp"
+#include "trace/calls/value_path.hpp"
 
 namespace kmt {
 

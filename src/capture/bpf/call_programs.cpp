@@ -24,7 +24,7 @@
 #include "capture/bpf/object.hpp"
 #include "capture/bpf/trampoline_targets.hpp"
 #include "capture/features/preemption.hpp"
-#include "trace/interrupt_functions.hpp"
+#include "trace/code/interrupt_functions.hpp"
 
 namespace kmt {
 

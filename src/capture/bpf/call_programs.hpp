@@ -13,7 +13,7 @@
 #include "capture/bpf/record_programs.hpp"
 #include "capture/missed_log.hpp"
 #include "capture/recorded_calls.hpp"
-#include "trace/refused_functions.hpp"
+#include "trace/calls/refused_functions.hpp"
 
 namespace kmt {
 

@@ -35,7 +35,7 @@ struct kmt_function {
   unsigned int values;
 };
 
-/* How to read a value: trace/value_path.hpp. */
+/* How to read a value: trace/calls/value_path.hpp. */
 struct kmt_value {
   unsigned char argument; /* KMT_CALL_ARGUMENTS: the stack pointer, which trampolines do not have */
   unsigned char steps;

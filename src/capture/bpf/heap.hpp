@@ -11,7 +11,7 @@
 #include "capture/bpf/program_clock.hpp"
 #include "capture/bpf/selection.hpp"
 #include "capture/features/events.hpp"
-#include "trace/heap_sample.hpp"
+#include "trace/state/heap_sample.hpp"
 
 namespace kmt {
 

@@ -24,7 +24,7 @@
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/record_loop.hpp"
 #include "capture/tracefs/ring_readers.hpp"
-#include "trace/refused_functions.hpp"
+#include "trace/calls/refused_functions.hpp"
 
 namespace kmt {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
-#include "trace/tracing_functions.hpp"
+#include "trace/code/tracing_functions.hpp"
 
 namespace kmt {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/user_memory.hpp"
+#include "trace/code/user_memory.hpp"
 
 namespace kmt {
 

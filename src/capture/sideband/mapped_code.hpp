@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/user_memory.hpp"
+#include "trace/code/user_memory.hpp"
 
 namespace kmt {
 

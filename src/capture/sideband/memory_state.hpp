@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "capture/sideband/vdso.hpp"
-#include "trace/made_code.hpp"
+#include "trace/code/made_code.hpp"
 
 namespace kmt {
 

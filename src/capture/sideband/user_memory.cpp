@@ -20,7 +20,7 @@
 #include "capture/sideband/ended_processes.hpp"
 #include "capture/sideband/mapping_events.hpp"
 #include "capture/sideband/untold_code.hpp"
-#include "trace/made_code.hpp"
+#include "trace/code/made_code.hpp"
 
 namespace kmt {
 

@@ -23,7 +23,7 @@
 #include "capture/sideband/process_maps.hpp"
 #include "capture/sideband/vdso.hpp"
 #include "trace/clock_scale.hpp"
-#include "trace/user_memory.hpp"
+#include "trace/code/user_memory.hpp"
 
 namespace kmt {
 

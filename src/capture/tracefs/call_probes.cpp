@@ -14,7 +14,7 @@
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/probe_definitions.hpp"
 #include "capture/tracefs/probe_events.hpp"
-#include "trace/refused_functions.hpp"
+#include "trace/calls/refused_functions.hpp"
 
 namespace kmt {
 

@@ -16,10 +16,10 @@
 #include "capture/tracefs/buffer_counters.hpp"
 #include "capture/tracefs/call_probes.hpp"
 #include "capture/tracefs/event_filters.hpp"
+#include "trace/code/user_memory.hpp"
 #include "trace/page_sink.hpp"
 #include "trace/raw_recording.hpp"
-#include "trace/state_sample.hpp"
-#include "trace/user_memory.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt {
 

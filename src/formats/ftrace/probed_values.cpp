@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/value_path.hpp"
+#include "trace/calls/value_path.hpp"
 
 namespace kmt {
 

@@ -12,9 +12,9 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/print_format.hpp"
-#include "trace/call_frame.hpp"
-#include "trace/call_records.hpp"
-#include "trace/syscall_names.hpp"
+#include "trace/calls/frame.hpp"
+#include "trace/calls/records.hpp"
+#include "trace/code/syscall_names.hpp"
 
 namespace kmt {
 

@@ -13,7 +13,7 @@
 
 #include "formats/kmt/file_writer.hpp"
 #include "formats/kmt/packed_block.hpp"
-#include "trace/user_memory_parts.hpp"
+#include "trace/code/user_memory_parts.hpp"
 
 namespace kmt::kmt_format {
 

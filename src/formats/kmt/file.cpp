@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/kmt/user_memory.hpp"
-#include "trace/user_memory_parts.hpp"
+#include "trace/code/user_memory_parts.hpp"
 
 namespace kmt::kmt_format {
 

@@ -12,7 +12,7 @@
 #include "formats/kmt/description.hpp"
 #include "formats/kmt/index.hpp"
 #include "formats/kmt/packed_block.hpp"
-#include "trace/user_memory.hpp"
+#include "trace/code/user_memory.hpp"
 
 namespace kmt::kmt_format {
 

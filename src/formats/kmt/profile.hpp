@@ -6,8 +6,8 @@
 #include <string>
 
 #include "formats/trace_file.hpp"
-#include "trace/heap_sample.hpp"
 #include "trace/kernel_description.hpp"
+#include "trace/state/heap_sample.hpp"
 
 namespace kmt::kmt_format {
 

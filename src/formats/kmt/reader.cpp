@@ -13,7 +13,7 @@
 #include "formats/ftrace/stack_matcher.hpp"
 #include "formats/kmt/block_reader.hpp"
 #include "formats/kmt/file.hpp"
-#include "trace/call_records.hpp"
+#include "trace/calls/records.hpp"
 
 namespace kmt::kmt_format {
 

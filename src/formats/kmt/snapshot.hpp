@@ -9,7 +9,7 @@
 #include "formats/kmt/file_writer.hpp"
 #include "formats/trace_file.hpp"
 #include "trace/kernel_description.hpp"
-#include "trace/state_sample.hpp"
+#include "trace/state/sample.hpp"
 
 namespace kmt::kmt_format {
 

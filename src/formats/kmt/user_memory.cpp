@@ -2,7 +2,7 @@
 #include "formats/kmt/user_memory.hpp"
 
 #include "base/build_id.hpp"
-#include "trace/user_memory_parts.hpp"
+#include "trace/code/user_memory_parts.hpp"
 
 namespace kmt::kmt_format {
 

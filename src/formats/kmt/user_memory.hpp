@@ -4,7 +4,7 @@
 
 #include "base/byte_reader.hpp"
 #include "formats/kmt/payload.hpp"
-#include "trace/user_memory.hpp"
+#include "trace/code/user_memory.hpp"
 
 namespace kmt::kmt_format {
 

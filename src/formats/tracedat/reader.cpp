@@ -14,7 +14,7 @@
 #include "formats/ftrace/stack_matcher.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/pages.hpp"
-#include "trace/call_records.hpp"
+#include "trace/calls/records.hpp"
 
 namespace kmt::tracedat {
 

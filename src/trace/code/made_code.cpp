@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/made_code.hpp"
+#include "trace/code/made_code.hpp"
 
 #include <algorithm>
 

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 
 namespace kmt {
 

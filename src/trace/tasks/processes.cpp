@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/processes.hpp"
+#include "trace/tasks/processes.hpp"
 
 #include <algorithm>
 #include <array>

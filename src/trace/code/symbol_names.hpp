@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/user_code.hpp"
+#include "trace/code/user_code.hpp"
 
 namespace kmt {
 

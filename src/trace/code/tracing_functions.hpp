@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 
 namespace kmt {
 

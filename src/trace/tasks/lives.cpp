@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/task_lives.hpp"
+#include "trace/tasks/lives.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/syscall_names.hpp"
+#include "trace/code/syscall_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "trace/syscall_tables.hpp"
+#include "trace/code/syscall_tables.hpp"
 
 namespace kmt {
 

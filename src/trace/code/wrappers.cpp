@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/wrappers.hpp"
+#include "trace/code/wrappers.hpp"
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "trace/function_name.hpp"
-#include "trace/wrappers_text.hpp"
+#include "trace/code/function_name.hpp"
+#include "trace/code/wrappers_text.hpp"
 
 namespace kmt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/symbol_names.hpp"
+#include "trace/code/symbol_names.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/call_records.hpp"
+#include "trace/calls/records.hpp"
 
 #include <algorithm>
 

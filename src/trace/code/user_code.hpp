@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/user_memory.hpp"
+#include "trace/code/user_memory.hpp"
 
 namespace kmt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/untraced_paths.hpp"
+#include "trace/code/untraced_paths.hpp"
 
 #include <array>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/refused_functions.hpp"
+#include "trace/calls/refused_functions.hpp"
 
 #include <fmt/format.h>
 
+#include "trace/calls/recorded_functions.hpp"
 #include "trace/note_lines.hpp"
-#include "trace/recorded_functions.hpp"
 
 namespace kmt {
 

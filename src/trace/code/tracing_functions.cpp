@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/tracing_functions.hpp"
+#include "trace/code/tracing_functions.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/call_signature.hpp"
+#include "trace/calls/signature.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "trace/stack_arguments.hpp"
-#include "trace/value_path.hpp"
+#include "trace/calls/stack_arguments.hpp"
+#include "trace/calls/value_path.hpp"
 
 namespace kmt {
 

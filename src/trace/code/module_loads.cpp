@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/module_loads.hpp"
+#include "trace/code/module_loads.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/address_spaces.hpp"
+#include "trace/code/address_spaces.hpp"
 
 #include <algorithm>
 

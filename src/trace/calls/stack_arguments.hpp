@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "trace/call_signature.hpp"
+#include "trace/calls/signature.hpp"
 
 namespace kmt {
 

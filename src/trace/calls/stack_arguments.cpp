@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/stack_arguments.hpp"
+#include "trace/calls/stack_arguments.hpp"
 
 namespace kmt {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/user_memory.hpp"
+#include "trace/code/user_memory.hpp"
 
 namespace kmt {
 

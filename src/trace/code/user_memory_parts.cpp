@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/user_memory_parts.hpp"
+#include "trace/code/user_memory_parts.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/user_code.hpp"
+#include "trace/code/user_code.hpp"
 
 #include <fmt/format.h>
 

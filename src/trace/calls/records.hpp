@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/byte_reader.hpp"
-#include "trace/call_frame.hpp"
+#include "trace/calls/frame.hpp"
 #include "trace/event.hpp"
 
 namespace kmt {

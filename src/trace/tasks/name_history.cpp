@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/task_name_history.hpp"
+#include "trace/tasks/name_history.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/interrupt_functions.hpp"
+#include "trace/code/interrupt_functions.hpp"
 
 #include <utility>
 
