@@ -3,7 +3,7 @@
 // definitions.
 #pragma once
 
-#include "results/snapshot.hpp"
+#include "results/snapshot/snapshot.hpp"
 
 namespace kmt {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/time_series.hpp"
-#include "results/traffic.hpp"
+#include "results/report/traffic.hpp"
 
 namespace kmt {
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "analysis/call_condition.hpp"
-#include "results/call_graph.hpp"
-#include "results/event_stream.hpp"
+#include "results/calls/graph.hpp"
+#include "results/report/event_stream.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
-#include "results/call_graph.hpp"
+#include "results/calls/graph.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

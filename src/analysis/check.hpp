@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "results/check.hpp"
+#include "results/report/check.hpp"
 #include "trace/source.hpp"
 
 namespace kmt {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 
 namespace kmt {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "results/diff.hpp"
+#include "results/report/diff.hpp"
 
 namespace kmt {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "results/heap_profile.hpp"
+#include "results/heap/profile.hpp"
 
 namespace kmt {
 

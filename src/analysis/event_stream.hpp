@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "analysis/report.hpp"
-#include "results/event_stream.hpp"
+#include "results/report/event_stream.hpp"
 
 namespace kmt {
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "results/exported_series.hpp"
-#include "results/top.hpp"
+#include "results/heap/exported_series.hpp"
+#include "results/heap/top.hpp"
 
 namespace kmt {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 
 namespace kmt {
 

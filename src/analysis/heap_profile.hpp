@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/estimate.hpp"
-#include "results/heap_profile.hpp"
+#include "results/heap/profile.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/code/wrappers.hpp"
 

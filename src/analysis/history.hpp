@@ -13,7 +13,7 @@
 #include "analysis/matching.hpp"
 #include "analysis/missing_frees.hpp"
 #include "analysis/time_series.hpp"
-#include "results/history.hpp"
+#include "results/report/history.hpp"
 
 namespace kmt {
 

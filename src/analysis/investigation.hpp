@@ -5,7 +5,7 @@
 // samples are few.
 #pragma once
 
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 
 namespace kmt {
 

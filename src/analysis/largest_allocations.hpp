@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "results/allocation_slices.hpp"
-#include "results/event_stream.hpp"
+#include "results/report/allocation_slices.hpp"
+#include "results/report/event_stream.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

@@ -2,7 +2,7 @@
 // Which groups of a report grow, and whether what is certainly live carries that alone.
 #pragma once
 
-#include "results/leaks.hpp"
+#include "results/report/leaks.hpp"
 
 namespace kmt {
 

@@ -14,7 +14,7 @@
 #include "analysis/trace_summary.hpp"
 #include "analysis/traffic_log.hpp"
 #include "base/intern_table.hpp"
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 
 namespace kmt {
 

@@ -13,7 +13,7 @@
 #include "analysis/grouping.hpp"
 #include "analysis/page_matcher.hpp"
 #include "analysis/slab_matcher.hpp"
-#include "results/event_stream.hpp"
+#include "results/report/event_stream.hpp"
 
 namespace kmt {
 

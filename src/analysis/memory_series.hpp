@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "results/memory_series.hpp"
+#include "results/series/memory_series.hpp"
 #include "trace/state/sample.hpp"
 
 namespace kmt {

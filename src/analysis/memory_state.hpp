@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/memory_state.hpp"
+#include "results/series/memory_state.hpp"
 #include "trace/state/sample.hpp"
 
 namespace kmt {

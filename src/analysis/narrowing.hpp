@@ -2,7 +2,7 @@
 // What of all that may grow an exact recording looks at.
 #pragma once
 
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 
 namespace kmt {
 

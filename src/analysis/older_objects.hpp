@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "results/older_objects.hpp"
+#include "results/report/older_objects.hpp"
 #include "trace/imperfections.hpp"
 #include "trace/trace_info.hpp"
 

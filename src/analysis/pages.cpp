@@ -14,7 +14,7 @@
 
 #include "analysis/page_matcher.hpp"
 #include "analysis/trace_summary.hpp"
-#include "results/pages_columns.hpp"
+#include "results/report/pages_columns.hpp"
 #include "trace/kernel_release.hpp"
 
 namespace kmt {

@@ -15,7 +15,7 @@
 #include <memory>
 
 #include "analysis/event_filter.hpp"
-#include "results/pages.hpp"
+#include "results/report/pages.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/source.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/matching.hpp"
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/source.hpp"
 

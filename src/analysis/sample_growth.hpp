@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/state/heap_sample.hpp"
 

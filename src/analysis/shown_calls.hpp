@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "results/call_graph.hpp"
+#include "results/calls/graph.hpp"
 
 namespace kmt {
 

@@ -12,7 +12,7 @@
 
 #include "analysis/object_stream.hpp"
 #include "analysis/slab_heap.hpp"
-#include "results/simulation.hpp"
+#include "results/simulation/simulation.hpp"
 
 namespace kmt {
 

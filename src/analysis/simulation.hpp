@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/cache_suggestions.hpp"
-#include "results/simulation.hpp"
+#include "results/simulation/simulation.hpp"
 #include "trace/state/kernel_memory.hpp"
 
 namespace kmt {

@@ -11,7 +11,7 @@
 
 #include "analysis/object_stream.hpp"
 #include "analysis/slub_heap.hpp"
-#include "results/simulation.hpp"
+#include "results/simulation/simulation.hpp"
 #include "trace/state/kernel_memory.hpp"
 
 namespace kmt {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "results/snapshot.hpp"
+#include "results/snapshot/snapshot.hpp"
 
 namespace kmt {
 

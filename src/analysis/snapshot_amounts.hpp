@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "results/snapshot.hpp"
+#include "results/snapshot/snapshot.hpp"
 
 namespace kmt {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "results/snapshot_series.hpp"
+#include "results/snapshot/series.hpp"
 
 namespace kmt {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "results/investigation.hpp"
-#include "results/memory_series.hpp"
+#include "results/growth/investigation.hpp"
+#include "results/series/memory_series.hpp"
 
 namespace kmt {
 

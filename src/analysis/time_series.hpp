@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "results/time_series.hpp"
+#include "results/series/time_series.hpp"
 
 namespace kmt {
 

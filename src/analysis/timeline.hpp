@@ -3,7 +3,7 @@
 // explains.
 #pragma once
 
-#include "results/timeline.hpp"
+#include "results/report/timeline.hpp"
 
 namespace kmt {
 

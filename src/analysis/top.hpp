@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/heap_profile.hpp"
-#include "results/top.hpp"
+#include "results/heap/top.hpp"
 
 namespace kmt {
 

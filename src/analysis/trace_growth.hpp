@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "results/investigation.hpp"
-#include "results/report.hpp"
+#include "results/growth/investigation.hpp"
+#include "results/report/report.hpp"
 
 namespace kmt {
 

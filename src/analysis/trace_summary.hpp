@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/event_filter.hpp"
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {

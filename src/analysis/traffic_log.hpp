@@ -9,7 +9,7 @@
 #include "analysis/bucketed_sums.hpp"
 #include "analysis/grouping.hpp"
 #include "base/intern_table.hpp"
-#include "results/traffic.hpp"
+#include "results/report/traffic.hpp"
 
 namespace kmt {
 

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <span>
 
-#include "results/trend.hpp"
+#include "results/series/trend.hpp"
 
 namespace kmt {
 

@@ -18,7 +18,7 @@
 #include "cli/investigation_evidence.hpp"
 #include "cli/names_in_time.hpp"
 #include "cli/snapshot_files.hpp"
-#include "results/trend.hpp"
+#include "results/series/trend.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "results/snapshot.hpp"
+#include "results/snapshot/snapshot.hpp"
 #include "trace/state/sample.hpp"
 
 namespace kmt {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/record_request.hpp"
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 #include "trace/state/sample.hpp"
 
 namespace kmt {

@@ -8,7 +8,7 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/investigate_plan.hpp"
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 #include "trace/kernel_description.hpp"
 #include "trace/state/sample.hpp"
 

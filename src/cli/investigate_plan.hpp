@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 
 namespace kmt {
 

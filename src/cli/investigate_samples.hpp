@@ -11,7 +11,7 @@
 #include "capture/bpf/heap.hpp"
 #include "cli/live_kernel.hpp"
 #include "cli/profile_files.hpp"
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 
 namespace kmt {
 

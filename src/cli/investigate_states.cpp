@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 #include "snapshot/parse.hpp"
 
 namespace kmt {

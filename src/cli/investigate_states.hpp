@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "results/memory_series.hpp"
+#include "results/series/memory_series.hpp"
 #include "trace/state/sample.hpp"
 
 namespace kmt {

@@ -8,7 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/temporary_folder.hpp"
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 
 namespace kmt {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/heap_profile.hpp"
+#include "results/heap/profile.hpp"
 #include "symbols/kallsyms.hpp"
 #include "trace/state/heap_sample.hpp"
 

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/trace_options.hpp"
-#include "results/snapshot_series.hpp"
+#include "results/snapshot/series.hpp"
 #include "views/series_options.hpp"
 
 namespace kmt {

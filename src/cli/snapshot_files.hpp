@@ -6,8 +6,8 @@
 
 #include "formats/kmt/snapshot.hpp"
 #include "formats/trace_file.hpp"
-#include "results/snapshot.hpp"
-#include "results/snapshot_series.hpp"
+#include "results/snapshot/series.hpp"
+#include "results/snapshot/snapshot.hpp"
 #include "trace/kernel_description.hpp"
 #include "trace/state/sample.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "fleet/clickhouse.hpp"
 #include "fleet/load.hpp"
-#include "results/event_stream.hpp"
+#include "results/report/event_stream.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/code/wrappers.hpp"
 #include "trace/trace_info.hpp"

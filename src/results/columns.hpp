@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 
 namespace kmt {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "results/columns.hpp"
-#include "results/diff.hpp"
+#include "results/report/diff.hpp"
 
 namespace kmt {
 

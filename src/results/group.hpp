@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "results/history.hpp"
-#include "results/lifetimes.hpp"
-#include "results/traffic.hpp"
+#include "results/report/history.hpp"
+#include "results/report/lifetimes.hpp"
+#include "results/report/traffic.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/event.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "results/diff.hpp"
+#include "results/report/diff.hpp"
 
 namespace kmt {
 

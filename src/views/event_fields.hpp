@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "results/event_stream.hpp"
+#include "results/report/event_stream.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "results/event_stream.hpp"
+#include "results/report/event_stream.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 

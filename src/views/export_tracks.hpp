@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "results/allocation_slices.hpp"
-#include "results/call_graph.hpp"
-#include "results/timeline.hpp"
+#include "results/calls/graph.hpp"
+#include "results/report/allocation_slices.hpp"
+#include "results/report/timeline.hpp"
 #include "trace/code/symbol_names.hpp"
 
 namespace kmt {

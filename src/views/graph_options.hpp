@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "results/call_graph.hpp"
+#include "results/calls/graph.hpp"
 
 namespace kmt {
 

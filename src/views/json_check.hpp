@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "results/check.hpp"
+#include "results/report/check.hpp"
 
 namespace kmt {
 

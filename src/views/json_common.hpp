@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "results/heap_profile.hpp"
-#include "results/report.hpp"
-#include "results/trend.hpp"
+#include "results/heap/profile.hpp"
+#include "results/report/report.hpp"
+#include "results/series/trend.hpp"
 
 namespace kmt {
 

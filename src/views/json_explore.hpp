@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 
 namespace kmt {
 

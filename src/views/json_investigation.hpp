@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 
 namespace kmt {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "results/simulation.hpp"
+#include "results/simulation/simulation.hpp"
 #include "views/simulation_options.hpp"
 
 namespace kmt {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/stat.hpp"
+#include "results/heap/stat.hpp"
 
 namespace kmt {
 

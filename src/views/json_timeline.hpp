@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/timeline.hpp"
+#include "results/report/timeline.hpp"
 
 namespace kmt {
 

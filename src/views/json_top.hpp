@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/top.hpp"
+#include "results/heap/top.hpp"
 #include "trace/code/symbol_names.hpp"
 
 namespace kmt {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "results/leaks.hpp"
+#include "results/report/leaks.hpp"
 
 namespace kmt {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 #include "views/table.hpp"
 #include "views/text_style.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "results/pages_columns.hpp"
+#include "results/report/pages_columns.hpp"
 
 namespace kmt {
 

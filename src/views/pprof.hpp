@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/heap_profile.hpp"
+#include "results/heap/profile.hpp"
 #include "trace/code/symbol_names.hpp"
 
 namespace kmt {

@@ -6,7 +6,7 @@
 
 #include <prometheus/metric_family.h>
 
-#include "results/exported_series.hpp"
+#include "results/heap/exported_series.hpp"
 
 namespace kmt {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "results/snapshot_series.hpp"
+#include "results/snapshot/series.hpp"
 
 namespace kmt {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/snapshot.hpp"
+#include "results/snapshot/snapshot.hpp"
 
 namespace kmt {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 
 namespace kmt {
 

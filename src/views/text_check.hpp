@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/check.hpp"
+#include "results/report/check.hpp"
 #include "views/text_style.hpp"
 
 namespace kmt {

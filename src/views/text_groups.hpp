@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 #include "views/report_options.hpp"
 #include "views/text_style.hpp"
 

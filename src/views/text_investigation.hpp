@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "results/investigation.hpp"
+#include "results/growth/investigation.hpp"
 #include "views/text_style.hpp"
 
 namespace kmt {

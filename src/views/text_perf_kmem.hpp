@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "results/columns.hpp"
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 
 namespace kmt {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "results/columns.hpp"
-#include "results/report.hpp"
+#include "results/report/report.hpp"
 
 namespace kmt {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/stat.hpp"
+#include "results/heap/stat.hpp"
 #include "views/text_style.hpp"
 
 namespace kmt {

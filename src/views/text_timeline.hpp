@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "results/timeline.hpp"
+#include "results/report/timeline.hpp"
 #include "views/text_style.hpp"
 
 namespace kmt {

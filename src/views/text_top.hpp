@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/top.hpp"
+#include "results/heap/top.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "views/text_style.hpp"
 

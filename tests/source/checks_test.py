@@ -26,14 +26,14 @@ class Layers(unittest.TestCase):
         return problems(check_layers.check_tree, {path: f'#pragma once\n{line}\n'})
 
     def test_downward_includes_pass(self):
-        self.assertEqual([], self.check('analysis/a.hpp', '#include "results/report.hpp"'))
+        self.assertEqual([], self.check('analysis/a.hpp', '#include "results/report/report.hpp"'))
         self.assertEqual([], self.check('cli/a.cpp', '#include <CLI/CLI.hpp>'))
         self.assertEqual([], self.check('formats/ftrace/a.cpp', '#include <traceevent/event-parse.h>'))
         self.assertEqual([], self.check('capture/a.cpp', '#include <sys/mman.h>'))
         self.assertEqual([], self.check('views/a.cpp', '// #include "formats/registry.hpp"'))
 
     def test_upward_and_sideward_includes_fail(self):
-        for path, header in (('base/a.hpp', 'trace/event.hpp'), ('trace/a.hpp', 'results/report.hpp'),
+        for path, header in (('base/a.hpp', 'trace/event.hpp'), ('trace/a.hpp', 'results/report/report.hpp'),
                              ('analysis/a.cpp', 'formats/registry.hpp'), ('views/a.cpp', 'analysis/report.hpp'),
                              ('formats/x/a.cpp', 'symbols/kallsyms.hpp'), ('capture/a.cpp', 'formats/registry.hpp'),
                              ('symbols/a.cpp', 'cli/main.hpp')):

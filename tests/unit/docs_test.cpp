@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "base/file.hpp"
-#include "results/call_graph.hpp"
+#include "results/calls/graph.hpp"
 #include "results/columns.hpp"
-#include "results/leaks.hpp"
-#include "results/pages_columns.hpp"
+#include "results/report/leaks.hpp"
+#include "results/report/pages_columns.hpp"
 #include "trace/code/untraced_paths.hpp"
 #include "trace/code/wrappers.hpp"
 #include "trace/imperfections.hpp"

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "results/calls/graph.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace kmt {
+
+namespace {
+
+using Row = GraphFunction;
+
+template <Allocator allocator>
+const InsideSum& inside(const Row& row) {
+  return row.inside[static_cast<std::size_t>(allocator)];
+}
+
+// Nothing stands where nothing was asked for.
+template <Allocator allocator, std::uint64_t InsideSum::*member>
+Cell sum(const Row& row) {
+  const InsideSum& of = inside<allocator>(row);
+  return of.any() ? Cell{of.*member} : Cell{};
+}
+
+template <std::uint64_t Row::*member>
+Cell time(const Row& row) {
+  return row.timed > 0 ? Cell{row.*member} : Cell{};
+}
+
+std::uint64_t failed(const Row& row) {
+  std::uint64_t all = 0;
+  for (const InsideSum& of : row.inside) all += of.failed;
+  return all;
+}
+
+constexpr std::array kColumns = {
+    Column<Row>{"function", "Function", Unit::text, 0, [](const Row& row) { return Cell{std::string_view(row.name)}; },
+                "what was called"},
+    Column<Row>{"calls", "Calls", Unit::count, 1, [](const Row& row) { return Cell{row.calls}; },
+                "how often, where the begin is in the trace"},
+    Column<Row>{"selected", "Selected", Unit::count, 2, [](const Row& row) { return Cell{row.selected}; },
+                "how many of the calls are selected by their results, durations and depths, too; the other columns "
+                "are of all calls",
+                false},
+    Column<Row>{
+        "total-time", "Time", Unit::duration, 0, time<&Row::total_ns>,
+        "how long its calls took, from the first to the last instruction; sleep counts unless ftrace left it out"},
+    Column<Row>{"self-time", "Self", Unit::duration, 2, time<&Row::self_ns>,
+                "of that, outside of the traced calls that it made and of interrupts on top"},
+    Column<Row>{"longest", "Longest", Unit::duration, 7, time<&Row::longest_ns>, "how long the longest call took"},
+    Column<Row>{"slab", "Slab", Unit::bytes, 1, sum<Allocator::slab, &InsideSum::bytes>,
+                "bytes of slab objects allocated inside, in the calls that it made too"},
+    Column<Row>{"slab-hits", "Hits", Unit::count, 5, sum<Allocator::slab, &InsideSum::allocations>, "how many objects"},
+    Column<Row>{"slab-live", "Slab live", Unit::bytes, 3, sum<Allocator::slab, &InsideSum::live_bytes>,
+                "bytes of those that are live at the end of the trace"},
+    Column<Row>{"pages", "Pages", Unit::bytes, 1, sum<Allocator::pages, &InsideSum::bytes>,
+                "bytes of pages allocated inside; slabs are made of pages too"},
+    Column<Row>{"page-hits", "Hits", Unit::count, 6, sum<Allocator::pages, &InsideSum::allocations>,
+                "how many allocations of pages"},
+    Column<Row>{"pages-live", "Pages live", Unit::bytes, 4, sum<Allocator::pages, &InsideSum::live_bytes>,
+                "bytes of those that are live at the end of the trace"},
+    Column<Row>{"percpu", "Percpu", Unit::bytes, 10, sum<Allocator::percpu, &InsideSum::bytes>,
+                "bytes of percpu memory allocated inside", false},
+    Column<Row>{"vmalloc", "Vmalloc", Unit::bytes, 11, sum<Allocator::vmap, &InsideSum::bytes>,
+                "bytes of vmalloc areas made inside", false},
+    Column<Row>{"failed", "Failed", Unit::count, 8, [](const Row& row) { return Cell{failed(row)}; },
+                "allocations inside that got nothing"},
+    Column<Row>{"cut-off", "Cut off", Unit::count, 9, [](const Row& row) { return Cell{row.cut_off}; },
+                "calls of which begin or end is not in the trace; they have no time"},
+    Column<Row>{"lost", "Lossy", Unit::count, 12, [](const Row& row) { return Cell{row.lost_events}; },
+                "calls during which events were lost", false},
+};
+
+}  // namespace
+
+InsideSum& InsideSum::operator+=(const InsideSum& other) {
+  allocations += other.allocations;
+  bytes += other.bytes;
+  live_allocations += other.live_allocations;
+  live_bytes += other.live_bytes;
+  failed += other.failed;
+  return *this;
+}
+
+const char* interrupt_name(const TracedCall& call) {
+  static constexpr std::array<const char*, 4> kNames = {nullptr, "softirq", "hardirq", "nmi"};
+  return kNames[call.interrupt];
+}
+
+std::span<const Column<GraphFunction>> graph_function_columns() { return kColumns; }
+
+std::vector<const GraphFunction*> sorted_functions(const std::vector<GraphFunction>& rows,
+                                                   const Column<GraphFunction>& by) {
+  return sorted_by_column(rows, by, [](const GraphFunction& a, const GraphFunction& b) {
+    return std::tie(b.total_ns, a.name, a.address) < std::tie(a.total_ns, b.name, b.address);
+  });
+}
+
+std::optional<int> returned_error(std::uint64_t value, unsigned word_bits) {
+  const auto is_error = [](std::int64_t number) { return number < 0 && number >= -kMostErrno; };
+  if (word_bits == 64 && is_error(static_cast<std::int64_t>(value))) return static_cast<int>(value);
+  if (value >> 32 == 0 && is_error(static_cast<std::int32_t>(value))) return static_cast<std::int32_t>(value);
+  return {};
+}
+
+std::optional<int> returned_error(const TracedCall& call, unsigned word_bits) {
+  if (call.typed) return call.result ? error_of(*call.result) : std::nullopt;
+  return call.return_value ? returned_error(*call.return_value, word_bits) : std::nullopt;
+}
+
+bool has_failed(const TracedCall& call, unsigned word_bits) {
+  return returned_error(call, word_bits) || (call.result && call.result->is_failure);
+}
+
+std::optional<CallValue> known_result(const TracedCall& call, unsigned word_bits) {
+  if (call.typed || !call.return_value) return call.result;
+  CallValue value;
+  value.kind = ValueKind::integer;
+  const auto error = returned_error(call, word_bits);
+  value.is_signed = error.has_value();
+  value.bits = error ? static_cast<std::uint64_t>(std::int64_t{*error}) : *call.return_value;
+  return value;
+}
+
+}  // namespace kmt

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "results/heap/top.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace kmt {
+
+namespace {
+
+constexpr std::array<TopViewInfo, 6> kViews = {
+    {{TopView::call_sites, "call-sites", "Call site", "slab allocations by call site"},
+     {TopView::stacks, "stacks", "Caller < its caller", "slab allocations by stack, estimated from samples"},
+     {TopView::processes, "processes", "Process", "slab and page allocations by process"},
+     {TopView::cgroups, "cgroups", "Cgroup", "slab and page allocations by cgroup"},
+     {TopView::caches, "caches", "Cache", "slab allocations by cache"},
+     {TopView::orders, "orders", "Pages", "page allocations by order"}}};
+
+constexpr std::array<TopColumnInfo, 7> kColumns = {
+    {{TopColumn::bytes_now, "bytes", "Bytes/s", "bytes given a second, in the last interval"},
+     {TopColumn::events_now, "events", "Events/s", "allocations a second, in the last interval"},
+     {TopColumn::live, "live", "Live",
+      "bytes that live, estimated from samples, of what was allocated since the begin"},
+     {TopColumn::allocated, "allocated", "Allocated", "bytes given since the begin"},
+     {TopColumn::events, "total", "Events", "allocations since the begin"},
+     {TopColumn::wasted, "wasted", "Wasted", "bytes given beyond those asked for, since the begin"},
+     {TopColumn::failed, "failed", "Failed", "allocations that failed since the begin"}}};
+
+}  // namespace
+
+std::span<const TopViewInfo> top_views() { return kViews; }
+const TopViewInfo& info_of(TopView view) { return *std::ranges::find(kViews, view, &TopViewInfo::view); }
+std::span<const TopColumnInfo> top_columns() { return kColumns; }
+const TopColumnInfo& info_of(TopColumn column) { return *std::ranges::find(kColumns, column, &TopColumnInfo::column); }
+
+double value_of(const TopRow& row, TopColumn column) {
+  switch (column) {
+    case TopColumn::bytes_now: return static_cast<double>(row.bytes_now);
+    case TopColumn::events_now: return static_cast<double>(row.events_now);
+    case TopColumn::live: return row.live_bytes ? row.live_bytes->value : 0;
+    case TopColumn::allocated: return static_cast<double>(row.allocated);
+    case TopColumn::events: return static_cast<double>(row.events);
+    case TopColumn::wasted: return static_cast<double>(row.allocated) - static_cast<double>(row.requested);
+    case TopColumn::failed: return static_cast<double>(row.failed);
+  }
+  return 0;
+}
+
+void sort_rows(std::vector<TopRow>& rows, TopColumn column) {
+  std::ranges::sort(rows, [column](const TopRow& a, const TopRow& b) {
+    const double of_a = value_of(a, column);
+    const double of_b = value_of(b, column);
+    if (of_a != of_b) return of_a > of_b;
+    return a.allocated != b.allocated ? a.allocated > b.allocated : a.name < b.name;
+  });
+}
+
+}  // namespace kmt

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One frame of watching the running kernel: who allocates now, and what lives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/heap/profile.hpp"
+
+namespace kmt {
+
+// What rows are.
+enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, caches, orders };
+
+struct TopViewInfo {
+  TopView view;
+  std::string_view name;  // what --view takes
+  std::string_view header;
+  std::string_view title;
+};
+std::span<const TopViewInfo> top_views();
+const TopViewInfo& info_of(TopView view);
+
+struct TopRow {
+  std::string name;
+  // Exact; of the interval before the frame, and since the begin. Stacks are known of samples alone: estimates.
+  std::uint64_t events_now = 0;
+  std::uint64_t bytes_now = 0;
+  std::uint64_t events = 0;  // of which some failed
+  std::uint64_t failed = 0;
+  std::uint64_t requested = 0;  // bytes
+  std::uint64_t allocated = 0;
+  std::optional<Estimate> live_bytes;  // of what was allocated since the begin; empty: no sample of it
+  std::vector<std::uint64_t> stack;    // of a row of stacks, innermost first
+};
+
+struct TopTotals {
+  std::uint64_t events_now = 0;
+  std::uint64_t bytes_now = 0;
+  Estimate live_bytes;
+};
+
+struct TopResult {
+  std::string selection;  // empty: the whole machine
+  TopView view = TopView::call_sites;
+  std::uint64_t elapsed_ns = 0;
+  std::uint64_t interval_ns = 0;
+  TopTotals slab;
+  TopTotals pages;
+  std::vector<TopRow> rows;
+  std::uint64_t rows_merged = 0;  // into "[others]", since there were too many
+  HeapLosses losses;
+  std::uint64_t replaced = 0;  // live samples whose address another object has: their free was not seen
+  std::uint64_t memory = 0;    // bytes in the kernel
+  double own_cpu = 0;          // of one CPU, in the interval: 0.01 is one percent
+};
+
+// The columns by which rows can be sorted, largest first.
+enum class TopColumn : std::uint8_t { bytes_now, events_now, live, allocated, events, wasted, failed };
+struct TopColumnInfo {
+  TopColumn column;
+  std::string_view name;  // what --sort takes
+  std::string_view header;
+  std::string_view meaning;
+};
+std::span<const TopColumnInfo> top_columns();
+const TopColumnInfo& info_of(TopColumn column);
+double value_of(const TopRow& row, TopColumn column);
+void sort_rows(std::vector<TopRow>& rows, TopColumn column);
+
+}  // namespace kmt

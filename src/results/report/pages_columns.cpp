@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "results/report/pages_columns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace kmt {
+
+namespace {
+
+using Task = PageTaskRow;
+
+template <auto Member>
+Cell events_of(const auto& row) {
+  return Cell{(row.*Member).events};
+}
+template <auto Member>
+Cell pages_of(const auto& row) {
+  return Cell{(row.*Member).pages};
+}
+template <auto Member>
+Cell number(const auto& row) {
+  return Cell{std::uint64_t{row.*Member}};
+}
+
+constexpr std::array kTaskColumns = {
+    Column<Task>{"task", "Task", Unit::text, 0, [](const Task& row) { return Cell{std::string_view(row.task)}; },
+                 "name and thread id of a task; interrupts own what they do: [softirq], [hardirq], [nmi]"},
+    Column<Task>{"allocated", "Allocs", Unit::count, 1, events_of<&Task::allocated>,
+                 "allocations that succeeded (mm_page_alloc)"},
+    Column<Task>{"allocated-pages", "Pages", Unit::count, 0, pages_of<&Task::allocated>, "pages they gave"},
+    Column<Task>{"live", "Live", Unit::count, 3, number<&Task::live_pages>,
+                 "pages allocated by the task that nobody has freed when the trace ends"},
+    Column<Task>{"failed", "Failed", Unit::count, 2, events_of<&Task::failed>, "allocations that got no page"},
+    Column<Task>{"failed-pages", "pages", Unit::count, 30, pages_of<&Task::failed>, "pages they asked for"},
+    Column<Task>{"locked", "Locked", Unit::count, 7, events_of<&Task::zone_locked>,
+                 "takings from the buddy lists, under the zone's lock (mm_page_alloc_zone_locked)"},
+    Column<Task>{"locked-pages", "pages", Unit::count, 20, pages_of<&Task::zone_locked>, "pages they took"},
+    Column<Task>{"refilled", "Refilled", Unit::count, 17, events_of<&Task::refilled>,
+                 "takings for the CPU's own list of free pages"},
+    Column<Task>{"refilled-pages", "pages", Unit::count, 21, pages_of<&Task::refilled>, "pages they took"},
+    Column<Task>{"refills", "Refills", Unit::count, 8, number<&Task::refill_runs>,
+                 "runs of takings from the buddy lists, with no other page event of the task in between"},
+    Column<Task>{"freed", "Frees", Unit::count, 4, events_of<&Task::freed>, "frees by the task (mm_page_free)"},
+    Column<Task>{"freed-pages", "pages", Unit::count, 16, pages_of<&Task::freed>, "pages they gave back"},
+    Column<Task>{"batched", "Batched", Unit::count, 9, events_of<&Task::freed_batched>,
+                 "frees in batches (mm_page_free_batched); each has an mm_page_free too"},
+    Column<Task>{"drained", "Drained", Unit::count, 10, events_of<&Task::drained>,
+                 "blocks moved from a CPU's own list to the buddy lists (mm_page_pcpu_drain)"},
+    Column<Task>{"drained-pages", "pages", Unit::count, 22, pages_of<&Task::drained>, "pages of these blocks"},
+    Column<Task>{"drains", "Drains", Unit::count, 11, number<&Task::drain_runs>,
+                 "runs of such moves, with no other page event of the task in between"},
+    Column<Task>{"fallbacks", "Fallback", Unit::count, 12, events_of<&Task::fallbacks>,
+                 "allocations from blocks of another migrate type (mm_page_alloc_extfrag)"},
+    Column<Task>{"fallback-pages", "pages", Unit::count, 23, pages_of<&Task::fallbacks>,
+                 "pages of the free blocks that were taken from"},
+    Column<Task>{"causing", "Causing", Unit::count, 13, events_of<&Task::fragmenting>,
+                 "fallbacks that fragment: the free block was smaller than a page block"},
+    Column<Task>{"causing-pages", "pages", Unit::count, 24, pages_of<&Task::fragmenting>, "pages of these blocks"},
+    Column<Task>{"changed", "Changed", Unit::count, 14, events_of<&Task::ownership_changed>,
+                 "fallbacks after which the whole page block has the other migrate type"},
+    Column<Task>{"changed-pages", "pages", Unit::count, 25, pages_of<&Task::ownership_changed>,
+                 "pages of the free blocks taken then"},
+    Column<Task>{"severe", "Severe", Unit::count, 5, events_of<&Task::severe>,
+                 "causing fallbacks of order 3 at most: types are mixed in small pieces"},
+    Column<Task>{"severe-pages", "pages", Unit::count, 26, pages_of<&Task::severe>, "pages of these blocks"},
+    Column<Task>{"moderate", "Moderate", Unit::count, 6, events_of<&Task::moderate>,
+                 "causing fallbacks of a larger order"},
+    Column<Task>{"moderate-pages", "pages", Unit::count, 27, pages_of<&Task::moderate>, "pages of these blocks"},
+};
+
+using Fallback = PageFallbackRow;
+constexpr std::array kFallbackColumns = {
+    Column<Fallback>{"type", "Migrate type", Unit::text, 0,
+                     [](const Fallback& row) { return Cell{std::string_view(row.migrate_type_name)}; },
+                     "the migrate type that was asked for"},
+    Column<Fallback>{"from", "Took from", Unit::text, 0,
+                     [](const Fallback& row) { return Cell{std::string_view(row.from_name)}; },
+                     "the migrate type of the free block that was taken from"},
+    Column<Fallback>{"fallbacks", "Fallbacks", Unit::count, 1,
+                     [](const Fallback& row) { return events_of<&Fallback::fallbacks>(row); }, "how often"},
+    Column<Fallback>{"pages", "Pages", Unit::count, 6,
+                     [](const Fallback& row) { return pages_of<&Fallback::fallbacks>(row); },
+                     "pages of the free blocks that were taken from"},
+    Column<Fallback>{"causing", "Causing", Unit::count, 4,
+                     [](const Fallback& row) { return events_of<&Fallback::fragmenting>(row); }, "those that fragment"},
+    Column<Fallback>{"severe", "Severe", Unit::count, 2,
+                     [](const Fallback& row) { return events_of<&Fallback::severe>(row); },
+                     "fragmenting, from blocks of order 3 at most"},
+    Column<Fallback>{"moderate", "Moderate", Unit::count, 3,
+                     [](const Fallback& row) { return events_of<&Fallback::moderate>(row); },
+                     "fragmenting, from larger blocks"},
+    Column<Fallback>{"changed", "Changed", Unit::count, 5,
+                     [](const Fallback& row) { return events_of<&Fallback::ownership_changed>(row); },
+                     "after which the whole page block has the type that was asked for"},
+};
+
+using Failure = PageFailureRow;
+constexpr std::array kFailureColumns = {
+    Column<Failure>{"task", "Task", Unit::text, 0, [](const Failure& row) { return Cell{std::string_view(row.task)}; },
+                    "who asked"},
+    Column<Failure>{"order", "Order", Unit::order, 1, number<&Failure::order>, "2^order pages were asked for"},
+    Column<Failure>{"gfp", "GFP flags", Unit::address, 8, number<&Failure::gfp_flags>, "flags of the request"},
+    Column<Failure>{"gfp-names", "Names", Unit::text, 3,
+                    [](const Failure& row) { return Cell{std::string_view(row.gfp_names)}; }, "the flags in words"},
+    Column<Failure>{"type", "Migrate type", Unit::text, 4,
+                    [](const Failure& row) { return Cell{std::string_view(row.migrate_type_name)}; },
+                    "the migrate type that was asked for"},
+    Column<Failure>{"count", "Count", Unit::count, 0, number<&Failure::count>, "how often"},
+};
+
+}  // namespace
+
+std::span<const Column<PageTaskRow>> page_task_columns() { return kTaskColumns; }
+std::span<const Column<PageFallbackRow>> page_fallback_columns() { return kFallbackColumns; }
+std::span<const Column<PageFailureRow>> page_failure_columns() { return kFailureColumns; }
+
+const Column<PageTaskRow>* find_page_task_column(std::string_view key) {
+  for (const Column<PageTaskRow>& column : kTaskColumns)
+    if (column.key == key) return &column;
+  return nullptr;
+}
+
+std::vector<const PageTaskRow*> sorted_page_tasks(const std::vector<PageTaskRow>& rows, const Column<PageTaskRow>& by) {
+  std::vector<const PageTaskRow*> sorted;
+  sorted.reserve(rows.size());
+  for (const PageTaskRow& row : rows) sorted.push_back(&row);
+  std::sort(sorted.begin(), sorted.end(), [&by](const PageTaskRow* a, const PageTaskRow* b) {
+    const Cell left = by.get(*a);
+    const Cell right = by.get(*b);
+    if (left != right) return by.unit == Unit::text ? left < right : left > right;
+    return std::tie(b->allocated.pages, a->task) < std::tie(a->allocated.pages, b->task);
+  });
+  return sorted;
+}
+
+void add_up(PageTaskRow& sum, const PageTaskRow& row) {
+  for (const auto member :
+       {&Task::allocated, &Task::failed, &Task::zone_locked, &Task::refilled, &Task::freed, &Task::freed_batched,
+        &Task::drained, &Task::fallbacks, &Task::fragmenting, &Task::severe, &Task::moderate, &Task::ownership_changed})
+    sum.*member += row.*member;
+  for (const auto member : {&Task::refill_runs, &Task::drain_runs, &Task::live_pages}) sum.*member += row.*member;
+}
+
+}  // namespace kmt
