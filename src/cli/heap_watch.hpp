@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/top.hpp"
-#include "capture/bpf/heap.hpp"
+#include "capture/bpf/watch/heap.hpp"
 #include "cli/live_kernel.hpp"
 
 namespace kmt {

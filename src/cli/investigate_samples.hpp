@@ -8,7 +8,7 @@
 
 #include "analysis/heap_profile.hpp"
 #include "analysis/sample_growth.hpp"
-#include "capture/bpf/heap.hpp"
+#include "capture/bpf/watch/heap.hpp"
 #include "cli/live_kernel.hpp"
 #include "cli/profile_files.hpp"
 #include "results/growth/investigation.hpp"

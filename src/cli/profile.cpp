@@ -13,7 +13,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "capture/bpf/heap.hpp"
+#include "capture/bpf/watch/heap.hpp"
 #include "capture/tracefs/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/confined.hpp"

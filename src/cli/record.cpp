@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "capture/bpf/recorder.hpp"
+#include "capture/bpf/record/recorder.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/commands.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "capture/bpf/recorder.hpp"
+#include "capture/bpf/record/recorder.hpp"
 #include "capture/tracefs/recorder.hpp"
 #include "cli/record_messages.hpp"
 #include "cli/record_output.hpp"

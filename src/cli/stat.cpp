@@ -8,7 +8,7 @@
 #include "analysis/memory_state.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "capture/bpf/event_counters.hpp"
+#include "capture/bpf/watch/event_counters.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "capture/tracefs/command.hpp"
 #include "cli/commands.hpp"

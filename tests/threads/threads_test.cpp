@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "analysis/pipeline.hpp"
-#include "capture/bpf/recorder.hpp"
+#include "capture/bpf/record/recorder.hpp"
 #include "capture/features/events.hpp"
 #include "capture/tracefs/mount.hpp"
 #include "capture/tracefs/recorder.hpp"

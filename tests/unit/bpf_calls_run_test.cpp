@@ -14,11 +14,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "capture/bpf/calls.h"
-#include "capture/bpf/calls_run.skel.h"
 #include "capture/bpf/cpu_rings.hpp"
 #include "capture/bpf/mapped_array.hpp"
 #include "capture/bpf/object.hpp"
+#include "capture/bpf/programs/calls.h"
+#include "capture/bpf/programs/calls_run.skel.h"
 #include "capture/features/bpf_support.hpp"
 
 namespace kmt {

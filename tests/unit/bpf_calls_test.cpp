@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "capture/bpf/call_layout.hpp"
+#include "capture/bpf/calls/layout.hpp"
 #include "capture/bpf/cpu_rings.hpp"
-#include "capture/bpf/record_layout.hpp"
+#include "capture/bpf/record/layout.hpp"
 #include "capture/features/preemption.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "trace/calls/records.hpp"

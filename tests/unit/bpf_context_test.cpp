@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "capture/bpf/context_constants.hpp"
-#include "capture/bpf/context_run.skel.h"
-#include "capture/bpf/heap.h"
 #include "capture/bpf/object.hpp"
+#include "capture/bpf/programs/context_run.skel.h"
+#include "capture/bpf/programs/heap.h"
 #include "capture/features/bpf_support.hpp"
 
 namespace kmt {

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "capture/bpf/calls/tracing_frames.hpp"
 #include "capture/bpf/cpu_rings.hpp"
-#include "capture/bpf/record_layout.hpp"
-#include "capture/bpf/tracing_frames.hpp"
+#include "capture/bpf/record/layout.hpp"
 
 namespace kmt {
 namespace {

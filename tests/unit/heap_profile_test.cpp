@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "capture/bpf/log2_table.hpp"
+#include "capture/bpf/watch/log2_table.hpp"
 
 namespace kmt {
 namespace {

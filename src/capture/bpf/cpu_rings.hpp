@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "capture/bpf/records.h"
+#include "capture/bpf/programs/records.h"
 
 namespace kmt {
 

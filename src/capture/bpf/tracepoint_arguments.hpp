@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/bpf/arguments.h"
+#include "capture/bpf/programs/arguments.h"
 
 struct btf;
 

@@ -13,7 +13,7 @@ namespace kmt {
 
 enum class AllocationContext : std::uint8_t { task, softirq, hardirq };
 
-// Between samples, on average; more would overflow in the kernel (capture/bpf/poisson.h).
+// Between samples, on average; more would overflow in the kernel (capture/bpf/programs/poisson.h).
 inline constexpr std::uint64_t kMostMeanBytes = std::uint64_t{1} << 34;
 
 // An allocation that was drawn; texts and frames are the watcher's until the next one.

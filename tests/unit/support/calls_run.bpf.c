@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The programs that record calls, to be run by a test with the calls that it makes up, and with interrupts.
-#include "capture/bpf/rings.bpf.h"
+#include "capture/bpf/programs/rings.bpf.h"
 
 __u32 made_up_flags = 0;
 #define current_flags() (*(volatile __u32*)&made_up_flags & 0xff)
-#include "capture/bpf/calls.bpf.c"
+#include "capture/bpf/programs/calls.bpf.c"
 
 // A program that the one that runs came to, at that level; 0: none.
 __u32 level_below = 0;

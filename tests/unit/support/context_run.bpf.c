@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Asks for the context where it is known: whose tracepoint it is says it.
-#include "capture/bpf/context.bpf.h"
+#include "capture/bpf/programs/context.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counts every event of kernel memory, and its bytes, inside the kernel.
+#include "capture/bpf/programs/counters.h"
+#include "capture/bpf/programs/selection.bpf.h"
+#include "capture/bpf/programs/tracepoint.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile struct kmt_arguments arguments[KMT_EVENT_COUNT] = {};
+const volatile __u64 page_size = 4096;
+
+// As many entries as there are CPUs; mapped by who reads it, which then costs no system call.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);
+  __type(key, u32);
+  __type(value, struct kmt_cpu_counters);
+} counters SEC(".maps");
+
+static __always_inline int count(const u64* context, enum kmt_event event, enum kmt_outcome outcome) {
+  if ((only_processes || only_cgroup) && !selected()) return 0;
+  const u32 cpu = bpf_get_smp_processor_id();
+  struct kmt_cpu_counters* of_cpu = bpf_map_lookup_elem(&counters, &cpu);
+  if (!of_cpu) return 0;
+  struct kmt_counter* counter = &of_cpu->of[event];
+  counter->events += 1;
+  if (outcome == KMT_IS_FAILURE || (outcome == KMT_MAY_FAIL && failed(context, &arguments[event]))) {
+    counter->failed += 1;
+    return 0;
+  }
+  const struct amount amount = amount_of(context, &arguments[event], page_size);
+  counter->requested += amount.requested;
+  counter->allocated += amount.allocated;
+  return 0;
+}
+
+#define KMT_EVENT(system, name, outcome) \
+  SEC("raw_tp/" #name)                   \
+  int count_##name(u64* context) { return count(context, KMT_EVENT_##name, outcome); }
+#include "capture/bpf/programs/event_names.def"
+#undef KMT_EVENT

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whose task is at work. A helper that is called costs more than what it does, for the speculation that its return has
+// to hinder: one call for all that is asked of the task.
+#pragma once
+
+#include "capture/bpf/programs/kernel_types.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+struct task_ids {
+  u32 process;
+  u32 thread;
+  u64 cgroup;  // in the unified hierarchy
+};
+
+// Whether the kernel lets what lies in the task be read at once.
+static __always_inline bool has_typed_task(void) {
+  return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
+}
+
+static __always_inline const struct task_struct* current_task(void) {
+  return has_typed_task() ? (const struct task_struct*)bpf_get_current_task_btf()
+                          : (const struct task_struct*)bpf_get_current_task();
+}
+
+// Of the current task.
+static __always_inline struct task_ids ids_of(const struct task_struct* task) {
+  struct task_ids ids = {};
+  if (has_typed_task()) {
+    ids.process = task->tgid;
+    ids.thread = task->pid;
+    ids.cgroup = task->cgroups->dfl_cgrp->kn->id;
+  } else {
+    const u64 both = bpf_get_current_pid_tgid();
+    ids.process = both >> 32;
+    ids.thread = (u32)both;
+    ids.cgroup = bpf_get_current_cgroup_id();
+  }
+  return ids;
+}

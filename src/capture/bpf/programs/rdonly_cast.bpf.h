@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Taking an address for one of a type, so that what lies there is read without a helper.
+#pragma once
+
+#include "capture/bpf/programs/kernel_types.bpf.h"
+
+#include <bpf/bpf_helpers.h>
+
+extern void* bpf_rdonly_cast(const void* pointer, __u32 type) __ksym __weak;  // since Linux 6.2
+const volatile __u8 can_cast = 0;                                             // the running kernel has it

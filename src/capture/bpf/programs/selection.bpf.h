@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Events of some processes only, with what they fork, or of a cgroup.
+#pragma once
+
+#include "capture/bpf/programs/kernel_types.bpf.h"
+
+#include <bpf/bpf_helpers.h>
+
+// As bytes: skeletons name the type of a bool `_Bool`, which is none in C++.
+const volatile __u8 only_processes = 0;
+const volatile __u8 only_cgroup = 0;
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 65536);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, u32);    // of the thread group
+  __type(value, u64);  // since when it runs, task_struct.start_time; 0 of those that ran before
+} processes SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, u32);
+  __type(value, u32);
+} cgroup SEC(".maps");
+
+__u64 processes_not_followed = 0;  // forked when `processes` was full
+
+static __always_inline bool selected(void) {
+  if (only_processes) {
+    const u32 process = bpf_get_current_pid_tgid() >> 32;
+    if (!bpf_map_lookup_elem(&processes, &process)) return false;
+  }
+  return !only_cgroup || bpf_current_task_under_cgroup(&cgroup, 0) == 1;
+}
+
+SEC("tp_btf/sched_process_fork")
+int follow_fork(u64* context) {
+  const struct task_struct* parent = (const struct task_struct*)context[0];
+  const struct task_struct* child = (const struct task_struct*)context[1];
+  const u32 from = parent->tgid;
+  const u32 to = child->tgid;
+  const u64 start = child->start_time;
+  if (from == to || !bpf_map_lookup_elem(&processes, &from)) return 0;
+  if (bpf_map_update_elem(&processes, &to, &start, BPF_ANY) != 0) __sync_fetch_and_add(&processes_not_followed, 1);
+  return 0;
+}
+
+// The task allocates and frees nothing after that. Its id was free a moment before already (release_task), and may be
+// another process's since. Who is given it between the two looks is forgotten: nanoseconds.
+SEC("tp_btf/sched_process_free")
+int forget_process(u64* context) {
+  const struct task_struct* task = (const struct task_struct*)context[0];
+  const u32 process = task->tgid;
+  if (task->pid != task->tgid) return 0;
+  const u64* start = bpf_map_lookup_elem(&processes, &process);
+  if (start && (*start == 0 || *start == task->start_time)) bpf_map_delete_elem(&processes, &process);
+  return 0;
+}

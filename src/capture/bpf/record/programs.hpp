@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The BPF programs that take events into rings, loaded for what a recording wants.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "capture/bpf/context_constants.hpp"
+#include "capture/bpf/cpu_rings.hpp"
+#include "capture/bpf/record/layout.hpp"
+#include "capture/bpf/selection.hpp"
+
+namespace kmt {
+
+struct ProgramsRequest {
+  std::vector<EventName> events;
+  BpfSelection selection;
+  bool stacks = false;  // of the kernel
+  bool user_stacks = false;
+  bool nested = false;                  // what interrupts its own program is taken by a second one
+  bool without_own_events = false;      // of this process
+  unsigned cpus = 1;                    // numbered from 0 on
+  std::uint64_t ring_bytes_of_cpu = 0;  // about so much, of all rings of a CPU together
+};
+
+// Of the rings of all CPUs, which lie in one array.
+struct RingSizes {
+  std::uint64_t bytes = 0;   // of one, a power of two
+  std::uint64_t stride = 0;  // from one to the next: there is room for the largest entry behind the end
+};
+// `rings` of a CPU together. `largest`: bytes of an entry without its head.
+RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest);
+
+// The constants of rings.bpf.h and selection.bpf.h, in the part of a skeleton for them.
+template <typename Constants>
+void fill_ring_constants(Constants& constants, const ProgramsRequest& request, unsigned rings, const RingSizes& sizes) {
+  constants.rings_of_cpu = rings;
+  constants.ring_bytes = sizes.bytes;
+  constants.ring_mask = sizes.bytes - 8;
+  constants.own_process = request.without_own_events ? static_cast<std::uint32_t>(::getpid()) : 0;
+  constants.only_processes = !request.selection.processes.empty();
+  constants.only_cgroup = !request.selection.cgroup.empty();
+}
+
+// What tells the same to all programs: which interrupts are at work, and, by descriptors of maps, what is selected. As
+// in context.bpf.h and selection.bpf.h.
+struct SharedByPrograms {
+  ContextConstants context;
+  int processes;
+  int cgroup;
+};
+
+class RecordPrograms {
+ public:
+  // Loads; nothing is recorded before attach(). Throws Error.
+  RecordPrograms(const std::string& tracefs, const ProgramsRequest& request);
+  ~RecordPrograms();
+
+  void attach();  // events of memory pass until begin()
+  void begin();
+  void end();
+  void detach();  // returns when no program runs any more
+
+  const EventLayout& layout_of(unsigned event) const;  // by kmt_entry.event
+  const KernelTraits& kernel() const;
+  std::string description_of(const EventName& event) const;  // events/SYSTEM/NAME/format, of a recorded one
+  CpuRings rings_of(unsigned cpu) const;                     // valid as long as this is
+  const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
+  SharedByPrograms shared() const;  // likewise
+  std::uint64_t missed() const;     // since begin(): events that came while their own program was at work
+  std::uint64_t not_followed() const;
+  std::uint64_t ring_bytes() const;  // of all rings
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Threads that take what BPF programs put into rings, make records of it and give them to a sink; a thread a CPU, on
+// large machines several CPUs a thread. Programs wake nobody: the threads look every few milliseconds, and before
+// others (nice -20), since what they come too late for is lost.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "capture/bpf/calls/layout.hpp"
+#include "capture/bpf/calls/programs.hpp"
+#include "capture/bpf/calls/tracing_frames.hpp"
+#include "capture/bpf/record/programs.hpp"
+#include "trace/page_sink.hpp"
+
+namespace kmt {
+
+struct StackRecords {
+  std::optional<StackLayout> kernel;  // empty: none of the kind are recorded
+  std::optional<StackLayout> user;
+  TracingFrames tracing;
+};
+
+struct CallRecorder {
+  CallPrograms programs;
+  CallLayout layout;
+};
+
+class RecordReaders {
+ public:
+  // Starts the threads. Everything must outlive this. `calls`: nullptr where none are recorded.
+  RecordReaders(const RecordPrograms& programs, const CallRecorder* calls, const std::vector<unsigned>& cpus,
+                std::optional<StackRecords> stacks, RecordingSink& sink);
+  RecordReaders(const RecordReaders&) = delete;
+  RecordReaders& operator=(const RecordReaders&) = delete;
+  ~RecordReaders();
+
+  bool failed() const { return failed_; }  // nothing more can be written; the readers have stopped
+
+  struct Counts {
+    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;  // of entries
+    std::uint64_t lost = 0;   // in full rings
+  };
+  Counts counts(std::size_t index) const;                                                       // of a CPU
+  std::uint64_t not_taken(std::size_t index) const { return cpus_[index]->rings.not_taken(); }  // after finish()
+  double fullest() const { return fullest_; }
+
+  // Call when the programs are detached: takes what is left and ends the threads. Why writing failed is in `error`.
+  void finish(std::string& error);
+
+ private:
+  struct Cpu {
+    unsigned number;
+    CpuRings rings;
+    std::vector<std::uint8_t> bytes;  // of the records, in one piece
+    std::size_t used = 0;
+    std::vector<LiveRecord> records;
+    std::atomic<std::uint64_t> given = 0;
+    Cpu(unsigned number_, CpuRings rings_);
+  };
+  struct Reader {
+    std::vector<Cpu*> cpus;
+    std::string error;
+    std::thread thread;
+  };
+
+  void run(Reader& reader);
+  void take(Cpu& cpu, bool rest);
+  void add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* words);
+  void flush(Cpu& cpu);
+  void end_threads();
+
+  const RecordPrograms& programs_;
+  const CallRecorder* calls_;
+  std::optional<StackRecords> stacks_;
+  RecordingSink& sink_;
+  std::vector<std::unique_ptr<Cpu>> cpus_;
+  std::vector<std::unique_ptr<Reader>> readers_;
+  std::atomic<double> fullest_ = 0;
+  std::atomic<bool> ending_ = false;
+  std::atomic<bool> failed_ = false;
+};
+
+}  // namespace kmt

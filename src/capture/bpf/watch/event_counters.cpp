@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/bpf/watch/event_counters.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <linux/types.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "capture/bpf/object.hpp"
+#include "capture/bpf/programs/arguments.h"
+#include "capture/bpf/programs/counters.h"
+#include "capture/bpf/programs/counters.skel.h"
+#include "capture/bpf/tracepoint_arguments.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct CountedEvent {
+  const char* system;
+  const char* name;
+  kmt_outcome outcome;
+};
+
+constexpr std::array<CountedEvent, KMT_EVENT_COUNT> kEvents = {{
+#define KMT_EVENT(system, name, outcome) {#system, #name, outcome},
+#include "capture/bpf/programs/event_names.def"
+#undef KMT_EVENT
+}};
+
+using Object = BpfSkeleton<counters_bpf, counters_bpf__open, counters_bpf__load, counters_bpf__destroy>;
+
+std::array<bpf_program*, KMT_EVENT_COUNT> programs_of(Object& object) {
+  return {
+#define KMT_EVENT(system, name, outcome) object->progs.count_##name,
+#include "capture/bpf/programs/event_names.def"
+#undef KMT_EVENT
+  };
+}
+
+EventName name_of(std::size_t event) { return {kEvents[event].system, kEvents[event].name}; }
+
+// One kmt_cpu_counters for each CPU, as the kernel writes them.
+class MappedCounters {
+ public:
+  MappedCounters() = default;
+  MappedCounters(int map, std::size_t cpus) : cpus_(cpus), bytes_(cpus * sizeof(kmt_cpu_counters)) {
+    memory_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, map, 0);
+    if (memory_ == MAP_FAILED) throw_bpf_error("Cannot map the counters", errno);
+  }
+  MappedCounters(const MappedCounters&) = delete;
+  MappedCounters& operator=(const MappedCounters&) = delete;
+  ~MappedCounters() { ::munmap(memory_, bytes_); }
+
+  kmt_counter sum(std::size_t event) const {
+    kmt_counter sum{};
+    const auto* const of_cpu = static_cast<const kmt_cpu_counters*>(memory_);
+    for (std::size_t cpu = 0; cpu < cpus_; ++cpu) {
+      const volatile kmt_counter& counter = of_cpu[cpu].of[event];
+      sum.events += counter.events;
+      sum.failed += counter.failed;
+      sum.requested += counter.requested;
+      sum.allocated += counter.allocated;
+    }
+    return sum;
+  }
+
+ private:
+  std::size_t cpus_ = 0;
+  std::size_t bytes_ = 0;
+  void* memory_ = nullptr;
+};
+
+}  // namespace
+
+struct EventCounters::State {
+  Object object;
+  std::array<bpf_program*, KMT_EVENT_COUNT> programs = programs_of(object);
+  std::array<kmt_arguments, KMT_EVENT_COUNT> arguments{};
+  std::vector<EventName> missing;
+  std::unique_ptr<MappedCounters> counters;
+
+  void leave_out(const BpfSelection& selection);
+};
+
+// Programs whose tracepoint this kernel does not have, and those that nobody needs.
+void EventCounters::State::leave_out(const BpfSelection& selection) {
+  const KernelTypes types;
+  for (std::size_t event = 0; event < programs.size(); ++event) {
+    if (const auto places = types.arguments_of(kEvents[event].name)) {
+      arguments[event] = *places;
+    } else {
+      bpf_program__set_autoload(programs[event], false);
+      programs[event] = nullptr;
+      missing.push_back(name_of(event));
+    }
+  }
+  object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
+  if (missing.size() == programs.size())
+    throw Error("This kernel describes none of the memory events", ExitCode::unsupported);
+  bpf_program__set_autoload(object->progs.follow_fork, !selection.processes.empty());
+  bpf_program__set_autoload(object->progs.forget_process, !selection.processes.empty());
+}
+
+EventCounters::EventCounters(const BpfSelection& selection) : state_(std::make_unique<State>()) {
+  State& state = *state_;
+  state.leave_out(selection);
+  const int cpus = libbpf_num_possible_cpus();
+  if (cpus < 0) throw_bpf_error("Cannot learn how many CPUs there are", -cpus);
+  bpf_map__set_max_entries(state.object->maps.counters, static_cast<unsigned>(cpus));
+  state.object->rodata->page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  state.object->rodata->only_processes = !selection.processes.empty();
+  state.object->rodata->only_cgroup = !selection.cgroup.empty();
+  static_assert(sizeof state.object->rodata->arguments == sizeof state.arguments);
+  std::memcpy(&state.object->rodata->arguments, state.arguments.data(), sizeof state.arguments);
+  state.object.load();
+  state.counters = std::make_unique<MappedCounters>(bpf_map__fd(state.object->maps.counters), cpus);
+  fill_selection(selection, state.object->maps.processes, state.object->maps.cgroup);
+  if (!selection.processes.empty()) {
+    state.object.attach(state.object->progs.follow_fork);
+    state.object.attach(state.object->progs.forget_process);
+  }
+  for (const bpf_program* const program : state.programs)
+    if (program) state.object.attach(program);
+}
+
+EventCounters::~EventCounters() = default;
+EventCounters::EventCounters(EventCounters&&) noexcept = default;
+
+std::vector<EventCount> EventCounters::read() const {
+  std::vector<EventCount> counts;
+  for (std::size_t event = 0; event < kEvents.size(); ++event) {
+    if (!state_->programs[event]) continue;
+    const kmt_counter sum = state_->counters->sum(event);
+    const kmt_arguments& places = state_->arguments[event];
+    EventCount count;
+    count.event = name_of(event);
+    const kmt_outcome outcome = kEvents[event].outcome;
+    count.has_bytes = outcome != KMT_IS_FAILURE && (places.requested >= 0 || places.cache >= 0 || places.order >= 0);
+    count.may_fail =
+        outcome == KMT_IS_FAILURE || (outcome == KMT_MAY_FAIL && (places.failed >= 0 || places.pointer >= 0));
+    count.events = sum.events;
+    count.failed = sum.failed;
+    count.requested = sum.requested;
+    count.allocated = sum.allocated;
+    count.missed = missed_runs(state_->programs[event]);
+    counts.push_back(std::move(count));
+  }
+  return counts;
+}
+
+std::uint64_t EventCounters::not_followed() const { return state_->object->bss->processes_not_followed; }
+const std::vector<EventName>& EventCounters::missing() const { return state_->missing; }
+std::uint64_t EventCounters::memory() const { return memory_of_maps(state_->object->obj); }
+
+}  // namespace kmt
