@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "analysis/slab_matcher.hpp"
+#include "analysis/matching/slab_matcher.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/time_series.hpp"
-#include "analysis/trend.hpp"
+#include "analysis/series/time_series.hpp"
+#include "analysis/series/trend.hpp"
 
 namespace {
 

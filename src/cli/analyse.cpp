@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/pipeline.hpp"
+#include "analysis/report/pipeline.hpp"
 #include "cli/call_result.hpp"
 #include "cli/calls_alongside.hpp"
 #include "cli/damage_note.hpp"

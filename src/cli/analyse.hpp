@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "analysis/call_graph.hpp"
-#include "analysis/call_paths.hpp"
-#include "analysis/event_stream.hpp"
-#include "analysis/module_times.hpp"
-#include "analysis/report.hpp"
+#include "analysis/calls/graph.hpp"
+#include "analysis/calls/paths.hpp"
+#include "analysis/matching/module_times.hpp"
+#include "analysis/report/event_stream.hpp"
+#include "analysis/report/report.hpp"
 #include "cli/symbol_options.hpp"
 #include "cli/trace_options.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/call_graph.hpp"
+#include "analysis/calls/graph.hpp"
 #include "cli/analyse.hpp"
 #include "symbols/call_type_source.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "analysis/call_graph.hpp"
-#include "analysis/event_stream.hpp"
+#include "analysis/calls/graph.hpp"
+#include "analysis/report/event_stream.hpp"
 #include "cli/analyse.hpp"
 #include "symbols/call_type_source.hpp"
 

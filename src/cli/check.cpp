@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace check
-#include "analysis/check.hpp"
+#include "analysis/report/check.hpp"
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace diff
-#include "analysis/diff.hpp"
+#include "analysis/report/diff.hpp"
 
 #include <filesystem>
 
 #include <fmt/format.h>
 
-#include "analysis/snapshot.hpp"
+#include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"

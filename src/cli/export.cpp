@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/call_graph.hpp"
-#include "analysis/event_stream.hpp"
-#include "analysis/largest_allocations.hpp"
-#include "analysis/timeline.hpp"
+#include "analysis/calls/graph.hpp"
+#include "analysis/matching/largest_allocations.hpp"
+#include "analysis/report/event_stream.hpp"
+#include "analysis/report/timeline.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/analyse.hpp"

@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/event_filter.hpp"
+#include "analysis/matching/event_filter.hpp"
 
 namespace kmt {
 

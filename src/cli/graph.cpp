@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "analysis/call_graph.hpp"
-#include "analysis/event_stream.hpp"
+#include "analysis/calls/graph.hpp"
+#include "analysis/report/event_stream.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/sideband/build_ids.hpp"

@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/call_condition.hpp"
+#include "analysis/calls/condition.hpp"
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
 #include "symbols/traceable_functions.hpp"

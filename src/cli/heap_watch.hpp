@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/top.hpp"
+#include "analysis/heap/top.hpp"
 #include "capture/bpf/watch/heap.hpp"
 #include "cli/live_kernel.hpp"
 

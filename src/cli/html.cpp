@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/diff.hpp"
-#include "analysis/leaks.hpp"
-#include "analysis/timeline.hpp"
+#include "analysis/report/diff.hpp"
+#include "analysis/report/leaks.hpp"
+#include "analysis/report/timeline.hpp"
 #include "base/units.hpp"
 #include "cli/column_options.hpp"
 #include "cli/damage_note.hpp"

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "analysis/conclusion.hpp"
-#include "analysis/investigation.hpp"
-#include "analysis/leaks.hpp"
-#include "analysis/snapshot.hpp"
-#include "analysis/trace_growth.hpp"
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/growth/traces.hpp"
+#include "analysis/report/leaks.hpp"
+#include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "cli/analyse.hpp"

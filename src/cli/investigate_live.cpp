@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "analysis/conclusion.hpp"
-#include "analysis/investigation.hpp"
-#include "analysis/narrowing.hpp"
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/growth/narrowing.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "capture/bpf/program_clock.hpp"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "analysis/conclusion.hpp"
+#include "analysis/growth/conclusion.hpp"
 #include "base/privileges.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/features/call_tracing.hpp"

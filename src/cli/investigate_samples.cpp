@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "analysis/trace_growth.hpp"
+#include "analysis/growth/traces.hpp"
 #include "capture/sideband/process_facts.hpp"
 
 namespace kmt {

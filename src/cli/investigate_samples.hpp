@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/heap_profile.hpp"
-#include "analysis/sample_growth.hpp"
+#include "analysis/growth/samples.hpp"
+#include "analysis/heap/profile.hpp"
 #include "capture/bpf/watch/heap.hpp"
 #include "cli/live_kernel.hpp"
 #include "cli/profile_files.hpp"

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/memory_series.hpp"
-#include "analysis/slabinfo_line.hpp"
-#include "analysis/snapshot.hpp"
+#include "analysis/series/memory_series.hpp"
+#include "analysis/series/slabinfo_line.hpp"
+#include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"

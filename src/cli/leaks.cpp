@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace leaks
-#include "analysis/leaks.hpp"
+#include "analysis/report/leaks.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace pages
-#include "analysis/pages.hpp"
+#include "analysis/report/pages.hpp"
 
 #include <fmt/format.h>
 

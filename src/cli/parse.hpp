@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/event_filter.hpp"
+#include "analysis/matching/event_filter.hpp"
 #include "results/group.hpp"
 
 namespace kmt {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/leaks.hpp"
+#include "analysis/report/leaks.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/analyse.hpp"

@@ -16,7 +16,7 @@
 #include <prometheus/exposer.h>
 #include <sys/socket.h>
 
-#include "analysis/exported_series.hpp"
+#include "analysis/heap/exported_series.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace simulate
-#include "analysis/simulation.hpp"
+#include "analysis/simulation/simulation.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "analysis/suggestion_trial.hpp"
+#include "analysis/simulation/suggestion_trial.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"

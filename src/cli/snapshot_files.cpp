@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "analysis/snapshot.hpp"
-#include "analysis/snapshot_series.hpp"
+#include "analysis/snapshot/series.hpp"
+#include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "cli/interrupt.hpp"

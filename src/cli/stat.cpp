@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "analysis/memory_state.hpp"
+#include "analysis/series/memory_state.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "capture/bpf/watch/event_counters.hpp"

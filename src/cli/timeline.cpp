@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace timeline
-#include "analysis/timeline.hpp"
+#include "analysis/report/timeline.hpp"
 
 #include <fmt/format.h>
 
-#include "analysis/leaks.hpp"
+#include "analysis/report/leaks.hpp"
 #include "cli/analyse.hpp"
 #include "cli/commands.hpp"
 #include "cli/filter_options.hpp"

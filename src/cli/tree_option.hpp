@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/report.hpp"
+#include "analysis/report/report.hpp"
 #include "base/error.hpp"
 
 namespace kmt {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "analysis/call_paths.hpp"
-#include "analysis/pipeline.hpp"
+#include "analysis/calls/paths.hpp"
+#include "analysis/report/pipeline.hpp"
 #include "formats/registry.hpp"
 #include "library/convert.hpp"
 #include "symbols/symbols.hpp"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "analysis/conclusion.hpp"
-#include "analysis/investigation.hpp"
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
 #include "base/error.hpp"
 #include "cli/investigation_evidence.hpp"
 #include "memory_file.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/heap_profile.hpp"
+#include "analysis/heap/profile.hpp"
 #include "base/error.hpp"
 #include "formats/kmt/block_reader.hpp"
 #include "formats/kmt/profile.hpp"

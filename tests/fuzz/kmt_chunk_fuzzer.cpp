@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "analysis/snapshot.hpp"
+#include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/kmt/description.hpp"

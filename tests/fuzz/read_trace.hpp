@@ -4,13 +4,13 @@
 
 #include <cstdint>
 
-#include "analysis/call_graph.hpp"
-#include "analysis/check.hpp"
-#include "analysis/event_stream.hpp"
-#include "analysis/leaks.hpp"
-#include "analysis/pages.hpp"
-#include "analysis/report.hpp"
-#include "analysis/timeline.hpp"
+#include "analysis/calls/graph.hpp"
+#include "analysis/report/check.hpp"
+#include "analysis/report/event_stream.hpp"
+#include "analysis/report/leaks.hpp"
+#include "analysis/report/pages.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/report/timeline.hpp"
 #include "base/error.hpp"
 #include "formats/registry.hpp"
 #include "symbols/call_type_source.hpp"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "analysis/snapshot.hpp"
-#include "analysis/snapshot_series.hpp"
+#include "analysis/snapshot/series.hpp"
+#include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/words.hpp"

@@ -34,7 +34,7 @@ class Layers(unittest.TestCase):
 
     def test_upward_and_sideward_includes_fail(self):
         for path, header in (('base/a.hpp', 'trace/event.hpp'), ('trace/a.hpp', 'results/report/report.hpp'),
-                             ('analysis/a.cpp', 'formats/registry.hpp'), ('views/a.cpp', 'analysis/report.hpp'),
+                             ('analysis/a.cpp', 'formats/registry.hpp'), ('views/a.cpp', 'analysis/report/report.hpp'),
                              ('formats/x/a.cpp', 'symbols/kallsyms.hpp'), ('capture/a.cpp', 'formats/registry.hpp'),
                              ('symbols/a.cpp', 'cli/main.hpp')):
             found = self.check(path, f'  #  include "{header}"')

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "analysis/pipeline.hpp"
+#include "analysis/report/pipeline.hpp"
 #include "capture/bpf/record/recorder.hpp"
 #include "capture/features/events.hpp"
 #include "capture/tracefs/mount.hpp"

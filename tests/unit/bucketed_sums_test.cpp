@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sums by id and time, against a plain map of every event.
-#include "analysis/bucketed_sums.hpp"
+#include "analysis/series/bucketed_sums.hpp"
 
 #include <map>
 #include <random>

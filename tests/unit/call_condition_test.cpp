@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/call_condition.hpp"
+#include "analysis/calls/condition.hpp"
 #include "support/made_types.hpp"
 #include "symbols/call_signatures.hpp"
 #include "symbols/call_types.hpp"

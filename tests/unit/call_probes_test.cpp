@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "analysis/call_stacks.hpp"
+#include "analysis/calls/stacks.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/name_list.hpp"

@@ -2,7 +2,7 @@
 // What `check` finds about clocks.
 #include <gtest/gtest.h>
 
-#include "analysis/check.hpp"
+#include "analysis/report/check.hpp"
 
 namespace kmt {
 namespace {

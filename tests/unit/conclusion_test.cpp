@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/conclusion.hpp"
-#include "analysis/investigation.hpp"
-#include "analysis/leaks.hpp"
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/report/leaks.hpp"
 #include "support/investigation_evidence.hpp"
 #include "views/text_investigation.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/diff.hpp"
+#include "analysis/report/diff.hpp"
 
 #include <gtest/gtest.h>
 

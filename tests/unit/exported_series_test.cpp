@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/exported_series.hpp"
+#include "analysis/heap/exported_series.hpp"
 
 #include <gtest/gtest.h>
 

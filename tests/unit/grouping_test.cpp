@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/grouping.hpp"
+#include "analysis/matching/grouping.hpp"
 #include "symbols/kallsyms.hpp"
 #include "trace/code/tracing_functions.hpp"
 #include "trace/stack_ids.hpp"

@@ -2,7 +2,7 @@
 // Who asked for it, of stacks.
 #include <gtest/gtest.h>
 
-#include "analysis/growth_clusters.hpp"
+#include "analysis/growth/clusters.hpp"
 #include "support/investigation_evidence.hpp"
 
 namespace kmt::planted {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sampling by bytes, with the code that runs in the kernel, and what is estimated of the samples.
-#include "analysis/heap_profile.hpp"
+#include "analysis/heap/profile.hpp"
 
 #include <cmath>
 #include <random>

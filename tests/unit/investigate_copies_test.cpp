@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/conclusion.hpp"
-#include "analysis/investigation.hpp"
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
 #include "base/error.hpp"
 #include "capture/sideband/process_facts.hpp"
 #include "cli/investigate_copies.hpp"

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/conclusion.hpp"
-#include "analysis/investigation.hpp"
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
 #include "cli/investigate_states.hpp"
 
 namespace kmt {

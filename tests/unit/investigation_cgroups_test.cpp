@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/conclusion.hpp"
-#include "analysis/investigation.hpp"
-#include "analysis/leaks.hpp"
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/report/leaks.hpp"
 #include "base/temporary_folder.hpp"
 #include "cli/investigation_evidence.hpp"
 

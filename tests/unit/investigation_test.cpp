@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/conclusion.hpp"
-#include "analysis/investigation.hpp"
-#include "analysis/narrowing.hpp"
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/growth/narrowing.hpp"
 #include "support/investigation_evidence.hpp"
 
 namespace kmt::planted {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/conclusion.hpp"
-#include "analysis/investigation.hpp"
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
 #include "support/investigation_evidence.hpp"
 #include "views/json_investigation.hpp"
 #include "views/text_investigation.hpp"

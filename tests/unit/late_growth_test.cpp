@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/investigation.hpp"
-#include "analysis/leaks.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/report/leaks.hpp"
 
 namespace kmt {
 namespace {

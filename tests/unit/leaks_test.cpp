@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What grows, what only may, and what does not, on hand-made events.
-#include "analysis/leaks.hpp"
+#include "analysis/report/leaks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <limits>
 #include <map>
 
-#include "analysis/report.hpp"
-#include "analysis/timeline.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/report/timeline.hpp"
 #include "trace/code/untraced_paths.hpp"
 #include "views/text_leaks.hpp"
 

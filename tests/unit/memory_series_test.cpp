@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/memory_series.hpp"
+#include "analysis/series/memory_series.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 // Calls that ran when events were missed, of which a recorder knows about when alone.
 #include <gtest/gtest.h>
 
-#include "analysis/call_graph.hpp"
+#include "analysis/calls/graph.hpp"
 #include "trace/calls/frame.hpp"
 #include "trace/calls/recorded_functions.hpp"
 #include "trace/calls/refused_functions.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "analysis/module_times.hpp"
+#include "analysis/matching/module_times.hpp"
 
 namespace kmt {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/investigation.hpp"
-#include "analysis/narrowing.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/growth/narrowing.hpp"
 #include "support/investigation_evidence.hpp"
 
 namespace kmt::planted {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/page_matcher.hpp"
+#include "analysis/matching/page_matcher.hpp"
 
 #include <map>
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The rules of `pages` on hand-made events; tests/oracle has real traces. And how its result is shown.
-#include "analysis/pages.hpp"
+#include "analysis/report/pages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/trace_summary.hpp"
+#include "analysis/matching/trace_summary.hpp"
 #include "base/error.hpp"
 #include "formats/registry.hpp"
 #include "formats/tracedat/records.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The report's rules on hand-made events; tests/oracle has real traces.
-#include "analysis/report.hpp"
+#include "analysis/report/report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "analysis/check.hpp"
-#include "analysis/memory_state.hpp"
+#include "analysis/report/check.hpp"
+#include "analysis/series/memory_state.hpp"
 #include "results/columns.hpp"
 #include "trace/stack_ids.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What samples tell of growth over time, on hand-made ones.
-#include "analysis/sample_growth.hpp"
+#include "analysis/growth/samples.hpp"
 
 #include <algorithm>
 #include <string>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/investigation.hpp"
-#include "analysis/narrowing.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/growth/narrowing.hpp"
 
 namespace kmt {
 namespace {

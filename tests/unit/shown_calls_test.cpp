@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which calls are shown: the first ones and the slowest ones, of trees of calls at random, against sorting all of them.
-#include "analysis/shown_calls.hpp"
+#include "analysis/calls/shown.hpp"
 
 #include <algorithm>
 #include <random>

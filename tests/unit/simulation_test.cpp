@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Models of slab allocators, on examples that are computed by hand.
-#include "analysis/simulation.hpp"
+#include "analysis/simulation/simulation.hpp"
 
 #include <map>
 #include <string>
@@ -8,11 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/simulated_heap.hpp"
-#include "analysis/slab_array_heap.hpp"
-#include "analysis/slabinfo_check.hpp"
-#include "analysis/slob_heap.hpp"
-#include "analysis/slub_heap.hpp"
+#include "analysis/simulation/simulated_heap.hpp"
+#include "analysis/simulation/slab_array_heap.hpp"
+#include "analysis/simulation/slabinfo_check.hpp"
+#include "analysis/simulation/slob_heap.hpp"
+#include "analysis/simulation/slub_heap.hpp"
 #include "views/json_simulation.hpp"
 #include "views/text_simulation.hpp"
 

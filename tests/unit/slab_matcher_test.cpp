@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/slab_matcher.hpp"
+#include "analysis/matching/slab_matcher.hpp"
 
 #include <gtest/gtest.h>
 
-#include "analysis/freed_by.hpp"
+#include "analysis/matching/freed_by.hpp"
 
 namespace kmt {
 namespace {

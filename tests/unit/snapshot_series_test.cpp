@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/leaks.hpp"
-#include "analysis/older_objects.hpp"
-#include "analysis/snapshot.hpp"
-#include "analysis/snapshot_series.hpp"
+#include "analysis/report/leaks.hpp"
+#include "analysis/report/older_objects.hpp"
+#include "analysis/snapshot/series.hpp"
+#include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "formats/kmt/snapshot.hpp"

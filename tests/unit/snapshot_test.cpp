@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/snapshot.hpp"
+#include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "snapshot/parse.hpp"

@@ -8,7 +8,7 @@
 #include <array>
 #include <map>
 
-#include "analysis/syscalls.hpp"
+#include "analysis/matching/syscalls.hpp"
 #include "trace/code/syscall_names.hpp"
 #include "trace/stack_ids.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/check.hpp"
+#include "analysis/report/check.hpp"
 #include "base/error.hpp"
 #include "formats/registry.hpp"
 #include "formats/text/reader.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/time_series.hpp"
+#include "analysis/series/time_series.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/top.hpp"
+#include "analysis/heap/top.hpp"
 
 #include <algorithm>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What an investigation takes of a recording, on hand-made events.
-#include "analysis/trace_growth.hpp"
+#include "analysis/growth/traces.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "analysis/growth_clusters.hpp"
-#include "analysis/report.hpp"
+#include "analysis/growth/clusters.hpp"
+#include "analysis/report/report.hpp"
 
 namespace kmt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/trend.hpp"
+#include "analysis/series/trend.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/call_graph.hpp"
-#include "analysis/event_stream.hpp"
+#include "analysis/calls/graph.hpp"
+#include "analysis/report/event_stream.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/kmt/description.hpp"

@@ -82,7 +82,8 @@ struct TimeAxis {
 struct Histories {
   // Groups beyond are not followed.
   static constexpr std::size_t kMostGroups = 4096;
-  // What is allocated less often rises in fewer steps than any growth has (analysis/trend): it need not be followed.
+  // What is allocated less often rises in fewer steps than any growth has (analysis/series/trend): it need not be
+  // followed.
   static constexpr std::uint64_t kFewestAllocations = 4;
 
   TimeAxis axis;

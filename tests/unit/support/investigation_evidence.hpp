@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/investigation.hpp"
-#include "analysis/leaks.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/report/leaks.hpp"
 
 namespace kmt::planted {
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/calls/paths.hpp"
+
+#include "trace/code/function_name.hpp"
+#include "trace/code/interrupt_functions.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::string_view kTrampoline = "return_to_handler";  // of all architectures, Linux 6.18
+
+bool is_of_memory(EventKind kind) {
+  return is_allocation(kind) || is_free(kind) || kind == EventKind::page_alloc || kind == EventKind::page_free;
+}
+
+}  // namespace
+
+CallPaths::CallPaths(Source& source, const SymbolNames& names, bool as_stacks)
+    : source_(source),
+      names_(names),
+      callers_(names, wrappers_),
+      as_stacks_(as_stacks),
+      calls_(source.info(), [](TaskCalls&, const OpenCall&, const Event*) {}),
+      stacks_(source.info().stacks) {}
+
+bool CallPaths::read(EventBatch& batch) {
+  if (!source_.read(batch)) return false;
+  for (Event& event : batch) {
+    if (event.kind == EventKind::call_entry) {
+      const std::uint32_t function = function_of(event.address);
+      calls_.enter(event, function, functions_[function].level);
+    } else if (event.kind == EventKind::call_exit) {
+      calls_.leave(event, function_of(event.address));
+    } else if (is_of_memory(event.kind)) {
+      tell_calls(event);
+    }
+  }
+  return true;
+}
+
+std::uint32_t CallPaths::function_of(std::uint64_t address) {
+  const auto [id, inserted] = function_ids_.insert(address);
+  if (!inserted) return *id;
+  *id = static_cast<std::uint32_t>(functions_.size());
+  const std::string symbol = names_.name(address);
+  functions_.push_back({address + 1, interrupt_level_of(kmt::function_of(symbol))});
+  return *id;
+}
+
+// Equal for all addresses in functions of one name.
+std::uint32_t CallPaths::name_id(std::uint64_t address) {
+  const auto [id, inserted] = name_ids_.insert(address);
+  if (inserted)
+    *id = known_names_
+              .try_emplace(std::string(kmt::function_of(names_.name(address))),
+                           static_cast<std::uint32_t>(known_names_.size()))
+              .first->second;
+  return *id;
+}
+
+bool CallPaths::is_trampoline(CallSiteId site) {
+  if (site.value == 0) return false;
+  if (sites_.size() <= site.value) sites_.resize(info().call_sites.size());
+  Site& known = sites_[site.value];
+  if (known == Site::not_asked) {
+    const std::string symbol = names_.name(info().call_sites[site.value]);
+    known = kmt::function_of(symbol) == kTrampoline ? Site::trampoline : Site::real;
+  }
+  return known == Site::trampoline;
+}
+
+CallSiteId CallPaths::site_of(std::uint64_t address) {
+  const auto [id, inserted] = sites_of_calls_.insert(address);
+  if (inserted) {
+    *id = static_cast<std::uint32_t>(info().call_sites.size());
+    info().call_sites.push_back(address);
+  }
+  return {*id};
+}
+
+void CallPaths::tell_calls(Event& event) {
+  const bool lacks_site = is_trampoline(event.call_site);
+  const bool lacks_stack = as_stacks_ && info().stacks[event.stack].empty();
+  if (!lacks_site && !lacks_stack) return;
+  path_.clear();
+  if (TaskCalls* const task = calls_.at(event); task != nullptr && task->around(event) != nullptr) {
+    for (auto call = task->calls.rbegin(); call != task->calls.rend(); ++call) {
+      path_.push_back(functions_[call->function].inside);
+      if (call->on_top) break;  // below is what was interrupted
+    }
+  }
+  const std::size_t caller = callers_.caller(path_);
+  if (lacks_site) event.call_site = caller < path_.size() ? site_of(path_[caller]) : CallSiteId{};
+  if (!lacks_stack || path_.empty()) return;
+  if (!lacks_site && event.call_site.value != 0) add_call_site(info().call_sites[event.call_site.value], caller);
+  event.stack = stacks_.id_of_both(stacks_.id_of(path_), event.stack);
+}
+
+// It is nearer than any traced call that is no allocator's, or in that call, and says where.
+void CallPaths::add_call_site(std::uint64_t site, std::size_t caller) {
+  if (callers_.hides(site)) return;
+  if (caller < path_.size() && name_id(site) == name_id(path_[caller]))
+    path_[caller] = site;
+  else
+    path_.insert(path_.begin() + static_cast<std::ptrdiff_t>(caller), site);
+}
+
+}  // namespace kmt

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/calls/stacks.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "trace/calls/frame.hpp"
+#include "trace/code/interrupt_functions.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Whose calls an event belongs to. The idle tasks of all CPUs have the same id.
+std::uint64_t task_key(const Event& event) {
+  if (event.tid != 0) return static_cast<std::uint32_t>(event.tid);
+  return std::uint64_t{1} << 32 | event.cpu;
+}
+
+// Whether the call that ends cannot be this one, since it began after a loss that this one was there before. Of a call
+// that slept the kernel may have measured less than it took: then the answer is yes, and one call becomes two halves.
+// Where nobody measured, another call of the function may have taken its place on the stack.
+bool began_after_loss(const OpenCall& call, const Event& end, const TraceInfo& info) {
+  if (has_call_frame(end)) return call.lost_before_ns.has_value();
+  constexpr std::uint64_t kSlackNs = 10'000;  // between the time that is measured and that of the record
+  const auto duration = measured_duration(end);
+  return call.lost_before_ns && duration && info.clock_in_ns && *duration <= end.time_ns &&
+         end.time_ns - *duration > *call.lost_before_ns + kSlackNs;
+}
+
+// Looks for its function among the calls that are open.
+void find_outer(const std::vector<OpenCall>& calls, OpenCall& call) {
+  bool inside = !call.on_top;
+  for (auto below = calls.rbegin(); below != calls.rend(); ++below) {
+    if (below->function == call.function) {
+      call.runs_in_itself = true;
+      call.is_inside_itself = call.is_inside_itself || inside;
+    }
+    inside = inside && !below->on_top;
+  }
+}
+
+// Events were lost while all of these ran.
+void touch(TaskCalls& task, std::uint64_t before_ns) {
+  task.unsure = true;
+  for (OpenCall& call : task.calls)
+    if (!call.lost_before_ns) call.lost_before_ns = std::max(before_ns, call.began_ns);
+}
+
+// Stacks of tasks and interrupts are aligned to their size, 16 KiB at least on machines of 64 bits.
+bool on_one_stack(std::uint32_t a, std::uint32_t b) { return (a ^ b) >> 14 == 0; }
+
+// The interrupt_level() of what is around a call that begins or ends. Functions that count a hardirq begin before it
+// counts, or end when it counts no more.
+std::uint8_t level_around(Event event, bool counts_hardirq) {
+  if (counts_hardirq) event.context &= static_cast<std::uint8_t>(~Context::kHardIrq);
+  return interrupt_level(event);
+}
+
+bool is_on_softirq(const Event& event) { return (event.context & Context::kSoftIrq) != 0; }
+
+// Whether what happens is in an interrupt that came to the call, by its level. Hard interrupts run softirqs at their
+// end (irq_exit_rcu()), to which others come.
+bool is_on_top_of(const Event& event, std::uint8_t level, const OpenCall& call) {
+  return level > call.level || (level == kHardIrqLevel && is_on_softirq(event) && !call.on_softirq);
+}
+
+// Whether a call has ended, unseen, before one of that function begins there: stacks grow down, and two calls have one
+// place on a stack only where the one has ended by a jump to the other.
+bool is_over(const OpenCall& call, const Event& entry, std::uint32_t function, std::uint8_t context) {
+  if (context != call.context) return context < call.context;
+  const std::uint32_t frame = call_frame(entry);
+  if (!on_one_stack(frame, call.frame)) return false;
+  return frame > call.frame || (frame == call.frame && function == call.function);
+}
+
+std::uint8_t depth_in(const std::vector<OpenCall>& calls, const Event& entry, std::uint32_t function,
+                      std::uint8_t context) {
+  if (!has_call_frame(entry)) return call_depth(entry);
+  auto around = calls.rbegin();
+  while (around != calls.rend() && is_over(*around, entry, function, context)) ++around;
+  if (around == calls.rend()) return 0;
+  return around->depth < kMostCallDepth ? static_cast<std::uint8_t>(around->depth + 1) : kMostCallDepth;
+}
+
+// Of the call that ends; empty where its begin was not seen.
+std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const Event& exit,
+                                            std::uint32_t function) {
+  if (!has_call_frame(exit)) return call_depth(exit);
+  constexpr std::uint32_t kReturnBytes = 16;  // at most: the return address, of x86, that is no more on the stack
+  const auto ends = std::find_if(calls.rbegin(), calls.rend(), [&](const OpenCall& call) {
+    return call.function == function && call.context == level_around(exit, call.counts_hardirq) &&
+           call_frame(exit) - call.frame <= kReturnBytes;
+  });
+  return ends == calls.rend() ? std::nullopt : std::optional(ends->depth);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> measured_duration(const Event& end) {
+  if ((end.page_flags & CallFlags::kDuration) == 0) return {};
+  return call_duration_ns(end);
+}
+
+OpenCall* TaskCalls::around(const Event& event) {
+  if (calls.empty() || unsure) return nullptr;
+  OpenCall& top = calls.back();
+  const std::uint8_t level = interrupt_level(event);
+  const bool fits = level == 0 ? top.level == 0 : !is_on_top_of(event, level, top);
+  return fits ? &top : nullptr;
+}
+
+std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint64_t from_ns, std::uint64_t to_ns) {
+  for (; known_ < info_.lost.size(); ++known_) {
+    const unsigned of = info_.lost[known_].cpu;
+    if (of > std::numeric_limits<std::uint16_t>::max()) continue;  // no event is of such a CPU
+    if (by_cpu_.size() <= of) by_cpu_.resize(of + std::size_t{1});
+    by_cpu_[of].push_back(known_);
+  }
+  if (cpu >= by_cpu_.size()) return {};
+  const std::vector<std::size_t>& losses = by_cpu_[cpu];
+  // 0: the time after it is not known, yet or at all
+  const auto is_over = [&](std::size_t loss) {
+    return info_.lost[loss].after_ns != 0 && info_.lost[loss].after_ns <= from_ns;
+  };
+  const auto first = std::ranges::partition_point(losses, is_over);
+  if (first == losses.end() || info_.lost[*first].before_ns >= to_ns) return {};
+  return info_.lost[*first].before_ns;
+}
+
+TaskCalls* CallStacks::find(const Event& event) {
+  const std::uint32_t* const place = places_.find(task_key(event));
+  if (place == nullptr) return nullptr;
+  place_ = *place;
+  return &tasks_[place_];
+}
+
+// Whether another task has been given the id since it was last seen: what it was in never returned.
+bool CallStacks::is_another(const TaskCalls& task, const Event& event) const {
+  constexpr std::uint64_t kSoonestNs = 50'000;  // a task must end, and another one begin
+  return event.tid != 0 && event.time_ns > task.last_ns + kSoonestNs &&
+         info_.lives.life_at(event.tid, task.last_ns) != info_.lives.life_at(event.tid, event.time_ns);
+}
+
+// Whether events were lost where the task may have been since it was last seen.
+void CallStacks::see(TaskCalls& task, const Event& event) {
+  if (!task.calls.empty() && is_another(task, event)) close_from_depth(task, 0);
+  if (!task.calls.empty()) {
+    for (const std::uint16_t cpu : {task.last_cpu, event.cpu})
+      if (const auto before = losses_.first_between(cpu, task.last_ns, event.time_ns)) touch(task, *before);
+  }
+  task.last_ns = event.time_ns;
+  task.last_cpu = event.cpu;
+}
+
+TaskCalls* CallStacks::at(const Event& event) {
+  TaskCalls* const task = find(event);
+  if (task != nullptr) see(*task, event);
+  return task;
+}
+
+TaskCalls& CallStacks::enter(const Event& event, std::uint32_t function, std::uint8_t level) {
+  const auto [place, is_new] = places_.insert(task_key(event));
+  if (is_new && free_.empty()) {
+    *place = static_cast<std::uint32_t>(tasks_.size());
+    tasks_.emplace_back();
+  } else if (is_new) {
+    *place = free_.back();
+    free_.pop_back();
+  }
+  place_ = *place;
+  TaskCalls& task = tasks_[place_];
+  see(task, event);
+  const bool counts_hardirq = level == kHardIrqLevel;
+  const std::uint8_t context = level_around(event, counts_hardirq);
+  const std::uint8_t depth = depth_in(task.calls, event, function, context);
+  close_from_depth(task, depth);
+  task.unsure = false;
+
+  OpenCall call;
+  const OpenCall* const below = task.innermost();
+  call.function = function;
+  call.depth = depth;
+  if (has_call_frame(event)) call.frame = call_frame(event);
+  call.context = context;
+  call.counts_hardirq = counts_hardirq;
+  call.began_ns = event.time_ns;
+  call.on_softirq = is_on_softirq(event);
+  call.level = std::max(interrupt_level(event), level);
+  call.on_top = below != nullptr ? is_on_top_of(event, call.level, *below) : call.level > 0;
+  if (below != nullptr && below->level > 0) call.level = std::max(call.level, std::uint8_t{1});
+  find_outer(task.calls, call);
+  task.calls.push_back(call);
+  return task;
+}
+
+bool CallStacks::leave(const Event& event, std::uint32_t function) {
+  TaskCalls* const task = at(event);
+  if (task == nullptr) return false;
+  const std::optional<std::uint8_t> ending = depth_of_ending(task->calls, event, function);
+  if (!ending) return false;
+  const unsigned depth = *ending;
+  close_from_depth(*task, depth + 1);
+  task->unsure = false;
+  const OpenCall* const top = task->innermost();
+  const bool is_top =
+      top != nullptr && top->depth == depth && top->function == function && !began_after_loss(*top, event, info_);
+  if (is_top)
+    close(*task, &event);
+  else
+    close_from_depth(*task, depth);
+  if (task->calls.empty()) {
+    places_.erase(task_key(event));
+    free_.push_back(place_);
+  }
+  return is_top;
+}
+
+void CallStacks::close(TaskCalls& task, const Event* end) {
+  const OpenCall call = task.calls.back();
+  task.calls.pop_back();
+  ended_(task, call, end);
+}
+
+void CallStacks::close_from_depth(TaskCalls& task, unsigned depth) {
+  while (!task.calls.empty() && task.calls.back().depth >= depth) close(task, nullptr);
+}
+
+void CallStacks::finish() {
+  for (TaskCalls& task : tasks_) {
+    if (!task.calls.empty())
+      if (const auto before = losses_.first_between(task.last_cpu, task.last_ns, ~std::uint64_t{0}))
+        touch(task, *before);
+    close_from_depth(task, 0);
+  }
+}
+
+OpenCall& CallStacks::call_of(std::uint32_t place, std::uint32_t node) {
+  return *std::ranges::find(tasks_[place].calls, node, &OpenCall::node);
+}
+
+}  // namespace kmt

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/growth/clusters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "trace/code/function_name.hpp"
+#include "trace/code/wrappers.hpp"
+
+namespace kmt {
+
+namespace {
+
+// What lies around everything: entries of system calls, faults and interrupts, kernel threads, work queues.
+bool is_everywhere(std::string_view function) {
+  constexpr std::array<std::string_view, 18> kFunctions = {"do_syscall_64",
+                                                           "x64_sys_call",
+                                                           "el0t_64_sync",
+                                                           "el0t_64_sync_handler",
+                                                           "el0_svc",
+                                                           "do_el0_svc",
+                                                           "el0_svc_common",
+                                                           "invoke_syscall",
+                                                           "system_call",
+                                                           "__do_syscall",
+                                                           "ret_from_fork",
+                                                           "ret_from_fork_asm",
+                                                           "kthread",
+                                                           "worker_thread",
+                                                           "process_one_work",
+                                                           "__do_fast_syscall_32",
+                                                           "do_fast_syscall_32",
+                                                           "do_int80_syscall_32"};
+  return function.starts_with("entry_") || function.starts_with("asm_") || function.starts_with("0x") ||
+         std::ranges::find(kFunctions, function) != kFunctions.end();
+}
+
+// What runs interrupts and soft interrupts, on top of whatever they interrupt.
+bool is_begin_of_interrupt(std::string_view function) {
+  constexpr std::array<std::string_view, 10> kFunctions = {"handle_softirqs",
+                                                           "__do_softirq",
+                                                           "__softirqentry_text_start",
+                                                           "do_softirq",
+                                                           "do_softirq_own_stack",
+                                                           "run_ksoftirqd",
+                                                           "__handle_irq_event_percpu",
+                                                           "handle_irq_event_percpu",
+                                                           "__sysvec_apic_timer_interrupt",
+                                                           "__sysvec_call_function"};
+  return std::ranges::find(kFunctions, function) != kFunctions.end();
+}
+
+// Functions of mm/ and arch/.
+constexpr std::array<std::string_view, 8> kOfPageTables = {"pte_alloc_one", "__pte_alloc",      "__pmd_alloc",
+                                                           "__pud_alloc",   "__p4d_alloc",      "pgd_alloc",
+                                                           "_pgd_alloc",    "do_anonymous_page"};
+// mm/filemap.c, mm/readahead.c, fs/buffer.c: of file systems' own files and block devices, which is not movable.
+constexpr std::array<std::string_view, 7> kOfPageCache = {
+    "__filemap_get_folio",     "filemap_alloc_folio", "pagecache_get_page", "__page_cache_alloc",
+    "page_cache_ra_unbounded", "grow_dev_folio",      "grow_dev_page"};
+// mm/slub.c, mm/slab.c, mm/slab_common.c
+constexpr std::array<std::string_view, 8> kOfSlabs = {"allocate_slab",        "new_slab",
+                                                      "___slab_alloc",        "cache_grow_begin",
+                                                      "kmalloc_order",        "___kmalloc_large_node",
+                                                      "__kmalloc_large_node", "kmalloc_large_node"};
+constexpr std::array<std::string_view, 2> kOfVmalloc = {"__vmalloc_area_node", "__vmalloc_node_range"};
+
+// Since Linux 6.10 allocators have that ending, and macros that account memory to their callers the name without it.
+std::string_view without_noprof(std::string_view function) {
+  constexpr std::string_view kEnding = "_noprof";
+  if (function.ends_with(kEnding)) function.remove_suffix(kEnding.size());
+  return function;
+}
+
+template <std::size_t Count>
+bool passes_through(const std::vector<std::string>& stack, const std::array<std::string_view, Count>& functions) {
+  return std::ranges::any_of(stack, [&](const std::string& frame) {
+    return std::ranges::find(functions, without_noprof(function_of(frame))) != functions.end();
+  });
+}
+
+// The stacks that samples have of a call site: of that process, or else of its task's name, or of any. Where there are
+// several, that of most live bytes.
+class KnownStacks {
+ public:
+  explicit KnownStacks(const GrowthSeen& samples) {
+    for (const GrowthGroup& group : samples.groups)
+      for (const Key& key : keys_of(group)) {
+        const GrowthGroup*& place = stacks_[key];
+        if (place == nullptr || group.bytes > place->bytes) place = &group;
+      }
+  }
+  void give_to(GrowthGroup& group) const {
+    for (const Key& key : keys_of(group)) {
+      const auto known = stacks_.find(key);
+      if (known == stacks_.end()) continue;
+      group.stack = known->second->stack;
+      return;
+    }
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::uint32_t>;  // call site, task, process
+
+  // The best first.
+  static std::array<Key, 3> keys_of(const GrowthGroup& group) {
+    const std::string& site = group.stack.front();
+    return {{{site, group.task, group.process}, {site, group.task, 0}, {site, {}, 0}}};
+  }
+  std::map<Key, const GrowthGroup*> stacks_;
+};
+
+// Samples know cgroups of either version, recordings those of the second.
+void name_cgroups(const GrowthSeen& samples, GrowthSeen& trace) {
+  std::map<std::uint32_t, std::string_view> known;
+  for (const GrowthGroup& group : samples.groups)
+    if (group.process != 0 && !group.cgroup.empty()) known[group.process] = group.cgroup;
+  for (GrowthGroup& group : trace.groups)
+    if (const auto of = known.find(group.process); of != known.end()) group.cgroup = of->second;
+}
+
+ClusterKey key_of(const GrowthGroup& group) { return {group.task, std::string(functions_of(group.stack).back())}; }
+
+}  // namespace
+
+std::vector<std::string_view> functions_of(const std::vector<std::string>& stack) {
+  std::vector<std::string_view> functions;
+  functions.reserve(stack.size());
+  for (const std::string& frame : stack) functions.push_back(function_of(frame));
+  // Below it lies what was interrupted, which asked for nothing.
+  if (functions.size() > 1)
+    functions.erase(std::find_if(functions.begin() + 1, functions.end(), is_begin_of_interrupt), functions.end());
+  while (functions.size() > 1 && is_everywhere(functions.back())) functions.pop_back();
+  return functions;
+}
+
+std::vector<std::string> own_stack(const std::vector<std::string>& stack) {
+  const auto is_begin = [](const std::string& frame) { return is_begin_of_interrupt(function_of(frame)); };
+  const auto begin = stack.empty() ? stack.end() : std::find_if(stack.begin() + 1, stack.end(), is_begin);
+  return {stack.begin(), begin == stack.end() ? begin : begin + 1};
+}
+
+PageOwner find_page_owner(std::vector<std::string>& stack) {
+  PageOwner owner;
+  if (passes_through(stack, kOfPageTables)) owner.left_out = "page tables of processes";
+  if (passes_through(stack, kOfPageCache)) owner.left_out = "page cache, which the kernel takes back";
+  owner.is_slab = passes_through(stack, kOfSlabs);
+  owner.is_vmalloc = passes_through(stack, kOfVmalloc);
+  static const WrapperList wrappers = WrapperList::built_in();
+  const auto owns = wrappers.caller(stack);
+  if (owns != stack.end()) stack.erase(stack.begin(), owns);
+  return owner;
+}
+
+std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace) {
+  std::map<ClusterKey, GrowthCluster> clusters;
+  if (samples != nullptr)
+    for (const GrowthGroup& group : samples->groups)
+      if (group.left_out.empty()) clusters[key_of(group)].samples.push_back(&group);
+  if (trace == nullptr) return clusters;
+  if (samples != nullptr) {
+    const KnownStacks known(*samples);
+    for (GrowthGroup& group : trace->groups)
+      if (group.stack.size() == 1) known.give_to(group);
+    name_cgroups(*samples, *trace);
+  }
+  for (const GrowthGroup& group : trace->groups)
+    if (group.left_out.empty()) clusters[key_of(group)].trace.push_back(&group);
+  return clusters;
+}
+
+bool is_slab_cache(const std::string& cache) {
+  return !cache.starts_with("pages") && cache != "percpu memory" && cache != "vmalloc areas";
+}
+
+std::vector<double> sum_of(const std::vector<const GrowthGroup*>& groups, std::size_t steps) {
+  std::vector<double> sum(steps);
+  for (const GrowthGroup* const group : groups)
+    for (std::size_t i = 0; i < std::min(steps, group->live.size()); ++i) sum[i] += group->live[i];
+  return sum;
+}
+
+std::map<std::string, double> bytes_by_cache(const std::vector<const GrowthGroup*>& groups) {
+  std::map<std::string, double> bytes;
+  for (const GrowthGroup* const group : groups) bytes[group->cache] += group->bytes;
+  return bytes;
+}
+
+double sum_of_bytes(const std::vector<const GrowthGroup*>& groups) {
+  double sum = 0;
+  for (const GrowthGroup* const group : groups) sum += group->bytes;
+  return sum;
+}
+
+std::string common_function(const std::vector<const GrowthGroup*>& groups) {
+  constexpr double kMost = 0.9;
+  double all = 0;
+  std::vector<std::pair<std::vector<std::string_view>, double>> paths;  // the outermost first
+  for (const GrowthGroup* const group : groups) {
+    std::vector<std::string_view> path = functions_of(group->stack);
+    std::ranges::reverse(path);
+    paths.emplace_back(std::move(path), std::max(group->bytes, 0.0));
+    all += paths.back().second;
+  }
+  std::string common;
+  for (std::size_t depth = 0;; ++depth) {
+    std::map<std::string_view, double> bytes;
+    for (const auto& [path, weight] : paths)
+      if (depth < path.size()) bytes[path[depth]] += weight;
+    const auto most = std::ranges::max_element(bytes, {}, [](const auto& one) { return one.second; });
+    if (most == bytes.end() || most->second < kMost * all) return common;
+    common = most->first;
+    std::erase_if(paths, [&](const auto& path) { return depth >= path.first.size() || path.first[depth] != common; });
+  }
+}
+
+}  // namespace kmt

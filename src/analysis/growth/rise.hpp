@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whether one series of an investigation rises, and how surely.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "analysis/series/trend.hpp"
+
+namespace kmt {
+
+constexpr double kLeastRise = 16 << 10;  // bytes: less is nobody's leak, in whatever time
+
+struct Rise {
+  Trend trend;
+  double bytes = 0;        // from the first to the last value
+  double bytes_per_s = 0;  // of these: all that is known of too few values for a trend
+  bool above = false;      // the threshold, steadily
+  bool sure = false;       // and as evenly as hardly one of `judged` random walks
+  bool slow = false;       // as evenly, but not above the threshold
+};
+
+// Values in bytes at equal steps; a rise above the threshold, bytes a second, of `judged` series that were looked at.
+Rise rise_of(std::span<const double> values, double seconds_between, double threshold, std::size_t judged);
+
+// As evenly as hardly one of so many random walks, and by far.
+bool is_far_more_even(const Trend& trend, std::size_t judged);
+
+}  // namespace kmt

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How what samples stand for lives and ends over time, by stack and process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "results/growth/investigation.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/state/heap_sample.hpp"
+
+namespace kmt {
+
+class SampleGrowth {
+ public:
+  static constexpr std::size_t kSteps = 64;  // that are told, at most, and half of them at least once there are so many
+  static constexpr std::size_t kMostGroups = 200'000;  // what comes then is counted, and not kept
+
+  // Of `seconds` from `begin_ns` on (CLOCK_MONOTONIC). What `own_process` allocates does not count. `page_bytes` is
+  // what a page of the kernel has. The symbols are borrowed.
+  SampleGrowth(std::uint64_t mean_bytes, bool pages, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
+               std::uint32_t own_process, std::uint64_t page_bytes);
+
+  // What comes now is of now: loading what watches may take seconds.
+  void begin(std::uint64_t now_ns) { begin_ns_ = now_ns; }
+  void add(const HeapSample& sample);
+  void end(const HeapSampleEnd& end);
+  // Ends live samples of which `lives` does not know: for when ends were lost. Since nobody knows when they ended they
+  // are as if they had never lived: ending all of them now would leave a rise until now.
+  void reconcile(const std::function<bool(std::uint64_t)>& lives);
+
+  // Until `end_ns`; `release` is the kernel's, by which paths without tracepoints are known.
+  GrowthSeen seen(std::uint64_t end_ns, const std::string& release,
+                  const std::function<std::string(std::uint64_t)>& cgroup_name) const;
+  std::uint64_t not_kept() const { return not_kept_; }  // samples
+  std::uint64_t samples() const { return samples_; }
+  // By cache, freed or not; an estimate.
+  const std::map<std::string, double>& allocations() const { return allocations_; }
+
+ private:
+  struct Change {
+    std::uint32_t step;
+    double bytes;
+  };
+  struct Group {
+    std::vector<std::uint64_t> stack;
+    std::uint64_t cgroup;
+    std::uint32_t process;  // 0: of an interrupt
+    std::string task;
+    std::string cache;  // as GrowthGroup has it
+    bool pages = false;
+    std::uint64_t live = 0;
+    std::uint64_t freed = 0;
+    std::uint64_t replaced = 0;  // their frees were not seen
+    double objects = 0;
+    double bytes = 0;
+    std::vector<Change> changes;  // by fine step
+  };
+  struct Live {
+    std::uint32_t group;
+    std::uint32_t step;  // fine, of its allocation
+    double objects;
+    double bytes;
+  };
+  // What is kept is finer than what is told: samples that end early have as many steps as others.
+  static constexpr std::size_t kFineSteps = 16 * kSteps;
+  std::uint32_t step_of(std::uint64_t time_ns) const;  // kFineSteps: after the last
+  // What the tasks of one name take at one place: as UntracedFrees of analysis/growth/traces.
+  using Place = std::tuple<std::string, std::string, std::vector<std::uint64_t>>;  // task, cache, stack
+  static Place place_of(const Group& group) { return {group.task, group.cache, group.stack}; }
+  // Those whose objects are freed where no free is seen, which is known of by their addresses' next owners. Of what was
+  // freed last there is none yet, so that it seems to live.
+  std::set<Place> freed_unseen() const;
+  void forget(const Live& object, std::uint32_t step);
+  static void change(Group& group, std::uint32_t step, double bytes);
+
+  std::uint64_t mean_bytes_;
+  bool pages_;
+  const SymbolNames& symbols_;
+  std::uint64_t begin_ns_;
+  std::uint64_t step_ns_;  // of a fine step
+  std::uint32_t own_process_;
+  std::uint64_t page_bytes_;
+  std::uint64_t samples_ = 0;
+  std::uint64_t not_kept_ = 0;
+  std::vector<Group> groups_;
+  std::map<std::string, double> allocations_;  // by cache
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::unordered_map<std::uint64_t, Live> live_;  // by pointer
+};
+
+// What samples do not tell of; an entry for each kind of loss. Nothing where nothing was lost.
+std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_kept);
+
+}  // namespace kmt

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/growth/states.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "analysis/growth/rise.hpp"
+#include "analysis/matching/slab_account.hpp"
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+namespace kmt {
+
+namespace {
+
+double seconds_between(const std::vector<MemorySeriesPoint>& points) {
+  if (points.size() < 2) return 1;
+  const double all = static_cast<double>(points.back().time_ns - points.front().time_ns) / 1e9;
+  return std::max(all / static_cast<double>(points.size() - 1), 1e-9);
+}
+
+// As if they had been read in equal steps: where none was read for a while, growth is no jump.
+std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
+  const auto begin = static_cast<double>(points.front().time_ns);
+  const double step = (static_cast<double>(points.back().time_ns) - begin) / static_cast<double>(points.size() - 1);
+  std::vector<double> values;
+  std::size_t behind = 1;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double time = begin + step * static_cast<double>(i);
+    while (behind + 1 < points.size() && static_cast<double>(points[behind].time_ns) < time) ++behind;
+    const auto before = static_cast<double>(points[behind - 1].time_ns);
+    const double between = static_cast<double>(points[behind].time_ns) - before;
+    const double part = between > 0 ? std::clamp((time - before) / between, 0.0, 1.0) : 1;
+    values.push_back(std::lerp(points[behind - 1].value, points[behind].value, part));
+  }
+  return values;
+}
+
+// Lines of meminfo that tell of the kernel's own memory. Others are sums of these, or users'.
+bool is_kernels_line(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kLines = {"SUnreclaim",  "KernelStack", "PageTables",
+                                                      "VmallocUsed", "Percpu",      kUnaccounted};
+  return std::ranges::find(kLines, name) != kLines.end();
+}
+
+using Kinds = std::map<std::string, std::vector<double>>;  // values by name
+
+// The one of the caches of a class that takes nearly all of what they rise by: its course is not blurred by what comes
+// and goes in the others. Null: several rise, or none does.
+const Kinds::value_type* risen_kind(const Kinds& kinds) {
+  constexpr double kNearlyAll = 0.9;
+  const auto rise = [](const Kinds::value_type& kind) { return kind.second.back() - kind.second.front(); };
+  double all = 0;
+  const Kinds::value_type* most = nullptr;
+  for (const Kinds::value_type& kind : kinds) {
+    all += std::max(rise(kind), 0.0);
+    if (most == nullptr || rise(kind) > rise(*most)) most = &kind;
+  }
+  return all > 0 && rise(*most) >= kNearlyAll * all ? most : nullptr;
+}
+
+// Whether all that it rose by came between these values, and nothing else moved as much.
+bool is_step(const StateGrowth& state, double begin, double end) {
+  constexpr double kNearlyAll = 0.8;
+  constexpr double kMostOthers = 0.3;  // of that
+  const auto index = [&state](double step) {
+    return static_cast<std::size_t>(std::clamp(step, 0.0, static_cast<double>(state.values.size() - 1)));
+  };
+  const std::size_t from = index(std::floor(begin));
+  const std::size_t to = index(std::ceil(end));
+  const double jump = state.values[to] - state.values[from];
+  const double rise = state.last - state.first;
+  if (jump < kNearlyAll * rise || kNearlyAll * jump > rise) return false;
+  for (std::size_t i = 1; i < state.values.size(); ++i)
+    if ((i <= from || i > to) && std::abs(state.values[i] - state.values[i - 1]) > kMostOthers * jump) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string class_of(const std::string& cache) {
+  constexpr std::array<std::string_view, 3> kKinds = {"kmalloc-", "msg_msg-", "memdup_user-"};
+  if (std::ranges::none_of(kKinds, [&cache](std::string_view kind) { return cache.starts_with(kind); }) ||
+      cache.starts_with("kmalloc-rcl-") || cache.find("dma") != std::string::npos)
+    return cache;
+  try {
+    return kmalloc_name(parse_size(cache.substr(cache.rfind('-') + 1)));
+  } catch (const Error&) {
+    return cache;
+  }
+}
+
+bool is_of_a_size(std::string_view name) { return name.starts_with(kObjectsOf); }
+
+bool follows_processes(const StateSeries& series) {
+  return series.name == "PageTables" || series.name == "KernelStack";
+}
+
+std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
+  std::vector<StateSeries> all;
+  std::map<std::string, std::size_t> caches;
+  std::map<std::string, Kinds> kinds;  // by class
+  for (const MemorySeries& series : states) {
+    const bool is_cache = series.source == MemorySource::slabinfo_objects;
+    if (series.points.size() < 2 ||
+        !(is_cache || (series.source == MemorySource::meminfo && is_kernels_line(series.name))))
+      continue;
+    const std::string name = is_cache ? class_of(series.name) : series.name;
+    const std::vector<double> values = even_values(series.points);
+    if (is_cache) kinds[name].try_emplace(series.name, values);
+    const auto known = is_cache ? caches.find(name) : caches.end();
+    if (known != caches.end() && all[known->second].values.size() == values.size()) {
+      for (std::size_t i = 0; i < values.size(); ++i) all[known->second].values[i] += values[i];
+      continue;
+    }
+    if (is_cache) caches[name] = all.size();
+    all.push_back(
+        {name, is_cache, is_cache && is_shrinkable(name, {}), seconds_between(series.points), values, {}, {}});
+  }
+  for (const auto& [name, index] : caches) {
+    const Kinds::value_type* const kind = risen_kind(kinds[name]);
+    if (kind == nullptr || kind->second.size() != all[index].values.size()) continue;
+    all[index].values = kind->second;
+    if (kind->first != name) all[index].kind = kind->first;
+  }
+  for (StateSeries& series : all) series.judged = series.values;
+  return all;
+}
+
+void take_out(double begin_seconds, double end_seconds, std::vector<StateSeries>& states) {
+  constexpr double kMostOfAll = 0.25;  // a longer line would be taken for even growth
+  for (StateSeries& series : states) {
+    std::vector<double>& values = series.judged;
+    const auto last = static_cast<double>(values.size() - 1);
+    const double from = std::floor(begin_seconds / series.seconds_between);
+    const double to = std::ceil(end_seconds / series.seconds_between);
+    if (!series.cache || from < 0 || to > last || to - from < 2 || to - from > kMostOfAll * last) continue;
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(to);
+    if (*std::max_element(begin + 1, end) <= std::max(*begin, *end)) continue;
+    for (auto value = begin + 1; value != end; ++value)
+      *value = std::lerp(*begin, *end, static_cast<double>(value - begin) / (to - from));
+  }
+}
+
+std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged) {
+  constexpr std::array<double, 2> kParts = {0.5, 1.0 / 3};  // the last ones
+  for (const double part : kParts) {
+    const std::vector<double>& values = series.judged;
+    const auto count = static_cast<std::size_t>(part * static_cast<double>(values.size()));
+    if (count <= Trend::kFewestValues) return std::nullopt;
+    const auto before = std::span(values).first(values.size() - count);
+    const std::size_t looks = judged * (kParts.size() + 1);
+    const Rise rise = rise_of(std::span(values).last(count), series.seconds_between, threshold, looks);
+    if (!rise.sure || values.back() < *std::ranges::max_element(before) + kLeastRise) continue;
+    std::vector<double> usual(before.begin(), before.end());
+    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+    std::nth_element(usual.begin(), middle, usual.end());
+    const double end = static_cast<double>(values.size() - 1) * series.seconds_between;
+    const double since = std::clamp(end - (values.back() - *middle) / rise.trend.bytes_per_s, 0.0, end);
+    return LateRise{since, rise.trend.bytes_per_s, is_far_more_even(rise.trend, looks)};
+  }
+  return std::nullopt;
+}
+
+std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold) {
+  std::vector<StateGrowth> grown;
+  for (const StateSeries& series : states) {
+    if (series.values.front() == series.values.back() || is_of_a_size(series.name)) continue;
+    const Rise rise = rise_of(series.judged, series.seconds_between, threshold, states.size());
+    const bool counts = !series.reclaimable && !follows_processes(series);
+    grown.push_back({.name = series.name,
+                     .cache = series.cache,
+                     .first = series.values.front(),
+                     .last = series.values.back(),
+                     .trend = rise.trend,
+                     .sure = counts && rise.sure,
+                     .reclaimable = series.reclaimable,
+                     .values = series.values,
+                     .step_seconds = series.seconds_between,
+                     .late = counts && !rise.sure ? late_rise(series, threshold, states.size()) : std::nullopt,
+                     .kind = series.kind,
+                     .above = counts && rise.above,
+                     .slow = counts && rise.slow,
+                     .merged_with = {}});
+  }
+  std::ranges::stable_sort(grown, std::greater(), [](const StateGrowth& one) { return one.last - one.first; });
+  return grown;
+}
+
+void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateGrowth>& states) {
+  for (StateGrowth& state : states) {
+    if (!state.cache || state.sure || state.last <= state.first) continue;
+    // Files of a tracing instance, one for each event.
+    state.is_recorders =
+        state.name == "trace_event_file" ||
+        (end_seconds > 0 && is_step(state, begin_seconds / state.step_seconds, end_seconds / state.step_seconds));
+  }
+}
+
+void mark_unfollowed(double seconds, std::vector<StateGrowth>& states) {
+  constexpr double kMuch = 1 << 20;   // bytes
+  constexpr double kMuchOfAll = 0.5;  // of what it was
+  for (StateGrowth& state : states) {
+    const auto at = static_cast<std::size_t>(std::max(seconds / state.step_seconds, 0.0));
+    const bool follows = state.name == "PageTables" || state.name == "KernelStack";
+    if (state.reclaimable || follows || at + 1 >= state.values.size()) continue;
+    const double before =
+        *std::max_element(state.values.begin(), state.values.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    state.rose_unfollowed = state.last - before >= std::max(kMuch, kMuchOfAll * before);
+  }
+}
+
+}  // namespace kmt

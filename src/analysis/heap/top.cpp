@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/heap/top.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/heap/names.hpp"
+
+namespace kmt {
+
+namespace {
+
+bool shows(TopView view, const HeapSite& site) {
+  switch (view) {
+    case TopView::stacks: return false;
+    case TopView::orders: return site.pages;
+    case TopView::call_sites:
+    case TopView::caches: return !site.pages;
+    case TopView::processes:
+    case TopView::cgroups: return true;
+  }
+  return false;
+}
+
+// What samples are grouped by for a view.
+HeapKey key_of(TopView view) {
+  switch (view) {
+    case TopView::call_sites: return HeapKey::call_site;
+    case TopView::stacks: return HeapKey::stack;
+    case TopView::processes: return HeapKey::process;
+    case TopView::cgroups: return HeapKey::cgroup;
+    case TopView::caches:
+    case TopView::orders: break;  // "pages of 16.0 KiB"
+  }
+  return HeapKey::cache;
+}
+
+// Samples of slab objects, of pages, or of both.
+bool shows(TopView view, const HeapRow& row) {
+  return view == TopView::orders ? row.pages : view == TopView::processes || view == TopView::cgroups || !row.pages;
+}
+
+// All of it is estimated.
+TopRow row_of_stack(const HeapRow& from) {
+  TopRow row;
+  row.stack = from.stack;
+  row.events = rounded(from.figures.objects.value);
+  row.requested = rounded(from.figures.requested.value);
+  row.allocated = rounded(from.figures.bytes.value);
+  row.live_bytes = from.figures.live_bytes;
+  return row;
+}
+
+}  // namespace
+
+TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, const SymbolNames& symbols,
+                       std::function<std::string(std::uint64_t)> cgroup_name)
+    : views_(std::move(views)),
+      symbols_(symbols),
+      cgroup_name_(cgroup_name),
+      profile_(mean_bytes, symbols, std::move(cgroup_name)) {}
+
+std::string TopAccount::name_in(TopView view, const HeapSite& site) const {
+  switch (view) {
+    case TopView::call_sites: return site.call_site == 0 ? "unknown" : symbols_.name(site.call_site);
+    case TopView::processes: return process_text(site.context, site.comm, site.process);
+    case TopView::cgroups:
+      return site.context == AllocationContext::task ? cgroup_name_(site.cgroup) : task_text(site.context, {});
+    case TopView::caches:
+    case TopView::orders: return cache_text(site.cache, site.pages, site.bytes_each);
+    case TopView::stacks: break;
+  }
+  return {};
+}
+
+// Its caller, and who called that, since one function may be in many stacks.
+std::string TopAccount::name_of_stack(const HeapRow& row) const {
+  std::string name = row.keys.back();
+  for (std::size_t i = 0; i + 1 < row.stack.size(); ++i)
+    if (symbols_.name(row.stack[i]) == name) return name + " < " + symbols_.name(row.stack[i + 1]);
+  return name;
+}
+
+void TopAccount::Sums::add(const Sums& more) {
+  events_now += more.events_now;
+  bytes_now += more.bytes_now;
+  events += more.events;
+  failed += more.failed;
+  requested += more.requested;
+  allocated += more.allocated;
+  interval = std::max(interval, more.interval);
+}
+
+// Makes room: what was idle for longest becomes one row, a quarter of all at most.
+void TopAccount::fold_oldest(Rows& rows) {
+  std::vector<std::uint64_t> intervals;
+  intervals.reserve(rows.size());
+  for (const auto& [name, sums] : rows) intervals.push_back(sums.interval);
+  const auto quarter = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 4);
+  std::ranges::nth_element(intervals, quarter);
+  const std::uint64_t last = std::min(*quarter, interval_ - 1);  // never what happens now
+  Sums folded;
+  rows_merged_ += std::erase_if(rows, [&](const auto& row) {
+    const bool is_old = row.second.interval <= last && row.first != kOthers;
+    if (is_old) folded.add(row.second);
+    return is_old;
+  });
+  if (folded.events > 0) rows[kOthers].add(folded);
+}
+
+void TopAccount::add(Rows& rows, std::string name, const HeapSite& site) {
+  if (rows.size() >= kMostRows && !rows.contains(name)) {
+    name = kOthers;
+    ++rows_merged_;
+  }
+  rows[std::move(name)].add(
+      {site.events, site.allocated, site.events, site.failed, site.requested, site.allocated, interval_});
+}
+
+void TopAccount::add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns) {
+  ++interval_;
+  interval_ns_ = interval_ns;
+  slab_ = pages_ = {};
+  for (Rows& rows : rows_) {
+    for (auto& [name, sums] : rows) sums.events_now = sums.bytes_now = 0;
+    if (rows.size() >= kMostRows * 3 / 4) fold_oldest(rows);
+  }
+  for (const HeapSite& site : sites) {
+    TopTotals& totals = site.pages ? pages_ : slab_;
+    totals.events_now += site.events;
+    totals.bytes_now += site.allocated;
+    for (const TopView view : views_)
+      if (shows(view, site)) add(rows_[static_cast<std::size_t>(view)], name_in(view, site), site);
+  }
+}
+
+TopResult TopAccount::result(TopView view) const {
+  TopResult result;
+  result.view = view;
+  result.interval_ns = interval_ns_;
+  result.rows_merged = rows_merged_;
+  const HeapProfileResult samples = profile_.result({key_of(view)});
+  result.replaced = samples.replaced;
+  result.slab = slab_;
+  result.slab.live_bytes = samples.slab.live_bytes;
+  result.pages = pages_;
+  result.pages.live_bytes = samples.pages.live_bytes;
+
+  if (view == TopView::stacks) {
+    for (const HeapRow& row : samples.rows) {
+      if (!shows(view, row)) continue;
+      result.rows.push_back(row_of_stack(row));
+      result.rows.back().name = name_of_stack(row);
+    }
+    return result;
+  }
+  const Rows& rows = rows_[static_cast<std::size_t>(view)];
+  const bool has_others = rows.contains(kOthers);
+  std::unordered_map<std::string_view, Estimate> live;
+  for (const HeapRow& row : samples.rows) {
+    if (!shows(view, row)) continue;
+    // Slab and pages of a process are two rows of the profile; what has no row any more is in that of the others.
+    Estimate& sum = live[has_others && !rows.contains(row.keys[0]) ? kOthers : std::string_view(row.keys[0])];
+    sum.value += row.figures.live_bytes.value;
+    sum.low += row.figures.live_bytes.low;
+    sum.high += row.figures.live_bytes.high;
+  }
+  for (const auto& [name, sums] : rows) {
+    TopRow row;
+    row.name = name;
+    row.events_now = sums.events_now;
+    row.bytes_now = sums.bytes_now;
+    row.events = sums.events;
+    row.failed = sums.failed;
+    row.requested = sums.requested;
+    row.allocated = sums.allocated;
+    if (const auto found = live.find(name); found != live.end()) row.live_bytes = found->second;
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+std::unordered_map<std::string, std::vector<TopRow>> TopAccount::stacks(TopView view) const {
+  std::unordered_map<std::string, std::vector<TopRow>> stacks;
+  for (const HeapRow& row : profile_.result({key_of(view), HeapKey::stack}).rows)
+    if (shows(view, row))
+      stacks[view == TopView::stacks ? name_of_stack(row) : row.keys[0]].push_back(row_of_stack(row));
+  for (auto& [name, rows] : stacks) sort_rows(rows, TopColumn::allocated);
+  return stacks;
+}
+
+}  // namespace kmt

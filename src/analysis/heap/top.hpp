@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Keeps the accounts of watching the running kernel: exact sums by site, interval by interval, and what samples say.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/heap/profile.hpp"
+#include "results/heap/top.hpp"
+
+namespace kmt {
+
+class TopAccount {
+ public:
+  static constexpr std::size_t kMostRows = 20000;  // of a view; processes come and go
+
+  // Of rows of these views; else as HeapProfile's.
+  TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, const SymbolNames& symbols,
+             std::function<std::string(std::uint64_t)> cgroup_name);
+
+  HeapProfile& samples() { return profile_; }
+  // The sums of the interval that has ended.
+  void add_interval(const std::vector<HeapSite>& sites, std::uint64_t interval_ns);
+  // Of one of the views. Rows are not sorted. What only the watcher knows is the caller's to fill.
+  TopResult result(TopView view) const;
+  // The stacks of a view's rows by their names, each by what they allocated.
+  std::unordered_map<std::string, std::vector<TopRow>> stacks(TopView view) const;
+
+ private:
+  struct Sums {
+    std::uint64_t events_now = 0, bytes_now = 0, events = 0, failed = 0, requested = 0, allocated = 0;
+    std::uint64_t interval = 0;  // the last one in which something happened
+
+    void add(const Sums& more);
+  };
+  using Rows = std::unordered_map<std::string, Sums>;
+
+  std::string name_in(TopView view, const HeapSite& site) const;
+  std::string name_of_stack(const HeapRow& row) const;
+  void add(Rows& rows, std::string name, const HeapSite& site);
+  void fold_oldest(Rows& rows);
+
+  std::vector<TopView> views_;
+  const SymbolNames& symbols_;
+  std::function<std::string(std::uint64_t)> cgroup_name_;
+  HeapProfile profile_;
+  std::array<Rows, 6> rows_;  // by view; that of stacks stays empty
+  TopTotals slab_;
+  TopTotals pages_;
+  std::uint64_t interval_ = 0;
+  std::uint64_t interval_ns_ = 0;
+  std::uint64_t rows_merged_ = 0;
+};
+
+}  // namespace kmt

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/matching/cache_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "analysis/matching/slab_account.hpp"
+#include "analysis/series/slabinfo_line.hpp"
+#include "base/text.hpp"
+#include "trace/kernel_release.hpp"
+
+namespace kmt {
+
+namespace {
+
+// "kmalloc-512", "dma-kmalloc-1k", "kmalloc-cg-2M"; empty optional for other caches.
+std::optional<std::uint64_t> size_in_name(std::string_view name) {
+  const std::size_t dash = name.rfind('-');
+  if (name.find("kmalloc-") == std::string_view::npos || dash == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = name.substr(dash + 1);
+  std::uint64_t size = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  if (code != std::errc{} || size > (1u << 30)) return std::nullopt;
+  const std::string_view unit = digits.substr(static_cast<std::size_t>(end - digits.data()));
+  if (unit.empty()) return size;
+  if (unit == "k") return size << 10;
+  return unit == "M" ? std::optional(size << 20) : std::nullopt;
+}
+
+std::map<std::uint64_t, std::set<std::uint64_t>> sizes_of_kmalloc(const TraceInfo& info) {
+  std::map<std::uint64_t, std::set<std::uint64_t>> sizes;
+  bool any_larger = false;
+  if (info.samples.empty()) return sizes;
+  for (const std::string_view line : split(text_of(info.samples.front(), "slabinfo"), '\n')) {
+    const auto cache = parse_slabinfo_line(line);
+    const auto size = cache ? size_in_name(cache->name) : std::nullopt;
+    if (!size) continue;
+    const auto takes = static_cast<std::uint64_t>(cache->object_bytes);
+    sizes[*size].insert(takes);
+    any_larger = any_larger || takes != *size;
+  }
+  if (!any_larger) sizes.clear();
+  return sizes;
+}
+
+}  // namespace
+
+// Linux 4.20 brought reclaimable caches and sizes as "1k"; whether there are caches of control groups (5.14)
+// depends on how the kernel was configured and started, which only its slabinfo tells.
+CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
+  const auto version = version_of(info.kernel);
+  short_sizes_ = !version || *version >= KernelVersion{4, 20};
+  const bool has_cgroup_caches = std::any_of(info.samples.begin(), info.samples.end(), [](const StateSample& sample) {
+    return std::any_of(sample.texts.begin(), sample.texts.end(), [](const auto& text) {
+      return text.first == "slabinfo" && text.second.find("\nkmalloc-cg-") != std::string::npos;
+    });
+  });
+  kmalloc_sizes_ = sizes_of_kmalloc(info);
+  if (has_cgroup_caches) take_cgroup_caches_for_given();
+  if (short_sizes_) reclaimable_flag_ = flag("__GFP_RECLAIMABLE");
+  dma_flag_ = flag("__GFP_DMA") | flag("GFP_DMA");
+}
+
+std::uint32_t CacheNames::flag(std::string_view name) const {
+  for (const FlagName& known : info_.gfp_flags)
+    if (known.name == name) return static_cast<std::uint32_t>(known.bits);
+  return 0;
+}
+
+void CacheNames::take_cgroup_caches_for_given() { account_flag_ = flag("__GFP_ACCOUNT"); }
+
+// kmalloc_type() in include/linux/slab.h.
+CacheNames::KmallocKind CacheNames::kind_of(std::uint32_t gfp_flags) const {
+  if ((gfp_flags & dma_flag_) != 0) return KmallocKind::dma;
+  if ((gfp_flags & reclaimable_flag_) != 0) return KmallocKind::reclaimable;
+  return (gfp_flags & account_flag_) != 0 ? KmallocKind::cgroup : KmallocKind::normal;
+}
+
+// With slub_debug an object is larger than its cache is called, and events tell its size.
+std::uint64_t CacheNames::kmalloc_size(const Event& event) const {
+  for (auto size = kmalloc_sizes_.lower_bound(event.bytes_requested); size != kmalloc_sizes_.end(); ++size)
+    if (size->second.contains(event.bytes_allocated)) return size->first;
+  return event.bytes_allocated;
+}
+
+std::string CacheNames::kmalloc_name(std::uint64_t bytes, KmallocKind kind) const {
+  if (is_large_kmalloc(EventKind::kmalloc, bytes, info_.page_size)) return "large kmalloc";
+  constexpr std::array kPrefixes = {"kmalloc-", "kmalloc-cg-", "kmalloc-rcl-", "dma-kmalloc-"};
+  const bool in_k = short_sizes_ && bytes >= 1024 && bytes % 1024 == 0;
+  return fmt::format("{}{}{}", kPrefixes[static_cast<std::size_t>(kind)], in_k ? bytes / 1024 : bytes, in_k ? "k" : "");
+}
+
+void CacheNames::learn(const EventBatch& batch, const TraceInfo& info) {
+  for (const Event& event : batch) {
+    if (is_slab_alloc(event.kind) && event.address != 0) {
+      if (event.kind == EventKind::cache_alloc && event.cache.value != 0) named_by_allocations_ = true;
+      const Request request{info.call_sites[event.call_site.value], event.bytes_allocated};
+      objects_.allocate(event, requests_.id_of(request).first);
+    } else if (is_slab_free(event.kind)) {
+      const auto [outcome, object] = objects_.release(event);
+      if (outcome == FreeOutcome::matched && object.from_cache() && event.cache.value != 0)
+        ++learned_[object.origin][info.cache_names[event.cache.value]];
+    }
+  }
+}
+
+std::uint32_t CacheNames::id_of(const Event& event) {
+  const bool of_kmalloc = event.kind == EventKind::kmalloc;
+  const Source source{of_kmalloc ? kmalloc_size(event) : event.bytes_allocated, event.call_site.value,
+                      of_kmalloc ? kKmalloc - static_cast<std::uint32_t>(kind_of(event.gfp_flags)) : event.cache.value};
+  const auto [id, inserted] = sources_.id_of(source);
+  if (inserted) {
+    const auto [name, is_new] = ids_.try_emplace(name_of(source), static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(name->first);
+    id_of_source_.push_back(name->second);
+  }
+  return id_of_source_[id];
+}
+
+std::string CacheNames::name_of(const Source& source) const {
+  if (kKmalloc - source.cache <= static_cast<std::uint32_t>(KmallocKind::dma))
+    return kmalloc_name(source.bytes, static_cast<KmallocKind>(kKmalloc - source.cache));
+  if (source.cache != 0) return info_.cache_names[source.cache];
+  const auto request = requests_.find({info_.call_sites[source.call_site], source.bytes});
+  const auto names = request ? learned_.find(*request) : learned_.end();
+  if (names == learned_.end()) return {};
+  std::uint64_t frees = 0;
+  for (const auto& [name, count] : names->second) frees += count;
+  std::string all;
+  for (const auto& [name, count] : names->second)
+    if (10 * count >= frees) all += (all.empty() ? "" : "|") + name;
+  return all;
+}
+
+}  // namespace kmt

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which events a user asked for: by time, CPU, task, and by what was allocated.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/matching/cache_names.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// One edge of a time window.
+struct TimeEdge {
+  std::uint64_t ns = 0;
+  bool relative = false;  // counts from the trace's first event, else on the trace's clock
+
+  std::uint64_t on_clock(std::uint64_t first_ns) const;
+};
+
+struct ReportFilter {
+  std::optional<TimeEdge> from;              // inclusive
+  std::optional<TimeEdge> to;                // exclusive
+  std::set<unsigned> cpus;                   // empty: all
+  std::set<std::int32_t> pids;               // thread ids; empty: all
+  std::vector<std::string> comms;            // globs on task names; empty: all
+  std::vector<std::string> contexts;         // "task", "softirq", "hardirq", "nmi"; empty: all
+  std::vector<std::string> call_sites;       // globs on symbols, with or without offset and module; empty: all
+  std::vector<std::string> caches;           // globs on names of slab caches; empty: all
+  std::optional<std::uint64_t> least_bytes;  // given for one allocation, inclusive
+  std::optional<std::uint64_t> most_bytes;   // inclusive
+
+  bool selects_by_allocation() const { return !call_sites.empty() || !caches.empty() || least_bytes || most_bytes; }
+  bool selects_all() const {
+    return !from && !to && cpus.empty() && pids.empty() && comms.empty() && contexts.empty() &&
+           !selects_by_allocation();
+  }
+};
+
+// Who an event belongs to when it is not a task: "[nmi]", "[hardirq]", "[softirq]"; nullptr in task context.
+const char* interrupt_name(const Event& event);
+// "nmi", "hardirq", "softirq", "task"
+std::string_view context_name(const Event& event);
+
+class EventFilter {
+ public:
+  // All that is given must outlive the filter; `tasks` knows what tasks are called, which `info` may not know yet.
+  EventFilter(ReportFilter filter, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+              CacheNames& caches);
+
+  // To be called with the first event of the trace, before all else.
+  void begin(std::uint64_t first_ns);
+  bool in_window(std::uint64_t time_ns) const { return time_ns >= from_ns_ && (!filter_.to || time_ns < to_ns_); }
+  // An event in interrupt context belongs to the interrupt, never to the task that was interrupted. What an allocation
+  // is selected by, no other event has.
+  bool selects(const Event& event) { return selects_all_ || selects_some(event); }
+
+ private:
+  bool selects_some(const Event& event);
+  bool selects_allocation(const Event& event);
+  bool selects_comm(const Event& event) const;
+  bool selects_call_site(CallSiteId id);
+
+  ReportFilter filter_;
+  const TraceInfo& info_;
+  const TraceInfo& task_info_;
+  const SymbolNames& symbols_;
+  CacheNames& caches_;
+  bool selects_all_;
+  bool by_allocation_;
+  std::uint64_t from_ns_ = 0;
+  std::uint64_t to_ns_ = 0;
+  enum class Answer : std::uint8_t { unknown, no, yes };
+  std::vector<Answer> call_site_answers_;  // by CallSiteId
+};
+
+}  // namespace kmt

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which group of `report --by` an allocation belongs to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analysis/matching/cache_names.hpp"
+#include "analysis/matching/slab_account.hpp"
+#include "analysis/matching/syscalls.hpp"
+#include "base/intern_table.hpp"
+#include "results/group.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/tasks/processes.hpp"
+#include "trace/trace_info.hpp"
+
+namespace kmt {
+
+// What allocations have in common that are alike in all that a report asks for. A live object keeps only the number of
+// its origin, so that it costs the same whatever it is grouped by.
+struct Origin {
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes_allocated = 0;
+  std::uint32_t group = 0;
+  std::uint32_t cache = 0;  // CacheId, as the event names it
+  CallSiteId call_site;
+  Allocator allocator = Allocator::slab;
+  std::uint8_t order = 0;                            // of pages
+  std::int8_t migrate_type = 0;                      // of pages
+  bool from_cache = false;                           // kmem_cache_alloc
+  SlabAccount account = SlabAccount::unreclaimable;  // of slab objects
+};
+
+// "unknown" where the kernel does not say the address.
+CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols);
+// Of a frame of TraceInfo::user_code.
+CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const SymbolNames& symbols);
+
+// The first frame of a stack that is no part or wrapper of an allocator.
+using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
+
+struct GroupingOptions {
+  bool tree = false;  // GroupKey::process gives children to whom lived when the trace began and started them
+  bool with_interrupted = false;  // what interrupts allocate is that of the task and the program that they interrupted
+};
+
+class Grouping {
+ public:
+  // All that is given must outlive this; `tasks` knows what tasks are called, which `info` may not know yet. Without
+  // find_caller every frame counts as a caller.
+  Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+           CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
+
+  // Every event of the trace, in the order of time, before origin_of().
+  void see(const Event& event) {
+    if (by_container_ && event.kind == EventKind::cache_alloc && makes_pid_space(event.call_site))
+      pid_spaces_.made(event.tid, event.time_ns);
+    if (by_syscall_ && (is_syscall(event.kind) || event.kind == EventKind::other)) syscalls_.see(event);
+  }
+
+  // The number of an allocation's origin: 1 is the first, 0 is "none".
+  std::uint32_t origin_of(const Event& event);
+  // Origins that appeared since the last call, in the order of their numbers.
+  std::vector<Origin> take_new_origins() { return std::exchange(new_origins_, {}); }
+
+  const std::vector<GroupKey>& by() const { return by_; }
+  std::size_t groups() const { return groups_.size(); }
+  Allocator allocator_of_group(std::uint32_t group) const { return static_cast<Allocator>(groups_[group].allocator); }
+  // A value for each key but GroupKey::lifetime, which no allocation has yet.
+  std::vector<KeyValue> values_of(std::uint32_t group, const SymbolNames& symbols) const;
+
+ private:
+  using Values = std::array<std::uint32_t, kMostGroupKeys>;
+  struct Group {
+    Values values;
+    std::uint32_t allocator;
+    std::uint32_t unused = 0;
+  };
+  struct OriginKey {
+    Group group;
+    std::uint64_t bytes_requested;
+    std::uint64_t bytes_allocated;
+    std::uint32_t call_site;
+    std::uint32_t cache_and_family;
+  };
+
+  static bool is_same_call(const OriginKey& known, const OriginKey& key) {
+    return known.bytes_requested == key.bytes_requested && known.bytes_allocated == key.bytes_allocated &&
+           known.cache_and_family == key.cache_and_family && known.group.allocator == key.group.allocator &&
+           known.call_site == key.call_site;
+  }
+  std::uint32_t cache_and_family(const Event& event) const;
+  std::uint32_t value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
+                         std::uint64_t bytes_allocated);
+  bool makes_pid_space(CallSiteId site);
+  SlabAccount account_of(const Event& event);
+  std::uint32_t task_of(Process task, const Event& event, bool with_id);
+  std::uint32_t process_row(const Event& event);
+  Process process_of(const Event& event) const;
+  std::uint32_t text_id(std::string text);
+  std::uint32_t stack_of(const Event& event);
+  std::uint32_t code_of(CallSiteId site);
+  std::uint32_t caller_of(const Event& event);
+  std::uint32_t function_row(const Event& event);
+  std::uint32_t user_code_of(const Event& event, bool object);
+  const char* interrupt_of(const Event& event) const;
+  KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
+
+  std::vector<GroupKey> by_;
+  const TraceInfo& info_;
+  const TraceInfo& task_info_;
+  const SymbolNames& symbols_;
+  CacheNames& caches_;
+  FindCaller find_caller_;
+  GroupingOptions options_;
+  bool by_syscall_;
+  bool by_container_;
+  Syscalls syscalls_;
+  MadePidSpaces pid_spaces_;
+  enum class Makes : std::uint8_t { not_known, nothing, pid_space };
+  std::vector<Makes> makes_;  // by call site
+  bool told_by_call_;         // the keys' values follow from what is_same_call() compares
+  InternTable<Group> groups_;
+  InternTable<OriginKey> origins_;
+  std::vector<std::uint32_t> recent_;  // the last origin of each call site
+  std::vector<Origin> new_origins_;
+
+  // Values that are no ids by themselves.
+  InternTable<std::uint64_t> numbers_;
+  std::map<std::tuple<std::string, std::int64_t, const TaskLife*>, std::uint32_t> task_ids_;
+  std::map<std::pair<std::int32_t, const TaskLife*>, std::uint32_t> process_ids_;
+  std::map<std::string, std::uint32_t, std::less<>> text_ids_;
+  std::vector<std::string> texts_;
+  std::vector<TaskName> tasks_;
+  // The last answer for each task, and the name that it was for: names stay where they are in the tables.
+  struct KnownTask {
+    const char* comm;
+    const TaskLife* life;
+    std::uint32_t value;
+  };
+  FlatMap<KnownTask> known_tasks_[2];  // without and with its id
+  FlatMap<KnownTask> known_processes_;
+  struct KnownCode {
+    std::uint32_t object = 0;  // 0: not asked for yet, else 1 + number in texts_
+    std::uint32_t function = 0;
+  };
+  std::vector<KnownCode> code_of_stack_;   // of the program's part
+  std::vector<std::uint32_t> same_stack_;  // 0: not asked for yet, else 1 + number of the stack
+  std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
+  std::vector<std::uint32_t> code_of_site_;      // 0: not asked for yet, else 1 + number of the address
+  std::vector<std::uint32_t> caller_of_stack_;   // likewise
+  std::vector<std::uint32_t> function_of_code_;  // by number of the address: 0, or 1 + number in texts_
+};
+
+}  // namespace kmt

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/matching/matching.hpp"
+
+#include <algorithm>
+
+namespace kmt {
+
+namespace {
+
+// How far ahead the pointer table's cache lines are fetched: about the time of one miss.
+constexpr std::size_t kPrefetchDistance = 20;
+
+unsigned unit_of(const Event& event) {
+  if (allocator_of(event.kind) != Allocator::slab) return kSlabUnits;
+  return static_cast<unsigned>((event.address * 0xD6E8FEB86659FD93ull) >> 62);
+}
+
+}  // namespace
+
+void Classifier::classify(MatchedBatch& batch) {
+  static_assert(kSlabUnits == 4, "unit_of() takes two bits");
+  batch.steps.assign(batch.events.size(), {});
+  batch.pages.clear();
+  for (auto& queue : batch.queues) queue.clear();
+  if (!begun_ && !batch.events.empty()) {
+    filter_.begin(batch.events.front().time_ns);
+    begun_ = true;
+  }
+  for (std::uint32_t i = 0; i < batch.events.size(); ++i) classify(batch.events[i], i, batch.steps[i], batch);
+  batch.new_origins = grouping_.take_new_origins();
+}
+
+void Classifier::classify(const Event& event, std::uint32_t index, Step& step, MatchedBatch& batch) {
+  grouping_.see(event);
+  if (!filter_.in_window(event.time_ns)) return;
+  step.outcome = Outcome::other;
+  step.selected = filter_.selects(event);
+  const bool of_pages = event.kind == EventKind::page_alloc || event.kind == EventKind::page_free;
+  if (of_pages && event.order > kMostPageOrder) {
+    step.outcome = Outcome::impossible_order;
+    return;
+  }
+  const bool allocates = is_allocation(event.kind) || event.kind == EventKind::page_alloc;
+  if (allocates && step.selected) step.origin = grouping_.origin_of(event);
+  if (allocates && event.address == (of_pages ? kNoPage : 0))
+    step.outcome = Outcome::failed;
+  else if (allocates || is_free(event.kind) || of_pages)
+    batch.queues[unit_of(event)].push_back(index);
+}
+
+void Matching::match(MatchedBatch& batch, unsigned unit) {
+  const std::vector<std::uint32_t>& queue = batch.queues[unit];
+  if (unit == kSlabUnits) {
+    for (const std::uint32_t index : queue) {
+      const Event& event = batch.events[index];
+      const Allocator allocator = allocator_of(event.kind);
+      if (allocator == Allocator::pages)
+        match_pages(batch, index);
+      else
+        match_pointer(event, batch.steps[index], others_[static_cast<std::size_t>(allocator)]);
+    }
+    return;
+  }
+  SlabMatcher& objects = slab_[unit];
+  for (std::size_t i = 0; i < std::min(queue.size(), kPrefetchDistance); ++i) objects.prefetch(batch.events[queue[i]]);
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (i + kPrefetchDistance < queue.size()) objects.prefetch(batch.events[queue[i + kPrefetchDistance]]);
+    match_pointer(batch.events[queue[i]], batch.steps[queue[i]], objects);
+  }
+}
+
+void Matching::match_pointer(const Event& event, Step& step, SlabMatcher& objects) const {
+  if (is_allocation(event.kind)) {
+    const auto [replaced, told_twice, old] = objects.allocate(event, step.origin, page_size_);
+    step.outcome = Outcome::began;
+    if (!replaced) return;
+    if (told_twice) step.outcome = Outcome::told_twice;
+    if (old.free_came_early()) step.outcome = Outcome::began_after_early_free;
+    step.replaced = old.origin;
+    step.began_ns = old.time_ns;
+    step.began_cpu = old.cpu;
+    return;
+  }
+  const auto [outcome, object] = objects.release(event);
+  switch (outcome) {
+    case FreeOutcome::zero_size: step.outcome = Outcome::freed_nothing; break;
+    case FreeOutcome::null: step.outcome = Outcome::freed_null; break;
+    case FreeOutcome::matched:
+      step.outcome = Outcome::freed;
+      step.origin = object.origin;
+      step.began_ns = object.time_ns;
+      step.began_cpu = object.cpu;
+      break;
+    case FreeOutcome::allocated_before_trace: step.outcome = Outcome::allocated_before_trace; break;
+    case FreeOutcome::double_or_untraced:
+      step.outcome = Outcome::double_or_untraced;
+      step.call_site = {object.origin};
+      step.began_ns = object.time_ns;
+      break;
+  }
+}
+
+void Matching::match_pages(MatchedBatch& batch, std::uint32_t index) {
+  const Event& event = batch.events[index];
+  Step& step = batch.steps[index];
+  const auto taken = [&](const LiveFrames& block, std::uint64_t pages) {
+    batch.pages.push_back({index, block.origin, block.time_ns, pages, block.cpu, block.order, block.head});
+  };
+  if (event.kind == EventKind::page_alloc) {
+    step.outcome = Outcome::began;
+    frames_.allocate(event, step.origin, taken);
+    return;
+  }
+  const std::size_t before = batch.pages.size();
+  frames_.release(event.address, event.order, taken);
+  step.outcome = batch.pages.size() > before ? Outcome::freed : Outcome::allocated_before_trace;
+}
+
+}  // namespace kmt

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Pairing the events of a trace, in steps that can run beside each other for batches that follow each other: classify
+// (in the reader's order, it looks things up in the trace's tables), match (every unit has its own addresses), and
+// whoever takes the result. Each step handles batches in their order, so the result does not depend on who runs it
+// when.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/matching/event_filter.hpp"
+#include "analysis/matching/grouping.hpp"
+#include "analysis/matching/page_matcher.hpp"
+#include "analysis/matching/slab_matcher.hpp"
+#include "results/report/event_stream.hpp"
+
+namespace kmt {
+
+struct Step {
+  std::uint64_t began_ns = 0;  // freed, replaced: when it had been allocated; double_or_untraced: of the free before
+  std::uint32_t origin = 0;    // of the allocation that begins, fails or is freed, 0: it is not selected
+  std::uint32_t replaced = 0;  // began: origin of the live allocation whose pointer this one was given
+  CallSiteId call_site;        // double_or_untraced: of the free before
+  std::uint16_t began_cpu = 0;
+  Outcome outcome = Outcome::unseen;
+  bool selected = false;  // the event itself
+};
+
+// Pages that an event took from a live allocation.
+struct PagesTaken {
+  std::uint32_t event = 0;  // index into the batch
+  std::uint32_t origin = 0;
+  std::uint64_t began_ns = 0;
+  std::uint64_t pages = 0;
+  std::uint16_t began_cpu = 0;
+  std::uint8_t order = 0;
+  bool head = false;  // its first frame is among them
+};
+
+// Slab objects are divided by address; percpu memory, vmap areas and pages are one more unit.
+constexpr unsigned kSlabUnits = 4;
+constexpr unsigned kUnits = kSlabUnits + 1;
+
+struct MatchedBatch {
+  EventBatch events;
+  std::vector<Step> steps;  // one an event
+  std::vector<Origin> new_origins;
+  std::array<std::vector<std::uint32_t>, kUnits> queues;  // events of each unit
+  std::vector<PagesTaken> pages;                          // by event
+};
+
+class Classifier {
+ public:
+  Classifier(EventFilter filter, Grouping& grouping) : filter_(std::move(filter)), grouping_(grouping) {}
+  void classify(MatchedBatch& batch);
+  const EventFilter& filter() const { return filter_; }
+
+ private:
+  void classify(const Event& event, std::uint32_t index, Step& step, MatchedBatch& batch);
+
+  EventFilter filter_;
+  Grouping& grouping_;
+  bool begun_ = false;
+};
+
+class Matching {
+ public:
+  Matching(PageIdentity identity, std::uint64_t page_size) : page_size_(page_size), frames_(identity) {}
+  void match(MatchedBatch& batch, unsigned unit);
+
+  // visit(allocator, origin, began_ns, pages or 1, whether its first page is among them), in no order.
+  template <typename Visit>
+  void for_each_live(Visit&& visit) const {
+    for (const SlabMatcher& objects : slab_)
+      objects.for_each_live([&](std::uint64_t, const SlabObject& object) {
+        visit(Allocator::slab, object.origin, object.time_ns, std::uint64_t{1}, true);
+      });
+    for (const Allocator allocator : {Allocator::percpu, Allocator::vmap})
+      others_[static_cast<std::size_t>(allocator)].for_each_live([&](std::uint64_t, const SlabObject& object) {
+        visit(allocator, object.origin, object.time_ns, std::uint64_t{1}, true);
+      });
+    frames_.for_each_live([&](std::uint64_t, const LiveFrames& frames) {
+      visit(Allocator::pages, frames.origin, frames.time_ns, frames_.pages_of(frames), frames.head);
+    });
+  }
+
+ private:
+  void match_pointer(const Event& event, Step& step, SlabMatcher& objects) const;
+  void match_pages(MatchedBatch& batch, std::uint32_t index);
+
+  std::uint64_t page_size_;
+  std::array<SlabMatcher, kSlabUnits> slab_;
+  std::array<SlabMatcher, kPointerAllocators> others_;  // but for slab
+  PageMatcher frames_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/matching/missing_frees.hpp"
+
+#include <algorithm>
+
+#include "analysis/matching/trace_summary.hpp"
+#include "trace/imperfections.hpp"
+#include "trace/note_lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+EventKind free_of(EventKind allocation) {
+  switch (allocation) {
+    case EventKind::kmalloc: return EventKind::kfree;
+    case EventKind::percpu_alloc: return EventKind::percpu_free;
+    case EventKind::vmap_alloc: return EventKind::vmap_free;
+    case EventKind::page_alloc: return EventKind::page_free;
+    default: return EventKind::cache_free;
+  }
+}
+
+}  // namespace
+
+bool lost_unmarked(const TraceInfo& info) {
+  if (info.lost_somewhere > 0) return true;
+  for (const BufferStatistics& statistics : info.buffer_statistics) {
+    std::uint64_t marked = 0;
+    bool all_counted = true;
+    for (const LostEvents& lost : info.lost) {
+      if (lost.cpu != statistics.cpu) continue;
+      marked += lost.count.value_or(0);
+      all_counted = all_counted && lost.count.has_value();
+    }
+    if (statistics.commit_overrun + statistics.dropped + statistics.not_recorded > 0) return true;
+    if (all_counted && statistics.overrun > marked) return true;
+  }
+  return false;
+}
+
+bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees) {
+  const auto has = [&info](EventKind kind) {
+    return std::ranges::find(info.event_types, kind, &EventType::kind) != info.event_types.end();
+  };
+  const EventKind free = free_of(allocation);
+  if (frees[static_cast<std::size_t>(free)] > 0) return false;
+  if (allocation == EventKind::percpu_alloc || allocation == EventKind::vmap_alloc) return !has(free);
+  // Others' traces describe events, too, that were not recorded.
+  const bool names_what_was_recorded = note_in(info.notes, "recorder").starts_with("kmemtrace ");
+  return !names_what_was_recorded || (has(allocation) && !has(free));
+}
+
+bool may_lack_frees(const TraceInfo& info) {
+  return !info.lost.empty() || lost_unmarked(info) || only_some_tasks(info) || !hiding_events(info.findings).empty();
+}
+
+}  // namespace kmt

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/matching/slab_account.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "trace/state/reclaimable_memory.hpp"
+
+namespace kmt {
+
+namespace {
+
+template <typename Globs>
+bool is_any_of(const std::string& text, const Globs& globs) {
+  return std::ranges::any_of(globs, [&text](const char* glob) { return glob_match(glob, text); });
+}
+
+}  // namespace
+
+bool is_reclaimable_cache(const std::string& cache, const std::string& function) {
+  return is_any_of(cache, kReclaimableCaches) || is_any_of(function, kReclaimableFunctions);
+}
+
+bool is_shrinkable(const std::string& cache, const std::string& function) {
+  return is_reclaimable_cache(cache, function) || is_any_of(cache, kShrinkableCaches) ||
+         is_any_of(function, kShrinkableFunctions);
+}
+
+}  // namespace kmt

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Pairs allocations of the slab allocator with their frees, by pointer, in global time order; percpu memory and vmap
+// areas follow the same rules, each in a matcher of its own. A freed pointer keeps its entry: SLUB gives the same
+// addresses again and again, one look-up serves every event, and a second free can be told from the free of an object
+// that was there before the trace. Only when the table is full the longest freed are forgotten: memory follows what is
+// live, 24 bytes an object in a table that is at least 2/3 full.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "analysis/matching/slab_account.hpp"
+#include "base/flat_map.hpp"
+#include "trace/event.hpp"
+
+namespace kmt {
+
+constexpr std::uint64_t kZeroSizePointer = 16;  // what kmalloc(0) returns (include/linux/slab.h)
+
+// An allocation, as its free will want to know it; of a freed pointer, its last free.
+struct SlabObject {
+  std::uint64_t time_ns;
+  std::uint32_t origin;  // what the caller calls the allocation; not live: the call site of the free
+  std::uint16_t cpu;
+  // Not bit fields: these are written as one word.
+  static constexpr std::uint8_t kLive = 0x1;
+  static constexpr std::uint8_t kFreedUnmatched = 0x2;
+  static constexpr std::uint8_t kFromCache = 0x4;
+  static constexpr std::uint8_t kFreeCameEarly = 0x8;
+  static constexpr std::uint8_t kToldTwice = 0x10;
+  static constexpr std::uint8_t kReplacing = 0x20;
+  std::uint8_t flags;
+  std::uint8_t teller;  // teller_of() the first that was told of since the pointer was free
+
+  bool live() const { return (flags & kLive) != 0; }
+  bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }  // not live: the last free found nothing
+  bool from_cache() const { return (flags & kFromCache) != 0; }            // kmem_cache_alloc, not kmalloc
+  // Another CPU freed it, unmatched, just before this allocation.
+  bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
+  bool told_twice() const { return (flags & kToldTwice) != 0; }  // this is the second time
+  bool replacing() const { return (flags & kReplacing) != 0; }   // the pointer was live
+};
+static_assert(sizeof(SlabObject) == 16);
+
+// A call site in a byte: two rarely look the same.
+constexpr std::uint8_t teller_of(CallSiteId call_site) { return static_cast<std::uint8_t>(1 + call_site.value % 255); }
+
+// Linux 6.18 tells of a large kmalloc behind kvmalloc twice, at once: as of kvmalloc itself, and of who called that
+// (mm/slub.c). The second time counts. A third time, where frees were not recorded, is the next object; so is what
+// comes from where the first was told of, or an interrupt between the two times would pair all that follow wrongly.
+inline bool is_told_twice(const SlabObject& first, const Event& second, std::uint64_t page_size) {
+  constexpr std::uint64_t kAtOnceNs = 100'000;  // of a machine that is emulated
+  return first.live() && !first.from_cache() && !first.told_twice() && first.cpu == second.cpu &&
+         second.time_ns - first.time_ns < kAtOnceNs &&
+         !(first.replacing() && first.teller == teller_of(second.call_site)) &&
+         is_large_kmalloc(second.kind, second.bytes_allocated, page_size);
+}
+
+enum class FreeOutcome : std::uint8_t {
+  null,       // kfree(NULL): legal, nothing happens
+  zero_size,  // of what kmalloc(0) returned: legal, nothing happens
+  matched,
+  allocated_before_trace,  // first free of a pointer that was not allocated in the trace
+  double_or_untraced,      // a second free with no allocation between
+};
+
+class SlabMatcher {
+ public:
+  // Freed pointers are remembered at least until so many of them fill a full table.
+  static constexpr std::size_t kRememberedFrees = std::size_t{1} << 19;
+
+  struct Free {
+    FreeOutcome outcome;
+    SlabObject object;  // matched: what was freed; freed again: the free before
+  };
+  struct Allocation {
+    bool replaced = false;    // the pointer was live
+    bool told_twice = false;  // it is what was replaced
+    SlabObject object;        // what was replaced
+  };
+
+  void prefetch(const Event& event) const { table_of(event.address).objects.prefetch(event.address); }
+  // Of an allocation with a non-NULL result. Without a page size nothing is taken to be told twice.
+  Allocation allocate(const Event& event, std::uint32_t origin, std::uint64_t page_size = 0);
+  Free release(const Event& event);
+
+  // In no order that means anything.
+  template <typename Visit>
+  void for_each_live(Visit&& visit) const {
+    for (const Table& table : tables_)
+      table.objects.for_each([&](std::uint64_t address, const SlabObject& object) {
+        if (object.live()) visit(address, object);
+      });
+  }
+
+ private:
+  // Many small tables, so that growing one needs little memory beside.
+  struct Table {
+    FlatMap<SlabObject> objects;
+    std::size_t live = 0;
+  };
+  static constexpr unsigned kTableBits = 5;
+
+  // Which table must not differ from run to run, since what is forgotten depends on it.
+  static std::size_t index_of(std::uint64_t address) {
+    return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> (64 - kTableBits));
+  }
+  const Table& table_of(std::uint64_t address) const { return tables_[index_of(address)]; }
+  static std::pair<SlabObject*, bool> entry(Table& table, std::uint64_t address) {
+    return table.objects.insert(address, [&table] { make_room(table); });
+  }
+  static void make_room(Table& table);
+
+  // A free that is this little earlier than the allocation of its object, on another CPU, hints at clocks that
+  // disagree.
+  static constexpr std::uint64_t kClockSkewNs = 10'000;
+
+  std::array<Table, std::size_t{1} << kTableBits> tables_;
+};
+
+// Here, since every event of most traces comes by: calls and copies were a tenth of matching.
+inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::uint32_t origin,
+                                                     std::uint64_t page_size) {
+  Table& table = tables_[index_of(event.address)];
+  const auto [object, inserted] = entry(table, event.address);
+  Allocation result{};
+  std::uint8_t flags = SlabObject::kLive;
+  std::uint8_t teller = teller_of(event.call_site);
+  if (event.kind == EventKind::cache_alloc) flags |= SlabObject::kFromCache;
+  if (!inserted) {
+    result = {object->live(), is_told_twice(*object, event, page_size), *object};
+    if (result.told_twice) flags |= SlabObject::kToldTwice;
+    if (result.replaced) {
+      flags |= SlabObject::kReplacing;
+      teller = object->teller;
+    }
+    if (object->freed_unmatched() && object->cpu != event.cpu && event.time_ns - object->time_ns < kClockSkewNs)
+      flags |= SlabObject::kFreeCameEarly;
+  }
+  table.live += result.replaced ? 0 : 1;
+  *object = {event.time_ns, origin, event.cpu, flags, teller};
+  return result;
+}
+
+inline SlabMatcher::Free SlabMatcher::release(const Event& event) {
+  if (event.address == 0) return {FreeOutcome::null, {}};
+  if (event.address == kZeroSizePointer && is_slab_free(event.kind)) return {FreeOutcome::zero_size, {}};
+  Table& table = tables_[index_of(event.address)];
+  const auto [object, inserted] = entry(table, event.address);
+  const Free result{inserted         ? FreeOutcome::allocated_before_trace
+                    : object->live() ? FreeOutcome::matched
+                                     : FreeOutcome::double_or_untraced,
+                    *object};
+  table.live -= object->live() ? 1 : 0;
+  const std::uint8_t flags = result.outcome == FreeOutcome::matched ? 0 : SlabObject::kFreedUnmatched;
+  *object = {event.time_ns, event.call_site.value, event.cpu, flags, 0};
+  return result;
+}
+
+}  // namespace kmt

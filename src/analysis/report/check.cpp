@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/report/check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/matching/freed_by.hpp"
+#include "analysis/matching/page_matcher.hpp"
+#include "analysis/matching/slab_matcher.hpp"
+#include "analysis/matching/trace_summary.hpp"
+#include "analysis/report/older_objects.hpp"
+#include "analysis/series/longest_silence.hpp"
+#include "base/text.hpp"
+#include "trace/kernel_release.hpp"
+#include "trace/tasks/processes.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Of the kernel's ring buffer, that is: perf and LTTng have their own, from which a .kmt may have been converted.
+bool nests_times(const TraceInfo& info) {
+  const auto version = version_of(info.kernel);
+  if (!version || *version >= KernelVersion{5, 9}) return false;
+  const auto recorder = info.notes.find("recorder");
+  return info.format.starts_with("trace.dat") ||
+         (info.format.starts_with("kmt") &&
+          (recorder == info.notes.end() || recorder->second.starts_with("kmemtrace")));
+}
+
+// The clock may be read on another CPU, a while after the last event.
+constexpr std::uint64_t kJumpNs = 10'000'000'000;
+// An id does not come back as soon.
+constexpr std::uint64_t kBirthNs = 10'000'000;
+constexpr std::size_t kMostUnborn = 1 << 20;
+
+}  // namespace
+
+struct CheckAnalysis::State {
+  State(const TraceInfo& trace_info, bool judge_pairs)
+      : info(trace_info),
+        pairs(judge_pairs),
+        may_nest_times(nests_times(trace_info)),
+        cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.kernel)),
+        recorder(trace_info) {
+    for (const BufferStatistics& statistics : info.buffer_statistics) {
+      if (last.size() <= statistics.cpu) last.resize(statistics.cpu + 1);
+      last[statistics.cpu].counted_ns = statistics.counted_ns;
+    }
+  }
+
+  void add(const Event& event);
+  void check_allocation(const Event& event);
+  void check_free(const Event& event);
+  void check_pages(const Event& event);
+  SlabMatcher& objects_of(EventKind kind) { return objects[static_cast<std::size_t>(allocator_of(kind))]; }
+  // ", call site 0x…", where the kernel says it.
+  std::string at_call_site(const Event& event) const {
+    const std::uint64_t address = info.call_sites[event.call_site.value];
+    return address == 0 ? "" : fmt::format(", call site {:#x}", address);
+  }
+  // The detail is composed only while examples of the kind are kept.
+  template <typename Detail>
+  void found(Imperfection kind, const Event& event, Detail&& detail) {
+    if (!findings.wants(kind)) return findings.count(kind);
+    const std::string& name = info.event_types[event.type.value].name;
+    findings.add({kind, printable(name) + ": " + detail(), event.cpu, {}, event.time_ns});
+  }
+
+  void check_time(const Event& event);
+  void find_clocks_apart();
+  void find_jumps_of_samples();
+  void find_silence();
+
+  const TraceInfo& info;
+  bool pairs;
+  bool may_nest_times;  // as Linux before 5.9 does, in its ring buffer
+  struct Last {
+    std::uint64_t time_ns = 0;
+    std::uint64_t counted_ns = 0;  // when the recording had ended; 0: not told
+    std::int32_t tid = 0;
+    std::uint8_t level = 0;
+  };
+  std::vector<Last> last;  // event of each CPU
+  // When tasks of which nothing is known acted first. On CPUs whose clocks agree none does before its birth.
+  std::unordered_map<std::int32_t, std::pair<std::uint64_t, std::uint16_t>> unborn;
+  bool cache_object_may_be_kfreed;
+  RecorderTasks recorder;
+  EventSpan span;
+  LongestSilence silence;
+  std::array<SlabMatcher, kPointerAllocators> objects;
+  std::vector<std::uint64_t> older_frees;  // of slab objects from before the trace, by CacheId
+  Findings findings;
+};
+
+void CheckAnalysis::State::add(const Event& event) {
+  span.add(event);
+  silence.add(event);
+  check_time(event);
+  if (is_allocation(event.kind)) check_allocation(event);
+  if (pairs && is_free(event.kind)) check_free(event);
+  if (event.kind == EventKind::page_alloc || event.kind == EventKind::page_free) check_pages(event);
+}
+
+void CheckAnalysis::State::check_time(const Event& event) {
+  if (last.size() <= event.cpu) last.resize(event.cpu + std::size_t{1});
+  Last& before = last[event.cpu];
+  const std::uint8_t level = interrupt_level(event);
+  if (may_nest_times && event.time_ns == before.time_ns && level > before.level)
+    found(Imperfection::nested_times, event, [] { return std::string("at the time of the event before it"); });
+  if (info.clock_in_ns && before.counted_ns != 0 && event.time_ns > before.counted_ns &&
+      event.time_ns - before.counted_ns > kJumpNs)
+    found(Imperfection::clock_jumps, event,
+          [&] { return fmt::format("{} s later", (event.time_ns - before.counted_ns) / 1'000'000'000); });
+  before.time_ns = event.time_ns;
+  before.level = level;
+  if (level == 0 && event.tid != std::exchange(before.tid, event.tid) && event.tid != 0 &&
+      unborn.size() < kMostUnborn && info.lives.known_at_begin(event.tid) == nullptr &&
+      info.lives.life_at(event.tid, event.time_ns) == nullptr)
+    unborn.try_emplace(event.tid, event.time_ns, event.cpu);
+}
+
+void CheckAnalysis::State::find_clocks_apart() {
+  for (const auto& [tid, first] : unborn) {
+    const auto& [time_ns, cpu] = first;
+    const TaskLife* const life = info.lives.life_at(tid, time_ns + kBirthNs);
+    if (life == nullptr || life->born_ns == time_ns) continue;  // on a coarse clock both come at once
+    findings.add(
+        {Imperfection::clocks_apart, fmt::format("task {}: by {} ns", tid, life->born_ns - time_ns), cpu, {}, time_ns});
+  }
+}
+
+// Samples of the memory's state tell two clocks at once. Where the trace's stood still, the machine was suspended: who
+// records knows that better, and whether the wall clock was set, which `tai` follows.
+void CheckAnalysis::State::find_jumps_of_samples() {
+  if (!info.clock_in_ns) return;
+  if (const auto note = info.notes.find("wall_clock_set_ns"); note != info.notes.end()) {
+    if (info.clock == "tai")
+      findings.add(
+          {Imperfection::clock_jumps, fmt::format("it was set, by {} ns", printable(note->second)), {}, {}, {}});
+    return;  // there is no clock to compare with
+  }
+  const auto seconds = [](std::uint64_t ns) { return ns / 1'000'000'000; };
+  for (std::size_t i = 1; i < info.samples.size(); ++i) {
+    const StateSample& before = info.samples[i - 1];
+    const StateSample& after = info.samples[i];
+    if (after.ticks <= before.ticks || after.unix_ns < before.unix_ns || before.unix_ns == 0 || before.ticks == 0)
+      continue;
+    const std::uint64_t by_trace = after.ticks - before.ticks;
+    const std::uint64_t by_wall = after.unix_ns - before.unix_ns;
+    if (by_trace < by_wall || by_trace - by_wall <= kJumpNs + by_wall / 100) continue;
+    findings.add(
+        {Imperfection::clock_jumps,
+         fmt::format("it goes on by {} s where the wall clock does by {} s", seconds(by_trace), seconds(by_wall)),
+         {},
+         {},
+         before.ticks});
+  }
+}
+
+// What else explains that there are no events is said already.
+void CheckAnalysis::State::find_silence() {
+  const auto found = silence.out_of_proportion(kJumpNs);
+  if (!found || !info.clock_in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
+  const std::uint64_t end_ns = found->begin_ns + found->ns;
+  // Where only some tasks were recorded they may all have slept; those of the kernel are recorded with all others.
+  const auto is_of_kernel = [&](std::int32_t tid) {
+    const std::string_view name = task_name(info, tid, found->begin_ns);
+    return tid == 0 || name.starts_with("kworker/") || name.starts_with("ksoftirqd/") ||
+           is_kernel_thread(info, process_at(info, tid, found->begin_ns));
+  };
+  if (std::ranges::none_of(found->tasks, is_of_kernel)) return;
+  const bool lossy = std::ranges::any_of(
+      info.lost, [&](const LostEvents& lost) { return lost.before_ns < end_ns && lost.after_ns > found->begin_ns; });
+  if (lossy || info.findings.count_of(Imperfection::some_tasks) + info.findings.count_of(Imperfection::suspended) > 0)
+    return;
+  findings.add({Imperfection::clock_jumps,
+                fmt::format("no CPU has an event for {} s: it was set meanwhile, or nothing was recorded",
+                            found->ns / 1'000'000'000),
+                {},
+                {},
+                found->begin_ns});
+}
+
+void CheckAnalysis::State::check_allocation(const Event& event) {
+  if (event.address == 0)
+    return found(Imperfection::failed_allocation, event,
+                 [&] { return fmt::format("NULL for {} bytes{}", event.bytes_requested, at_call_site(event)); });
+  if (is_slab_alloc(event.kind) && event.bytes_allocated < event.bytes_requested)
+    found(Imperfection::allocated_less_than_requested, event, [&] {
+      return fmt::format("{} of {} bytes{}", event.bytes_allocated, event.bytes_requested, at_call_site(event));
+    });
+  if (!pairs) return;
+  const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, event.cache.value, info.page_size);
+  if (!allocation.replaced || allocation.told_twice) return;
+  const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
+  found(allocation.object.free_came_early() ? Imperfection::free_before_allocation
+                                            : Imperfection::allocation_on_live_pointer,
+        event, pointer);
+}
+
+void CheckAnalysis::State::check_free(const Event& event) {
+  const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
+  const auto [outcome, object] = objects_of(event.kind).release(event);
+  if (outcome == FreeOutcome::allocated_before_trace) {
+    found(Imperfection::allocated_before_trace, event, pointer);
+    if (is_slab_free(event.kind)) {
+      if (older_frees.size() <= event.cache.value) older_frees.resize(event.cache.value + std::size_t{1});
+      ++older_frees[event.cache.value];
+    }
+  }
+  // What is read in the order of another clock than its events', as lines of a text in their own.
+  if (outcome == FreeOutcome::matched && event.time_ns < object.time_ns && event.cpu != object.cpu)
+    found(Imperfection::free_before_allocation, event,
+          [&, early_ns = object.time_ns - event.time_ns] { return fmt::format("{}, by {} ns", pointer(), early_ns); });
+  if (outcome == FreeOutcome::double_or_untraced && !recorder.freed_own(event))
+    found(Imperfection::double_free_or_untraced_allocation, event, pointer);
+  if (is_slab_free(event.kind) && outcome == FreeOutcome::matched &&
+      freed_by_wrong_family(object.from_cache(), event, cache_object_may_be_kfreed))
+    found(Imperfection::freed_by_another_family, event, pointer);
+  else if (outcome == FreeOutcome::matched && object.from_cache() && freed_to_wrong_cache(object.origin, event))
+    found(Imperfection::freed_by_another_cache, event, pointer);
+}
+
+void CheckAnalysis::State::check_pages(const Event& event) {
+  if (event.order > kMostPageOrder)
+    found(Imperfection::impossible_order, event, [&] { return fmt::format("order {}", event.order); });
+  else if (event.address == kNoPage && event.kind == EventKind::page_alloc)
+    found(Imperfection::failed_allocation, event, [&] { return fmt::format("no page of order {}", event.order); });
+}
+
+CheckAnalysis::CheckAnalysis(const TraceInfo& info, bool pairs) : state_(std::make_unique<State>(info, pairs)) {}
+CheckAnalysis::~CheckAnalysis() = default;
+
+void CheckAnalysis::add(const EventBatch& batch) {
+  for (const Event& event : batch) state_->add(event);
+}
+
+CheckResult CheckAnalysis::finish(bool complete) {
+  CheckResult result;
+  result.trace = summarize(state_->info);
+  state_->span.store_in(result.trace);
+  result.trace.complete = complete;
+  result.trace.recorded_ns = recorded_time(state_->info, state_->span, complete).length_ns();
+  state_->find_clocks_apart();
+  state_->find_jumps_of_samples();
+  state_->find_silence();
+  result.findings = findings_of(state_->info);
+  result.findings.merge(state_->findings);
+  add_findings(older_objects(state_->info, state_->older_frees, state_->span.first_ns), result.findings);
+  if (state_->info.clock == "local" && state_->info.cpus > 1)
+    result.findings.add({Imperfection::clock_not_ordered, "local", {}, {}, {}});
+  for (std::size_t kind = 0; kind < kImperfections.size(); ++kind)
+    if (kImperfections[kind].severity != Severity::info &&
+        result.findings.count_of(static_cast<Imperfection>(kind)) > 0)
+      result.sound = false;
+  return result;
+}
+
+}  // namespace kmt

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/report/history.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/matching/missing_frees.hpp"
+#include "analysis/matching/slab_account.hpp"
+#include "analysis/matching/trace_summary.hpp"
+#include "analysis/series/memory_series.hpp"
+#include "base/text.hpp"
+#include "trace/code/function_name.hpp"
+#include "trace/code/untraced_paths.hpp"
+#include "trace/state/reclaimable_memory.hpp"
+
+namespace kmt {
+
+void History::see(const Event& event) {
+  if (!clock_) clock_.emplace(event.time_ns);
+  now_ns_ = event.time_ns;
+  now_ = clock_->bucket_of(now_ns_);
+  if (is_free(event.kind) || event.kind == EventKind::page_free) ++frees_[static_cast<std::size_t>(event.kind)];
+  see_pages(event);
+}
+
+void History::see_pages(const Event& event) {
+  if (event.order > kMostPageOrder || event.address == kNoPage) return;
+  const std::uint64_t bytes = page_size_ << event.order;
+  switch (event.kind) {
+    case EventKind::page_alloc: page_frames_.allocate(now_, bytes); break;
+    case EventKind::page_free:
+      page_frames_.release(now_, bytes);
+      if (!cpu_lists_.take(event.order)) taken_from_zones_.release(now_, bytes);
+      break;
+    case EventKind::page_alloc_zone_locked:
+      taken_from_zones_.allocate(now_, bytes);
+      sees_zones_ = true;
+      break;
+    case EventKind::page_pcpu_drain: taken_from_zones_.release(now_, bytes); break;
+    default: break;
+  }
+}
+
+// All series together take 48 MiB at most, until there are 32768 groups; then 1.5 KiB each.
+void History::add_group(std::uint32_t group) {
+  constexpr std::size_t kFinest = 4096;         // groups whose series have all buckets
+  constexpr std::uint32_t kFewestBuckets = 64;  // a trend needs some
+  of_group_.resize(group + std::size_t{1});
+  const std::size_t groups = std::bit_ceil((of_group_.size() + kFinest - 1) / kFinest);
+  const auto most = std::max(static_cast<std::uint32_t>(TimeBuckets::kMostBuckets / groups), kFewestBuckets);
+  if (most >= most_buckets_) return;
+  most_buckets_ = most;
+  clock_->limit(most);
+  now_ = clock_->bucket_of(now_ns_);
+  for (TimeSeries& series : of_group_) series.shrink_to(*clock_);
+}
+
+void History::began(std::uint32_t number, const Origin& origin) {
+  if (of_group_.size() <= origin.group) add_group(origin.group);
+  of_group_[origin.group].allocate(now_, origin.bytes_allocated);
+  of_allocator_[static_cast<std::size_t>(origin.allocator)].allocate(now_, origin.bytes_allocated);
+  if (TimeSeries* const account = account_of(origin)) account->allocate(now_, origin.bytes_allocated);
+  ++reuse_of(number).allocations;
+}
+
+void History::ended(std::uint32_t number, const Origin& origin, std::uint64_t bytes, bool whole) {
+  if (whole) ++reuse_of(number).ended;
+  of_group_[origin.group].release(now_, bytes);
+  of_allocator_[static_cast<std::size_t>(origin.allocator)].release(now_, bytes);
+  if (TimeSeries* const account = account_of(origin)) account->release(now_, bytes);
+}
+
+void History::reallocated(std::uint32_t number, std::uint64_t began_ns) {
+  Reuse& reuse = reuse_of(number);
+  ++reuse.reallocated;
+  reuse.last_reallocated_began = std::max(reuse.last_reallocated_began, began_ns);
+}
+
+namespace {
+
+// Losses after the last event that was analysed, which --time may choose, hide no free of what is live then.
+void find_losses(const TraceInfo& info, Histories& common) {
+  bool unknown_time = lost_unmarked(info);
+  for (const LostEvents& lost : info.lost) {
+    if (lost.before_ns > common.axis.end_ns) continue;
+    common.lost_until_ns = std::max(common.lost_until_ns, lost.after_ns);
+    unknown_time = unknown_time || lost.after_ns == 0;
+  }
+  if (unknown_time) common.incomplete.push_back(Imperfection::lost_events);
+  std::ranges::copy(hiding_events(info.findings), std::back_inserter(common.incomplete));
+}
+
+bool is_taken_back(int migrate_type, const std::string& kernel) {
+  return std::ranges::find(kReclaimableMigrateTypes, migrate_type_name(migrate_type, kernel)) !=
+         kReclaimableMigrateTypes.end();
+}
+
+EventKind allocation_of(const Origin& origin) {
+  switch (origin.allocator) {
+    case Allocator::percpu: return EventKind::percpu_alloc;
+    case Allocator::vmap: return EventKind::vmap_alloc;
+    case Allocator::pages: return EventKind::page_alloc;
+    case Allocator::slab: break;
+  }
+  return origin.from_cache ? EventKind::cache_alloc : EventKind::kmalloc;
+}
+
+// What all objects of a call site and size have in common.
+struct Kind {
+  Allocator allocator;
+  std::uint32_t call_site;
+  std::uint64_t bytes;
+  bool operator==(const Kind&) const = default;
+};
+struct HashOfKind {
+  std::size_t operator()(const Kind& kind) const {
+    return (kind.call_site * 0x9E3779B97F4A7C15ull) ^ (kind.bytes * 4 + static_cast<std::size_t>(kind.allocator));
+  }
+};
+
+// How allocations of a kind ended.
+struct Ends {
+  std::uint64_t all = 0;
+  std::uint64_t reallocated = 0;
+};
+
+class HistoryMaker {
+ public:
+  HistoryMaker(const HistorySources& from, Histories& common) : from_(from), common_(common) {
+    common_.axis = {from_.history.clock()->start_ns(), from_.history.clock()->end_ns(),
+                    from_.history.clock()->width_ns(), from_.history.clock()->count()};
+    find_losses(from_.info, common_);
+    add_up_kinds();
+    version_ = version_of(from_.info.kernel);
+    tasks_selected_ = only_some_tasks(from_.info);
+  }
+
+  GroupHistory begin(const TimeSeries& series) const {
+    GroupHistory history;
+    history.series = series.points(*from_.history.clock());
+    history.doubtful_bytes.resize(common_.axis.buckets);
+    return history;
+  }
+
+  // What is the same for all live objects of an origin.
+  struct OriginFacts {
+    bool known = false;
+    std::optional<Doubt> doubt;
+    Kind kind{};
+    std::string_view untraced_path;
+  };
+  const OriginFacts& facts_of(std::uint32_t number) {
+    if (facts_.size() <= number) facts_.resize(from_.origins.size());
+    OriginFacts& facts = facts_[number];
+    if (!facts.known) facts = find_facts(number);
+    return facts;
+  }
+
+  void add_live(GroupHistory& history, std::uint32_t number, std::uint64_t began_ns, std::uint64_t bytes, bool head) {
+    const std::uint64_t age = common_.axis.end_ns > began_ns ? common_.axis.end_ns - began_ns : 0;
+    if (head) history.ages.add(age);
+    history.oldest_ns = std::max(history.oldest_ns, age);
+    const OriginFacts& facts = facts_of(number);
+    std::optional<Doubt> doubt = facts.doubt;
+    if (lacks_frees(from_.info, allocation_of(from_.origins[number]), from_.history.frees()))
+      doubt = Doubt::frees_not_recorded;
+    else if (tasks_selected_)
+      doubt = Doubt::tasks_selected;
+    else if (began_ns < common_.lost_until_ns)
+      doubt = Doubt::lost_stretch;
+    else if (!common_.incomplete.empty())
+      doubt = Doubt::incomplete_trace;
+    if (!doubt) return;
+    if (*doubt == Doubt::untraced_path) history.untraced_path = facts.untraced_path;
+    LiveCount& count = history.doubtful[static_cast<std::size_t>(*doubt)];
+    count.allocations += head ? 1 : 0;
+    count.bytes += bytes;
+    history.doubtful_bytes[common_.axis.bucket_of(began_ns)] += bytes;
+  }
+
+  void add_reuse(GroupHistory& history, std::uint32_t number) {
+    if (number >= from_.history.reuse().size()) return;
+    const History::Reuse& reuse = from_.history.reuse()[number];
+    history.reallocated += reuse.reallocated;
+    history.reallocated_of += reuse.allocations;
+  }
+
+  static void end(GroupHistory& history) {
+    for (std::size_t i = 1; i < history.doubtful_bytes.size(); ++i)
+      history.doubtful_bytes[i] += history.doubtful_bytes[i - 1];
+  }
+
+ private:
+  Kind kind_of(std::uint32_t number) const {
+    const Origin& origin = from_.origins[number];
+    return {origin.allocator, origin.call_site.value, origin.bytes_allocated};
+  }
+
+  void add_up_kinds() {
+    for (std::uint32_t number = 1; number < from_.history.reuse().size(); ++number) {
+      const History::Reuse& reuse = from_.history.reuse()[number];
+      Ends& ends = ends_[kind_of(number)];
+      ends.all += reuse.ended;
+      // A lost free explains those that were allocated before the loss.
+      if (reuse.reallocated > 0 && reuse.last_reallocated_began >= common_.lost_until_ns)
+        ends.reallocated += reuse.reallocated;
+    }
+  }
+
+  // A few are no path of their own: clocks of CPUs that disagree, an event that an interrupt kept from being recorded.
+  bool is_freed_unseen(const Kind& kind) const {
+    const auto ends = ends_.find(kind);
+    return ends != ends_.end() && ends->second.reallocated > 0 && ends->second.reallocated * 100 >= ends->second.all;
+  }
+
+  OriginFacts find_facts(std::uint32_t number) const {
+    OriginFacts facts{true, {}, kind_of(number), {}};
+    if (is_freed_unseen(facts.kind)) {
+      facts.doubt = Doubt::reallocated;
+      return facts;
+    }
+    const Origin& origin = from_.origins[number];
+    if (origin.account == SlabAccount::reclaimable ||
+        (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.kernel)))
+      facts.doubt = Doubt::reclaimable;
+    if (origin.allocator != Allocator::slab) return facts;
+    const std::uint64_t address = from_.info.call_sites[origin.call_site.value];
+    const std::string site = address == 0 ? std::string() : from_.symbols.name(address);
+    if (!origin.from_cache) {
+      if (is_shrinkable({}, std::string(function_of(site)))) facts.doubt = Doubt::reclaimable;
+      return facts;
+    }
+    const std::uint32_t freed_to = number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;
+    const std::string& cache = from_.info.cache_names[origin.cache != 0 ? origin.cache : freed_to];
+    if (const UntracedPath* const path = untraced_free_of(cache, site, version_)) {
+      facts.doubt = Doubt::untraced_path;
+      facts.untraced_path = path->sentence;
+    } else if (is_shrinkable(cache, std::string(function_of(site)))) {
+      facts.doubt = Doubt::reclaimable;
+    }
+    return facts;
+  }
+
+  const HistorySources& from_;
+  Histories& common_;
+  std::optional<KernelVersion> version_;
+  bool tasks_selected_ = false;
+  std::unordered_map<Kind, Ends, HashOfKind> ends_;
+  std::vector<OriginFacts> facts_;  // by number of the origin
+};
+
+}  // namespace
+
+std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, std::size_t groups,
+                                               const std::vector<std::uint32_t>& followed, Histories& common) {
+  std::vector<SharedHistory> shared(groups);
+  const History& history = sources.history;
+  common.memory = memory_series_of(sources.info.samples, sources.info.page_size);
+  if (!sources.info.clock_in_ns)
+    std::erase_if(common.memory, [](const MemorySeries& series) { return series.source == MemorySource::vmstat_rate; });
+  if (!history.clock()) return shared;
+  HistoryMaker maker(sources, common);
+  std::vector<std::shared_ptr<GroupHistory>> of_group(groups);
+  std::array<std::shared_ptr<GroupHistory>, kAllocators> of_allocator;
+  for (const std::uint32_t group : followed)
+    of_group[group] = std::make_shared<GroupHistory>(maker.begin(history.of_group(group)));
+  for (std::size_t i = 0; i < kAllocators; ++i)
+    of_allocator[i] = std::make_shared<GroupHistory>(maker.begin(history.of_allocator(static_cast<Allocator>(i))));
+  const TimeSeries* const zones = history.taken_from_zones();
+  common.frames_of_zones = zones != nullptr;
+  common.reclaimable_slab = history.reclaimable_slab().points(*history.clock());
+  common.page_backed_slab = history.page_backed_slab().points(*history.clock());
+  common.page_frames = (zones != nullptr ? *zones : history.page_frames()).points(*history.clock());
+
+  for (std::uint32_t number = 1; number < sources.origins.size(); ++number) {
+    const Origin& origin = sources.origins[number];
+    if (of_group[origin.group]) maker.add_reuse(*of_group[origin.group], number);
+    maker.add_reuse(*of_allocator[static_cast<std::size_t>(origin.allocator)], number);
+  }
+  sources.matching.for_each_live([&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns,
+                                     std::uint64_t pages, bool head) {
+    if (number == 0) return;
+    const Origin& origin = sources.origins[number];
+    const std::uint64_t bytes = allocator == Allocator::pages ? pages * sources.info.page_size : origin.bytes_allocated;
+    if (of_group[origin.group]) maker.add_live(*of_group[origin.group], number, began_ns, bytes, head);
+    maker.add_live(*of_allocator[static_cast<std::size_t>(allocator)], number, began_ns, bytes, head);
+  });
+  for (const std::uint32_t group : followed) {
+    HistoryMaker::end(*of_group[group]);
+    shared[group] = std::move(of_group[group]);
+  }
+  for (std::size_t i = 0; i < kAllocators; ++i) {
+    HistoryMaker::end(*of_allocator[i]);
+    common.of_allocator[i] = std::move(of_allocator[i]);
+  }
+  return shared;
+}
+
+}  // namespace kmt

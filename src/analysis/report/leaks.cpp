@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/report/leaks.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/series/trend.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kLeastNs = 1'000'000'000;  // a group is followed at least
+
+Trend trend_of_group(const LeakRow& row, const TimeAxis& axis, bool certain_only) {
+  const GroupHistory& history = *row.group.history;
+  std::vector<double> values;
+  for (std::size_t i = axis.bucket_of(row.group.first_ns.value_or(axis.start_ns)); i < history.series.size(); ++i) {
+    const auto live = static_cast<double>(history.series[i].live_bytes);
+    values.push_back(certain_only ? live - static_cast<double>(history.doubtful_bytes[i]) : live);
+  }
+  return trend_of(values, static_cast<double>(axis.width_ns) / 1e9);
+}
+
+LeakRow row_of(const GroupRow& group, const ReportResult& report) {
+  const TimeAxis& axis = report.histories->axis;
+  LeakRow row;
+  row.group = group;
+  const GroupHistory& history = *group.history;
+  row.doubtful = history.doubtful_in_all();
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < kDoubts; ++i)
+    if (history.doubtful[i].bytes > most) {
+      most = history.doubtful[i].bytes;
+      row.main_doubt = static_cast<Doubt>(i);
+    }
+  const bool is_followed = axis.end_ns >= group.first_ns.value_or(axis.start_ns) + kLeastNs;
+  if (group.knows_bytes && is_followed && report.trace.clock_in_ns) {
+    row.trend = trend_of_group(row, axis, false);
+    row.certain = row.doubtful.bytes == 0 ? row.trend : trend_of_group(row, axis, true);
+    if (row.certain_bytes() == 0) row.certain = {.growth = Growth::none};  // what was there meanwhile has gone
+  }
+  return row;
+}
+
+bool is_above(const Trend& trend, const LeaksResult& result) {
+  return trend.growth == Growth::steady && trend.low > result.threshold_bytes_per_s &&
+         trend.late_bytes_per_s > result.threshold_bytes_per_s;
+}
+
+bool is_certain(const Trend& trend, const LeaksResult& result) {
+  return is_above(trend, result) && trend.evenness >= result.confidence_needed;
+}
+
+LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
+  if (!result.trace.clock_in_ns) return LeakVerdict::no_clock;
+  switch (row.trend.growth) {
+    case Growth::too_few_points: return LeakVerdict::too_short;
+    case Growth::none: return LeakVerdict::no_growth;
+    case Growth::past: return LeakVerdict::past;
+    case Growth::steady: break;
+  }
+  if (!is_above(row.trend, result)) return LeakVerdict::unsure;
+  if (!is_certain(row.trend, result)) return LeakVerdict::uneven;
+  return is_certain(row.certain, result) ? LeakVerdict::certain : LeakVerdict::uncertain;
+}
+
+// An allocator to which no key of the report applies.
+GroupRow whole(Allocator allocator, const AllocatorTotals& totals, const ReportResult& report) {
+  GroupRow row;
+  row.allocator = allocator;
+  row.name = "all";
+  row.keys.resize(report.by.size());
+  row.allocations = totals.allocations;
+  row.live_allocations = totals.live_allocations;
+  row.live_bytes = totals.live_bytes;
+  row.bytes_allocated = totals.bytes_allocated;
+  row.first_ns = report.histories->axis.start_ns;
+  row.knows_bytes = totals.knows_bytes;
+  row.history = report.histories->of_allocator[static_cast<std::size_t>(allocator)];
+  return row;
+}
+
+LeakTable table_of(Allocator allocator, const ReportResult& report) {
+  const AllocatorTotals& totals = totals_of(report, allocator);
+  LeakTable table{allocator, false, {}, totals.unmatched_frees};
+  const auto groups = std::find_if(report.groups.begin(), report.groups.end(),
+                                   [allocator](const GroupTable& of) { return of.allocator == allocator; });
+  if (groups != report.groups.end()) {
+    for (const GroupRow& row : groups->rows)
+      if (row.history && (row.live_allocations > 0 || row.live_bytes > 0)) table.rows.push_back(row_of(row, report));
+  } else if (totals.live_allocations > 0 && report.histories->axis.buckets > 0) {
+    table.whole = true;
+    table.rows.push_back(row_of(whole(allocator, totals, report), report));
+  }
+  return table;
+}
+
+}  // namespace
+
+LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
+  LeaksResult result;
+  result.trace = report.trace;
+  result.by = report.by;
+  result.threshold_bytes_per_s = threshold_bytes_per_s;
+  result.axis = report.histories->axis;
+  result.groups_not_followed = report.histories->groups_not_followed;
+  result.bytes_not_followed = report.histories->bytes_not_followed;
+  result.lost_until_ns = report.histories->lost_until_ns;
+  result.incomplete = report.histories->incomplete;
+  result.older_lived = report.older.lived;
+  result.anomalies = report.anomalies;
+  result.findings = report.findings;
+  for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
+    LeakTable table = table_of(allocator, report);
+    for (const LeakRow& row : table.rows) result.judged += row.trend.growth == Growth::too_few_points ? 0 : 1;
+    if (!table.rows.empty()) result.tables.push_back(std::move(table));
+  }
+  const double groups = static_cast<double>(std::max<std::size_t>(result.judged, 1));
+  result.confidence_needed = 1 - (1 - kGrowthConfidence) / groups;
+  for (LeakTable& table : result.tables)
+    for (LeakRow& row : table.rows) row.verdict = verdict_of(row, result);
+  return result;
+}
+
+}  // namespace kmt

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/report/ledger.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace kmt {
+
+namespace {
+
+void allocated_at(Account& account, std::uint64_t time_ns) {
+  const bool first = account.allocations + account.failed_allocations == 0;
+  account.first_ns = first ? time_ns : std::min(account.first_ns, time_ns);
+  account.last_ns = std::max(account.last_ns, time_ns);
+}
+
+// An Account or a Ledger::Allocated.
+void grow(auto& of, std::uint64_t bytes, std::uint64_t time_ns) {
+  of.live_bytes += bytes;
+  if (of.live_bytes > of.peak_bytes) {
+    of.peak_bytes = of.live_bytes;
+    of.peak_ns = time_ns;
+  }
+}
+
+// An event may be earlier than the one before it where a trace is damaged.
+std::uint64_t lifetime(std::uint64_t began_ns, std::uint64_t end_ns) {
+  return end_ns > began_ns ? end_ns - began_ns : 0;
+}
+
+}  // namespace
+
+void Ledger::add(const MatchedBatch& batch) {
+  origins_.insert(origins_.end(), batch.new_origins.begin(), batch.new_origins.end());
+  for (const Origin& origin : batch.new_origins)
+    if (accounts_.size() <= origin.group) accounts_.resize(origin.group + std::size_t{1});
+
+  const PagesTaken* pages = batch.pages.data();
+  const PagesTaken* const pages_end = pages + batch.pages.size();
+  for (std::uint32_t i = 0; i < batch.events.size(); ++i) {
+    const Step& step = batch.steps[i];
+    if (step.outcome == Outcome::unseen) continue;
+    const Event& event = batch.events[i];
+    if (history_) history_->see(event);
+    if (traffic_) traffic_->see(event);
+    (step.selected ? selected_events_ : other_events_).add(event);
+    const PagesTaken* const taken = pages;
+    while (pages != pages_end && pages->event == i) ++pages;
+
+    if (step.outcome == Outcome::other) continue;
+    if (step.outcome == Outcome::failed) {
+      fail(event, step);
+    } else if (allocator_of(event.kind) == Allocator::pages) {
+      add_page_event(event, step, taken, pages);
+    } else if (begins(step.outcome)) {
+      begin(event, step);
+    } else if (step.outcome == Outcome::freed) {
+      if (step.origin == 0) continue;
+      end_freed(event, {step.began_ns, origins_[step.origin].bytes_allocated, step.origin, step.began_cpu, true});
+      check_free(event, step);
+    } else if (step.selected) {
+      Allocated& of = allocated(allocator_of(event.kind));
+      if (step.outcome == Outcome::freed_null) {
+        ++of.null_frees;
+      } else if (step.outcome != Outcome::freed_nothing) {
+        ++of.unmatched_frees;
+        const bool again = step.outcome != Outcome::allocated_before_trace;
+        if (again && options_.recorder.freed_own(event)) continue;
+        found(again ? Imperfection::double_free_or_untraced_allocation : Imperfection::allocated_before_trace, event,
+              step.call_site, event.call_site, event.cache.value);
+      }
+    }
+  }
+}
+
+void Ledger::fail(const Event& event, const Step& step) {
+  if (step.origin == 0) return;
+  const Origin& origin = origins_[step.origin];
+  Account& account = accounts_[origin.group];
+  allocated_at(account, event.time_ns);
+  ++account.failed_allocations;
+  if (origin.allocator == Allocator::pages) ++orders_[event.order].failed_allocations;
+  found(Imperfection::failed_allocation, event, {}, event.call_site, event.cache.value);
+}
+
+void Ledger::open(const Event& event, std::uint32_t number) {
+  const Origin& origin = origins_[number];
+  if (history_) history_->began(number, origin);
+  if (traffic_) traffic_->began(origin);
+  Account& account = accounts_[origin.group];
+  allocated_at(account, event.time_ns);
+  ++account.allocations;
+  account.bytes_requested += origin.bytes_requested;
+  account.bytes_allocated += origin.bytes_allocated;
+  ++account.live_allocations;
+  grow(account, origin.bytes_allocated, event.time_ns);
+  grow(allocated(origin.allocator), origin.bytes_allocated, event.time_ns);
+}
+
+void Ledger::replace(const Event& event, const Step& step) {
+  const Origin& old = origins_[step.replaced];
+  end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
+  if (step.outcome == Outcome::told_twice) {
+    if (!options_.both_tellings) take_back(old);
+    return;
+  }
+  if (history_) history_->reallocated(step.replaced, step.began_ns);
+  found(
+      step.outcome == Outcome::began ? Imperfection::allocation_on_live_pointer : Imperfection::free_before_allocation,
+      event, old.call_site, event.call_site, old.cache);
+}
+
+void Ledger::begin(const Event& event, const Step& step) {
+  if (step.replaced != 0) replace(event, step);
+  if (step.origin == 0) return;
+  const Origin& origin = origins_[step.origin];
+  open(event, step.origin);
+  if (!is_slab_alloc(event.kind)) return;
+  if (origin.bytes_allocated < origin.bytes_requested)
+    found(Imperfection::allocated_less_than_requested, event, {}, event.call_site, event.cache.value);
+  if (event.node != kNoNode && event.cpu < options_.cpu_nodes.size() && options_.cpu_nodes[event.cpu] != event.node)
+    ++cross_node_allocations_;
+}
+
+void Ledger::take_back(const Origin& origin) {
+  if (traffic_) traffic_->took_back(origin);
+  Account& account = accounts_[origin.group];
+  --account.allocations;
+  account.bytes_requested -= origin.bytes_requested;
+  account.bytes_allocated -= origin.bytes_allocated;
+}
+
+void Ledger::end_replaced(const Ending& ending) {
+  end(ending);
+  if (traffic_) traffic_->replaced(origins_[ending.origin], ending.bytes, ending.whole);
+}
+
+void Ledger::end(const Ending& ending) {
+  const Origin& origin = origins_[ending.origin];
+  Account& account = accounts_[origin.group];
+  if (ending.whole) --account.live_allocations;
+  account.live_bytes -= ending.bytes;
+  allocated(origin.allocator).live_bytes -= ending.bytes;
+  if (history_) history_->ended(ending.origin, origin, ending.bytes, ending.whole);
+}
+
+void Ledger::end_freed(const Event& event, const Ending& ending) {
+  end(ending);
+  const Origin& origin = origins_[ending.origin];
+  if (traffic_) traffic_->freed(origin, ending.bytes, ending.whole, ending.began_ns, ending.began_cpu);
+  Account& account = accounts_[origin.group];
+  account.bytes_freed += ending.bytes;
+  if (!ending.whole) return;
+  const bool cross_cpu = ending.began_cpu != event.cpu;
+  const bool cross_node = cross_cpu && on_other_node(ending.began_cpu, event.cpu);
+  ++account.frees;
+  account.lifetimes.add(lifetime(ending.began_ns, event.time_ns));
+  account.cross_cpu_frees += cross_cpu ? 1 : 0;
+  account.cross_node_frees += cross_node ? 1 : 0;
+  if (options_.by_lifetime) add_by_lifetime(event, ending, origin, cross_cpu, cross_node);
+}
+
+void Ledger::add_by_lifetime(const Event& event, const Ending& ending, const Origin& origin, bool cross_cpu,
+                             bool cross_node) {
+  const std::uint64_t lived = lifetime(ending.began_ns, event.time_ns);
+  const unsigned octave = lived == 0 ? 0 : static_cast<unsigned>(std::bit_width(lived)) - 1;
+  Account& account = by_lifetime_[{origin.group, octave}];
+  if (account.allocations == 0) account.first_ns = ending.began_ns;
+  account.first_ns = std::min(account.first_ns, ending.began_ns);
+  account.last_ns = std::max(account.last_ns, ending.began_ns);
+  ++account.allocations;
+  ++account.frees;
+  account.bytes_requested += origin.bytes_requested;
+  account.bytes_allocated += origin.bytes_allocated;
+  account.bytes_freed += ending.bytes;
+  account.cross_cpu_frees += cross_cpu ? 1 : 0;
+  account.cross_node_frees += cross_node ? 1 : 0;
+  account.lifetimes.add(lived);
+}
+
+void Ledger::add_page_event(const Event& event, const Step& step, const PagesTaken* first, const PagesTaken* last) {
+  if (step.outcome == Outcome::impossible_order) {
+    if (step.selected) ++anomalies_[static_cast<std::size_t>(Imperfection::impossible_order)];
+    return;
+  }
+  bool of_selected = false;
+  for (const PagesTaken* part = first; part != last; ++part) {
+    if (part->origin == 0) continue;
+    of_selected = true;
+    const Ending ending{part->began_ns, part->pages * options_.page_size, part->origin, part->began_cpu, part->head};
+    orders_[part->order].live_bytes -= ending.bytes;
+    if (event.kind == EventKind::page_free) {
+      end_freed(event, ending);
+    } else {
+      end_replaced(ending);
+      if (history_ && part->head) history_->reallocated(part->origin, part->began_ns);
+    }
+  }
+  PageOrderRow& row = orders_[event.order];
+  if (event.kind == EventKind::page_free) {
+    if (of_selected || (first == last && step.selected)) ++row.frees;
+    return;
+  }
+  if (step.origin == 0) return;
+  const Origin& origin = origins_[step.origin];
+  open(event, step.origin);
+  ++row.allocations;
+  row.bytes_allocated += origin.bytes_allocated;
+  row.live_bytes += origin.bytes_allocated;
+}
+
+void Ledger::check_free(const Event& event, const Step& step) {
+  if (!is_slab_free(event.kind)) return;
+  if (history_) history_->freed(step.origin, event.cache);
+  const Origin& origin = origins_[step.origin];
+  if (freed_by_wrong_family(origin.from_cache, event, options_.cache_object_may_be_kfreed))
+    found(Imperfection::freed_by_another_family, event, origin.call_site, event.call_site, event.cache.value);
+  else if (origin.from_cache && freed_to_wrong_cache(origin.cache, event))
+    found(Imperfection::freed_by_another_cache, event, origin.call_site, event.call_site, event.cache.value);
+}
+
+void Ledger::found(Imperfection kind, const Event& event, CallSiteId first, CallSiteId second, std::uint32_t cache) {
+  if (kind != Imperfection::failed_allocation) ++anomalies_[static_cast<std::size_t>(kind)];
+  const auto [id, is_new] = anomaly_keys_.id_of({first.value, second.value, cache, static_cast<std::uint16_t>(kind),
+                                                 static_cast<std::uint16_t>(allocator_of(event.kind))});
+  if (is_new) anomaly_counts_.push_back({0, event.time_ns, 0});
+  AnomalyCount& count = anomaly_counts_[id];
+  ++count.count;
+  count.last_ns = std::max(count.last_ns, event.time_ns);
+}
+
+bool Ledger::on_other_node(std::uint16_t cpu, std::uint16_t other) const {
+  return cpu < options_.cpu_nodes.size() && other < options_.cpu_nodes.size() &&
+         options_.cpu_nodes[cpu] != options_.cpu_nodes[other];
+}
+
+}  // namespace kmt

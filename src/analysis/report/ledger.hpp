@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Keeps the accounts of a report: what each group allocated, freed, has live, and what was wrong.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analysis/matching/freed_by.hpp"
+#include "analysis/matching/matching.hpp"
+#include "analysis/matching/trace_summary.hpp"
+#include "analysis/report/history.hpp"
+#include "analysis/report/traffic_log.hpp"
+#include "base/intern_table.hpp"
+#include "results/report/report.hpp"
+
+namespace kmt {
+
+// All sums of a report are sums over these.
+struct Account {
+  std::uint64_t allocations = 0;
+  std::uint64_t failed_allocations = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes_allocated = 0;
+  std::uint64_t bytes_freed = 0;
+  std::uint64_t live_allocations = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t peak_bytes = 0;
+  std::uint64_t peak_ns = 0;
+  std::uint64_t first_ns = 0;  // of the allocations, failed ones too
+  std::uint64_t last_ns = 0;
+  std::uint64_t cross_cpu_frees = 0;
+  std::uint64_t cross_node_frees = 0;
+  Lifetimes lifetimes;
+};
+
+// One pair of call sites and what is wrong with it.
+struct AnomalyKey {
+  std::uint32_t first_site;   // CallSiteId; 0: none
+  std::uint32_t second_site;  // likewise
+  std::uint32_t cache;        // CacheId
+  std::uint16_t kind;         // Imperfection
+  std::uint16_t allocator;
+};
+struct AnomalyCount {
+  std::uint64_t count = 0;
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+};
+
+struct LedgerOptions {
+  std::uint64_t page_size = 0;
+  std::vector<std::int16_t> cpu_nodes;  // empty: unknown
+  bool cache_object_may_be_kfreed = true;
+  RecorderTasks recorder = {};
+  bool by_lifetime = false;
+  bool history = false;
+  bool traffic = false;
+  bool both_tellings = false;   // an allocation that two events tell of counts for both; not with `traffic`
+  CpuPageLists cpu_page_lists;  // for the history
+};
+
+class Ledger {
+ public:
+  explicit Ledger(LedgerOptions options) : options_(std::move(options)) {
+    if (options_.history) history_.emplace(options_.page_size, options_.cpu_page_lists);
+    if (options_.traffic) traffic_.emplace();
+  }
+  void add(const MatchedBatch& batch);
+  // The recording went on until then.
+  void end(std::uint64_t time_ns) {
+    if (history_) history_->end(time_ns);
+  }
+
+  struct Allocated {
+    std::uint64_t live_bytes = 0;
+    std::uint64_t peak_bytes = 0;
+    std::uint64_t peak_ns = 0;
+    std::uint64_t unmatched_frees = 0;
+    std::uint64_t null_frees = 0;
+  };
+
+  const EventCounts& selected_events() const { return selected_events_; }
+  const EventCounts& other_events() const { return other_events_; }  // those that are not selected
+  const std::vector<Origin>& origins() const { return origins_; }
+  const std::vector<Account>& accounts() const { return accounts_; }
+  // By group and octave of the lifetime, where LedgerOptions::by_lifetime asks for it.
+  const std::map<std::pair<std::uint32_t, unsigned>, Account>& accounts_by_lifetime() const { return by_lifetime_; }
+  const std::optional<History>& history() const { return history_; }  // where LedgerOptions::history asks for it
+  std::optional<TrafficLog>& traffic() { return traffic_; }           // where LedgerOptions::traffic asks for it
+  const Allocated& allocated(Allocator allocator) const { return allocated_[static_cast<std::size_t>(allocator)]; }
+  const std::array<PageOrderRow, kMostPageOrder + 1>& orders() const { return orders_; }
+  std::uint64_t cross_node_allocations() const { return cross_node_allocations_; }
+  const std::array<std::uint64_t, kImperfections.size()>& anomalies() const { return anomalies_; }
+  std::size_t anomaly_pairs() const { return anomaly_counts_.size(); }
+  const AnomalyKey& anomaly_key(std::size_t pair) const { return anomaly_keys_[static_cast<std::uint32_t>(pair)]; }
+  const AnomalyCount& anomaly_count(std::size_t pair) const { return anomaly_counts_[pair]; }
+
+ private:
+  // Part of an allocation that ends.
+  struct Ending {
+    std::uint64_t began_ns;
+    std::uint64_t bytes;
+    std::uint32_t origin;
+    std::uint16_t began_cpu;
+    bool whole;  // the allocation ends with it
+  };
+
+  Allocated& allocated(Allocator allocator) { return allocated_[static_cast<std::size_t>(allocator)]; }
+  void open(const Event& event, std::uint32_t number);
+  void begin(const Event& event, const Step& step);
+  void fail(const Event& event, const Step& step);
+  void replace(const Event& event, const Step& step);
+  void take_back(const Origin& origin);
+  void end_freed(const Event& event, const Ending& ending);
+  void end(const Ending& ending);
+  void end_replaced(const Ending& ending);
+  void add_page_event(const Event& event, const Step& step, const PagesTaken* first, const PagesTaken* last);
+  void check_free(const Event& event, const Step& step);
+  void found(Imperfection kind, const Event& event, CallSiteId first, CallSiteId second, std::uint32_t cache);
+  void add_by_lifetime(const Event& event, const Ending& ending, const Origin& origin, bool cross_cpu, bool cross_node);
+  bool on_other_node(std::uint16_t cpu, std::uint16_t other) const;
+
+  LedgerOptions options_;
+  EventCounts selected_events_;
+  EventCounts other_events_;
+  std::vector<Origin> origins_ = {{}};  // by number; 0 is "none"
+  std::vector<Account> accounts_;       // by group
+  std::map<std::pair<std::uint32_t, unsigned>, Account> by_lifetime_;
+  std::array<Allocated, kAllocators> allocated_{};
+  std::array<PageOrderRow, kMostPageOrder + 1> orders_{};
+  std::uint64_t cross_node_allocations_ = 0;
+  std::array<std::uint64_t, kImperfections.size()> anomalies_{};
+  InternTable<AnomalyKey> anomaly_keys_;
+  std::vector<AnomalyCount> anomaly_counts_;  // by id of the key
+  std::optional<History> history_;
+  std::optional<TrafficLog> traffic_;
+};
+
+}  // namespace kmt

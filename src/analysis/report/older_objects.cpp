@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/report/older_objects.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/series/slabinfo_line.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kSampleClockNs = 1'000'000;  // a sample's time is a little coarser than an event's
+constexpr double kMostObjects = 0x1p63;              // more is damage, and no integer
+
+struct Lived {
+  std::uint64_t objects = 0;
+  bool exact = false;
+};
+using LivedByCache = std::map<std::string, Lived, std::less<>>;
+
+// Lines "CACHE/alloc_traces:   25 do_one+0x12/0x40 …" begin a call site's entry; its stack follows, without numbers.
+void add_alloc_traces(std::string_view text, LivedByCache& lived) {
+  constexpr std::string_view kFile = "/alloc_traces:";
+  for (const std::string_view line : split(text, '\n')) {
+    const std::size_t end = line.find(kFile);
+    if (end == std::string_view::npos) continue;
+    const std::string_view said = trim(line.substr(end + kFile.size()));
+    std::uint64_t count = 0;
+    const auto [stop, code] = std::from_chars(said.data(), said.data() + said.size(), count);
+    if (code != std::errc{} || stop == said.data() + said.size() || *stop != ' ') continue;
+    Lived& cache = lived.try_emplace(std::string(line.substr(0, end))).first->second;
+    if (!std::exchange(cache.exact, true)) cache.objects = 0;
+    cache.objects += count;
+  }
+}
+
+// Of a text that was cut off the last call sites are not known: it does not count.
+bool is_cut(const StateSample& sample, std::string_view name) {
+  const auto lines = split(text_of(sample, "missing"), '\n');
+  return std::ranges::any_of(lines, [name](std::string_view line) { return line.substr(0, line.find('\t')) == name; });
+}
+
+LivedByCache lived_at(const StateSample& sample) {
+  LivedByCache lived;
+  for (const std::string_view line : split(text_of(sample, "slabinfo"), '\n'))
+    if (const auto cache = parse_slabinfo_line(line); cache && cache->active >= 0 && cache->active < kMostObjects)
+      lived[std::string(cache->name)].objects = static_cast<std::uint64_t>(cache->active);
+  if (!is_cut(sample, "alloc_traces")) add_alloc_traces(text_of(sample, "alloc_traces"), lived);
+  return lived;
+}
+
+bool is_kmalloc(std::string_view cache) { return cache.starts_with("kmalloc-") || cache.starts_with("dma-kmalloc-"); }
+
+}  // namespace
+
+OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::uint64_t>& frees,
+                                  std::uint64_t first_ns) {
+  OlderObjectsOfTrace result;
+  LivedByCache lived;
+  if (!info.samples.empty() && info.samples.front().ticks <= first_ns + kSampleClockNs)
+    lived = lived_at(info.samples.front());
+  std::uint64_t of_kmalloc = 0;
+  std::uint64_t of_all = 0;
+  for (const auto& [name, of] : lived) {
+    of_all += of.objects;
+    if (is_kmalloc(name)) of_kmalloc += of.objects;
+  }
+  if (!lived.empty()) result.lived = of_all;
+  const bool frees_name_caches = info.cache_names.size() > 1;
+  for (std::size_t id = 0; id < frees.size(); ++id) {
+    if (frees[id] == 0) continue;
+    OlderObjects& row = result.caches.emplace_back();
+    row.cache = info.cache_names[id];
+    row.frees = frees[id];
+    if (id == 0) {
+      if (!lived.empty()) row.lived = frees_name_caches ? of_kmalloc : of_all;
+    } else if (const auto found = lived.find(row.cache); found != lived.end()) {
+      row.lived = found->second.objects;
+      row.exact = found->second.exact;
+    }
+  }
+  std::ranges::sort(result.caches, [](const auto& a, const auto& b) {
+    return a.frees != b.frees ? a.frees > b.frees : a.cache < b.cache;
+  });
+  return result;
+}
+
+// kmalloc's large objects are of no cache: nothing tells how many lived.
+void add_findings(const OlderObjectsOfTrace& older, Findings& findings) {
+  for (const OlderObjects& row : older.caches)
+    if (!row.cache.empty() && row.lived && row.frees > *row.lived)
+      findings.add({Imperfection::more_frees_than_lived,
+                    fmt::format("{}: {} freed, {} lived", printable(row.cache), row.frees, *row.lived),
+                    {},
+                    {},
+                    {}});
+}
+
+}  // namespace kmt

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/report/pipeline.hpp"
+
+#include <vector>
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_pipeline.h>
+
+namespace kmt {
+
+namespace {
+
+// Batches on their way at the same time: enough that each stage has one at hand, few enough to stay in the cache.
+constexpr std::size_t kBatches = ReportAnalysis::kStages + 1;
+
+// The same events, as each analysis sees them.
+using Batches = std::vector<MatchedBatch>;
+
+bool read(Source& source, Batches& batches) {
+  if (!source.read(batches.front().events)) return false;
+  for (std::size_t i = 1; i < batches.size(); ++i) batches[i].events = batches.front().events;
+  return true;
+}
+
+void run_stage(unsigned stage, std::span<ReportAnalysis* const> analyses, Batches& batches) {
+  for (std::size_t i = 0; i < analyses.size(); ++i) analyses[i]->run_stage(stage, batches[i]);
+}
+
+void run_alone(Source& source, std::span<ReportAnalysis* const> analyses) {
+  Batches batches(analyses.size());
+  while (read(source, batches))
+    for (unsigned stage = 0; stage < ReportAnalysis::kStages; ++stage) run_stage(stage, analyses, batches);
+}
+
+}  // namespace
+
+void run_analyses(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads) {
+  if (threads <= 1) return run_alone(source, analyses);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  std::vector<Batches> places(kBatches, Batches(analyses.size()));
+  std::size_t next = 0;
+  tbb::filter<void, Batches*> stages =
+      tbb::make_filter<void, Batches*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> Batches* {
+        // The last stage takes batches in order too, so that those which had this place are through.
+        Batches& batches = places[next++ % kBatches];
+        if (!read(source, batches)) {
+          control.stop();
+          return nullptr;
+        }
+        run_stage(0, analyses, batches);
+        return &batches;
+      });
+  for (unsigned stage = 1; stage + 1 < ReportAnalysis::kStages; ++stage)
+    stages = stages & tbb::make_filter<Batches*, Batches*>(tbb::filter_mode::serial_in_order,
+                                                           [analyses, stage](Batches* batches) {
+                                                             run_stage(stage, analyses, *batches);
+                                                             return batches;
+                                                           });
+  tbb::parallel_pipeline(kBatches, stages & tbb::make_filter<Batches*, void>(
+                                                tbb::filter_mode::serial_in_order, [analyses](Batches* batches) {
+                                                  run_stage(ReportAnalysis::kStages - 1, analyses, *batches);
+                                                }));
+}
+
+}  // namespace kmt

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/report/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "analysis/matching/freed_by.hpp"
+#include "analysis/matching/trace_summary.hpp"
+#include "analysis/report/history.hpp"
+#include "analysis/report/ledger.hpp"
+#include "analysis/report/older_objects.hpp"
+#include "analysis/series/memory_state.hpp"
+
+namespace kmt {
+
+namespace {
+
+LedgerOptions ledger_options(const TraceInfo& info, const ReportRequest& request) {
+  return {.page_size = info.page_size,
+          .cpu_nodes = info.cpu_nodes,
+          .cache_object_may_be_kfreed = kfree_takes_cache_objects(info.kernel),
+          .recorder = RecorderTasks(info),
+          .by_lifetime = std::find(request.by.begin(), request.by.end(), GroupKey::lifetime) != request.by.end(),
+          .history = request.history,
+          .traffic = request.traffic,
+          .both_tellings = request.both_tellings,
+          .cpu_page_lists = cpu_page_lists(info)};
+}
+
+GroupRow row_of(const Account& account, std::vector<KeyValue> keys) {
+  GroupRow row;
+  row.keys = std::move(keys);
+  for (const KeyValue& key : row.keys) row.name += (row.name.empty() ? "" : ", ") + plain_text(key);
+  row.allocations = account.allocations;
+  row.failed_allocations = account.failed_allocations;
+  row.frees = account.frees;
+  row.bytes_requested = account.bytes_requested;
+  row.bytes_allocated = account.bytes_allocated;
+  row.bytes_freed = account.bytes_freed;
+  row.live_allocations = account.live_allocations;
+  row.live_bytes = account.live_bytes;
+  row.peak_bytes = account.peak_bytes;
+  row.peak_ns = account.peak_ns;
+  row.first_ns = account.first_ns;
+  row.last_ns = account.last_ns;
+  row.cross_cpu_frees = account.cross_cpu_frees;
+  row.cross_node_frees = account.cross_node_frees;
+  row.lifetimes = account.lifetimes;
+  return row;
+}
+
+// What did not end, or did not begin, of an account whose ends are counted elsewhere.
+Account without_freed(const Account& account, const Account& freed) {
+  Account rest = account;
+  rest.allocations -= freed.allocations;
+  rest.bytes_requested -= freed.bytes_requested;
+  rest.bytes_allocated -= freed.bytes_allocated;
+  rest.bytes_freed -= freed.bytes_freed;
+  rest.frees = rest.cross_cpu_frees = rest.cross_node_frees = 0;
+  rest.lifetimes = {};
+  return rest;
+}
+
+void add_freed(Account& sum, const Account& account) {
+  sum.allocations += account.allocations;
+  sum.bytes_requested += account.bytes_requested;
+  sum.bytes_allocated += account.bytes_allocated;
+  sum.bytes_freed += account.bytes_freed;
+}
+
+// Nothing did where all of it was told twice, and counts for others.
+bool happened(const Account& account) { return account.allocations + account.failed_allocations > 0; }
+
+// It takes some allocations, and something that stays.
+bool may_grow(const Account& account) {
+  return account.allocations >= Histories::kFewestAllocations &&
+         (account.live_bytes > 0 || account.live_allocations > 0);
+}
+
+bool groups_by(const ReportRequest& request, std::initializer_list<GroupKey> keys) {
+  return std::find_first_of(request.by.begin(), request.by.end(), keys.begin(), keys.end()) != request.by.end();
+}
+
+}  // namespace
+
+struct ReportAnalysis::State {
+  State(const TraceInfo& trace_info, const SymbolNames& symbol_names, ReportRequest request)
+      : info(trace_info),
+        symbols(symbol_names),
+        caches(trace_info),
+        grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info, symbol_names, caches,
+                 std::move(request.find_caller), {request.tree, request.with_interrupted}),
+        classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info,
+                               symbol_names, caches),
+                   grouping),
+        matching(trace_info.page_identity, trace_info.page_size),
+        ledger(ledger_options(trace_info, request)),
+        history_of_live(request.history_of_live) {}
+
+  AllocatorTotals totals_of(Allocator allocator) const;
+  PageTotals page_totals() const;
+  std::vector<GroupTable> tables() const;
+  void add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const;
+  std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
+  Activity activity(const EventCounts& seen) const;
+  std::vector<AnomalyRow> anomaly_rows() const;
+  OlderObjectsOfTrace older() const;
+  CodeAddress code_address(std::uint32_t call_site) const;
+  void find_missing_frees(const EventCounts& seen, ReportResult& result) const;
+  void find_missing_causes(const EventCounts& seen, ReportResult& result) const;
+  std::vector<std::uint32_t> groups_to_follow(Histories& common) const;
+  std::optional<Histories> make_histories(std::uint64_t end_ns);
+  std::optional<TrafficOverTime> make_traffic(std::uint64_t end_ns);
+
+  const TraceInfo& info;
+  const SymbolNames& symbols;
+  CacheNames caches;
+  Grouping grouping;
+  Classifier classifier;
+  Matching matching;
+  Ledger ledger;
+  bool history_of_live;
+  MatchedBatch batch;                    // of add()
+  std::vector<SharedHistory> histories;  // by group, where they are asked for
+  std::vector<SharedTraffic> traffic;    // likewise
+};
+
+ReportAnalysis::ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request)
+    : state_(std::make_unique<State>(info, symbols, std::move(request))) {}
+ReportAnalysis::~ReportAnalysis() = default;
+
+CacheNames& ReportAnalysis::cache_names() { return state_->caches; }
+
+void ReportAnalysis::run_stage(unsigned stage, MatchedBatch& batch) {
+  if (stage == 0)
+    state_->classifier.classify(batch);
+  else if (stage <= kUnits)
+    state_->matching.match(batch, stage - 1);
+  else
+    state_->ledger.add(batch);
+}
+
+void ReportAnalysis::add(const EventBatch& batch) {
+  state_->batch.events = batch;
+  for (unsigned stage = 0; stage < kStages; ++stage) run_stage(stage, state_->batch);
+}
+
+AllocatorTotals ReportAnalysis::State::totals_of(Allocator allocator) const {
+  AllocatorTotals totals;
+  for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group) {
+    if (grouping.allocator_of_group(group) != allocator) continue;
+    const Account& account = ledger.accounts()[group];
+    totals.allocations += account.allocations;
+    totals.failed_allocations += account.failed_allocations;
+    totals.bytes_requested += account.bytes_requested;
+    totals.bytes_allocated += account.bytes_allocated;
+    totals.bytes_freed += account.bytes_freed;
+    totals.live_allocations += account.live_allocations;
+    totals.live_bytes += account.live_bytes;
+    totals.matched_frees += account.frees;
+    totals.cross_cpu_frees += account.cross_cpu_frees;
+    totals.cross_node_frees += account.cross_node_frees;
+    totals.lifetimes.add(account.lifetimes);
+  }
+  const Ledger::Allocated& allocated = ledger.allocated(allocator);
+  totals.peak_bytes = allocated.peak_bytes;
+  totals.peak_ns = allocated.peak_ns;
+  totals.unmatched_frees = allocated.unmatched_frees;
+  totals.frees = totals.matched_frees + totals.unmatched_frees;
+  totals.null_frees = allocated.null_frees;
+  return totals;
+}
+
+PageTotals ReportAnalysis::State::page_totals() const {
+  PageTotals pages{totals_of(Allocator::pages)};
+  pages.frees = 0;
+  for (const PageOrderRow& row : ledger.orders()) pages.frees += row.frees;
+  return pages;
+}
+
+std::vector<GroupTable> ReportAnalysis::State::tables() const {
+  std::vector<GroupTable> tables;
+  for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
+    if (std::none_of(grouping.by().begin(), grouping.by().end(), [&](GroupKey key) { return applies(key, allocator); }))
+      continue;
+    GroupTable table{allocator, {}};
+    for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group)
+      if (grouping.allocator_of_group(group) == allocator && happened(ledger.accounts()[group]))
+        add_rows(group, table.rows);
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const {
+  const Account& account = ledger.accounts()[group];
+  std::vector<KeyValue> keys = grouping.values_of(group, symbols);
+  const auto lifetime = std::find(grouping.by().begin(), grouping.by().end(), GroupKey::lifetime);
+  if (lifetime == grouping.by().end()) {
+    rows.push_back(row_of(account, std::move(keys)));
+    if (!histories.empty()) rows.back().history = histories[group];
+    if (!traffic.empty()) rows.back().traffic = traffic[group];
+    return;
+  }
+  const std::size_t before = rows.size();
+  KeyValue& range = keys[static_cast<std::size_t>(lifetime - grouping.by().begin())];
+  Account freed;
+  const auto& by_lifetime = ledger.accounts_by_lifetime();
+  for (auto ended = by_lifetime.lower_bound({group, 0}); ended != by_lifetime.end() && ended->first.first == group;
+       ++ended) {
+    const unsigned octave = ended->first.second;
+    range = LifetimeRange{octave == 0 ? 0 : std::uint64_t{1} << octave,
+                          octave == 63 ? ~std::uint64_t{0} : std::uint64_t{2} << octave};
+    rows.push_back(row_of(ended->second, keys));
+    add_freed(freed, ended->second);
+  }
+  range = {};
+  const Account rest = without_freed(account, freed);
+  if (rest.allocations + rest.failed_allocations > 0) {
+    rows.push_back(row_of(rest, std::move(keys)));
+    rows.back().first_ns.reset();
+    rows.back().last_ns.reset();
+  }
+  for (std::size_t row = before; row < rows.size(); ++row) {
+    rows[row].peak_bytes.reset();
+    rows[row].knows_freed = grouping.allocator_of_group(group) != Allocator::pages;
+  }
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_counts() const {
+  std::vector<std::pair<std::string, std::uint64_t>> counts;
+  const std::vector<std::uint64_t>& of_type = ledger.selected_events().of_type;
+  for (std::size_t type = 0; type < of_type.size(); ++type) {
+    const std::uint64_t count = of_type[type];
+    if (count == 0) continue;
+    const std::string& name = info.event_types[type].name;
+    // Events of two systems may share a name.
+    const auto same =
+        std::find_if(counts.begin(), counts.end(), [&name](const auto& entry) { return entry.first == name; });
+    if (same == counts.end())
+      counts.emplace_back(name, count);
+    else
+      same->second += count;
+  }
+  std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return counts;
+}
+
+Activity ReportAnalysis::State::activity(const EventCounts& seen) const {
+  Activity activity;
+  for (std::size_t type = 0; type < seen.of_type.size(); ++type) {
+    if (seen.of_type[type] == 0) continue;
+    const EventType& of = info.event_types[type];
+    activity.events.emplace_back(of.system + ":" + of.name, seen.of_type[type]);
+    if (is_allocation(of.kind) || of.kind == EventKind::page_alloc)
+      activity.allocated[static_cast<std::size_t>(allocator_of(of.kind))] = true;
+  }
+  return activity;
+}
+
+CodeAddress ReportAnalysis::State::code_address(std::uint32_t call_site) const {
+  return kmt::code_address(info.call_sites[call_site], symbols);
+}
+
+std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
+  std::vector<AnomalyRow> rows;
+  for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair) {
+    const AnomalyKey& key = ledger.anomaly_key(pair);
+    const AnomalyCount& count = ledger.anomaly_count(pair);
+    rows.push_back({static_cast<Imperfection>(key.kind), static_cast<Allocator>(key.allocator),
+                    code_address(key.first_site), code_address(key.second_site), info.cache_names[key.cache],
+                    count.count, count.first_ns, count.last_ns});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const AnomalyRow& a, const AnomalyRow& b) { return a.count > b.count; });
+  return rows;
+}
+
+OlderObjectsOfTrace ReportAnalysis::State::older() const {
+  std::vector<std::uint64_t> frees(info.cache_names.size());
+  for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair) {
+    const AnomalyKey& key = ledger.anomaly_key(pair);
+    if (static_cast<Imperfection>(key.kind) == Imperfection::allocated_before_trace &&
+        static_cast<Allocator>(key.allocator) == Allocator::slab)
+      frees[key.cache] += ledger.anomaly_count(pair).count;
+  }
+  return older_objects(info, frees, ledger.selected_events().span.first_ns);
+}
+
+std::vector<std::uint32_t> ReportAnalysis::State::groups_to_follow(Histories& common) const {
+  std::vector<std::uint32_t> groups;
+  for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group)
+    if (ledger.accounts()[group].allocations > 0) groups.push_back(group);
+  if (groups.size() <= Histories::kMostGroups) return groups;
+  std::nth_element(groups.begin(), groups.begin() + Histories::kMostGroups, groups.end(),
+                   [this](std::uint32_t a, std::uint32_t b) {
+                     const Account& one = ledger.accounts()[a];
+                     const Account& other = ledger.accounts()[b];
+                     if (!history_of_live)
+                       return one.peak_bytes != other.peak_bytes ? one.peak_bytes > other.peak_bytes : a < b;
+                     return std::tuple(may_grow(other), other.live_bytes, other.live_allocations, a) <
+                            std::tuple(may_grow(one), one.live_bytes, one.live_allocations, b);
+                   });
+  for (auto group = groups.begin() + Histories::kMostGroups; group != groups.end(); ++group)
+    if (const Account& account = ledger.accounts()[*group]; may_grow(account)) {
+      ++common.groups_not_followed;
+      common.bytes_not_followed += account.live_bytes;
+    }
+  groups.resize(Histories::kMostGroups);
+  return groups;
+}
+
+std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end_ns) {
+  if (!ledger.history()) return std::nullopt;
+  ledger.end(end_ns);
+  Histories common;
+  histories = histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols},
+                                  ledger.accounts().size(), groups_to_follow(common), common);
+  return common;
+}
+
+std::optional<TrafficOverTime> ReportAnalysis::State::make_traffic(std::uint64_t end_ns) {
+  if (!ledger.traffic()) return std::nullopt;
+  TrafficOverTime of_all = ledger.traffic()->finish(end_ns);
+  for (std::uint32_t id = 0; id < info.call_sites.size(); ++id) of_all.sites.push_back(code_address(id).symbol);
+  of_all.cpu_nodes = info.cpu_nodes;
+  traffic = ledger.traffic()->of_groups(ledger.accounts().size());
+  return of_all;
+}
+
+// kfree takes objects of caches too, kmem_cache_free none of kmalloc's.
+void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportResult& result) const {
+  constexpr std::uint64_t kEnough = 100;  // allocations, of which some would have been freed
+  std::array<std::uint64_t, 256> of_kind{};
+  for (std::size_t type = 0; type < seen.of_type.size(); ++type)
+    of_kind[static_cast<std::size_t>(info.event_types[type].kind)] += seen.of_type[type];
+  const auto count = [&of_kind](EventKind kind) { return of_kind[static_cast<std::size_t>(kind)]; };
+  const auto check = [&](EventKind allocation, std::uint64_t frees, const char* missing) {
+    if (count(allocation) >= kEnough && frees == 0)
+      result.findings.add({Imperfection::no_frees_recorded, missing, {}, {}, {}});
+  };
+  check(EventKind::kmalloc, count(EventKind::kfree), "kfree");
+  check(EventKind::cache_alloc, count(EventKind::cache_free) + count(EventKind::kfree), "kmem_cache_free");
+  check(EventKind::page_alloc, count(EventKind::page_free), "mm_page_free");
+  check(EventKind::percpu_alloc, count(EventKind::percpu_free), "percpu_free_percpu");
+  check(EventKind::vmap_alloc, count(EventKind::vmap_free), "free_vmap_area_noflush");
+}
+
+// What the keys ask for and no recording of this kind tells.
+void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportResult& result) const {
+  const auto asks = [&result](GroupKey key) { return std::ranges::find(result.by, key) != result.by.end(); };
+  // perf record -g takes both parts of a stack: where there is none of a program, none had asked for memory.
+  const bool took_both = info.format.starts_with("perf.data") && info.stacks.kernel_stacks() > 0;
+  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.user_code.frames.empty() && !took_both)
+    result.findings.add({Imperfection::no_user_stacks, {}, {}, {}, {}});
+  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol) || asks(GroupKey::stack)) && info.address_spaces.empty() &&
+      info.stacks.user_stacks() > 0)
+    result.findings.add({Imperfection::no_mappings, {}, {}, {}, {}});
+  if (!asks(GroupKey::syscall) || info.stacks.kernel_stacks() > 0) return;
+  for (std::size_t type = 0; type < seen.of_type.size(); ++type)
+    if (seen.of_type[type] > 0 && info.event_types[type].kind == EventKind::syscall_exit) return;
+  result.findings.add({Imperfection::no_syscalls, {}, {}, {}, {}});
+}
+
+ReportResult ReportAnalysis::finish(bool complete) {
+  State& state = *state_;
+  EventCounts seen = state.ledger.selected_events();
+  seen.add(state.ledger.other_events());
+  const RecordedTime recorded = recorded_time(state.info, seen.span, state.classifier.filter(), complete);
+  ReportResult result;
+  result.trace = summarize(state.info);
+  result.trace.complete = complete;
+  state.ledger.selected_events().span.store_in(result.trace);
+  result.trace.recorded_ns = recorded.length_ns();
+  result.activity = state.activity(seen);
+  result.events = state.event_counts();
+
+  static_cast<AllocatorTotals&>(result.slab) = state.totals_of(Allocator::slab);
+  if (!state.info.cpu_nodes.empty()) result.slab.cross_node_allocations = state.ledger.cross_node_allocations();
+  result.pages = state.page_totals();
+  result.percpu = state.totals_of(Allocator::percpu);
+  // Every allocation of a kernel that says it takes some.
+  result.percpu.knows_bytes = result.percpu.allocations == 0 || result.percpu.bytes_allocated > 0;
+  result.vmalloc = state.totals_of(Allocator::vmap);
+  result.memory = memory_state_of(state.info.samples);
+
+  for (unsigned order = 0; order < state.ledger.orders().size(); ++order) {
+    PageOrderRow row = state.ledger.orders()[order];
+    row.order = order;
+    if (row.allocations + row.failed_allocations + row.frees > 0) result.page_orders.push_back(row);
+  }
+  result.by = state.grouping.by();
+  result.histories = state.make_histories(recorded.to_ns);
+  result.traffic = state.make_traffic(recorded.to_ns);
+  result.groups = state.tables();
+  for (GroupTable& table : result.groups)
+    for (GroupRow& row : table.rows) {
+      row.allocator = table.allocator;
+      row.recorded_ns = result.trace.recorded_ns;
+      if (table.allocator == Allocator::percpu) row.knows_bytes = result.percpu.knows_bytes;
+      if (state.info.cpu_nodes.empty()) row.cross_node_frees.reset();
+    }
+
+  for (std::size_t kind = 0; kind < state.ledger.anomalies().size(); ++kind)
+    if (state.ledger.anomalies()[kind] > 0)
+      result.anomalies.emplace_back(kImperfections[kind].id, state.ledger.anomalies()[kind]);
+  result.anomaly_sites = state.anomaly_rows();
+  result.findings = findings_of(state.info);
+  result.older = state.older();
+  add_findings(result.older, result.findings);
+  state.find_missing_frees(seen, result);
+  state.find_missing_causes(seen, result);
+  return result;
+}
+
+bool needs_cache_names(const ReportRequest& request) {
+  return !request.filter.caches.empty() || groups_by(request, {GroupKey::cache});
+}
+
+bool needs_task_names(const ReportRequest& request, const TraceInfo& info) {
+  const bool asks =
+      !request.filter.comms.empty() || groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm,
+                                                           GroupKey::syscall, GroupKey::cgroup, GroupKey::container});
+  return asks && may_tell_earlier_names(info);
+}
+
+}  // namespace kmt

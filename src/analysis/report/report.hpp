@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One pass over a trace for `report`: counts, matching of allocations and frees, what each group of allocations did.
+//
+// A filter selects allocations by where, by whom and of what they were made; a matched free belongs to its allocation,
+// whoever frees it, an unmatched one to who freed. The time window comes first: outside of it nothing is seen.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "analysis/matching/matching.hpp"
+#include "results/report/report.hpp"
+#include "trace/code/symbol_names.hpp"
+#include "trace/source.hpp"
+
+namespace kmt {
+
+struct ReportRequest {
+  ReportFilter filter;
+  std::vector<GroupKey> by = {GroupKey::call_site};
+  FindCaller find_caller;  // for GroupKey::caller
+  // What tasks are called, and their thread groups, of this trace read to its end; null: as far as it has been read.
+  const TraceInfo* tasks = nullptr;
+  // What interrupts allocate counts as that of the task and the program that they interrupted, as perf has it.
+  bool with_interrupted = false;
+  bool both_tellings = false;    // an allocation that two events tell of counts for both; not with `traffic`
+  bool tree = false;             // GroupKey::process: children belong to whom started them, see Grouping
+  bool history = false;          // fill ReportResult::histories; not with GroupKey::lifetime
+  bool traffic = false;          // fill ReportResult::traffic; likewise
+  bool history_of_live = false;  // where groups are too many, follow what may grow and is live, not the highest peaks
+};
+
+class ReportAnalysis {
+ public:
+  // The info must outlive the analysis; its tables may grow between batches, and so must what names the symbols.
+  ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request);
+  ~ReportAnalysis();
+
+  // To be filled before the first event; see needs_cache_names().
+  CacheNames& cache_names();
+
+  // A batch passes through all stages, each of which takes the batches in their order. Stages of different batches may
+  // run at the same time, but the first not while the source reads: it looks things up in the trace's tables.
+  static constexpr unsigned kStages = kUnits + 2;
+  void run_stage(unsigned stage, MatchedBatch& batch);
+
+  // All stages, one after the other.
+  void add(const EventBatch& batch);
+  // Call after the source has ended; not `complete`: it was interrupted, and the result is that of what was read.
+  ReportResult finish(bool complete = true);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Whether the trace has to be read once before, to know the names of slab caches by their frees, or the names of tasks,
+// of which a renaming tells what they were called before it.
+bool needs_cache_names(const ReportRequest& request);
+bool needs_task_names(const ReportRequest& request, const TraceInfo& info);
+
+}  // namespace kmt

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/series/memory_series.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "analysis/series/memory_state.hpp"
+#include "analysis/series/slabinfo_line.hpp"
+#include "base/proc_text.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kVmstatPages = {"nr_free_pages", "nr_slab_reclaimable",
+                                                          "nr_slab_unreclaimable", "nr_page_table_pages"};
+constexpr std::array<std::string_view, 7> kVmstatCounters = {
+    "pgalloc_dma", "pgalloc_dma32", "pgalloc_normal", "pgalloc_high", "pgalloc_movable", "pgalloc_device", "pgfree"};
+
+void add_if_any(MemorySeries series, std::vector<MemorySeries>& all) {
+  if (!series.points.empty()) all.push_back(std::move(series));
+}
+
+MemorySeries values_of(MemorySource source, std::string_view text, std::string_view name,
+                       const std::vector<StateSample>& samples, double scale) {
+  MemorySeries series{source, std::string(name), {}};
+  for (const StateSample& sample : samples)
+    if (const auto found = find_proc_value(text_of(sample, text), name))
+      series.points.push_back({sample.ticks, static_cast<double>(found->value) * scale});
+  return series;
+}
+
+// A counter that is smaller than before (the machine was resumed elsewhere, the trace is damaged) has no rate there.
+MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& samples, double scale) {
+  MemorySeries series{MemorySource::vmstat_rate, std::string(name), {}};
+  std::optional<std::uint64_t> before;
+  std::uint64_t before_ns = 0;
+  for (const StateSample& sample : samples) {
+    const auto found = find_proc_value(text_of(sample, "vmstat"), name);
+    if (!found) continue;
+    if (before && found->value >= *before && sample.ticks > before_ns) {
+      const double seconds = static_cast<double>(sample.ticks - before_ns) / 1e9;
+      series.points.push_back({sample.ticks, static_cast<double>(found->value - *before) * scale / seconds});
+    }
+    before = found->value;
+    before_ns = sample.ticks;
+  }
+  return series;
+}
+
+// The two series of a cache are beside each other, at its index.
+struct Caches {
+  std::unordered_map<std::string_view, std::size_t> index;  // names are the samples'
+  std::vector<MemorySeries> objects;
+  std::vector<MemorySeries> pages;
+
+  void add(const SlabinfoLine& cache, std::uint64_t time_ns, double page_size) {
+    const auto [place, is_new] = index.try_emplace(cache.name, objects.size());
+    if (is_new) {
+      objects.push_back({MemorySource::slabinfo_objects, std::string(cache.name), {}});
+      pages.push_back({MemorySource::slabinfo_pages, std::string(cache.name), {}});
+    }
+    objects[place->second].points.push_back({time_ns, cache.active * cache.object_bytes});
+    pages[place->second].points.push_back({time_ns, cache.pages * page_size});
+  }
+};
+
+}  // namespace
+
+std::vector<MemorySeries> memory_series_of(const std::vector<StateSample>& samples, std::uint64_t page_size) {
+  const auto page = static_cast<double>(page_size);
+  std::vector<MemorySeries> all;
+  for (const std::string_view name : kMeminfoNames)
+    add_if_any(values_of(MemorySource::meminfo, "meminfo", name, samples, 1), all);
+  for (const std::string_view name : kVmstatPages)
+    add_if_any(values_of(MemorySource::vmstat, "vmstat", name, samples, page), all);
+  for (const std::string_view name : kVmstatCounters) add_if_any(rates_of(name, samples, page), all);
+
+  Caches caches;
+  for (const StateSample& sample : samples)
+    for (const std::string_view line : split(text_of(sample, "slabinfo"), '\n'))
+      if (const auto cache = parse_slabinfo_line(line)) caches.add(*cache, sample.ticks, page);
+  std::move(caches.objects.begin(), caches.objects.end(), std::back_inserter(all));
+  std::move(caches.pages.begin(), caches.pages.end(), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace kmt

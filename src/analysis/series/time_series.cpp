@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/series/time_series.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace kmt {
+
+namespace {
+
+// The index of a bucket when buckets are 2^by times as wide. The indexes are of less than 32 bits, `by` is of any size:
+// the time may jump by centuries.
+std::uint32_t widened(std::uint64_t index, std::uint32_t by) {
+  return by < 32 ? static_cast<std::uint32_t>(index >> by) : 0;
+}
+
+}  // namespace
+
+void TimeBuckets::extend(std::uint64_t offset) {
+  last_offset_ = offset;
+  shift_ = std::max(shift_, static_cast<std::uint32_t>(std::bit_width(offset / most_)));
+}
+
+void TimeBuckets::limit(std::uint32_t most) {
+  most_ = most;
+  extend(last_offset_);
+}
+
+TimeSeries::Entry& TimeSeries::find_entry(TimeBucket at) {
+  if (at.shift > last_.shift) fold(at.shift);
+  const std::uint32_t index = widened(at.index, last_.shift - at.shift);
+  // Nearly always behind the last one: only times that are out of order are not.
+  auto place = entries_.end();
+  while (place != entries_.begin() && std::prev(place)->bucket >= index) --place;
+  if (place == entries_.end() || place->bucket != index) {
+    place = entries_.insert(place, Entry{});
+    place->bucket = static_cast<std::uint16_t>(index);
+    last_.index = static_cast<std::uint32_t>(entries_.back().bucket);
+  }
+  return *place;
+}
+
+void TimeSeries::fold(std::uint32_t shift) {
+  const std::uint32_t by = shift - last_.shift;
+  last_.shift = shift;
+  if (entries_.empty()) return;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry entry = entries_[i];
+    entry.bucket = static_cast<std::uint16_t>(widened(entry.bucket, by));
+    if (kept > 0 && entries_[kept - 1].bucket == entry.bucket) {
+      Entry& into = entries_[kept - 1];
+      into.net += entry.net;
+      into.bytes_allocated += entry.bytes_allocated;
+      into.allocations += entry.allocations;
+    } else {
+      entries_[kept++] = entry;
+    }
+  }
+  entries_.resize(kept);
+  last_.index = static_cast<std::uint32_t>(entries_.back().bucket);
+}
+
+void TimeSeries::shrink_to(const TimeBuckets& clock) {
+  if (clock.shift() > last_.shift) fold(clock.shift());
+  entries_.shrink_to_fit();
+}
+
+std::vector<TimeSeriesPoint> TimeSeries::points(const TimeBuckets& clock) const {
+  std::vector<TimeSeriesPoint> points(clock.count());
+  const std::uint32_t by = clock.shift() - last_.shift;
+  std::vector<std::uint64_t> net(points.size());
+  for (const Entry& entry : entries_) {
+    const std::uint32_t index = widened(entry.bucket, by);
+    net[index] += entry.net;
+    points[index].bytes_allocated += entry.bytes_allocated;
+    points[index].allocations += entry.allocations;
+  }
+  std::uint64_t live = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].live_bytes = static_cast<std::int64_t>(live += net[i]);
+  return points;
+}
+
+}  // namespace kmt

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which few new kmalloc classes, or caches for the allocations of one function, save most: what kmalloc gave is added
+// up by function and size, and the best of all candidates is taken, again and again, each time of what the others left.
+//
+// A candidate saves, for each object, what its class takes of a slab less what the new cache takes, their slabs' ends
+// included. Held memory counts the objects that live on average, less half a slab of the new cache for each CPU, which
+// is filled only in part. That is an estimate, by which candidates are chosen; which of them save memory in truth is
+// for a replay to tell (SuggestionTrial).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/matching/object_stream.hpp"
+#include "analysis/simulation/simulated_heap.hpp"
+
+namespace kmt {
+
+// What was allocated alike.
+struct ProfiledKind {
+  std::string symbol;  // of the call site
+  std::string function;
+  std::string cache;
+  std::uint64_t requested = 0;
+  std::uint64_t given = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t average_live = 0;  // objects, in thousandths; 0 where many were freed unseen, and look live
+};
+
+// The objects of kmalloc that were given a slab object.
+class KmallocProfile : public ObjectSink {
+ public:
+  KmallocProfile(const TraceInfo& info, const SymbolNames& symbols);
+  ~KmallocProfile() override;
+
+  CacheNames& cache_names() { return caches_; }
+  void add(EventBatch& batch);
+  std::vector<ProfiledKind> finish();
+
+ private:
+  void kind(const ObjectKind& kind) override;
+  void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) override;
+  void ended(std::uint32_t object, const Event& event, bool freed) override;
+  void freed_older(const Event&) override {}
+
+  struct Account {
+    ObjectKind kind;
+    std::uint64_t allocations = 0;
+    std::uint64_t live = 0;
+    std::uint64_t unseen_frees = 0;  // their addresses were given again
+    TimeIntegral integral;
+  };
+  const TraceInfo& info_;
+  const SymbolNames& symbols_;
+  CacheNames caches_;
+  ObjectStream stream_;
+  std::vector<Account> accounts_;     // by kind
+  std::vector<std::uint32_t> kinds_;  // by object
+  ObjectClock clock_;
+};
+
+struct SuggestionRequest {
+  std::size_t most = 5;
+  bool by_traffic = false;                   // by what is given over the trace, not by what is held on average
+  std::uint64_t least_bytes = kLeastSaving;  // that a suggestion saves
+};
+
+// What is worth a replay, in the order in which it was taken; `classes`: those of the recorded kernel. By what is held
+// these are up to six times as many as are wanted: the best, and the best if new slabs were never filled only in part,
+// which is too good for most of them and true of some, each of its own size and of those that most ask for.
+std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKind>& kinds,
+                                                   const std::vector<std::uint64_t>& classes,
+                                                   const SlabMachine& machine, const SuggestionRequest& request);
+
+// Of replayed candidates: by what is given all of them, in their order; else those that save `least_bytes` of memory
+// held on average, most first, and of those that move the same objects the best, or one that differs in size alone,
+// which more objects ask for, where it saves as much within what is uncertain.
+std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request);
+
+}  // namespace kmt

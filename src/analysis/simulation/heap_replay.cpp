@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/simulation/heap_replay.hpp"
+
+#include <utility>
+
+namespace kmt {
+
+HeapReplay::HeapReplay(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, bool random_caches)
+    : info_(info),
+      symbols_(symbols),
+      random_caches_(random_caches),
+      machine_(slab_machine_of(info)),
+      stream_(info, symbols, caches, *this) {}
+
+void HeapReplay::add_heap(SlabLayout layout, bool keeps_series) {
+  heaps_.emplace_back(std::move(layout), machine_, keeps_series);
+}
+
+std::string HeapReplay::symbol_of(const Origin& origin) const {
+  const std::uint64_t address = info_.call_sites[origin.call_site.value];
+  return address == 0 ? std::string() : symbols_.name(address);
+}
+
+void HeapReplay::kind(const ObjectKind& told) {
+  ObjectKind kind = told;
+  if (random_caches_) choose_random_cache(kind, info_.call_sites[kind.origin.call_site.value], machine_);
+  const std::string symbol = symbol_of(kind.origin);
+  for (HeapSimulation& heap : heaps_) heap.kind(kind, symbol);
+}
+
+void HeapReplay::began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) {
+  const std::uint64_t ns = clock_.at(event.time_ns);
+  if (alive_.size() <= object) alive_.resize(object + std::size_t{1});
+  alive_[object] = kind;
+  for (HeapSimulation& heap : heaps_) heap.began(object, kind, ns, event.cpu, event.node, again);
+}
+
+void HeapReplay::ended(std::uint32_t object, const Event& event, bool) {
+  const std::uint64_t ns = clock_.at(event.time_ns);
+  for (HeapSimulation& heap : heaps_) heap.ended(object, alive_[object], ns, event.cpu);
+}
+
+}  // namespace kmt

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The slab objects of a trace, put into several heaps at once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/matching/object_stream.hpp"
+#include "analysis/simulation/simulated_heap.hpp"
+
+namespace kmt {
+
+class HeapReplay : public ObjectSink {
+ public:
+  // The info and the caches are those of the reading that is replayed; all references must outlive this.
+  // `random_caches`: kmalloc chooses among several caches by call site.
+  HeapReplay(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, bool random_caches);
+  HeapReplay(const HeapReplay&) = delete;  // the stream tells this one
+  HeapReplay& operator=(const HeapReplay&) = delete;
+
+  void add_heap(SlabLayout layout, bool keeps_series);  // before the first batch
+  void add(EventBatch& batch) { stream_.add(batch); }
+
+  const SlabMachine& machine() const { return machine_; }
+  const std::vector<HeapSimulation>& heaps() const { return heaps_; }
+  bool has_random_caches() const { return random_caches_; }
+  const EventSpan& span() const { return stream_.span(); }
+  std::uint64_t start_ns() const { return clock_.start_ns(); }           // in the trace's time
+  std::uint64_t end_ns() { return clock_.end(stream_.span().last_ns); }  // since the start; after the last batch
+
+ protected:
+  void kind(const ObjectKind& told) override;
+  void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) override;
+  void ended(std::uint32_t object, const Event& event, bool freed) override;
+  void freed_older(const Event&) override {}
+
+  std::uint32_t kind_of(std::uint32_t object) const { return alive_[object]; }
+  std::string symbol_of(const Origin& origin) const;
+
+ private:
+  const TraceInfo& info_;
+  const SymbolNames& symbols_;
+  const bool random_caches_;
+  const SlabMachine machine_;
+  ObjectStream stream_;
+  std::vector<HeapSimulation> heaps_;
+  std::vector<std::uint32_t> alive_;  // the kind of each object
+  ObjectClock clock_;
+};
+
+}  // namespace kmt

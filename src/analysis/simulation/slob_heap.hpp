@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The heap of SLOB (mm/slob.c, Linux 6.1; removed in 6.4): all caches share pages, one list each of pages for objects
+// below 256 bytes, below 1 KiB, and larger. The first page of a list with enough room is searched, and in it the first
+// block that fits, at word alignment; the next search begins with that page. What is freed joins its neighbours;
+// an empty page is given back. A page or more is taken from the page allocator.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "analysis/simulation/slab_heap.hpp"
+
+namespace kmt {
+
+class SlobHeap : public SlabHeap {
+ public:
+  explicit SlobHeap(const SlabMachine& machine);
+
+  // With the header that kmalloc writes in front of its objects, where there is one. Throws Error where more pages are
+  // held than can be numbered.
+  std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) override;
+  void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) override;
+  std::uint64_t held_bytes() const override { return held_; }
+
+  // In front of kmalloc's objects, which are aligned to as much: the larger of ARCH_KMALLOC_MINALIGN and
+  // arch_slab_minalign(), as of Linux 6.1.
+  static std::uint64_t header_bytes(const SlabMachine& machine);
+  // What an object takes of the heap: whole words, of kmalloc as many as its alignment is; or pages. That objects of
+  // 2^n bytes are aligned to these is not modelled.
+  static std::uint64_t object_bytes(std::uint64_t requested, bool kmalloc, const SlabMachine& machine);
+
+ private:
+  static constexpr std::uint32_t kNone = ~0u;
+  static constexpr std::uint64_t kWord = 8;
+  struct Block {  // in words of 8 bytes; free
+    std::uint16_t begin;
+    std::uint16_t size;
+  };
+  struct Page {
+    std::vector<Block> free;  // by address
+    std::uint32_t words = 0;  // free ones
+    std::uint32_t next = kNone;
+    std::uint32_t previous = kNone;
+    bool listed = false;
+  };
+  struct List {
+    std::uint32_t first = kNone;  // a ring
+  };
+
+  List& list_of(std::uint64_t bytes);
+  void link(List& list, std::uint32_t page);
+  void unlink(List& list, std::uint32_t page);
+  static std::uint32_t take(Page& page, std::uint32_t words);
+  static void put(Page& page, std::uint32_t begin, std::uint32_t words);
+
+  std::uint64_t page_bytes_;
+  unsigned shift_;  // a place is a page's number, shifted, and a word in it
+  std::array<List, 3> lists_;
+  std::vector<Page> pages_;
+  std::vector<std::uint32_t> unused_;
+  std::uint64_t held_ = 0;
+};
+
+}  // namespace kmt

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A cache of SLUB (mm/slub.c, Linux 5.10 to 6.18): each CPU allocates from a slab of its own, then from its list of
+// partial slabs, then from the node's, then from new pages. A slab that was full goes to the list of the CPU that frees
+// the first of its objects; a list that is too long goes to the node, which gives empty slabs back while it has enough
+// partial ones. Free objects of a slab are not told apart, so their order does not matter.
+//
+// Not modelled: orders that are smaller because memory is fragmented, flushes when a CPU goes away or memory is shrunk,
+// the sheaves that some caches have since Linux 6.18.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "analysis/simulation/slab_heap.hpp"
+#include "base/flat_map.hpp"
+
+namespace kmt {
+
+class SlubHeap : public SlabHeap {
+ public:
+  SlubHeap(const SlabGeometry& geometry, const SlabMachine& machine);
+
+  // Before anything else: the slabs that were there, and how many of their objects were free. Which slabs these are in
+  // nobody says: half of the objects of a partial slab are taken to be, and as many of a slab for each CPU, which
+  // slabinfo takes for used.
+  void start_with(std::uint64_t slabs, std::uint64_t free_objects);
+  // An object that was there before: its address tells which others share its slab.
+  void release_older(std::uint64_t address, unsigned cpu);
+
+  std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) override;
+  void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) override;
+  std::uint64_t held_bytes() const override { return slabs_held_ * geometry_.slab_bytes; }
+  std::uint64_t partial_slabs() const override;
+  std::uint64_t slabs() const { return slabs_held_; }
+
+ private:
+  static constexpr std::uint32_t kNone = ~0u;
+  enum class Place : std::uint8_t { full, active, cpu_list, node_list, given_back };
+  struct Slab {
+    std::uint32_t used = 0;
+    std::uint32_t next = kNone;
+    std::uint32_t previous = kNone;  // node_list
+    std::uint32_t older = 0;         // objects that were there before; of a slab that started
+    std::uint16_t node = 0;
+    Place place = Place::full;
+  };
+  struct Cpu {
+    std::uint32_t active = kNone;
+    std::uint32_t partial = kNone;
+    std::uint32_t slabs = 0;           // on its list
+    std::uint32_t objects = 0;         // that were free when they were put there
+    std::vector<std::uint32_t> below;  // `objects` without each of those on top
+  };
+  struct Node {
+    std::uint32_t first = kNone;
+    std::uint32_t last = kNone;
+    std::uint32_t slabs = 0;
+  };
+
+  Cpu& cpu_of(unsigned cpu) { return cpus_[cpu]; }
+  Node& node_of(unsigned node) { return nodes_[node]; }
+  std::uint32_t new_slab(unsigned node);
+  std::uint32_t started_slab(std::uint32_t used);
+  void give_back(std::uint32_t slab);
+  void put_on_cpu(std::uint32_t slab, Cpu& cpu, bool drain);
+  void drain(Cpu& cpu);
+  void put_on_node(std::uint32_t slab, bool at_end);
+  void take_off_node(std::uint32_t slab);
+  void leave_active(Cpu& cpu);
+  std::uint32_t take_from_cpu(Cpu& cpu);
+  std::uint32_t take_from_node(unsigned node, Cpu& cpu);
+  std::uint32_t free_objects(std::uint32_t slab) const { return geometry_.objects - slabs_[slab].used; }
+
+  SlabGeometry geometry_;
+  SlubReserves reserves_;
+  const SlabMachine& machine_;
+  std::vector<Slab> slabs_;
+  std::vector<std::uint32_t> unused_;  // entries of slabs_
+  std::uint64_t slabs_held_ = 0;
+  std::map<unsigned, Cpu> cpus_;  // not by index: what a damaged trace calls a CPU may be any number
+  std::map<unsigned, Node> nodes_;
+  std::uint64_t unnamed_ = 0;  // full slabs that started, of which no object was freed yet; they have no entry
+  FlatMap<std::uint32_t> started_by_address_;  // slabs that started, where frees told their address
+};
+
+}  // namespace kmt

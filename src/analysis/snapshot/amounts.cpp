@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot/amounts.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace kmt {
+
+namespace {
+
+template <typename Row, typename Name, typename Amount>
+SnapshotAmounts sums_of(const std::vector<Row>& rows, Name&& name, Amount&& amount) {
+  std::map<std::string, std::uint64_t> sums;
+  for (const Row& row : rows) sums[name(row)] += amount(row);
+  SnapshotAmounts amounts;
+  for (const auto& [of, sum] : sums) amounts[of] = static_cast<std::int64_t>(sum);
+  return amounts;
+}
+
+// Functions keep their names from boot to boot, not their addresses: whole stacks, but for the allocator, tell sites
+// apart.
+std::string site_name(const AllocationSite& site) {
+  std::string name = site.of.empty() ? site.name : fmt::format("{}: {}", site.of, site.name);
+  for (const std::string& frame : site.callers()) name += " < " + frame;
+  return name;
+}
+
+std::uint64_t bytes_of(const AllocationSite& site) { return site.bytes; }
+
+std::uint64_t memory_of(const CgroupMemory& cgroup) {
+  return kernel_bytes(cgroup).value_or(0) + user_bytes(cgroup).value_or(0);
+}
+
+// The texts that tell of it; the first is that of which every kernel has one.
+std::vector<std::string_view> texts_of(SnapshotPart part) {
+  switch (part) {
+    case SnapshotPart::balance_sheet: return {"meminfo"};
+    case SnapshotPart::slab_caches: return {"slabinfo"};
+    case SnapshotPart::vmalloc: return {"vmallocinfo"};
+    case SnapshotPart::allocinfo: return {"allocinfo"};
+    case SnapshotPart::cgroups: return {"cgroups"};
+    case SnapshotPart::slab_allocations: return {"alloc_traces"};
+    case SnapshotPart::page_owners: return {"page_owner", "page_owner_stacks"};
+  }
+  return {};
+}
+
+}  // namespace
+
+SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result) {
+  const KernelMemory& memory = result.memory;
+  SnapshotAmounts lines;
+  switch (part) {
+    case SnapshotPart::balance_sheet:
+      for (const BalanceLine& line : result.sheet) lines[line.id] = line.bytes;
+      return lines;
+    case SnapshotPart::slab_caches:
+      return sums_of(result.caches, std::mem_fn(&SlabCacheUse::name), std::mem_fn(&SlabCacheUse::bytes));
+    case SnapshotPart::vmalloc:
+      return sums_of(memory.vmalloc, std::mem_fn(&VmallocCaller::function),
+                     [&](const VmallocCaller& caller) { return caller.pages * memory.page_size; });
+    case SnapshotPart::allocinfo: return sums_of(memory.allocinfo, site_name, bytes_of);
+    case SnapshotPart::cgroups: return sums_of(memory.cgroups, std::mem_fn(&CgroupMemory::path), memory_of);
+    case SnapshotPart::slab_allocations:
+      return sums_of(memory.slab_allocations, site_name, std::mem_fn(&AllocationSite::count));
+    case SnapshotPart::page_owners: return sums_of(memory.page_owners, site_name, bytes_of);
+  }
+  return lines;
+}
+
+bool is_told(SnapshotPart part, const SnapshotResult& result) {
+  const KernelMemory& memory = result.memory;
+  bool told = false;
+  for (const std::string_view text : texts_of(part)) {
+    told = told || std::ranges::find(memory.has, text) != memory.has.end();
+    if (std::ranges::find(memory.missing, text, &MissingSource::name) != memory.missing.end() &&
+        std::ranges::find(memory.has, text) != memory.has.end())
+      return false;  // a part of it was read
+  }
+  return told;
+}
+
+}  // namespace kmt

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot/balance_sheet.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace kmt {
+
+namespace {
+
+// Amounts wrap around where hostile texts make them too large; they still add up.
+using ByteCount = std::uint64_t;
+
+class Sheet {
+ public:
+  explicit Sheet(const KernelMemory& memory) : memory_(memory) {}
+
+  ByteCount meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
+  ByteCount vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
+
+  // A line whose parts follow. Its bytes are their sum, unless they are said: end_group() adds what is missing then.
+  void group(std::string id, std::string label, std::string source) {
+    group_ = lines_.size();
+    lines_.push_back({std::move(id), std::move(label), 0, 0, true, std::move(source)});
+  }
+  void part(std::string id, std::string label, ByteCount bytes, std::string source) {
+    lines_.push_back(
+        {lines_[group_].id + '.' + std::move(id), std::move(label), as_signed(bytes), 1, true, std::move(source)});
+    lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
+  }
+  // What parts so far leave of the whole line.
+  void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
+    part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
+  }
+  void remark(std::string id, std::string label, ByteCount bytes, std::string source) {
+    if (bytes == 0) return;
+    lines_.push_back(
+        {lines_[group_].id + '.' + std::move(id), std::move(label), as_signed(bytes), 1, false, std::move(source)});
+  }
+  void line(std::string id, std::string label, ByteCount bytes, std::string source) {
+    group_ = lines_.size();
+    lines_.push_back({std::move(id), std::move(label), as_signed(bytes), 0, true, std::move(source)});
+  }
+  // What all lines so far leave of the total.
+  void last_line(std::string id, std::string label, ByteCount total, std::string source) {
+    ByteCount sum = 0;
+    for (const BalanceLine& one : lines_)
+      if (one.depth == 0) sum += as_bytes(one.bytes);
+    line(std::move(id), std::move(label), total - sum, std::move(source));
+  }
+  std::vector<BalanceLine> take() { return std::move(lines_); }
+
+ private:
+  static std::int64_t as_signed(ByteCount bytes) { return static_cast<std::int64_t>(bytes); }
+  static ByteCount as_bytes(std::int64_t bytes) { return static_cast<ByteCount>(bytes); }
+
+  const KernelMemory& memory_;
+  std::vector<BalanceLine> lines_;
+  std::size_t group_ = 0;
+};
+
+void add_free(Sheet& sheet, const KernelMemory& memory) {
+  ByteCount on_cpus = 0;
+  for (const MemoryZone& zone : memory.zones) on_cpus += zone.cpu_list_pages * memory.page_size;
+  sheet.group("free", "free", "");
+  sheet.part("buddy", "in the page allocator", sheet.meminfo("MemFree"), "meminfo: MemFree");
+  if (!memory.zones.empty()) sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "zoneinfo: pagesets, count");
+  sheet.remark("unaccepted", "(not yet accepted)", sheet.meminfo("Unaccepted"), "meminfo: Unaccepted");
+  sheet.remark("cma", "(in CMA areas)", sheet.meminfo("CmaFree"), "meminfo: CmaFree");
+}
+
+void add_user(Sheet& sheet) {
+  const ByteCount anonymous = sheet.meminfo("AnonPages");
+  const ByteCount shmem = sheet.meminfo("Shmem");
+  const ByteCount on_lists = sheet.meminfo("Active(anon)") + sheet.meminfo("Inactive(anon)");
+  const ByteCount known = shmem + anonymous;
+  const ByteCount swap_cache = std::min(sheet.meminfo("SwapCached"), on_lists > known ? on_lists - known : 0);
+  sheet.group("user", "user", "");
+  sheet.part("anonymous", "anonymous", anonymous, "meminfo: AnonPages");
+  sheet.part("swap-cache", "swap cache, not mapped", swap_cache,
+             "meminfo: Active(anon) + Inactive(anon) - Shmem - AnonPages, at most SwapCached");
+  sheet.part("file", "files' page cache", sheet.meminfo("Cached") - shmem, "meminfo: Cached - Shmem");
+  sheet.part("buffers", "block devices' page cache", sheet.meminfo("Buffers"), "meminfo: Buffers");
+  sheet.part("shmem", "shared memory and tmpfs", shmem, "meminfo: Shmem");
+  sheet.remark("huge", "(in huge pages)",
+               sheet.meminfo("AnonHugePages") + sheet.meminfo("ShmemHugePages") + sheet.meminfo("FileHugePages"),
+               "meminfo: AnonHugePages + ShmemHugePages + FileHugePages");
+}
+
+ByteCount hugetlb_bytes(const Sheet& sheet, const KernelMemory& memory) {
+  if (const auto all = find_number(memory.meminfo, "Hugetlb")) return *all;
+  return sheet.meminfo("HugePages_Total") * sheet.meminfo("Hugepagesize");
+}
+
+void add_parts_of_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
+  SlabCacheUse all;
+  for (const SlabCacheUse& cache : caches) {
+    all.in_use += cache.in_use;
+    all.free += cache.free;
+    all.padding += cache.padding;
+    all.tails += cache.tails;
+  }
+  const bool knows_sizes =
+      std::ranges::any_of(caches, [](const SlabCacheUse& cache) { return cache.attributes != nullptr; });
+  sheet.part("in-use", "objects in use", all.in_use,
+             knows_sizes ? "slabinfo: active_objs * slab: object_size" : "slabinfo: active_objs");
+  sheet.part("empty", "held but empty", all.free, "slabinfo: num_objs - active_objs");
+  if (knows_sizes) sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
+  sheet.part("tails", "waste at the ends of slabs", all.tails, "slabinfo: num_slabs - num_objs");
+  sheet.last_part("large", "kmalloc above two pages", sheet.meminfo("Slab"), "meminfo: Slab - slabinfo: num_slabs");
+}
+
+void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
+  if (caches.empty()) {
+    sheet.line("slab", "slab", sheet.meminfo("Slab"), "meminfo: Slab");
+  } else {
+    sheet.group("slab", "slab", "meminfo: Slab");
+    add_parts_of_slab(sheet, caches);
+  }
+  sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
+}
+
+// 32-bit x86 has them from the page allocator, most others have CONFIG_VMAP_STACK.
+bool stacks_are_vmalloced(const KernelMemory& memory, ByteCount used, ByteCount stacks) {
+  if (used < stacks) return false;
+  if (!memory.vmalloc.empty()) return std::ranges::any_of(memory.vmalloc, &VmallocCaller::stacks);
+  constexpr std::array<std::string_view, 6> kWithout = {"i386", "i486", "i586", "i686", "mips", "mips64"};
+  return std::ranges::find(kWithout, memory.machine) == kWithout.end();
+}
+
+void add_vmalloc(Sheet& sheet, const KernelMemory& memory) {
+  const ByteCount used = sheet.meminfo("VmallocUsed");
+  const ByteCount stacks = sheet.meminfo("KernelStack");
+  const bool without_stacks = stacks_are_vmalloced(memory, used, stacks);
+  const ByteCount whole = used - (without_stacks ? stacks : 0);
+  const std::string said = without_stacks ? "meminfo: VmallocUsed - KernelStack" : "meminfo: VmallocUsed";
+  ByteCount of_stacks = 0;
+  ByteCount of_others = 0;
+  for (const VmallocCaller& caller : memory.vmalloc)
+    (caller.stacks ? of_stacks : of_others) += caller.pages * memory.page_size;
+  if (memory.vmalloc.empty()) {
+    sheet.line("vmalloc", "vmalloc", whole, said);
+  } else {
+    sheet.group("vmalloc", "vmalloc", said);
+    sheet.part("callers", "by caller", of_others, "vmallocinfo: pages");
+    if (without_stacks)
+      sheet.part("spare-stacks", "stacks kept for new tasks", of_stacks > stacks ? of_stacks - stacks : 0,
+                 "vmallocinfo: stacks - KernelStack");
+    sheet.last_part("rest", "not in vmallocinfo", whole, "VmallocUsed - vmallocinfo: pages");
+  }
+  sheet.remark("recorder", "(kmemtrace's own BPF maps)", number_or_0(memory.recorder, "bpf_maps"),
+               "recorder: bpf_maps, in by caller");
+  sheet.line("kernel-stacks", "kernel stacks", stacks, "meminfo: KernelStack");
+}
+
+void add_percpu(Sheet& sheet, const KernelMemory& memory) {
+  const ByteCount percpu = sheet.meminfo("Percpu");
+  const ByteCount first = std::min(memory.percpu.first_chunk_bytes.value_or(0), percpu);
+  sheet.line("percpu", "percpu", percpu - first,
+             memory.percpu.first_chunk_bytes ? "meminfo: Percpu - dmesg: first chunk"
+                                             : "meminfo: Percpu, some may be outside of MemTotal");
+}
+
+void add_other_counters(Sheet& sheet) {
+  const ByteCount reclaimable = sheet.meminfo("KReclaimable");
+  const ByteCount slab = sheet.meminfo("SReclaimable");
+  sheet.group("others", "other counted kernel memory", "");
+  sheet.part("reclaimable", "of drivers, reclaimable", reclaimable > slab ? reclaimable - slab : 0,
+             "meminfo: KReclaimable - SReclaimable");
+  sheet.part("gpu", "of GPU drivers", sheet.meminfo("GPUActive") + sheet.meminfo("GPUReclaim"),
+             "meminfo: GPUActive + GPUReclaim");
+  sheet.part("zsmalloc", "compressed swap", std::max(sheet.vmstat_bytes("nr_zspages"), sheet.meminfo("Zswap")),
+             "vmstat: nr_zspages; meminfo: Zswap");
+  sheet.part("memmap", "descriptions of pages", sheet.vmstat_bytes("nr_memmap_pages"), "vmstat: nr_memmap_pages");
+  sheet.part("bounce", "bounce buffers", sheet.meminfo("Bounce"), "meminfo: Bounce");
+  sheet.part("corrupted", "broken hardware", sheet.meminfo("HardwareCorrupted"), "meminfo: HardwareCorrupted");
+}
+
+ByteCount socket_bytes(const KernelMemory& memory) {
+  ByteCount bytes = number_or_0(memory.sockets, "FRAG memory");
+  for (const std::string_view name : {"TCP mem", "UDP mem"})
+    bytes += number_or_0(memory.sockets, name) * memory.page_size;
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::vector<SlabCacheUse>& caches,
+                                       std::uint64_t total) {
+  Sheet sheet(memory);
+  add_free(sheet, memory);
+  add_user(sheet);
+  sheet.line("hugetlb", "hugetlb", hugetlb_bytes(sheet, memory), "meminfo: Hugetlb");
+  add_slab(sheet, caches);
+  add_vmalloc(sheet, memory);
+  sheet.group("page-tables", "page tables", "");
+  sheet.part("processes", "of processes", sheet.meminfo("PageTables"), "meminfo: PageTables");
+  sheet.part("secondary", "of KVM and IOMMUs", sheet.meminfo("SecPageTables"), "meminfo: SecPageTables");
+  add_percpu(sheet, memory);
+  add_other_counters(sheet);
+  if (const auto own = number_or_0(memory.recorder, "ring_buffers"); own != 0)
+    sheet.line("recorder", "kmemtrace's own ring buffers", own, "recorder: ring_buffers");
+  const bool has_cpu_lists =
+      std::ranges::any_of(memory.zones, [](const MemoryZone& zone) { return !zone.values.empty(); });
+  sheet.last_line("unaccounted", "what nobody accounts for", total,
+                  has_cpu_lists ? "MemTotal - all lines above"
+                                : "MemTotal - all lines above; the CPUs' lists too, without zoneinfo");
+  sheet.remark("sockets", "(sockets' buffers, at most)", socket_bytes(memory),
+               "sockstat: TCP, UDP, FRAG, some of it slab");
+  sheet.remark("cma", "(used pages of CMA areas)", sheet.meminfo("CmaTotal") - sheet.meminfo("CmaFree"),
+               "meminfo: CmaTotal - CmaFree, user pages too");
+  sheet.remark("balloon", "(given to the hypervisor)", sheet.meminfo("Balloon"),
+               "meminfo: Balloon, mostly not in MemTotal");
+  return sheet.take();
+}
+
+}  // namespace kmt

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot/series.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "analysis/matching/slab_account.hpp"
+#include "analysis/series/trend.hpp"
+#include "analysis/snapshot/amounts.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kLeastNs = 1'000'000'000;  // a row is followed at least
+
+// As bytes that the kernel has for it: objects with their padding, of cgroups without their users' memory.
+SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot) {
+  SnapshotAmounts amounts;
+  if (part == SnapshotPart::cgroups) {
+    for (const CgroupMemory& cgroup : snapshot.memory.cgroups)
+      if (const auto bytes = kernel_bytes(cgroup)) amounts[cgroup.path] = static_cast<std::int64_t>(*bytes);
+    return amounts;
+  }
+  amounts = amounts_of(part, snapshot);
+  if (part != SnapshotPart::slab_allocations) return amounts;
+  const auto caches = caches_by_name(snapshot.caches);
+  for (auto& [name, count] : amounts) {  // "CACHE: SITE < …"
+    const auto cache = caches.find(std::string_view(name).substr(0, name.find(": ")));
+    const std::uint64_t size = cache == caches.end() ? 0 : cache->second->object_bytes;
+    count = static_cast<std::int64_t>(static_cast<std::uint64_t>(count) * size);
+  }
+  return amounts;
+}
+
+// Of these, what the kernel takes back when memory is short: dentries, inodes and the like.
+SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& amounts, const SnapshotResult& snapshot) {
+  SnapshotAmounts reclaimable;
+  if (part == SnapshotPart::balance_sheet) {
+    const auto of_slab = static_cast<std::int64_t>(number_or_0(snapshot.memory.meminfo, "SReclaimable"));
+    for (const auto& [name, bytes] : amounts) {
+      if (name == "slab" || name == "slab.in-use") reclaimable[name] = of_slab;
+      if (name == "others.reclaimable") reclaimable[name] = bytes;
+    }
+  }
+  if (part == SnapshotPart::cgroups)
+    for (const CgroupMemory& cgroup : snapshot.memory.cgroups)
+      reclaimable[cgroup.path] = static_cast<std::int64_t>(number_or_0(cgroup.values, "slab_reclaimable"));
+  for (const auto& [name, bytes] : amounts) {
+    std::string cache;  // slab_allocations have "CACHE: SITE < …"
+    std::string function;
+    if (part == SnapshotPart::slab_caches || part == SnapshotPart::slab_allocations)
+      cache = name.substr(0, name.find(": "));
+    else if (part == SnapshotPart::allocinfo)  // "FILE:LINE FUNCTION"
+      function = name.substr(name.rfind(' ') + 1);
+    if ((!cache.empty() || !function.empty()) && is_shrinkable(cache, function)) reclaimable[name] = bytes;
+  }
+  return reclaimable;
+}
+
+// Free and user memory come and go with what runs; what takes the snapshots has memory of its own.
+bool is_kernels(const std::string& line) {
+  return line != "recorder" && !line.starts_with("free") && !line.starts_with("user") && !line.starts_with("hugetlb");
+}
+
+Trend trend_of_row(const SnapshotRow& row, const std::vector<std::uint64_t>& times) {
+  const auto begin = std::ranges::find_if(row.values, [](double value) { return value != 0; });
+  const auto skipped = static_cast<std::size_t>(begin - row.values.begin());
+  const std::span<const double> values = std::span(row.values).subspan(skipped);
+  if (values.size() < 2) return {};
+  const std::uint64_t first = times[row.first + skipped];
+  if (times.back() < first + kLeastNs) return {};
+  return trend_of(values, static_cast<double>(times.back() - first) / 1e9 / static_cast<double>(values.size() - 1));
+}
+
+// In the last quarter it rose by less than a tenth of what even growth would have.
+bool has_stopped(const SnapshotRow& row) {
+  constexpr double kPart = 0.25;
+  constexpr double kLeast = 0.1;
+  const auto late = static_cast<std::size_t>(static_cast<double>(row.values.size() - 1) * (1 - kPart));
+  return row.values.back() - row.values[late] < kLeast * kPart * row.change();
+}
+
+LeakVerdict verdict_of_all(const SnapshotRow& row, const SnapshotSeries& series) {
+  const Trend& trend = row.trend;
+  switch (trend.growth) {
+    case Growth::too_few_points: return LeakVerdict::too_short;
+    case Growth::none: return LeakVerdict::no_growth;
+    case Growth::past: return LeakVerdict::past;
+    case Growth::steady: break;
+  }
+  const bool above = trend.low > series.threshold_bytes_per_s && trend.late_bytes_per_s > series.threshold_bytes_per_s;
+  if (above && trend.evenness >= series.confidence_needed) return LeakVerdict::certain;
+  if (has_stopped(row)) return LeakVerdict::past;
+  return above ? LeakVerdict::uneven : LeakVerdict::unsure;
+}
+
+// Certain is what grows without what the kernel takes back, too.
+LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
+  const LeakVerdict verdict = verdict_of_all(row, series);
+  if (verdict != LeakVerdict::certain) return verdict;
+  SnapshotRow rest = row;
+  std::ranges::transform(row.values, row.reclaimable, rest.values.begin(), std::minus());
+  rest.trend = trend_of_row(rest, series.elapsed_ns);
+  return verdict_of_all(rest, series) == LeakVerdict::certain ? verdict : LeakVerdict::uncertain;
+}
+
+bool is_constant(const SnapshotRow& row) {
+  return std::ranges::all_of(row.values, [&](double value) { return value == row.values.front(); });
+}
+
+}  // namespace
+
+void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot) {
+  Part& part = parts_[static_cast<std::size_t>(id)];
+  const std::size_t index = series_.elapsed_ns.size() - 1;
+  if (!is_told(id, snapshot)) {  // as it was, for all that is known
+    for (auto& [name, row] : part.rows) {
+      row.values.push_back(row.values.back());
+      row.reclaimable.push_back(row.reclaimable.back());
+    }
+    return;
+  }
+  if (!std::exchange(part.told, true)) part.told_since = index;
+  for (auto& [name, row] : part.rows) {
+    row.values.push_back(0);
+    row.reclaimable.push_back(0);
+  }
+  const SnapshotAmounts amounts = kernel_amounts(id, snapshot);
+  for (const auto& [name, amount] : amounts) {
+    SnapshotRow& row = part.rows[name];
+    if (row.values.empty()) {
+      row.part = id;
+      row.name = row.label = name;
+      row.first = part.told_since;
+      row.values.resize(index - part.told_since + 1);
+      row.reclaimable.resize(row.values.size());
+    }
+    row.values.back() = static_cast<double>(amount);
+  }
+  for (const auto& [name, amount] : reclaimable_amounts(id, amounts, snapshot))
+    if (const auto row = part.rows.find(name); row != part.rows.end())
+      row->second.reclaimable.back() = static_cast<double>(amount);
+}
+
+void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t elapsed_ns) {
+  if (series_.elapsed_ns.empty()) series_.first_unix_ns = snapshot.memory.unix_ns;
+  series_.last_unix_ns = snapshot.memory.unix_ns;
+  series_.total = snapshot.total;
+  series_.release = snapshot.memory.release;
+  series_.machine = snapshot.memory.machine;
+  // A clock that was damaged does not go back.
+  const std::uint64_t before = series_.elapsed_ns.empty() ? 0 : series_.elapsed_ns.back();
+  series_.elapsed_ns.push_back(std::max(before, elapsed_ns));
+  for (const SnapshotPart part : kSnapshotParts) add(part, snapshot);
+  auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
+  std::size_t at = 0;
+  for (const BalanceLine& line : snapshot.sheet) {
+    const auto found = lines.find(line.id);
+    if (found == lines.end()) continue;  // of a meminfo that was cut: what follows from it is not known
+    SnapshotRow& row = found->second;
+    row.label = line.label;
+    row.depth = line.depth;
+    row.counted = line.counted;
+    const auto known = std::ranges::find(order_, line.id);
+    if (known == order_.end())
+      order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(at), line.id);
+    else
+      at = static_cast<std::size_t>(known - order_.begin());
+    ++at;
+  }
+}
+
+SnapshotSeries SnapshotSeriesAnalysis::finish(double threshold_bytes_per_s) {
+  series_.threshold_bytes_per_s = threshold_bytes_per_s;
+  auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
+  for (const std::string& id : order_) {
+    SnapshotRow& row = lines.at(id);
+    row.judged = row.counted && is_kernels(id);
+    series_.rows.push_back(std::move(row));
+  }
+  lines.clear();
+  for (Part& part : parts_)
+    for (auto& [name, row] : part.rows)
+      if (!is_constant(row)) series_.rows.push_back(std::move(row));
+  for (SnapshotRow& row : series_.rows) {
+    if (!row.judged) continue;
+    row.trend = trend_of_row(row, series_.elapsed_ns);
+    if (row.trend.growth != Growth::too_few_points && !is_constant(row)) ++series_.judged;
+  }
+  series_.confidence_needed =
+      1 - (1 - kGrowthConfidence) / static_cast<double>(std::max<std::size_t>(series_.judged, 1));
+  for (SnapshotRow& row : series_.rows)
+    if (row.judged) row.verdict = verdict_of(row, series_);
+  return std::move(series_);
+}
+
+}  // namespace kmt

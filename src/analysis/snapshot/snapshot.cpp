@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot/snapshot.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "analysis/snapshot/amounts.hpp"
+#include "analysis/snapshot/balance_sheet.hpp"
+#include "base/error.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
+  // By all names that a folder of /sys/kernel/slab has.
+  std::unordered_map<std::string_view, const SlabAttributes*> attributes;
+  for (const SlabAttributes& cache : memory.slab_attributes) {
+    attributes.emplace(cache.name, &cache);
+    for (const std::string& alias : cache.aliases) attributes.emplace(alias, &cache);
+  }
+  std::vector<SlabCacheUse> caches;
+  for (const SlabInfo& slab : memory.slabs) {
+    SlabCacheUse& cache = caches.emplace_back();
+    cache.name = slab.name;
+    cache.active_objects = std::min(slab.active_objects, slab.objects);
+    cache.objects = slab.objects;
+    cache.object_bytes = slab.object_bytes;
+    cache.slabs = slab.slabs;
+    if (const auto found = attributes.find(slab.name); found != attributes.end()) {
+      cache.attributes = found->second;
+      for (const std::string& alias : found->second->aliases)
+        if (alias != slab.name) cache.aliases.push_back(alias);
+    }
+    const std::uint64_t asked = cache.asked_bytes();
+    cache.bytes = slab.slabs * slab.pages_per_slab * memory.page_size;
+    cache.in_use = cache.active_objects * asked;
+    cache.padding = cache.active_objects * (slab.object_bytes - asked);
+    cache.free = (slab.objects - cache.active_objects) * slab.object_bytes;
+    cache.tails = cache.bytes - slab.objects * slab.object_bytes;
+  }
+  return caches;
+}
+
+// SLUB's traces count objects; how large they are tell the caches.
+void add_bytes(const std::vector<SlabCacheUse>& caches, std::vector<AllocationSite>& sites) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // more are damage
+  const auto named = caches_by_name(caches);
+  for (AllocationSite& site : sites) {
+    const auto cache = named.find(site.of);
+    const std::uint64_t size = cache == named.end() ? 0 : cache->second->asked_bytes();
+    if (size != 0 && site.count <= kMostBytes / size) site.bytes = site.count * size;
+  }
+}
+
+std::vector<SnapshotChange> changes(const SnapshotAmounts& a, const SnapshotAmounts& b) {
+  std::map<std::string, SnapshotChange> joined;
+  for (const auto& [name, amount] : a) joined[name].a = amount;
+  for (const auto& [name, amount] : b) joined[name].b = amount;
+  std::vector<SnapshotChange> changed;
+  for (auto& [name, change] : joined)
+    if (change.a != change.b) changed.push_back({name, change.a, change.b});
+  const auto size = [](const SnapshotChange& change) {
+    const auto growth = static_cast<std::uint64_t>(change.b) - static_cast<std::uint64_t>(change.a);
+    return change.b > change.a ? growth : -growth;
+  };
+  std::ranges::stable_sort(changed, [&](const auto& x, const auto& y) { return size(x) > size(y); });
+  return changed;
+}
+
+std::string kernel_of(const KernelMemory& memory) {
+  return memory.machine.empty() ? memory.release : fmt::format("{} {}", memory.release, memory.machine);
+}
+
+// A line that a snapshot has not is 0 there (of another kernel, or a remark of nothing), but where the snapshot lacks a
+// file that the line is of, or has but a part of it: "vmstat: nr_zspages; meminfo: Zswap".
+std::optional<std::int64_t> bytes_of(const BalanceLine& line, const SnapshotResult& snapshot,
+                                     const SnapshotResult& other) {
+  const auto own = std::ranges::find(snapshot.sheet, line.id, &BalanceLine::id);
+  const std::string files = " " + line.source;
+  const auto& has = snapshot.memory.has;
+  const bool is_of_a_part = std::ranges::any_of(snapshot.memory.missing, [&](const MissingSource& missing) {
+    return files.find(fmt::format(" {}:", missing.name)) != std::string::npos &&
+           std::ranges::find(has, missing.name) != has.end();
+  });
+  if (is_of_a_part) return std::nullopt;
+  if (own != snapshot.sheet.end()) return own->bytes;
+  const bool lacks_file = std::ranges::any_of(other.memory.has, [&](const std::string& name) {
+    return name != "recorder" && files.find(fmt::format(" {}:", name)) != std::string::npos &&
+           std::ranges::find(has, name) == has.end();
+  });
+  return lacks_file ? std::nullopt : std::optional<std::int64_t>(0);
+}
+
+std::vector<BalanceChange> compare_sheets(const SnapshotResult& a, const SnapshotResult& b) {
+  std::vector<BalanceLine> lines = a.sheet;
+  auto at = lines.begin();
+  for (const BalanceLine& other : b.sheet) {
+    const auto found = std::ranges::find(lines, other.id, &BalanceLine::id);
+    at = (found != lines.end() ? found : lines.insert(at, other)) + 1;
+  }
+  std::vector<BalanceChange> changes;
+  for (BalanceLine& line : lines) {
+    const auto before = bytes_of(line, a, b);
+    const auto after = bytes_of(line, b, a);
+    changes.push_back({std::move(line), before, after});
+  }
+  return changes;
+}
+
+// Without one of these lines what it tells of would seem to belong to nobody.
+std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
+  constexpr std::array<std::string_view, 9> kLines = {"MemFree", "Buffers",     "Cached",     "AnonPages",  "Shmem",
+                                                      "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
+  const auto has = [&](std::string_view name) { return find_number(memory.meminfo, name).has_value(); };
+  if (!has("MemTotal")) return "The snapshot's meminfo has no line MemTotal";
+  for (const std::string_view line : kLines)
+    if (!has(line))
+      return fmt::format("The snapshot's meminfo is not whole: it has no line {} with a possible number", line);
+  // Both came with Linux 4.19 and 4.20.
+  if (has("KReclaimable") && !has("Percpu"))
+    return "The snapshot's meminfo is not whole: it has no line Percpu with a possible number";
+  return std::nullopt;
+}
+
+}  // namespace
+
+SnapshotResult take_stock(KernelMemory&& memory) {
+  SnapshotResult result;
+  result.memory = std::move(memory);
+  if (const auto why = why_no_sheet(result.memory)) {
+    Error error(*why);
+    error.hint("It has to be the whole text of /proc/meminfo");
+    throw error;
+  }
+  result.total = *find_number(result.memory.meminfo, "MemTotal");
+  result.caches = caches_of(result.memory);
+  add_bytes(result.caches, result.memory.slab_allocations);
+  result.sheet = balance_sheet(result.memory, result.caches, result.total);
+  return result;
+}
+
+SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
+  SnapshotDiff result;
+  result.a_unix_ns = a.memory.unix_ns;
+  result.b_unix_ns = b.memory.unix_ns;
+  result.a_kernel = kernel_of(a.memory);
+  result.b_kernel = kernel_of(b.memory);
+  result.sheet = compare_sheets(a, b);
+  // What only one of them tells, or not all of, would look like a change.
+  const auto of = [&](SnapshotPart part) -> std::vector<SnapshotChange> {
+    const SnapshotAmounts before = amounts_of(part, a);
+    const SnapshotAmounts after = amounts_of(part, b);
+    if (is_told(part, a) && is_told(part, b)) return changes(before, after);
+    if (!before.empty() || !after.empty()) result.not_compared.push_back(part);
+    return {};
+  };
+  result.caches = of(SnapshotPart::slab_caches);
+  result.vmalloc = of(SnapshotPart::vmalloc);
+  result.allocinfo = of(SnapshotPart::allocinfo);
+  result.cgroups = of(SnapshotPart::cgroups);
+  result.slab_allocations = of(SnapshotPart::slab_allocations);
+  result.page_owners = of(SnapshotPart::page_owners);
+  return result;
+}
+
+}  // namespace kmt
