@@ -10,8 +10,8 @@
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
 #include "cli/trace_options.hpp"
-#include "views/json_check.hpp"
-#include "views/text_check.hpp"
+#include "views/json/check.hpp"
+#include "views/text/check.hpp"
 
 namespace kmt {
 

@@ -20,10 +20,10 @@
 #include "cli/parse.hpp"
 #include "cli/snapshot_files.hpp"
 #include "cli/tree_option.hpp"
-#include "views/json_diff.hpp"
-#include "views/json_snapshot.hpp"
-#include "views/text_diff.hpp"
-#include "views/text_snapshot.hpp"
+#include "views/json/diff.hpp"
+#include "views/json/snapshot.hpp"
+#include "views/text/diff.hpp"
+#include "views/text/snapshot.hpp"
 
 namespace kmt {
 

@@ -25,10 +25,10 @@
 #include "cli/result_file.hpp"
 #include "cli/stack_metric_option.hpp"
 #include "symbols/call_type_source.hpp"
-#include "views/export_lines.hpp"
-#include "views/export_sqlite.hpp"
-#include "views/export_stacks.hpp"
-#include "views/export_tracks.hpp"
+#include "views/common/export_stacks.hpp"
+#include "views/export/lines.hpp"
+#include "views/export/sqlite.hpp"
+#include "views/export/tracks.hpp"
 
 namespace kmt {
 

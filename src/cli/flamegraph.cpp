@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace flamegraph
-#include "views/flamegraph.hpp"
+#include "views/html/flamegraph.hpp"
 
 #include <algorithm>
 

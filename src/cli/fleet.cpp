@@ -17,8 +17,8 @@
 #include "cli/trace_options.hpp"
 #include "fleet/queries.hpp"
 #include "fleet/schema.hpp"
-#include "views/json_fleet.hpp"
-#include "views/text_fleet.hpp"
+#include "views/json/fleet.hpp"
+#include "views/text/fleet.hpp"
 
 namespace kmt {
 

@@ -27,8 +27,8 @@
 #include "cli/suggest.hpp"
 #include "symbols/call_type_source.hpp"
 #include "symbols/running_types.hpp"
-#include "views/json_graph.hpp"
-#include "views/text_graph.hpp"
+#include "views/json/graph.hpp"
+#include "views/text/graph.hpp"
 
 namespace kmt {
 

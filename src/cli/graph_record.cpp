@@ -32,7 +32,7 @@
 #include "symbols/traceable_functions.hpp"
 #include "trace/calls/recorded_functions.hpp"
 #include "trace/calls/refused_functions.hpp"
-#include "views/lines.hpp"
+#include "views/text/lines.hpp"
 
 namespace kmt {
 

@@ -14,13 +14,13 @@
 #include "cli/reading.hpp"
 #include "cli/record_messages.hpp"
 #include "cli/result_file.hpp"
-#include "views/html_report.hpp"
-#include "views/json_diff.hpp"
-#include "views/json_explore.hpp"
-#include "views/json_graph.hpp"
-#include "views/json_leaks.hpp"
-#include "views/json_report.hpp"
-#include "views/json_timeline.hpp"
+#include "views/html/report.hpp"
+#include "views/json/diff.hpp"
+#include "views/json/explore.hpp"
+#include "views/json/graph.hpp"
+#include "views/json/leaks.hpp"
+#include "views/json/report.hpp"
+#include "views/json/timeline.hpp"
 
 namespace kmt {
 

@@ -33,8 +33,8 @@
 #include "cli/snapshot_files.hpp"
 #include "cli/trace_options.hpp"
 #include "snapshot/parse.hpp"
-#include "views/json_investigation.hpp"
-#include "views/text_investigation.hpp"
+#include "views/json/investigation.hpp"
+#include "views/text/investigation.hpp"
 
 namespace kmt {
 

@@ -13,9 +13,9 @@
 #include "cli/parse.hpp"
 #include "cli/series.hpp"
 #include "cli/tree_option.hpp"
-#include "views/json_leaks.hpp"
-#include "views/text_leaks.hpp"
-#include "views/text_series.hpp"
+#include "views/json/leaks.hpp"
+#include "views/text/leaks.hpp"
+#include "views/text/series.hpp"
 
 namespace kmt {
 

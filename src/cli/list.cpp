@@ -12,8 +12,8 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/trace_options.hpp"
-#include "views/json_common.hpp"
-#include "views/lines.hpp"
+#include "views/json/common.hpp"
+#include "views/text/lines.hpp"
 
 namespace kmt {
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "views/text_style.hpp"
+#include "views/text/style.hpp"
 
 namespace kmt {
 

@@ -11,8 +11,8 @@
 #include "cli/reading.hpp"
 #include "cli/symbol_options.hpp"
 #include "cli/trace_options.hpp"
-#include "views/json_pages.hpp"
-#include "views/text_pages.hpp"
+#include "views/json/pages.hpp"
+#include "views/text/pages.hpp"
 
 namespace kmt {
 

@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "views/text_perf_kmem.hpp"
+#include "views/text/perf_kmem.hpp"
 
 namespace kmt {
 

@@ -25,8 +25,8 @@
 #include "cli/record_messages.hpp"
 #include "cli/trace_options.hpp"
 #include "formats/kmt/profile.hpp"
-#include "views/json_heap_profile.hpp"
-#include "views/text_heap_profile.hpp"
+#include "views/json/heap_profile.hpp"
+#include "views/text/heap_profile.hpp"
 
 namespace kmt {
 

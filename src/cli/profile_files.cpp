@@ -13,8 +13,8 @@
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/result_file.hpp"
 #include "formats/kmt/profile.hpp"
-#include "views/json_heap_profile.hpp"
-#include "views/pprof.hpp"
+#include "views/export/heap_pprof.hpp"
+#include "views/json/heap_profile.hpp"
 
 namespace kmt {
 

@@ -18,7 +18,7 @@
 #include "cli/snapshot_files.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/tracedat/file.hpp"
-#include "views/lines.hpp"
+#include "views/text/lines.hpp"
 
 namespace kmt {
 

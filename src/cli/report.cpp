@@ -18,11 +18,11 @@
 #include "cli/perf_kmem_options.hpp"
 #include "cli/series.hpp"
 #include "cli/tree_option.hpp"
-#include "views/json_report.hpp"
-#include "views/lines.hpp"
-#include "views/text_perf_report.hpp"
-#include "views/text_report.hpp"
-#include "views/text_series.hpp"
+#include "views/json/report.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/perf_report.hpp"
+#include "views/text/report.hpp"
+#include "views/text/series.hpp"
 
 namespace kmt {
 

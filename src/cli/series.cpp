@@ -11,7 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
 #include "cli/snapshot_files.hpp"
-#include "views/json_series.hpp"
+#include "views/json/series.hpp"
 
 namespace kmt {
 

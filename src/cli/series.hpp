@@ -9,7 +9,7 @@
 
 #include "cli/trace_options.hpp"
 #include "results/snapshot/series.hpp"
-#include "views/series_options.hpp"
+#include "views/common/series_options.hpp"
 
 namespace kmt {
 

@@ -26,7 +26,7 @@
 #include "cli/live_options.hpp"
 #include "cli/record_messages.hpp"
 #include "cli/trace_options.hpp"
-#include "views/prometheus.hpp"
+#include "views/export/prometheus.hpp"
 
 namespace kmt {
 

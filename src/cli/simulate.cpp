@@ -17,8 +17,8 @@
 #include "cli/parse.hpp"
 #include "cli/reading.hpp"
 #include "snapshot/parse.hpp"
-#include "views/json_simulation.hpp"
-#include "views/text_simulation.hpp"
+#include "views/json/simulation.hpp"
+#include "views/text/simulation.hpp"
 
 namespace kmt {
 

@@ -20,8 +20,8 @@
 #include "formats/kmt/snapshot.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
-#include "views/json_snapshot.hpp"
-#include "views/text_snapshot.hpp"
+#include "views/json/snapshot.hpp"
+#include "views/text/snapshot.hpp"
 
 namespace kmt {
 

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/suggest.hpp"
-#include "views/stack_profile.hpp"
+#include "views/common/stack_profile.hpp"
 
 namespace kmt {
 

@@ -18,8 +18,8 @@
 #include "cli/output.hpp"
 #include "cli/record_messages.hpp"
 #include "cli/trace_options.hpp"
-#include "views/json_stat.hpp"
-#include "views/text_stat.hpp"
+#include "views/json/stat.hpp"
+#include "views/text/stat.hpp"
 
 namespace kmt {
 

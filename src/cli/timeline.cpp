@@ -12,9 +12,9 @@
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/series.hpp"
-#include "views/json_timeline.hpp"
-#include "views/text_series.hpp"
-#include "views/text_timeline.hpp"
+#include "views/json/timeline.hpp"
+#include "views/text/series.hpp"
+#include "views/text/timeline.hpp"
 
 namespace kmt {
 

@@ -27,8 +27,8 @@
 #include "cli/record_messages.hpp"
 #include "cli/top_screen.hpp"
 #include "cli/trace_options.hpp"
-#include "views/json_top.hpp"
-#include "views/text_top.hpp"
+#include "views/json/top.hpp"
+#include "views/text/top.hpp"
 
 namespace kmt {
 

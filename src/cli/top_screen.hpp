@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "views/text_top.hpp"
+#include "views/text/top.hpp"
 
 namespace kmt {
 

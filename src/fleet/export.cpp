@@ -20,7 +20,7 @@
 #include "results/group.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
-#include "views/event_fields.hpp"
+#include "views/common/event_fields.hpp"
 
 namespace kmt {
 

@@ -9,7 +9,7 @@
 #include "formats/registry.hpp"
 #include "library/convert.hpp"
 #include "symbols/symbols.hpp"
-#include "views/json_report.hpp"
+#include "views/json/report.hpp"
 
 namespace kmemtrace {
 

@@ -15,7 +15,7 @@
 #include "formats/registry.hpp"
 #include "symbols/call_type_source.hpp"
 #include "symbols/kallsyms.hpp"
-#include "views/json_graph.hpp"
+#include "views/json/graph.hpp"
 
 namespace kmt {
 

@@ -11,10 +11,10 @@
 #include "base/error.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/words.hpp"
-#include "views/json_series.hpp"
-#include "views/json_snapshot.hpp"
-#include "views/text_series.hpp"
-#include "views/text_snapshot.hpp"
+#include "views/json/series.hpp"
+#include "views/json/snapshot.hpp"
+#include "views/text/series.hpp"
+#include "views/text/snapshot.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "analysis/growth/investigation.hpp"
 #include "analysis/report/leaks.hpp"
 #include "support/investigation_evidence.hpp"
-#include "views/text_investigation.hpp"
+#include "views/text/investigation.hpp"
 
 namespace kmt {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "support/sample_report.hpp"
-#include "views/text_diff.hpp"
+#include "views/text/diff.hpp"
 
 namespace kmt {
 namespace {

@@ -22,7 +22,7 @@
 #include "fleet/sql_text.hpp"
 #include "fleet/trace_id.hpp"
 #include "results/fleet.hpp"
-#include "views/text_fleet.hpp"
+#include "views/text/fleet.hpp"
 
 namespace kmt {
 namespace {

@@ -7,8 +7,8 @@
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
 #include "support/investigation_evidence.hpp"
-#include "views/json_investigation.hpp"
-#include "views/text_investigation.hpp"
+#include "views/json/investigation.hpp"
+#include "views/text/investigation.hpp"
 
 namespace kmt::planted {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a page can add up stays small, and loses nothing: what is left out is in a group of its own.
-#include "views/json_explore.hpp"
+#include "views/json/explore.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "support/sample_report.hpp"
-#include "views/json_check.hpp"
-#include "views/json_report.hpp"
+#include "views/json/check.hpp"
+#include "views/json/report.hpp"
 
 namespace kmt {
 namespace {

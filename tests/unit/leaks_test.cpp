@@ -12,7 +12,7 @@
 #include "analysis/report/report.hpp"
 #include "analysis/report/timeline.hpp"
 #include "trace/code/untraced_paths.hpp"
-#include "views/text_leaks.hpp"
+#include "views/text/leaks.hpp"
 
 namespace kmt {
 namespace {

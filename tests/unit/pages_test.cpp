@@ -9,8 +9,8 @@
 #include "base/text.hpp"
 #include "support/documented_keys.hpp"
 #include "trace/kernel_release.hpp"
-#include "views/json_pages.hpp"
-#include "views/text_pages.hpp"
+#include "views/json/pages.hpp"
+#include "views/text/pages.hpp"
 
 namespace kmt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/plot.hpp"
+#include "views/text/plot.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "views/table.hpp"
+#include "views/text/table.hpp"
 
 namespace kmt {
 namespace {

@@ -13,8 +13,8 @@
 #include "analysis/simulation/slabinfo_check.hpp"
 #include "analysis/simulation/slob_heap.hpp"
 #include "analysis/simulation/slub_heap.hpp"
-#include "views/json_simulation.hpp"
-#include "views/text_simulation.hpp"
+#include "views/json/simulation.hpp"
+#include "views/text/simulation.hpp"
 
 namespace kmt {
 namespace {

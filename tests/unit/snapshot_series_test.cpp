@@ -16,8 +16,8 @@
 #include "base/file.hpp"
 #include "formats/kmt/snapshot.hpp"
 #include "snapshot/parse.hpp"
-#include "views/json_series.hpp"
-#include "views/text_series.hpp"
+#include "views/json/series.hpp"
+#include "views/text/series.hpp"
 
 namespace kmt {
 namespace {

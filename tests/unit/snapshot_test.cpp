@@ -14,8 +14,8 @@
 #include "snapshot/parse.hpp"
 #include "snapshot/sources.hpp"
 #include "support/documented_keys.hpp"
-#include "views/json_snapshot.hpp"
-#include "views/text_snapshot.hpp"
+#include "views/json/snapshot.hpp"
+#include "views/text/snapshot.hpp"
 
 namespace kmt {
 namespace {

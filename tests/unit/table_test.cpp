@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/table.hpp"
+#include "views/text/table.hpp"
 
 #include <gtest/gtest.h>
 

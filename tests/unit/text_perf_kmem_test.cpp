@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/text_perf_kmem.hpp"
+#include "views/text/perf_kmem.hpp"
 
 #include <gtest/gtest.h>
 

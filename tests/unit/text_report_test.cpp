@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/text_report.hpp"
+#include "views/text/report.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
 #include "support/sample_report.hpp"
-#include "views/text_check.hpp"
+#include "views/text/check.hpp"
 
 namespace kmt {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "views/json_top.hpp"
-#include "views/text_top.hpp"
+#include "views/json/top.hpp"
+#include "views/text/top.hpp"
 
 namespace kmt {
 namespace {

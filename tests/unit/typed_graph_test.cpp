@@ -23,8 +23,8 @@
 #include "symbols/call_type_source.hpp"
 #include "symbols/value_paths.hpp"
 #include "trace/calls/records.hpp"
-#include "views/json_graph.hpp"
-#include "views/text_graph.hpp"
+#include "views/json/graph.hpp"
+#include "views/text/graph.hpp"
 
 namespace kmt {
 namespace {

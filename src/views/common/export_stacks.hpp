@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reports by stack for viewers of profiles: docs/formats/export.md.
+#pragma once
+
+#include <string>
+
+#include "views/common/stack_profile.hpp"
+
+namespace kmt {
+
+// For `go tool pprof`: gzipped, a sample type for each metric that may be added up. Labels: allocator, cache, comm.
+std::string pprof_export(const StackProfile& profile);
+// The file format of speedscope, version 0.0.1 of its schema: a profile for each metric.
+std::string speedscope_export(const StackProfile& profile);
+// The processed profile of Firefox Profiler, version 49: a thread for each metric.
+std::string firefox_export(const StackProfile& profile);
+// A line for each stack, outermost first: "[slab];do_syscall_64;__alloc_file 12800".
+std::string collapsed_export(const StackProfile& profile, StackMetric metric);
+
+}  // namespace kmt

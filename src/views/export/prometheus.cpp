@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/export/prometheus.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace kmt {
+
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+MetricFamily family_of(std::string name, std::string help, MetricType type) {
+  MetricFamily family;
+  family.name = std::move(name);
+  family.help = std::move(help);
+  family.type = type;
+  return family;
+}
+
+void add(MetricFamily& family, std::vector<ClientMetric::Label> labels, double value) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  if (family.type == MetricType::Counter)
+    metric.counter.value = value;
+  else
+    metric.gauge.value = value;
+  family.metric.push_back(std::move(metric));
+}
+
+void add_rows(std::vector<MetricFamily>& families, const std::string& prefix, const std::string& label,
+              const std::string& what, const std::vector<ExportedRow>& rows) {
+  MetricFamily events =
+      family_of("kmemtrace_" + prefix + "allocations_total", "Allocations of " + what, MetricType::Counter);
+  MetricFamily bytes = family_of("kmemtrace_" + prefix + "allocated_bytes_total",
+                                 "Bytes given by allocations of " + what, MetricType::Counter);
+  MetricFamily live = family_of("kmemtrace_" + prefix + "live_bytes",
+                                "Bytes that live of what was allocated since kmemtrace serve began, estimated from "
+                                "samples, of " +
+                                    what,
+                                MetricType::Gauge);
+  for (const ExportedRow& row : rows) {
+    const std::vector<ClientMetric::Label> labels = {{label, printable(row.name)}};
+    add(events, labels, static_cast<double>(row.events));
+    add(bytes, labels, static_cast<double>(row.bytes));
+    add(live, labels, row.live_bytes);
+  }
+  for (MetricFamily* const family : {&events, &bytes, &live}) families.push_back(std::move(*family));
+}
+
+}  // namespace
+
+std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
+  std::vector<MetricFamily> families;
+  add_rows(families, "slab_", "call_site", "slab objects by call site", metrics.call_sites);
+  add_rows(families, "cache_", "cache", "slab objects by cache", metrics.caches);
+  add_rows(families, "page_", "size", "pages by their size", metrics.page_orders);
+  MetricFamily missed = family_of("kmemtrace_missed_total", "What was not seen", MetricType::Counter);
+  const HeapLosses& lost = metrics.losses;
+  const std::pair<const char*, std::uint64_t> kinds[] = {{"allocations", lost.missed},
+                                                         {"frees", lost.missed_frees},
+                                                         {"samples", lost.samples},
+                                                         {"ends_of_samples", lost.ends},
+                                                         {"unfollowed", lost.unfollowed},
+                                                         {"events_not_told_apart", lost.sites},
+                                                         {"frees_without_tracepoint", metrics.replaced}};
+  for (const auto& [kind, count] : kinds) add(missed, {{"what", kind}}, static_cast<double>(count));
+  families.push_back(std::move(missed));
+  MetricFamily info = family_of("kmemtrace_kernel_info", "The kernel that is watched", MetricType::Gauge);
+  add(info, {{"release", printable(metrics.kernel)}}, 1);
+  families.push_back(std::move(info));
+  MetricFamily memory =
+      family_of("kmemtrace_kernel_memory_bytes", "Kernel memory that watching takes", MetricType::Gauge);
+  add(memory, {}, static_cast<double>(metrics.memory));
+  families.push_back(std::move(memory));
+  MetricFamily cpu = family_of("kmemtrace_cpu_seconds_total", "CPU time of kmemtrace itself", MetricType::Counter);
+  add(cpu, {}, metrics.cpu_seconds);
+  families.push_back(std::move(cpu));
+  MetricFamily start =
+      family_of("kmemtrace_start_time_seconds", "When watching began, by the wall clock since 1970", MetricType::Gauge);
+  add(start, {}, metrics.start_unix_seconds);
+  families.push_back(std::move(start));
+  return families;
+}
+
+}  // namespace kmt

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Arguments and results of calls as JSON (docs/formats/graph-json.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/calls/signature.hpp"
+#include "views/json/common.hpp"
+
+namespace kmt {
+
+Json arguments_json(const CallValues& arguments);
+// The same as the text has it: value_texts(), by names that are safe to show.
+Json argument_texts_json(const CallValues& arguments);
+std::vector<NamedText> named_texts(const CallValues& arguments);
+// The names of those that are so: CallValue::is_late, is_cut.
+Json names_json(const CallValues& arguments, bool CallValue::*which);
+Json value_json(const CallValue& value);
+
+}  // namespace kmt

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `fleet --json`: the schema of docs/formats/fleet-json.md.
+#pragma once
+
+#include <string>
+
+#include "views/common/fleet_options.hpp"
+
+namespace kmt {
+
+std::string json_fleet(const FleetReport& report, const FleetOptions& options);
+std::string json_fleet(const FleetLeaks& leaks, const FleetOptions& options);
+std::string json_fleet(const FleetDiff& diff, const FleetOptions& options);
+std::string json_fleet(const FleetTraces& traces, const FleetOptions& options);
+
+}  // namespace kmt

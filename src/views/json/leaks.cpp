@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/json/leaks.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "views/json/groups.hpp"
+
+namespace kmt {
+
+namespace {
+
+Json known(std::uint64_t bytes, const LeakRow& row) { return row.group.knows_bytes ? Json(bytes) : Json(nullptr); }
+
+Json doubts_to_json(const LeakRow& row) {
+  Json list = Json::array();
+  const GroupHistory& history = *row.group.history;
+  for (std::size_t i = 0; i < kDoubts; ++i) {
+    const LiveCount& count = history.doubtful[i];
+    if (count.allocations == 0 && count.bytes == 0) continue;
+    Json json = Json::object();
+    json["reason"] = describe(static_cast<Doubt>(i)).id;
+    json["allocations"] = count.allocations;
+    json["bytes"] = known(count.bytes, row);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json to_json(const LeakRow& row, const LeakTable& table, const std::vector<GroupKey>& by) {
+  const GroupHistory& history = *row.group.history;
+  Json json = Json::object();
+  json["keys"] = table.whole ? Json(nullptr) : keys_to_json(row.group, by);
+  json["verdict"] = describe(row.verdict).id;
+  json["growth"] = to_json(row.trend);
+  json["certain_growth"] = to_json(row.certain);
+  json["allocations"] = row.group.allocations;
+  json["live_allocations"] = row.group.live_allocations;
+  json["live_bytes"] = known(row.group.live_bytes, row);
+  json["certain_bytes"] = known(row.certain_bytes(), row);
+  json["uncertain_bytes"] = known(row.doubtful.bytes, row);
+  json["uncertain"] = doubts_to_json(row);
+  json["reallocated"] = history.reallocated;
+  json["reallocated_of"] = history.reallocated_of;
+  json["untraced_path"] = text_or_null(history.untraced_path);
+  Json age = Json::object();
+  age["oldest_ns"] = history.oldest_ns;
+  age["median_ns"] = row.median_age_ns();
+  age["histogram"] = histogram_to_json(history.ages);
+  json["age"] = std::move(age);
+  json["series"] = Json::array();
+  for (const TimeSeriesPoint& point : history.series) json["series"].push_back(point.live_bytes);
+  return json;
+}
+
+Json to_json(const LeakTable& table, const LeaksResult& result, const LeaksOptions& options) {
+  Json json = Json::object();
+  json["total"] = table.rows.size();
+  json["older_frees"] = table.older_frees;
+  json["rows"] = Json::array();
+  const std::vector<const LeakRow*> sorted = sorted_leaks(table.rows, *options.sort);
+  for (std::size_t i = 0; i < options.shown(sorted.size()); ++i)
+    json["rows"].push_back(to_json(*sorted[i], table, result.by));
+  return json;
+}
+
+}  // namespace
+
+std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
+  Json json = Json::object();
+  json["schema"] = "kmemtrace.leaks/1";
+  json["complete"] = result.trace.complete;
+  json["trace"] = to_json(result.trace);
+  json["by"] = Json::array();
+  for (const GroupKey key : result.by) json["by"].push_back(info_of(key).name);
+  json["threshold_bytes_per_s"] = result.threshold_bytes_per_s;
+  json["confidence_needed"] = result.confidence_needed;
+  json["judged"] = result.judged;
+  json["not_followed"] = {{"groups", result.groups_not_followed}, {"live_bytes", result.bytes_not_followed}};
+  json["found"] = result.found();
+  json["start_ns"] = result.axis.start_ns;
+  json["bucket_ns"] = result.axis.width_ns;
+  json["lost_until_ns"] = result.lost_until_ns == 0 ? Json(nullptr) : Json(result.lost_until_ns);
+  json["incomplete"] = Json::array();
+  for (const Imperfection kind : result.incomplete) json["incomplete"].push_back(describe(kind).id);
+  json["verdicts"] = Json::object();
+  for (const LeakVerdictText& verdict : leak_verdicts()) json["verdicts"][std::string(verdict.id)] = verdict.sentence;
+  json["groups"] = Json::object();
+  for (const LeakTable& table : result.tables)
+    json["groups"][std::string(name_of(table.allocator))] = to_json(table, result, options);
+  json["older_objects_lived"] = number_or_null(result.older_lived);
+  json["anomalies"] = to_json(result.anomalies);
+  json["findings"] = to_json(result.findings);
+  return dump(json);
+}
+
+}  // namespace kmt

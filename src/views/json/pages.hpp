@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the page allocator did, as JSON: docs/formats/pages-json.md.
+#pragma once
+
+#include <string>
+
+#include "views/common/pages_options.hpp"
+
+namespace kmt {
+
+std::string json_pages(const PagesResult& result, const PagesOptions& options);
+
+}  // namespace kmt

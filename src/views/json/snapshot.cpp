@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/json/snapshot.hpp"
+
+#include <unordered_set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "views/json/common.hpp"
+
+namespace kmt {
+
+namespace {
+
+Json time_or_null(std::uint64_t unix_ns) { return unix_ns == 0 ? Json(nullptr) : Json(unix_ns); }
+
+Json to_json(const BalanceLine& line) {
+  Json json = Json::object();
+  json["id"] = line.id;
+  json["label"] = line.label;
+  json["bytes"] = line.bytes;
+  json["depth"] = line.depth;
+  json["counted"] = line.counted;
+  json["source"] = text_or_null(line.source);
+  return json;
+}
+
+// An object of many names: a name that comes twice keeps its first value. Adding them one by one would look through all
+// that are there.
+class Names {
+ public:
+  void add(std::string_view name, Json&& value) {
+    std::string key = printable(name);
+    if (known_.insert(key).second) object_.emplace_back(std::move(key), std::move(value));
+  }
+  Json take() { return Json(std::move(object_)); }
+
+ private:
+  Json::object_t object_;
+  std::unordered_set<std::string> known_;
+};
+
+Json to_json(const NamedAmounts& amounts) {
+  Names names;
+  for (const NamedAmount& amount : amounts) names.add(amount.name, amount.value);
+  return names.take();
+}
+
+Json to_json(const std::vector<NamedText>& texts) {
+  Names names;
+  for (const auto& [name, text] : texts) names.add(name, printable(text));
+  return names.take();
+}
+
+Json to_json(const std::vector<std::string>& texts) {
+  Json json = Json::array();
+  for (const std::string& text : texts) json.push_back(printable(text));
+  return json;
+}
+
+Json to_json(const SlabCacheUse& cache) {
+  Json json = Json::object();
+  json["name"] = printable(cache.name);
+  json["merged"] = to_json(cache.aliases);
+  json["held_bytes"] = cache.bytes;
+  json["in_use_bytes"] = cache.in_use;
+  json["empty_bytes"] = cache.free;
+  json["padding_bytes"] = cache.padding;
+  json["tail_bytes"] = cache.tails;
+  json["active_objects"] = cache.active_objects;
+  json["objects"] = cache.objects;
+  json["object_bytes"] = cache.object_bytes;
+  json["slabs"] = cache.slabs;
+  const SlabAttributes none;
+  const SlabAttributes& attributes = cache.attributes != nullptr ? *cache.attributes : none;
+  json["asked_object_bytes"] = number_or_null(attributes.object_bytes);
+  json["align"] = number_or_null(attributes.align);
+  json["order"] = number_or_null(attributes.order);
+  json["partial_slabs"] = number_or_null(attributes.partial);
+  json["cpu_slabs"] = number_or_null(attributes.cpu_slabs);
+  json["cpu_partial_slabs"] = number_or_null(attributes.cpu_partial_slabs);
+  json["attributes"] = to_json(attributes.others);
+  return json;
+}
+
+Json to_json(const VmallocCaller& caller, std::uint64_t page_size) {
+  Json json = Json::object();
+  json["function"] = printable(caller.function);
+  json["areas"] = caller.areas;
+  json["bytes"] = caller.pages * page_size;
+  json["virtual_bytes"] = caller.virtual_bytes;
+  json["mapped_bytes"] = caller.mapped_bytes;
+  json["task_stacks"] = caller.stacks;
+  return json;
+}
+
+Json to_json(const AllocationSite& site) {
+  Json json = Json::object();
+  json["site"] = printable(site.name);
+  json["of"] = text_or_null(site.of);
+  json["count"] = site.count;
+  json["bytes"] = site.bytes;
+  json["stack"] = to_json(site.stack);
+  json["more"] = text_or_null(site.others);
+  return json;
+}
+
+Json to_json(const CgroupMemory& cgroup) {
+  Json json = Json::object();
+  json["path"] = printable(cgroup.path);
+  json["kernel_bytes"] = number_or_null(kernel_bytes(cgroup));
+  json["user_bytes"] = number_or_null(user_bytes(cgroup));
+  json["stat"] = to_json(cgroup.values);
+  return json;
+}
+
+Json to_json(const MemoryZone& zone) {
+  Json json = Json::object();
+  json["node"] = zone.node;
+  json["zone"] = printable(zone.name);
+  json["cpu_list_pages"] = zone.cpu_list_pages;
+  json["free_blocks"] = zone.free;
+  json["pages"] = to_json(zone.values);
+  return json;
+}
+
+Json to_json(const FreeByType& free) {
+  Json json = Json::object();
+  json["node"] = free.node;
+  json["zone"] = printable(free.zone);
+  json["migrate_type"] = printable(free.type);
+  json["free_blocks"] = free.free;
+  return json;
+}
+
+template <typename Row>
+Json all_of(const std::vector<Row>& rows) {
+  Json json = Json::array();
+  for (const Row& row : rows) json.push_back(to_json(row));
+  return json;
+}
+
+void append_sites(Json& json, const std::string& key, const std::vector<AllocationSite>& sites,
+                  const SnapshotOptions& options) {
+  json[key + "_total"] = sites.size();
+  Json rows = Json::array();
+  for (const AllocationSite* site :
+       largest(sites, options, [](const AllocationSite& one) { return std::pair(one.bytes, one.count); }))
+    rows.push_back(to_json(*site));
+  json[key] = std::move(rows);
+}
+
+void append_tables(Json& json, const SnapshotResult& result, const SnapshotOptions& options) {
+  const KernelMemory& memory = result.memory;
+  json["slab_caches_total"] = result.caches.size();
+  json["slab_caches"] = Json::array();
+  for (const SlabCacheUse* cache : shown_caches(result, options)) json["slab_caches"].push_back(to_json(*cache));
+  json["vmalloc_total"] = memory.vmalloc.size();
+  json["vmalloc"] = Json::array();
+  for (const VmallocCaller* caller :
+       largest(memory.vmalloc, options, [](const VmallocCaller& one) { return one.pages; }))
+    json["vmalloc"].push_back(to_json(*caller, memory.page_size));
+  append_sites(json, "allocinfo", memory.allocinfo, options);
+  json["cgroups_total"] = memory.cgroups.size();
+  json["cgroups"] = Json::array();
+  for (const CgroupMemory* cgroup : shown_cgroups(result, options)) json["cgroups"].push_back(to_json(*cgroup));
+  append_sites(json, "slab_allocations", memory.slab_allocations, options);
+  append_sites(json, "slab_frees", memory.slab_frees, options);
+  append_sites(json, "page_owners", memory.page_owners, options);
+  append_sites(json, "kmemleak", memory.kmemleak, options);
+}
+
+void append_missing(Json& json, const KernelMemory& memory) {
+  json["missing"] = Json::array();
+  for (const MissingSource& missing : memory.missing) {
+    Json one = Json::object();
+    one["source"] = printable(missing.name);
+    one["why"] = printable(missing.why);
+    one["how"] = text_or_null(missing.how);
+    json["missing"].push_back(std::move(one));
+  }
+  json["unknown_lines_total"] = memory.unknown_lines;
+  json["unknown_lines"] = Json::array();
+  for (const UnknownLine& unknown : memory.unknown) {
+    Json one = Json::object();
+    one["source"] = unknown.source;
+    one["line"] = printable(unknown.line);
+    json["unknown_lines"].push_back(std::move(one));
+  }
+}
+
+Json to_json(const std::vector<SnapshotChange>& changes, const SnapshotOptions& options) {
+  Json json = Json::array();
+  for (std::size_t i = 0; i < options.shown(changes.size()); ++i) {
+    Json one = Json::object();
+    one["name"] = printable(changes[i].name);
+    one["a"] = changes[i].a;
+    one["b"] = changes[i].b;
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& options) {
+  const KernelMemory& memory = result.memory;
+  Json json = Json::object();
+  json["schema"] = "kmemtrace.snapshot/1";
+  json["taken_unix_ns"] = time_or_null(memory.unix_ns);
+  json["release"] = text_or_null(memory.release);
+  json["machine"] = text_or_null(memory.machine);
+  json["host"] = text_or_null(memory.host);
+  json["page_size"] = memory.page_size;
+  json["sources"] = to_json(memory.has);
+  json["total_bytes"] = result.total;
+  json["balance"] = all_of(result.sheet);
+  append_tables(json, result, options);
+  json["zones"] = all_of(memory.zones);
+  json["free_by_type"] = all_of(memory.free_by_type);
+  json["percpu"] = {{"first_chunk_bytes", number_or_null(memory.percpu.first_chunk_bytes)},
+                    {"stats", to_json(memory.percpu.values)}};
+  json["sockets"] = to_json(memory.sockets);
+  json["meminfo"] = to_json(memory.meminfo);
+  json["vmstat"] = to_json(memory.vmstat);
+  append_missing(json, memory);
+  return dump(json);
+}
+
+std::string json_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& options) {
+  Json json = Json::object();
+  json["schema"] = "kmemtrace.snapshot-diff/1";
+  json["a"] = {{"taken_unix_ns", time_or_null(diff.a_unix_ns)}, {"kernel", text_or_null(diff.a_kernel)}};
+  json["b"] = {{"taken_unix_ns", time_or_null(diff.b_unix_ns)}, {"kernel", text_or_null(diff.b_kernel)}};
+  json["balance"] = Json::array();
+  for (const auto& [line, a, b] : diff.sheet) {
+    Json one = Json::object();
+    one["id"] = line.id;
+    one["label"] = line.label;
+    one["depth"] = line.depth;
+    one["counted"] = line.counted;
+    one["a"] = a ? Json(*a) : Json(nullptr);
+    one["b"] = b ? Json(*b) : Json(nullptr);
+    json["balance"].push_back(std::move(one));
+  }
+  const std::pair<const char*, const std::vector<SnapshotChange>*> tables[] = {
+      {"slab_caches", &diff.caches},
+      {"vmalloc", &diff.vmalloc},
+      {"allocinfo", &diff.allocinfo},
+      {"cgroups", &diff.cgroups},
+      {"slab_allocations", &diff.slab_allocations},
+      {"page_owners", &diff.page_owners}};
+  for (const auto& [key, changes] : tables) {
+    json[std::string(key) + "_total"] = changes->size();
+    json[key] = to_json(*changes, options);
+  }
+  json["not_compared"] = Json::array();
+  for (const SnapshotPart part : diff.not_compared) json["not_compared"].push_back(describe(part).id);
+  return dump(json);
+}
+
+}  // namespace kmt

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A snapshot, and what changed between two, as JSON: docs/formats/snapshot-json.md.
+#pragma once
+
+#include <string>
+
+#include "views/common/snapshot_options.hpp"
+
+namespace kmt {
+
+std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& options);
+std::string json_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& options);
+
+}  // namespace kmt

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/json/top.hpp"
+
+#include "base/text.hpp"
+#include "views/json/common.hpp"
+
+namespace kmt {
+
+namespace {
+
+Json to_json(const TopTotals& totals) {
+  Json json = Json::object();
+  json["events"] = totals.events_now;
+  json["bytes"] = totals.bytes_now;
+  json["live_bytes"] = to_json(totals.live_bytes);
+  return json;
+}
+
+}  // namespace
+
+std::string json_top(const TopResult& result, const SymbolNames& symbols) {
+  Json json = Json::object();
+  json["schema"] = "kmemtrace.top/1";
+  json["selection"] = text_or_null(result.selection);
+  json["view"] = info_of(result.view).name;
+  json["elapsed_ns"] = result.elapsed_ns;
+  json["interval_ns"] = result.interval_ns;
+  json["slab"] = to_json(result.slab);
+  json["pages"] = to_json(result.pages);
+  json["rows"] = Json::array();
+  for (const TopRow& row : result.rows) {
+    Json out = Json::object();
+    out["name"] = printable(row.name);
+    out["interval_events"] = row.events_now;
+    out["interval_bytes"] = row.bytes_now;
+    out["events"] = row.events;
+    out["failed"] = row.failed;
+    out["bytes_requested"] = row.requested;
+    out["bytes_allocated"] = row.allocated;
+    out["live_bytes"] = row.live_bytes ? to_json(*row.live_bytes) : Json(nullptr);
+    if (result.view == TopView::stacks) {
+      out["stack"] = Json::array();
+      for (const std::uint64_t address : row.stack) out["stack"].push_back(printable(symbols.name(address)));
+    }
+    json["rows"].push_back(std::move(out));
+  }
+  json["rows_merged"] = result.rows_merged;
+  json["losses"] = to_json(result.losses);
+  json["replaced"] = result.replaced;
+  json["kernel_memory_bytes"] = result.memory;
+  json["own_cpu"] = result.own_cpu;
+  return json.dump() + "\n";
+}
+
+}  // namespace kmt

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A comparison of two traces as text for people.
+#pragma once
+
+#include <string>
+
+#include "views/common/diff_options.hpp"
+#include "views/text/style.hpp"
+
+namespace kmt {
+
+std::string text_diff(const DiffResult& result, const DiffOptions& options, const TextStyle& style);
+
+}  // namespace kmt

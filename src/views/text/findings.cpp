@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/findings.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/text/lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Counted {
+  Imperfection kind;
+  std::uint64_t count;
+};
+
+using Counts = std::array<std::uint64_t, kImperfections.size()>;
+
+Counts counts_of(const Findings& findings) {
+  Counts counts{};
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = findings.count_of(static_cast<Imperfection>(i));
+  return counts;
+}
+
+bool lacks_cpus(Imperfection kind) { return kind == Imperfection::missing_cpu || kind == Imperfection::some_cpus; }
+
+// What occurred, worst severity first, in the order of the table of imperfections. Where whole CPUs are missing all
+// else is uncertain: that is said before anything.
+std::vector<Counted> worst_first(const Counts& counts) {
+  std::vector<Counted> list;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0) list.push_back({static_cast<Imperfection>(i), counts[i]});
+  std::stable_sort(list.begin(), list.end(), [](const Counted& a, const Counted& b) {
+    const bool first = lacks_cpus(a.kind);
+    const bool second = lacks_cpus(b.kind);
+    return first != second ? first : describe(a.kind).severity > describe(b.kind).severity;
+  });
+  return list;
+}
+
+Emphasis emphasis_of(Severity severity) {
+  switch (severity) {
+    case Severity::info: return Emphasis::aside;
+    case Severity::uncertain: return Emphasis::warning;
+    case Severity::loss:
+    case Severity::error: break;
+  }
+  return Emphasis::bad;
+}
+
+// Colours the first `length` bytes.
+std::string with_coloured_start(const std::string& text, std::size_t length, Severity severity,
+                                const TextStyle& style) {
+  return emphasised(text.substr(0, length), emphasis_of(severity), style) + text.substr(length);
+}
+
+std::size_t widest_count(const std::vector<Counted>& list, const TextStyle& style) {
+  std::size_t widest = 0;
+  for (const Counted& counted : list) widest = std::max(widest, say_count(counted.count, style).size());
+  return widest;
+}
+
+std::string place_of(const Finding& finding) {
+  std::string text;
+  const auto append = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (finding.cpu) append(fmt::format("cpu {}", *finding.cpu));
+  if (finding.offset) append(fmt::format("offset {:#x}", *finding.offset));
+  if (finding.time_ns) append(fmt::format("at {}", say_seconds(*finding.time_ns)));
+  if (!finding.detail.empty()) text += (text.empty() ? "" : ": ") + printable(finding.detail);
+  return text;
+}
+
+// ": what exactly", of what happened once and nowhere in the trace: which symbols it was read with, say.
+std::string only_detail(const Findings& findings, Imperfection kind) {
+  for (const Finding& finding : findings.kept())
+    if (finding.kind == kind && !finding.cpu && !finding.offset && !finding.time_ns && !finding.detail.empty())
+      return ": " + printable(finding.detail);
+  return {};
+}
+
+// Whether each one is of another file, which its detail names.
+bool is_of_a_file(Imperfection kind) {
+  return kind == Imperfection::no_user_symbols || kind == Imperfection::no_user_build_ids;
+}
+
+// ": a, b, c and 2 more", of files.
+std::string some_details(const Findings& findings, Imperfection kind) {
+  constexpr std::uint64_t kMost = 3;
+  std::string text;
+  std::uint64_t named = 0;
+  for (const Finding& finding : findings.kept())
+    if (finding.kind == kind && !finding.detail.empty() && named < kMost)
+      text += fmt::format("{}{}", named++ == 0 ? ": " : ", ", printable(finding.detail));
+  if (const std::uint64_t count = findings.count_of(kind); named > 0 && count > named)
+    text += fmt::format(" and {} more", count - named);
+  return text;
+}
+
+}  // namespace
+
+std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
+                            const Findings& findings, bool lossy, const TextStyle& style) {
+  Counts counts = counts_of(findings);
+  for (const auto& [name, count] : anomalies)
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (kImperfections[i].id == name) counts[i] += count;
+  counts[static_cast<std::size_t>(Imperfection::lost_events)] = 0;
+  const std::vector<Counted> list = worst_first(counts);
+  const std::size_t width = widest_count(list, style);
+  std::string out;
+  for (const auto& [kind, count] : list) {
+    const std::string first = fmt::format("  {:>{}}  ", say_count(count, style), width);
+    std::string text(describe(kind).sentence);
+    text += is_of_a_file(kind) ? some_details(findings, kind) : count == 1 ? only_detail(findings, kind) : "";
+    out += with_coloured_start(hanging(first, text, style), first.size(), describe(kind).severity, style);
+  }
+  if (out.empty()) return out;
+  if (lossy && !anomalies.empty())
+    out += emphasised(
+        hanging("  ", "Events may be missing: what is not there between two events makes their pair look wrong.",
+                style),
+        Emphasis::aside, style);
+  return "\n" + heading("Anomalies", style) + out;
+}
+
+std::string finding_lines(const Findings& findings, std::size_t examples, const TextStyle& style) {
+  constexpr std::size_t kSeverityWidth = 9;
+  const std::vector<Counted> list = worst_first(counts_of(findings));
+  const std::size_t width = widest_count(list, style);
+  std::string out;
+  for (const auto& [kind, count] : list) {
+    const ImperfectionText& text = describe(kind);
+    const std::string first =
+        fmt::format("  {:<{}}  {:>{}}  ", to_string(text.severity), kSeverityWidth, say_count(count, style), width);
+    out += with_coloured_start(hanging(first, text.sentence, style), first.size(), text.severity, style);
+    std::size_t places = 0;
+    for (const Finding& finding : findings.kept()) {
+      if (finding.kind != kind || place_of(finding).empty()) continue;
+      if (++places <= examples) out += hanging(std::string(first.size(), ' ') + "- ", place_of(finding), style);
+    }
+    if (places > examples) {
+      const std::string more = fmt::format("{:{}}  … the first {} are in --json", "", first.size(), places);
+      out += emphasised(more, Emphasis::aside, style) + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace kmt

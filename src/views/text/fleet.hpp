@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `fleet` for people.
+#pragma once
+
+#include <string>
+
+#include "views/common/fleet_options.hpp"
+#include "views/text/style.hpp"
+
+namespace kmt {
+
+std::string text_fleet(const FleetReport& report, const FleetOptions& options, const TextStyle& style);
+std::string text_fleet(const FleetLeaks& leaks, const FleetOptions& options, const TextStyle& style);
+std::string text_fleet(const FleetDiff& diff, const FleetOptions& options, const TextStyle& style);
+std::string text_fleet(const FleetTraces& traces, const FleetOptions& options, const TextStyle& style);
+
+}  // namespace kmt

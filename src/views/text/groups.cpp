@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/groups.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "views/text/lines.hpp"
+#include "views/text/plot.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Rows = std::vector<const GroupRow*>;
+
+// "Call sites by Allocated, 20 of 64", "Pages by task and size …"
+std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, const Column<GroupRow>& sort,
+                     std::size_t shown, const TextStyle& style) {
+  std::string keys;
+  for (const GroupKey key : by) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", info_of(key).name);
+  const std::size_t total = groups.rows.size();
+  const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
+                                         : fmt::format("all {}", say_count(total, style));
+  const std::string name = capitalised(groups.allocator);
+  const bool sites = by == std::vector<GroupKey>{GroupKey::call_site};
+  const std::string what = !sites                                ? fmt::format("{} by {}, ordered", name, keys)
+                           : groups.allocator == Allocator::slab ? "Call sites"
+                                                                 : name + " call sites";
+  return fmt::format("{} by {}, {}", what, sort.header, part);
+}
+
+void add_key_columns(const std::vector<GroupKey>& by, const Rows& rows, const TextStyle& style, Table& table) {
+  for (std::size_t key = 0; key < by.size(); ++key) {
+    table.columns.push_back({std::string(info_of(by[key]).header), true});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i]->keys.empty())  // a sum
+        table.rows[i].cells.push_back(key == 0 ? rows[i]->name : "");
+      else
+        table.rows[i].cells.push_back((by[key] == GroupKey::stack ? fmt::format("#{} ", i + 1) : "") +
+                                      key_text(by[key], rows[i]->keys[key], style));
+    }
+  }
+}
+
+bool tells_something(const Column<GroupRow>& column, const Rows& rows) {
+  return std::any_of(rows.begin(), rows.end(), [&column](const GroupRow* row) {
+    const Cell cell = column.get(*row);
+    if (std::holds_alternative<std::monostate>(cell)) return false;
+    return column.unit != Unit::count || cell != Cell{std::uint64_t{0}};
+  });
+}
+
+// Every column in raw; else the usual ones that tell something: no column of zeros, but always the one that orders the
+// table.
+std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const Column<GroupRow>& sort,
+                                                const ReportOptions& options, const TextStyle& style) {
+  if (!options.columns.empty()) return options.columns;
+  std::vector<const Column<GroupRow>*> columns;
+  for (const Column<GroupRow>& column : group_columns()) {
+    const bool says = style.raw || &column == &sort || (column.usual && tells_something(column, rows));
+    if (column.key != "name" && says) columns.push_back(&column);
+  }
+  return columns;
+}
+
+void add_columns(const Rows& rows, const Column<GroupRow>& sort, const ReportOptions& options, const TextStyle& style,
+                 Table& table) {
+  for (const Column<GroupRow>* column : columns_of(rows, sort, options, style)) {
+    const bool chosen = column == &sort || !options.columns.empty();
+    table.columns.push_back({std::string(column->header), column->unit == Unit::text, chosen ? 0 : column->importance});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      table.rows[i].cells.push_back(cell_text(column->get(*rows[i]), column->unit, style.raw));
+  }
+}
+
+void add_over_time(const Rows& rows, const TextStyle& style, Table& table) {
+  constexpr std::size_t kCells = 20;
+  table.columns.push_back({"Live over time"});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<double> values;
+    if (rows[i]->history && rows[i]->knows_bytes)
+      for (const TimeSeriesPoint& point : rows[i]->history->series)
+        values.push_back(static_cast<double>(point.live_bytes));
+    table.rows[i].cells.push_back(values.empty() ? "" : sparkline(values, kCells, style));
+  }
+}
+
+}  // namespace
+
+std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style) {
+  if (const auto* number = std::get_if<std::uint64_t>(&value))
+    return key == GroupKey::size || key == GroupKey::requested_size ? say_bytes(*number, style)
+                                                                    : fmt::format("{}", *number);
+  if (const auto* frames = std::get_if<std::vector<CodeAddress>>(&value))
+    return frames->empty() ? "no stack" : ascii(plain_text(telling_frames(*frames).front()));
+  if (const auto* range = std::get_if<LifetimeRange>(&value))
+    return fmt::format("{} to {}", say_duration(range->from_ns, style), say_duration(range->to_ns, style));
+  if (std::holds_alternative<std::monostate>(value)) {
+    if (key == GroupKey::lifetime) return "not freed";
+    return key == GroupKey::node ? "any" : "unknown";
+  }
+  return ascii(plain_text(value));
+}
+
+std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const GroupRow*>& rows,
+                        const TextStyle& style) {
+  const auto stack = std::find(by.begin(), by.end(), GroupKey::stack);
+  if (stack == by.end()) return {};
+  const auto key = static_cast<std::size_t>(stack - by.begin());
+  std::string out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto frames = telling_frames(std::get<std::vector<CodeAddress>>(rows[i]->keys[key]));
+    if (frames.empty()) continue;
+    out += fmt::format("\n  #{}: {} in all, {}\n", i + 1, say_number_of(rows[i]->allocations, "allocation", style),
+                       say_bytes(rows[i]->bytes_allocated, style));
+    for (const CodeAddress& frame : frames) out += "    " + ascii(plain_text(frame)) + "\n";
+  }
+  return out;
+}
+
+std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
+                        const TextStyle& style) {
+  const Column<GroupRow>& sort = sort_column(options, groups.rows);
+  Rows rows = sorted_rows(groups.rows, sort);
+  const std::size_t shown = shown_rows(options, rows.size());
+  const std::size_t more = rows.size() - shown;
+  const GroupRow total = sum_of(rows, "total");
+  const GroupRow rest = sum_of(std::span(rows).subspan(shown), fmt::format("({} more)", say_count(more, style)));
+  rows.resize(shown);
+  const std::string stacks = stack_lines(by, rows, style);
+  if (more > 0) rows.push_back(&rest);
+  rows.push_back(&total);
+
+  Table table;
+  table.rows.resize(rows.size());
+  add_key_columns(by, rows, style, table);
+  add_columns(rows, sort, options, style, table);
+  if (options.over_time) add_over_time(rows, style, table);
+  for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].aside = true;
+  return "\n" + heading(title_of(groups, by, sort, shown, style), style) + to_text(table, style) + stacks;
+}
+
+}  // namespace kmt

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tables of groups, whatever they are grouped by.
+#pragma once
+
+#include <string>
+
+#include "results/report/report.hpp"
+#include "views/common/report_options.hpp"
+#include "views/text/style.hpp"
+
+namespace kmt {
+
+// A heading, a table with a line for the groups that are not shown and one for the sum, and the frames of the stacks
+// that are keys.
+std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& by, const ReportOptions& options,
+                        const TextStyle& style);
+
+// The frames of the stacks that are keys of rows; nothing where stacks are no key.
+std::string stack_lines(const std::vector<GroupKey>& by, const std::vector<const GroupRow*>& rows,
+                        const TextStyle& style);
+
+// A key's value for people; a stack as its first frame.
+std::string key_text(GroupKey key, const KeyValue& value, const TextStyle& style);
+
+}  // namespace kmt

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/heap_profile.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+// "12.0 MiB (10.1 to 14.2 MiB)"
+std::string bytes_with_interval(const Estimate& estimate, const TextStyle& style) {
+  return fmt::format("{} ({} to {})", say_bytes(rounded(estimate.value), style),
+                     say_bytes(rounded(estimate.low), style), say_bytes(rounded(estimate.high), style));
+}
+
+// Half the width of the interval, as a share: how rough the estimate is.
+std::string doubt(const Estimate& estimate) {
+  if (estimate.value <= 0) return "-";
+  return fmt::format("±{:.0f}%", 50 * (estimate.high - estimate.low) / estimate.value);
+}
+
+std::string total_lines(const char* of, const HeapFigures& figures, double seconds, const TextStyle& style) {
+  std::string out = heading(of, style);
+  out += labelled("allocated", bytes_with_interval(figures.bytes, style), style);
+  out += labelled(
+      "",
+      fmt::format("{}/s, in {} objects, {} asked for", say_bytes(rounded(figures.bytes.value / seconds), style),
+                  say_count(rounded(figures.objects.value), style), say_bytes(rounded(figures.requested.value), style)),
+      style);
+  out += labelled("live", bytes_with_interval(figures.live_bytes, style), style);
+  out += labelled("",
+                  fmt::format("in {} objects, of what was allocated since the profile began",
+                              say_count(rounded(figures.live_objects.value), style)),
+                  style);
+  out += labelled(
+      "samples",
+      fmt::format("{}, of which {} live", say_count(figures.samples, style), say_count(figures.live_samples, style)),
+      style);
+  return out + "\n";
+}
+
+Table table_of(const HeapProfileResult& result, std::span<const HeapRow* const> rows, bool has_stacks,
+               const TextStyle& style) {
+  Table table;
+  if (has_stacks) table.columns.push_back({"#"});
+  for (const HeapKey key : result.by) table.columns.push_back({std::string(info_of(key).header), true});
+  for (const TableColumn& column : {TableColumn{"Live"},
+                                    {"±", false, 1},
+                                    {"Live objects", false, 4},
+                                    {"Allocated", false, 0},
+                                    {"±", false, 5},
+                                    {"Objects", false, 3},
+                                    {"Samples", false, 2}})
+    table.columns.push_back(column);
+  for (const HeapRow* const row : rows) {
+    const HeapFigures& of = row->figures;
+    TableRow line;
+    if (has_stacks) line.cells.push_back(fmt::format("{}", table.rows.size() + 1));
+    for (const std::string& key : row->keys) line.cells.push_back(ascii(key));
+    line.cells.insert(line.cells.end(),
+                      {say_bytes(rounded(of.live_bytes.value), style), doubt(of.live_bytes),
+                       say_count(rounded(of.live_objects.value), style), say_bytes(rounded(of.bytes.value), style),
+                       doubt(of.bytes), say_count(rounded(of.objects.value), style), say_count(of.samples, style)});
+    table.rows.push_back(std::move(line));
+  }
+  return table;
+}
+
+std::string rows_of(const HeapProfileResult& result, bool pages, const SymbolNames& symbols, std::size_t limit,
+                    const TextStyle& style) {
+  std::vector<const HeapRow*> rows;
+  for (const HeapRow& row : result.rows)
+    if (row.pages == pages) rows.push_back(&row);
+  if (rows.empty()) return {};
+  const std::size_t all = rows.size();
+  if (limit > 0) rows.resize(std::min(limit, all));
+  std::vector<std::string_view> names;
+  for (const HeapKey key : result.by) names.push_back(info_of(key).name);
+  std::string out = heading(fmt::format("{} by {}, {} of {}", pages ? "Pages" : "Slab", fmt::join(names, ", "),
+                                        rows.size(), say_count(all, style)),
+                            style);
+  const bool has_stacks = std::ranges::find(result.by, HeapKey::stack) != result.by.end();
+  out += to_text(table_of(result, rows, has_stacks, style), style);
+  if (has_stacks) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      out += fmt::format("\n  #{}\n", i + 1);
+      for (const std::uint64_t address : rows[i]->stack) out += "    " + ascii(symbols.name(address)) + "\n";
+    }
+  }
+  return out + "\n";
+}
+
+// What makes the estimates worse than their intervals say.
+std::string loss_lines(const HeapProfileResult& result, const TextStyle& style) {
+  const HeapLosses& lost = result.losses;
+  const std::pair<std::uint64_t, const char*> lines[] = {
+      {lost.samples, "samples were lost, since this program did not read them in time: everything is too low"},
+      {lost.ends, "frees of samples were lost; what they freed was taken out at the end"},
+      {lost.unfollowed,
+       "samples were not followed, since too many live or the table was busy: what lives is too low. A larger --rate "
+       "samples less"},
+      {lost.missed, "allocations were not looked at: they came while the same event was being handled on their CPU"},
+      {lost.missed_frees, "frees were not looked at: they came while the same event was being handled on their CPU"},
+      {result.replaced,
+       "sampled objects were freed on paths without tracepoint (bulk frees); that showed when their addresses were "
+       "used again, and not before"},
+      {lost.no_stack, "samples have no stack"},
+      {lost.not_followed_processes, "forked processes were not followed"}};
+  std::string out;
+  for (const auto& [count, what] : lines)
+    if (count > 0) out += hanging("  ", fmt::format("{} {}.", say_count(count, style), what), style);
+  return out.empty() ? out : heading("Not seen", style) + out + "\n";
+}
+
+}  // namespace
+
+std::string text_heap_profile(const HeapProfileResult& result, const SymbolNames& symbols, std::size_t limit,
+                              const TextStyle& style) {
+  const std::string of = result.selection.empty() ? "the whole machine" : printable(result.selection);
+  const double seconds = static_cast<double>(std::max<std::uint64_t>(result.duration_ns, 1)) / 1e9;
+  std::string out = heading(fmt::format("Heap profile of the kernel {}, {}, {}", printable(result.kernel), of,
+                                        say_duration(result.duration_ns, style)),
+                            style);
+  out +=
+      hanging("  ",
+              fmt::format("Estimates from one sample each {} allocated on average; the true value lies in the interval "
+                          "beside an estimate in 95 of 100 profiles.",
+                          say_bytes(result.mean_bytes, style)),
+              style) +
+      "\n";
+  out += total_lines("Slab", result.slab, seconds, style);
+  if (result.has_pages)
+    out += total_lines("Pages, slab pages and user memory among them", result.pages, seconds, style);
+  out += rows_of(result, false, symbols, limit, style);
+  out += rows_of(result, true, symbols, limit, style);
+  out += loss_lines(result, style);
+  if (!result.missing.empty())
+    out +=
+        labelled("not here", fmt::format("{}: this kernel has no such events", fmt::join(result.missing, ", ")), style);
+  out += labelled("cost",
+                  fmt::format("{} of kernel memory, {} of CPU time of this program", say_bytes(result.memory, style),
+                              say_duration(result.own_cpu_ns, style)),
+                  style);
+  return out;
+}
+
+}  // namespace kmt

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/investigation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/units.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/snapshot.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr double kClearly = 1.05;  // what is more by less is as much: numbers are rounded, and estimated
+constexpr std::size_t kMostFindings = 5;
+constexpr std::size_t kMostRows = 5;  // of a finding
+constexpr std::size_t kMostFrames = 12;
+constexpr std::size_t kMostStates = 8;
+
+std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0))); }
+std::string size_text(double bytes, const TextStyle& style) { return say_bytes(whole(bytes), style); }
+std::string seconds_text(double seconds) { return humane_duration(whole(seconds * 1e9)); }
+
+std::string change_text(double bytes, const TextStyle& style) {
+  return (bytes < 0 ? "-" : "+") + size_text(std::abs(bytes), style);
+}
+
+std::string rate_text(const GrowthFinding& finding) {
+  const Trend& trend = finding.trend;
+  if (finding.since_seconds)
+    return fmt::format("{} since about {:.0f} s, its part of what the kernel counts", say_growth(trend.bytes_per_s),
+                       *finding.since_seconds);
+  return fmt::format("{} ({} to {}), with a confidence of 95%", say_growth(trend.bytes_per_s), say_growth(trend.low),
+                     say_growth(trend.high));
+}
+
+std::string process_text(const FindingProcess& process) {
+  return process.process == 0 ? ascii(process.task) : fmt::format("{} (pid {})", ascii(process.task), process.process);
+}
+
+// Two sources never agree to the last byte: more than all of it is all of it.
+std::string percent(double part, double whole_of) {
+  return fmt::format("{:.0f}%", 100 * std::clamp(part / whole_of, 0.0, 1.0));
+}
+
+// Estimates of what was not recorded come on top of what was.
+template <typename Row>
+double all_of(const GrowthFinding& finding, const std::vector<Row>& rows) {
+  double sum = 0;
+  for (const Row& row : rows) sum += row.bytes;
+  return std::max({finding.bytes, sum, 1.0});
+}
+
+std::string sites_text(const GrowthFinding& finding, const TextStyle& style) {
+  Table table{{{"Call site", true}, {"Cache", true, 1}, {"Live"}, {"Objects", false, 2}, {"Share"}}, {}};
+  for (std::size_t i = 0; i < std::min(finding.sites.size(), kMostRows); ++i) {
+    const FindingSite& site = finding.sites[i];
+    const std::string about = site.estimated ? "~" : "";
+    table.rows.push_back(
+        {{ascii(site.call_site), ascii(site.cache), about + size_text(site.bytes, style),
+          about + say_count(whole(site.objects), style), percent(site.bytes, all_of(finding, finding.sites))}});
+  }
+  std::string out = to_text(table, style);
+  if (std::ranges::any_of(finding.sites, &FindingSite::estimated))
+    out += hanging("  ", "~ of what was not recorded: estimated from samples", style);
+  return out;
+}
+
+std::string stack_text(const GrowthFinding& finding, const TextStyle& style) {
+  const auto site = std::ranges::find(finding.sites, finding.call_site, &FindingSite::call_site);
+  if (site == finding.sites.end() || site->stack.size() < 2) return {};
+  std::string path;
+  for (std::size_t i = 0; i < std::min(site->stack.size(), kMostFrames); ++i)
+    path += (path.empty() ? "" : " < ") + ascii(site->stack[i]);
+  return labelled("stack", path, style);
+}
+
+// What it grows by in caches that are too small a part of it to be named.
+double rest_of(const GrowthFinding& finding) {
+  double rest = finding.trend.bytes_per_s;
+  for (const FindingCache& cache : finding.caches) rest -= cache.bytes_per_s;
+  return std::max(rest, 0.0);
+}
+
+std::string finding_text(std::size_t number, const GrowthFinding& finding, const TextStyle& style) {
+  const FindingProcess& first = finding.processes.front();
+  const double unrecorded = finding.unrecorded_bytes_per_s;
+  std::string out =
+      "\n" + heading(fmt::format("{}. {}{} in {}, by {}", number, unrecorded > 0 ? "at least " : "",
+                                 say_growth(finding.trend.bytes_per_s), ascii(finding.function), process_text(first)),
+                     style);
+  std::string how_sure = fmt::format("{}.", name_of(finding.certainty));
+  for (const Reason& reason : finding.reasons) how_sure += fmt::format(" {}.", reason.words);
+  out += labelled("how sure", how_sure, style);
+  out += labelled(
+      "how fast",
+      fmt::format(
+          "{}; {} in {} objects in {}, {}{}", rate_text(finding), size_text(finding.bytes, style),
+          say_count(whole(finding.objects), style), seconds_text(finding.seconds),
+          finding.exact ? "all recorded" : "estimated from samples",
+          unrecorded > 0 ? fmt::format("; and about {} in caches that were not recorded", say_growth(unrecorded)) : ""),
+      style);
+  out += labelled("call site", ascii(finding.call_site), style);
+  out += stack_text(finding, style);
+  if (finding.entry != finding.function) out += labelled("entry", ascii(finding.entry), style);
+  for (std::size_t i = 0; i < std::min(finding.processes.size(), kMostRows); ++i) {
+    const FindingProcess& process = finding.processes[i];
+    out += labelled(i == 0 ? "process" : "",
+                    fmt::format("{}{}, {} of it", process_text(process),
+                                process.cgroup.empty() ? "" : ", cgroup " + ascii(process.cgroup),
+                                percent(process.bytes, all_of(finding, finding.processes))),
+                    style);
+  }
+  constexpr double kLeastToTell = 0.005;
+  constexpr double kMore = 1.25;  // others free it, or the estimate is too high
+  bool is_first = true;
+  for (const FindingCache& cache : finding.caches) {
+    const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
+    const bool is_more = grows && cache.bytes_per_s > kMore * *cache.kernel_bytes_per_s;
+    const std::string of_all =
+        !cache.kernel_bytes_per_s ? std::string(cache.no_account)
+        : grows                   ? fmt::format("{} the {} that the kernel counts for the whole cache",
+                              is_more ? std::string("more than")
+                                                        : percent(cache.bytes_per_s, *cache.kernel_bytes_per_s) + " of",
+                                                say_growth(*cache.kernel_bytes_per_s))
+                                  : "while the whole cache does not grow by the kernel's account";
+    out += labelled(is_first ? "explains" : "",
+                    fmt::format("{} in {}, {}", say_growth(cache.bytes_per_s),
+                                ascii(with_merged(cache.shown_name(), cache.merged_with)), of_all),
+                    style);
+    is_first = false;
+  }
+  if (const double rest = rest_of(finding); rest > kLeastToTell * finding.trend.bytes_per_s)
+    out += labelled("", say_growth(rest) + " in caches of less than a tenth of it each", style);
+  return out + sites_text(finding, style);
+}
+
+bool explains_too_much(const StateGrowth& state) {
+  const double rate = state.bytes_per_s();
+  return rate > 0 && state.explained_bytes_per_s > kClearly * rate;
+}
+
+std::string states_text(const Judgement& judgement, const TextStyle& style) {
+  Table table{{{"Rose", true},
+               {"From", false, 2},
+               {"To", false, 2},
+               {"Change"},
+               {"Rate", false, 1},
+               {"Explained"},
+               {"", true, 1}},
+              {}};
+  for (const StateGrowth& state : judgement.states) {
+    if (table.rows.size() >= kMostStates || state.last <= state.first) break;
+    // It rose: where its trend falls, as of what leapt at the end, the trend is no rate of that.
+    const double rate = state.bytes_per_s() > 0 ? state.bytes_per_s() : state.mean_bytes_per_s();
+    table.rows.push_back(
+        {{state.name == kUnaccounted ? "what nobody accounts for" : ascii(state.shown_name()),
+          size_text(state.first, style), size_text(state.last, style), change_text(state.last - state.first, style),
+          say_growth(rate),
+          state.explained_bytes_per_s > 0 && rate > 0 ? percent(state.explained_bytes_per_s, rate) : "-",
+          state.sure           ? "surely"
+          : state.is_recorders ? "kept for kmemtrace's recording"
+          : state.late         ? fmt::format("since {:.0f} s", state.late->since_seconds)
+          : state.reclaimable  ? "the kernel takes it back"
+                               : ""}});
+  }
+  if (table.rows.empty()) return {};
+  std::string out = "\n" + heading("By the kernel's own account", style) + to_text(table, style);
+  if (std::ranges::any_of(judgement.states, [](const auto& state) { return state.explained_bytes_per_s > 0; }))
+    out += hanging("  ",
+                   "Explained is by findings that are sure or likely, all their caches together. SUnreclaim counts "
+                   "whole slabs, with what is free in them.",
+                   style);
+  if (std::ranges::any_of(judgement.states, explains_too_much))
+    out +=
+        hanging("  ",
+                "Where findings took more than a line grew by, all of it counts as explained: others gave back as much "
+                "as is left over, or the findings are estimates.",
+                style);
+  return out;
+}
+
+std::string recording_text(const InvestigationResult& result, const TextStyle& style) {
+  if (result.trace_seconds == 0) return {};
+  std::vector<std::string> of;
+  for (const std::string& cache : result.narrowing.caches) of.push_back(ascii(cache));
+  for (const std::uint64_t size : result.narrowing.sizes) of.push_back(kmalloc_name(size));
+  for (const std::uint64_t size : result.narrowing.object_sizes) of.push_back(objects_name(size));
+  for (const std::uint64_t order : result.narrowing.orders) of.push_back(pages_name(order) + " that are no user's");
+  if (result.narrowing.pages) of.emplace_back("pages that are no user's");
+  std::string text = fmt::format("{} of {}", seconds_text(result.trace_seconds),
+                                 of.empty() ? "all that the trace has" : fmt::format("{}", fmt::join(of, ", ")));
+  if (result.lost_events > 0) text += fmt::format("; {} events were lost", say_count(result.lost_events, style));
+  return labelled("recorded", text, style);
+}
+
+std::string unseen_text(const std::vector<UnseenSource>& unseen, const TextStyle& style) {
+  std::string out;
+  for (const UnseenSource& one : unseen)
+    out += hanging(
+        "  - ", fmt::format("{}: {}{}", ascii(one.what), ascii(one.why), one.how.empty() ? "" : "; " + ascii(one.how)),
+        style);
+  return out;
+}
+
+// 3 * 0.8 is a little more than 0.01 * 240.
+bool is_more_than_asked(double cpu_seconds, double asked) { return cpu_seconds > asked * (1 + 1e-9); }
+
+// Of which `share` is that much; 2.4 / 0.01 / 2 is a little more than 120.
+double seconds_of_share(double cpu_seconds, double share, unsigned cpus) {
+  return std::ceil(cpu_seconds / share / cpus - 1e-6);
+}
+
+std::string cost_text(const InvestigationCost& cost, double seconds) {
+  std::string text = fmt::format("{} of CPU time of this program", seconds_text(cost.cpu_seconds));
+  if (cost.kernel_cpu_seconds > 0)
+    text += fmt::format(" and about {} in the kernel, {}", seconds_text(cost.kernel_cpu_seconds),
+                        cost.is_measured ? "by its own clock now and then" : "by the number of events");
+  const double all = std::max(seconds * cost.cpus, 1e-9);
+  text += fmt::format(": {:.2f}% of {} CPUs", 100 * (cost.cpu_seconds + cost.kernel_cpu_seconds) / all, cost.cpus);
+  if (const double spent = cost.cpu_seconds + cost.kernel_cpu_seconds; spent > kClearly * cost.most_cpu_seconds)
+    text += fmt::format("; that is more than the {:.1f} s that it was to take", cost.most_cpu_seconds);
+  if (is_more_than_asked(cost.most_cpu_seconds, cost.cpu_share * all))
+    text += fmt::format("; {:.1f} s may be taken at any rate, which are {:.2f}% or less of {:.0f} s or more",
+                        cost.most_cpu_seconds, 100 * cost.cpu_share,
+                        seconds_of_share(cost.most_cpu_seconds, cost.cpu_share, cost.cpus));
+  return text;
+}
+
+std::string cost_text(const InvestigationPlan& plan) {
+  const double all = plan.seconds * plan.cpus;
+  std::string text = fmt::format("about {:.1f} s of CPU time at any rate (two snapshots, states, {}the page)",
+                                 plan.least_cpu_seconds, plan.samples ? "loading programs, " : "");
+  if (!plan.samples && !plan.trace) return text;
+  text += fmt::format("; {} before it is {:.1f} s, {:.2f}% of {} CPUs",
+                      !plan.trace     ? "samples end"
+                      : !plan.samples ? "a recording ends"
+                                      : "samples and recording end",
+                      plan.most_cpu_seconds, 100 * plan.most_cpu_seconds / all, plan.cpus);
+  if (is_more_than_asked(plan.most_cpu_seconds, plan.cpu_share * all))
+    text += fmt::format(". That is more than the {:.2f}% that were asked for: these take {:.0f} s or more",
+                        100 * plan.cpu_share, seconds_of_share(plan.most_cpu_seconds, plan.cpu_share, plan.cpus));
+  return text;
+}
+
+// What is not known before: what goes on here, and what samples of it cost.
+std::string when_recorded(const InvestigationPlan& plan) {
+  if (!plan.samples) return "it ends early where more would take more CPU time than may be taken, as on a busy machine";
+  return "it is made only where CPU time is left for a fifth of the time of it, or near the end for a few seconds: on "
+         "a "
+         "very busy machine samples have to do, unless --cpu allows more";
+}
+
+}  // namespace
+
+std::string text_investigation(const InvestigationResult& result, const TextStyle& style) {
+  const Judgement& judgement = result.judgement;
+  std::string of = result.kernel.empty() ? "" : ", Linux " + ascii(result.kernel);
+  if (!result.machine.empty()) of += ' ' + ascii(result.machine);
+  if (!result.host.empty()) of += " on " + ascii(result.host);
+  if (result.seconds > 0) of += ", watched for " + seconds_text(result.seconds);
+  if (result.start_unix_ns != 0) of += " from " + say_time(result.start_unix_ns);
+  std::string out = heading("What grows in the kernel's memory" + of, style);
+  out += hanging("  ", ascii(result.conclusion.words), style);
+  if (!result.complete) out += hanging("  ", fmt::format("It ended early: {}.", ascii(result.cut_short)), style);
+  for (std::size_t i = 0; i < std::min(judgement.findings.size(), kMostFindings); ++i)
+    out += finding_text(i + 1, judgement.findings[i], style);
+  if (judgement.findings.size() > kMostFindings)
+    out += fmt::format("\n  {} more in summary.json\n", judgement.findings.size() - kMostFindings);
+  if (judgement.is_told() || !result.diff) {
+    out += states_text(judgement, style);
+  } else {
+    SnapshotOptions most;
+    most.limit = kMostStates;
+    out += "\n" + text_snapshot_diff(*result.diff, most, style);
+  }
+  out += "\n" + heading("What remains unknown", style);
+  out += unseen_text(result.unseen, style);
+  if (judgement.left_out_bytes > 0)
+    out += hanging("  - ",
+                   fmt::format("{} that still live are not judged: page tables of processes, what the kernel takes "
+                               "back, and what it may free on paths without tracepoint",
+                               size_text(judgement.left_out_bytes, style)),
+                   style);
+  std::string unknown = "What was there before is known by its sum alone";
+  if (judgement.judged > 0)
+    unknown += fmt::format("; judged was {} of one task and entry into the kernel",
+                           say_number_of(judgement.judged, "group", style));
+  out += hanging("  - ", unknown, style);
+  out += "\n" + heading("Numbers", style);
+  out += recording_text(result, style);
+  if (result.cost) out += labelled("cost", cost_text(*result.cost, result.seconds), style);
+  for (std::size_t i = 0; i < result.files.size(); ++i)
+    out += labelled(i == 0 ? "files" : "",
+                    fmt::format("{}{}{}: {}", ascii(result.folder), result.folder.empty() ? "" : "/",
+                                ascii(result.files[i].name), result.files[i].what),
+                    style);
+  for (std::size_t i = 0; i < result.next.size(); ++i)
+    out += labelled(i == 0 ? "next" : "", ascii(result.next[i]), style);
+  return out;
+}
+
+std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style) {
+  std::string out = heading(fmt::format("What `investigate` would do here, in {}", seconds_text(plan.seconds)), style);
+  out += labelled("snapshots", "of the kernel's files about its memory, at begin and end", style);
+  out += labelled("states",
+                  fmt::format("{} at least every {}", fmt::join(plan.states, ", "), seconds_text(plan.state_interval)),
+                  style);
+  out += labelled(
+      "samples",
+      plan.samples
+          ? "slab allocations and pages that no user has, drawn by BPF programs and followed until they are freed"
+          : "none",
+      style);
+  out += labelled("recording",
+                  !plan.trace
+                      ? "none"
+                      : fmt::format("where something grows, the growing caches and sizes alone, in the last half{}; {}",
+                                    plan.trace_stacks ? ", with stacks" : "", when_recorded(plan)),
+                  style);
+  out += labelled("cost", cost_text(plan), style);
+  if (plan.kernel_bytes > 0) out += labelled("memory", say_bytes(plan.kernel_bytes, style) + " in the kernel", style);
+  if (!plan.unseen.empty()) out += "\n" + heading("What it could not see", style) + unseen_text(plan.unseen, style);
+  return out;
+}
+
+}  // namespace kmt

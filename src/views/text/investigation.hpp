@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <string>
+
+#include "results/growth/investigation.hpp"
+#include "views/text/style.hpp"
+
+namespace kmt {
+
+// One page in plain words.
+std::string text_investigation(const InvestigationResult& result, const TextStyle& style);
+// What is going to be done, and what it takes.
+std::string text_investigation_plan(const InvestigationPlan& plan, const TextStyle& style);
+
+}  // namespace kmt

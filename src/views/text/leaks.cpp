@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/leaks.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/text/findings.hpp"
+#include "views/text/groups.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/plot.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kSparkline = 12;  // columns
+
+using Rows = std::vector<const LeakRow*>;
+
+std::string title_of(const LeakTable& table, const LeaksOptions& options, std::size_t shown, const TextStyle& style) {
+  const std::string name = capitalised(table.allocator);
+  if (table.whole) return name + ", live at the end";
+  const std::size_t total = table.rows.size();
+  const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
+                                         : fmt::format("all {}", say_count(total, style));
+  return fmt::format("{}, live at the end, by {}, {}", name, options.sort->header, part);
+}
+
+std::string over_time(const LeakRow& row, const TextStyle& style) {
+  std::vector<double> values;
+  for (const TimeSeriesPoint& point : row.group.history->series)
+    values.push_back(static_cast<double>(point.live_bytes));
+  return sparkline(values, kSparkline, style);
+}
+
+// How many are how old: the youngest on the left, what is as old as the recording on the right; each bar is of ages
+// four times those of the one before it.
+std::string ages(const LeakRow& row, const TimeAxis& axis, const TextStyle& style) {
+  constexpr std::size_t kBars = 10;
+  const std::uint64_t longest = std::max<std::uint64_t>(axis.end_ns - axis.start_ns, 1);
+  std::vector<double> counts(kBars);
+  for (const Lifetimes::Bucket& bucket : row.group.history->ages.buckets()) {
+    const std::uint64_t times_younger = longest / std::max<std::uint64_t>(bucket.from_ns, 1);
+    const std::size_t from_right =
+        static_cast<std::size_t>(std::bit_width(times_younger) + 1) / 2;  // 1: a quarter of it
+    counts[kBars - std::clamp<std::size_t>(from_right, 1, kBars)] += static_cast<double>(bucket.count);
+  }
+  return sparkline(counts, kBars, style);
+}
+
+bool is_shown(const Column<LeakRow>& column, const Rows& rows, const LeaksOptions& options, const TextStyle& style,
+              bool has_clock) {
+  if (column.key == "name") return false;
+  if (column.unit == Unit::duration && !has_clock) return false;
+  if (style.raw || &column == options.sort) return true;
+  if (column.key == "uncertain" || column.key == "reason" || column.key == "certain-growth")
+    return std::any_of(rows.begin(), rows.end(), [](const LeakRow* row) { return row->doubtful.allocations > 0; });
+  return column.importance < 10;
+}
+
+// Stacks beside their callers are only numbered in the table: their frames follow it.
+bool frames_follow(const std::vector<GroupKey>& by, GroupKey key) {
+  return key == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end();
+}
+
+Table table_of(const LeakTable& leaks, const Rows& rows, const std::vector<GroupKey>& by, const LeaksOptions& options,
+               const TextStyle& style, bool has_clock, const TimeAxis& axis) {
+  Table table;
+  table.rows.resize(rows.size());
+  if (leaks.whole) {
+    table.columns.push_back({"Of", true});
+    for (TableRow& row : table.rows) row.cells.push_back("all");
+  }
+  for (std::size_t key = 0; key < by.size(); ++key) {
+    if (!applies(by[key], leaks.allocator)) continue;
+    if (frames_follow(by, by[key])) {
+      table.columns.insert(table.columns.begin(), {"#"});
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        table.rows[i].cells.insert(table.rows[i].cells.begin(), fmt::format("{}", i + 1));
+      continue;
+    }
+    table.columns.push_back({std::string(info_of(by[key]).header), true});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      table.rows[i].cells.push_back(key_text(by[key], rows[i]->group.keys[key], style));
+  }
+  for (const Column<LeakRow>& column : leak_columns()) {
+    if (!is_shown(column, rows, options, style, has_clock)) continue;
+    table.columns.push_back({std::string(column.header), false, &column == options.sort ? 0 : column.importance});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      table.rows[i].cells.push_back(cell_text(column.get(*rows[i]), column.unit, style.raw));
+  }
+  table.columns.push_back({"Over time", false, 3});
+  for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(over_time(*rows[i], style));
+  table.columns.push_back({"Ages", false, 5});
+  for (std::size_t i = 0; i < rows.size(); ++i) table.rows[i].cells.push_back(ages(*rows[i], axis, style));
+  return table;
+}
+
+std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const LeaksOptions& options,
+                       const TextStyle& style) {
+  Rows rows = sorted_leaks(leaks.rows, *options.sort);
+  rows.resize(options.shown(rows.size()));
+  std::string out =
+      "\n" + heading(title_of(leaks, options, rows.size(), style), style) +
+      to_text(table_of(leaks, rows, result.by, options, style, result.trace.clock_in_ns, result.axis), style);
+  if (leaks.allocator == Allocator::pages) out += hanging("  ", "Slab pages and user memory are among them.", style);
+  if (leaks.older_frees > 0) {
+    const std::string of =
+        leaks.allocator == Allocator::slab && result.older_lived
+            ? fmt::format(", of the {} at most that lived when the trace began", say_count(*result.older_lived, style))
+            : "";
+    out += hanging("  ",
+                   fmt::format("{} of older objects besides{}: what lives longer than the trace looks like growth.",
+                               say_number_of(leaks.older_frees, "free", style), of),
+                   style);
+  }
+  std::vector<const GroupRow*> groups;
+  for (const LeakRow* row : rows) groups.push_back(&row->group);
+  return leaks.whole ? out : out + stack_lines(result.by, groups, style);
+}
+
+// What makes the doubt, in this trace.
+std::string circumstance(Doubt doubt, const LeaksResult& result) {
+  if (doubt == Doubt::lost_stretch && result.lost_until_ns > 0 && result.trace.clock_in_ns)
+    return fmt::format("; the last loss ends at {}", say_seconds(result.lost_until_ns));
+  if (doubt != Doubt::incomplete_trace) return "";
+  std::string text;
+  for (const Imperfection kind : result.incomplete) text += fmt::format("; {}", describe(kind).sentence);
+  return text;
+}
+
+std::string name_of_group(const LeakRow& row, const std::vector<GroupKey>& by, const TextStyle& style) {
+  std::string name;
+  for (std::size_t key = 0; key < by.size(); ++key) {
+    if (!applies(by[key], row.group.allocator) || frames_follow(by, by[key])) continue;
+    const bool bare = std::holds_alternative<std::uint64_t>(row.group.keys[key]);  // "order 0"
+    name += fmt::format("{}{}{}", name.empty() ? "" : ", ", bare ? fmt::format("{} ", info_of(by[key]).name) : "",
+                        key_text(by[key], row.group.keys[key], style));
+  }
+  return fmt::format("{} ({})", name.empty() ? "all" : name, name_of(row.group.allocator));
+}
+
+std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
+  std::string out;
+  for (std::size_t i = 0; i < kDoubts; ++i) {
+    const auto doubt = static_cast<Doubt>(i);
+    LiveCount sum;
+    bool knows_bytes = false;
+    for (const LeakTable& table : result.tables)
+      for (const LeakRow& row : table.rows) {
+        sum.allocations += row.group.history->doubtful[i].allocations;
+        sum.bytes += row.group.history->doubtful[i].bytes;
+        knows_bytes = knows_bytes || (row.group.knows_bytes && row.group.history->doubtful[i].allocations > 0);
+      }
+    if (sum.allocations == 0 && sum.bytes == 0) continue;
+    out += labelled(describe(doubt).word,
+                    fmt::format("{}, {}: {}{}", say_number_of(sum.allocations, "allocation", style),
+                                knows_bytes || sum.bytes > 0 ? say_bytes(sum.bytes, style) : "unknown bytes",
+                                describe(doubt).sentence, circumstance(doubt, result)),
+                    style);
+    if (doubt != Doubt::reallocated && doubt != Doubt::untraced_path) continue;
+    for (const LeakTable& table : result.tables) {
+      Rows rows = sorted_leaks(table.rows, *options.sort);
+      rows.resize(options.shown(rows.size()));
+      for (const LeakRow* row : rows) {
+        const GroupHistory& history = *row->group.history;
+        if (row->main_doubt != doubt) continue;
+        const std::string why =
+            doubt == Doubt::reallocated
+                ? fmt::format("{} of {} while another looked live there", say_count(history.reallocated, style),
+                              say_number_of(history.reallocated_of, "allocation", style))
+                : std::string(history.untraced_path);
+        out += labelled("", fmt::format("- {}: {}", name_of_group(*row, result.by, style), why), style);
+      }
+    }
+  }
+  return out.empty() ? out : "\n" + heading("Uncertain: live, or freed unseen", style) + out;
+}
+
+// Those of one verdict.
+struct Growing {
+  std::size_t groups = 0;
+  const LeakRow* fastest = nullptr;
+  Trend trend{};  // of the fastest, by which it is judged
+};
+Growing growing(const LeaksResult& result, LeakVerdict verdict) {
+  Growing found;
+  const auto judged = verdict == LeakVerdict::certain ? &LeakRow::certain : &LeakRow::trend;
+  for (const LeakTable& table : result.tables)
+    for (const LeakRow& row : table.rows) {
+      if (row.verdict != verdict) continue;
+      ++found.groups;
+      if (found.fastest != nullptr && (row.*judged).bytes_per_s <= found.trend.bytes_per_s) continue;
+      found.fastest = &row;
+      found.trend = row.*judged;
+    }
+  return found;
+}
+
+// One plain sentence, or two.
+std::string verdict(const LeaksResult& result, const TextStyle& style) {
+  const std::string threshold =
+      result.threshold_bytes_per_s > 0 ? say_growth(result.threshold_bytes_per_s).substr(1) : "0 B/s";
+  const auto who = [&](const Growing& found, std::string_view by) {
+    return fmt::format("{}{} by more than {}, the fastest {} by {}",
+                       found.groups == 1 ? "one group grows" : say_count(found.groups, style) + " groups grow", by,
+                       threshold, name_of_group(*found.fastest, result.by, style), say_growth(found.trend.bytes_per_s));
+  };
+  if (const Growing certain = growing(result, LeakVerdict::certain); certain.groups > 0)
+    return fmt::format(
+        "Growth: {}, at least {}{}. What lives longer than these {} grows alike: a longer trace tells it from a leak.",
+        who(certain, " for certain"), say_growth(certain.trend.low),
+        certain.fastest->doubtful.bytes > 0
+            ? fmt::format(" (with what may be freed already it is {})", say_growth(certain.fastest->trend.bytes_per_s))
+            : "",
+        say_duration(result.trace.recorded_ns, style));
+  if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
+    return fmt::format("No certain growth: {}, but what carries that may have been freed unseen.", who(uncertain, ""));
+  if (const Growing uneven = growing(result, LeakVerdict::uneven); uneven.groups > 0)
+    return fmt::format(
+        "No certain growth. Above the threshold but not more evenly than chance in one of {}: {}. A "
+        "longer trace tells.",
+        say_number_of(result.judged, "group", style), who(uneven, ""));
+  if (!result.trace.clock_in_ns) return "Nothing can be said of growth: the trace's clock does not count nanoseconds.";
+  if (result.tables.empty()) return "No growth: nothing that was allocated in the trace is live at its end.";
+  if (result.judged == 0)
+    return "Nothing can be said of growth: the trace is too short, a group has to be followed for a second.";
+  return fmt::format("No certain growth: no group {}grows by more than {} for certain.",
+                     result.groups_not_followed > 0 ? "that was judged " : "", threshold);
+}
+
+}  // namespace
+
+std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
+  const std::string events = say_count(result.trace.events, style) + (options.filtered ? " selected" : "");
+  std::string out = trace_lines(result.trace, events, style) +
+                    anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
+  if (result.trace.events == 0)
+    return out + "\n" +
+           hanging("", options.filtered ? kNothingSelected : "Nothing to report: this trace holds no events at all.",
+                   style);
+  for (const LeakTable& table : result.tables) out += leak_table(table, result, options, style);
+  out += doubt_lines(result, options, style);
+  out += "\n" + hanging("", verdict(result, style), style);
+  if (result.groups_not_followed > 0)
+    out +=
+        hanging("",
+                fmt::format("Not judged: {} with {} live, which may grow. Fewer groups, by --by or by the options that "
+                            "select events, are judged all.",
+                            say_number_of(result.groups_not_followed, "group", style),
+                            say_bytes(result.bytes_not_followed, style)),
+                style);
+  return out;
+}
+
+}  // namespace kmt

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `leaks` for people.
+#pragma once
+
+#include <string>
+
+#include "views/common/leaks_options.hpp"
+#include "views/text/style.hpp"
+
+namespace kmt {
+
+std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style);
+
+}  // namespace kmt

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/text/findings.hpp"
+#include "views/text/groups.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+bool has_events(const AllocatorTotals& totals) {
+  return totals.allocations + totals.failed_allocations + totals.frees + totals.null_frees > 0;
+}
+
+bool has_pages(const PageTotals& pages) { return pages.allocations + pages.failed_allocations + pages.frees > 0; }
+
+std::string event_list(const ReportResult& result, const TextStyle& style) {
+  std::string text;
+  for (const auto& [name, count] : result.events)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(name), say_count(count, style));
+  return text;
+}
+
+std::string summary(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  const TraceSummary& trace = result.trace;
+  std::string out = trace_heading(trace, style);
+  if (!trace.format.empty()) out += labelled("format", printable(trace.format), style);
+  if (!trace.recorder_arguments.empty())
+    out += labelled("recorded",
+                    fmt::format("{} by {}", printable(trace.recorded_at), printable(trace.recorder_arguments)), style);
+  out += machine_lines(trace, style);
+  std::string events = say_count(trace.events, style) + (options.filtered ? " selected" : "");
+  if (!result.events.empty()) events += ": " + event_list(result, style);
+  out += labelled("events", events, style);
+  if (trace.stacks > 0)
+    out += labelled("stacks", say_count(trace.stacks, style) + " different ones of the kernel", style);
+  if (trace.user_stacks > 0)
+    out += labelled("user stacks", say_count(trace.user_stacks, style) + " different ones of programs", style);
+  return out + lost_line(trace, style);
+}
+
+std::string slab_lines(const SlabTotals& slab, const TextStyle& style) {
+  std::string out = "\n" + heading("Slab allocator", style);
+  if (!has_events(slab))
+    return out + "  no event of it in this trace (kmalloc, kfree, kmem_cache_alloc, kmem_cache_free)\n";
+  const std::uint64_t wasted = slab.bytes_allocated - std::min(slab.bytes_requested, slab.bytes_allocated);
+  const auto bytes = [&](std::string_view label, std::uint64_t sum, const std::string& remark) {
+    out += sum_line(label, say_bytes(sum, style), remark, style);
+  };
+  const auto count = [&](std::string_view label, std::uint64_t sum, const std::string& remark) {
+    out += sum_line(label, say_count(sum, style), remark, style);
+  };
+  bytes("requested", slab.bytes_requested, "in " + say_number_of(slab.allocations, "allocation", style));
+  bytes("allocated", slab.bytes_allocated,
+        fmt::format("{} of it, {}, is waste", say_share(wasted, slab.bytes_allocated), say_bytes(wasted, style)));
+  bytes("freed", slab.bytes_freed, fmt::format("of it, in {}", say_number_of(slab.matched_frees, "free", style)));
+  bytes("live at end", slab.live_bytes, "in " + say_number_of(slab.live_allocations, "allocation", style));
+  count("failed", slab.failed_allocations,
+        slab.failed_allocations == 1 ? "allocation got NULL" : "allocations got NULL");
+  count("cross-CPU", slab.cross_cpu_frees,
+        fmt::format("frees on another CPU than the allocation's, {} of the matched",
+                    say_share(slab.cross_cpu_frees, slab.matched_frees)));
+  if (slab.cross_node_allocations)
+    count("cross-node", *slab.cross_node_allocations, "allocations that asked for another node than their CPU's");
+  else
+    out += sum_line("cross-node", "unknown", "the trace does not say which CPU is on which node", style);
+  return out;
+}
+
+std::string page_lines(const PageTotals& pages, const TextStyle& style) {
+  std::string out = "\n" + heading("Page allocator", style);
+  if (!has_pages(pages)) return out + "  no event of it in this trace (mm_page_alloc, mm_page_free)\n";
+  const auto bytes = [&](std::string_view label, std::uint64_t sum, const std::string& remark) {
+    out += sum_line(label, say_bytes(sum, style), remark, style);
+  };
+  bytes("allocated", pages.bytes_allocated, "in " + say_number_of(pages.allocations, "allocation", style));
+  bytes("freed", pages.bytes_freed, fmt::format("of it; {} in the trace", say_number_of(pages.frees, "free", style)));
+  bytes("live at end", pages.live_bytes, "slab pages among them: not to be added to the slab allocator's bytes");
+  if (pages.failed_allocations > 0)
+    out += sum_line("failed", say_count(pages.failed_allocations, style), "allocations got no page", style);
+  return out;
+}
+
+// What the totals of percpu memory and of vmap areas have in common: what was given, freed, is live, and failed.
+std::string given_lines(const AllocatorTotals& totals, std::string_view allocated, std::string_view noun,
+                        const TextStyle& style) {
+  const auto bytes = [&](std::uint64_t sum) { return totals.knows_bytes ? say_bytes(sum, style) : "unknown"; };
+  const std::string freed = say_number_of(totals.matched_frees, "free", style);
+  std::string out = sum_line("allocated", bytes(totals.bytes_allocated), allocated, style);
+  out += sum_line("freed", bytes(totals.bytes_freed), "of it, in " + freed, style);
+  out += sum_line("live at end", bytes(totals.live_bytes), "in " + say_number_of(totals.live_allocations, noun, style),
+                  style);
+  if (totals.failed_allocations > 0)
+    out += sum_line("failed", say_count(totals.failed_allocations, style),
+                    totals.failed_allocations == 1 ? "attempt got nothing" : "attempts got nothing", style);
+  return out;
+}
+
+std::string percpu_lines(const AllocatorTotals& percpu, const TextStyle& style) {
+  if (!has_events(percpu)) return {};
+  return "\n" + heading("Percpu allocator", style) +
+         sum_line("requested", say_bytes(percpu.bytes_requested, style),
+                  "for each CPU, in " + say_number_of(percpu.allocations, "allocation", style), style) +
+         given_lines(percpu,
+                     percpu.knows_bytes ? "for all possible CPUs, with what accounting takes"
+                                        : "Linux before 5.19 does not say for how many CPUs",
+                     "allocation", style);
+}
+
+std::string vmalloc_lines(const AllocatorTotals& vmalloc, const TextStyle& style) {
+  if (!has_events(vmalloc)) return {};
+  return "\n" + heading("Vmalloc areas", style) +
+         given_lines(vmalloc,
+                     fmt::format("in {}: addresses with their guard pages, not all of them memory",
+                                 say_number_of(vmalloc.allocations, "area", style)),
+                     "area", style);
+}
+
+std::string page_orders(const ReportResult& result, const TextStyle& style) {
+  if (result.page_orders.empty() || result.by != std::vector<GroupKey>{GroupKey::call_site}) return {};
+  std::vector<const PageOrderRow*> rows;
+  for (const PageOrderRow& row : result.page_orders) rows.push_back(&row);
+  const PageOrderRow total = sum_of(result.page_orders);
+  rows.push_back(&total);
+  Table table = make_table<PageOrderRow>(page_order_columns(), rows, style.raw, [](const auto&) { return true; });
+  table.rows.back().cells[0] = "total";
+  table.rows.back().aside = true;
+  return "\n" + heading("Page allocations by order", style) + to_text(table, style);
+}
+
+// Groups of which so many live so shortly that their objects could be kept for the next one.
+std::string churn_lines(const ReportResult& result, const TextStyle& style) {
+  constexpr std::uint64_t kMany = 100'000;
+  constexpr std::uint64_t kLeast = 1000;
+  constexpr std::size_t kMostShown = 10;
+  std::uint64_t allocations = 0;
+  std::vector<const GroupRow*> rows;
+  for (const GroupTable& table : result.groups)
+    for (const GroupRow& row : table.rows) allocations += row.allocations;
+  const std::uint64_t threshold = std::max(kLeast, std::min(kMany, allocations / 20));
+  for (const GroupTable& table : result.groups)
+    for (const GroupRow& row : table.rows)
+      if (row.lifetimes.under_1ms() >= threshold) rows.push_back(&row);
+  if (rows.empty() || std::find(result.by.begin(), result.by.end(), GroupKey::lifetime) != result.by.end()) return {};
+  std::stable_sort(rows.begin(), rows.end(), [](const GroupRow* a, const GroupRow* b) {
+    return a->lifetimes.under_1ms() > b->lifetimes.under_1ms();
+  });
+  const std::size_t more = rows.size() - std::min(rows.size(), kMostShown);
+  rows.resize(rows.size() - more);
+  std::string out = "\n" + heading("Short-lived", style);
+  for (const GroupRow* row : rows) {
+    std::string name;
+    for (std::size_t key = 0; key < result.by.size(); ++key)
+      if (applies(result.by[key], row->allocator))
+        name += (name.empty() ? "" : ", ") + key_text(result.by[key], row->keys[key], style);
+    out += hanging("  ",
+                   fmt::format("{}: {} lived under 1 ms, {} of all there: a candidate for reuse", name,
+                               say_number_of(row->lifetimes.under_1ms(), "allocation", style),
+                               say_share(row->lifetimes.under_1ms(), row->allocations)),
+                   style);
+  }
+  return more == 0 ? out : out + emphasised(fmt::format("  ({} more)", more), Emphasis::aside, style) + "\n";
+}
+
+// Words that fit into a column; `check` has the sentences.
+std::string short_name(Imperfection kind) {
+  switch (kind) {
+    case Imperfection::allocated_before_trace: return "before trace";
+    case Imperfection::double_free_or_untraced_allocation: return "freed again";
+    case Imperfection::allocation_on_live_pointer: return "live pointer";
+    case Imperfection::free_before_allocation: return "freed early";
+    case Imperfection::freed_by_another_family: return "other family";
+    case Imperfection::freed_by_another_cache: return "other cache";
+    case Imperfection::allocated_less_than_requested: return "too small";
+    case Imperfection::failed_allocation: return "failed";
+    default: return std::string(describe(kind).id);
+  }
+}
+
+// Both call sites of what went wrong. What was allocated before the trace is no news of a running system.
+std::string anomaly_sites(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  std::vector<const AnomalyRow*> rows;
+  for (const AnomalyRow& row : result.anomaly_sites)
+    if (style.raw || row.kind != Imperfection::allocated_before_trace) rows.push_back(&row);
+  if (rows.empty()) return {};
+  const std::size_t shown = shown_rows(options, rows.size());
+  Table table{{{"Anomaly", style.raw},
+               {"Times"},
+               {"First call site", true},
+               {"Second call site", true},
+               {"Cache", true, 3},
+               {"First at", false, 1},
+               {"Last at", false, 2}},
+              {}};
+  for (std::size_t i = 0; i < shown; ++i) {
+    const AnomalyRow& row = *rows[i];
+    const auto site = [](const CodeAddress& code) { return code.address == 0 ? "-" : ascii(code.symbol); };
+    table.rows.push_back(
+        {{style.raw ? std::string(describe(row.kind).id) : short_name(row.kind), say_count(row.count, style),
+          site(row.first), site(row.second), row.cache.empty() ? "-" : ascii(row.cache), say_seconds(row.first_ns),
+          say_seconds(row.last_ns)}});
+  }
+  const std::string part = shown < rows.size() ? fmt::format(", {} of {}", shown, say_count(rows.size(), style)) : "";
+  return "\n" + heading("Anomalies by call sites" + part, style) + to_text(table, style);
+}
+
+// What is known of the objects that were there before: how many of them are freed.
+std::string older_objects(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  const std::vector<OlderObjects>& caches = result.older.caches;
+  if (caches.empty() || !result.older.lived) return {};
+  Table table{{{"Cache", true}, {"Freed"}, {"Lived at the start"}}, {}};
+  const std::size_t shown = shown_rows(options, caches.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OlderObjects& row = caches[i];
+    table.rows.push_back({{row.cache.empty() ? "kmalloc" : ascii(row.cache), say_count(row.frees, style),
+                           !row.lived  ? "unknown"
+                           : row.exact ? say_count(*row.lived, style)
+                                       : "<= " + say_count(*row.lived, style)}});
+  }
+  const std::string part = shown < caches.size() ? fmt::format(", {} of {}", shown, caches.size()) : "";
+  return "\n" + heading("Objects from before the trace" + part, style) + to_text(table, style);
+}
+
+std::string nothing_to_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  const TraceSummary& trace = result.trace;
+  if (options.filtered && trace.events == 0) return "\n" + hanging("", kNothingSelected, style);
+  std::string text = "this trace holds no events at all";
+  if (trace.events > 0)
+    text = fmt::format("no kmem events in {}: it holds {} of other kinds: {}",
+                       options.filtered ? "the selected part of this trace" : "this trace",
+                       say_number_of(trace.events, "event", style), event_list(result, style));
+  std::string out = "\n" + hanging("", "Nothing to report: " + text + ".", style);
+  if (!options.filtered) out += hanging("", "Record them with: kmemtrace record, or: trace-cmd record -e kmem", style);
+  return out;
+}
+
+}  // namespace
+
+std::string text_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  std::string out = summary(result, options, style);
+  const std::string anomalies =
+      anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style);
+  if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
+    return out + anomalies + nothing_to_report(result, options, style);
+  out += slab_lines(result.slab, style);
+  out += page_lines(result.pages, style);
+  out += percpu_lines(result.percpu, style);
+  out += vmalloc_lines(result.vmalloc, style);
+  out += anomalies;
+  for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);
+  out += churn_lines(result, style);
+  out += page_orders(result, style);
+  out += anomaly_sites(result, options, style);
+  out += older_objects(result, options, style);
+  return out + memory_lines(result.memory, style);
+}
+
+}  // namespace kmt

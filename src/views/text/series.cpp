@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/series.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/plot.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr unsigned kWide = 110;  // columns: room for longer pictures
+
+std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) {
+  constexpr double kMost = 9e18;
+  const auto size = static_cast<std::uint64_t>(std::llround(std::min(std::abs(bytes), kMost)));
+  return (bytes < 0 ? "-" : plus ? "+" : "") + say_bytes(size, style);
+}
+
+// From its least to its most: next to what a line has, what changes is often small.
+std::string picture(const SnapshotRow& row, const SnapshotSeries& series, const TextStyle& style) {
+  std::vector<double> values(series.elapsed_ns.size(), std::nan(""));
+  const double least = std::ranges::min(row.values);
+  std::ranges::transform(row.values, values.begin() + static_cast<std::ptrdiff_t>(row.first),
+                         [least](double value) { return value - least; });
+  return sparkline(values, style.width >= kWide ? 30 : 16, style);
+}
+
+std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
+  std::string out = heading(printable(series.path), style);
+  const std::size_t seen = series.elapsed_ns.size();
+  std::string count = say_number_of(series.stored, "snapshot", style);
+  if (seen + series.damaged < series.stored) count += fmt::format(", {} of them looked at", say_count(seen, style));
+  out += labelled("snapshots", fmt::format("{} in {}", count, say_duration(series.span_ns(), style)), style);
+  if (series.first_unix_ns != 0)
+    out += labelled("taken", fmt::format("{} to {}", say_time(series.first_unix_ns), say_time(series.last_unix_ns)),
+                    style);
+  if (!series.release.empty())
+    out += labelled("machine",
+                    fmt::format("Linux {} {}, {} of memory", printable(series.release), printable(series.machine),
+                                say_bytes(series.total, style)),
+                    style);
+  if (series.damaged > 0)
+    out +=
+        labelled("damaged", fmt::format("{} cannot be read", say_number_of(series.damaged, "snapshot", style)), style);
+  if (!series.finished)
+    out +=
+        labelled("ended", "not by its writer, or it is still being written: the last snapshot may be missing", style);
+  return out;
+}
+
+std::string part_heading(SnapshotPart part, std::string_view what, std::size_t shown, std::size_t total,
+                         const TextStyle& style) {
+  const std::string count = shown == total ? fmt::format("all {}", total) : fmt::format("{} of {}", shown, total);
+  return "\n" + heading(fmt::format("{}, {}, {}", describe(part).heading, what, count), style);
+}
+
+std::string growing_rows(SnapshotPart part, const SnapshotSeries& series, const SeriesOptions& options,
+                         const TextStyle& style) {
+  const auto rows = sorted_rows(series, part, SeriesOrder::growth);
+  if (rows.empty()) return {};
+  Table table{{{std::string(describe(part).one), true},
+               {"Growth"},
+               {"At least", false, 2},
+               {"Sure", false, 4},
+               {"First", false, 3},
+               {"Last", false, 1},
+               {"From least to most", false, 5},
+               {"Verdict"}},
+              {}};
+  const std::size_t shown = options.shown(rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SnapshotRow& row = *rows[i];
+    TableRow line{{ascii(row.name), say_growth(row.trend.bytes_per_s), say_growth(row.trend.low),
+                   fmt::format("{:.1f}%", 100 * row.trend.confidence), bytes_text(row.values.front(), style),
+                   bytes_text(row.values.back(), style), picture(row, series, style),
+                   std::string(describe(row.verdict).id)}};
+    if (row.verdict == LeakVerdict::certain) line.emphasis = Emphasis::warning;
+    table.rows.push_back(std::move(line));
+  }
+  return part_heading(part, "by growth", shown, rows.size(), style) + to_text(table, style);
+}
+
+// The fastest of a part that grows for certain, where there is one.
+const SnapshotRow* certain_of(SnapshotPart part, const SnapshotSeries& series) {
+  for (const SnapshotRow* row : sorted_rows(series, part, SeriesOrder::growth))
+    if (row->verdict == LeakVerdict::certain) return row;
+  return nullptr;
+}
+
+bool is_uncertain(const SnapshotRow& row) { return row.judged && row.verdict == LeakVerdict::uncertain; }
+
+std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
+  const std::string threshold = say_growth(series.threshold_bytes_per_s).substr(1);
+  if (series.elapsed_ns.size() < Trend::kFewestValues)
+    return fmt::format("Nothing can be said of growth: it takes {} snapshots.", Trend::kFewestValues);
+  std::string who;
+  for (const SnapshotPart part : kSnapshotParts)
+    if (const SnapshotRow* row = certain_of(part, series))
+      who += fmt::format("{}{} by {}", who.empty() ? "" : "; ", ascii(row->label), say_growth(row->trend.bytes_per_s));
+  if (who.empty())
+    return fmt::format("No certain growth: nothing grows by more than {} for certain.{}", threshold,
+                       std::ranges::any_of(series.rows, is_uncertain)
+                           ? " What is uncertain the kernel takes back when memory is short."
+                           : "");
+  return fmt::format(
+      "Growth: for certain by more than {}, the fastest of each kind: {}. The kinds count the same memory in different "
+      "ways. What fills up and stops after more than these {} grows alike: a longer series tells.",
+      threshold, who, say_duration(series.span_ns(), style));
+}
+
+std::string changed_rows(SnapshotPart part, const SnapshotSeries& series, const SeriesOptions& options,
+                         const TextStyle& style) {
+  const auto rows = sorted_rows(series, part, SeriesOrder::change);
+  if (rows.empty()) return {};
+  const bool is_sheet = part == SnapshotPart::balance_sheet;
+  Table table{{{std::string(is_sheet ? "Where it is" : describe(part).one), true},
+               {"First", false, 1},
+               {"Last", false, 1},
+               {"Change"},
+               {"Least", false, 3},
+               {"Most", false, 2},
+               {"From least to most", false, 4}},
+              {}};
+  const std::size_t shown = is_sheet ? rows.size() : options.shown(rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SnapshotRow& row = *rows[i];
+    const auto [least, most] = std::ranges::minmax(row.values);
+    if (is_sheet && least == 0 && most == 0 && !style.raw) continue;
+    const double change = row.change();
+    TableRow line{{std::string(std::size_t{2} * row.depth, ' ') + ascii(row.label),
+                   bytes_text(row.values.front(), style), bytes_text(row.values.back(), style),
+                   change == 0 && !style.raw ? "=" : bytes_text(change, style, true), bytes_text(least, style),
+                   bytes_text(most, style), picture(row, series, style)}};
+    line.aside = !row.counted;
+    if (is_sheet && row.depth == 0) line.emphasis = Emphasis::heading;
+    table.rows.push_back(std::move(line));
+  }
+  return (is_sheet ? "\n" + heading("Where the memory was", style)
+                   : part_heading(part, "by change", shown, rows.size(), style)) +
+         to_text(table, style);
+}
+
+}  // namespace
+
+std::string text_series_leaks(const SnapshotSeries& series, const SeriesOptions& options, const TextStyle& style) {
+  std::string out = series_lines(series, style);
+  for (const SnapshotPart part : kSnapshotParts) out += growing_rows(part, series, options, style);
+  return out + "\n" + hanging("", verdict(series, style), style);
+}
+
+std::string text_series_report(const SnapshotSeries& series, const SeriesOptions& options, const TextStyle& style) {
+  std::string out = series_lines(series, style);
+  for (const SnapshotPart part : kSnapshotParts) out += changed_rows(part, series, options, style);
+  return out;
+}
+
+std::string text_series_timeline(const SnapshotSeries& series, const SeriesOptions& options, const TextStyle& style) {
+  constexpr std::size_t kHeight = 4;
+  std::string out = series_lines(series, style) + "\n";
+  for (const SnapshotRow* row : sorted_rows(series, SnapshotPart::balance_sheet, SeriesOrder::change)) {
+    const auto [least, most] = std::ranges::minmax(row->values);
+    if (row->depth > 0 || !row->counted || least == most) continue;
+    std::vector<double> values(series.elapsed_ns.size(), std::nan(""));
+    std::copy(row->values.begin(), row->values.end(), values.begin() + static_cast<std::ptrdiff_t>(row->first));
+    out += plot({{row->label, std::move(values)}},
+                {kHeight, "0 s", say_duration(series.span_ns(), style),
+                 [&](double value) { return bytes_text(value, {.raw = false}); }, true},
+                style);
+  }
+  for (const SnapshotPart part : kSnapshotParts)
+    if (part != SnapshotPart::balance_sheet) out += changed_rows(part, series, options, style);
+  return out;
+}
+
+}  // namespace kmt

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/simulation.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/text/findings.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/plot.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::string plain_size(std::uint64_t bytes) {
+  return bytes >= 1024 && bytes % 1024 == 0 ? fmt::format("{}k", bytes / 1024) : fmt::format("{}", bytes);
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + ascii(names[i]);
+  return text;
+}
+
+// "saves 1.2 MiB (12.3%)", "costs 312 B (0.1%)"
+std::string change(std::uint64_t now, std::uint64_t then, const TextStyle& style) {
+  if (now == then) return "saves nothing";
+  const std::uint64_t difference = then > now ? then - now : now - then;
+  return fmt::format("{} {} ({})", then > now ? "costs" : "saves", say_bytes(difference, style),
+                     say_share(difference, now));
+}
+
+// Where a cache's frees were mostly not seen: of its kind is what no model can follow.
+std::string say_unseen(const SimulationResult& result, const std::string& cache) {
+  const auto unseen = std::ranges::find(result.unseen_frees, cache, &UnseenFrees::cache);
+  if (unseen == result.unseen_frees.end() || 2 * unseen->objects < unseen->allocations) return {};
+  return fmt::format(": {} of its objects were freed unseen", say_share(unseen->objects, unseen->allocations));
+}
+
+std::string model_lines(const SimulationResult& result, const TextStyle& style) {
+  std::string classes;
+  for (const std::uint64_t bytes : result.classes) classes += (classes.empty() ? "" : ", ") + plain_size(bytes);
+  std::string out = "\n" + heading("The model", style);
+  out += labelled("SLUB",
+                  fmt::format("{}, {}",
+                              result.kernel_known ? "as in Linux " + ascii(result.trace.kernel)
+                                                  : "as in Linux 6.1: the trace does not name its kernel",
+                              say_number_of(result.trace.cpus, "CPU", style)),
+                  style);
+  out += labelled("kmalloc", fmt::format("{} (the least from {})", classes, result.least_class_from), style);
+  if (result.caches_assumed)
+    out += labelled("",
+                    fmt::format("caches for control groups are taken to be {}, caches chosen at random not: no "
+                                "slabinfo tells",
+                                result.cgroup_caches ? "there" : "not there"),
+                    style);
+  for (const std::string& cache : result.heaps.back().unused_caches)
+    out += labelled("no use",
+                    fmt::format("--cache {}: its requests are larger, smaller classes have room for them, or another "
+                                "--cache has them",
+                                ascii(cache)),
+                    style);
+  out += labelled("bytes_alloc",
+                  fmt::format("{} of {} as recorded ({})", say_count(result.kmallocs_reproduced, style),
+                              say_number_of(result.kmallocs, "kmalloc", style),
+                              say_share(result.kmallocs_reproduced, result.kmallocs)),
+                  style);
+  constexpr std::size_t kExamples = 3;
+  for (std::size_t i = 0; i < std::min(result.mismatches.size(), kExamples); ++i) {
+    const ModelMismatch& mismatch = result.mismatches[i];
+    out += labelled("",
+                    fmt::format("- {} of {} bytes in {} got {}, not {}", say_count(mismatch.allocations, style),
+                                mismatch.requested, ascii(mismatch.site), mismatch.recorded, mismatch.predicted),
+                    style);
+  }
+  if (!result.slabinfo) {
+    out += labelled("slabinfo", "not compared: neither the trace nor --slabinfo has it before and after", style);
+    return out;
+  }
+  const SlabinfoComparison& slabinfo = *result.slabinfo;
+  out += labelled(
+      "slabinfo",
+      fmt::format("{} pages before, {} after, {} predicted; the errors of {} add up to {} pages ({}), {} if "
+                  "nothing had changed{}",
+                  say_count(slabinfo.pages_before, style), say_count(slabinfo.pages_after, style),
+                  say_count(slabinfo.pages_predicted, style),
+                  say_number_of(slabinfo.caches, slabinfo.by_size ? "object size" : "cache", style),
+                  say_count(slabinfo.error_pages, style), say_share(slabinfo.error_pages, slabinfo.pages_after),
+                  say_count(slabinfo.unchanged_error, style),
+                  slabinfo.by_size ? ". No event of this kernel names a cache: those of equal objects are compared as "
+                                     "one"
+                                   : ""),
+      style);
+  for (std::size_t i = 0; i < std::min(slabinfo.lines.size(), kExamples); ++i) {
+    const SlabinfoCache& line = slabinfo.lines[i];
+    if (line.pages_after == line.pages_predicted) break;
+    out += labelled(
+        "",
+        fmt::format("- {} {} after, not {}{}", ascii(line.name), say_number_of(line.pages_after, "page", style),
+                    say_count(line.pages_predicted, style), say_unseen(result, line.name)),
+        style);
+  }
+  const std::uint64_t same = slabinfo.geometry_compared - slabinfo.geometry_differs.size();
+  out += labelled("geometry",
+                  fmt::format("objects and pages of a slab as predicted in {} of {}", say_count(same, style),
+                              say_number_of(slabinfo.geometry_compared, "cache", style)),
+                  style);
+  if (slabinfo.not_compared > 0)
+    out += labelled("not compared",
+                    fmt::format("{}: new, or of slabs whose figures do not go together",
+                                say_number_of(slabinfo.not_compared, "cache", style)),
+                    style);
+  return out;
+}
+
+std::string heap_table(const SimulationResult& result, const TextStyle& style) {
+  Table table{{{"Memory", true},
+               {"Held, average"},
+               {"Held, peak"},
+               {"Requested", false, 2},
+               {"Rounded up", false, 1},
+               {"Unused in slabs", false, 1},
+               {"Held at the end", false, 3},
+               {"Over time", false, 4}},
+              {}};
+  for (const SimulatedHeap& heap : result.heaps) {
+    std::vector<double> held;
+    for (const HeldMemory& memory : heap.series) held.push_back(static_cast<double>(memory.held));
+    const std::string name =
+        heap.allocator == SlabAllocator::slub ? heap.name : fmt::format("{}, {}", heap.name, name_of(heap.allocator));
+    table.rows.push_back(
+        {{name, say_bytes(heap.average.held, style), say_bytes(heap.peak.held, style),
+          say_bytes(heap.peak.requested, style), say_bytes(heap.peak.internal_waste(), style),
+          say_bytes(heap.peak.external_waste(), style), say_bytes(heap.end.held, style), sparkline(held, 16, style)},
+         false});
+  }
+  std::string out = "\n" + heading("Held for objects of the trace", style) + to_text(table, style);
+  if (result.heaps.size() > 1) {
+    const SimulatedHeap& now = result.heaps[0];
+    const SimulatedHeap& then = result.heaps[1];
+    out += hanging(
+        "  ",
+        fmt::format("{}: on average it {}, at the peak it {}, of all that is given it {}.",
+                    then.name == "asked for" ? "What was asked for" : "All suggestions together",
+                    change(now.average.held, then.average.held, style), change(now.peak.held, then.peak.held, style),
+                    change(now.bytes_given, then.bytes_given, style)),
+        style);
+  }
+  return out;
+}
+
+std::string cache_table(const SimulatedHeap& heap, const SimulationOptions& options, const TextStyle& style) {
+  Table table{{{"Cache", true},
+               {"Object", false, 1},
+               {"A slab", false, 3},
+               {"Pages", false, 3},
+               {"Allocations", false, 2},
+               {"Held, average", false, 1},
+               {"Held, peak"},
+               {"Requested", false, 4},
+               {"Rounded up", false, 2},
+               {"Unused in slabs", false, 2},
+               {"Partial", false, 5},
+               {"CPUs' lists", false, 5}},
+              {}};
+  const std::size_t shown = options.shown(heap.caches.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SimulatedCache& cache = heap.caches[i];
+    const auto number = [&](std::uint64_t value) { return value == 0 ? std::string() : say_count(value, style); };
+    table.rows.push_back({{ascii(cache.name), number(cache.object_bytes), number(cache.objects_per_slab),
+                           cache.slab_bytes == 0 ? "" : say_bytes(cache.slab_bytes, style),
+                           say_count(cache.allocations, style), say_bytes(cache.average.held, style),
+                           say_bytes(cache.peak.held, style), say_bytes(cache.peak.requested, style),
+                           say_bytes(cache.peak.internal_waste(), style), say_bytes(cache.peak.external_waste(), style),
+                           number(cache.partial_slabs), say_bytes(cache.cpu_list_bytes, style)},
+                          false});
+  }
+  const std::string part = shown < heap.caches.size()
+                               ? fmt::format("{} of {}", say_count(shown, style), say_count(heap.caches.size(), style))
+                               : fmt::format("all {}", say_count(shown, style));
+  return "\n" + heading(fmt::format("Caches, {}, by peak, {}", heap.name, part), style) + to_text(table, style);
+}
+
+// What of the saving the CPUs' lists of the new cache decide on.
+std::string uncertainty(const CacheSuggestion& suggestion, const TextStyle& style) {
+  const std::string lists = say_bytes(suggestion.uncertain_bytes, style);
+  const std::uint64_t now = suggestion.average_held;
+  const std::uint64_t then = suggestion.average_held_then;
+  if (now <= then) return fmt::format("the CPUs' lists of it may hold up to {} more", lists);
+  if (now - then <= suggestion.uncertain_bytes)
+    return fmt::format("the CPUs' lists of it may hold up to {}, so it may be nothing", lists);
+  return fmt::format("up to {} of that depends on what the CPUs' lists of it hold", lists);
+}
+
+// "a 640-byte cache for alloc_pipe_info would save 37% of its 205 MB", and why.
+std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t number, const TextStyle& style) {
+  const std::uint64_t saved = suggestion.bytes_given - suggestion.bytes_given_then;
+  const bool for_all = suggestion.function.empty();
+  const std::string what =
+      for_all ? fmt::format("a class of {} bytes", suggestion.object_bytes)
+              : fmt::format("a {}-byte cache for {}", suggestion.object_bytes, ascii(suggestion.function));
+  std::string out =
+      hanging(fmt::format("  {}. ", number),
+              fmt::format("{} would save {} of {} {} given in all", what, say_share(saved, suggestion.bytes_given),
+                          for_all ? "the" : "its", say_bytes(suggestion.bytes_given, style)),
+              style);
+  out += hanging(
+      "     ",
+      fmt::format("why: {} of {} to {} bytes get {} of {}{}{}", say_number_of(suggestion.allocations, "request", style),
+                  suggestion.above_bytes + 1, suggestion.object_bytes, suggestion.class_bytes, list_of(suggestion.from),
+                  suggestion.average_live == 0
+                      ? ""
+                      : fmt::format(", {} of them live on average", say_count(suggestion.average_live, style)),
+                  for_all ? "; most by " + list_of(suggestion.sites) : ""),
+      style);
+  out += hanging("     ",
+                 fmt::format("replayed: {} on average of {} held, {} at the caches' own peaks of {} together; {}",
+                             change(suggestion.average_held, suggestion.average_held_then, style),
+                             say_bytes(suggestion.average_held, style),
+                             change(suggestion.peak_held, suggestion.peak_held_then, style),
+                             say_bytes(suggestion.peak_held, style), uncertainty(suggestion, style)),
+                 style);
+  return out;
+}
+
+std::string suggestions_section(const SimulationResult& result, const TextStyle& style) {
+  if (result.suggestions.empty()) {
+    if (!result.candidates) return "";
+    const std::string why = *result.candidates == 0
+                                ? "nothing that kmalloc was asked for would take much less of a slab of its own size"
+                                : fmt::format("of {} that {} replayed none saves {} of the memory held on average",
+                                              say_number_of(*result.candidates, "candidate", style),
+                                              *result.candidates == 1 ? "was" : "were", say_bytes(kLeastSaving, style));
+    const std::string others =
+        result.suggests_traffic ? "" : " --goal given looks at all that is given, however soon it is freed.";
+    return "\n" + hanging("", fmt::format("No new cache or class is suggested: {}.{}", why, others), style);
+  }
+  std::string out = "\n" + heading(result.suggests_traffic ? "Suggested caches, by what is given"
+                                                           : "Suggested caches, by what replays hold less on average",
+                                   style);
+  for (std::size_t i = 0; i < result.suggestions.size(); ++i)
+    out += suggestion_lines(result.suggestions[i], i + 1, style);
+  return out;
+}
+
+std::string uncertain_section(const SimulationResult& result, const TextStyle& style) {
+  std::string out;
+  if (result.older_frees > 0)
+    out += labelled("older",
+                    fmt::format("{} of objects that were not allocated in the trace: what lived when it began "
+                                "is not among what is held",
+                                say_number_of(result.older_frees, "free", style)),
+                    style);
+  if (!result.unseen_frees.empty()) {
+    const UnseenFrees& most = result.unseen_frees.front();
+    out += labelled(
+        "given again",
+        fmt::format("{} ended where their address was given again: they were freed unseen, perhaps long "
+                    "before, and looked live meanwhile; {} of them of {}",
+                    say_number_of(sum_of_objects(result.unseen_frees), "object", style), say_count(most.objects, style),
+                    most.cache.empty() ? "caches that nothing names" : ascii(most.cache)),
+        style);
+  }
+  if (result.trace.lost_events > 0 || !result.trace.loss_known)
+    out += labelled("lost",
+                    fmt::format("{}: objects may be missing, or look as if they lived longer",
+                                result.trace.lost_events > 0 ? say_number_of(result.trace.lost_events, "event", style)
+                                                             : std::string("an unknown number of events")),
+                    style);
+  if (result.unnamed_objects > 0)
+    out += labelled("unnamed",
+                    fmt::format("{} of caches that nothing names: told apart by their size alone, so caches of "
+                                "equal objects are taken for one",
+                                say_number_of(result.unnamed_objects, "object", style)),
+                    style);
+  std::uint64_t lists = 0;
+  for (const SimulatedCache& cache : result.heaps.front().caches)
+    lists += std::min(cache.cpu_list_bytes, cache.peak.held);
+  if (lists > 0)
+    out += labelled("CPUs' lists",
+                    fmt::format("the models begin with none; of the peaks up to {} may be there that was "
+                                "held before",
+                                say_bytes(lists, style)),
+                    style);
+  return out.empty() ? out : "\n" + heading("Uncertain", style) + out;
+}
+
+}  // namespace
+
+std::string text_simulation(const SimulationResult& result, const SimulationOptions& options, const TextStyle& style) {
+  std::string out = trace_lines(result.trace, say_count(result.trace.events, style), style);
+  const std::string found = anomaly_section({}, result.findings, may_lack_events(result.trace), style);
+  const SimulatedHeap& recorded = result.heaps.front();
+  if (recorded.allocations == 0)
+    return out + "\n" +
+           hanging("",
+                   result.trace.complete ? "Nothing to simulate: this trace holds no allocation of a slab object."
+                                         : "Nothing was simulated: Ctrl+C came before the replay.",
+                   style) +
+           found;
+  out += model_lines(result, style) + heap_table(result, style);
+  out +=
+      cache_table(result.heaps.size() > 1 && result.suggestions.empty() ? result.heaps[1] : recorded, options, style);
+  return out + suggestions_section(result, style) + uncertain_section(result, style) + found;
+}
+
+}  // namespace kmt

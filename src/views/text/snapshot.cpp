@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/snapshot.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::string signed_bytes(std::int64_t bytes, const TextStyle& style, bool plus = false) {
+  const auto size = static_cast<std::uint64_t>(bytes);
+  return bytes < 0 ? '-' + say_bytes(-size, style) : (plus ? "+" : "") + say_bytes(size, style);
+}
+
+std::string share(std::int64_t bytes, std::uint64_t total) {
+  return bytes < 0 ? "" : say_share(static_cast<std::uint64_t>(bytes), total);
+}
+
+std::string title(const KernelMemory& memory) {
+  std::string text = "Kernel memory";
+  if (!memory.release.empty()) text += ", Linux " + printable(memory.release);
+  if (!memory.machine.empty()) text += ' ' + printable(memory.machine);
+  if (!memory.host.empty()) text += " on " + printable(memory.host);
+  if (memory.unix_ns != 0) text += ", " + say_time(memory.unix_ns);
+  return text;
+}
+
+std::string line_label(const BalanceLine& line) { return std::string(std::size_t{2} * line.depth, ' ') + line.label; }
+
+// Where it is narrow, shares go first; what says so is shortened, labels are not.
+std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
+  constexpr unsigned kWithShares = 90;
+  constexpr unsigned kOthers = 48;
+  const bool has_shares = style.raw || style.width >= kWithShares;
+  const unsigned room = style.width - std::min(style.width, kOthers + (has_shares ? 8 : 0));
+  const auto said_by = [&](const std::string& source) {
+    return style.raw || source.size() <= room ? source : source.substr(0, std::max(room, 2u) - 2) + "..";
+  };
+  Table table{{{"Where it is", true}, {"Bytes"}}, {}};
+  if (has_shares) table.columns.push_back({"Share"});
+  table.columns.push_back({"Said by", true});
+  const auto add = [&](const std::string& label, const std::string& bytes, const std::string& part,
+                       const std::string& source) -> TableRow& {
+    TableRow& row = table.rows.emplace_back(TableRow{{label, bytes}});
+    if (has_shares) row.cells.push_back(part);
+    row.cells.push_back(said_by(source));
+    return row;
+  };
+  for (const BalanceLine& line : result.sheet) {
+    if (line.bytes == 0 && !style.raw && line.id != "unaccounted") continue;
+    TableRow& row = add(line_label(line), signed_bytes(line.bytes, style),
+                        line.depth == 0 ? share(line.bytes, result.total) : "", line.source);
+    row.aside = !line.counted;
+    if (line.depth == 0) row.emphasis = line.id == "unaccounted" ? Emphasis::warning : Emphasis::heading;
+  }
+  add("total", say_bytes(result.total, style), "100.0%", "meminfo: MemTotal").aside = true;
+  return to_text(table, style) + hanging("  ", "Lines in brackets are remarks: others have their bytes.", style);
+}
+
+std::string counted_heading(std::string_view what, std::size_t shown, std::size_t total, const TextStyle& style) {
+  const std::string how_many = shown == total ? fmt::format("all {}", total) : fmt::format("{} of {}", shown, total);
+  return "\n" + heading(fmt::format("{}, {}", what, how_many), style);
+}
+
+std::string caches_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
+  if (result.caches.empty()) return {};
+  const auto rows = shown_caches(result, options);
+  const auto any = [](const Column<SlabCacheUse>&) { return true; };
+  return counted_heading(fmt::format("Slab caches by {}", options.sort->key), rows.size(), result.caches.size(),
+                         style) +
+         to_text(make_table(slab_cache_columns(), rows, style.raw, any), style);
+}
+
+std::string vmalloc_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
+  const KernelMemory& memory = result.memory;
+  if (memory.vmalloc.empty()) return {};
+  Table table{{{"Function", true}, {"Bytes"}, {"Areas"}, {"Virtual", false, 2}, {"Maps others'", false, 3}}, {}};
+  const auto rows = largest(memory.vmalloc, options, [](const VmallocCaller& one) { return one.pages; });
+  for (const VmallocCaller* caller : rows)
+    table.rows.push_back({{ascii(caller->function) + (caller->stacks ? " (tasks' stacks)" : ""),
+                           say_bytes(caller->pages * memory.page_size, style), say_count(caller->areas, style),
+                           say_bytes(caller->virtual_bytes, style), say_bytes(caller->mapped_bytes, style)}});
+  return counted_heading("vmalloc by caller", rows.size(), memory.vmalloc.size(), style) + to_text(table, style);
+}
+
+std::string bytes_or_dash(const std::optional<std::uint64_t>& bytes, const TextStyle& style) {
+  return bytes ? say_bytes(*bytes, style) : "-";
+}
+
+std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
+  const std::vector<CgroupMemory>& cgroups = result.memory.cgroups;
+  if (cgroups.empty()) return {};
+  Table table{{{"Cgroup, with those in it", true},
+               {"Kernel"},
+               {"Slab", false, 1},
+               {"Sockets", false, 3},
+               {"Percpu", false, 3},
+               {"vmalloc", false, 4},
+               {"User"}},
+              {}};
+  const auto rows = shown_cgroups(result, options);
+  for (const CgroupMemory* cgroup : rows) {
+    const auto value = [&](std::string_view name) { return bytes_or_dash(find_number(cgroup->values, name), style); };
+    table.rows.push_back(
+        {{ascii(cgroup->path), bytes_or_dash(kernel_bytes(*cgroup), style), value("slab"), value("sock"),
+          value("percpu"), value("vmalloc"), bytes_or_dash(user_bytes(*cgroup), style)}});
+  }
+  return counted_heading("Cgroups by kernel memory", rows.size(), cgroups.size(), style) + to_text(table, style);
+}
+
+std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
+  const KernelMemory& memory = result.memory;
+  Table table{{{"Zone", true}, {"Managed"}, {"Free"}, {"On CPUs' lists", false, 2}, {"Largest free block", false, 1}},
+              {}};
+  const auto in_bytes = [&](std::uint64_t pages) { return say_bytes(pages * memory.page_size, style); };
+  std::uint64_t all_managed = 0;
+  std::uint64_t all_free = 0;
+  std::uint64_t all_on_cpus = 0;
+  for (const MemoryZone& zone : memory.zones) {
+    std::uint64_t in_blocks = 0;
+    std::string largest_block = "-";
+    for (std::size_t order = 0; order < std::min<std::size_t>(zone.free.size(), 40); ++order) {
+      in_blocks += zone.free[order] << order;
+      if (zone.free[order] != 0)
+        largest_block = fmt::format("{} (order {})", in_bytes(std::uint64_t{1} << order), order);
+    }
+    const auto managed = find_number(zone.values, "managed");
+    const std::uint64_t free = find_number(zone.values, "free").value_or(in_blocks);
+    if (managed.value_or(0) == 0 && free == 0 && zone.cpu_list_pages == 0) continue;
+    all_managed += managed.value_or(0);
+    all_free += free;
+    all_on_cpus += zone.cpu_list_pages;
+    table.rows.push_back({{fmt::format("node {} {}", zone.node, ascii(zone.name)), managed ? in_bytes(*managed) : "-",
+                           in_bytes(free), in_bytes(zone.cpu_list_pages), largest_block}});
+  }
+  if (table.rows.empty()) return {};
+  table.rows.push_back(
+      {{"total", all_managed == 0 ? "-" : in_bytes(all_managed), in_bytes(all_free), in_bytes(all_on_cpus), ""}});
+  table.rows.back().aside = true;
+  const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
+  std::string remark = fmt::format("Free and the CPUs' lists are {} together", say_bytes(in_zones, style));
+  // Some kernels of virtual machines count memory that no zone has.
+  constexpr std::uint64_t kMuch = 64 << 20;
+  const std::uint64_t said = number_or_0(memory.meminfo, "MemFree") + all_on_cpus * memory.page_size;
+  if (said > in_zones + kMuch)
+    remark += fmt::format("; meminfo says {} more, of memory that no zone has.", say_bytes(said - in_zones, style));
+  else
+    remark += ": \"free\" above, but for what came and went while the files were read.";
+  return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);
+}
+
+// A line each, and the stack wrapped under it.
+std::string sites_text(std::string_view what, const std::vector<AllocationSite>& sites, std::string_view noun,
+                       const SnapshotOptions& options, const TextStyle& style) {
+  if (sites.empty()) return {};
+  const auto rows = largest(sites, options, [](const AllocationSite& one) { return std::pair(one.bytes, one.count); });
+  std::string out = counted_heading(what, rows.size(), sites.size(), style);
+  for (const AllocationSite* site : rows) {
+    const std::string count = say_number_of(site->count, noun, style);
+    const std::string amount = site->bytes != 0 ? fmt::format("{}, {}", say_bytes(site->bytes, style), count) : count;
+    std::string text = ascii(site->name);
+    if (!site->of.empty()) text += " [" + ascii(site->of) + ']';
+    for (const std::string& frame : site->callers()) text += " < " + ascii(frame);
+    if (!site->others.empty()) text += " (" + ascii(site->others) + ')';
+    out += hanging(fmt::format("  {:>24}  ", amount), text, style);
+  }
+  return out;
+}
+
+std::string missing_text(const KernelMemory& memory, const TextStyle& style) {
+  std::string out;
+  if (!memory.missing.empty()) out += "\n" + heading("Not in it", style);
+  for (const MissingSource& missing : memory.missing)
+    out +=
+        hanging(fmt::format("  {:<13}", printable(missing.name)),
+                printable(missing.why) + (missing.how.empty() ? "" : "; to get it: " + printable(missing.how)), style);
+  if (memory.unknown_lines > 0) {
+    out += "\n" + heading(fmt::format("{} not understood", say_number_of(memory.unknown_lines, "line", style)), style);
+    for (const UnknownLine& unknown : memory.unknown)
+      out += hanging(fmt::format("  {:<13}", unknown.source), printable(unknown.line), style);
+  }
+  return out;
+}
+
+std::string changes_text(std::string_view what, std::string_view name, const std::vector<SnapshotChange>& changes,
+                         bool in_bytes, const SnapshotOptions& options, const TextStyle& style) {
+  if (changes.empty()) return {};
+  const auto say = [&](std::int64_t value, bool plus) {
+    if (in_bytes) return signed_bytes(value, style, plus);
+    const auto size = static_cast<std::uint64_t>(value);
+    return value < 0 ? '-' + say_count(-size, style) : (plus ? "+" : "") + say_count(size, style);
+  };
+  Table table{{{std::string(name), true}, {"A", false, 1}, {"B", false, 1}, {"Change"}}, {}};
+  const std::size_t shown = options.shown(changes.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SnapshotChange& change = changes[i];
+    const auto growth =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(change.b) - static_cast<std::uint64_t>(change.a));
+    table.rows.push_back({{ascii(change.name), say(change.a, false), say(change.b, false), say(growth, true)}});
+  }
+  return counted_heading(what, shown, changes.size(), style) + to_text(table, style);
+}
+
+}  // namespace
+
+std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
+  const KernelMemory& memory = result.memory;
+  std::string out = heading(title(memory), style) + sheet_text(result, style);
+  out += caches_text(result, options, style);
+  out += vmalloc_text(result, options, style);
+  out += sites_text("Call sites by bytes (allocinfo)", memory.allocinfo, "allocation", options, style);
+  out += cgroups_text(result, options, style);
+  out += zones_text(result, style);
+  out += sites_text("Slab objects by who allocated them (alloc_traces)", memory.slab_allocations, "object", options,
+                    style);
+  out += sites_text("Free slab objects by who freed them (free_traces)", memory.slab_frees, "object", options, style);
+  out += sites_text("Pages by who allocated them (page_owner)", memory.page_owners, "page", options, style);
+  out += sites_text("Objects without a reference (kmemleak)", memory.kmemleak, "object", options, style);
+  return out + missing_text(memory, style);
+}
+
+std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& options, const TextStyle& style) {
+  std::string out = heading("What changed in the kernel's memory", style);
+  const auto side = [&](std::string_view label, const std::string& kernel, std::uint64_t unix_ns) {
+    const std::string when = unix_ns == 0 ? "at an unknown time" : say_time(unix_ns);
+    out += labelled(label, kernel.empty() ? when : fmt::format("Linux {}, {}", printable(kernel), when), style);
+  };
+  side("A", diff.a_kernel, diff.a_unix_ns);
+  side("B", diff.b_kernel, diff.b_unix_ns);
+  out += '\n';
+  Table table{{{"Where it is", true}, {"A", false, 1}, {"B", false, 1}, {"Change"}}, {}};
+  const auto said = [&style](std::optional<std::int64_t> bytes) {
+    return bytes ? signed_bytes(*bytes, style) : "unknown";
+  };
+  for (const auto& [line, a, b] : diff.sheet) {
+    if (a == 0 && b == 0 && !style.raw) continue;
+    std::string change = "unknown";
+    if (a && b) {
+      const auto growth = static_cast<std::int64_t>(static_cast<std::uint64_t>(*b) - static_cast<std::uint64_t>(*a));
+      change = growth == 0 && !style.raw ? "=" : signed_bytes(growth, style, true);
+    }
+    TableRow row{{line_label(line), said(a), said(b), std::move(change)}};
+    row.aside = !line.counted;
+    if (line.depth == 0) row.emphasis = Emphasis::heading;
+    table.rows.push_back(std::move(row));
+  }
+  out += to_text(table, style);
+  out += changes_text("Slab caches that changed", "Cache", diff.caches, true, options, style);
+  out += changes_text("vmalloc by caller", "Function", diff.vmalloc, true, options, style);
+  out += changes_text("Call sites (allocinfo)", "Site", diff.allocinfo, true, options, style);
+  out += changes_text("Cgroups, kernel and user memory", "Cgroup", diff.cgroups, true, options, style);
+  out += changes_text("Slab objects by who allocated them (alloc_traces)", "Site", diff.slab_allocations, false,
+                      options, style);
+  out += changes_text("Pages by who allocated them (page_owner)", "Site", diff.page_owners, true, options, style);
+  for (const SnapshotPart part : diff.not_compared)
+    out += "\n" +
+           hanging("", fmt::format("Not compared: {}. Only one has it, or one not all of it.", describe(part).heading),
+                   style);
+  return out;
+}
+
+}  // namespace kmt

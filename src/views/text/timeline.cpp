@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/timeline.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "views/text/findings.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/plot.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Points = std::vector<TimeSeriesPoint>;
+
+// Sizes are the trace's, and may be beyond all numbers.
+std::uint64_t magnitude(double value) {
+  constexpr double kMost = 9e18;
+  return static_cast<std::uint64_t>(std::llround(std::min(std::abs(value), kMost)));
+}
+
+std::string say_bytes_of(double bytes) {
+  const std::string size = humane_bytes(magnitude(bytes));
+  return bytes < 0 ? "-" + size : size;
+}
+
+std::string grown(double by, const TextStyle& style) {
+  const std::string size = say_bytes(magnitude(by), style);
+  return by < 0 ? "fell by " + size : "grew by " + size;
+}
+
+std::vector<double> values_of(const Points& points, const TimeAxis& axis, double (*get)(const TimeSeriesPoint&),
+                              bool rate) {
+  std::vector<double> values;
+  const double seconds = static_cast<double>(axis.width_ns) / 1e9;
+  for (const TimeSeriesPoint& point : points) values.push_back(rate ? get(point) / seconds : get(point));
+  return values;
+}
+double live(const TimeSeriesPoint& point) { return static_cast<double>(point.live_bytes); }
+double allocated(const TimeSeriesPoint& point) { return static_cast<double>(point.bytes_allocated); }
+double count(const TimeSeriesPoint& point) { return static_cast<double>(point.allocations); }
+
+// The samples as a series of buckets: the value of the latest one until then.
+std::vector<double> values_of(const MemorySeries& memory, const TimeAxis& axis) {
+  std::vector<double> values(axis.buckets, std::nan(""));
+  for (auto point = memory.points.begin(); point != memory.points.end() && !values.empty(); ++point) {
+    const auto next = std::next(point);
+    const std::size_t end = next == memory.points.end() ? values.size() : axis.bucket_of(next->time_ns);
+    for (std::size_t i = axis.bucket_of(point->time_ns); i < std::max(end, axis.bucket_of(point->time_ns) + 1); ++i)
+      values[i] = point->value;
+  }
+  return values;
+}
+
+PlotFrame frame_of(const TimelineResult& result, std::size_t height, std::function<std::string(double)> say,
+                   const TextStyle& style) {
+  const std::uint64_t span = result.axis.end_ns - result.axis.start_ns;
+  if (!result.report.trace.clock_in_ns) return {height, "0", say_count(span, style) + " ticks", std::move(say)};
+  return {height, "0 s", say_duration(span, style), std::move(say)};
+}
+
+std::string allocator_plots(const Timeline& timeline, const TimelineResult& result, const TextStyle& style) {
+  const auto draw = [&](const char* name, double (*get)(const TimeSeriesPoint&), bool rate, std::size_t height,
+                        std::function<std::string(double)> say) {
+    return plot({{name, values_of(timeline.points, result.axis, get, rate)}},
+                frame_of(result, height, std::move(say), style), style);
+  };
+  // A clock that does not count nanoseconds knows no second.
+  const bool has_clock = result.report.trace.clock_in_ns;
+  const char* const unit = has_clock ? "/s" : "";
+  const auto bytes_rate = [unit](double value) { return say_bytes_of(value) + unit; };
+  const auto count_rate = [unit](double value) { return humane_count(magnitude(value)) + unit; };
+  std::string out = "\n" + heading(capitalised(timeline.allocator), style);
+  if (timeline.knows_bytes)
+    out += draw("live bytes of what was allocated in the trace", live, false, 6, say_bytes_of) +
+           draw(has_clock ? "bytes allocated" : "bytes allocated in a bucket", allocated, has_clock, 4, bytes_rate);
+  else
+    out += hanging("  ", "The trace does not know how many bytes these are.", style);
+  return out + draw(has_clock ? "allocations" : "allocations in a bucket", count, has_clock, 4, count_rate);
+}
+
+// A line each, so that many fit beside each other.
+std::string group_lines(Allocator allocator, const TimelineResult& result, const TextStyle& style) {
+  Table table{{{"Group", true}, {"Peak", false, 1}, {"At end", false, 2}, {"Live bytes"}, {"Allocated", false, 3}}, {}};
+  const std::size_t cells = style.width >= 110 ? 30 : 16;
+  for (const Timeline& group : result.groups) {
+    if (group.allocator != allocator) continue;
+    const auto say_known = [&](std::uint64_t bytes) { return group.knows_bytes ? say_bytes(bytes, style) : "unknown"; };
+    table.rows.push_back(
+        {{ascii(group.name), say_known(group.group->peak_bytes.value_or(0)), say_known(group.group->live_bytes),
+          sparkline(values_of(group.points, result.axis, live, false), cells, style),
+          sparkline(values_of(group.points, result.axis, allocated, true), cells, style)},
+         false});
+  }
+  if (table.rows.empty()) return {};
+  std::string keys;
+  for (const GroupKey key : result.report.by) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", info_of(key).name);
+  return "\n" + heading(fmt::format("{} by {}, highest peaks", capitalised(allocator), keys), style) +
+         to_text(table, style);
+}
+
+std::string memory_lines(const TimelineResult& result, const TextStyle& style) {
+  Table table{{{"The kernel's account", true}, {"First"}, {"Last"}, {"Change"}, {"Over time"}}, {}};
+  const std::size_t cells = style.width >= 110 ? 30 : 16;
+  for (const MemorySeries& memory : result.report.histories->memory) {
+    if (memory.source != MemorySource::meminfo && memory.source != MemorySource::vmstat_rate) continue;
+    const bool rate = memory.source == MemorySource::vmstat_rate;
+    const double first = memory.points.front().value;
+    const double last = memory.points.back().value;
+    const bool never = std::all_of(memory.points.begin(), memory.points.end(),
+                                   [](const MemorySeriesPoint& point) { return point.value == 0; });
+    if (never) continue;
+    const char* const unit = rate ? "/s" : "";
+    table.rows.push_back({{ascii(memory.name), say_bytes_of(first) + unit, say_bytes_of(last) + unit,
+                           (last < first ? "" : "+") + say_bytes_of(last - first) + unit,
+                           sparkline(values_of(memory, result.axis), cells, style)},
+                          false});
+  }
+  return table.rows.empty() ? "" : "\n" + heading("Samples", style) + to_text(table, style);
+}
+
+// "SUnreclaim grew by 8.9 MiB from … to …, of which the trace explains 8.1 MiB."
+std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle& style) {
+  const double change = balance.last - balance.first;
+  const auto explained = static_cast<double>(balance.explained);
+  const std::string by_events = fmt::format("by the events of the trace it {}", grown(explained, style));
+  constexpr double kAbout = 1.05;  // the same, as far as it matters
+  const bool is_part = change != 0 && std::abs(explained) <= kAbout * std::abs(change) &&
+                       (explained == 0 || (explained < 0) == (change < 0));
+  const std::string rest = is_part ? fmt::format("of which the trace explains {}",
+                                                 explained == 0 ? "nothing" : say_bytes(magnitude(explained), style))
+                                   : by_events;
+  const auto say_time = [in_ns](std::uint64_t time) { return in_ns ? say_seconds(time) : fmt::format("{}", time); };
+  return fmt::format("{} {} from {} to {}, {}.", ascii(balance.name),
+                     change == 0 ? "stayed the same" : grown(change, style), say_time(balance.first_ns),
+                     say_time(balance.last_ns), rest);
+}
+
+std::string balance_lines(const TimelineResult& result, const TextStyle& style) {
+  if (result.balances.empty()) return {};
+  std::string out = "\n" + heading("Balance", style);
+  for (auto balance = result.balances.begin(); balance != result.balances.end(); ++balance) {
+    out += hanging("  ", balance_sentence(*balance, result.report.trace.clock_in_ns, style), style);
+    const auto next = std::next(balance);
+    if (next == result.balances.end() || next->of_what != balance->of_what)
+      out += emphasised(hanging("    Explained: ", std::string(balance->of_what) + ".", style), Emphasis::aside, style);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string text_timeline(const TimelineResult& result, const TextStyle& style) {
+  const TraceSummary& trace = result.report.trace;
+  std::string out = trace_lines(trace, say_count(trace.events, style), style);
+  if (result.allocators.empty()) {
+    const std::string samples = memory_lines(result, style);
+    out +=
+        "\n" + hanging("", samples.empty() ? "Nothing to show: no allocation passes." : "No allocation passes.", style);
+    return out + samples;
+  }
+  for (const Timeline& timeline : result.allocators) {
+    out += allocator_plots(timeline, result, style);
+    out += group_lines(timeline.allocator, result, style);
+  }
+  out += memory_lines(result, style) + balance_lines(result, style);
+  return out + anomaly_section(result.report.anomalies, result.report.findings, may_lack_events(trace), style);
+}
+
+}  // namespace kmt

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/top.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/table.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::uint64_t per_second(std::uint64_t sum, std::uint64_t interval_ns) {
+  return interval_ns == 0 ? 0 : rounded(static_cast<double>(sum) * 1e9 / static_cast<double>(interval_ns));
+}
+
+std::string live_text(const std::optional<Estimate>& live, const TextStyle& style) {
+  return live ? say_bytes(rounded(live->value), style) : "-";
+}
+
+std::string totals_text(const char* name, const TopTotals& totals, std::uint64_t interval_ns, const TextStyle& style) {
+  return fmt::format("{} {}/s, {}/s, live {}", name, say_count(per_second(totals.events_now, interval_ns), style),
+                     say_bytes(per_second(totals.bytes_now, interval_ns), style), live_text(totals.live_bytes, style));
+}
+
+std::string cell_of(const TopRow& row, TopColumn column, const TopResult& result, const TextStyle& style) {
+  const bool is_estimate = result.view == TopView::stacks;
+  switch (column) {
+    case TopColumn::bytes_now:
+      return is_estimate ? "-" : say_bytes(per_second(row.bytes_now, result.interval_ns), style);
+    case TopColumn::events_now:
+      return is_estimate ? "-" : say_count(per_second(row.events_now, result.interval_ns), style);
+    case TopColumn::live: return live_text(row.live_bytes, style);
+    case TopColumn::allocated: return say_bytes(row.allocated, style);
+    case TopColumn::events: return say_count(row.events, style);
+    case TopColumn::wasted: return say_bytes(row.allocated - std::min(row.requested, row.allocated), style);
+    case TopColumn::failed: return say_count(row.failed, style);
+  }
+  return {};
+}
+
+// In this order columns are given up on a narrow screen, the last first.
+unsigned importance_of(TopColumn column, TopColumn sorted) {
+  if (column == sorted) return 0;
+  switch (column) {
+    case TopColumn::bytes_now: return 1;
+    case TopColumn::live: return 2;
+    case TopColumn::allocated: return 3;
+    case TopColumn::events_now: return 4;
+    case TopColumn::events: return 5;
+    case TopColumn::wasted: return 6;
+    case TopColumn::failed: return 7;
+  }
+  return 8;
+}
+
+std::string not_seen(const TopResult& result, const TextStyle& style) {
+  const HeapLosses& lost = result.losses;
+  const std::pair<std::uint64_t, const char*> counts[] = {
+      {lost.missed, "allocations"},      {lost.missed_frees, "frees"},
+      {lost.sites, "not told apart"},    {lost.samples + lost.ends, "samples lost"},
+      {lost.unfollowed, "not followed"}, {result.replaced, "freed unseen"}};
+  std::string text;
+  for (const auto& [count, what] : counts)
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", say_count(count, style), what);
+  return text.empty() ? "nothing missed" : "missed " + text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(text, '\n')) lines.emplace_back(line);
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+}  // namespace
+
+TopColumn sorted_by(TopView view, TopColumn column) {
+  const bool is_of_interval = column == TopColumn::bytes_now || column == TopColumn::events_now;
+  return view == TopView::stacks && is_of_interval ? TopColumn::allocated : column;
+}
+
+std::vector<TopRow> rows_shown(const TopResult& result, const TopOptions& options) {
+  std::vector<TopRow> rows = result.rows;
+  if (!options.filter.empty())
+    std::erase_if(rows, [&](const TopRow& row) { return row.name.find(options.filter) == std::string::npos; });
+  sort_rows(rows, sorted_by(result.view, options.sort));
+  return rows;
+}
+
+std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& options, const TextStyle& style) {
+  const std::string of = result.selection.empty() ? "the whole machine" : printable(result.selection);
+  std::string state = fmt::format("kmemtrace top - {}, {}", of, say_duration(result.elapsed_ns, style));
+  if (options.paused) state += ", paused";
+  std::vector<TopLine> lines;
+  lines.push_back({state, TopLineKind::heading});
+  lines.push_back({totals_text("slab ", result.slab, result.interval_ns, style)});
+  lines.push_back({totals_text("pages", result.pages, result.interval_ns, style)});
+  lines.push_back({fmt::format("cost {:.1f}% of a CPU here, {} in the kernel; {}", result.own_cpu * 100,
+                               say_bytes(result.memory, style), not_seen(result, style)),
+                   TopLineKind::aside});
+  return lines;
+}
+
+std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow>& rows, const TopOptions& options,
+                               const TextStyle& style) {
+  Table table{{{std::string(info_of(result.view).header), true}}, {}};
+  for (const TopColumnInfo& info : top_columns()) {
+    const TopColumn sorted = sorted_by(result.view, options.sort);
+    const std::string mark = info.column == sorted ? "*" : "";
+    table.columns.push_back({mark + std::string(info.header), false, importance_of(info.column, sorted)});
+  }
+  const std::size_t end = options.rows == 0 ? rows.size() : std::min(rows.size(), options.first + options.rows);
+  for (std::size_t i = options.first; i < end; ++i) {
+    TableRow line;
+    line.cells.push_back(ascii(rows[i].name));
+    for (const TopColumnInfo& info : top_columns()) line.cells.push_back(cell_of(rows[i], info.column, result, style));
+    table.rows.push_back(std::move(line));
+  }
+  TextStyle plain = style;
+  plain.colour = false;  // lines have kinds instead
+  std::vector<TopLine> lines;
+  for (std::string& text : lines_of(to_text(table, plain))) {
+    const std::size_t row = options.first + lines.size() - 1;
+    const TopLineKind kind = lines.empty()             ? TopLineKind::heading
+                             : row == options.selected ? TopLineKind::selected
+                                                       : TopLineKind::plain;
+    lines.push_back({std::move(text), kind});
+  }
+  if (rows.empty() && !options.filter.empty())
+    lines.push_back({fmt::format("  No name has \"{}\" in it.", ascii(options.filter))});
+  return lines;
+}
+
+std::vector<TopLine> top_stacks(const std::string& name, const std::vector<TopRow>& stacks, const SymbolNames& symbols,
+                                const TextStyle& style) {
+  std::vector<TopLine> lines = {
+      {fmt::format("Stacks of {}, estimated from samples", ascii(name)), TopLineKind::heading}};
+  for (const TopRow& stack : stacks) {
+    lines.push_back(
+        {fmt::format("  allocated {}, live {}", say_bytes(stack.allocated, style), live_text(stack.live_bytes, style)),
+         TopLineKind::heading});
+    for (const std::uint64_t address : stack.stack) lines.push_back({"    " + ascii(symbols.name(address))});
+  }
+  if (stacks.empty()) lines.push_back({"  No sample of it was drawn yet."});
+  return lines;
+}
+
+std::string text_top(const TopResult& result, const SymbolNames& symbols, const TopOptions& options,
+                     const TextStyle& style) {
+  std::string out;
+  const auto print = [&](const std::vector<TopLine>& lines) {
+    for (const TopLine& line : lines)
+      out += (line.kind == TopLineKind::heading ? emphasised(line.text, Emphasis::heading, style) : line.text) + "\n";
+  };
+  const std::vector<TopRow> rows = rows_shown(result, options);
+  print(top_heading(result, options, style));
+  out += "\n";
+  print(top_table(result, rows, options, style));
+  if (result.view == TopView::stacks)
+    for (std::size_t i = 0; i < rows.size() && (options.rows == 0 || i < options.rows); ++i)
+      print(top_stacks(rows[i].name, {rows[i]}, symbols, style));
+  return out + "\n";
+}
+
+}  // namespace kmt
