@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/output.hpp"
+#include "cli/support/output.hpp"
 
 namespace kmt {
 

@@ -11,12 +11,12 @@
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
-#include "cli/confined.hpp"
-#include "cli/errors.hpp"
 #include "cli/help.hpp"
-#include "cli/investigate.hpp"
-#include "cli/output.hpp"
-#include "cli/suggest.hpp"
+#include "cli/investigate/investigate.hpp"
+#include "cli/support/confined.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/suggest.hpp"
 
 namespace kmt {
 namespace {

@@ -8,7 +8,7 @@
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
 #include "base/error.hpp"
-#include "cli/investigation_evidence.hpp"
+#include "cli/investigate/evidence.hpp"
 #include "memory_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/record_boot.hpp"
+#include "cli/record/boot.hpp"
 
 #include <gtest/gtest.h>
 

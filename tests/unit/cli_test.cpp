@@ -8,9 +8,9 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
-#include "cli/output.hpp"
-#include "cli/parse.hpp"
-#include "cli/suggest.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/parse.hpp"
+#include "cli/support/suggest.hpp"
 
 namespace kmt {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is said of a trace on standard error.
-#include "cli/damage_note.hpp"
+#include "cli/input/damage_note.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "cli/parse_time.hpp"
+#include "cli/support/parse_time.hpp"
 #include "fleet/answer.hpp"
 #include "fleet/clickhouse.hpp"
 #include "fleet/row_binary.hpp"

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "cli/graph_record.hpp"
-#include "cli/record_messages.hpp"
+#include "cli/record/graph.hpp"
+#include "cli/record/messages.hpp"
 #include "support/made_types.hpp"
 
 namespace kmt {

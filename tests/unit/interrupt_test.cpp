@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/interrupt.hpp"
+#include "cli/support/interrupt.hpp"
 
 #include <gtest/gtest.h>
 

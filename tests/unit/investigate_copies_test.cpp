@@ -10,10 +10,10 @@
 #include "analysis/growth/investigation.hpp"
 #include "base/error.hpp"
 #include "capture/sideband/process_facts.hpp"
-#include "cli/investigate_copies.hpp"
-#include "cli/investigation_evidence.hpp"
-#include "cli/names_in_time.hpp"
-#include "cli/snapshot_files.hpp"
+#include "cli/investigate/copies.hpp"
+#include "cli/investigate/evidence.hpp"
+#include "cli/snapshot/files.hpp"
+#include "cli/support/names_in_time.hpp"
 
 namespace kmt {
 namespace {

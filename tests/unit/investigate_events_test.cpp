@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What an investigation asks the kernel to record, by the events that a kernel has.
-#include "cli/investigate_events.hpp"
+#include "cli/investigate/events.hpp"
 
 #include <algorithm>
 #include <filesystem>

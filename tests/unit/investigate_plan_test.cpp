@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Whether an investigation keeps to the CPU time that it may take, whatever goes on.
-#include "cli/investigate_plan.hpp"
+#include "cli/investigate/plan.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
-#include "cli/investigate_states.hpp"
+#include "cli/investigate/states.hpp"
 
 namespace kmt {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/investigate_states.hpp"
+#include "cli/investigate/states.hpp"
 
 namespace kmt {
 namespace {

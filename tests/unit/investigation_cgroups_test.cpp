@@ -10,7 +10,7 @@
 #include "analysis/growth/investigation.hpp"
 #include "analysis/report/leaks.hpp"
 #include "base/temporary_folder.hpp"
-#include "cli/investigation_evidence.hpp"
+#include "cli/investigate/evidence.hpp"
 
 namespace kmt {
 namespace {

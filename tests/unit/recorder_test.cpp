@@ -8,7 +8,7 @@
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/tracefs/buffer_size.hpp"
 #include "capture/tracefs/own_threads.hpp"
-#include "cli/trigger.hpp"
+#include "cli/record/trigger.hpp"
 
 namespace kmt {
 namespace {

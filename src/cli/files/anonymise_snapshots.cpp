@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/files/anonymise_snapshots.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "anonymise/code_layout.hpp"
+#include "anonymise/description.hpp"
+#include "cli/snapshot/files.hpp"
+#include "cli/support/result_file.hpp"
+#include "formats/kmt/snapshot.hpp"
+
+namespace kmt {
+
+std::vector<std::string> anonymise_snapshots(const std::string& input, const std::string& output,
+                                             const PseudonymKey& key) {
+  SnapshotFile from(input);
+  TraceDescription description;
+  description.kernel = from.reader().kernel();
+  description.uname = uname_of(description.kernel);
+  const unsigned word_bits = description.kernel.long_bytes * 8;
+  const Pseudonyms pseudonyms(key, word_bits);
+  const CodeLayout code(description.kernel.kallsyms, word_bits, pseudonyms.address(std::uint64_t{1} << 20));
+  std::vector<std::string> left_out;
+  ResultFile file(output, {input});
+  file.write_by_name([&](const std::string& name) {
+    std::optional<kmt_format::SnapshotWriter> to;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      description.samples = {from.sample(i)};
+      const TraceDescription anonymised = anonymous(description, pseudonyms, code, left_out);
+      if (!to) to.emplace(name, anonymised.kernel);
+      to->add(anonymised.samples.front());
+    }
+    to->finish();
+  });
+  file.finish();
+  std::ranges::sort(left_out);
+  left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+  return left_out;
+}
+
+}  // namespace kmt

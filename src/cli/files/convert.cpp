@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace convert
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "anonymise/records.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/files/anonymise_snapshots.hpp"
+#include "cli/input/given_symbols.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/snapshot/files.hpp"
+#include "formats/ctf/records.hpp"
+#include "formats/kmt/records.hpp"
+#include "formats/registry.hpp"
+#include "formats/tracedat/records.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string input;
+  std::string output;
+  std::string abi;
+  unsigned version = 7;
+  bool anonymise = false;
+  std::string key_file;
+  std::string kallsyms;
+
+  bool from_standard_input() const { return input == "-"; }
+  std::string input_name() const { return from_standard_input() ? standard_input().path : printable(input); }
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace convert trace.dat small.kmt     a few bytes an event, complete in itself
+  kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
+  kmemtrace convert perf.data small.kmt     what perf record wrote: docs/formats/perf-data.md
+  ssh host cat trace.dat | kmemtrace convert - small.kmt
+  kmemtrace convert capture/ old.kmt        the relay files cpu0.out, cpu1.out, … of 2008, in a folder
+  kmemtrace convert small.kmt trace.ctf     a folder, for babeltrace2 and Trace Compass
+  kmemtrace convert --anonymise mine.kmt to-share.kmt
+
+The input is recognised by its content. The output's name says what it becomes: .kmt, .dat or .ctf. Every event is kept,
+those of other systems than kmem too; what the ring buffer leaves between a record's fields becomes zero. Relay files
+become records of today's kmem events.
+
+What --anonymise writes can be given away: names of tasks, programs, cgroups and the host are replaced, addresses of
+memory too, and code lies where it lies in no machine. Reports are the same but for these names. Functions, slab caches
+and sizes stay; of a perf.data, which holds no names of functions, they are those of --kallsyms or of the running kernel,
+if it is the trace's, or else are lost. What may tell more, as arguments of calls, becomes blank, and is named. A .kmt
+of snapshots alone can be anonymised, too.
+
+Exit status:
+  0  converted
+  1  converted, but the input is damaged: what is intact is in the output; or
+     this has no place for a part of it, which is said
+  2  wrong usage, or a file cannot be read or written)";
+
+// Damage is said where it was found, as `check` says it; then what the output cannot tell of any more.
+bool print_damage(const Options& options, const Findings& findings) {
+  bool damaged = false;
+  for (const Finding& finding : findings.kept()) {
+    if (describe(finding.kind).severity != Severity::error) continue;
+    damaged = true;
+    fmt::print(stderr, "warning: {}: {}{}{}\n", to_string(Place{options.input_name(), finding.cpu, finding.offset}),
+               describe(finding.kind).sentence, finding.detail.empty() ? "" : ": ", finding.detail);
+  }
+  for (const Imperfection kind :
+       {Imperfection::missing_cpu, Imperfection::interrupted_recording, Imperfection::cut_off_cpu,
+        Imperfection::unknown_loss, Imperfection::repaired_file, Imperfection::sampled_events, Imperfection::late_event,
+        Imperfection::unwritten_event})
+    if (const std::uint64_t count = findings.count_of(kind); count > 0)
+      fmt::print(stderr, "note: {}: {}: {} of them\n", options.input_name(), describe(kind).sentence,
+                 humane_count(count));
+  return damaged;
+}
+
+template <typename Names>
+std::string listed(const Names& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + printable(name);
+  return text;
+}
+
+void print_left_out(const Options& options, const LeftOut& left_out) {
+  if (!left_out.fields.empty())
+    fmt::print(stderr, "note: {}: fields of events that are blank now: {}\n", options.input_name(),
+               listed(left_out.fields));
+  if (left_out.events > 0)
+    fmt::print(stderr, "note: {}: {} events that cannot be read are left out\n", options.input_name(),
+               humane_count(left_out.events));
+  if (!left_out.texts.empty())
+    fmt::print(stderr, "note: {}: left out of what the trace says of its machine: {}\n", options.input_name(),
+               listed(left_out.texts));
+}
+
+PseudonymKey key_for(const Options& options) {
+  if (options.key_file.empty()) return random_key();
+  constexpr std::size_t kLeastBytes = 16;
+  std::error_code code;
+  if (!fs::is_regular_file(options.key_file, code))  // a device may have no end
+    throw Error(fmt::format("The key {} is no file", printable(options.key_file)));
+  const std::string secret = read_file(options.key_file);
+  if (secret.size() < kLeastBytes)
+    throw Error(
+        fmt::format("The key {} is of {} bytes: it could be guessed", printable(options.key_file), secret.size()))
+        .hint("Make one:  head -c 32 /dev/urandom > KEY");
+  return key_of(secret);
+}
+
+// Of a file, or of all files of a folder.
+std::uintmax_t bytes_of(const fs::path& path) {
+  std::error_code code;
+  if (!fs::is_directory(path, code)) return fs::is_regular_file(path, code) ? fs::file_size(path, code) : 0;
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(path, code))
+    if (entry.is_regular_file(code)) bytes += entry.file_size(code);
+  return bytes;
+}
+
+void read_input(const Options& options, RecordSink& sink, Findings& findings) {
+  const OpenOptions opening{{}, {}, options.abi};
+  if (options.from_standard_input())
+    read_records(standard_input(), opening, sink, findings);
+  else
+    read_records(options.input, opening, sink, findings);
+}
+
+void read_with_symbols(const Options& options, RecordSink& sink, Findings& findings) {
+  KernelSymbolFiles files;
+  files.kallsyms = options.kallsyms;
+  GivenSymbols with_symbols(files, options.input_name(), sink);
+  read_input(options, with_symbols, findings);
+}
+
+template <typename Writer>
+void write_records(const Options& options, Writer&& writer, Findings& findings) {
+  if (options.anonymise) {
+    RecordAnonymiser anonymiser(key_for(options), writer);
+    read_with_symbols(options, anonymiser, findings);
+    print_left_out(options, anonymiser.left_out());
+  } else if (!options.kallsyms.empty()) {
+    read_with_symbols(options, writer, findings);
+  } else {
+    read_input(options, writer, findings);
+  }
+  writer.finish();
+}
+
+bool convert(const Options& options) {
+  std::error_code code;
+  if (!options.from_standard_input() && fs::equivalent(options.input, options.output, code))
+    throw Error("Input and output are the same file");
+
+  Findings findings;
+  const std::string extension = fs::path(options.output).extension();
+  if (options.anonymise && extension == ".kmt" && !options.from_standard_input() && is_snapshot_file(options.input)) {
+    LeftOut left_out;
+    left_out.texts = anonymise_snapshots(options.input, options.output, key_for(options));
+    print_left_out(options, left_out);
+    return false;
+  }
+  try {
+    if (extension == ".kmt")
+      write_records(options, kmt_format::RecordWriter(options.output, findings), findings);
+    else if (extension == ".dat")
+      write_records(options, tracedat::RecordWriter(options.output, options.version, findings), findings);
+    else if (extension == ".ctf")
+      write_records(options, ctf::RecordWriter(options.output, findings), findings);
+    else
+      throw Error("Cannot tell the output's format: its name ends neither in .kmt, .dat nor in .ctf");
+  } catch (Error& error) {
+    throw error.context(fmt::format("Converting {} to {}", options.input_name(), printable(options.output)));
+  }
+  const std::uintmax_t read = options.from_standard_input() ? standard_input().bytes.size() : bytes_of(options.input);
+  fmt::print(stderr, "{}: {}, {}: {}\n", options.input_name(), humane_bytes(read), printable(options.output),
+             humane_bytes(bytes_of(options.output)));
+  return print_damage(options, findings);
+}
+
+}  // namespace
+
+CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand("convert", "Convert a trace to .kmt, trace.dat or CTF");
+  const auto options = std::make_shared<Options>();
+  command->add_option("INPUT", options->input, "The trace to convert; - is standard input")->required();
+  command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat, or the folder, .ctf")->required();
+  add_abi_option(*command, options->abi);
+  command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
+      ->type_name("N")
+      ->check(CLI::IsMember({6, 7}));
+  CLI::Option* const anonymise = command->add_flag("--anonymise", options->anonymise,
+                                                   "Replace addresses, and names of tasks, cgroups and the host");
+  command
+      ->add_option("--key", options->key_file,
+                   "Derive what replaces them from this file: traces anonymised with the same can be compared")
+      ->type_name("FILE")
+      ->needs(anonymise);
+  command
+      ->add_option(
+          "--kallsyms", options->kallsyms,
+          "Write the kernel's symbols into the output, from FILE, a copy of /proc/kallsyms\nFor traces that "
+          "hold none, as perf.data. With --anonymise they are by default the running kernel's, if its build-id "
+          "is the trace's: when code has been moved, functions cannot be named any more.")
+      ->option_text("FILE");
+  command->footer(kFooter);
+  command->callback(
+      [options, &exit_code] { exit_code = static_cast<int>(convert(*options) ? ExitCode::found : ExitCode::good); });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/files/export_clickhouse.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/support/parse_time.hpp"
+#include "fleet/schema.hpp"
+#include "fleet/trace_id.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Another one where rows of a trace become others than they were: then it is another trace.
+constexpr std::string_view kRows = "kmemtrace.fleet.rows/5";
+
+bool is_url(const std::string& word) { return word.starts_with("http://") || word.starts_with("https://"); }
+
+// The bytes of a file, or of all files of a folder.
+void add_bytes(const std::string& path, TraceId& id) {
+  if (path == "-") return id.add(standard_input().bytes);
+  std::vector<std::string> files;
+  if (std::filesystem::is_directory(path)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+      if (entry.is_regular_file()) files.push_back(entry.path().string());
+    std::ranges::sort(files);
+  } else {
+    files.push_back(path);
+  }
+  for (const std::string& file : files) {
+    const MappedFile mapped(file);
+    id.add(mapped.bytes());
+    mapped.let_go(mapped.bytes());
+  }
+}
+
+std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
+  if (!options.recorded_at.empty()) return parse_utc(options.recorded_at);
+  if (const auto note = info.notes.find("recorded_at"); note != info.notes.end()) return parse_utc(note->second);
+  Error error(fmt::format("{} does not say when it was recorded", printable(info.path)));
+  throw error.hint(
+      "Say it with --recorded-at TIME: --recorded-at $(date -u -r FILE +%FT%TZ) takes the time of the file");
+}
+
+// What machines are called that nobody named (CONFIG_DEFAULT_HOSTNAME, and installers'): many are.
+bool is_nobodys_name(std::string_view host) {
+  return host.empty() || host == "(none)" || host == "localhost" || host == "localhost.localdomain";
+}
+
+std::string host(const ClickHouseOptions& options, const TraceInfo& info) {
+  if (!options.host.empty()) return printable(options.host);
+  if (const auto note = info.notes.find("host"); note != info.notes.end()) {
+    if (!is_nobodys_name(note->second)) return printable(note->second);
+    throw Error(
+        fmt::format("{} is of a host without a name: it says \"{}\"", printable(info.path), printable(note->second)))
+        .hint("All hosts without one would be the same. Name it with --host NAME, /etc/machine-id has one of its own");
+  }
+  throw Error(fmt::format("{} does not say which host it is of", printable(info.path))).hint("Say it with --host NAME");
+}
+
+std::string blocks_text(const LoadCounts& counts, std::string_view what) {
+  std::string text =
+      fmt::format("{} {} in {} block{}, {}", humane_count(counts.rows), what, humane_count(counts.blocks),
+                  counts.blocks == 1 ? "" : "s", humane_bytes(counts.bytes));
+  if (counts.found > 0) text += fmt::format("; {} were there already", humane_count(counts.found));
+  if (counts.retried > 0) text += fmt::format("; {} took more than one attempt", humane_count(counts.retried));
+  return text;
+}
+
+}  // namespace
+
+void add_clickhouse_options(CLI::App& command, ClickHouseOptions& options) {
+  command
+      .add_option("--level", options.level,
+                  "Load events, or aggregates alone (default: events)\nOf clickhouse. Aggregates are the sums of each "
+                  "second, of which `kmemtrace fleet` tells.")
+      ->option_text("LEVEL")
+      ->check(CLI::IsMember({"events", "aggregates"}));
+  command
+      .add_option("--host", options.host,
+                  "The host that the trace is of (default: what the trace says)\nOf clickhouse.")
+      ->option_text("NAME");
+  command
+      .add_option("--recorded-at", options.recorded_at,
+                  "When recording began, UTC (default: what the trace says)\nOf clickhouse: "
+                  "2026-11-21T12:13:14Z. A .kmt says it, a perf.data of `perf record -k CLOCK` too, a trace.dat "
+                  "does not.")
+      ->option_text("TIME");
+  command
+      .add_option("--retry", options.retry,
+                  "Try for DURATION to get a block through to the server (default: 2m)\nOf clickhouse. What did get "
+                  "through is not sent again.")
+      ->option_text("DURATION");
+}
+
+std::string take_url(std::vector<std::string>& words) {
+  const auto url = std::ranges::find_if(words, is_url);
+  if (url == words.end())
+    throw Error("Into which server? None is named").hint("kmemtrace export FILE --to clickhouse http://HOST:8123/");
+  std::string taken = *url;
+  words.erase(url);
+  return taken;
+}
+
+ServerAddress server_at(const std::string& url, const std::string& retry) {
+  ServerAddress address = parse_server(url);
+  if (!retry.empty()) address.patience = std::chrono::milliseconds(parse_duration(retry) / 1'000'000);
+  address.say = [](const std::string& note) {
+    const bool over_progress = ::isatty(STDERR_FILENO) == 1;
+    fmt::print(stderr, "{}note: {}\n", over_progress ? "\r\x1b[K" : "", note);
+  };
+  return address;
+}
+
+ClickHouseExport::ClickHouseExport(const ClickHouseOptions& options, const std::vector<std::string>& files,
+                                   const std::string& selection, const TraceInfo& info)
+    : server_(server_at(options.url, options.retry)),
+      trace_{"", host(options, info), began(options, info), options.level == "events"} {
+  TraceId id;
+  id.add(kRows);
+  id.add(trace_.host);
+  id.add(fmt::format("{}", trace_.began));
+  id.add(selection);
+  if (files.empty()) add_bytes(default_trace(), id);
+  for (const std::string& file : files) add_bytes(file, id);
+  trace_.id = id.text();
+  ClickHouse server(server_);
+  prepare_schema(server, "");
+}
+
+bool ClickHouseExport::is_there_already() const {
+  if (!is_loaded(server_, trace_)) return false;
+  fmt::print(stderr, "note: the trace {} of {} is there already\n", trace_.id, trace_.host);
+  return true;
+}
+
+FleetExport* ClickHouseExport::sink(const TraceInfo& info, const SymbolNames& symbols, CallerFinder& callers) {
+  return &sink_.emplace(server_, info, symbols, callers, trace_);
+}
+
+void ClickHouseExport::say_what_was_loaded(bool complete) const {
+  if (!complete) {
+    fmt::print(
+        stderr,
+        "note: the trace {} of {} is not shown until all of it is loaded: run the same command again, it goes on\n",
+        trace_.id, trace_.host);
+    return;
+  }
+  fmt::print(stderr, "note: loaded the trace {} of {}: {}", trace_.id, trace_.host, blocks_text(sink_->sums(), "sums"));
+  if (trace_.with_events) fmt::print(stderr, "; {}", blocks_text(sink_->events(), "events"));
+  fmt::print(stderr, "\n");
+  // It is loaded: that this cannot be told is no error.
+  std::uint64_t others = 0;
+  try {
+    others = traces_of_its_time(server_, trace_);
+  } catch (const Error&) {
+  }
+  if (others > 0)
+    fmt::print(
+        stderr,
+        "note: {} of {} of the same time {} there: events that several hold count as often, as where a trace was "
+        "converted, or a part of it selected\n",
+        others == 1 ? "another trace" : humane_count(others) + " other traces", trace_.host,
+        others == 1 ? "is" : "are");
+}
+
+}  // namespace kmt

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace fleet
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/files/export_clickhouse.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/support/column_options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/parse_time.hpp"
+#include "cli/support/suggest.hpp"
+#include "fleet/queries.hpp"
+#include "fleet/schema.hpp"
+#include "views/json/fleet.hpp"
+#include "views/text/fleet.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  std::string what;
+  std::string server;
+  std::string cluster;
+  std::string retry;
+  std::string by;
+  std::vector<std::string> hosts;
+  std::vector<std::string> kernels;
+  std::string since;
+  std::string until;
+  std::string a;
+  std::string b;
+  std::string sort;
+  FleetOptions view;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace export big.kmt --to clickhouse http://db1:8123        load a trace; it may be done again
+  kmemtrace fleet traces --server http://db1:8123                 what is loaded
+  kmemtrace fleet report --server http://db1:8123 --by cache      who allocates, on all hosts together
+  kmemtrace fleet leaks --server http://db1:8123 --by version,function      what grew on which kernel version
+  kmemtrace fleet diff --server http://db1:8123 --a kernel=6.1.* --b kernel=6.12.*
+  kmemtrace fleet schema --server http://db1:8123 --cluster fleet      once on each server of a cluster
+
+What there is to ask:
+  report  groups of allocations, summed up over hosts and traces
+  leaks   what was live when traces ended, and by how much it grew while they lasted
+  diff    two parts of the fleet, a second of each: --a and --b
+  traces  what is loaded
+  schema  make the tables; loading does it too, but on a cluster each server needs it
+
+A server is http://[USER:PASSWORD@]HOST:PORT/[DATABASE], the database being kmemtrace where none is named. A user and a
+password may be in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or in ~/.netrc, where nobody sees them.
+
+Of a report --since and --until select what happened in that time, and what lived at its end; of everything else, traces
+that began in it.
+
+Exit status:
+  0  asked and told
+  2  wrong usage, nothing to tell of, or the server cannot be reached)";
+
+std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::string& usual) {
+  std::vector<const FleetKeyInfo*> keys;
+  std::vector<std::string> names;
+  for (const FleetKeyInfo& key : fleet_keys()) names.emplace_back(key.name);
+  const std::string& wanted = text.empty() ? usual : text;
+  for (const std::string_view name : split(wanted, ',')) {
+    const auto found = std::ranges::find(fleet_keys(), name, &FleetKeyInfo::name);
+    if (found == fleet_keys().end()) throw unknown_name("Groups cannot be by", std::string(name), names);
+    if (std::ranges::find(keys, &*found) != keys.end())
+      throw Error(fmt::format("Groups cannot be by {} twice", name)).hint("Name each key once: version,function");
+    keys.push_back(&*found);
+  }
+  return keys;
+}
+
+// Of times that hold something.
+FleetSelection checked(FleetSelection selection) {
+  if (selection.since && selection.until && *selection.since >= *selection.until)
+    throw Error("Nothing can be since a time that is not before the one of until")
+        .hint("--since TIME is where it begins, and --until TIME where it has ended");
+  return selection;
+}
+
+FleetSelection selection_of(const Options& options) {
+  FleetSelection selection{options.hosts, options.kernels, {}, {}};
+  if (!options.since.empty()) selection.since = parse_utc(options.since);
+  if (!options.until.empty()) selection.until = parse_utc(options.until);
+  return checked(std::move(selection));
+}
+
+// One side of a diff: "kernel=6.1.*,host=web*".
+FleetSelection side_of(const std::string& text, std::string_view option) {
+  FleetSelection side;
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t at = part.find('=');
+    const std::string_view name = part.substr(0, at);
+    const std::string value(at == std::string_view::npos ? std::string_view() : part.substr(at + 1));
+    if (!value.empty() && name == "host")
+      side.hosts.push_back(value);
+    else if (!value.empty() && name == "kernel")
+      side.kernels.push_back(value);
+    else if (!value.empty() && name == "since")
+      side.since = parse_utc(value);
+    else if (!value.empty() && name == "until")
+      side.until = parse_utc(value);
+    else
+      throw Error(fmt::format("{} cannot be \"{}\"", option, printable(text)))
+          .hint("It takes host=GLOB, kernel=GLOB, since=TIME and until=TIME, several with commas between them");
+  }
+  return checked(std::move(side));
+}
+
+template <typename Result>
+void show(const Result& result, const Options& options, const FleetOptions& view) {
+  print_result(options.result.json ? json_fleet(result, view)
+                                   : text_fleet(result, view, stdout_style(options.result.style)));
+}
+
+void report(ClickHouse& server, const Options& options) {
+  FleetOptions view = options.view;
+  view.sort_report = &column_named(pointers_to(fleet_columns()), options.sort.empty() ? "allocated" : options.sort);
+  show(fleet_report(server, selection_of(options), keys_of(options.by, "function")), options, view);
+}
+
+void leaks(ClickHouse& server, const Options& options) {
+  FleetOptions view = options.view;
+  view.sort_leaks = &column_named(pointers_to(fleet_leak_columns()), options.sort.empty() ? "sure" : options.sort);
+  show(fleet_leaks(server, selection_of(options), keys_of(options.by, "function")), options, view);
+}
+
+void diff(ClickHouse& server, const Options& options) {
+  if (options.a.empty() || options.b.empty())
+    throw Error("fleet diff needs two sides").hint("--a kernel=6.1.* --b kernel=6.12.*");
+  FleetOptions view = options.view;
+  view.sort_diff = &column_named(fleet_diff_columns(), options.sort.empty() ? "allocated" : options.sort,
+                                 "There is no column whose changes can be told");
+  show(fleet_diff(server, selection_of(options), side_of(options.a, "--a"), side_of(options.b, "--b"),
+                  keys_of(options.by, "function")),
+       options, view);
+}
+
+void traces(ClickHouse& server, const Options& options) {
+  show(fleet_traces(server, selection_of(options)), options, options.view);
+}
+
+void schema(ClickHouse& server, const Options& options) {
+  const SchemaState state = prepare_schema(server, options.cluster);
+  const std::string done = state.before == 0 ? "were made"
+                           : state.before == state.now
+                               ? "were there"
+                               : fmt::format("were of schema {} and are of another now", state.before);
+  print_result(fmt::format("The tables of the database {} {}: schema {}{}\n", printable(server.database()), done,
+                           state.now, state.of_cluster ? ", a shard's and its cluster's" : ""));
+}
+
+struct Question {
+  std::string_view name;
+  void (*ask)(ClickHouse&, const Options&);
+  std::string_view options;  // of those below that it takes
+};
+constexpr std::array kQuestions = {
+    Question{"report", report, " --host --kernel --since --until --by --sort --limit --json "},
+    Question{"leaks", leaks, " --host --kernel --since --until --by --sort --limit --json "},
+    Question{"diff", diff,
+             " --a --b --threshold --min-count --host --kernel --since --until --by --sort --limit --json "},
+    Question{"traces", traces, " --host --kernel --since --until --limit --json "},
+    Question{"schema", schema, " --cluster "}};
+
+void check_options(const CLI::App& command, const Question& question) {
+  for (const char* const option : {"--host", "--kernel", "--since", "--until", "--limit", "--json", "--by", "--sort",
+                                   "--a", "--b", "--threshold", "--min-count", "--cluster"})
+    if (command.count(option) > 0 && question.options.find(fmt::format(" {} ", option)) == std::string_view::npos)
+      throw Error(fmt::format("{} has no effect on fleet {}", option, question.name))
+          .hint("`kmemtrace fleet --help` says what each option is of");
+}
+
+void run(const CLI::App& command, const Options& options) {
+  std::vector<std::string> names;
+  for (const Question& question : kQuestions) {
+    names.emplace_back(question.name);
+    if (question.name != options.what) continue;
+    check_options(command, question);
+    ClickHouse server(server_at(options.server, options.retry));
+    return question.ask(server, options);
+  }
+  throw unknown_name("A fleet cannot be asked for", options.what, names);
+}
+
+std::string keys_help() {
+  std::string text = "Group by KEYS, of which several nest: version,function (default: function)";
+  for (const FleetKeyInfo& key : fleet_keys()) text += fmt::format("\n  {:<9} {}", key.name, key.meaning);
+  return text;
+}
+
+std::string sort_help() {
+  return "Order groups by COLUMN, largest first (default: allocated; of leaks sure)\nOf a report:" +
+         list_of(pointers_to(fleet_columns())) + "\nOf leaks:" + list_of(pointers_to(fleet_leak_columns())) +
+         "\nOf diff, by change:" + list_of(fleet_diff_columns());
+}
+
+}  // namespace
+
+CLI::App* add_fleet_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand("fleet", "Ask a server that holds traces of many machines.");
+  const auto options = std::make_shared<Options>();
+  command->add_option("WHAT", options->what, "report, leaks, diff, traces or schema")->required();
+  command
+      ->add_option("--server", options->server,
+                   "The ClickHouse server, http://HOST:8123/\nOf a cluster any of its servers.")
+      ->option_text("URL")
+      ->required();
+  command->add_option("--by", options->by, keys_help())->option_text("KEYS");
+  command->add_option("--host", options->hosts, "Only hosts like GLOB\nMay be given several times; * and ? are any.")
+      ->option_text("GLOB")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--kernel", options->kernels,
+                   "Only kernels whose release is like GLOB: 6.1.*\nMay be given several times.")
+      ->option_text("GLOB")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--since", options->since,
+                   "Not what was before TIME: 2026-11-21, 2026-11-21T12:13, 2026-11-21T12:13:14Z\nTimes are UTC.")
+      ->option_text("TIME");
+  command->add_option("--until", options->until, "Not what was at TIME or after it")->option_text("TIME");
+  command
+      ->add_option(
+          "--a", options->a,
+          "Of diff: what to compare with, kernel=6.1.*,host=web*\nhost=, kernel=, since= and until=, a part of "
+          "what the other options select.")
+      ->option_text("PART");
+  command->add_option("--b", options->b, "Of diff: what is compared, likewise")->option_text("PART");
+  command
+      ->add_option("--threshold", options->view.noise.percent,
+                   "Of diff: a change under PERCENT is none (default: 5)\nAs of `kmemtrace diff`.")
+      ->option_text("PERCENT")
+      ->check(CLI::Range(0, 10'000));
+  command
+      ->add_option("--min-count", options->view.noise.least_count,
+                   "Of diff: what has happened less than N times has not changed (default: 10)")
+      ->option_text("N")
+      ->check(count_range());
+  command->add_option("--sort", options->sort, sort_help())->option_text("COLUMN");
+  add_limit_option(*command, options->view.limit, "rows in each table");
+  command
+      ->add_option("--cluster", options->cluster,
+                   "Of schema: put tables of all shards of the cluster NAME on top\nThe server's configuration has to "
+                   "name it (remote_servers).")
+      ->option_text("NAME");
+  command
+      ->add_option("--retry", options->retry,
+                   "Try for DURATION to get through to the server (default: 2m)\n0s is once.")
+      ->option_text("DURATION");
+  add_result_options(*command, options->result, "kmemtrace.fleet/1", "plain digits and full names");
+  command->footer(kFooter);
+  command->callback([options, command, &exit_code] {
+    run(*command, *options);
+    exit_code = 0;
+  });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace repair
+#include "formats/kmt/repair.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/snapshot/files.hpp"
+#include "cli/support/output.hpp"
+#include "formats/kmt/file.hpp"
+#include "formats/tracedat/file.hpp"
+#include "views/text/lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  std::string file;
+  std::string output;  // "": in place
+};
+
+constexpr std::size_t kPlacesShown = 20;
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace repair trace.kmt                the recorder was killed, or its disk was full
+  kmemtrace repair damaged.kmt -o good.kmt  leaves the damaged file as it is
+
+Every intact chunk of the file is kept as it is. What is no intact chunk is left out, and index and trailer are made
+anew. The file remembers what was left out: `kmemtrace check` goes on to say so.
+
+Where only the file's end is bad, the end is replaced. Where something else is bad, a new file is written beside it
+and takes its name when it is whole.
+
+Exit status:
+  0  repaired, or there was nothing to repair
+  2  wrong usage, or the file cannot be read, written or repaired)";
+
+// A file that is being written will get its index from its writer. File systems that know no leases cannot tell.
+void refuse_while_written(const std::string& path) {
+  const FileDescriptor file = open_file(path, O_RDONLY);
+  if (::fcntl(file.get(), F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN) return;
+  Error error("The file is still being written");
+  error.at({path, {}, {}}).hint("End the recording first, or write the repaired trace elsewhere with -o");
+  throw error;
+}
+
+void refuse_other_formats(const std::string& path, Bytes file) {
+  if (kmt_format::is_kmt(file)) return;
+  const bool trace_dat = tracedat::is_trace_dat(file);
+  Error error(trace_dat ? "A trace.dat file cannot be repaired" : "The file is no .kmt file");
+  error.at({path, {}, {}});
+  error.hint(trace_dat ? "`kmemtrace convert` reads what is intact and writes it into a new file"
+                       : "Only .kmt files can be repaired; its first 16 bytes have to be intact");
+  throw error;
+}
+
+std::string describe(const kmt_format::Repair& repair, const TextStyle& style) {
+  std::string out;
+  std::string label = "kept";
+  for (const auto& stream : repair.streams) {
+    const std::string buffer = stream.buffer.empty() ? "" : fmt::format(" of buffer \"{}\"", printable(stream.buffer));
+    const std::string until = stream.last_ns ? ", up to " + say_seconds(*stream.last_ns) : "";
+    out +=
+        labelled(label,
+                 fmt::format("cpu {}{}: {} in {}{}", stream.cpu, buffer, say_number_of(stream.events, "event", style),
+                             say_number_of(stream.blocks, "block", style), until),
+                 style);
+    label = "";
+  }
+  label = "left out";
+  for (std::size_t i = 0; i < std::min(repair.left_out.size(), kPlacesShown); ++i) {
+    const auto& [range, what] = repair.left_out[i];
+    out += labelled(
+        label, fmt::format("{} at offset {:#x}: {}", say_number_of(range.bytes, "byte", style), range.offset, what),
+        style);
+    label = "";
+  }
+  if (repair.left_out.size() > kPlacesShown)
+    out += labelled("", fmt::format("{} more places", repair.left_out.size() - kPlacesShown), style);
+  if (repair.left_out.empty()) out += labelled(label, "nothing", style);
+  return out + labelled("index", repair.lacked_index ? "was missing" : "was there", style);
+}
+
+void repair(const Options& options) {
+  std::error_code code;
+  const bool in_place = options.output.empty() || std::filesystem::equivalent(options.file, options.output, code);
+  if (in_place) refuse_while_written(options.file);
+  auto mapping = std::make_unique<const MappedFile>(options.file);
+  const Bytes file = mapping->bytes();
+  refuse_other_formats(options.file, file);
+  try {
+    const kmt_format::Repair plan = kmt_format::plan_repair(file);
+    if (!plan.readable && is_snapshot_file(options.file)) {
+      Error error("The file is a snapshot of the kernel's memory: only traces are repaired");
+      error.hint("What is intact of a series is read as it is: kmemtrace report FILE");
+      throw error;
+    }
+    if (!plan.readable) {
+      Error error("The description of the machine is damaged: without it nobody can read the events");
+      error.hint("The file stays as it is; another copy of it may be intact");
+      throw error;
+    }
+    if (!in_place) {
+      kmt_format::write_repaired(options.output, file, plan);
+    } else if (plan.needed && plan.only_end()) {
+      const std::uint64_t size = file.size();
+      mapping.reset();  // nobody may look at pages that are cut off
+      kmt_format::repair_in_place(options.file, size, plan);
+    } else if (plan.needed) {
+      kmt_format::write_repaired(std::filesystem::canonical(options.file), file, plan);
+    }
+    const std::string name = printable(options.file);
+    print_result(plan.needed ? fmt::format("{}: repaired\n", name) + describe(plan, stdout_style({}))
+                             : fmt::format("{}: nothing to repair\n", name));
+  } catch (Error& error) {
+    throw error.at({options.file, {}, {}});
+  }
+}
+
+}  // namespace
+
+CLI::App* add_repair_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand("repair", "Make a .kmt file whole that was cut off or damaged");
+  const auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file, "The .kmt file")->required();
+  command->add_option("-o,--output", options->output, "Write the repaired trace here (default: in place)")
+      ->type_name("OUT");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    repair(*options);
+    exit_code = static_cast<int>(ExitCode::good);
+  });
+  return command;
+}
+
+}  // namespace kmt

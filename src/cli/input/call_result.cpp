@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/input/call_result.hpp"
+
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include "base/text.hpp"
+#include "capture/sideband/build_ids.hpp"
+#include "symbols/running_types.hpp"
+#include "trace/note_lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Whether types are of the kernel that was traced; empty: nothing tells. BTF alone does not say whose it is, but that
+// of the kernel that runs here is at hand.
+std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo& info) {
+  const std::string build_id(note_in(info.notes, "kernel_build_id"));
+  const std::optional<bool> same = is_of_kernel(file, build_id);
+  if (same || !are_running_types(file)) return same;
+  const std::string running = kernel_build_id();
+  if (!build_id.empty() && !running.empty()) return build_id == running;
+  utsname names{};
+  ::uname(&names);
+  return !info.kernel.empty() && info.kernel != names.release ? std::optional(false) : std::nullopt;
+}
+
+}  // namespace
+
+void say_whose_types(const std::string& file, const TraceInfo& info, const CallTypeSource& types) {
+  if (file.empty()) return;
+  if (!types.is_of_file()) {
+    fmt::print(stderr, "note: the trace holds the types of its calls: those in {} are not used\n", printable(file));
+    return;
+  }
+  const std::optional<bool> same = is_of_traced_kernel(file, info);
+  if (!same)
+    fmt::print(stderr, "note: nothing here tells whether the types in {} are those of the kernel that was traced{}\n",
+               printable(file), info.kernel.empty() ? "" : ", " + printable(info.kernel));
+  else if (!*same)
+    fmt::print(stderr, "warning: the types in {} are of another kernel than the one that was traced{}\n",
+               printable(file), info.kernel.empty() ? "" : ", " + printable(info.kernel));
+}
+
+CallGraphResult take_calls(CallGraph& graph, const OpenedTrace& trace, const CallTypeSource& types) {
+  CallGraphResult result = graph.take();
+  result.findings.merge(trace.symbols().findings());
+  result.findings.merge(types.findings());
+  const auto& notes = trace.info().notes;
+  if (const auto note = notes.find("refused_functions"); note != notes.end())
+    result.refused = parse_refused_functions(note->second);
+  std::set<std::string> seen;
+  for (const GraphFunction& function : result.functions) seen.insert(function.name.substr(0, function.name.find(" [")));
+  for (const RefusedFunction& refused : result.refused) seen.insert(refused.name);
+  for (const std::string& function : types.recorded_functions())
+    if (!seen.contains(function)) result.not_called.push_back(function);
+  return result;
+}
+
+}  // namespace kmt

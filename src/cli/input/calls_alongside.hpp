@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The calls of a trace that is read for something else: a source whose events go to a call graph on their way.
+#pragma once
+
+#include <string>
+
+#include "analysis/calls/graph.hpp"
+#include "analysis/report/event_stream.hpp"
+#include "cli/input/analyse.hpp"
+#include "symbols/call_type_source.hpp"
+
+namespace kmt {
+
+class CallsAlongside : public Source {
+ public:
+  // The trace must outlive this. Its types are used, or those of the file `btf`, as CallTypeSource says.
+  CallsAlongside(OpenedTrace& trace, CallGraphRequest request, const std::string& btf);
+
+  const TraceInfo& info() const override { return trace_.info(); }
+  TraceInfo& info() override { return trace_.source().info(); }
+  bool read(EventBatch& batch) override;
+  double progress() const override { return trace_.source().progress(); }
+
+  const CallTypeSource& types() const { return types_; }
+  CallGraphResult finish(bool complete);  // once, after the last event
+
+ private:
+  OpenedTrace& trace_;
+  CallTypeSource types_;
+  CallGraph graph_;
+  ReportRequest request_;  // all events: what one task frees another allocated
+  EventStream events_;
+  EventBatch copy_;
+};
+
+}  // namespace kmt

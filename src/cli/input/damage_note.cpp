@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/input/damage_note.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "formats/task_notes.hpp"
+
+namespace kmt {
+
+void say_damage(const Findings& findings) {
+  std::string said;
+  for (std::size_t kind = 0; kind < kImperfections.size(); ++kind) {
+    const std::uint64_t count = findings.count_of(static_cast<Imperfection>(kind));
+    const ImperfectionText& text = kImperfections[kind];
+    const bool hides = text.severity == Severity::error || text.severity == Severity::loss ||
+                       static_cast<Imperfection>(kind) == Imperfection::some_cpus;
+    if (count == 0 || !hides) continue;
+    said += fmt::format("{}{} ({})", said.empty() ? "" : "; ", text.sentence, humane_count(count));
+  }
+  if (!said.empty()) fmt::print(stderr, "warning: the trace is not whole: {}. `kmemtrace check` tells more\n", said);
+}
+
+void say_interrupted(std::string_view result) {
+  fmt::print(stderr, "note: the reading was interrupted: the {} is of the part that was read\n", result);
+}
+
+void say_lack_of_cgroups(const TraceInfo& info) {
+  if (info.lives.has_moves()) return;
+  bool is_told = false;
+  for (const char* const name : kNotesOfProc)
+    if (const auto note = info.notes.find(name); note != info.notes.end())
+      for (const std::string_view line : split(note->second, '\n')) {
+        const std::size_t path = line.find('/');
+        if (path == std::string_view::npos) continue;
+        is_told = true;
+        if (path + 1 < line.size()) return;
+      }
+  if (is_told)
+    fmt::print(stderr,
+               "note: the trace has all tasks in the root cgroup: those of version 1 are not recorded, and inside a "
+               "container that one is the root\n");
+}
+
+}  // namespace kmt

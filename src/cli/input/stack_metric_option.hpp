@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// --metric, of commands that show stacks by one number.
+#pragma once
+
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/support/suggest.hpp"
+#include "views/common/stack_profile.hpp"
+
+namespace kmt {
+
+// The name must outlive the command.
+inline void add_metric_option(CLI::App& command, std::string& metric, const std::string& help) {
+  std::string text = help;
+  for (const StackMetricInfo& info : stack_metrics()) text += fmt::format("\n  {:<12} {}", info.name, info.meaning);
+  command.add_option("--metric", metric, text)->option_text("METRIC");
+}
+
+// Throws Error where there is none of that name.
+inline StackMetric metric_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const StackMetricInfo& info : stack_metrics()) {
+    if (info.name == name) return info.metric;
+    names.emplace_back(info.name);
+  }
+  throw unknown_name("There is no metric", name, names);
+}
+
+}  // namespace kmt

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The options of all commands that read a trace and print a result.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/support/output.hpp"
+#include "trace/source.hpp"
+
+namespace kmt {
+
+struct TraceOptions {
+  std::vector<std::string> files;     // of one trace; empty: default_trace()
+  std::optional<std::string> buffer;  // of a trace with several
+  std::string abi;                    // of relay files; empty: it is found out
+  bool progress = true;
+  bool call_records = false;  // as in OpenOptions
+};
+
+struct ResultOptions {
+  bool json = false;
+  StyleOptions style;
+};
+
+// FILE. The options must outlive the command, here and below.
+void add_file_option(CLI::App& command, TraceOptions& options);
+// -o, of commands whose result is a file (ResultFile); `more` is what else there is to say.
+void add_output_option(CLI::App& command, std::string& path, std::string_view more = {});
+// --abi
+void add_abi_option(CLI::App& command, std::string& abi);
+// --buffer, --abi, --no-progress
+void add_trace_options(CLI::App& command, TraceOptions& options);
+// --threads
+void add_threads_option(CLI::App& command, unsigned& threads);
+// What a count may be; CLI11 alone would take -1 for a large one.
+CLI::Range count_range();
+// --limit or --top, of `what`: "groups in each table"
+void add_limit_option(CLI::App& command, std::size_t& limit, const std::string& what);
+// --no-color, --ascii
+void add_style_options(CLI::App& command, StyleOptions& options);
+// --json, these, and --raw, which prints this: "plain digits and full names"
+void add_result_options(CLI::App& command, ResultOptions& options, const std::string& schema, const std::string& raw);
+
+// Opens what was named, or the usual file.
+std::unique_ptr<Source> open_for_reading(const TraceOptions& options);
+
+}  // namespace kmt

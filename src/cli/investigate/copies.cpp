@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/investigate/copies.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/snapshot/snapshot.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/folder.hpp"
+#include "cli/investigate/evidence.hpp"
+#include "cli/snapshot/files.hpp"
+#include "cli/support/names_in_time.hpp"
+#include "results/series/trend.hpp"
+#include "snapshot/collect.hpp"
+#include "snapshot/parse.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nanoseconds since boot; 0: not known.
+std::uint64_t uptime_of(const std::string& folder) {
+  for (const char* const name : {"/uptime", "/proc/uptime"})
+    if (const auto text = try_read_file(folder + name)) {
+      const double seconds = std::strtod(text->c_str(), nullptr);
+      if (seconds > 0 && seconds < 1e10) return static_cast<std::uint64_t>(seconds * 1e9);
+    }
+  return 0;
+}
+
+std::string name_in(const std::string& folder) { return fs::path(folder).filename(); }
+
+// In the order that the folders' names say, or else that of their uptimes.
+void sort_by_time(const std::string& parent, std::vector<std::string>& names, CopiedKernel& copied) {
+  if (sort_by_time_said(names)) return;
+  const auto uptime = [&parent](const std::string& name) { return uptime_of(fmt::format("{}/{}", parent, name)); };
+  std::vector<std::string> by_uptime = names;
+  std::ranges::stable_sort(by_uptime, {}, uptime);
+  const bool tell =
+      uptime(by_uptime.front()) != 0 && std::ranges::adjacent_find(by_uptime, {}, uptime) == by_uptime.end();
+  if (tell)
+    names = std::move(by_uptime);
+  else
+    copied.no_order = fmt::format("neither names nor uptimes tell; they are taken as {}", fmt::join(names, ", "));
+}
+
+// One without an uptime among others that have one says nothing of how anything went, and would hide their times.
+void leave_out_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
+  const auto has_none = [](const std::string& folder) { return uptime_of(folder) == 0; };
+  const auto without = static_cast<std::size_t>(std::ranges::count_if(folders, has_none));
+  if (without == 0 || folders.size() - without < Trend::kFewestValues) return;
+  for (std::size_t i = folders.size(); i-- > 0;) {
+    if (!has_none(folders[i])) continue;
+    copied.damaged.push_back(name_in(folders[i]) + ": it has no uptime, as others have");
+    folders.erase(folders.begin() + static_cast<std::ptrdiff_t>(i));
+    copied.states.erase(copied.states.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+// Ticks of all states by one clock. When files were written says nothing: copies are written when they are copied.
+void take_times(const std::vector<std::string>& folders, std::uint64_t duration_ns, CopiedKernel& copied) {
+  std::vector<std::uint64_t> uptimes(folders.size());
+  std::ranges::transform(folders, uptimes.begin(), uptime_of);
+  const bool are_known = std::ranges::find(uptimes, 0) == uptimes.end();
+  const bool rise = std::ranges::adjacent_find(uptimes, std::greater_equal()) == uptimes.end();
+  if (are_known && !rise && copied.no_order.empty())
+    copied.no_order = "their uptimes do not rise in the order of their names, in which they are taken";
+  if (duration_ns == 0 && !are_known) copied.no_times = "not all copies have an uptime";
+  if (duration_ns == 0 && are_known && !rise) copied.no_times = "their uptimes do not rise";
+  if (!copied.no_times.empty()) return;
+  for (std::size_t i = 0; i < folders.size(); ++i)
+    copied.states[i].ticks = duration_ns != 0 ? duration_ns / (folders.size() - 1) * i : uptimes[i];
+}
+
+// Two snapshots that `kmemtrace snapshot` wrote, which know when that was.
+void take_snapshots(std::uint64_t duration_ns, CopiedKernel& copied) {
+  for (const std::string& path : {copied.before_path, copied.after_path}) {
+    SnapshotFile file(path);
+    StateSample& state = copied.states.emplace_back(file.sample(file.size() - 1));
+    state.ticks = duration_ns != 0 ? duration_ns * (copied.states.size() - 1) : state.unix_ns;
+  }
+  if (duration_ns == 0 && (copied.states[0].ticks == 0 || copied.states[0].ticks >= copied.states[1].ticks)) {
+    copied.no_times = "the snapshots do not tell when they were taken, one after the other";
+    for (StateSample& state : copied.states) state.ticks = 0;
+  }
+}
+
+// Why what it says would be taken for numbers of the kernel that it never said; empty: it is whole.
+std::string take_state(const std::string& folder, StateSample& state) {
+  try {
+    state = collect_copies(folder);
+    const std::string_view slabinfo = text_of(state, "slabinfo");
+    if (!slabinfo.empty() && slabinfo.back() != '\n') return "its slabinfo is cut off";
+    if (!has_meminfo_copy(folder)) return slabinfo.empty() ? "its slabinfo is empty, or cannot be read" : "";
+    if (text_of(state, "meminfo").empty()) return "its meminfo is empty, or cannot be read";
+    take_stock(parse_snapshot(state, 0));
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// The folders, by time.
+std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
+  std::vector<std::string> names = all_names_in(folder);
+  const auto path_of = [&folder](const std::string& name) { return fmt::format("{}/{}", folder, name); };
+  std::erase_if(names, [&](const std::string& name) {
+    if (has_meminfo_copy(path_of(name)) || has_slabinfo_copy(path_of(name))) return false;
+    if (lacks_meminfo(path_of(name))) copied.lacking_meminfo.push_back(name);
+    return true;
+  });
+  if (names.size() > 1) sort_by_time(folder, names, copied);
+  std::vector<std::string> folders;
+  folders.reserve(names.size());
+  for (const std::string& name : names) {
+    StateSample state;
+    if (const std::string why = take_state(path_of(name), state); !why.empty()) {
+      copied.damaged.push_back(fmt::format("{}: {}", name, why));
+      continue;
+    }
+    folders.push_back(path_of(name));
+    copied.states.push_back(std::move(state));
+  }
+  if (duration_ns == 0) leave_out_timeless(folders, copied);
+  if (folders.size() > 1) take_times(folders, duration_ns, copied);
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (text_of(copied.states[i], "meminfo").empty()) copied.only_slabinfo.push_back(name_in(folders[i]));
+    if (text_of(copied.states[i], "slabinfo").empty()) copied.lacking_slabinfo.push_back(name_in(folders[i]));
+  }
+  return folders;
+}
+
+// Empty: there is none.
+std::string snapshot_in(const std::string& folder, const char* name) {
+  std::string path = folder + "/" + name;
+  if (has_meminfo_copy(path)) return path;
+  path += ".kmt";
+  return is_snapshot_file(path) ? path : std::string();
+}
+
+std::string trace_in(const std::string& folder) {
+  std::error_code code;
+  for (const char* const name : {"/trace.kmt", "/trace.dat", "/perf.data"})
+    if (fs::is_regular_file(folder + name, code)) return folder + name;
+  return {};
+}
+
+}  // namespace
+
+CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
+  CopiedKernel copied;
+  std::error_code code;
+  if (!fs::is_directory(folder, code)) throw Error("--from needs a folder").at({folder, {}, {}});
+  copied.trace = trace_in(folder);
+  if (const std::string evidence = fmt::format("{}/{}", folder, kEvidenceFile); fs::is_regular_file(evidence, code))
+    copied.evidence = evidence;
+  const std::vector<std::string> folders = take_states(folder, duration_ns, copied);
+  copied.before_path = snapshot_in(folder, "before");
+  copied.after_path = snapshot_in(folder, "after");
+  if (folders.size() > 1) {
+    if (copied.before_path.empty() && has_meminfo_copy(folders.front())) copied.before_path = folders.front();
+    if (copied.after_path.empty() && has_meminfo_copy(folders.back())) copied.after_path = folders.back();
+  }
+  if (folders.empty() && !copied.before_path.empty() && !copied.after_path.empty()) take_snapshots(duration_ns, copied);
+  const auto whole =
+      std::ranges::find_if(copied.states, [](const StateSample& state) { return !text_of(state, "meminfo").empty(); });
+  if (whole != copied.states.end()) copied.page_size = parse_snapshot(*whole, 0).page_size;
+  if (!copied.before_path.empty()) copied.before = read_snapshot(copied.before_path);
+  if (!copied.after_path.empty()) copied.after = read_snapshot(copied.after_path);
+  if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after) && copied.states.size() < 2) {
+    Error error("There is nothing to compare");
+    error.hint(
+        !copied.damaged.empty() ? fmt::format("Copy these again, as a whole: {}", fmt::join(copied.damaged, "; "))
+        : copied.lacking_meminfo.empty()
+            ? "It takes folders with copies of /proc/meminfo, slabinfo, … of two times at least (before, after), "
+              "or a trace: trace.kmt, trace.dat or perf.data"
+            : fmt::format("There is no meminfo among the copies in {}: copy it too",
+                          fmt::join(copied.lacking_meminfo, ", ")));
+    throw error.at({folder, {}, {}});
+  }
+  return copied;
+}
+
+}  // namespace kmt

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/investigate/events.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/series/slabinfo_line.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "capture/features/events.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::string any_of(const char* field, const std::vector<std::string>& values) {
+  std::vector<std::string> terms;
+  terms.reserve(values.size());
+  for (const std::string& value : values) terms.push_back(fmt::format("{} == {}", field, value));
+  return fmt::format("{}", fmt::join(terms, " || "));
+}
+
+// Bytes of an object with padding, by slabinfo: what kernels that do not name caches where they allocate are asked for.
+std::vector<std::string> object_bytes(const std::vector<std::string>& caches, const StateSample& snapshot) {
+  std::vector<std::string> sizes;
+  for (const std::string_view line : split(text_of(snapshot, "slabinfo"), '\n'))
+    if (const auto cache = parse_slabinfo_line(line); cache && std::ranges::find(caches, cache->name) != caches.end())
+      sizes.push_back(fmt::format("{:.0f}", cache->object_bytes));
+  return sizes;
+}
+
+}  // namespace
+
+void select_events(const Narrowing& narrowing, const std::string& tracefs, const StateSample& snapshot,
+                   RecordOptions& options) {
+  const std::vector<EventName> available = available_events(tracefs);
+  const auto add = [&](const char* name, const std::string& filter) {
+    const EventName event{std::string(name).substr(0, std::string_view(name).find(':')),
+                          std::string(name).substr(std::string_view(name).find(':') + 1)};
+    if (std::ranges::find(available, event) == available.end()) return;
+    options.events.emplace_back(name);
+    if (!filter.empty()) options.filters.push_back(fmt::format("{}:{}", name, filter));
+  };
+  const auto names_caches = [&](const char* event) {
+    const std::string format = try_read_file(fmt::format("{}/events/kmem/{}/format", tracefs, event)).value_or("");
+    return format.find(" name;") != std::string::npos;
+  };
+  if (!narrowing.caches.empty() || !narrowing.object_sizes.empty()) {
+    std::vector<std::string> quoted;
+    for (const std::string& cache : narrowing.caches) quoted.push_back('"' + cache + '"');
+    const std::string by_name = any_of("name", quoted);
+    std::vector<std::string> sizes = object_bytes(narrowing.caches, snapshot);
+    for (const std::uint64_t size : narrowing.object_sizes) sizes.push_back(std::to_string(size));
+    const bool is_named = !quoted.empty() && names_caches("kmem_cache_alloc");
+    // All objects of all caches would be too many.
+    if (const std::string allocated = is_named ? by_name : any_of("bytes_alloc", sizes); !allocated.empty()) {
+      add("kmem:kmem_cache_alloc", allocated);
+      add("kmem:kmem_cache_alloc_node", allocated);
+      add("kmem:kmem_cache_free", is_named && names_caches("kmem_cache_free") ? by_name : "");
+    }
+  }
+  if (!narrowing.sizes.empty()) {
+    std::vector<std::string> sizes;
+    for (const std::uint64_t size : narrowing.sizes) sizes.push_back(std::to_string(size));
+    add("kmem:kmalloc", any_of("bytes_alloc", sizes));
+    add("kmem:kmalloc_node", any_of("bytes_alloc", sizes));
+    add("kmem:kfree", "");
+  }
+  if (narrowing.pages || !narrowing.orders.empty()) {
+    std::vector<std::string> orders;
+    for (const std::uint64_t order : narrowing.orders) orders.push_back(std::to_string(order));
+    const std::string of_orders = narrowing.pages ? "" : any_of("order", orders);
+    const std::string no_users = "!(gfp_flags & 8)";  // __GFP_MOVABLE, of users' memory and the page cache
+    add("kmem:mm_page_alloc", of_orders.empty() ? no_users : fmt::format("{} && ({})", no_users, of_orders));
+    // What was split is freed in parts, of a smaller order, and never of a larger one.
+    add("kmem:mm_page_free", narrowing.pages ? "" : fmt::format("order <= {}", std::ranges::max(narrowing.orders)));
+  }
+  if (options.events.empty())
+    throw Error("Before Linux 6.1 trace events name no cache, and without slabinfo its size is not known");
+  // Names and processes of tasks.
+  add("task:task_newtask", "");
+  add("task:task_rename", "");
+}
+
+}  // namespace kmt

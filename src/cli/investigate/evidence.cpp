@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/investigate/evidence.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kSchema = "kmemtrace.investigate-evidence/1";
+constexpr std::size_t kMostSteps = 256;
+constexpr double kShortestStep = 1e-6;  // seconds
+constexpr std::string_view kWasLeftOut = "it was not judged when it was watched";
+
+constexpr MemorySource kSources[] = {MemorySource::meminfo, MemorySource::vmstat, MemorySource::vmstat_rate,
+                                     MemorySource::slabinfo_objects, MemorySource::slabinfo_pages};
+
+// Beyond what any machine has, and small enough for all that is reckoned with it.
+constexpr double kMostSeconds = 1e9;
+constexpr double kMostBytes = 1e18;
+
+double number(const Json& json, double least, double most) {
+  const auto value = json.get<double>();
+  if (!(value >= least && value <= most)) throw Error("a number is out of range");
+  return value;
+}
+double seconds_of(const Json& json) { return number(json, 0, kMostSeconds); }
+// Differences and estimates may be a little less than nothing.
+double bytes_of(const Json& json) { return number(json, -kMostBytes, kMostBytes); }
+
+std::uint64_t whole(const Json& json, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most) throw Error("a number is out of range");
+  return json.get<std::uint64_t>();
+}
+std::vector<std::uint64_t> wholes(const Json& json) {
+  std::vector<std::uint64_t> values;
+  for (const Json& one : json) values.push_back(whole(one));
+  return values;
+}
+
+Json to_json(const MemorySeries& series) {
+  Json times = Json::array();
+  Json values = Json::array();
+  for (const MemorySeriesPoint& point : series.points) {
+    times.push_back(point.time_ns);
+    values.push_back(point.value);
+  }
+  return {{"source", id_of(series.source)}, {"name", series.name}, {"times_ns", times}, {"values", values}};
+}
+
+MemorySeries series_of(const Json& json) {
+  MemorySeries series;
+  const auto id = json.at("source").get<std::string>();
+  const auto* const source = std::ranges::find(kSources, id, [](MemorySource one) { return id_of(one); });
+  if (source == std::end(kSources)) throw Error("a series has an unknown source");
+  series.source = *source;
+  series.name = json.at("name").get<std::string>();
+  const std::vector<std::uint64_t> times = wholes(json.at("times_ns"));
+  const Json& values = json.at("values");
+  if (times.size() != values.size() || !std::ranges::is_sorted(times)) throw Error("the times of a series do not fit");
+  series.points.reserve(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) series.points.push_back({times[i], bytes_of(values.at(i))});
+  return series;
+}
+
+// Live bytes as what changed them: most groups change in few steps.
+Json to_json(const GrowthGroup& group) {
+  Json changes = Json::array();
+  double before = 0;
+  for (std::size_t i = 0; i < group.live.size(); ++i)
+    if (const double live = group.live[i]; live != before) {
+      changes.push_back({i, live});
+      before = live;
+    }
+  return {{"stack", group.stack},     {"cache", group.cache},     {"task", group.task},
+          {"process", group.process}, {"cgroup", group.cgroup},   {"left_out", !group.left_out.empty()},
+          {"seen", group.seen},       {"objects", group.objects}, {"bytes", group.bytes},
+          {"live", changes}};
+}
+
+GrowthGroup group_of(const Json& json, std::size_t steps) {
+  GrowthGroup group;
+  group.stack = json.at("stack").get<std::vector<std::string>>();
+  if (group.stack.empty()) throw Error("a group has no stack");
+  group.cache = json.at("cache").get<std::string>();
+  group.task = json.at("task").get<std::string>();
+  group.process = static_cast<std::uint32_t>(whole(json.at("process"), std::numeric_limits<std::uint32_t>::max()));
+  group.cgroup = json.at("cgroup").get<std::string>();
+  if (json.at("left_out").get<bool>()) group.left_out = kWasLeftOut;
+  group.seen = whole(json.at("seen"));
+  group.objects = bytes_of(json.at("objects"));
+  group.bytes = bytes_of(json.at("bytes"));
+  group.live.resize(steps);
+  std::size_t from = 0;
+  for (const Json& change : json.at("live")) {
+    const std::uint64_t step = whole(change.at(0));
+    if (step < from || step >= steps) throw Error("the steps of a group do not fit");
+    std::fill(group.live.begin() + static_cast<std::ptrdiff_t>(step), group.live.end(), bytes_of(change.at(1)));
+    from = step + 1;
+  }
+  return group;
+}
+
+Json to_json(const GrowthSeen& seen) {
+  Json groups = Json::array();
+  for (const GrowthGroup& group : seen.groups) groups.push_back(to_json(group));
+  return {{"step_seconds", seen.step_seconds},
+          {"steps", seen.steps},
+          {"mean_bytes", seen.mean_bytes},
+          {"pages", seen.pages},
+          {"groups", std::move(groups)}};
+}
+
+GrowthSeen seen_of(const Json& json) {
+  GrowthSeen seen;
+  seen.step_seconds = seconds_of(json.at("step_seconds"));
+  seen.steps = whole(json.at("steps"));
+  seen.mean_bytes = whole(json.at("mean_bytes"));
+  seen.pages = json.at("pages").get<bool>();
+  if (seen.step_seconds < kShortestStep || seen.steps == 0 || seen.steps > kMostSteps)
+    throw Error("the samples have no steps");
+  for (const Json& group : json.at("groups")) seen.groups.push_back(group_of(group, seen.steps));
+  return seen;
+}
+
+Json to_json(const MemoryCgroups& cgroups) {
+  Json pairs = Json::array();
+  for (const auto& [process, path] : cgroups) pairs.push_back({process, path});
+  return pairs;
+}
+
+MemoryCgroups cgroups_of(const Json& json) {
+  MemoryCgroups cgroups;
+  for (const Json& one : json)
+    cgroups[static_cast<std::uint32_t>(whole(one.at(0), std::numeric_limits<std::uint32_t>::max()))] =
+        one.at(1).get<std::string>();
+  return cgroups;
+}
+
+void take(const Json& json, InvestigationResult& result, InvestigationEvidence& evidence) {
+  if (json.at("schema") != kSchema) throw Error("it is of another version");
+  result.kernel = json.at("kernel").get<std::string>();
+  result.machine = json.at("machine").get<std::string>();
+  result.host = json.value("host", "");  // which the first ones did not have
+  result.watched = true;
+  result.start_unix_ns = whole(json.at("start_unix_ns"));
+  result.cut_short = json.at("cut_short").get<std::string>();
+  result.complete = result.cut_short.empty();
+  result.trace_seconds = seconds_of(json.at("recorded_seconds"));
+  for (const Json& one : json.at("unseen"))
+    result.unseen.push_back({one.at(0).get<std::string>(), one.at(1).get<std::string>(), one.at(2).get<std::string>()});
+  evidence.seconds = seconds_of(json.at("seconds"));
+  evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
+  evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));
+  if (const auto set_up = json.find("recording_set_up"); set_up != json.end()) {  // which the first ones did not have
+    evidence.setup_begin_seconds = seconds_of(set_up->at(0));
+    evidence.setup_end_seconds = seconds_of(set_up->at(1));
+  }
+  const Json& narrowing = json.at("recorded");
+  evidence.narrowing = {narrowing.at("caches").get<std::vector<std::string>>(), wholes(narrowing.at("sizes")),
+                        wholes(narrowing.at("object_sizes")), wholes(narrowing.value("orders", Json::array())),
+                        narrowing.at("pages").get<bool>()};
+  for (const Json& series : json.at("states")) evidence.states.push_back(series_of(series));
+  if (!json.at("samples").is_null()) evidence.samples = seen_of(json.at("samples"));
+  const Json cgroups = json.value("memory_cgroups", Json());  // which the first ones did not have
+  if (!cgroups.is_null()) evidence.memory_cgroups = cgroups_of(cgroups);
+}
+
+}  // namespace
+
+std::string json_evidence(const InvestigationResult& result, const InvestigationEvidence& evidence) {
+  Json json;
+  json["schema"] = kSchema;
+  json["kernel"] = result.kernel;
+  json["machine"] = result.machine;
+  json["host"] = result.host;
+  json["start_unix_ns"] = result.start_unix_ns;
+  json["cut_short"] = result.cut_short;
+  json["recorded_seconds"] = result.trace_seconds;
+  json["unseen"] = Json::array();
+  for (const UnseenSource& one : result.unseen) json["unseen"].push_back({one.what, one.why, one.how});
+  json["seconds"] = evidence.seconds;
+  json["threshold_bytes_per_s"] = evidence.threshold_bytes_per_s;
+  json["recording_after_seconds"] = evidence.trace_begin_seconds;
+  json["recording_set_up"] = {evidence.setup_begin_seconds, evidence.setup_end_seconds};
+  json["recorded"] = {{"caches", evidence.narrowing.caches},
+                      {"sizes", evidence.narrowing.sizes},
+                      {"object_sizes", evidence.narrowing.object_sizes},
+                      {"orders", evidence.narrowing.orders},
+                      {"pages", evidence.narrowing.pages}};
+  json["states"] = Json::array();
+  for (const MemorySeries& series : evidence.states) json["states"].push_back(to_json(series));
+  json["samples"] = evidence.samples ? to_json(*evidence.samples) : Json(nullptr);
+  json["memory_cgroups"] = evidence.memory_cgroups ? to_json(*evidence.memory_cgroups) : Json(nullptr);
+  // Names of tasks are any bytes.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence) {
+  const auto refuse = [&path](const char* why) {
+    Error error(fmt::format("The file is not what `kmemtrace investigate` writes: {}", why));
+    error.hint("Remove it, and what else lies in the folder is looked at");
+    return error.at({path, {}, {}});
+  };
+  const MappedFile file(path);
+  const auto* const text = reinterpret_cast<const char*>(file.bytes().data());
+  try {
+    take(Json::parse(text, text + file.bytes().size()), result, evidence);
+  } catch (const Json::exception& error) {
+    throw refuse(error.what());
+  } catch (const Error& error) {
+    throw refuse(error.what());
+  }
+}
+
+}  // namespace kmt

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace investigate
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "analysis/growth/conclusion.hpp"
+#include "analysis/growth/investigation.hpp"
+#include "analysis/growth/traces.hpp"
+#include "analysis/report/leaks.hpp"
+#include "analysis/snapshot/snapshot.hpp"
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "cli/input/analyse.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/investigate/copies.hpp"
+#include "cli/investigate/evidence.hpp"
+#include "cli/investigate/investigate.hpp"
+#include "cli/investigate/live.hpp"
+#include "cli/investigate/place.hpp"
+#include "cli/investigate/samples.hpp"
+#include "cli/investigate/states.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/report/html.hpp"
+#include "cli/snapshot/files.hpp"
+#include "cli/support/confined.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/live_kernel.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/parse.hpp"
+#include "cli/support/result_file.hpp"
+#include "snapshot/parse.hpp"
+#include "views/json/investigation.hpp"
+#include "views/text/investigation.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kUsualDuration = "2m";
+constexpr int kCannotTellExitCode = 4;
+
+struct Options {
+  std::string duration;  // empty: as usual, or of copies what they say
+  std::string output;
+  std::string from;
+  std::string threshold;
+  double cpu = 1;
+  bool dry_run = false;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace investigate                     two minutes; the page is index.html in a new folder
+  kmemtrace investigate --dry-run           what it would do here, what it costs, and what it could not see
+  kmemtrace investigate --for 10m -o leak.html
+                                            a slower leak; only the page is kept
+  kmemtrace investigate --from copied/      of files that were copied from another machine, and a trace
+
+It takes a snapshot of the kernel's files about its memory, draws samples of slab allocations, and of pages that no user
+has, in the kernel and follows them until they are freed, and reads meminfo and slabinfo all the while. Where that shows
+growth it records, exactly and filtered in the kernel, the allocations of the caches and sizes that grow. A second
+snapshot ends it. Then it says what grew, how fast, how sure that is, by which call sites and processes, which share
+that explains, and what it cannot know.
+
+What it takes is measured while it runs. Samples end where they would take more than --cpu allows, after 10 s at the
+earliest, and a recording begins only where it can last: what is found rests on the rest then, and the page says so.
+Short runs may take 2.4 s of CPU time, whatever share that is: with two CPUs 12 % of 10 s, 4 % of 30 s, 2 % of a
+minute, and two minutes or more stay below 1 %. `--dry-run` says the share here.
+
+Growth is sure where it is steadier than what comes and goes at random, and where samples of the time before the
+recording or the kernel's own account bear it out, and neither speaks against it. What the kernel takes back (dentries,
+inodes, page cache), users' memory and page tables are not judged.
+
+It works with what is permitted: without BPF it has no samples and records what the kernel's account says to grow;
+without tracefs it has samples alone; without both it tells which caches grow, and not by whom.
+
+Exit status:
+  0  nothing surely grows
+  1  something surely grows, whether its call site was found or not
+  2  wrong usage, or a file cannot be read or written
+  3  not permitted to read or write a file
+  4  it cannot be told: too short, too few states, or neither allocations nor slab caches could be seen
+  130  interrupted by Ctrl+C, and nothing surely grew until then)";
+
+double threshold_of(const Options& options) {
+  return options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
+}
+
+void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& evidence, InvestigationResult& result) {
+  AnalyseOptions options;
+  options.trace.files = {path};
+  options.trace.progress = false;
+  ReportRequest request;
+  request.by = keys_of_growth(by_stack);
+  request.history = request.history_of_live = true;
+  const ReportResult report = analyse(options, request);
+  if (!report.trace.complete)
+    result.unseen.push_back(
+        {"the end of the recording", "reading it was interrupted", "kmemtrace leaks reads it again"});
+  result.lost_events = report.trace.lost_events;
+  if (report.histories->axis.buckets == 0) return;  // nothing happened
+  evidence.trace = trace_growth(report);
+  if (evidence.states.empty()) evidence.states = report.histories->memory;
+  if (result.kernel.empty()) result.kernel = report.trace.kernel;
+  if (result.machine.empty()) result.machine = report.trace.arch;
+  if (evidence.seconds == 0) evidence.seconds = static_cast<double>(report.trace.recorded_ns) / 1e9;
+}
+
+// A trace that cannot be read does not take away what was seen otherwise.
+bool could_read_trace(const std::string& path, const std::function<bool()>& by_stack, InvestigationEvidence& evidence,
+                      InvestigationResult& result) {
+  try {
+    read_trace(path, by_stack(), evidence, result);
+    return true;
+  } catch (const Error& error) {
+    result.unseen.push_back({"what was recorded", fmt::format("{}: {}", path, error.what()), error.hint()});
+    return false;
+  }
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  ResultFile file(path, {});
+  file.write(text);
+  file.finish();
+}
+
+int give(const Options& options, InvestigationPlace& place, const std::vector<std::string>& written,
+         const std::string& trace, InvestigationResult& result) {
+  if (place.keeps_files()) {
+    result.folder = place.folder();
+    result.files = files_of_investigation(written);
+  }
+  if (auto cgroups = unknown_cgroups(result)) result.unseen.push_back(std::move(*cgroups));
+  result.conclusion = conclude(result);
+  result.by_root = ::geteuid() == 0;
+  result.next = next_commands(result);
+  AnalyseOptions analysing;
+  analysing.trace.progress = false;
+  const bool is_whole =
+      write_html(place.page(), trace.empty() ? std::vector<TraceFiles>() : std::vector<TraceFiles>{{trace}}, analysing,
+                 {}, json_investigation(result));
+  if (result.cost) result.cost->cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;  // with all of that
+  const std::string json = json_investigation(result);
+  if (place.keeps_files()) write_text(place.folder() + "/summary.json", json);
+  place.finish();
+  print_result(options.result.json ? json : text_investigation(result, stdout_style(options.result.style)));
+  if (result.conclusion.verdict == GrowthVerdict::grows) return static_cast<int>(ExitCode::found);
+  const bool was_cut_short_now = result.cost && !result.complete;  // not when it was watched
+  if (!is_whole || was_cut_short_now) return kInterruptedExitCode;
+  return result.conclusion.verdict == GrowthVerdict::no_growth ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
+}
+
+int investigate_live(const Options& options) {
+  LiveInvestigation request;
+  const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
+  request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;
+  if (request.seconds < kShortestToTell) {
+    Error error(
+        fmt::format("--for takes {:.0f}s or more: of less it cannot be told whether anything grows", kShortestToTell));
+    error.hint("kmemtrace investigate --for 30s");
+    throw error;
+  }
+  request.cpu_share = options.cpu / 100;
+  request.threshold_bytes_per_s = threshold_of(options);
+  // From the begin: what is asked of the kernel first may take a while.
+  std::optional<InterruptGuard> interrupt;
+  if (!options.dry_run) interrupt.emplace(SecondSignal::is_ignored);
+  const InvestigationPlan plan = plan_investigation(request);
+  if (options.dry_run) {
+    print_result(options.result.json ? json_investigation_plan(plan)
+                                     : text_investigation_plan(plan, stdout_style(options.result.style)));
+    return static_cast<int>(ExitCode::good);
+  }
+  InvestigationPlace place(options.output, {});
+  place.make();
+  request.folder = place.folder();
+  if (::isatty(STDERR_FILENO) == 1) say("Watching for {}; Ctrl+C ends it with what it has\n", duration);
+  WatchedKernel watched = watch_kernel(request, plan, *interrupt);
+  interrupt.reset();
+  InvestigationResult result;
+  result.kernel = watched.kernel.release;
+  result.machine = watched.kernel.machine;
+  result.host = watched.kernel.node_name;
+  result.start_unix_ns = watched.start_unix_ns;
+  result.seconds = watched.evidence.seconds;
+  result.watched = true;
+  result.complete = !watched.interrupted;
+  if (watched.interrupted) result.cut_short = "it was interrupted";
+  result.narrowing = watched.evidence.narrowing;
+  result.trace_seconds = watched.recorded_seconds;
+  result.no_calls = !plan.calls;
+  result.all_permitted = plan.unseen.empty();
+  result.unseen = plan.unseen;
+  result.unseen.insert(result.unseen.end(), watched.unseen.begin(), watched.unseen.end());
+  const InvestigationResult before_reading = result;  // what reading the recording adds, --from finds by itself
+  result.cost = watched.cost;
+  std::string trace = watched.recorded_seconds > 0 ? place.folder() + "/trace.kmt" : "";
+  if (!trace.empty() && !could_read_trace(
+                            trace, [&] { return watched.trace_has_stacks; }, watched.evidence, result))
+    trace.clear();
+  if (watched.evidence.trace) watched.evidence.memory_cgroups = memory_cgroups_of(*watched.evidence.trace);
+  if (place.keeps_files()) {
+    write_text(fmt::format("{}/{}", place.folder(), kEvidenceFile), json_evidence(before_reading, watched.evidence));
+    watched.written.emplace_back(kEvidenceFile);
+  }
+  const SnapshotResult after = snapshot_of(watched.after, watched.kernel);
+  result.diff = diff(snapshot_of(watched.before, watched.kernel), after);
+  result.judgement = judge(watched.evidence);
+  name_merged(after, result.judgement);
+  return give(options, place, watched.written, trace, result);
+}
+
+void take_kernel(const CopiedKernel& copied, InvestigationResult& result) {
+  if (!copied.after && copied.states.empty()) return;
+  const KernelMemory memory = copied.after ? copied.after->memory : parse_snapshot(copied.states.back(), 0);
+  result.kernel = memory.release;
+  result.machine = memory.machine;
+  result.host = memory.host;
+}
+
+// How states went that were copied, where they are all there is.
+void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, InvestigationResult& result) {
+  if (!copied.only_slabinfo.empty())
+    result.unseen.push_back({copied.only_slabinfo.size() == copied.states.size()
+                                 ? "all but the slab caches"
+                                 : fmt::format("all but the slab caches in {}", fmt::join(copied.only_slabinfo, ", ")),
+                             "there is no meminfo among these copies", "copy it too"});
+  if (!copied.lacking_slabinfo.empty())
+    result.unseen.push_back({copied.lacking_slabinfo.size() == copied.states.size()
+                                 ? "slab caches"
+                                 : fmt::format("slab caches in {}", fmt::join(copied.lacking_slabinfo, ", ")),
+                             "there is no slabinfo among these copies", "copy it too, as root"});
+  if (!copied.lacking_meminfo.empty())
+    result.unseen.push_back({fmt::format("what the copies in {} tell", fmt::join(copied.lacking_meminfo, ", ")),
+                             "there is neither meminfo nor slabinfo among them", "copy these too"});
+  if (!copied.damaged.empty())
+    result.unseen.push_back({"what damaged copies tell", fmt::format("{}", fmt::join(copied.damaged, "; ")),
+                             "copy these files again, as a whole"});
+  result.unsure_order = !copied.no_order.empty();
+  if (!copied.no_order.empty())
+    result.unseen.push_back(
+        {"which state came first", copied.no_order, "name the folders before and after, or 1, 2, …"});
+  if (!copied.no_times.empty()) {
+    result.timeless_states = copied.states.size();
+    result.unseen.push_back(
+        {"how fast it changed", copied.no_times,
+         copied.no_order.empty() ? "copy /proc/uptime with the other files, or say the time: --for 1h" : ""});
+  } else if (copied.states.size() > 1) {
+    evidence.states = states_over_time(copied.states, copied.page_size);
+    evidence.seconds = static_cast<double>(copied.states.back().ticks - copied.states.front().ticks) / 1e9;
+  }
+}
+
+int investigate_copies(const Options& options) {
+  if (options.dry_run) throw Error("--dry-run tells of this machine, --from reads copies: choose one");
+  InvestigationPlace place(options.output, options.from);
+  confine_reading({place.first_made()});
+  CopiedKernel copied = read_copies(options.from, options.duration.empty() ? 0 : parse_duration(options.duration));
+  const bool was_watched = !copied.evidence.empty();
+  if (!options.duration.empty() && (was_watched || copied.states.size() < 2)) {
+    Error error("--for tells the time between folders with copies, which are not what is looked at here");
+    error.hint("Leave it out");
+    throw error.at({options.from, {}, {}});
+  }
+  InvestigationResult result;
+  InvestigationEvidence evidence;
+  if (was_watched) {
+    read_evidence(copied.evidence, result, evidence);
+    if (result.trace_seconds == 0) copied.trace.clear();  // an older run's, or one that was not finished
+  } else {
+    take_kernel(copied, result);
+    take_states(copied, evidence, result);
+  }
+  evidence.copied = !was_watched;
+  if (!was_watched || !options.threshold.empty()) evidence.threshold_bytes_per_s = threshold_of(options);
+  if (!copied.trace.empty()) {
+    AnalyseOptions analysing;
+    analysing.trace.files = {copied.trace};
+    analysing.trace.progress = false;
+    const auto has_stacks = [&] { return begins_with_stacks(analysing); };
+    if (!was_watched && (!copied.before || !copied.after))
+      read_trace(copied.trace, has_stacks(), evidence, result);  // there is nothing else
+    else if (!could_read_trace(copied.trace, has_stacks, evidence, result))
+      copied.trace.clear();
+    if (!was_watched) result.trace_seconds = evidence.trace ? evidence.trace->seconds() : 0;
+  } else if (!was_watched || result.trace_seconds > 0) {
+    result.unseen.push_back({"who allocates", "there is no trace among the copies",
+                             "`kmemtrace record --stacks -d 1m` on that machine, and its trace.kmt beside the copies"});
+  }
+  if (copied.before && copied.after) result.diff = diff(*copied.before, *copied.after);
+  result.copies = {copied.before_path, copied.after_path, copied.trace};
+  result.narrowing = evidence.narrowing;
+  result.seconds = evidence.seconds;
+  result.judgement = judge(evidence);
+  if (copied.after) name_merged(*copied.after, result.judgement);
+  if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&
+      copied.states.size() < Trend::kFewestValues)
+    result.unseen.push_back({"whether what changed goes on",
+                             copied.no_times.empty() ? fmt::format("of {} states nothing is known but their difference",
+                                                                   std::max<std::size_t>(copied.states.size(), 2))
+                                                     : "without times there are no rates",
+                             fmt::format("copies of {} times or more", Trend::kFewestValues)});
+  place.make();
+  return give(options, place, {}, copied.trace, result);
+}
+
+}  // namespace
+
+CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command =
+      app.add_subcommand("investigate", "Find what grows in the kernel's memory, and who makes it grow, in one go.");
+  const auto options = std::make_shared<Options>();
+  command
+      ->add_option("--for", options->duration,
+                   "Watch for that time: 30s, 2m, 1h (default: 2m)\nWith --from, what lies between the first copy and "
+                   "the last one: "
+                   "by default their uptimes say it.")
+      ->type_name("T");
+  command
+      ->add_option(
+          "-o,--output", options->output,
+          "Write the page, snapshots, samples, recording and summary.json into the folder DIR, or the page alone "
+          "to FILE.html\nDIR is new, empty, or of an earlier investigation, which is replaced. Without it, into a new "
+          "folder that is named by the time.")
+      ->type_name("DIR|FILE.html");
+  CLI::Option* const dry_run = command->add_flag("--dry-run", options->dry_run,
+                                                 "Only say what would be done, what it takes, and what cannot be seen");
+  CLI::Option* const from =
+      command
+          ->add_option(
+              "--from", options->from,
+              "Investigate copies in FOLDER instead of this machine\nFOLDER/before and FOLDER/after, or a "
+              "folder for each of more times, with copies of the kernel's files as `kmemtrace snapshot --from` "
+              "takes them; and trace.kmt, trace.dat or perf.data, where there is one. Or a folder that -o wrote.")
+          ->type_name("FOLDER");
+  command
+      ->add_option("--threshold", options->threshold,
+                   "Call growth what is faster than SIZE in a time: 64K/m, 1M/h (default: 64K/m)")
+      ->type_name("RATE");
+  command
+      ->add_option(
+          "--cpu", options->cpu,
+          "Take no more than PERCENT of this machine's CPU time (default: 1)\nSamples and recording end where "
+          "they would take more, but 2.4 s are allowed at any rate: about one is what beginning and ending cost.")
+      ->option_text("PERCENT")
+      ->check(CLI::Range(0.01, 100.0));
+  from->excludes(dry_run);
+  add_result_options(*command, options->result, "kmemtrace.investigate/1", "plain digits and full names");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    exit_code = options->from.empty() ? investigate_live(*options) : investigate_copies(*options);
+  });
+  return command;
+}
+
+}  // namespace kmt

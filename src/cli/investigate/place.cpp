@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/investigate/place.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/folder.hpp"
+#include "cli/investigate/evidence.hpp"
+#include "cli/record/messages.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSummaryFile = "summary.json";
+constexpr const char* kPageFile = "index.html";
+// There until all is written: names alone would not tell what was left by a run that was killed from anybody's files.
+constexpr const char* kUnfinishedFile = "unfinished";
+constexpr std::string_view kUnfinishedText =
+    "kmemtrace investigate is at work here, or was ended before it was done. The next one replaces its files.\n";
+
+struct FileText {
+  const char* name;
+  const char* what;
+};
+constexpr std::array kFiles = {
+    FileText{"before.kmt", "snapshot at the begin: `kmemtrace snapshot`"},
+    FileText{"after.kmt", "snapshot at the end"},
+    FileText{"profile.kmt", "samples: `kmemtrace profile --show`"},
+    FileText{"trace.kmt", "the recording: `kmemtrace report`, `kmemtrace leaks`"},
+    FileText{kEvidenceFile, "what was watched: `kmemtrace investigate --from` judges it again"},
+    FileText{kSummaryFile, "all of this, with every series"},
+    FileText{kPageFile, "all of this as a page"},
+};
+
+std::string name_by_time() {
+  return fmt::format("kmemtrace-investigation-{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+// Names that the summary in a folder gives to what was written with it. None where it is not an investigation's.
+std::vector<std::string> files_of_earlier(const std::string& folder) {
+  std::vector<std::string> names;
+  const auto text = try_read_file(fmt::format("{}/{}", folder, kSummaryFile));
+  if (!text) return names;
+  try {
+    const auto summary = nlohmann::json::parse(*text);
+    if (summary.at("schema") != "kmemtrace.investigate/1") return names;
+    for (const auto& file : summary.at("files")) {
+      const auto name = file.at("name").get<std::string>();
+      if (std::ranges::find(kFiles, name, &FileText::name) != kFiles.end()) names.push_back(name);
+    }
+  } catch (const nlohmann::json::exception&) {
+    return {};
+  }
+  return names;
+}
+
+// Files that are written go by such names until they are whole.
+bool is_of_an_investigation(const std::string& name) {
+  return std::ranges::any_of(kFiles, [&name](const FileText& file) {
+    return name == file.name || name.starts_with(fmt::format("{}.unfinished-", file.name));
+  });
+}
+
+// What an investigation has begun to write and not finished, locked; none where there is no such.
+FileDescriptor lock_unfinished(const std::string& folder, int flags) {
+  const std::string path = fmt::format("{}/{}", folder, kUnfinishedFile);
+  FileDescriptor file = open_file(path, O_RDWR | O_NOFOLLOW | flags);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
+  if (errno != EWOULDBLOCK) throw system_error("Cannot lock the file", path);
+  Error error("Another investigation is at work in this folder");
+  error.hint("Name another one with -o");
+  throw error.at({folder, {}, {}});
+}
+
+bool is_same_folder(const std::string& one, const std::string& other) {
+  std::error_code code;
+  return fs::equivalent(one, other, code) && !code;
+}
+
+}  // namespace
+
+InvestigationPlace::InvestigationPlace(const std::string& output, const std::string& from)
+    : is_page_alone_(output.ends_with(".html")),
+      folder_(output.empty() ? name_by_time() : output),
+      page_(is_page_alone_ ? output : fmt::format("{}/{}", folder_, kPageFile)) {
+  if (is_page_alone_) return;
+  if (!from.empty() && is_same_folder(folder_, from)) {
+    Error error("The folder that --from reads cannot be the one that -o writes: what it has would be replaced");
+    error.hint("Name another folder with -o, or a page alone: -o again.html");
+    throw error.at({folder_, {}, {}});
+  }
+  earlier_ = files_of_earlier(folder_);
+  std::vector<std::string> others = all_names_in(folder_);
+  is_earlier_unfinished_ = try_read_file(fmt::format("{}/{}", folder_, kUnfinishedFile)) == kUnfinishedText;
+  if (is_earlier_unfinished_) {
+    unfinished_ = lock_unfinished(folder_, 0);
+    std::erase(others, kUnfinishedFile);
+    earlier_.clear();
+    std::ranges::copy_if(others, std::back_inserter(earlier_), is_of_an_investigation);
+  }
+  std::erase_if(others, [&](const std::string& name) { return std::ranges::find(earlier_, name) != earlier_.end(); });
+  if (others.empty()) return;
+  constexpr std::size_t kMostNamed = 3;
+  const bool may_be_killed_ones = std::ranges::all_of(others, is_of_an_investigation);
+  std::ranges::sort(others);
+  const bool are_more = others.size() > kMostNamed;
+  if (are_more) others.resize(kMostNamed);
+  Error error(fmt::format("The folder holds files that are no earlier investigation's: {}{}", fmt::join(others, ", "),
+                          are_more ? ", …" : ""));
+  error.hint(
+      may_be_killed_ones
+          ? "If they are what an investigation left that was killed, as earlier versions left it without a word, "
+            "remove them; else name a new folder with -o"
+          : "Name a new folder with -o, an empty one, or that of an earlier investigation, which is replaced");
+  throw error.at({folder_, {}, {}});
+}
+
+void InvestigationPlace::make() {
+  if (is_page_alone_) {
+    folder_ = temporary_.emplace(page_ + ".").path();
+    return;
+  }
+  make_folder(folder_);
+  if (!unfinished_) {
+    unfinished_ = lock_unfinished(folder_, O_CREAT | O_EXCL);
+    write_all(unfinished_.get(), kUnfinishedText, fmt::format("{}/{}", folder_, kUnfinishedFile));
+  }
+  for (const std::string& name : earlier_)
+    if (std::error_code code; !fs::remove(fmt::format("{}/{}", folder_, name), code) && code)
+      throw Error(fmt::format("Cannot remove what an earlier investigation left: {}", code.message()))
+          .at({fmt::format("{}/{}", folder_, name), {}, {}});
+  if (!earlier_.empty())
+    say("Replacing the {} investigation in {}: {} are removed\n",
+        is_earlier_unfinished_ ? "unfinished earlier" : "earlier", folder_, fmt::join(earlier_, ", "));
+}
+
+void InvestigationPlace::finish() {
+  if (is_page_alone_) return;
+  const std::string path = fmt::format("{}/{}", folder_, kUnfinishedFile);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw system_error("Cannot remove the file", path);
+}
+
+std::string InvestigationPlace::first_made() const {
+  fs::path made = fs::absolute(is_page_alone_ ? page_ : folder_);
+  std::error_code code;
+  while (made.has_relative_path() && !fs::exists(made.parent_path(), code)) made = made.parent_path();
+  return made;
+}
+
+std::vector<InvestigationFile> files_of_investigation(const std::vector<std::string>& written) {
+  std::vector<InvestigationFile> files;
+  for (const auto& [name, what] : kFiles)
+    if (name == std::string(kSummaryFile) || name == std::string(kPageFile) ||
+        std::ranges::find(written, name) != written.end())
+      files.push_back({name, what});
+  return files;
+}
+
+}  // namespace kmt

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The samples of an investigation: drawn in the kernel, and followed as long as they live.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/growth/samples.hpp"
+#include "analysis/heap/profile.hpp"
+#include "capture/bpf/watch/heap.hpp"
+#include "cli/support/live_kernel.hpp"
+#include "cli/watch/profile_files.hpp"
+#include "results/growth/investigation.hpp"
+
+namespace kmt {
+
+std::uint64_t monotonic_ns();
+
+// Of the processes there that live. Empty: version 1 does not account memory here.
+std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen);
+
+class InvestigationSamples {
+ public:
+  // A sample in `mean_bytes`, of slab objects and, with `pages`, of pages that no user has; for so many seconds. Throws
+  // Error where BPF programs cannot be loaded.
+  InvestigationSamples(std::uint64_t mean_bytes, bool pages, LiveKernel& kernel, double seconds);
+
+  void drain() { watcher_.drain(); }
+  std::uint64_t samples() const { return growth_.samples(); }
+  ProgramRuns runs(std::string_view event = {}) const { return watcher_.runs(event); }  // as HeapWatcher has it
+  const SampleGrowth& growth() const { return growth_; }
+  std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
+  std::uint64_t begin_ns() const { return begin_ns_; }
+  std::uint64_t kernel_bytes() const { return watcher_.memory(); }
+  std::uint64_t ring_bytes() const { return watcher_.ring_bytes(); }  // of these
+  GrowthSeen seen();
+  HeapProfileForms forms();  // for a file
+
+ private:
+  std::uint64_t mean_bytes_;
+  bool pages_;
+  std::uint64_t begin_ns_;
+  std::uint64_t begin_unix_ns_;
+  SampleGrowth growth_;
+  HeapProfile profile_;
+  LiveKernel& kernel_;
+  HeapWatcher watcher_;
+};
+
+}  // namespace kmt

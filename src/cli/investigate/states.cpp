@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/investigate/states.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "analysis/series/memory_series.hpp"
+#include "analysis/series/slabinfo_line.hpp"
+#include "analysis/snapshot/snapshot.hpp"
+#include "base/error.hpp"
+#include "base/proc_text.hpp"
+#include "base/text.hpp"
+#include "results/growth/investigation.hpp"
+#include "snapshot/parse.hpp"
+
+namespace kmt {
+
+namespace {
+
+// But those of kmalloc, which have names everywhere.
+std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states) {
+  std::map<std::uint64_t, MemorySeries> by_size;
+  for (const StateSample& state : states)
+    for (const std::string_view line : split(text_of(state, "slabinfo"), '\n')) {
+      const auto cache = parse_slabinfo_line(line);
+      if (!cache || cache->name.starts_with("kmalloc-") || !(cache->object_bytes >= 1 && cache->object_bytes < 1e9))
+        continue;
+      const auto bytes = static_cast<std::uint64_t>(cache->object_bytes);
+      MemorySeries& series = by_size[bytes];
+      if (series.name.empty()) series = {MemorySource::slabinfo_objects, objects_name(bytes), {}};
+      if (series.points.empty() || series.points.back().time_ns != state.ticks)
+        series.points.push_back({state.ticks, 0});
+      series.points.back().value += cache->active * cache->object_bytes;
+    }
+  std::vector<MemorySeries> all;
+  for (auto& [bytes, series] : by_size)
+    if (std::ranges::adjacent_find(series.points, std::not_equal_to(), &MemorySeriesPoint::value) !=
+        series.points.end())
+      all.push_back(std::move(series));
+  return all;
+}
+
+// Own maps are vmalloc memory: what comes and goes with them is nobody's growth.
+void take_out_own_maps(const std::vector<StateSample>& states, std::vector<MemorySeries>& all) {
+  const auto vmalloc = std::ranges::find_if(all, [](const MemorySeries& series) {
+    return series.source == MemorySource::meminfo && series.name == "VmallocUsed";
+  });
+  if (vmalloc == all.end()) return;
+  for (const StateSample& state : states)
+    if (const auto own = find_proc_value(text_of(state, "recorder"), "bpf_maps"))
+      for (MemorySeriesPoint& point : vmalloc->points)
+        if (point.time_ns == state.ticks) point.value = std::max(point.value - static_cast<double>(own->value), 0.0);
+}
+
+}  // namespace
+
+double page_frees_per_s(const std::vector<StateSample>& states) {
+  if (states.empty() || states.back().ticks <= states.front().ticks) return 0;
+  const auto first = find_proc_value(text_of(states.front(), "vmstat"), "pgfree");
+  const auto last = find_proc_value(text_of(states.back(), "vmstat"), "pgfree");
+  if (!first || !last || last->value < first->value) return 0;
+  return static_cast<double>(last->value - first->value) * 1e9 /
+         static_cast<double>(states.back().ticks - states.front().ticks);
+}
+
+std::optional<MemorySeriesPoint> unaccounted_in(const StateSample& state, std::uint32_t page_size) {
+  if (text_of(state, "zoneinfo").empty()) return std::nullopt;
+  try {
+    const SnapshotResult stock = take_stock(parse_snapshot(state, page_size));
+    const auto line = std::ranges::find(stock.sheet, kUnaccounted, &BalanceLine::id);
+    if (line == stock.sheet.end()) return std::nullopt;
+    return MemorySeriesPoint{state.ticks, static_cast<double>(line->bytes)};
+  } catch (const Error&) {  // a copy without MemTotal: its other files tell what they can
+    return std::nullopt;
+  }
+}
+
+std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size) {
+  std::vector<MemorySeriesPoint> unaccounted;
+  for (const StateSample& state : states)
+    if (const auto point = unaccounted_in(state, page_size)) unaccounted.push_back(*point);
+  return states_over_time(states, page_size, unaccounted);
+}
+
+std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
+                                           const std::vector<MemorySeriesPoint>& unaccounted) {
+  std::vector<MemorySeries> all = memory_series_of(states, page_size);
+  take_out_own_maps(states, all);
+  for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
+  if (!unaccounted.empty()) all.push_back({MemorySource::meminfo, std::string(kUnaccounted), unaccounted});
+  return all;
+}
+
+}  // namespace kmt

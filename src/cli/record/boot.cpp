@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record/boot.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/utsname.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/features/capabilities.hpp"
+#include "capture/tracefs/tracefs.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/support/output.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // a CPU; a boot of some seconds fits
+constexpr std::size_t kLongestLine = 1024;            // COMMAND_LINE_SIZE of the strictest architectures
+
+void check_options(const RecordOptions& options) {
+  const std::array<std::pair<const char*, bool>, 13> senseless = {{
+      {"a command", !options.command.empty()},
+      {"-F", options.only_command},
+      {"-p", !options.pids.empty()},
+      {"--cgroup", !options.cgroup.empty()},
+      {"--filter", !options.filters.empty()},
+      {"--duration", !options.duration.empty()},
+      {"--trigger", !options.trigger.empty()},
+      {"--flight", !options.flight.empty()},
+      {"--rotate", !options.rotate.empty()},
+      {"--keep", options.keep > 0},
+      {"--sample-interval", !options.sample_interval.empty()},
+      {"--page-owner", options.page_owner},
+      {"--remove-stale", options.remove_stale},
+  }};
+  for (const auto& [name, given] : senseless) {
+    if (!given) continue;
+    Error error(fmt::format("--boot and {} exclude each other", name));
+    error.hint(
+        "A boot is traced by the kernel's parameters: only -o, -e, -b, --max-memory, --clock and --stacks count");
+    throw error;
+  }
+}
+
+// The clock of `record` ticks in milliseconds until the kernel has chosen its clocksource, and begins again then.
+// "global" is ordered across CPUs too, runs from the start, and its times are those of dmesg.
+std::string clock_of(const RecordOptions& options, const RecordRequest& request, const std::string& tracefs) {
+  if (!options.clock.empty()) return request.clock;
+  const std::vector<std::string> offered = read_clocks(tracefs).offered;
+  return std::find(offered.begin(), offered.end(), "global") != offered.end() ? "global" : request.clock;
+}
+
+BootPlan plan_boot(const RecordOptions& options, const std::string& tracefs) {
+  const RecordRequest request = request_of(options, tracefs);
+  BootPlan plan;
+  utsname names{};
+  ::uname(&names);
+  plan.release = names.release;
+  plan.events = request.events;
+  if (std::none_of(plan.events.begin(), plan.events.end(), [](const auto& event) { return event.system == "kmem"; })) {
+    Error error("--boot needs an event of kmem: by that it knows its buffer after the boot");
+    error.hint("Add one: -e kmem:kmalloc");
+    throw error;
+  }
+  if (options.events.empty()) plan.missing = default_events(tracefs, available_events(tracefs)).missing;
+  plan.cpus = std::max(buffer_limits(tracefs).cpus_online, 1u);
+  const std::uint64_t share = std::max(request.most_buffer_bytes / plan.cpus / kMiB * kMiB, kMiB);
+  plan.buffer_bytes = request.buffer_bytes.value_or(std::min(kPreferredBytes, share));
+  plan.clock = clock_of(options, request, tracefs);
+  plan.stacks = wants_kernel_stacks(options);
+  // Functions that the kernel calls through a table, so they have a symbol wherever they exist.
+  const std::string symbols = try_read_file("/proc/kallsyms").value_or("");
+  plan.has_trace_instance = symbols.find(" boot_instance\n") != std::string::npos;
+  plan.has_boot_tracing = symbols.find(" trace_boot_init\n") != std::string::npos;
+  return plan;
+}
+
+// As the kernel reads it: "64M".
+std::string kernel_size(std::uint64_t bytes) {
+  if (bytes % kMiB == 0) return fmt::format("{}M", bytes / kMiB);
+  return fmt::format("{}K", (bytes + 1023) / 1024);
+}
+
+std::string join_events(const std::vector<EventName>& events, const char* separator) {
+  std::vector<std::string> names;
+  names.reserve(events.size());
+  for (const EventName& event : events) names.push_back(to_string(event));
+  return fmt::format("{}", fmt::join(names, separator));
+}
+
+}  // namespace
+
+std::string describe_boot_plan(const BootPlan& plan) {
+  const std::string size = kernel_size(plan.buffer_bytes);
+  const std::string options = plan.stacks ? "nooverwrite,stacktrace" : "nooverwrite";
+  const std::string events = join_events(plan.events, ",");
+  const std::string rest = fmt::format("trace_buf_size={} trace_options={}", size, options);
+  const std::string line = fmt::format("trace_event={} {} trace_clock={}", events, rest, plan.clock);
+  std::string text =
+      fmt::format("# Kernel parameters that trace {} events of kernel memory from early boot, for Linux {}.\n",
+                  plan.events.size(), plan.release);
+  for (const MissingEvent& event : plan.missing)
+    text += fmt::format("# Without {}: {}.\n", event.pattern, event.reason);
+  text += fmt::format(
+      R"(#
+# Boot with the line below. Once: press e in GRUB's menu and put it behind the line that begins with "linux".
+# Always: put it into GRUB_CMDLINE_LINUX of /etc/default/grub, then run update-grub (Debian, Ubuntu) or
+# grub2-mkconfig -o /boot/grub2/grub.cfg; or with grubby --update-kernel=ALL --args="…". On Debian and Ubuntu it can be
+# a file of its own, /etc/default/grub.d/kmemtrace.cfg: GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX …"
+#
+# Then reboot and run `kmemtrace record --boot -o boot.kmt`, as root. It writes what was traced and frees the buffer.
+#
+# It takes {} of memory a CPU, {} for {} CPUs, until then, and time for each event. When a CPU's buffer
+# is full, later events are counted as lost: without "nooverwrite" earlier ones are. Tracing begins when the kernel's
+# allocators are ready, before other CPUs are started. Instances that are made during such a boot start with this size.
+)",
+      humane_bytes(plan.buffer_bytes), humane_bytes(plan.buffer_bytes * plan.cpus), plan.cpus);
+  if (line.size() > kLongestLine)
+    text += fmt::format(
+        "# The line has {} characters; some architectures take only 1,024, most 2,048: -e chooses fewer events.\n",
+        humane_count(line.size()));
+  text += line + "\n";
+  text += fmt::format(R"(#
+# The same into an instance of its own, which leaves the top-level buffer to others (since Linux 6.3; {}).
+# Its clock is "local": trace_clock= is the top-level buffer's.
+# trace_instance={},{} {}
+#
+# The same as a bootconfig (CONFIG_BOOTTIME_TRACING; {}), for `bootconfig -a FILE INITRD` and the
+# parameter "bootconfig". It begins later, with the kernel's core initcalls.
+# ftrace.instance.{} {{
+#   trace_clock = {}
+#   buffer_size = {}
+#   options = {}
+#   events = "{}"
+# }}
+)",
+                      plan.has_trace_instance ? "this kernel can" : "this kernel cannot", kBootInstance, events, rest,
+                      plan.has_boot_tracing ? "this kernel has it" : "this kernel does not have it", kBootInstance,
+                      plan.clock, size, plan.stacks ? "nooverwrite, stacktrace" : "nooverwrite",
+                      join_events(plan.events, "\", \""));
+  return text;
+}
+
+std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options) {
+  check_options(options);
+  const std::string tracefs = usable_tracefs();
+  const BootParameters parameters = parse_boot_parameters(read_file("/proc/cmdline"));
+  std::optional<BootBuffer> buffer = find_boot_buffer(tracefs, parameters);
+  if (buffer) {
+    say("This boot was traced: collecting {}\n",
+        buffer->top_level ? "the top-level ring buffer, which this boot's parameters ask for" : buffer->path);
+    if (!options.events.empty() || !options.buffer.empty() || !options.clock.empty() || !options.stacks.empty())
+      say("note: -e, -b, --clock and --stacks choose the parameters of another boot; this one's are in "
+          "/proc/cmdline\n");
+    return buffer;
+  }
+  const bool asked = !parameters.events.empty() || !parameters.instance_events.empty();
+  const std::string text = describe_boot_plan(plan_boot(options, tracefs));
+  say("{}: nothing to collect. What to boot with is on stdout\n",
+      asked ? "This boot's parameters ask for tracing, but its buffer is gone or has been collected"
+            : "This boot was not traced (/proc/cmdline)");
+  print_result(text);
+  return std::nullopt;
+}
+
+void give_boot_buffer_back(const BootBuffer& buffer) {
+  const std::string tracefs = usable_tracefs();
+  if (!release_boot_buffer(tracefs, buffer))
+    say_left_open(buffer.path);
+  else
+    say("The buffer is freed. Without the parameters the next boot is not traced\n");
+}
+
+}  // namespace kmt

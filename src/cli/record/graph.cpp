@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record/graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/name_list.hpp"
+#include "base/text.hpp"
+#include "capture/features/call_tracing.hpp"
+#include "capture/recorded_calls.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+#include "capture/tracefs/tracefs.hpp"
+#include "cli/record/run.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/parse.hpp"
+#include "cli/support/suggest.hpp"
+#include "formats/ftrace/event_format.hpp"
+#include "formats/ftrace/print_format.hpp"
+#include "symbols/call_signatures.hpp"
+#include "symbols/call_type_source.hpp"
+#include "symbols/call_types.hpp"
+#include "symbols/kallsyms_lines.hpp"
+#include "symbols/traceable_functions.hpp"
+#include "trace/calls/recorded_functions.hpp"
+#include "trace/calls/refused_functions.hpp"
+#include "views/text/lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
+
+bool looks_like_file(const std::string& word) {
+  constexpr std::array<std::string_view, 4> kEndings = {".kmt", ".dat", ".data", ".txt"};
+  return word == "-" || word.find('/') != std::string::npos ||
+         std::ranges::any_of(kEndings, [&word](std::string_view ending) { return word.ends_with(ending); });
+}
+
+void check_options(const CallRecordOptions& options) {
+  if (options.functions.empty())
+    throw Error("Which functions? None is named").hint("kmemtrace graph vfs_read,vfs_write -- cat /etc/hostname");
+  if (options.all && (!options.pids.empty() || !options.cgroup.empty()))
+    throw Error("-a records the whole machine, -p and --cgroup only a part of it: choose one");
+  if (!options.all && options.pids.empty() && options.cgroup.empty() && options.command.empty())
+    throw Error("Whose calls? Neither COMMAND, -p, --cgroup nor -a is given")
+        .hint(fmt::format("-- COMMAND records it and what it forks, -p PID a process, -a the whole machine until "
+                          "Ctrl+C. If \"{}\" was meant as a trace to show: there is no such file",
+                          printable(options.functions.front())));
+  if (options.output.ends_with(".dat"))
+    throw Error("Calls are recorded into a .kmt: a trace.dat has no place for their types")
+        .hint("Name it FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
+}
+
+RecordOptions record_options(const CallRecordOptions& options, const std::string& path, bool by_bpf) {
+  RecordOptions record;
+  record.output = path;
+  if (by_bpf) record.backend = "bpf";
+  record.clock = "mono";  // what calls take is asked for: others may tick, or stand still for all who read them at once
+  // Names of tasks are needed in any case.
+  if (!options.allocations) record.events = {"task:task_newtask", "task:task_rename"};
+  record.pids = options.pids;
+  record.cgroup = options.cgroup;
+  record.duration = options.duration;
+  record.buffer = options.buffer_size;
+  record.command = options.command;
+  record.only_command = !options.command.empty() && !options.all && options.pids.empty() && options.cgroup.empty();
+  record.no_progress = !options.progress;
+  return record;
+}
+
+void say_namesakes(const std::vector<Namesakes>& namesakes) {
+  std::vector<std::string> all;
+  std::vector<std::string> some;
+  for (const Namesakes& same : namesakes)
+    if (same.left_out > 0)
+      some.push_back(
+          fmt::format("{} of {} called {}", same.left_out, same.chosen + same.left_out, printable(same.name)));
+    else
+      all.push_back(fmt::format("{} called {}", same.chosen, printable(same.name)));
+  if (!all.empty()) say("note: functions of one name, of which calls of all are recorded: {}\n", first_of(all));
+  if (!some.empty())
+    say("note: functions that are left out since this kernel does not tell which ones of a name can be traced: {}\n",
+        first_of(some));
+}
+
+std::string count_of(const std::vector<TracedFunction>& functions) {
+  return fmt::format("{} function{}", functions.size(), functions.size() == 1 ? "" : "s");
+}
+
+std::vector<TraceableFunction> functions_of(const CallRecordOptions& options, const std::string& traceable) {
+  const std::string kallsyms = try_read_file("/proc/kallsyms").value_or("");
+  if (!has_addresses(kallsyms))
+    throw Error("Cannot tell where the functions are: /proc/kallsyms shows no addresses", ExitCode::unsupported)
+        .hint(std::string(kWayToAddresses));
+  FunctionChoice choice = choose_functions(traceable, kallsyms, options.functions);
+  if (!choice.not_found.empty()) throw no_such_function(choice.not_found.front(), traceable, kallsyms);
+  if (choice.functions.size() > kMostRecordedFunctions)
+    throw Error(fmt::format("That would be {} functions; at most {} can be recorded at once", choice.functions.size(),
+                            kMostRecordedFunctions))
+        .hint("Narrow the names ('vfs_*'), or name a module: 'ext4:*'");
+  check_modules(choice.functions);
+  say_namesakes(choice.namesakes);
+  if (choice.functions.empty())
+    throw Error("None of these functions can be told from others of its name", ExitCode::unsupported)
+        .hint("Linux 6.5 and later can (available_filter_functions_addrs)");
+  return std::move(choice.functions);
+}
+
+CheckedMachine this_machine(const std::string& tracefs) {
+  CheckedMachine machine;
+  utsname names{};
+  ::uname(&names);
+  machine.arch = names.machine;
+  if (const auto format = describe_gfp_flags(tracefs)) {
+    Findings findings;
+    for (const EventFormat& event : parse_event_formats({*format}, findings))
+      machine.gfp_flags = flag_names_of(event.print_format, "gfp_flags");
+  }
+  return machine;
+}
+
+// With what is known of their types.
+RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<TraceableFunction>& functions) {
+  std::vector<CallRequest> requests;
+  std::map<std::pair<std::string, std::string>, std::size_t> index;  // into requests: namesakes have one
+  for (const TraceableFunction& function : functions)
+    if (index.try_emplace({function.module, function.name}, requests.size()).second)
+      requests.push_back({function.name, function.module});
+  PreparedCalls prepared;
+  if (::access(kKernelTypes, R_OK) == 0)
+    prepared = prepare_calls(requests, options.shown);
+  else
+    say("note: this kernel does not describe its types ({}): arguments and results are shown as numbers\n",
+        kKernelTypes);
+  RecordedCalls calls;
+  calls.types = std::move(prepared.types);
+  for (const TraceableFunction& function : functions) {
+    TracedFunction& traced =
+        calls.functions.emplace_back(TracedFunction{function.name, function.module, function.address, {}});
+    const std::size_t at = index.at({function.module, function.name});
+    if (at < prepared.functions.size()) traced.values = prepared.functions[at].values;
+  }
+  return calls;
+}
+
+bool can_do_without_bpf(const std::string& tracefs, const CallNeeds& needs) {
+  try {
+    const CallBackendKind other = choose_call_backend_but_bpf(tracefs, "", needs).kind;
+    return other != CallBackendKind::kprobe_events || needs.functions <= kMostProbedFunctions;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// "10 of 11 functions"
+std::string recorded_count(const std::vector<TracedFunction>& functions, const KernelDescription& kernel) {
+  const auto note = kernel.notes.find("refused_functions");
+  const std::size_t refused = note == kernel.notes.end() ? 0 : parse_refused_functions(note->second).size();
+  if (refused == 0) return count_of(functions);
+  return fmt::format("{} of {}", functions.size() - std::min(refused, functions.size()), count_of(functions));
+}
+
+}  // namespace
+
+Error no_such_function(const std::string& pattern, const std::string& traceable, const std::string& kallsyms) {
+  const bool is_glob = has_wildcards(pattern);
+  const std::string name = parse_function_pattern(pattern).name;
+  Error error(
+      fmt::format("This kernel can trace no function {} \"{}\"", is_glob ? "like" : "called", printable(pattern)));
+  if (const std::vector<std::string> modules = modules_with(traceable, name); !modules.empty())
+    return error.hint(fmt::format(
+        "There is one in {}", modules.front().empty() ? "the kernel itself: name it alone"
+                                                      : fmt::format("{0}: {0}:{1}", modules.front(), printable(name))));
+  if (!find_kallsyms_line(kallsyms, [&](const KallsymsLine& line) { return line.name() == name; }).rest.empty())
+    return error.hint("It is in the kernel, but tracing of it is not allowed (notrace)");
+  const std::vector<std::string> names = names_of_traceable(traceable);
+  std::string twins;
+  for (const std::string& other : names)
+    if (!is_glob && other.starts_with(name + '.'))
+      twins += fmt::format("{}{}", twins.empty() ? "" : ", ", printable(other));
+  if (!twins.empty())
+    return error.hint(
+        fmt::format("The compiler has made {} of it: name that. What it changed so has other arguments, "
+                    "of which the types are not known, and calls that it has inlined are not seen",
+                    twins));
+  // Since Linux 6.10 allocators are called so, and the names are those of macros around them.
+  if (const std::string renamed = name + "_noprof"; std::ranges::find(names, renamed) != names.end())
+    return error.hint(fmt::format("This kernel calls it {}", printable(renamed)));
+  const std::string nearest = nearest_name(name, names);
+  return error.hint(
+      fmt::format("{}Functions that the compiler has inlined cannot be traced, and those of a module only "
+                  "when it is loaded; available_filter_functions of tracefs lists all that can",
+                  nearest.empty() ? "" : fmt::format("Did you mean \"{}\"? ", printable(nearest))));
+}
+
+void check_modules(const std::vector<TraceableFunction>& functions) {
+  std::map<std::string_view, std::string_view> modules;
+  for (const TraceableFunction& function : functions)
+    if (const auto [at, is_new] = modules.try_emplace(function.name, function.module);
+        !is_new && at->second != function.module)
+      throw Error(fmt::format("{} is in {} and in {}: calls of both cannot be told apart in one recording",
+                              printable(function.name), at->second.empty() ? "the kernel" : at->second,
+                              function.module.empty() ? "the kernel" : function.module))
+          .hint(fmt::format("Name one of them: {}:{}", function.module.empty() ? at->second : function.module,
+                            function.name));
+}
+
+bool check_conditions(const CallTypes& types, const std::vector<TraceableFunction>& functions,
+                      const std::vector<CallCondition>& conditions, const CheckedMachine& machine) {
+  if (conditions.empty() || types.btf.empty()) return false;
+  const Btf btf(types.btf);
+  const BtfSignatures signatures(btf, types.functions, 8 * sizeof(long), machine.arch);
+  CallConditions checked(conditions, machine.gfp_flags.empty() ? nullptr : &machine.gfp_flags);
+  std::uint32_t number = 0;
+  for (const TraceableFunction& function : functions) {
+    const auto signature = signatures.signature(function.name);
+    checked.add(number++, function.name, signature ? &*signature : nullptr);
+  }
+  checked.check();
+  return checked.compare_text();
+}
+
+std::string registers_note(const std::vector<TraceableFunction>& functions, const std::vector<std::string>& shown,
+                           const std::vector<std::string>& traceable) {
+  constexpr std::array<std::array<std::string_view, 3>, 3> kWrappers = {{
+      {"__x64_sys_", "regs->di", "then si, dx, r10, r8, r9"},
+      {"__ia32_sys_", "regs->bx", "then cx, dx, si, di, bp"},
+      {"__arm64_sys_", "regs->regs[0]", "then regs[1] to regs[5]"},
+  }};
+  if (std::ranges::any_of(shown, [](const std::string& value) { return value.starts_with("regs"); })) return {};
+  for (const TraceableFunction& function : functions)
+    for (const auto& [prefix, first, others] : kWrappers) {
+      if (!function.name.starts_with(prefix)) continue;
+      std::string note = fmt::format("{} is given the program's registers: --show '{}' shows its first argument ({})",
+                                     printable(function.name), first, others);
+      const std::string called = "ksys_" + function.name.substr(prefix.size());
+      if (std::ranges::find(traceable, called) != traceable.end())
+        note += fmt::format("; {} has arguments of its own", printable(called));
+      return note;
+    }
+  return {};
+}
+
+void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
+  command
+      .add_option("-o,--output", options.output,
+                  "Record into FILE.kmt and keep it\nWithout this the recording is gone when it has been shown.")
+      ->type_name("FILE");
+  command.add_flag("-a,--all", options.all,
+                   "Record calls of all tasks and interrupts, not only of COMMAND and what it forks");
+  command.add_option("--cgroup", options.cgroup, "Record calls of tasks of this cgroup and of those below it")
+      ->type_name("CGROUP");
+  command.add_option("-d,--duration", options.duration, "End the recording after that time: 10s, 1.5s, 200ms, 5m")
+      ->type_name("T");
+  command
+      .add_option(
+          "--buffer-size", options.buffer_size,
+          "Ring buffer of SIZE for each CPU: 512k, 64M (default: as for record)\nWith a tiny one, 8k, events are "
+          "lost, and how calls that are touched by that are marked is seen.")
+      ->type_name("SIZE");
+  command
+      .add_option(
+          "--show", options.shown,
+          "Record a value that lies behind an argument, and show it: 'file->f_path.dentry->d_name.name'\n"
+          "The name of an argument, then ->member, .member and [number]; of each function that has such an "
+          "argument. Implies --args. Strings that are arguments are recorded anyway. It takes the back end bpf or "
+          "kprobe.")
+      ->type_name("VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      .add_flag("--allocs,!--no-allocs", options.allocations,
+                "Record what is allocated in calls, too: the default; --no-allocs records calls alone")
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  command
+      .add_option(
+          "--backend", options.backend,
+          "What records calls: bpf, ftrace (function_graph, from Linux 6.11 on), kprobe (kprobe events, 256 functions "
+          "at most), or auto (default): the first of these that works and records what is asked for; kprobe before an "
+          "ftrace that records no arguments")
+      ->type_name("BACKEND")
+      ->check(CLI::IsMember({"auto", "bpf", "ftrace", "kprobe"}));
+}
+
+std::string asks_for_recording(const CallRecordOptions& options) {
+  if (!options.command.empty()) return "a COMMAND";
+  if (!options.output.empty()) return "-o";
+  if (options.all) return "-a";
+  if (!options.cgroup.empty()) return "--cgroup";
+  if (!options.duration.empty()) return "-d";
+  if (!options.buffer_size.empty()) return "--buffer-size";
+  if (!options.shown.empty()) return "--show";
+  if (!options.allocations) return "--no-allocs";
+  return options.backend == "auto" ? "" : "--backend";
+}
+
+bool name_functions(const std::vector<std::string>& words, const std::string& asked) {
+  std::error_code code;
+  if (asked.empty()) {
+    const auto is_file = [&code](const std::string& word) {
+      return looks_like_file(word) || std::filesystem::exists(word, code);
+    };
+    const auto file = std::ranges::find_if(words, is_file);
+    const auto other = std::ranges::find_if_not(words, is_file);
+    if (file != words.end() && other != words.end())
+      throw Error(fmt::format("\"{}\" is a trace and \"{}\" is none: there is no such file", printable(*file),
+                              printable(*other)))
+          .hint(fmt::format("To show a function's calls of the trace: kmemtrace graph {} -F {}; to record calls: "
+                            "kmemtrace graph {} -- COMMAND",
+                            printable(*file), printable(*other), printable(*other)));
+    return !words.empty() && file == words.end();
+  }
+  for (const std::string& word : words)
+    if (looks_like_file(word))
+      throw Error(
+          fmt::format("\"{}\" is no function, and with {} calls of functions are recorded", printable(word), asked))
+          .hint("kmemtrace graph FILE shows a trace, kmemtrace graph FUNCTION… -- COMMAND records one");
+  return true;
+}
+
+CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
+  outlive_write_signals();
+  const InterruptGuard interrupt(SecondSignal::is_ignored);
+  check_options(options);
+  if (!options.output.empty()) check_output(options.output);
+  const bool may_be_bpf = options.backend == "auto" || options.backend == "bpf";
+  const std::string tracefs = usable_tracefs(may_be_bpf ? TracefsUse::describing : TracefsUse::recording);
+  offer_to_remove_stale(tracefs, false);
+  const std::string traceable = traceable_functions(tracefs, options.backend);
+  const std::vector<TraceableFunction> functions = functions_of(options, traceable);
+  if (options.shows_arguments)
+    if (const auto note = registers_note(functions, options.shown, names_of_traceable(traceable)); !note.empty())
+      say("note: {}\n", note);
+  RecordedCalls calls = calls_of(options, functions);
+  const bool compares_text = check_conditions(calls.types, functions, options.conditions, this_machine(tracefs));
+  const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size(),
+                        !std::ranges::all_of(options.conditions, &CallCondition::of_result), options.shows_results};
+  CallBackend backend = choose_call_backend(tracefs, options.backend, needs);
+  calls.has_other_back_end = options.backend == "auto" && can_do_without_bpf(tracefs, needs);
+  calls.all_or_none = calls.has_other_back_end && std::ranges::none_of(options.functions, has_wildcards);
+
+  if (options.output.empty()) {
+    folder_.emplace();
+    path_ = folder_->path() + "/calls.kmt";
+  }
+  const RecordOptions record_as = record_options(options, path_, backend.kind == CallBackendKind::bpf);
+  RecordRequest request = request_of(record_as, tracefs);
+  has_types_ = !calls.types.btf.empty();
+  request.calls = std::move(calls);
+  RecordOutput output(record_as, request);
+  bool begun = false;
+  RecordSteps steps;
+  steps.preparation = fmt::format("Attaching to {}", count_of(request.calls.functions));
+  steps.ended = [&] { return interrupt.interrupted(); };
+  steps.begins = [&] { begun = true; };
+  steps.started = [&] {
+    // Whoever waits for that: a person, or a script.
+    if (options.command.empty()) say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
+  };
+  steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
+    if (backend.kind == CallBackendKind::bpf) {
+      try {
+        return record_by_bpf(tracefs, request, hooks, open);
+      } catch (const Error& error) {
+        if (begun || error.exit_code() != ExitCode::unsupported || options.backend != "auto") throw;
+        backend = choose_call_backend_but_bpf(tracefs, error.what(), needs);
+      }
+    }
+    if (backend.kind == CallBackendKind::kprobe_events) {
+      request.calls.tracer = CallTracer::kprobe_events;
+      remove_stale_probes(tracefs);
+    }
+    return record(tracefs, request, hooks);
+  };
+  auto [outcome, written] = run_recording(record_as, output, steps);
+  if (folder_) written.path.clear();
+  print_summary(record_as, outcome, written,
+                options.allocations
+                    ? "Fewer functions, fewer tasks (-p, --cgroup), --no-allocs, or a larger --buffer-size"
+                    : "Fewer functions, fewer tasks (-p, --cgroup), or a larger --buffer-size");
+  print_notes(outcome);
+  if (!backend.why.empty()) outcome.call_backend_reason = backend.why;
+  say("Calls of {} were recorded by {}\n", recorded_count(request.calls.functions, outcome.recording.kernel),
+      outcome.call_backend);
+  if (!outcome.call_backend_reason.empty()) say("{}", hanging("  ", outcome.call_backend_reason, {}));
+  if (outcome.end == RecordEnd::cannot_write)
+    throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
+        .hint(folder_ ? "-o FILE.kmt records into another place" : "What had been recorded until then is in the trace");
+}
+
+}  // namespace kmt

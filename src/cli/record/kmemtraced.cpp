@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtraced, as it was in 2008: the live kernel into relay files in the working directory.
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/output_file.hpp"
+#include "base/units.hpp"
+#include "capture/features/clocks.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+#include "capture/tracefs/recorder.hpp"
+#include "capture/tracefs/tracefs.hpp"
+#include "cli/commands.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/record/request.hpp"
+#include "cli/support/interrupt.hpp"
+#include "formats/relay/capture.hpp"
+#include "formats/relay/live_writer.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  mkdir capture && cd capture && kmemtraced      until Ctrl+C
+  kmemtrace_check cpu0.out                       is what one CPU's file holds sound?
+  kmemtrace-report                               who allocated what
+
+Writes what kmemtrace wrote in July 2008: a file cpuN.out for each CPU, and kallsyms, a copy of /proc/kallsyms.
+total_overruns has the number of events that were lost. `kmemtrace record` writes a better trace, of a fraction of the
+size: with pages, task names, caches and what was lost when.
+
+Exit status:
+  0  recorded
+  2  wrong usage, or the files cannot be written
+  3  not permitted or not supported here)";
+
+// What the layout has a place for; kernels before 6.1 have events of their own for allocations on a node.
+constexpr const char* kEvents[] = {"kmalloc",          "kmalloc_node",          "kfree",
+                                   "kmem_cache_alloc", "kmem_cache_alloc_node", "kmem_cache_free"};
+
+RecordRequest request_for(const std::string& tracefs, const RecordOptions& options) {
+  RecordRequest request = request_of(options, tracefs);
+  const std::vector<EventName> available = available_events(tracefs);
+  request.events.clear();
+  for (const char* const name : kEvents)
+    if (std::ranges::find(available, EventName{"kmem", name}) != available.end())
+      request.events.push_back({"kmem", name});
+  const std::vector<std::string> clocks = read_clocks(tracefs).offered;
+  // The clock of 2008; an old kernel's other clocks have to do where it is not offered.
+  if (std::ranges::find(clocks, "mono") != clocks.end()) request.clock = "mono";
+  return request;
+}
+
+// Files of another machine's or another day's capture would be read as CPUs of this one.
+void refuse_other_files(const std::vector<unsigned>& cpus) {
+  std::vector<std::string> others;
+  for (const std::string& name : names_in(".")) {
+    const std::optional<unsigned> cpu = relay::cpu_of_name(name);
+    if (cpu && std::ranges::find(cpus, *cpu) == cpus.end()) others.push_back(name);
+  }
+  if (others.empty()) return;
+  Error error(fmt::format("This folder holds files of another capture: {}", fmt::join(others, ", ")));
+  error.hint("Move them away, or run kmemtraced in another folder");
+  throw error;
+}
+
+void write_text(const char* path, std::string_view text) {
+  const FileDescriptor file = make_file(path);
+  write_all(file.get(), text, path);
+}
+
+void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, std::uint64_t lost) {
+  BufferCounters sum;
+  for (const RawCpu& cpu : outcome.recording.cpus) sum += parse_buffer_counters(cpu.statistics);
+  say("{} events in {:.1f} s, {} in {} files\n", humane_count(sum.read), outcome.seconds, humane_bytes(writer.bytes()),
+      outcome.recording.cpus.size());
+  if (writer.left_out() > 0)
+    say("note: {} events are not in the files, whose layout has no place for them: allocations that failed or asked "
+        "for no "
+        "bytes, and frees of NULL\n",
+        humane_count(writer.left_out()));
+  if (writer.damaged_pages() > 0) say("warning: {} pages of the ring buffer were damaged\n", writer.damaged_pages());
+  if (lost > 0) say("{} {} lost: see total_overruns\n", humane_count(lost), lost == 1 ? "event was" : "events were");
+  if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
+}
+
+std::uint64_t lost_of(const RecordOutcome& outcome) {
+  std::uint64_t lost = 0;
+  for (const RawCpu& cpu : outcome.recording.cpus) {
+    const BufferCounters counters = parse_buffer_counters(cpu.statistics);
+    lost += counters.lost + counters.unread;
+  }
+  return lost;
+}
+
+void trace_into_files(const RecordOptions& options) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is a full disk: an error of the write
+  const InterruptGuard interrupt(SecondSignal::is_ignored);
+  check_output("cpu0.out");
+  const std::string tracefs = usable_tracefs();
+  const RecordRequest request = request_for(tracefs, options);
+  std::optional<relay::LiveWriter> writer;
+  RecordHooks hooks;
+  hooks.interrupted = [&] { return interrupt.interrupted(); };
+  hooks.described = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) -> PageSink* {
+    refuse_other_files(cpus);
+    ::unlink("total_overruns");  // not to be known before the end
+    say("Copying /proc/kallsyms...\n");
+    write_text("kallsyms", kernel.kallsyms);
+    if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();
+    writer.emplace(".", kernel, cpus);
+    say("Logging... Press Control-C to stop.\n");
+    return &*writer;
+  };
+  const RecordOutcome outcome = record(tracefs, request, hooks);
+  std::string failure = outcome.write_error;
+  try {
+    writer->finish();
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  const std::uint64_t lost = lost_of(outcome);
+  if (failure.empty()) write_text("total_overruns", fmt::format("{}\n", lost));
+  print_end(outcome, *writer, lost);
+  if (failure.empty()) return;
+  Error error(fmt::format("The recording ended early: {}", failure));
+  error.hint("What had been recorded until then is in the files");
+  throw error;
+}
+
+}  // namespace
+
+void add_kmemtraced_options(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<RecordOptions>();
+  options->output = "cpu0.out";
+  app.add_option("-b,--buffer", options->buffer,
+                 "Ring buffer of SIZE for each CPU: 512k, 64M (default: from the measured rate of events)")
+      ->type_name("SIZE");
+  app.add_option("-d,--duration", options->duration, "End after that time: 10s, 5m (default: at Ctrl+C)")
+      ->type_name("T");
+  app.footer(kFooter);
+  app.callback([options, &exit_code] {
+    trace_into_files(*options);
+    exit_code = static_cast<int>(ExitCode::good);
+  });
+}
+
+}  // namespace kmt

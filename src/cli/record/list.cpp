@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace list
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "capture/features/capabilities.hpp"
+#include "capture/tracefs/mount.hpp"
+#include "capture/tracefs/tracefs.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/support/output.hpp"
+#include "views/json/common.hpp"
+#include "views/text/lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  std::string section;  // empty: all of them, events shortened
+  bool json = false;
+  StyleOptions style;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace list                what can be recorded here, and what cannot and why
+  kmemtrace list events         every event of this kernel, for record -e
+  kmemtrace list clocks --json
+
+Nothing is changed by looking: where tracefs is not mounted, it is mounted for this command alone.
+
+Exit status:
+  0  this kernel can be recorded
+  2  wrong usage
+  3  it cannot be recorded from here; the reason is shown)";
+
+bool wants(const Options& options, std::string_view section) {
+  return options.section.empty() || options.section == section;
+}
+
+std::string kernel_text(const Capabilities& found, const std::vector<std::string>& leftovers, const TextStyle& style) {
+  std::string out = heading("Kernel", style);
+  out += labelled("release", fmt::format("{} {}", found.kernel, found.machine), style);
+  const std::string why_not = found.why_not();
+  out += labelled("recording", why_not.empty() ? "possible" : "not possible: " + why_not, style);
+  if (!why_not.empty() && ::geteuid() != 0) out += labelled("", "run it as root: sudo kmemtrace list", style);
+  if (!found.tracefs.path.empty()) out += labelled("tracefs", found.tracefs.path, style);
+  for (const std::string& path : leftovers)
+    out += labelled("left over", fmt::format("{}, by a killed recording; remove it with: rmdir {}", path, path), style);
+  out += "\n" + heading("Features", style);
+  for (const Feature& feature : found.features)
+    out += hanging(fmt::format("  {:<3}  {:<21}  ", feature.available ? "yes" : "no", feature.name),
+                   feature.available ? feature.purpose : feature.reason, style);
+  out += hanging(fmt::format("  {:<3}  {:<21}  ", found.symbols_readable ? "yes" : "no", "symbols"),
+                 found.symbols_readable ? "names for call sites" : found.symbols_reason, style);
+  return out;
+}
+
+std::string events_text(const Capabilities& found, bool all, const TextStyle& style) {
+  std::string out = heading("Events that `record` takes by default", style);
+  for (const EventName& event : found.default_events.present) out += fmt::format("  yes  {}\n", to_string(event));
+  for (const MissingEvent& missing : found.default_events.missing)
+    out += hanging(fmt::format("  no   {:<26}  ", missing.pattern), missing.reason, style);
+  if (found.default_events.present.empty() && found.default_events.missing.empty()) out += "  none can be seen\n";
+  if (!all)
+    return out + hanging("  ",
+                         fmt::format("{} in all: `kmemtrace list events`",
+                                     say_number_of(found.events.size(), "event", style)),
+                         style);
+  out += "\n" + heading("All events", style);
+  for (const EventName& event : found.events) out += fmt::format("  {}\n", to_string(event));
+  return out;
+}
+
+std::string clocks_text(const Capabilities& found, const TextStyle& style) {
+  std::string out = heading("Clocks", style);
+  for (const std::string& clock : found.clocks.offered) {
+    std::string marks;
+    if (clock == found.clocks.recommended) marks += "recommended; ";
+    if (clock == found.clocks.current) marks += "current of the system's own buffer; ";
+    out += hanging(fmt::format("  {:<9}  ", clock), marks + describe_clock(clock), style);
+  }
+  if (found.clocks.offered.empty()) return out + "  none can be seen\n";
+  return out + labelled("because", fmt::format("{}: {}", found.clocks.recommended, found.clocks.reason), style);
+}
+
+std::string limits_text(const Capabilities& found, const TextStyle& style) {
+  const BufferLimits& limits = found.limits;
+  std::string out = heading("Buffers", style);
+  out += labelled("default", say_bytes(limits.default_bytes_per_cpu, style) + " a CPU (record -b)", style);
+  out += labelled(
+      "at most",
+      fmt::format("{} a CPU, half of the memory that is available", say_bytes(limits.most_bytes_per_cpu, style)),
+      style);
+  out += labelled("memory", say_bytes(limits.memory_available, style) + " available", style);
+  out += labelled("CPUs", fmt::format("{} online of {}", limits.cpus_online, limits.cpus_possible), style);
+  if (limits.page_size > 0) out += labelled("page", say_bytes(limits.page_size, style), style);
+  return out;
+}
+
+std::string text_list(const Capabilities& found, const std::vector<std::string>& leftovers, const Options& options,
+                      const TextStyle& style) {
+  std::vector<std::string> parts;
+  if (options.section.empty()) parts.push_back(kernel_text(found, leftovers, style));
+  if (wants(options, "events")) parts.push_back(events_text(found, !options.section.empty(), style));
+  if (wants(options, "clocks")) parts.push_back(clocks_text(found, style));
+  if (wants(options, "limits")) parts.push_back(limits_text(found, style));
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : "\n") + part;
+  return out;
+}
+
+Json json_features(const Capabilities& found) {
+  Json list = Json::array();
+  for (const Feature& feature : found.features)
+    list.push_back({{"name", feature.name},
+                    {"purpose", feature.purpose},
+                    {"available", feature.available},
+                    {"needed", feature.needed},
+                    {"reason", text_or_null(feature.reason)}});
+  return list;
+}
+
+Json json_events(const Capabilities& found) {
+  Json json = {{"default", Json::array()}, {"missing", Json::array()}, {"all", Json::array()}};
+  for (const EventName& event : found.default_events.present) json["default"].push_back(to_string(event));
+  for (const MissingEvent& missing : found.default_events.missing)
+    json["missing"].push_back({{"pattern", missing.pattern}, {"reason", missing.reason}});
+  for (const EventName& event : found.events) json["all"].push_back(to_string(event));
+  return json;
+}
+
+Json json_clocks(const TraceClocks& clocks) {
+  Json json = {{"recommended", text_or_null(clocks.recommended)},
+               {"reason", text_or_null(clocks.reason)},
+               {"current", text_or_null(clocks.current)},
+               {"clocksource", text_or_null(clocks.clocksource)},
+               {"read_ns", clocks.read_ns},
+               {"offered", Json::array()}};
+  for (const std::string& clock : clocks.offered)
+    json["offered"].push_back({{"name", clock}, {"description", text_or_null(describe_clock(clock))}});
+  return json;
+}
+
+Json json_limits(const BufferLimits& limits) {
+  return {{"default_bytes_per_cpu", limits.default_bytes_per_cpu},
+          {"most_bytes_per_cpu", limits.most_bytes_per_cpu},
+          {"memory_available", limits.memory_available},
+          {"cpus_online", limits.cpus_online},
+          {"cpus_possible", limits.cpus_possible},
+          {"page_size", limits.page_size > 0 ? Json(limits.page_size) : Json(nullptr)}};
+}
+
+std::string json_list(const Capabilities& found, const std::vector<std::string>& leftovers, const Options& options) {
+  const std::string why_not = found.why_not();
+  Json json = {{"schema", "kmemtrace.list/1"},
+               {"kernel", found.kernel},
+               {"arch", found.machine},
+               {"can_record", why_not.empty()},
+               {"reason", text_or_null(why_not)}};
+  if (options.section.empty()) {
+    json["tracefs"] = text_or_null(found.tracefs.path);
+    json["features"] = json_features(found);
+    json["symbols"] = {{"readable", found.symbols_readable}, {"reason", text_or_null(found.symbols_reason)}};
+    json["leftover_instances"] = leftovers;
+  }
+  if (wants(options, "events")) json["events"] = json_events(found);
+  if (wants(options, "clocks")) json["clocks"] = json_clocks(found.clocks);
+  if (wants(options, "limits")) json["limits"] = json_limits(found.limits);
+  return dump(json);
+}
+
+int list(const Options& options) {
+  const Capabilities found = probe_capabilities(mount_tracefs_privately());
+  const std::string& tracefs = found.tracefs.path;
+  const std::vector<std::string> leftovers = tracefs.empty() ? std::vector<std::string>{} : stale_instances(tracefs);
+  print_result(options.json ? json_list(found, leftovers, options)
+                            : text_list(found, leftovers, options, stdout_style(options.style)));
+  return static_cast<int>(found.can_record() ? ExitCode::good : ExitCode::unsupported);
+}
+
+}  // namespace
+
+CLI::App* add_list_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "list", "Show what can be recorded here: events, clocks, buffers, and what is missing and why.");
+  const auto options = std::make_shared<Options>();
+  command->add_option("SECTION", options->section, "Only this: events, clocks or limits")
+      ->check(CLI::IsMember({"events", "clocks", "limits"}));
+  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.list/1");
+  add_style_options(*command, options->style);
+  command->footer(kFooter);
+  command->callback([options, &exit_code] { exit_code = list(*options); });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record/messages.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr double kEvery = 0.5;  // seconds
+
+std::string describe_command_end(const RecordOutcome& outcome, const std::vector<std::string>& command) {
+  if (command.empty()) return {};
+  if (!outcome.command_status) return fmt::format("{} still runs", printable(command.front()));
+  const int status = *outcome.command_status;
+  if (WIFSIGNALED(status))
+    return fmt::format("{} was ended by signal {}", printable(command.front()), WTERMSIG(status));
+  return fmt::format("{} exited with {}", printable(command.front()), WEXITSTATUS(status));
+}
+
+std::string describe_files(const WrittenTrace& written) {
+  if (written.files <= 1) return printable(written.path);
+  std::string text = fmt::format("{} files up to {}", written.files, printable(written.path));
+  if (written.files_removed > 0) text += fmt::format(", {} old ones removed", written.files_removed);
+  return text;
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(bool wanted) : wanted_(wanted && ::isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::show(std::string_view preparation) {
+  if (!wanted_) return;
+  say("\r\x1b[K{} …", preparation);
+  std::fflush(stderr);
+  is_shown_ = true;
+}
+
+void ProgressLine::update(const RecordProgress& progress, std::uint64_t written) {
+  if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
+  const double seconds = progress.seconds - shown_at_;
+  const std::uint64_t seen = progress.events + progress.lost;  // which only grows
+  const double rate = static_cast<double>(seen - seen_) / seconds;
+  RecorderCost cost;
+  add_own_cost(cost);
+  say("\r\x1b[K{:.1f} s  {} events  {}/s  {}  {} lost  buffers {:.0f}% at most  recorder {:.0f}% CPU, {}",
+      progress.seconds, humane_count(progress.events), humane_count(static_cast<std::uint64_t>(rate)),
+      humane_bytes(written), humane_count(progress.lost), progress.fullest_buffer * 100,
+      100 * (cost.cpu_seconds - cpu_seconds_) / seconds, humane_bytes(cost.peak_bytes));
+  std::fflush(stderr);
+  is_shown_ = true;
+  shown_at_ = progress.seconds;
+  seen_ = seen;
+  cpu_seconds_ = cost.cpu_seconds;
+}
+
+void ProgressLine::clear() {
+  if (is_shown_) std::fputs("\r\x1b[K", stderr);
+  is_shown_ = false;
+}
+
+void say_lack_of_symbols() {
+  say("note: /proc/kallsyms shows no addresses, so call sites will have no names: {}\n", kWayToAddresses);
+}
+
+void say_left_open(const std::string& instance) {
+  say("note: somebody keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
+      instance, instance);
+}
+
+std::string missed_line(const std::string& function, std::uint64_t count, bool some_tasks) {
+  if (function.empty() && count == 1)
+    return fmt::format("1 of these was missed by a BPF program, most likely in an interrupt{}",
+                       some_tasks ? ", and may be of a task that is not recorded" : "");
+  if (function.empty())
+    return fmt::format("{} of these were missed by BPF programs, most of them in interrupts{}", humane_count(count),
+                       some_tasks ? ", in any task: some or all may be of tasks that are not recorded" : "");
+  if (count == 1)
+    return fmt::format(
+        "1 of these is a begin or an end of {}, in any task: the kernel says to have missed it, and it "
+        "may be of a task that is not recorded",
+        printable(function));
+  return fmt::format(
+      "{} of these are begins and ends of {}, in any task: so many the kernel says to have missed, and "
+      "some may be of tasks that are not recorded",
+      humane_count(count), printable(function));
+}
+
+void print_summary(const RecordOptions& options, const RecordOutcome& outcome, const WrittenTrace& written,
+                   const char* remedy) {
+  std::uint64_t ring_bytes = 0;
+  BufferCounters sum;
+  std::string lost_by_cpu;
+  for (const RawCpu& cpu : outcome.recording.cpus) {
+    const BufferCounters counters = parse_buffer_counters(cpu.statistics);
+    sum += counters;
+    ring_bytes += cpu.bytes;
+    if (const std::uint64_t lost = counters.lost + counters.unread; lost > 0)
+      lost_by_cpu += fmt::format("  cpu {}: {} lost\n", cpu.cpu, humane_count(lost));
+  }
+  const std::string latest = written.events ? fmt::format("the latest {} of ", humane_count(*written.events)) : "";
+  const std::string where = written.path.empty() ? "" : describe_files(written) + ": ";
+  say("{}{}{} events in {:.1f} s, {} ({} of ring buffer), clock {}\n", where, latest, humane_count(sum.read),
+      outcome.seconds, humane_bytes(written.bytes), humane_bytes(ring_bytes), outcome.recording.kernel.clock);
+  const RecorderCost& cost = outcome.cost;
+  // How full they are is looked at now and then: what is lost may be lost between.
+  say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {}{:.0f}% full at most\n",
+      cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes),
+      sum.lost > 0 ? "seen to be " : "", cost.fullest_buffer * 100);
+  if (const std::string command = describe_command_end(outcome, options.command); !command.empty())
+    say("{}\n", command);
+  if (outcome.missed_events > 0)
+    lost_by_cpu += fmt::format("  of any cpu: {} missed\n", humane_count(outcome.missed_events));
+  const std::uint64_t lost = sum.lost + sum.unread + outcome.missed_events;
+  if (!outcome.missed_calls_are_known)
+    say("How many calls the kprobe events missed is not known: the kernel's files about them do not agree\n");
+  if (lost == 0) return say("Nothing{} was lost\n", outcome.missed_calls_are_known ? "" : " else");
+  say("{} {} lost:\n{}", humane_count(lost), lost == 1 ? "event was" : "events were", lost_by_cpu);
+  const bool some_tasks = options.only_command || !options.pids.empty() || !options.cgroup.empty();
+  for (const auto& [function, count] : outcome.missed_by_function)
+    say("{}\n", missed_line(function, count, some_tasks));
+  if (sum.lost + sum.unread > 0) say("{} lose less\n", remedy);
+}
+
+}  // namespace kmt

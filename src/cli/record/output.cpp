@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record/output.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/support/interrupt.hpp"
+#include "formats/trace_description.hpp"
+#include "formats/tracedat/writer.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Error only_kmt(const char* what) {
+  Error error(fmt::format("{} a .kmt", what));
+  error.hint("Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
+  return error;
+}
+
+// Who recorded what: docs/formats/kmt.md, "Notes".
+std::map<std::string, std::string> notes_of_recording(const RecordOptions& options) {
+  std::string arguments = try_read_file("/proc/self/cmdline").value_or("");
+  if (arguments.ends_with('\0')) arguments.pop_back();
+  std::replace(arguments.begin(), arguments.end(), '\0', ' ');
+  return {{"recorder", "kmemtrace " KMEMTRACE_VERSION},
+          {"arguments", arguments},
+          {"command", fmt::format("{}", fmt::join(options.command, " "))}};
+}
+
+// Of the kernel's counts those of which no page tells. The others are of the whole time, and a flight recorder's file
+// or one of several is of a part of it.
+std::string counts_of_part(const std::string& statistics) {
+  std::string counts;
+  for (const std::string_view line : split(statistics, '\n'))
+    if (line.starts_with("commit overrun:") || line.starts_with("dropped events:") || line.starts_with("not recorded:"))
+      counts += fmt::format("{}\n", line);
+  return counts;
+}
+
+// What the description at the file's begin could not say.
+TraceDescription description_at_end(const RawRecording& recording, bool whole) {
+  TraceDescription end;
+  end.kernel.saved_cmdlines = recording.kernel.saved_cmdlines;
+  end.kernel.thread_groups = recording.kernel.thread_groups;
+  end.kernel.late_notes = recording.kernel.late_notes;
+  end.kernel.user_memory = recording.kernel.user_memory;
+  for (const RawCpu& cpu : recording.cpus)
+    end.cpu_stats.push_back(
+        cpu_stats_of(recording.kernel, cpu.cpu, whole ? cpu.statistics : counts_of_part(cpu.statistics)));
+  end.cpu_stats.insert(end.cpu_stats.end(), recording.more_statistics.begin(), recording.more_statistics.end());
+  return end;
+}
+
+// A trace.dat: what a page more for each CPU, and copying in steps, takes on top. A .kmt: the blocks that could not be
+// written, and what stands at its end.
+std::uint64_t bytes_at_end(const RecordOptions& options, const KernelDescription& kernel, std::size_t cpus) {
+  if (writes_trace_dat(options)) return tracedat::metadata_bytes(kernel) + (18ull << 20);
+  return (1ull << 20) + cpus * (1ull << 20);
+}
+
+}  // namespace
+
+void Reserve::take(const std::string& directory, std::uint64_t bytes) {
+  file_ = unnamed_file(directory);
+  const int code = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
+  if (code != ENOSPC && code != EDQUOT) return;
+  Error error(fmt::format("The disk is full: {} are needed to begin with", humane_bytes(bytes)));
+  error.hint("Choose another place with -o");
+  throw error.at({directory, {}, {}});
+}
+
+RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& request)
+    : options_(options),
+      directory_(request.scratch_directory),
+      rotation_(rotation_of(options)),
+      flight_(flight_of(options, request.most_buffer_bytes)) {
+  if (writes_trace_dat(options) && (rotation_ || flight_)) throw only_kmt("--rotate and --flight need");
+  if (writes_trace_dat(options) && options.trigger == "failure") throw only_kmt("--trigger failure needs");
+  if (flight_ && flight_->time_ns && request.clock != "x86-tsc" && !ticks_are_ns(request.clock)) {
+    Error error(fmt::format("--flight T needs a clock of nanoseconds, and {} is none", request.clock));
+    error.hint("Choose another --clock, or give --flight a size");
+    throw error;
+  }
+  if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval needs");
+  if (writes_trace_dat(options) && request.user_stacks)
+    say("note: a trace.dat has no place for what programs map: stacks of programs are addresses without names in it. "
+        "Record into FILE.kmt to name them\n");
+  if (!writes_trace_dat(options) && options.version_given) throw Error("--file-version is for trace.dat: -o FILE.dat");
+}
+
+RecordingSink* RecordOutput::open(const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
+  reserve_.take(directory_, bytes_at_end(options_, kernel, cpus.size()));
+  if (writes_trace_dat(options_)) return nullptr;
+  KernelDescription described = kernel;
+  described.notes.merge(notes_of_recording(options_));
+  recording_.emplace(options_.output, described, cpus, rotation_, flight_);
+  return &recording_->encoder();
+}
+
+void RecordOutput::add(const StateSample& sample) { recording_->add(sample); }
+
+void RecordOutput::add(UserMemory memory) { recording_->add(std::move(memory)); }
+
+bool RecordOutput::is_one_file() const { return !writes_trace_dat(options_) && !rotation_ && !flight_; }
+
+void RecordOutput::turn(const RecordProgress& progress, const std::function<RawRecording()>& recording) {
+  if (!recording_) return;
+  if (FileRequestGuard::asked()) recording_->ask_for_file();
+  const auto description = [&recording] { return description_at_end(recording(), false); };
+  const char* const line_begin = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
+  try {
+    if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
+      say("{}{} is written\n", line_begin, printable(*written));
+  } catch (const Error& error) {
+    // What a flight recorder keeps in memory can still be written at the end.
+    if (flight_)
+      say("{}warning: the file that was asked for cannot be written: {}\n", line_begin, error.what());
+    else
+      failure_ = error.what();
+  }
+}
+
+WrittenTrace RecordOutput::finish(RecordOutcome& outcome) {
+  reserve_.release();
+  WrittenTrace written{options_.output};
+  if (recording_) {
+    written.path = recording_->finish(description_at_end(outcome.recording, !rotation_ && !flight_));
+    written.files = recording_->files_written();
+    written.files_removed = recording_->files_removed();
+    if (flight_) written.events = recording_->last_file().events;
+    if (const std::uint64_t left_out = recording_->last_file().left_out; left_out > 0)
+      say("warning: the disk was full: the oldest {} events that were kept are not in the file\n",
+          humane_count(left_out));
+    if (flight_ && flight_->time_ns && recording_->was_short_of_memory())
+      say("note: not all of the time fitted into {}; --max-memory allows more\n", humane_bytes(flight_->bytes));
+    if (recording_->encoder().damaged_pages() > 0)
+      say("warning: {} pages of the ring buffer were damaged\n", recording_->encoder().damaged_pages());
+  } else {
+    tracedat::write(options_.output, options_.version, outcome.recording);
+  }
+  std::error_code code;
+  written.bytes = rotation_ ? recording_->bytes() : fs::file_size(written.path, code);
+  return written;
+}
+
+std::uint64_t RecordOutput::bytes(const RecordProgress& progress) const {
+  return recording_ ? recording_->bytes() : progress.bytes;
+}
+
+bool RecordOutput::saw_failed_allocation() const { return recording_ && recording_->encoder().saw_failed_allocation(); }
+
+}  // namespace kmt

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where a recording goes: a trace.dat is written when all of it is there, a .kmt while it grows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.hpp"
+#include "capture/tracefs/recorder.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/record/request.hpp"
+#include "formats/kmt/recording.hpp"
+
+namespace kmt {
+
+// Room on the disk for what is written last, taken at the start: a full disk then still leaves a readable trace.
+class Reserve {
+ public:
+  void take(const std::string& directory, std::uint64_t bytes);  // throws Error
+  void release() { file_.reset(); }
+
+ private:
+  FileDescriptor file_;
+};
+
+class RecordOutput {
+ public:
+  // Throws Error when the options contradict each other.
+  RecordOutput(const RecordOptions& options, const RecordRequest& request);
+
+  // Who takes pages or records; nullptr: the recorder shall keep them. Throws Error.
+  RecordingSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
+  void add(const StateSample& sample);  // of a .kmt that is open
+  void add(UserMemory memory);          // likewise, where is_one_file()
+  bool is_one_file() const;             // a .kmt without rotation that is no flight recorder's
+  // Called four times a second: files in rotation, and what a flight recorder was asked for.
+  void turn(const RecordProgress& progress, const std::function<RawRecording()>& recording);
+  // Everything that is left. Throws Error.
+  WrittenTrace finish(RecordOutcome& outcome);
+
+  std::uint64_t bytes(const RecordProgress& progress) const;  // of trace so far
+  bool saw_failed_allocation() const;
+  bool is_flight_recorder() const { return flight_.has_value(); }
+  // Why a file of a rotation could not be completed: recording should end.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  const RecordOptions& options_;
+  std::string directory_;
+  std::optional<kmt_format::Rotation> rotation_;
+  std::optional<kmt_format::Flight> flight_;
+  Reserve reserve_;
+  std::optional<kmt_format::Recording> recording_;
+  std::string failure_;
+};
+
+}  // namespace kmt

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace record
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "capture/bpf/record/recorder.hpp"
+#include "capture/features/bpf_support.hpp"
+#include "capture/tracefs/tracefs.hpp"
+#include "cli/commands.hpp"
+#include "cli/record/boot.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/record/output.hpp"
+#include "cli/record/request.hpp"
+#include "cli/record/run.hpp"
+#include "cli/record/trigger.hpp"
+#include "cli/support/interrupt.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace record                              this machine, until Ctrl+C, into trace.kmt
+  kmemtrace record --duration 10s -o ten.kmt    ten seconds
+  kmemtrace record -o trace.dat                 for trace-cmd and KernelShark, many times as large
+  kmemtrace record -- make -j8                  this machine, while make runs
+  kmemtrace record -F -- ls                     only ls and what it starts
+  kmemtrace record -p 812 -p 813 --duration 5s  two tasks and what they fork
+  kmemtrace record --cgroup system.slice/db.service --stacks
+  kmemtrace record --stacks=user -- make        which programs and libraries make the kernel allocate
+  kmemtrace record -e kmem:kmalloc,kmem:kfree -e 'sched:sched_process_*'
+  kmemtrace record --filter 'kmem:kmalloc:bytes_req > 4096'
+  kmemtrace record --flight 30s --trigger 'SUnreclaim+500M'
+                                                the 30 s before slab memory has grown by 500M
+  kmemtrace record --flight 256M --trigger failure
+                                                what led to an allocation that failed
+  kmemtrace record --rotate 1G --keep 10        trace.0001.kmt, trace.0002.kmt, …: the latest ten
+  kmemtrace record --backend bpf                at less cost for what is recorded
+  kmemtrace record --boot                       what to boot with to trace a boot; after that boot, its trace
+
+When the recording ends before COMMAND does (--duration, Ctrl+C), COMMAND is asked to end (SIGTERM).
+
+Without -F the whole machine is recorded while COMMAND runs: what a command allocates is often freed by others (RCU,
+soft interrupts, kernel threads), and would look leaked if only the command were seen.
+
+A .kmt grows while it is recorded: what a killed recorder has written can be read, and `kmemtrace repair` completes it.
+With --flight nothing is written until Ctrl+C, the end of COMMAND or the trigger; SIGUSR2 writes what is kept to a
+numbered file (trace.0001.kmt) and goes on.
+
+kmemtrace traces in an instance of its own and leaves other people's tracing alone. The instance is removed however
+the recording ends. What the recorder itself allocates is kept out by a filter in the kernel.
+
+Exit status:
+  0  recorded
+  2  wrong usage, a command that cannot be executed, or the trace cannot be written
+  3  not permitted or not supported here)";
+
+// Whether all that is asked for can be recorded by BPF programs, as far as is known before they are loaded.
+bool bpf_would_do(RecordOptions options) {
+  options.backend = "bpf";
+  try {
+    check_backend(options);
+    usable_tracefs(TracefsUse::describing);
+  } catch (const Error&) {
+    return false;
+  }
+  return bpf_support().missing.empty();
+}
+
+std::string tracefs_for(const RecordOptions& options) {
+  if (uses_bpf(options)) return usable_tracefs(TracefsUse::describing);
+  try {
+    return usable_tracefs();
+  } catch (Error& error) {
+    if (bpf_would_do(options))
+      error.hint(
+          fmt::format("Add --backend bpf: this process may load BPF programs, and they only need to read there. "
+                      "Or: {}",
+                      error.hint()));
+    throw;
+  }
+}
+
+void record_trace(const RecordOptions& options) {
+  outlive_write_signals();
+  const InterruptGuard interrupt(SecondSignal::is_ignored);  // impatience must not cost the trace
+  std::optional<BootBuffer> boot;
+  check_backend(options);
+  if (options.boot && !(boot = boot_buffer_or_plan(options))) return;
+  check_output(options.output);
+  const std::string tracefs = tracefs_for(options);
+  offer_to_remove_stale(tracefs, options.remove_stale);
+  const RecordRequest request = request_of(options, tracefs);
+  std::optional<Trigger> trigger;
+  if (!options.trigger.empty()) trigger.emplace(options.trigger);
+  RecordOutput output(options, request);
+  const FileRequestGuard file_requests;
+
+  bool triggered = false;
+  RecordSteps steps;
+  steps.ended = [&] {
+    if (trigger && !triggered)
+      triggered = trigger->wants_failures() ? output.saw_failed_allocation() : trigger->holds();
+    return triggered || interrupt.interrupted();
+  };
+  steps.begins = [&] {
+    if (request.command.empty() && !boot && ::isatty(STDERR_FILENO) == 1)
+      say("Recording {} events into {}; {}Ctrl+C ends it\n", request.events.size(), printable(options.output),
+          output.is_flight_recorder() ? "SIGUSR2 writes what is kept, " : "");
+    if (trigger) trigger->start();
+  };
+  steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
+    return boot                ? collect_boot_buffer(tracefs, *boot, request.scratch_directory, hooks)
+           : uses_bpf(options) ? record_by_bpf(tracefs, request, hooks, open)
+                               : record(tracefs, request, hooks);
+  };
+  const auto [outcome, written] = run_recording(options, output, steps);
+  if (triggered) say("Triggered: {}\n", trigger->what_happened());
+  print_summary(options, outcome, written, "Larger buffers (-b, --max-memory) or fewer events (-e, --filter)");
+  print_notes(outcome);
+  if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
+  if (outcome.end != RecordEnd::cannot_write) return;
+  Error error(fmt::format("The recording ended early: {}", outcome.write_error));
+  error.hint(boot ? "What was read is in the trace, the rest still in the buffer: run it again with another -o"
+                  : "What had been recorded until then is in the trace");
+  throw error.at({written.path, {}, {}});
+}
+
+// As a list, too: both.
+CLI::Validator stack_kinds() {
+  return {[](std::string& text) {
+            if (text == "user,kernel" || text == "kernel,user") text = "both";
+            return std::string();
+          },
+          ""};
+}
+
+}  // namespace
+
+CLI::App* add_record_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand("record", "Record this machine's kernel memory events into a trace.");
+  const auto options = std::make_shared<RecordOptions>();
+  const auto repeatable = [](CLI::Option* option) { option->take_all()->allow_extra_args(false); };
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat")
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--backend", options->backend,
+          "What takes the events: tracefs (default), or bpf (Linux 5.15 or later), which costs what is recorded "
+          "less")
+      ->type_name("BACKEND")
+      ->check(CLI::IsMember({"tracefs", "bpf"}));
+  repeatable(command
+                 ->add_option("-e,--event", options->events,
+                              "Record EVENT, system:name with globs, instead of all events of kernel memory\n"
+                              "Several may be given, with commas or with several -e. `kmemtrace list events` shows "
+                              "them")
+                 ->type_name("EVENT"));
+  command
+      ->add_flag("--stacks{kernel}", options->stacks,
+                 "Record with every event the kernel's stack, --stacks=user the stack of the program that made the "
+                 "system call, --stacks=both the two\nOf a program there are 8 frames (with bpf 60), the first one at "
+                 "least: the others need frame pointers.")
+      ->transform(stack_kinds())
+      ->check(CLI::IsMember({"kernel", "user", "both"}));
+  command->add_flag(
+      "--syscalls", options->syscalls,
+      "Record where each system call begins and ends, and that tasks end, for `report --by syscall` without stacks");
+  repeatable(command
+                 ->add_option("--filter", options->filters,
+                              "Record of an event only what an expression says, decided in the kernel (repeatable)\n"
+                              "EVENT:EXPRESSION, as 'kmem:kmalloc:bytes_req > 4096'")
+                 ->type_name("FILTER"));
+  repeatable(command
+                 ->add_option("-p,--pid", options->pids,
+                              "Record only process PID, all its threads and what it forks (repeatable)")
+                 ->type_name("PID"));
+  command->add_option("--cgroup", options->cgroup, "Record only tasks of this cgroup and of those below it")
+      ->type_name("CGROUP");
+  command->add_flag("-F,--only-command", options->only_command, "Record only COMMAND and what it forks");
+  command->add_option("-d,--duration", options->duration, "End after that time: 10s, 1.5s, 200ms, 5m")->type_name("T");
+  command
+      ->add_option("--trigger", options->trigger,
+                   "End when COND holds: failure (a slab or page allocation fails), or NAME>N, NAME<N, NAME+N (has "
+                   "grown by N) with "
+                   "a name of /proc/meminfo or /proc/vmstat")
+      ->type_name("COND");
+  command
+      ->add_option("--flight", options->flight,
+                   "Keep only the latest events in memory, as many as fit into SIZE or as T covers, and write them at "
+                   "the end or on SIGUSR2")
+      ->type_name("SIZE|T");
+  command->add_option("--rotate", options->rotate, "Begin a new file after SIZE or T")->type_name("SIZE|T");
+  command->add_option("--keep", options->keep, "With --rotate: keep only the latest N files")
+      ->type_name("N")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.find_first_not_of("0123456789") == text.npos && text.find_first_not_of('0') != text.npos
+                       ? ""
+                       : "needs a number of files, 1 or more";
+          },
+          ""));
+  command
+      ->add_option("--sample-interval", options->sample_interval,
+                   "Note meminfo, vmstat, slabinfo and buddyinfo that often, not only at start and end")
+      ->type_name("T");
+  command->add_flag("--page-owner", options->page_owner,
+                    "Keep page_owner at start and end too, which takes long on a large machine\nWhat else tells which "
+                    "objects live is kept in any case: `kmemtrace snapshot` and `diff` show it.");
+  command
+      ->add_option("-b,--buffer", options->buffer,
+                   "Ring buffer of SIZE for each CPU: 512k, 64M\nThe default comes from the rate of events that is "
+                   "measured at the start: enough for a second of it, and 32M at least where there is memory")
+      ->type_name("SIZE");
+  command
+      ->add_option("--max-memory", options->max_memory,
+                   "All ring buffers together take at most SIZE, and so does what --flight T keeps\nThe default is a "
+                   "sixteenth of the memory that is available")
+      ->type_name("SIZE");
+  command
+      ->add_option(
+          "--clock", options->clock,
+          "Use this trace clock\nThe default is the cheapest that is ordered across CPUs; `kmemtrace list clocks` "
+          "tells which and why")
+      ->type_name("CLOCK");
+  const CLI::Option* const version =
+      command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
+          ->type_name("N")
+          ->check(CLI::IsMember({6, 7}));
+  command->add_flag("--boot", options->boot,
+                    "Collect what this boot was traced with; if it was not, print the kernel parameters to boot with\n"
+                    "-e, -b, --max-memory, --clock and --stacks choose the parameters");
+  command->add_flag("--remove-stale", options->remove_stale,
+                    "Before it records, remove instances that killed runs left, without asking");
+  command->add_flag("--no-progress", options->no_progress, "No progress line");
+  command->add_option("COMMAND", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");
+  command->footer(kFooter);
+  command->callback([options, version, &exit_code] {
+    options->version_given = version->count() > 0;
+    record_trace(*options);
+    exit_code = static_cast<int>(ExitCode::good);
+  });
+  return command;
+}
+
+}  // namespace kmt

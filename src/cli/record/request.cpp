@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record/request.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/privileges.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/features/capabilities.hpp"
+#include "capture/features/clocks.hpp"
+#include "capture/features/events.hpp"
+#include "capture/tracefs/process_filter.hpp"
+#include "cli/support/parse.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kFewestFlightBytes = 64 << 10;
+
+// Tasks that live shortly have a name only in these, and others only from then on; so it is with modules. They are
+// rare.
+void add_events_of_names(const std::vector<EventName>& available, std::vector<EventName>& events) {
+  for (const EventName& event :
+       {EventName{"task", "task_newtask"}, EventName{"task", "task_rename"}, EventName{"cgroup", "cgroup_attach_task"},
+        EventName{"module", "module_load"}, EventName{"module", "module_free"}})
+    if (std::find(available.begin(), available.end(), event) != available.end()) events.push_back(event);
+}
+
+// "kmem:kmalloc:bytes_req > 4096", of all recorded events that the first part names.
+std::vector<KernelFilter> parse_filters(const std::vector<std::string>& texts, const std::vector<EventName>& available,
+                                        const std::vector<EventName>& events) {
+  std::vector<KernelFilter> filters;
+  for (const std::string& text : texts) {
+    const std::size_t system_end = text.find(':');
+    const std::size_t end = system_end == std::string::npos ? system_end : text.find(':', system_end + 1);
+    if (end == std::string::npos || trim(text.substr(end + 1)).empty()) {
+      Error error(fmt::format("\"{}\" is no filter", printable(text)));
+      error.hint("Write SYSTEM:EVENT:EXPRESSION, as --filter 'kmem:kmalloc:bytes_req > 4096'");
+      throw error;
+    }
+    const std::string pattern = text.substr(0, end);
+    const std::size_t before = filters.size();
+    for (const EventName& event : select_events(available, {pattern}))
+      if (std::find(events.begin(), events.end(), event) != events.end())
+        filters.push_back({event, std::string(trim(text.substr(end + 1)))});
+    if (filters.size() > before) continue;
+    Error error(fmt::format("--filter names \"{}\", which is not recorded", printable(pattern)));
+    error.hint(fmt::format("Add it: -e {}", printable(pattern)));
+    throw error;
+  }
+  return filters;
+}
+
+// A size, or a time: "64M", "30s". One of both is set.
+struct Amount {
+  std::optional<std::uint64_t> bytes;
+  std::optional<std::uint64_t> time_ns;
+};
+
+Amount parse_amount(const char* option, const std::string& text) {
+  Amount amount;
+  // Sizes and times share the letter m: "5m" is five minutes, "5M" five megabytes.
+  const bool is_time = !text.empty() && (text.back() == 's' || text.back() == 'm' || text.back() == 'h');
+  if (is_time)
+    amount.time_ns = parse_duration(text);
+  else
+    amount.bytes = parse_size(text);
+  if (amount.bytes.value_or(1) == 0 || amount.time_ns.value_or(1) == 0)
+    throw Error(fmt::format("{} of nothing records nothing", option));
+  return amount;
+}
+
+}  // namespace
+
+bool writes_trace_dat(const RecordOptions& options) { return options.output.ends_with(".dat"); }
+bool uses_bpf(const RecordOptions& options) { return options.backend == "bpf"; }
+
+bool wants_kernel_stacks(const RecordOptions& options) {
+  return options.stacks == "kernel" || options.stacks == "both";
+}
+
+bool wants_user_stacks(const RecordOptions& options) { return options.stacks == "user" || options.stacks == "both"; }
+
+// Fails before anything is recorded, not after.
+void check_output(const std::string& path) {
+  std::error_code code;
+  if (path == "-") throw Error("A trace cannot be written to stdout: name a file with -o");
+  const fs::file_status status = fs::status(path, code);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    Error error("The output is not a regular file");
+    error.hint("Name a file with -o");
+    throw error.at({path, {}, {}});
+  }
+  if (fs::exists(status)) {
+    const FileDescriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (there && ::flock(there.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      throw Error("Another kmemtrace is writing this file").at({path, {}, {}});
+  }
+  const fs::path directory = fs::absolute(path).parent_path();
+  if (!fs::is_directory(directory, code)) throw Error("The output's directory does not exist").at({directory, {}, {}});
+  if (!may_access(directory, W_OK)) throw Error("Cannot write to the output's directory").at({directory, {}, {}});
+}
+
+void check_backend(const RecordOptions& options) {
+  if (!uses_bpf(options)) return;
+  const auto refuse = [](const char* what, const char* hint) {
+    Error error(fmt::format("--backend bpf and {} exclude each other", what));
+    error.hint(hint);
+    throw error;
+  };
+  if (writes_trace_dat(options))
+    refuse("a trace.dat", "Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
+  if (options.boot) refuse("--boot", "A boot is traced by the kernel's parameters");
+  if (!options.filters.empty()) refuse("--filter", "Record with --backend tracefs, whose events the kernel filters");
+  if (!options.clock.empty() && options.clock != "mono") refuse("this --clock", "BPF programs have the clock mono");
+}
+
+std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs) {
+  if (options.max_memory.empty()) return buffer_limits(tracefs).default_bytes;
+  const std::uint64_t bytes = parse_size(options.max_memory);
+  if (bytes < 1 << 20) throw Error("--max-memory of less than 1M is too little to record with");
+  return bytes;
+}
+
+RecordRequest request_of(const RecordOptions& options, const std::string& tracefs) {
+  RecordRequest request;
+  const std::vector<EventName> available = available_events(tracefs);
+  const std::vector<std::string> patterns = split_commas(options.events);
+  if (patterns.empty() && !options.events.empty()) throw Error("-e needs the name of an event");
+  request.events =
+      options.events.empty() ? default_events(tracefs, available).present : select_events(available, patterns);
+  if (request.events.empty()) {
+    Error error("This kernel has no kmem events", ExitCode::unsupported);
+    error.hint("`kmemtrace list events` says why");
+    throw error;
+  }
+  if (options.events.empty()) add_events_of_names(available, request.events);
+  request.filters = parse_filters(options.filters, available, request.events);
+  request.pids = parse_processes(options.pids);
+  if (!options.cgroup.empty()) request.cgroup = find_cgroup(options.cgroup);
+  request.command = options.command;
+  request.only_command = options.only_command;
+  request.stacks = wants_kernel_stacks(options);
+  request.user_stacks = wants_user_stacks(options);
+  if (options.syscalls)
+    for (const EventName& event : {EventName{"raw_syscalls", "sys_enter"}, EventName{"raw_syscalls", "sys_exit"}}) {
+      if (std::find(available.begin(), available.end(), event) == available.end())
+        throw Error("This kernel has no events of system calls (CONFIG_HAVE_SYSCALL_TRACEPOINTS)",
+                    ExitCode::unsupported);
+      if (std::find(request.events.begin(), request.events.end(), event) == request.events.end())
+        request.events.push_back(event);
+    }
+  // What a task does at its end belongs to no system call, unless that is its last one.
+  if (const EventName end{"sched", "sched_process_exit"};
+      options.syscalls && std::find(available.begin(), available.end(), end) != available.end() &&
+      std::find(request.events.begin(), request.events.end(), end) == request.events.end())
+    request.events.push_back(end);
+  if (options.only_command && options.command.empty())
+    throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
+  if (options.only_command && !request.pids.empty()) throw Error("-F and -p exclude each other");
+  if (!options.duration.empty()) request.duration_ns = parse_duration(options.duration);
+  if (request.duration_ns == 0) throw Error("A duration of 0 records nothing");
+  if (!options.sample_interval.empty()) {
+    request.sample_interval_ns = parse_duration(options.sample_interval);
+    if (*request.sample_interval_ns < 10'000'000) throw Error("--sample-interval takes 10ms or more");
+  }
+  request.preferred_buffer_bytes = buffer_limits(tracefs).default_bytes_per_cpu;
+  request.most_buffer_bytes = most_memory(options, tracefs);
+  if (!options.buffer.empty()) request.buffer_bytes = parse_size(options.buffer);
+  if (request.buffer_bytes && !options.max_memory.empty() && options.flight.empty())
+    throw Error("-b and --max-memory exclude each other: both say how large the ring buffers are");
+  if (request.buffer_bytes.value_or(8192) < 8192) throw Error("A buffer of less than 8k a CPU holds no events");
+
+  const TraceClocks clocks = read_clocks(tracefs);
+  request.clock = uses_bpf(options) ? "mono" : options.clock.empty() ? clocks.recommended : options.clock;
+  if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end()) {
+    Error error(fmt::format("This kernel has no clock \"{}\"", request.clock));
+    error.hint(fmt::format("It has: {}", fmt::join(clocks.offered, ", ")));
+    throw error;
+  }
+  request.scratch_directory = fs::absolute(options.output).parent_path();
+  return request;
+}
+
+std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options) {
+  if (options.rotate.empty()) {
+    if (options.keep > 0) throw Error("--keep needs --rotate");
+    return std::nullopt;
+  }
+  if (!options.flight.empty()) throw Error("--rotate and --flight exclude each other");
+  const Amount amount = parse_amount("--rotate", options.rotate);
+  kmt_format::Rotation rotation;
+  rotation.bytes = amount.bytes;
+  if (amount.time_ns) rotation.seconds = static_cast<double>(*amount.time_ns) / 1e9;
+  rotation.keep = options.keep;
+  return rotation;
+}
+
+std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes) {
+  if (options.flight.empty()) return std::nullopt;
+  const Amount amount = parse_amount("--flight", options.flight);
+  if (amount.bytes.value_or(kFewestFlightBytes) < kFewestFlightBytes)
+    throw Error("A flight recorder of less than 64k holds next to no events (5s would be a time)");
+  return kmt_format::Flight{amount.bytes.value_or(most_bytes), amount.time_ns};
+}
+
+}  // namespace kmt

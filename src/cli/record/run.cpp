@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record/run.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "capture/sideband/kernel_facts.hpp"
+#include "capture/tracefs/tracefs.hpp"
+#include "snapshot/collect.hpp"
+
+namespace kmt {
+
+namespace {
+
+bool ask(const std::string& question) {
+  std::fputs((question + " [y/N] ").c_str(), stderr);
+  std::string answer;
+  return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
+}
+
+}  // namespace
+
+void outlive_write_signals() {
+  std::signal(SIGXFSZ, SIG_IGN);     // a file size limit is a full disk
+  std::signal(SIGPIPE, [](int) {});  // unlike "ignore", a handler is not inherited by the command
+}
+
+void offer_to_remove_stale(const std::string& tracefs, bool remove) {
+  std::vector<std::string> stale = stale_instances(tracefs);
+  if (!stale.empty()) {  // its watcher may be removing it right now
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stale = stale_instances(tracefs);
+  }
+  if (stale.empty()) return;
+  if (!remove && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1)
+    remove = ask(fmt::format("A killed kmemtrace left tracing on in {}. Remove it?", fmt::join(stale, ", ")));
+  for (const std::string& path : stale) {
+    if (!remove)
+      say("note: a killed kmemtrace left tracing on: remove it with `kmemtrace record --remove-stale`, or: rmdir {}\n",
+          path);
+    else if (remove_instance(path))
+      say("Removed {}, left by a killed run\n", path);
+    else
+      say("note: {} is still in use and cannot be removed\n", path);
+  }
+}
+
+RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, const RecordSteps& steps) {
+  ProgressLine progress(!options.no_progress);
+  RecordHooks hooks;
+  hooks.interrupted = [&] { return steps.ended() || !output.failure().empty(); };
+  hooks.progress = [&](const RecordProgress& now, const std::function<RawRecording()>& recording) {
+    output.turn(now, recording);
+    progress.update(now, output.bytes(now));
+  };
+  if (!writes_trace_dat(options)) {
+    hooks.sampled = [&](const StateSample& sample) { output.add(sample); };
+    hooks.completed = [&](StateSample& sample) { complete_sample(sample, options.page_owner); };
+  }
+  if (output.is_one_file()) hooks.mapped = [&](UserMemory memory) { output.add(std::move(memory)); };
+  const OpenSink open = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
+    if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();
+    RecordingSink* const sink = output.open(kernel, cpus);
+    if (steps.begins) steps.begins();
+    return sink;
+  };
+  hooks.described = open;
+  hooks.started = [&] {
+    progress.clear();
+    if (steps.started) steps.started();
+  };
+  if (!steps.preparation.empty()) progress.show(steps.preparation);
+  RecordedTrace trace{steps.record(hooks, open), {}};
+  if (!output.failure().empty()) {
+    trace.outcome.end = RecordEnd::cannot_write;
+    trace.outcome.write_error = output.failure();
+  }
+  progress.clear();
+  trace.written = output.finish(trace.outcome);
+  return trace;
+}
+
+void print_notes(const RecordOutcome& outcome) {
+  if (outcome.filtered_by_pid_list)
+    say("note: interrupts that ran on top of the recorder's own threads are not in the trace: it has many\n");
+  if (outcome.not_followed_processes > 0)
+    say("warning: {} processes that were forked could not be followed\n", outcome.not_followed_processes);
+  if (outcome.own_events_recorded)
+    say("note: the recorder's own events are in the trace: in a PID namespace (a container) it cannot tell the kernel "
+        "which they are. Record on the host to leave them out\n");
+  if (!outcome.no_mappings_reason.empty())
+    say("note: the kernel does not tell what programs map ({}): those that began and ended meanwhile have no names\n",
+        outcome.no_mappings_reason);
+  if (!outcome.lost_mappings.empty())
+    say("warning: not all is known of what programs mapped ({}): some of their functions may have no names\n",
+        outcome.lost_mappings);
+  if (!outcome.lost_cgroup_moves.empty())
+    say("warning: not all is known of which tasks were moved to other cgroups ({}): some may be counted for the cgroup "
+        "that they left\n",
+        outcome.lost_cgroup_moves);
+  if (!outcome.late_mappings.empty()) say("note: {}\n", outcome.late_mappings);
+  if (outcome.unanswered_build_ids > 0)
+    say("warning: {} mappings are of files whose devices did not answer: they have no build-ids, and their functions "
+        "no names but with --symfs\n",
+        outcome.unanswered_build_ids);
+  if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);
+}
+
+}  // namespace kmt

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record/trigger.hpp"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::optional<ProcValue> value_of(const std::string& name) {
+  for (const char* const path : {"/proc/meminfo", "/proc/vmstat"})
+    if (const auto found = find_proc_value(try_read_file(path).value_or(""), name)) return found;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Trigger::Trigger(const std::string& condition) : condition_(condition) {
+  if (condition == "failure") return;
+  const std::size_t at = condition.find_first_of("<>+");
+  if (at == std::string::npos || at == 0) {
+    Error error(fmt::format("\"{}\" is no condition", printable(condition)));
+    error.hint(
+        "Write failure, or NAME>SIZE, NAME<SIZE, NAME+SIZE with a name of /proc/meminfo or /proc/vmstat: "
+        "SUnreclaim>2G, MemFree<200M, SUnreclaim+500M");
+    throw error;
+  }
+  key_ = trim(condition.substr(0, at));
+  comparison_ = condition[at];
+  limit_ = parse_size(trim(condition.substr(at + 1)));
+  if (!value_of(key_)) {
+    Error error(fmt::format("Neither /proc/meminfo nor /proc/vmstat has \"{}\"", printable(key_)));
+    error.hint("Their names are case sensitive: SUnreclaim, MemFree, oom_kill");
+    throw error;
+  }
+}
+
+void Trigger::start() {
+  if (key_.empty()) return;
+  if (comparison_ == '+') at_start_ = value_of(key_).value_or(ProcValue{}).value;
+  if (comparison_ == '+' || !holds()) return;
+  Error error(fmt::format("The condition of --trigger holds already: {}", what_happened()));
+  error.hint("NAME+N asks for growth");
+  throw error;
+}
+
+bool Trigger::holds() {
+  if (key_.empty()) return false;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto now_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+  if (now_ns < next_look_ns_) return false;
+  next_look_ns_ = now_ns + 100'000'000;
+  const auto found = value_of(key_);
+  if (!found) return false;
+  last_ = *found;
+  return comparison_ == '<' ? last_.value < limit_ : last_.value >= at_start_ && last_.value - at_start_ > limit_;
+}
+
+std::string Trigger::what_happened() const {
+  if (key_.empty()) return "an allocation failed";
+  return fmt::format("{} is {} ({})", key_, last_.in_bytes ? humane_bytes(last_.value) : humane_count(last_.value),
+                     condition_);
+}
+
+}  // namespace kmt

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace check
+#include "analysis/report/check.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/output.hpp"
+#include "views/json/check.hpp"
+#include "views/text/check.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string abi;
+  bool records_only = false;
+  bool json = false;
+  StyleOptions style;
+  bool no_progress = false;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace check trace.kmt
+  kmemtrace check --json *.kmt *.dat
+  kmemtrace check capture/             a folder with cpu0.out, cpu1.out, …
+  kmemtrace check --records-only cpu1.out
+
+A file is sound when it is neither damaged nor incomplete and nothing in it makes results uncertain. What each
+finding means and what to do about it is in docs/imperfections.md.
+
+Exit status, of several files the worst:
+  0    sound
+  1    there are findings
+  2    wrong usage, or a file cannot be read
+  3    not permitted to read a file
+  130  Ctrl+C ended the reading: the findings are those of the part that was read)";
+
+CheckedFile check_file(const std::string& path, const Options& options) {
+  CheckedFile checked{path, {}, {}};
+  try {
+    const std::unique_ptr<Source> source =
+        open_for_reading(path, OpenOptions{{}, {}, options.abi, options.records_only});
+    CheckAnalysis analysis(source->info(), !options.records_only);
+    const bool complete = read_trace(
+        *source, [&](const EventBatch& batch) { analysis.add(batch); }, !options.no_progress);
+    checked.result = analysis.finish(complete);
+  } catch (Error& error) {
+    checked.error = error.at({path, {}, {}});
+  }
+  return checked;
+}
+
+int exit_code_of(const CheckedFile& file) {
+  if (file.error) return static_cast<int>(file.error->exit_code());
+  if (!file.result->trace.complete) return kInterruptedExitCode;
+  return static_cast<int>(file.result->sound ? ExitCode::good : ExitCode::found);
+}
+
+int check(const Options& options) {
+  std::vector<CheckedFile> checked;
+  int worst = 0;
+  for (const std::string& path : options.files) {
+    const CheckedFile& file = checked.emplace_back(check_file(path, options));
+    worst = std::max(worst, exit_code_of(file));
+    if (!options.json && file.result) print_result(text_check(*file.result, stdout_style(options.style)));
+    if (file.error) print_error(*file.error);
+    if (file.result && !file.result->trace.complete) break;
+  }
+  if (options.json) print_result(json_check(checked));
+  return worst;
+}
+
+}  // namespace
+
+CLI::App* add_check_command(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("check", "Check whether traces are sound: damage, loss, rules that they break.");
+  const auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->files, "The traces; - is standard input")->required();
+  add_abi_option(*command, options->abi);
+  command->add_flag("--records-only", options->records_only,
+                    "Check each record by itself, not which frees belong to which allocations\nWhat can be told of one "
+                    "CPU's file where the others are not read.");
+  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.check/1");
+  add_style_options(*command, options->style);
+  command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] { exit_code = check(*options); });
+  return command;
+}
+
+}  // namespace kmt

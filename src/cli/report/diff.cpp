@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace diff
+#include "analysis/report/diff.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "analysis/snapshot/snapshot.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/analyse.hpp"
+#include "cli/input/filter_options.hpp"
+#include "cli/input/tree_option.hpp"
+#include "cli/snapshot/files.hpp"
+#include "cli/support/column_options.hpp"
+#include "cli/support/errors.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/parse.hpp"
+#include "views/json/diff.hpp"
+#include "views/json/snapshot.hpp"
+#include "views/text/diff.hpp"
+#include "views/text/snapshot.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  AnalyseOptions analyse;
+  FilterOptions filter;
+  std::string a;
+  std::string b;
+  std::string by;
+  bool tree = false;
+  std::string sort;
+  std::string columns;
+  std::string per;
+  DiffOptions view;
+  bool absolute = false;
+  bool exact = false;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace diff before.kmt after.kmt            what another kernel does otherwise, call site by call site
+  kmemtrace diff slub.kmt slob.kmt --by size --sort wasted
+                                                 which sizes another allocator wastes less on
+  kmemtrace diff a.kmt b.kmt --per task_newtask  what each new process or thread costs
+  kmemtrace diff a.kmt b.kmt --by cache --sort live-bytes --limit 0 --json
+  kmemtrace diff morning.kmt evening.kmt         two snapshots (`kmemtrace snapshot -o`): what grew
+  kmemtrace diff hour.kmt                        first and last of a series (`kmemtrace snapshot --every`)
+  kmemtrace diff trace.kmt                       the kernel's memory when recording began and when it ended
+
+Of two snapshots the balance sheets are compared, and what their lines are made of; only --limit and those options
+count that say how the result looks. A folder with copies of the kernel's files is a snapshot (see `kmemtrace snapshot
+--from`); next to a snapshot a recording (.kmt) stands for the state of memory at its end.
+
+Groups are joined by name. A call site is its function, since offsets differ from build to build: several call sites of
+a function, and its copies (.isra.0, .constprop.0, .part.0, .cold), are added up. --exact keeps symbols with their
+offsets, for two traces of the same kernel. Tasks are their names, stacks the list of their functions.
+
+Counts of traces that do not last as long are divided by the seconds of each, or by the occurrences of an event with
+--per. What is live at the end, peaks, lifetimes and shares are not divided.
+
+No change is what is smaller than --threshold, stands on less than --min-count allocations, or could be chance. Of
+counts, bytes and mean lifetimes that is three standard deviations, if allocations came independently of each other; of
+percentiles 25 %, as exactly as they are known; waste and size are not tested for it. Allocations come in bursts, so
+repeated recordings may differ more than that. Compare two recordings of the same kind to see how much. In tables "="
+says that nothing changed.
+
+{}
+
+Exit status:
+  0    compared, whatever changed
+  2    wrong usage, or a file cannot be read
+  3    not permitted to read a file
+  130  Ctrl+C: what was read of B is compared; nothing is, when it came before B)";
+
+const Column<GroupRow>& diff_column(std::string_view key) {
+  return column_named(diff_columns(), key, "There is no column whose changes can be told");
+}
+
+ReportResult read_side(const std::string& file, const Options& options, const ReportRequest& request) {
+  AnalyseOptions side = options.analyse;
+  side.trace.files = {file};
+  return analyse(side, request);
+}
+
+DiffRequest diff_request(const Options& options) {
+  DiffRequest request;
+  request.exact = options.exact;
+  if (options.absolute && !options.per.empty()) {
+    Error error("--absolute and --per exclude each other");
+    error.hint("--absolute compares counts as they are, --per divides them");
+    throw error;
+  }
+  if (options.absolute) request.per = DiffPer::trace;
+  if (!options.per.empty()) request.per = options.per == "second" ? DiffPer::second : DiffPer::event;
+  request.event = options.per;
+  return request;
+}
+
+int diff_snapshots(const Options& options) {
+  SnapshotOptions view;
+  view.limit = options.view.limit;
+  const bool one_file = options.b.empty();
+  const SnapshotDiff result = diff(one_file ? SnapshotFile(options.a).at(0) : read_snapshot(options.a),
+                                   read_snapshot(one_file ? options.a : options.b));
+  print_result(options.result.json ? json_snapshot_diff(result, view)
+                                   : text_snapshot_diff(result, view, stdout_style(options.result.style)));
+  return 0;
+}
+
+int run_diff(const Options& options) {
+  // Of a recording and a snapshot, what both tell of the kernel's memory is compared.
+  const bool of_states =
+      options.b.empty() ? has_snapshots(options.a) : is_snapshot(options.a) || is_snapshot(options.b);
+  if (of_states) return diff_snapshots(options);
+  if (options.b.empty()) {
+    if (options.a != "-" && !std::filesystem::exists(options.a)) MappedFile{options.a};  // says so
+    Error error("There is nothing to compare the trace with");
+    error.hint(
+        "Name two: kmemtrace diff A B. Of one file the snapshots at its begin and end are compared, where it has some: "
+        "what `snapshot --every` wrote, or a .kmt that `record` wrote");
+    throw error;
+  }
+  ReportRequest request;
+  request.filter = filter_of(options.filter);
+  if (!options.by.empty()) request.by = parse_group_keys(options.by);
+  set_tree(request, options.tree);
+  DiffOptions view = options.view;
+  if (!options.sort.empty()) view.sort = &diff_column(options.sort);
+  if (!options.columns.empty())
+    for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&diff_column(key));
+  const DiffRequest joining = diff_request(options);
+
+  const ReportResult a = read_side(options.a, options, request);
+  if (!a.trace.complete) {
+    Error error("Interrupted before the second trace was read: there is nothing to compare");
+    print_error(error);
+    return kInterruptedExitCode;
+  }
+  const ReportResult b = read_side(options.b, options, request);
+  const DiffResult result = diff(a, b, joining);
+  print_result(options.result.json ? json_diff(result, view)
+                                   : text_diff(result, view, stdout_style(options.result.style)));
+  return b.trace.complete ? 0 : kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("diff", "Compare two traces: what one kernel allocates otherwise.");
+  const auto options = std::make_shared<Options>();
+  command
+      ->add_option("A", options->a,
+                   "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, of any machine; - is "
+                   "standard input. Or a snapshot, or a folder with copies of the kernel's files.")
+      ->required();
+  command->add_option("B", options->b,
+                      "The trace that is compared\nWithout it, what A tells of the kernel's memory at its begin and at "
+                      "its end: a series of "
+                      "snapshots, or a recording.");
+  command
+      ->add_option("--by", options->by,
+                   "Compare groups by KEYS, of which several nest: cache,call-site (default: call-site)\n"
+                   "`kmemtrace report --help` lists them.")
+      ->option_text("KEYS");
+  add_tree_option(*command, options->tree);
+  command
+      ->add_option("--sort", options->sort,
+                   "Order groups by the change of COLUMN, largest first (default: allocated)\nThe columns:" +
+                       list_of(diff_columns()))
+      ->option_text("COLUMN");
+  command
+      ->add_option("--columns", options->columns,
+                   "Show the changes of these columns too: hits,waste,peak\nThose that --sort takes.")
+      ->option_text("LIST");
+  command
+      ->add_option("--per", options->per,
+                   "Divide counts by what happened: second, or an event as task_newtask\nThe events of the whole "
+                   "--time are counted, whatever allocations are selected. SYSTEM:NAME where several have a name.")
+      ->option_text("EVENT");
+  command->add_flag("--absolute", options->absolute, "Compare counts as they are");
+  command->add_flag("--exact", options->exact,
+                    "Join call sites by symbol and offset\nFor two traces of the same build of a kernel.");
+  command
+      ->add_option("--threshold", options->view.noise.percent,
+                   "A change under PERCENT is none (default: 5)\nOf percentages, points: 5 is from 10 % to 15 %.")
+      ->option_text("PERCENT")
+      ->check(CLI::Range(0, 10'000));
+  command
+      ->add_option("--min-count", options->view.noise.least_count,
+                   "What has happened less than N times has not changed (default: 10)\nIn both traces; for lifetimes "
+                   "and shares, in either.")
+      ->option_text("N")
+      ->check(count_range());
+  add_limit_option(*command, options->view.limit, "groups in each table");
+  add_filter_options(*command, options->filter);
+  add_name_options(*command, options->analyse.symbols);
+  add_trace_options(*command, options->analyse.trace);
+  add_threads_option(*command, options->analyse.threads);
+  add_result_options(*command, options->result, "kmemtrace.diff/1", "plain digits, full names and every usual column");
+  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->callback([options, &exit_code] { exit_code = run_diff(*options); });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace flamegraph
+#include "views/html/flamegraph.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/analyse.hpp"
+#include "cli/input/damage_note.hpp"
+#include "cli/input/filter_options.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/input/stack_metric_option.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/result_file.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  AnalyseOptions analyse;
+  FilterOptions filter;
+  std::string output;
+  std::string metric = "allocated";
+  std::string by = "stack";
+  std::string title;
+  std::string base;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace record --stacks --duration 10s && kmemtrace flamegraph -o memory.svg
+  kmemtrace flamegraph big.kmt --metric live -o live.svg             what was not freed again
+  kmemtrace flamegraph big.kmt --by caller-first -o callers.svg      who allocates, and on whose behalf
+  kmemtrace flamegraph after.kmt --diff before.kmt -o change.svg     red grew, green shrank
+  kmemtrace flamegraph trace.dat --call-paths -o calls.svg           by calls that ftrace's function_graph recorded
+  kmemtrace flamegraph big.kmt --cache dentry --title dentries -o dentries.svg
+
+A frame is as wide as what was allocated in it and in all that it calls. Allocators stand side by side, and are never to
+be added: slabs are made of pages. Percentages are of what the frame's own allocator gave. Peaks of several stacks are of
+different times: a frame of them says "at most". Of more than 10,000 frames the largest are drawn. In a browser the
+picture is as wide as the window; a click or Enter zooms, "all" or Escape goes back, / or Ctrl+F searches, Tab and arrow
+keys go from frame to frame. Without stacks in the trace, or in one of two that are compared, each call site is a frame.
+
+{}
+
+Exit status:
+  0    drawn
+  2    wrong usage, or a file cannot be read or written
+  3    not permitted to read the file
+  130  Ctrl+C ended the reading: the picture is of the part that was read, and says so)";
+
+struct Side {
+  StackProfile profile;
+  Findings findings;
+};
+
+Side read_side(const AnalyseOptions& analyse_options, const FilterOptions& filter, bool by_stack) {
+  ReportRequest request;
+  request.filter = filter_of(filter);
+  request.by = stack_profile_keys(StackLabels::none, by_stack);
+  const ReportResult report = analyse(analyse_options, request);
+  return {stack_profile_of(report), report.findings};
+}
+
+// FILE's, and after it BASE's, if there is one and FILE was read to its end. Two traces are compared by call sites
+// where only one has stacks.
+std::vector<Side> read_sides(const Options& options, bool& by_stack) {
+  if (options.base.empty()) return {read_side(options.analyse, options.filter, by_stack = true)};
+  AnalyseOptions of_base = options.analyse;
+  of_base.trace.files = {options.base};
+  const auto read = [&] {
+    std::vector<Side> sides = {read_side(options.analyse, options.filter, by_stack)};
+    if (sides[0].profile.trace.complete) sides.push_back(read_side(of_base, options.filter, by_stack));
+    return sides;
+  };
+  by_stack = begins_with_stacks(options.analyse) == begins_with_stacks(of_base);
+  std::vector<Side> sides = read();
+  if (sides.size() < 2 || !sides[1].profile.trace.complete) return sides;
+  const auto has_stacks = [](const Side& side) {
+    return side.profile.trace.stacks + side.profile.trace.user_stacks > 0;
+  };
+  const bool own_stacks = has_stacks(sides[0]);
+  const bool alike = own_stacks == has_stacks(sides[1]);
+  if (by_stack != alike) {  // stacks begin late
+    by_stack = alike;
+    sides = read();
+  }
+  if (!by_stack)
+    fmt::print(stderr, "note: only {} has stacks: call sites are compared\n", own_stacks ? "FILE" : "BASE");
+  return sides;
+}
+
+int run(const Options& options) {
+  FlamegraphOptions view;
+  view.metric = metric_named(options.metric);
+  view.callers_first = options.by == "caller-first";
+  view.title = options.title;
+  std::vector<std::string> inputs = options.analyse.trace.files;
+  if (inputs.empty()) inputs = {default_trace()};
+  if (!options.base.empty()) inputs.push_back(options.base);
+  ResultFile file(options.output, inputs);
+  bool by_stack = true;
+  const std::vector<Side> sides = read_sides(options, by_stack);
+  for (const Side& side : sides) say_damage(side.findings);
+  view.lacks_stacks_of_one = !by_stack;
+  const Flamegraph graph = flamegraph(sides[0].profile, sides.size() > 1 ? &sides[1].profile : nullptr, view);
+  file.write(graph.svg);
+  file.finish();
+  if (graph.frames == 0)
+    fmt::print(stderr, "note: the picture is empty: nothing was {} in what the options select\n", options.metric);
+  if (graph.left_out > 0)
+    fmt::print(stderr, "note: the {} smallest of {} frames are not drawn\n", humane_count(graph.left_out),
+               humane_count(graph.left_out + graph.frames));
+  const auto is_complete = [](const Side& side) { return side.profile.trace.complete; };
+  if (std::ranges::all_of(sides, is_complete)) return 0;
+  say_interrupted("picture");
+  return kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_flamegraph_command(CLI::App& app, int& exit_code) {
+  CLI::App* const command = app.add_subcommand("flamegraph", "Draw who allocates as a flame graph, an SVG.");
+  const auto options = std::make_shared<Options>();
+  add_file_option(*command, options->analyse.trace);
+  add_output_option(*command, options->output);
+  add_metric_option(*command, options->metric, "How wide frames are (default: allocated)");
+  command
+      ->add_option("--by", options->by,
+                   "Draw stack, from the bottom up, or caller-first, an icicle (default: stack)\nAn icicle hangs from "
+                   "who allocates; below it are those who called.")
+      ->option_text("ORDER")
+      ->check(CLI::IsMember({"stack", "caller-first"}));
+  command
+      ->add_option("--diff", options->base,
+                   "Colour what grew since the trace BASE red, what shrank green\nWidths "
+                   "are those of FILE; what only BASE has is not drawn.")
+      ->option_text("BASE");
+  command->add_option("--title", options->title, "The title (default: the trace's name)")->option_text("TEXT");
+  add_filter_options(*command, options->filter);
+  add_analyse_options(*command, options->analyse);
+  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+  return command;
+}
+
+}  // namespace kmt

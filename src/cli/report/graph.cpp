@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace graph
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "analysis/calls/graph.hpp"
+#include "analysis/report/event_stream.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/sideband/build_ids.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/analyse.hpp"
+#include "cli/input/call_result.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/record/graph.hpp"
+#include "cli/report/html.hpp"
+#include "cli/support/column_options.hpp"
+#include "cli/support/confined.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/parse.hpp"
+#include "cli/support/result_file.hpp"
+#include "cli/support/suggest.hpp"
+#include "symbols/call_type_source.hpp"
+#include "symbols/running_types.hpp"
+#include "views/json/graph.hpp"
+#include "views/text/graph.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> words;      // files, or functions to record
+  std::vector<std::string> processes;  // whose calls are shown, or recorded
+  CallRecordOptions recording;
+  TraceOptions trace;
+  SymbolOptions symbols;
+  std::vector<std::string> functions;
+  std::optional<unsigned> depth;
+  std::string duration;
+  std::string sort = "total-time";
+  std::size_t limit = 1000;
+  std::size_t top = GraphOptions{}.top;
+  std::vector<std::string> where;
+  std::string btf;
+  std::string html;
+  bool arguments = false;
+  bool return_values = false;
+  bool errors_only = false;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace graph vfs_read,vfs_write --args --ret -- cat /etc/hostname      record what cat calls, and show it
+  kmemtrace graph handle_mm_fault -p 812 -d 5s --duration-above 1ms         slow page faults of a process
+  kmemtrace graph 'ext4:ext4_file_*' -a --errors-only                       the whole machine's, until Ctrl+C
+  kmemtrace graph vfs_read --show 'file->f_path.dentry->d_name.name' -- ls  of which file
+  kmemtrace graph vfs_read -o reads.kmt -- ls                               keep it: kmemtrace graph reads.kmt
+  trace-cmd record -p function_graph -g do_sys_openat2 -e kmem ls     record: what opening a file calls and allocates
+  kmemtrace graph trace.dat                                           show it
+  kmemtrace graph trace.dat -F 'kmem_cache_alloc*' --duration-above 50us
+  kmemtrace graph trace.dat -F handle_mm_fault --depth 1              one line a call
+  kmemtrace graph trace.dat -p 812 --limit 0 | less
+  kmemtrace graph trace.dat -F vfs_read --where 'count>=65536' --where 'ret<0' --args
+  kmemtrace graph trace.dat --sort slab-live --top 10                 which functions leave most behind
+  kmemtrace graph reads.kmt --html reads.html                         a page for a browser
+  kmemtrace flamegraph reads.kmt --call-paths -o reads.svg            bytes allocated by path of calls
+  kmemtrace export reads.kmt --to perfetto -o reads.pftrace           calls on a time line, for ui.perfetto.dev
+  kmemtrace graph trace.dat --json | jq '.functions[] | select(.inside.pages.failed > 0)'
+
+Lines are those of ftrace: CPU, how long the call took, and the function, in the order of time; a rule tells that a CPU runs
+another task. f(); called nothing that was traced, f() { ... } something that is not shown. Behind a call stands what was
+allocated inside it, by the same task, with all that it called, and what of it was live when the call returned:
+
+  1)   8.806 us    |  handle_mm_fault() { ... } /* slab 192 B in 2, none live; pages 4.0 KiB in 1, all live */
+
+Slabs are made of pages, so their bytes are never to be added. Between ==========> and <========== an interrupt ran on top:
+what it allocates is no part of the call, its time is. "events were lost": while the call ran, so more may have been
+allocated in it; "calls may have been missed": likewise, but it is not known of which task.
+
+With --args and --ret the trace's types (or --btf) say what the numbers are: integers in decimal, those that may be
+addresses in hex, file modes in octal, flags and errors with their names, structures that are passed in registers by
+their members, "?" what is not known, (on the stack, not recorded) an argument in no register. An error is a result from
+-4095 to -1 of a signed integer, a pointer or an unsigned long, or the flags of a page fault that failed. A string ends at
+its NUL, or where a count behind it says, or where it was cut ("abc"…):
+
+  1)   1.204 us    |  vfs_read(file=0xffff888103a5c000, buf=0x7f12a4c01000, count=4096, pos=0x0) = -11 (EAGAIN);
+
+A program's string may be on a page that is not in memory yet when the call begins: then it is read when the call
+returns, and marked with (read at exit). A condition of --where does not hold of what could not be read at the begin.
+CPU:1 [LOST 12 EVENTS] stands where events of a CPU were lost.
+
+Calls are followed task by task. Durations contain what the tracing itself took for the calls inside: function_graph
+measures them, by BPF and kprobe events they are the time between the records of begin and end; by BPF without what
+recording the begin took.
+
+Only the named functions are traced, and memory events of the same tasks. It takes root, and a kernel that traces functions,
+by BPF, by ftrace or by kprobe events: which one it was, and what was lost, is said at the end. When the recording ends before COMMAND does
+(-d, Ctrl+C), COMMAND is asked to end (SIGTERM).
+
+Exit status:
+  0    good
+  2    wrong usage, or the file cannot be read
+  3    not permitted to read the file, or to record calls, or not supported here
+  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+
+// What is shown, and how.
+struct Shown {
+  CallGraphRequest request;
+  GraphOptions view;
+};
+
+// The options that choose calls, as they are given.
+std::string filters_of(const Options& options, const CallGraphRequest& request) {
+  std::vector<std::string> given;
+  for (const std::string& glob : request.functions) given.push_back("-F " + printable(glob));
+  if (!request.pids.empty()) given.push_back(fmt::format("-p {}", fmt::join(options.processes, ",")));
+  if (request.depth) given.push_back(fmt::format("--depth {}", *request.depth));
+  if (request.least_ns > 0) given.push_back("--duration-above " + printable(options.duration));
+  for (const std::string& condition : options.where) given.push_back(fmt::format("--where '{}'", printable(condition)));
+  if (request.errors_only) given.emplace_back("--errors-only");
+  return fmt::format("{}", fmt::join(given, ", "));
+}
+
+Shown shown_of(const Options& options, bool is_recorded) {
+  Shown shown;
+  CallGraphRequest& request = shown.request;
+  request.functions = split_commas(options.functions);
+  if (!is_recorded && !options.processes.empty())
+    request.pids = parse_pid_list(fmt::format("{}", fmt::join(options.processes, ",")));
+  request.depth = options.depth;
+  if (!options.duration.empty()) request.least_ns = parse_duration(options.duration);
+  request.limit = options.limit;
+  for (const std::string& condition : options.where) request.where.push_back(parse_call_condition(condition));
+  request.errors_only = options.errors_only;
+  // Who asks for calls with certain arguments wants to see them.
+  request.arguments = options.arguments || !options.recording.shown.empty() ||
+                      !std::ranges::all_of(request.where, &CallCondition::of_result);
+  GraphOptions& view = shown.view;
+  view.sort = &column_named(pointers_to(graph_function_columns()), options.sort);
+  view.top = options.top;
+  view.arguments = request.arguments;
+  view.return_values =
+      options.return_values || options.errors_only || std::ranges::any_of(request.where, &CallCondition::of_result);
+  view.filters = filters_of(options, request);
+  view.sums_beyond = request.depth || request.least_ns > 0 || request.errors_only ||
+                     std::ranges::any_of(request.where, &CallCondition::of_result);
+  return shown;
+}
+
+// Globs that select nothing, on stderr.
+void say_unmatched(const std::vector<std::string>& functions, const std::vector<GraphFunction>& traced) {
+  std::vector<std::string> names;
+  names.reserve(traced.size());
+  for (const GraphFunction& function : traced) names.push_back(function.name.substr(0, function.name.find(" [")));
+  for (const std::string& glob : split_commas(functions)) {
+    if (names.empty() || std::ranges::any_of(names, [&](const std::string& name) { return glob_match(glob, name); }))
+      continue;
+    const std::string near = nearest_name(glob, names);
+    fmt::print(stderr, "note: no traced function is like \"{}\"{}\n", printable(glob),
+               near.empty() ? "" : fmt::format(": did you mean \"{}\"?", printable(near)));
+  }
+}
+
+CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, const std::string& btf,
+                         CallGraphRequest wanted, bool is_recorded) {
+  ReportRequest request;  // all events: what one task frees another allocated
+  AnalyseOptions analyse;
+  analyse.trace = trace_options;
+  analyse.symbols = options.symbols;
+  analyse.trace.call_records = wanted.arguments || !wanted.where.empty();
+  OpenedTrace trace(analyse, {&request, 1});
+  const CallTypeSource types(trace.info(), btf);
+  if (!is_recorded) say_whose_types(options.btf, trace.info(), types);
+  wanted.signatures = types.signatures();
+  CallGraph graph(trace.info(), trace.names(), std::move(wanted));
+  EventStream events(trace.info(), trace.names(), request, graph);
+  trace.stream(events);
+  CallGraphResult result = take_calls(graph, trace, types);
+  say_unmatched(options.functions, result.functions);
+  return result;
+}
+
+// Before anything is recorded. What is no file is left alone: who reads from a pipe would see its end.
+void try_to_write(const std::string& path) {
+  std::error_code code;
+  if (const auto there = std::filesystem::status(path, code); exists(there) && !is_regular_file(there)) return;
+  const ResultFile can_be_written(path, {});
+}
+
+int graph(const Options& options) {
+  const bool is_recorded = name_functions(options.words, asks_for_recording(options.recording));
+  const Shown shown = shown_of(options, is_recorded);  // what is wrong there is said before anything is recorded
+  if (!is_recorded && options.words.empty() && default_trace() == "trace.kmt" && ::access("trace.kmt", F_OK) != 0)
+    throw Error("Nothing to show: neither a function nor a trace is named, and there is no trace.kmt here")
+        .hint(
+            "kmemtrace graph FUNCTION… -- COMMAND records calls and shows them, kmemtrace graph FILE shows a trace; "
+            "see --help");
+  TraceOptions trace = options.trace;
+  trace.files = options.words;
+  std::optional<CallTrace> recorded;
+  if (is_recorded) {
+    if (!options.btf.empty() && !check_running_types(options.btf, kernel_build_id()))
+      fmt::print(stderr, "note: nothing here tells whether the types in {} are this kernel's\n",
+                 printable(options.btf));
+    if (!options.html.empty()) try_to_write(options.html);
+    CallRecordOptions recording = options.recording;
+    recording.functions = split_commas(options.words);
+    recording.pids = options.processes;
+    recording.conditions = shown.request.where;
+    recording.shows_arguments = shown.request.arguments;
+    recording.needs_results =
+        shown.request.errors_only || std::ranges::any_of(shown.request.where, &CallCondition::of_result);
+    recording.shows_results = shown.view.return_values;
+    for (const CallCondition& condition : shown.request.where) {
+      const bool leads_on = condition.name.find_first_of(".>[") != std::string::npos;
+      if (leads_on && std::ranges::find(recording.shown, condition.name) == recording.shown.end())
+        recording.shown.push_back(condition.name);
+    }
+    recording.progress = trace.progress;
+    trace.files = {recorded.emplace(recording).path()};
+  } else {
+    confine_reading({options.html});
+  }
+  // What was just recorded has types of its own, and values by their numbers.
+  const std::string btf = is_recorded && recorded->has_types() ? "" : options.btf;
+  if (!options.html.empty()) {
+    AnalyseOptions analyse;
+    analyse.trace = trace;
+    analyse.symbols = options.symbols;
+    analyse.btf = btf;
+    analyse.btf_is_checked = is_recorded;
+    return write_html(options.html, {trace.files}, analyse, {}, {}, &shown.request) ? 0 : kInterruptedExitCode;
+  }
+  CallGraphResult result = graph_of(options, trace, btf, shown.request, is_recorded);
+  if (recorded && !recorded->is_kept()) result.trace.path = "(not kept: -o keeps it)";
+  print_result(options.result.json ? json_graph(result, shown.view)
+                                   : text_graph(result, shown.view, stdout_style(options.result.style)));
+  return result.trace.complete ? static_cast<int>(ExitCode::good) : kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std::string>& command_words) {
+  CLI::App* command = app.add_subcommand(
+      "graph", "Record calls of kernel functions, or show a trace's, with what was allocated inside each.");
+  const auto options = std::make_shared<Options>();
+  command->add_option(
+      "FUNCTION|FILE", options->words,
+      "Functions of which calls are recorded, or a trace to show (default: trace.kmt, else trace.dat)\nA function is "
+      "NAME, NAME [MODULE] or MODULE:NAME, with globs; several with commas. What is a file, or ends as traces do, is "
+      "shown; with COMMAND or an option that only a recording has words are functions, whatever files there are.");
+  command
+      ->add_option("COMMAND", options->recording.command, "Run COMMAND, and record it and what it forks until it ends")
+      ->option_text("[-- COMMAND…]")
+      ->expected(1);  // for help alone: main takes its words
+  command
+      ->add_option("-F,--function", options->functions,
+                   "Show calls of functions like GLOB, and all inside them (default: all calls)\nSeveral are separated "
+                   "by commas, or the option is repeated.")
+      ->option_text("GLOB")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("-p,--pid", options->processes,
+                   "Show calls of the tasks with these ids (812,813), and interrupts on top of them\nWhere calls are "
+                   "recorded: record only these processes, all their threads and what they fork.")
+      ->option_text("LIST")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--depth", options->depth, "Show N levels of calls")
+      ->option_text("N")
+      ->check(CLI::Range(1u, 1000u));
+  command
+      ->add_option("--duration-above", options->duration,
+                   "Show calls that took at least TIME (50us, 2ms)\nOf a call of which the end is not in the trace the "
+                   "time counts in which its task was seen.")
+      ->option_text("TIME");
+  command
+      ->add_option(
+          "--where", options->where,
+          "Show calls of which an argument is so, and all inside them, or calls of which the result (ret) is: "
+          "'flags&WRITE', 'name==\"etc\"', 'ret==-ENOENT'\nOne of == != < <= > >= (the whole value) and & (these bits "
+          "are set), and a number, \"text\", true, false, NULL, an error, or names of flags and of an enumeration's "
+          "values, as they are shown. Of several all have to hold. --errors-only is for any error.")
+      ->option_text("CONDITION")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--errors-only", options->errors_only, "Show calls that returned an error; implies --ret");
+  command->add_flag("--args", options->arguments,
+                    "Show what calls were given, by names and types, where the trace tells\nftrace records it from "
+                    "Linux 6.15 on where its option funcgraph-args is there and set.");
+  command->add_flag("--ret", options->return_values,
+                    "Show what calls returned, where the trace tells\nErrors by number and name. Without types all "
+                    "else is in hex, and of a function that returns nothing it is whatever was in the register.");
+  command
+      ->add_option(
+          "--btf", options->btf,
+          "Take types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nFor traces that hold "
+          "none. It has to be of the very kernel that was traced: where calls are recorded another one's is refused.")
+      ->option_text("FILE");
+  command
+      ->add_option("--sort", options->sort,
+                   "Order functions by COLUMN, largest first (default: total-time)\nColumns:" +
+                       list_of(pointers_to(graph_function_columns())))
+      ->option_text("COLUMN");
+  command
+      ->add_option("--limit", options->limit,
+                   fmt::format("Show N calls, the first ones (default: {}); 0 means all", options->limit))
+      ->option_text("N")
+      ->check(count_range());
+  command
+      ->add_option("--top", options->top,
+                   fmt::format("Show N functions in the table (default: {}); 0 means all", options->top))
+      ->option_text("N")
+      ->check(count_range());
+  add_call_record_options(*command, options->recording);
+  CLI::Option* const html =
+      command
+          ->add_option(
+              "--html", options->html,
+              "Write a page to look at to OUT.html, with the calls in front\nThe page of `kmemtrace report --html`, "
+              "of the calls that the options select, and of all allocations.")
+          ->type_name("OUT.html");
+  add_kallsyms_option(*command, options->symbols);
+  add_trace_options(*command, options->trace);
+  add_result_options(*command, options->result, "kmemtrace.graph/1", "plain digits, full names and every column");
+  html->excludes("--json");
+  command->footer(kFooter);
+  command->callback([options, &command_words, &exit_code] {
+    options->recording.command = command_words;
+    exit_code = graph(*options);
+  });
+  return command;
+}
+
+}  // namespace kmt

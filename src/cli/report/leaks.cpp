@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace leaks
+#include "analysis/report/leaks.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/input/analyse.hpp"
+#include "cli/input/filter_options.hpp"
+#include "cli/input/tree_option.hpp"
+#include "cli/report/series.hpp"
+#include "cli/support/column_options.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/parse.hpp"
+#include "views/json/leaks.hpp"
+#include "views/text/leaks.hpp"
+#include "views/text/series.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  AnalyseOptions analyse;
+  FilterOptions filter;
+  std::string by;
+  bool tree = false;
+  std::string threshold;
+  std::string sort;
+  std::size_t limit = LeaksOptions{}.limit;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace record --stacks --duration 5m && kmemtrace leaks
+  kmemtrace leaks big.kmt --by cache               which slab caches grow
+  kmemtrace leaks big.kmt --by call-site,comm      where, and in whose name
+  kmemtrace leaks big.kmt --threshold 1M/h         look for slower leaks
+  kmemtrace leaks big.kmt --sort live-bytes        what holds most, whether it grows or not
+  kmemtrace leaks big.kmt --json && echo no leak   for scripts
+  kmemtrace snapshot --every 10s --for 1h -o hour.kmt && kmemtrace leaks hour.kmt
+                                                   what grows as a whole, without tracing
+
+Over time: live bytes from the begin to the end of the recording. Ages: how many of what is live are how old, the
+youngest on the left, what is as old as the recording on the right; each bar is of ages four times those of the one
+before it. 4096 groups are followed at most: those of which most is live.
+
+How growth is judged: live bytes over time, from a group's first allocation on, in 16 stretches. The growth is the
+median of the slopes between all pairs of them; a group grows when more pairs rise than in 95 of 100 random walks, and
+still does when the last half grows at least half as fast. For certain it grows when the low end of the growth's
+interval is above the threshold, when it rises from stretch to stretch more evenly than any of as many random walks as
+there are groups would in 19 of 20 reports, and when all of that holds without the allocations that are uncertain.
+
+Verdicts:{}
+
+Uncertain is what may have been freed unseen: events were lost after it, the trace has holes, or the kernel frees such
+objects where it has no tracepoint, which docs/untraced-paths.md lists and which shows where an address is given again
+that looks live. What lives longer than the trace grows as a leak does: record longer than your objects live.
+
+Of a series of snapshots, what the kernel has is judged alike: lines of the balance sheet, slab caches, callers of
+vmalloc, cgroups, and call sites where the kernel tells of them. It takes 16 snapshots. Only --threshold, --limit and
+those options count that say how the result looks.
+
+{}
+
+Exit status:
+  0    nothing grows for certain above the threshold
+  1    something does
+  2    wrong usage, or the file cannot be read
+  3    not permitted to read the file
+  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+
+std::string verdicts_help() {
+  std::string text;
+  for (const LeakVerdictText& verdict : leak_verdicts())
+    text += fmt::format("\n  {:<9}  {}", verdict.id, verdict.sentence);
+  return text;
+}
+
+// Stacks tell most where there are some, and who called the allocator's wrappers. Only slab and percpu events have call
+// sites; pages are told by order instead.
+std::vector<GroupKey> usual_keys(bool by_stack) {
+  if (by_stack) return {GroupKey::caller, GroupKey::stack};
+  return {GroupKey::call_site, GroupKey::order};
+}
+
+// By the usual keys. A trace whose stacks begin late is read once more.
+ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest request) {
+  const bool by_stack = begins_with_stacks(options);
+  request.by = usual_keys(by_stack);
+  ReportResult result = analyse(options, request);
+  if (by_stack || result.trace.stacks == 0 || !result.trace.complete) return result;
+  request.by = usual_keys(true);
+  return analyse(options, std::move(request));
+}
+
+int leaks_of_series(const CLI::App& command, const Options& options, double threshold) {
+  const SeriesOptions view{SeriesOrder::growth, options.limit};
+  const bool found = print_series(command, options.analyse.trace, threshold, view, options.result, text_series_leaks);
+  return static_cast<int>(found ? ExitCode::found : ExitCode::good);
+}
+
+int leaks(const CLI::App& command, const Options& options) {
+  const double threshold = options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
+  if (names_series(options.analyse.trace)) return leaks_of_series(command, options, threshold);
+  LeaksOptions view;
+  view.limit = options.limit;
+  if (!options.sort.empty()) view.sort = &column_named(pointers_to(leak_columns()), options.sort);
+  ReportRequest request;
+  request.filter = filter_of(options.filter);
+  request.history = request.history_of_live = true;
+  if (!options.by.empty()) request.by = parse_keys_of_live(options.by);
+  set_tree(request, options.tree);
+  view.filtered = !request.filter.selects_all();
+
+  AnalyseOptions analysing = options.analyse;
+  analysing.says_lack_of_cgroups = true;
+  const ReportResult report = options.by.empty() ? analyse_as_usual(analysing, request) : analyse(analysing, request);
+  const LeaksResult result = leaks_of(report, threshold);
+  print_result(options.result.json ? json_leaks(result, view)
+                                   : text_leaks(result, view, stdout_style(options.result.style)));
+  if (!result.trace.complete) return kInterruptedExitCode;
+  return static_cast<int>(result.found() ? ExitCode::found : ExitCode::good);
+}
+
+}  // namespace
+
+CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("leaks", "Tell what is live at the end of a trace, and whether it grows.");
+  const auto options = std::make_shared<Options>();
+  add_file_option(*command, options->analyse.trace);
+  command
+      ->add_option(
+          "--by", options->by,
+          "Group allocations by KEYS (default: caller and stack where the trace has stacks, else call-site and order)\n"
+          "The keys are those of `kmemtrace report --by`, but for lifetime.")
+      ->option_text("KEYS");
+  add_tree_option(*command, options->tree);
+  command
+      ->add_option("--threshold", options->threshold,
+                   "Growth above RATE counts (default: 64K/min)\nBytes with their suffixes, for each s, min, h or d.")
+      ->option_text("RATE");
+  command
+      ->add_option(
+          "--sort", options->sort,
+          "Order groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())))
+      ->option_text("COLUMN");
+  add_limit_option(*command, options->limit, "groups in each table");
+  add_filter_options(*command, options->filter);
+  add_analyse_options(*command, options->analyse);
+  add_result_options(*command, options->result, "kmemtrace.leaks/1", "plain digits, full names and every column");
+  command->footer(fmt::format(fmt::runtime(kFooter), verdicts_help(), kWhichEventsCount));
+  command->callback([options, command, &exit_code] { exit_code = leaks(*command, *options); });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace pages
+#include "analysis/report/pages.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/input/filter_options.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/input/symbol_options.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/support/column_options.hpp"
+#include "cli/support/output.hpp"
+#include "views/json/pages.hpp"
+#include "views/text/pages.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  TraceOptions trace;
+  std::string sort;
+  std::size_t limit = PagesOptions{}.limit;
+  FilterOptions filter;
+  SymbolOptions symbols;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace record --duration 10s -e 'kmem:mm_page_*' && kmemtrace pages
+  kmemtrace pages big.kmt --sort live            who holds pages that were not freed again
+  kmemtrace pages big.kmt --sort severe          whose allocations fragment memory
+  kmemtrace pages big.kmt --comm 'nginx*' --limit 0 --json
+
+How pages travel: an allocation of a small order takes pages from the CPU's own list. Where that is empty it is
+refilled from the buddy lists, under the zone's lock; where it is too full it is drained to them. An allocation whose
+migrate type has nothing left falls back to a free block of another type. That mixes types within a page block, and
+large allocations fail later, unless the block was a whole page block: below that it fragments, severely up to order 3.
+
+Drains and refills are runs: they end with the task's next page event of another kind, whatever other tasks do
+meanwhile. Interrupts own what they do; idle tasks and interrupts have runs on each CPU. Frees count for who frees,
+live pages for who allocated. Outside of --time nothing is seen at all.
+
+Exit status:
+  0    reported
+  2    wrong usage, or the file cannot be read
+  3    not permitted to read the file
+  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+
+int pages(const Options& options) {
+  const ReportFilter filter = filter_of(options.filter);
+  PagesOptions view;
+  view.limit = options.limit;
+  view.filtered = !filter.selects_all();
+  if (!options.sort.empty()) view.sort = &column_named(pointers_to(page_task_columns()), options.sort);
+
+  const std::unique_ptr<Source> source = open_for_reading(options.trace);
+  // Read once before, where that tells what tasks are called.
+  const std::unique_ptr<Source> ahead =
+      may_tell_earlier_names(source->info()) ? open_for_reading(options.trace) : nullptr;
+  bool complete = !ahead || read_trace(
+                                *ahead, [](const EventBatch&) {}, options.trace.progress);
+
+  const WrapperList none;
+  const Symbols symbols(source->info(), options.symbols, none);
+  PagesAnalysis analysis(source->info(), ahead ? ahead->info() : source->info(), symbols, filter);
+  complete = complete && read_trace(
+                             *source, [&](const EventBatch& batch) { analysis.add(batch); }, options.trace.progress);
+  PagesResult result = analysis.finish(complete);
+  result.findings.merge(symbols.findings());
+  print_result(options.result.json ? json_pages(result, view)
+                                   : text_pages(result, view, stdout_style(options.result.style)));
+  return complete ? 0 : kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_pages_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("pages", "Tell what tasks did with pages, and how it fragments memory.");
+  const auto options = std::make_shared<Options>();
+  add_file_option(*command, options->trace);
+  command
+      ->add_option("--sort", options->sort,
+                   "Order tasks by KEY, largest first (default: allocated-pages)\nKeys:" +
+                       list_of(pointers_to(page_task_columns())))
+      ->option_text("KEY");
+  add_limit_option(*command, options->limit, "tasks, and N kinds of failures");
+  add_event_filter_options(*command, options->filter, "events caused");
+  add_kallsyms_option(*command, options->symbols);
+  add_trace_options(*command, options->trace);
+  add_result_options(*command, options->result, "kmemtrace.pages/1", "plain digits, full names and every column");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] { exit_code = pages(*options); });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace report
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/report/leaks.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/analyse.hpp"
+#include "cli/input/filter_options.hpp"
+#include "cli/input/perf_kmem_options.hpp"
+#include "cli/input/tree_option.hpp"
+#include "cli/report/html.hpp"
+#include "cli/report/series.hpp"
+#include "cli/support/column_options.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/parse.hpp"
+#include "views/json/report.hpp"
+#include "views/text/lines.hpp"
+#include "views/text/perf_report.hpp"
+#include "views/text/report.hpp"
+#include "views/text/series.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  AnalyseOptions analyse;
+  FilterOptions filter;
+  std::string by;
+  std::string sort;
+  std::string columns;
+  std::size_t limit = ReportOptions{}.limit;
+  ResultOptions result;
+  bool over_time = false;
+  bool tree = false;
+  PerfKmemFlags perf_kmem;
+  std::string html;
+  std::vector<std::string> diff;  // two files
+};
+
+std::string by_help() {
+  std::string text = "Group allocations by KEYS, of which several nest: cache,call-site (default: call-site)\nKeys:";
+  for (const GroupKeyInfo& info : group_keys()) text += fmt::format("\n  {:<15} {}", info.name, info.meaning);
+  return text;
+}
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace report                               trace.kmt in this folder
+  kmemtrace report big.kmt --sort waste          where most of the memory given is not used
+  kmemtrace report big.kmt --sort live-bytes     what was not freed again
+  kmemtrace report big.kmt --over-time           with a small picture of how live bytes went
+  kmemtrace report big.kmt --by task             which tasks allocate, pages too
+  kmemtrace report big.kmt --by cache,call-site  the call sites of each slab cache
+  kmemtrace report big.kmt --by lifetime         how long allocations live
+  kmemtrace report big.kmt --columns hits,mean-life,short-lived --sort short-lived
+                                                 what lives so shortly that it could be reused
+  kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
+  kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
+  kmemtrace report big.kmt --lines               with file and line, from installed debug info
+  kmemtrace report big.kmt --html big.html       a page for a browser, to look at and to attach to a bug report
+  kmemtrace report --html ab.html --diff a.kmt b.kmt
+                                                 what became more and what less, as a flame graph too
+  perf record -a -e 'kmem:*' -o - sleep 9 | kmemtrace report -
+  kmemtrace report perf.data --style perf-kmem --caller --alloc -l 10
+                                                 the tables of `perf kmem stat`, for scripts that read them
+
+{}
+
+A series of snapshots (`kmemtrace snapshot --every`) is reported by what changed in it; only --limit and those options
+count that say how the result looks.
+
+Percpu memory is asked for in bytes for one CPU and taken for each. Vmalloc areas are addresses, not always memory.
+Pages are counted by frame; an allocation of pages ends when its first frame is freed.
+
+Exit status:
+  0    reported
+  2    wrong usage, or the file cannot be read
+  3    not permitted to read the file
+  130  Ctrl+C ended the reading: the report is on the part that was read, and says so)";
+
+const Column<GroupRow>& group_column(std::string_view key) {
+  // What a name was called when only call sites were grouped by.
+  return column_named(pointers_to(group_columns()), key == "symbol" ? "name" : key);
+}
+
+int report_as_html(const Options& options) {
+  std::vector<TraceFiles> traces = {options.analyse.trace.files};
+  if (!options.diff.empty()) traces = {{options.diff[0]}, {options.diff[1]}};
+  return write_html(options.html, traces, options.analyse, filter_of(options.filter)) ? 0 : kInterruptedExitCode;
+}
+
+// What goes with no style of perf's.
+void refuse_with_perf_report(const CLI::App& command, const Column<GroupRow>* sort) {
+  for (const char* const option : {"--columns", "--json", "--over-time"})
+    if (command.count(option) > 0)
+      throw Error(fmt::format("{} does not go with --style perf-report", option))
+          .hint("Its columns are those of perf report. Leave one of the two out");
+  if (command.count("--slab") > 0 && command.count("--page") > 0)
+    throw Error("--slab and --page exclude each other with --style perf-report: its lines are of one of them");
+  if (sort == nullptr || adds_up(*sort)) return;
+  std::string sums;
+  for (const Column<GroupRow>& column : group_columns())
+    if (adds_up(column)) sums += fmt::format("{}{}", sums.empty() ? "" : ", ", column.key);
+  throw Error(fmt::format("--style perf-report prints shares of a sum, and \"{}\" is none", sort->key))
+      .hint(fmt::format("Sort by one of: {}", sums));
+}
+
+// " (/usr/bin/make and 3 more)"; empty: there is none to name.
+std::string example_of(const Findings& findings, Imperfection kind) {
+  const auto first = std::ranges::find(findings.kept(), kind, &Finding::kind);
+  if (first == findings.kept().end() || first->detail.empty()) return {};
+  const std::uint64_t others = findings.count_of(kind) - 1;
+  return others == 0 ? fmt::format(" ({})", first->detail) : fmt::format(" ({} and {} more)", first->detail, others);
+}
+
+// What those lines have no place for.
+void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
+  if (const std::string missing = missing_cpus_text(trace); !missing.empty()) fmt::print(stderr, "{}\n", missing);
+  if (findings.count_of(Imperfection::sampled_events) > 0)
+    fmt::print(stderr,
+               "note: {}{}: each sample counts once here, where perf report counts the period that it stands "
+               "for: shares may differ from perf's\n",
+               describe(Imperfection::sampled_events).sentence, example_of(findings, Imperfection::sampled_events));
+  for (const Imperfection kind :
+       {Imperfection::no_kernel_symbols, Imperfection::unreadable_symbols, Imperfection::unchecked_kernel_symbols,
+        Imperfection::kernel_symbols_from_elsewhere, Imperfection::no_user_stacks, Imperfection::no_mappings,
+        Imperfection::no_user_build_ids, Imperfection::no_user_symbols, Imperfection::nothing_fetched,
+        Imperfection::not_unwound, Imperfection::no_syscalls})
+    if (findings.count_of(kind) > 0)
+      fmt::print(stderr, "note: {}{}\n", describe(kind).sentence, example_of(findings, kind));
+}
+
+int report(const CLI::App& command, const Options& options) {
+  if (names_series(options.analyse.trace)) {
+    print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.limit}, options.result,
+                 text_series_report);
+    return 0;
+  }
+  ReportRequest request;
+  request.filter = filter_of(options.filter);
+  if (!options.by.empty())
+    request.by = options.over_time ? parse_keys_of_live(options.by) : parse_group_keys(options.by);
+  ReportOptions view;
+  view.limit = options.limit;
+  view.filtered = !request.filter.selects_all();
+  view.over_time = request.history = options.over_time;
+  if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
+  if (!options.sort.empty()) view.sort = &group_column(options.sort);
+  if (!options.columns.empty())
+    for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
+  set_tree(request, options.tree);
+  const bool as_perf_report = options.perf_kmem.style == "perf-report";
+  PerfReportOptions perf_report;
+  if (as_perf_report) {
+    perf_report.share_of = options.sort.empty() ? nullptr : view.sort;
+    perf_report.limit = command.count("--limit") > 0 ? options.limit : 0;
+    if (options.perf_kmem.slab || options.perf_kmem.page)
+      perf_report.allocator = options.perf_kmem.page ? Allocator::pages : Allocator::slab;
+    refuse_with_perf_report(command, perf_report.share_of);
+    request.with_interrupted = true;
+    request.both_tellings = true;
+    if (options.by.empty()) request.by = {GroupKey::comm, GroupKey::dso, GroupKey::user_symbol};
+    perf_report.keys = request.by.size();
+    // By it functions of the kernel are told from those of programs.
+    const auto has = [&](GroupKey key) { return std::ranges::find(request.by, key) != request.by.end(); };
+    if (has(GroupKey::user_symbol) && !has(GroupKey::dso)) request.by.push_back(GroupKey::dso);
+  }
+  std::optional<PerfKmemOptions> perf_kmem = perf_kmem_options(command, options.perf_kmem, options.limit);
+  if (perf_kmem) {
+    perf_kmem->sort = view.sort;
+    request.by = perf_kmem_keys(*perf_kmem);
+  }
+
+  AnalyseOptions analysing = options.analyse;
+  analysing.names = !perf_kmem || shows_code(*perf_kmem);
+  analysing.says_lack_of_cgroups = true;
+  const ReportResult result = analyse(analysing, request);
+  if (as_perf_report) {
+    say_what_is_missing(result.trace, result.findings);
+    print_result(text_perf_report(result, perf_report));
+    return result.trace.complete ? 0 : kInterruptedExitCode;
+  }
+  if (perf_kmem) {
+    fmt::print(stderr, "{}", perf_kmem_warnings(result));
+    print_result(text_perf_kmem(result, *perf_kmem));
+    return result.trace.complete ? 0 : kInterruptedExitCode;
+  }
+  print_result(options.result.json ? json_report(result, view)
+                                   : text_report(result, view, stdout_style(options.result.style)));
+  return result.trace.complete ? 0 : kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_report_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("report", "Report who allocated what, from a trace.");
+  const auto options = std::make_shared<Options>();
+  add_file_option(*command, options->analyse.trace);
+  command->add_option("--by", options->by, by_help())->option_text("KEYS");
+  command->add_option("--sort", options->sort, "Order groups by the column KEY, largest first (default: allocated)")
+      ->option_text("KEY");
+  command
+      ->add_option("--columns", options->columns,
+                   "Show these columns, in this order: hits,allocated,peak\nThe columns are those that --sort takes:" +
+                       list_of(pointers_to(group_columns())))
+      ->option_text("LIST");
+  command->add_flag("--over-time", options->over_time,
+                    "Draw how the live bytes of each group went\nOf the 4096 groups with the highest peaks; not by "
+                    "lifetime.");
+  add_tree_option(*command, options->tree);
+  add_limit_option(*command, options->limit, "groups in each table");
+  add_filter_options(*command, options->filter);
+  add_analyse_options(*command, options->analyse);
+  add_result_options(*command, options->result, "kmemtrace.report/1", "plain digits, full names and every column");
+  add_perf_kmem_options(*command, options->perf_kmem);
+  CLI::Option* const html =
+      command
+          ->add_option("--html", options->html,
+                       "Write a page to look at to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, "
+                       "calls\n"
+                       "One file that any browser opens, without a network.")
+          ->type_name("OUT.html")
+          ->excludes("--by", "--sort", "--columns", "--over-time", "--tree", "--json", "--raw", "--style");
+  command
+      ->add_option("--btf", options->analyse.btf,
+                   "With --html: take types of calls' arguments from FILE, as `kmemtrace graph` does")
+      ->option_text("FILE")
+      ->needs(html);
+  command->add_option("--diff", options->diff, "With --html: a page that compares two traces, instead of FILE")
+      ->type_name("A B")
+      ->expected(2)
+      ->needs(html);
+  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->callback([options, command, &exit_code] {
+    exit_code = options->html.empty() ? report(*command, *options) : report_as_html(*options);
+  });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/report/series.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/snapshot/files.hpp"
+#include "cli/support/output.hpp"
+#include "views/json/series.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::array<std::string_view, 9> kOptions = {"FILE",  "--threshold", "--limit",    "--top",        "--json",
+                                                      "--raw", "--ascii",     "--no-color", "--no-progress"};
+
+std::string file_of(const TraceOptions& options) {
+  if (options.files.size() > 1) return {};
+  return options.files.empty() ? default_trace() : options.files.front();
+}
+
+void refuse_others(const CLI::App& command) {
+  for (const CLI::Option* const option : command.get_options()) {
+    if (option->count() == 0) continue;
+    const auto is_known = [&](std::string_view name) { return option->check_name(std::string(name)); };
+    if (std::ranges::any_of(kOptions, is_known)) continue;
+    Error error(fmt::format("{} is about events, and the file is a series of snapshots", option->get_name()));
+    error.hint("Of snapshots --limit and the options count that say how the result looks; of `leaks` --threshold, too");
+    throw error;
+  }
+}
+
+}  // namespace
+
+bool names_series(const TraceOptions& options) {
+  const std::string file = file_of(options);
+  return !file.empty() && is_snapshot_file(file) && has_snapshots(file);
+}
+
+bool print_series(const CLI::App& command, const TraceOptions& files, double threshold_bytes_per_s,
+                  const SeriesOptions& view, const ResultOptions& result, SeriesText text) {
+  refuse_others(command);
+  const SnapshotSeries series = read_series(file_of(files), threshold_bytes_per_s);
+  print_result(result.json ? json_series(series, view) : text(series, view, stdout_style(result.style)));
+  return series.found();
+}
+
+}  // namespace kmt

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace simulate
+#include "analysis/simulation/simulation.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/simulation/suggestion_trial.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/analyse.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/parse.hpp"
+#include "snapshot/parse.hpp"
+#include "views/json/simulation.hpp"
+#include "views/text/simulation.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  AnalyseOptions analyse;
+  std::string allocator = "slub";
+  std::string classes;
+  std::vector<std::string> caches;
+  std::string goal = "held";
+  std::size_t suggest = SuggestionRequest{}.most;
+  std::vector<std::string> slabinfo;
+  SimulationOptions view;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace record --duration 1m && kmemtrace simulate    what new caches would save
+  kmemtrace simulate big.kmt --goal given                 what would save of all that is given, even if soon freed
+  kmemtrace simulate big.kmt --cache alloc_pipe_info      a cache for the largest request of this function
+  kmemtrace simulate big.kmt --cache 'ext4_*=200'         one for requests of up to 200 bytes of several
+  kmemtrace simulate big.kmt --classes +640,+1280         two more kmalloc classes
+  kmemtrace simulate big.kmt --classes 8,16,32,64,128,256,512,1024,2048,4096,8192
+  kmemtrace simulate big.kmt --allocator slob             what SLOB would hold
+  kmemtrace simulate trace.dat --slabinfo before,after    check the model against copies of /proc/slabinfo
+
+Held is the memory of slabs, and of what is larger than the largest class, for objects that were allocated in the trace.
+Rounded up is what objects got beyond what was asked for (internal waste), unused in slabs what no object has of them
+(external waste), both when most was held. CPUs' lists: what the CPUs may hold in reserve of a cache, at most.
+
+Suggestions are what a replay says: a first reading finds candidates, by what a slab object of just the size of a
+request would save for each that lives on average; a second replays each by itself, and those that save memory held on
+average are suggested, most first; a third replays all of these together.
+
+Exit status:
+  0    shown
+  2    wrong usage, or the file cannot be read
+  3    not permitted to read the file
+  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+
+[[noreturn]] void wrong_class(std::string_view text) {
+  throw Error(fmt::format("--classes: {} is no size of a kmalloc class", printable(text)))
+      .hint("Sizes are 1 to 4M; those that are added to the kernel's begin with +: --classes +640,+1280");
+}
+
+void parse_classes(const std::string& text, SimulationRequest& request) {
+  constexpr std::uint64_t kMost = 4 << 20;  // KMALLOC_MAX_SIZE of most kernels
+  constexpr std::uint64_t kAlign = 8;       // ARCH_KMALLOC_MINALIGN at the least, as a class may be
+  for (const std::string_view word : split(text, ',')) {
+    const bool added = word.starts_with('+');
+    const std::uint64_t bytes = parse_size(added ? word.substr(1) : word);
+    if (bytes == 0 || bytes > kMost) wrong_class(word);
+    if (bytes % kAlign != 0)
+      throw Error(fmt::format("--classes: {} is no size of a kmalloc class: it is no multiple of {}", bytes, kAlign))
+          .hint("The kernel rounds objects up to a multiple of its word");
+    if (!added && !request.classes.empty() && bytes <= request.classes.back())
+      throw Error(fmt::format("--classes: {} comes after {}: sizes have to ascend", bytes, request.classes.back()))
+          .hint("--classes 8,16,32; those that are added to the kernel's begin with +: --classes +640,+1280");
+    (added ? request.new_classes : request.classes).push_back(bytes);
+  }
+}
+
+SiteCache parse_site_cache(const std::string& text) {
+  constexpr std::uint64_t kMost = 4 << 20;
+  const std::size_t equals = text.rfind('=');
+  SiteCache cache;
+  cache.glob = text.substr(0, equals);
+  if (equals != std::string::npos) cache.most_bytes = parse_size(std::string_view(text).substr(equals + 1));
+  if (cache.glob.empty() || (equals != std::string::npos && (cache.most_bytes == 0 || cache.most_bytes > kMost)))
+    throw Error(fmt::format("--cache: {} is no call site, or its size is none", printable(text)))
+        .hint("--cache alloc_pipe_info=640, or without a size for the largest request");
+  return cache;
+}
+
+std::vector<SlabInfo> slabinfo_of(std::string_view text, std::uint64_t page_size) {
+  StateSample sample;
+  sample.texts.emplace_back("slabinfo", text);
+  return parse_snapshot(sample, static_cast<std::uint32_t>(page_size)).slabs;
+}
+
+std::vector<SlabInfo> slabinfo_in(const std::string& path, std::uint64_t page_size) {
+  const std::string text = read_file(path);
+  std::vector<SlabInfo> slabs = slabinfo_of(text, page_size);
+  if (slabs.empty())
+    throw Error(fmt::format("{}: no slabinfo", path)).hint("It takes a copy of /proc/slabinfo, which root can read");
+  refuse_damage("slabinfo", text, path);
+  return slabs;
+}
+
+// The first sample with slabinfo, and the last one.
+void take_samples(const TraceInfo& info, SimulationRequest& request) {
+  std::vector<std::string_view> texts;
+  for (const StateSample& sample : info.samples)
+    if (const std::string_view text = text_of(sample, "slabinfo"); !text.empty()) texts.push_back(text);
+  if (texts.empty()) return;
+  request.slabinfo_before = slabinfo_of(texts.front(), info.page_size);
+  if (texts.size() > 1) request.slabinfo_after = slabinfo_of(texts.back(), info.page_size);
+}
+
+SimulationRequest request_of(const Options& options) {
+  SimulationRequest request;
+  request.allocator = options.allocator == "slab"   ? SlabAllocator::slab
+                      : options.allocator == "slob" ? SlabAllocator::slob
+                                                    : SlabAllocator::slub;
+  if (!options.classes.empty()) parse_classes(options.classes, request);
+  for (const std::string& cache : options.caches) request.site_caches.push_back(parse_site_cache(cache));
+  if (request.allocator == SlabAllocator::slob && request.asks_for_what_if() &&
+      !(options.classes.empty() && options.caches.empty()))
+    throw Error("--classes and --cache have no meaning with --allocator slob: SLOB has no classes");
+  return request;
+}
+
+// Replays candidates in a reading of its own. False at Ctrl+C: what a part of the trace says of them is not taken.
+bool find_suggestions(const Options& options, const std::vector<ProfiledKind>& profile, SimulationRequest& request,
+                      std::optional<std::size_t>& candidates) {
+  OpenedTrace trace(options.analyse, {});
+  const KmallocModel model = kmalloc_model(trace.info(), request, profile);
+  const SuggestionRequest wanted{options.suggest, options.goal == "given"};
+  std::vector<CacheSuggestion> found =
+      suggestion_candidates(profile, model.classes, slab_machine_of(trace.info()), wanted);
+  const std::size_t replayed = found.size();
+  if (replayed == 0) {
+    candidates = 0;
+    return true;
+  }
+  CacheNames caches(trace.info());
+  name_kmalloc_caches(trace.info(), request, caches);
+  SuggestionTrial trial(trace.info(), trace.names(), caches, model.random_caches, std::move(found));
+  WatchedSource source(trace.source(), options.analyse.trace.progress);
+  EventBatch batch;
+  while (source.read(batch)) trial.add(batch);
+  if (!source.complete()) return false;
+  candidates = replayed;
+  request.suggestions = best_suggestions(trial.finish(), wanted);
+  return true;
+}
+
+SimulationResult simulated(const Options& options, SimulationRequest request) {
+  const std::unique_ptr<Source> ahead = open_for_reading(options.analyse.trace);
+  OpenedTrace trace(options.analyse, {});
+  CacheNames caches(trace.info());
+  KmallocProfile profile(ahead->info(), trace.names());
+  WatchedSource first(*ahead, options.analyse.trace.progress);
+  // Whether there are caches of control groups decides on the names that are learned by.
+  take_samples(trace.info(), request);
+  if (!options.slabinfo.empty())
+    request.slabinfo_before = slabinfo_in(options.slabinfo.front(), trace.info().page_size);
+  name_kmalloc_caches(trace.info(), request, caches);
+  name_kmalloc_caches(trace.info(), request, profile.cache_names());
+  EventBatch batch;
+  while (first.read(batch)) {
+    caches.learn(batch, ahead->info());
+    profile.add(batch);
+  }
+  caches.end_learning();
+  // The last sample is known when all has been read.
+  if (options.slabinfo.empty())
+    take_samples(ahead->info(), request);
+  else
+    request.slabinfo_after = options.slabinfo.size() > 1 ? slabinfo_in(options.slabinfo[1], trace.info().page_size)
+                                                         : std::vector<SlabInfo>();
+  const std::vector<ProfiledKind> kinds = profile.finish();
+  bool complete = first.complete();
+  std::optional<std::size_t> candidates;
+  if (complete && options.suggest > 0 && !request.asks_for_what_if())
+    complete = find_suggestions(options, kinds, request, candidates);
+  Simulation simulation(trace.info(), trace.names(), caches, std::move(request), kinds);
+  if (complete) {
+    WatchedSource second(trace.source(), options.analyse.trace.progress);
+    while (second.read(batch)) simulation.add(batch);
+    complete = second.complete();
+  }
+  SimulationResult result = simulation.finish(complete);
+  result.suggests_traffic = options.goal == "given";
+  result.candidates = candidates;
+  return result;
+}
+
+int simulate(const CLI::App& command, const Options& options) {
+  SimulationRequest request = request_of(options);
+  for (const char* const option : {"--suggest", "--goal"})
+    if (request.asks_for_what_if() && command.count(option) > 0)
+      throw Error(fmt::format("{} has no effect beside --allocator, --classes or --cache", option))
+          .hint("Without these `kmemtrace simulate` looks for caches itself");
+  const SimulationResult result = simulated(options, std::move(request));
+  print_result(options.result.json ? json_simulation(result, options.view)
+                                   : text_simulation(result, options.view, stdout_style(options.result.style)));
+  return result.trace.complete ? 0 : kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_simulate_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "simulate", "Replay a trace against a model of the slab allocator, and say what others would hold.");
+  const auto options = std::make_shared<Options>();
+  add_file_option(*command, options->analyse.trace);
+  command
+      ->add_option("--allocator", options->allocator,
+                   "Replay with the model of ALLOCATOR too: slub, slab or slob (default: slub)\nWhat was recorded is "
+                   "always taken to be SLUB's.")
+      ->option_text("ALLOCATOR")
+      ->check(CLI::IsMember({"slub", "slab", "slob"}));
+  command
+      ->add_option("--classes", options->classes,
+                   "Sizes of the kmalloc caches, instead of the kernel's\nSizes that begin with + are added to them.")
+      ->option_text("LIST");
+  command
+      ->add_option("--cache", options->caches,
+                   "A cache of its own for what SITE gets of kmalloc\nUp to SIZE bytes; without it, up to its largest "
+                   "request. What a smaller class has room for stays there. SITE is a glob of functions or call sites. "
+                   "May be given more than once.")
+      ->option_text("SITE[=SIZE]")
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--suggest", options->suggest,
+          "Look for N new caches or classes (default: 5)\nOnly where neither --allocator, --classes nor --cache "
+          "asks for something.")
+      ->option_text("N")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{50}));
+  command
+      ->add_option(
+          "--goal", options->goal,
+          "What suggestions shall save: held or given (default: held)\nThe memory held on average, or bytes of "
+          "all that is given.")
+      ->option_text("GOAL")
+      ->check(CLI::IsMember({"held", "given"}));
+  command
+      ->add_option("--slabinfo", options->slabinfo,
+                   "Copies of /proc/slabinfo from before and after the trace (default: the trace's own samples)")
+      ->option_text("BEFORE[,AFTER]")
+      ->delimiter(',')
+      ->expected(1, 2)
+      ->allow_extra_args(false);
+  add_limit_option(*command, options->view.limit, "caches");
+  add_analyse_options(*command, options->analyse);
+  add_result_options(*command, options->result, "kmemtrace.simulate/1", "plain digits and full names");
+  command->footer(kFooter);
+  command->callback([options, command, &exit_code] { exit_code = simulate(*command, *options); });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace timeline
+#include "analysis/report/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/report/leaks.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/analyse.hpp"
+#include "cli/input/filter_options.hpp"
+#include "cli/report/series.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/parse.hpp"
+#include "views/json/timeline.hpp"
+#include "views/text/series.hpp"
+#include "views/text/timeline.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  AnalyseOptions analyse;
+  FilterOptions filter;
+  std::string by = "cache";
+  TimelineRequest timeline;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace record --duration 1m && kmemtrace timeline
+  kmemtrace timeline big.kmt --by call-site --top 10   the call sites with the highest peaks
+  kmemtrace timeline big.kmt --by task --time +10,+20  who, between 10 s and 20 s after the first event
+  kmemtrace timeline big.kmt --json                    the arrays behind the plots
+
+Live bytes are those of what was allocated in the trace and not freed yet. Time is divided into at most 512 buckets.
+
+The balance compares what the kernel says of its memory, in the first and the last of the samples that record takes, with
+what the events between them explain. The two do not count the same: what each line explains is said below it. Caches
+have lines of their own with --by cache, where the samples hold slabinfo. There is no balance of a part of a trace.
+
+Of a series of snapshots (`kmemtrace snapshot --every`) the lines of the balance sheet that changed are drawn, and what
+changed most in them; only --top and those options count that say how the result looks.
+
+{}
+
+Exit status:
+  0    shown
+  2    wrong usage, or the file cannot be read
+  3    not permitted to read the file
+  130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
+
+int timeline(const CLI::App& command, const Options& options) {
+  if (names_series(options.analyse.trace)) {
+    print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.timeline.top},
+                 options.result, text_series_timeline);
+    return 0;
+  }
+  ReportRequest request;
+  request.filter = filter_of(options.filter);
+  request.by = parse_keys_of_live(options.by);
+  request.history = true;
+  TimelineRequest wanted = options.timeline;
+  wanted.balances = request.filter.selects_all();
+  const TimelineResult result = timeline_of(analyse(options.analyse, request), wanted);
+  print_result(options.result.json ? json_timeline(result) : text_timeline(result, stdout_style(options.result.style)));
+  return result.report.trace.complete ? 0 : kInterruptedExitCode;
+}
+
+}  // namespace
+
+CLI::App* add_timeline_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("timeline", "Draw how live memory and rates went over the time of a trace.");
+  const auto options = std::make_shared<Options>();
+  add_file_option(*command, options->analyse.trace);
+  command
+      ->add_option("--by", options->by,
+                   "Group allocations by KEYS (default: cache)\nThe keys are those of `kmemtrace report --by`, but for "
+                   "lifetime.")
+      ->option_text("KEYS");
+  command
+      ->add_option("--top,--limit", options->timeline.top,
+                   "Show the N groups of each allocator with the highest peaks "
+                   "(default: 5)")
+      ->option_text("N")
+      ->check(count_range());
+  command
+      ->add_option("--buckets", options->timeline.buckets,
+                   "Divide the time into N buckets at most (default: 512)\nFewer are steadier rates and smaller JSON.")
+      ->option_text("N")
+      ->check(CLI::Range(1u, 512u));
+  add_filter_options(*command, options->filter);
+  add_analyse_options(*command, options->analyse);
+  add_result_options(*command, options->result, "kmemtrace.timeline/1", "plain digits and full names");
+  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->callback([options, command, &exit_code] { exit_code = timeline(*command, *options); });
+  return command;
+}
+
+}  // namespace kmt

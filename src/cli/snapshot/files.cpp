@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/snapshot/files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "analysis/snapshot/series.hpp"
+#include "analysis/snapshot/snapshot.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/result_file.hpp"
+#include "formats/kmt/snapshot.hpp"
+#include "snapshot/collect.hpp"
+#include "snapshot/parse.hpp"
+
+namespace kmt {
+
+namespace {
+
+TraceFile open(const std::string& path) {
+  auto mapping = std::make_shared<const MappedFile>(path);
+  return {path, mapping->bytes(), mapping};
+}
+
+}  // namespace
+
+bool is_snapshot_file(const std::string& path) {
+  try {
+    std::error_code none;  // what comes through a pipe comes once
+    return std::filesystem::is_regular_file(path, none) && kmt_format::holds_snapshots_only(open(path).bytes);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+bool is_snapshot(const std::string& path) { return is_snapshot_file(path) || has_meminfo_copy(path); }
+
+bool has_snapshots(const std::string& path) {
+  try {
+    return SnapshotFile(path).size() > 1;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel) {
+  KernelMemory memory = parse_snapshot(sample, kernel.page_size);
+  if (memory.release.empty()) memory.release = kernel.release;
+  if (memory.machine.empty()) memory.machine = kernel.machine;
+  if (memory.host.empty()) memory.host = kernel.node_name;
+  return take_stock(std::move(memory));
+}
+
+SnapshotFile::SnapshotFile(const std::string& path) : file_(open(path)), reader_(file_) {}
+
+SnapshotResult SnapshotFile::at(std::size_t index, std::uint64_t* elapsed_ns) {
+  try {
+    const StateSample sample = reader_.at(index);
+    if (elapsed_ns != nullptr) *elapsed_ns = sample.ticks;
+    return snapshot_of(sample, reader_.kernel());
+  } catch (Error& error) {
+    throw error.at({file_.path, {}, {}});
+  }
+}
+
+SnapshotResult read_snapshot(const std::string& path) {
+  if (has_meminfo_copy(path)) return take_stock(parse_snapshot(collect_snapshot_from(path), 0));
+  SnapshotFile file(path);
+  return file.at(file.size() - 1);
+}
+
+SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s) {
+  constexpr std::size_t kEnough = 512;
+  SnapshotFile file(path);
+  InterruptGuard guard;
+  SnapshotSeriesAnalysis analysis;
+  std::optional<Error> damage;
+  std::size_t damaged = file.reader().without_base();
+  std::size_t read = 0;
+  const std::size_t looked_at = std::min(file.size(), kEnough);
+  for (std::size_t i = 0; i < looked_at; ++i) {
+    if (guard.interrupted()) throw Error("Interrupted before all snapshots were read");
+    try {
+      std::uint64_t elapsed_ns = 0;
+      const SnapshotResult snapshot =
+          file.at(i * (file.size() - 1) / std::max<std::size_t>(looked_at - 1, 1), &elapsed_ns);
+      analysis.add(snapshot, elapsed_ns);
+      ++read;
+    } catch (const Error& error) {
+      damage = error;
+      ++damaged;
+    }
+  }
+  if (read == 0) throw *damage;
+  SnapshotSeries series = analysis.finish(threshold_bytes_per_s);
+  series.path = path;
+  series.stored = file.size() + file.reader().without_base();
+  series.damaged = damaged;
+  series.finished = file.reader().finished();
+  return series;
+}
+
+void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel) {
+  ResultFile file(path, {});
+  file.write_by_name([&](const std::string& name) { kmt_format::write_snapshot(name, sample, kernel); });
+  file.finish();
+}
+
+}  // namespace kmt

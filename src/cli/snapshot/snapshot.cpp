@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace snapshot
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/sideband/kernel_facts.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/snapshot/files.hpp"
+#include "cli/support/column_options.hpp"
+#include "cli/support/confined.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/output.hpp"
+#include "formats/kmt/snapshot.hpp"
+#include "snapshot/collect.hpp"
+#include "snapshot/parse.hpp"
+#include "views/json/snapshot.hpp"
+#include "views/text/snapshot.hpp"
+
+namespace kmt {
+
+namespace {
+
+struct Options {
+  std::string file;
+  std::string from;
+  std::string output;
+  std::string sort;
+  std::string every;
+  std::string lasting;
+  SnapshotOptions view;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace snapshot                             where this machine's memory is now
+  kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
+  kmemtrace snapshot after.kmt --sort free       which slab caches hold memory that nobody uses
+  kmemtrace snapshot --from copied/ --json       of files that were copied from another machine
+  kmemtrace snapshot --every 10s --for 1h -o hour.kmt; kmemtrace leaks hour.kmt
+                                                 what grows in an hour; also report, timeline and diff
+
+Nothing is traced: a snapshot is what the kernel keeps anyway, read once. The lines of the balance sheet that are not
+indented add up to MemTotal. "What nobody accounts for" are pages that were taken straight from the page allocator and
+that the kernel does not count: buffers of pipes, sockets and rings, drivers' memory.
+
+What else is shown depends on what the kernel was built and booted with; what is missing is named, with the way to get
+it. Some files are for root alone.
+
+Exit status:
+  0    shown or written
+  2    wrong usage, or a file or folder cannot be read or written
+  3    not permitted to read or write the file)";
+
+// What is known of the machine that copies came from.
+KernelDescription described(const StateSample& sample) {
+  const KernelMemory memory = parse_snapshot(sample, 0);
+  KernelDescription kernel;
+  kernel.system_name = "Linux";
+  kernel.release = memory.release;
+  kernel.machine = memory.machine;
+  kernel.node_name = memory.host;
+  kernel.page_size = memory.page_size;
+  return kernel;
+}
+
+SnapshotResult take(const Options& options) {
+  const StateSample sample = options.from.empty() ? collect_snapshot() : collect_snapshot_from(options.from);
+  KernelDescription kernel = options.from.empty() ? describe_running_kernel() : described(sample);
+  SnapshotResult result = snapshot_of(sample, kernel);
+  if (!options.output.empty()) {
+    kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
+    write_snapshot(options.output, sample, kernel);
+  }
+  return result;
+}
+
+Error wrong_series(const char* what, const char* hint) {
+  Error error(what);
+  error.hint(hint);
+  return error;
+}
+
+// At even distances; one that takes longer than its distance makes the next ones late, but not all of them.
+void take_series(const Options& options) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::uint64_t kShortest = 100'000'000;  // ns
+  constexpr std::chrono::milliseconds kTurn(50);    // so soon Ctrl+C is heeded
+  if (options.output.empty()) throw wrong_series("--every needs a file for the snapshots", "Name it: -o FILE.kmt");
+  if (options.result.json)
+    throw wrong_series("--every shows nothing: it writes a file",
+                       "Leave --json out; later: kmemtrace leaks FILE --json");
+  const std::uint64_t every = parse_duration(options.every);
+  if (every < kShortest) throw wrong_series("--every of less than 100ms would watch itself", "Name a longer one: 10s");
+  const std::uint64_t most = options.lasting.empty() ? 0 : parse_duration(options.lasting);
+
+  KernelDescription kernel = describe_running_kernel();
+  kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
+  kmt_format::SnapshotWriter file(options.output, kernel);
+  const InterruptGuard guard;
+  const Clock::time_point start = Clock::now();
+  const auto elapsed = [start] {
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
+  };
+  std::uint64_t taken = 0;
+  std::uint64_t late = 0;     // since the one before took longer than the interval
+  std::uint64_t longest = 0;  // ns that one took
+  for (std::uint64_t next = 0; !guard.interrupted() && (options.lasting.empty() || next <= most);) {
+    if (elapsed() < next) {
+      std::this_thread::sleep_for(kTurn);
+      continue;
+    }
+    const std::uint64_t now = elapsed();
+    StateSample sample = collect_snapshot();
+    sample.ticks = now;
+    file.add(sample);
+    ++taken;
+    longest = std::max(longest, elapsed() - now);
+    if (elapsed() > next + every) ++late;
+    next = std::max(next + every, elapsed());
+  }
+  file.finish();
+  const std::uint64_t lasted = elapsed();
+  fmt::print(stderr, "{}: {} snapshot{} in {}, {}\n", printable(options.output), humane_count(taken),
+             taken == 1 ? "" : "s", humane_duration(lasted), humane_bytes(file.bytes()));
+  if (late > 0)
+    fmt::print(stderr, "{} of them began late: reading all files takes {} here, which is the shortest interval\n",
+               humane_count(late), humane_duration(longest));
+}
+
+void run_snapshot(Options& options) {
+  if (!options.every.empty()) return take_series(options);
+  if (!options.lasting.empty()) throw wrong_series("--for says how long a series is", "Say how often: --every 10s");
+  if (!options.sort.empty()) options.view.sort = &column_named(pointers_to(slab_cache_columns()), options.sort);
+  if (!options.file.empty() || !options.from.empty()) confine_reading({options.output});
+  const SnapshotResult result = options.file.empty() ? take(options) : read_snapshot(options.file);
+  if (!options.output.empty() && !options.result.json) return;
+  print_result(options.result.json ? json_snapshot(result, options.view)
+                                   : text_snapshot(result, options.view, stdout_style(options.result.style)));
+}
+
+}  // namespace
+
+CLI::App* add_snapshot_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("snapshot", "Show where the kernel's memory is now, without tracing.");
+  const auto options = std::make_shared<Options>();
+  CLI::Option* const file = command->add_option(
+      "FILE", options->file,
+      "Show a snapshot that was written with -o\nOr a recording (.kmt), which has the state of memory at its end.");
+  CLI::Option* const from =
+      command
+          ->add_option("--from", options->from,
+                       "Take copies of the kernel's files in FOLDER, of any machine\nNamed as in /proc (meminfo, "
+                       "slabinfo, …), or by their whole path: FOLDER/proc/meminfo, FOLDER/sys/kernel/slab. With a file "
+                       "uname, what `uname -a` said.")
+          ->type_name("FOLDER");
+  CLI::Option* const output =
+      command
+          ->add_option("-o,--output", options->output,
+                       "Write the snapshot to FILE.kmt instead of showing it\nWith --json, do both.")
+          ->type_name("FILE");
+  file->excludes(from)->excludes(output);
+  command
+      ->add_option("--every", options->every,
+                   "Take one each INTERVAL, as 10s or 1m, and write them to the file of -o\nUntil Ctrl+C, or as long "
+                   "as --for says. The file grows by what changed, and a kill loses nothing that was taken.")
+      ->option_text("INTERVAL")
+      ->excludes(file)
+      ->excludes(from);
+  command->add_option("--for", options->lasting, "End the series of --every after DURATION, as 1h")
+      ->option_text("DURATION");
+  command
+      ->add_option(
+          "--sort", options->sort,
+          "Order slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())))
+      ->option_text("KEY");
+  add_limit_option(*command, options->view.limit, "rows in each table");
+  add_result_options(*command, options->result, "kmemtrace.snapshot/1", "plain digits, full names and empty lines");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    run_snapshot(*options);
+    exit_code = 0;
+  });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Columns as options name them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/support/suggest.hpp"
+#include "results/columns.hpp"
+
+namespace kmt {
+
+template <typename Row>
+std::vector<const Column<Row>*> pointers_to(std::span<const Column<Row>> columns) {
+  std::vector<const Column<Row>*> pointers;
+  for (const Column<Row>& column : columns) pointers.push_back(&column);
+  return pointers;
+}
+
+// "  key  meaning", a line each, as the help of options lists them.
+template <typename Row>
+std::string list_of(const std::vector<const Column<Row>*>& columns) {
+  std::size_t width = 0;
+  for (const auto* column : columns) width = std::max(width, column->key.size());
+  std::string text;
+  for (const auto* column : columns) text += fmt::format("\n  {:<{}} {}", column->key, width, column->meaning);
+  return text;
+}
+
+// Throws Error where there is none, with the nearest one as a hint.
+template <typename Row>
+const Column<Row>& column_named(const std::vector<const Column<Row>*>& columns, std::string_view key,
+                                std::string_view missing = "There is no column") {
+  std::vector<std::string> keys;
+  for (const auto* column : columns) {
+    if (column->key == key) return *column;
+    keys.emplace_back(column->key);
+  }
+  throw unknown_name(missing, key, keys);
+}
+
+}  // namespace kmt

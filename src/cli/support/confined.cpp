@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/support/confined.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include <linux/capability.h>
+
+#include "base/confine.hpp"
+#include "base/privileges.hpp"
+
+namespace kmt {
+
+namespace {
+
+// They need neither the kernel nor another program. Others that read files call confine_reading() for these alone.
+constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pages",      "leaks",
+                                                       "timeline", "diff",   "flamegraph", "export",
+                                                       "convert",  "repair", "simulate",   "fleet"};
+
+// The options that name what a command writes.
+constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
+
+std::vector<std::string> outputs_of(const CLI::App& command) {
+  std::vector<std::string> outputs;
+  const auto add = [&](const char* name) {
+    if (const CLI::Option* const option = command.get_option_no_throw(name))
+      for (const std::string& value : option->results()) outputs.push_back(value);
+  };
+  std::ranges::for_each(kOutputs, add);
+  if (command.get_name() == "repair" && outputs.empty()) {  // in its place, which a link may name
+    std::error_code code;
+    for (const std::string& file : command.get_option("FILE")->results())
+      outputs.push_back(std::filesystem::weakly_canonical(file, code));
+  }
+  return outputs;
+}
+
+bool goes_to_a_server(const CLI::App& command) {
+  if (command.get_name() == "fleet") return true;
+  const CLI::Option* const to = command.get_option_no_throw("--to");
+  return to != nullptr && to->count() > 0 && to->as<std::string>() == "clickhouse";  // of export
+}
+
+// By another program, which needs a network and a cache of its own.
+bool fetches_debug_info(const CLI::App& command) {
+  const CLI::Option* const fetches = command.get_option_no_throw("--debuginfod");
+  return fetches != nullptr && fetches->count() > 0;
+}
+
+bool is_offline(const CLI::App& command) { return std::ranges::find(kOffline, command.get_name()) != kOffline.end(); }
+
+// Files of anybody, outputs that keep their owner, and addresses in /proc/kallsyms.
+constexpr unsigned kReading[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER, CAP_SYSLOG};
+// Beside them: BPF programs and perf events, readers that go first, a port below 1024.
+constexpr unsigned kWatching[] = {CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_NET_BIND_SERVICE};
+// Beside them: mounting tracefs, counting what BPF programs cost, BTF of modules; mappings of all processes; memory of
+// maps and rings beyond the limits.
+constexpr unsigned kOpening[] = {CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_RESOURCE, CAP_IPC_LOCK};
+
+template <typename... Lists>
+std::vector<unsigned> all_of(const Lists&... lists) {
+  std::vector<unsigned> all;
+  (all.insert(all.end(), std::begin(lists), std::end(lists)), ...);
+  return all;
+}
+
+}  // namespace
+
+void confine_reading(std::vector<std::string> outputs) {
+  std::erase(outputs, "");
+  keep_capabilities(all_of(kReading));
+  confine(outputs, Network::none);
+}
+
+void keep_watching() {
+  // Before Linux 5.8 they were one with what opening needs.
+  if (!knows_capability(CAP_PERFMON) || !knows_capability(CAP_BPF)) return;
+  keep_capabilities(all_of(kReading, kWatching));
+  give_up_capabilities(kOpening);  // whoever was given them
+}
+
+void confine_commands(CLI::App& app) {
+  app.parse_complete_callback([&app] {
+    for (const CLI::App* const command : app.get_subcommands()) {
+      keep_capabilities(is_offline(*command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
+      if (is_offline(*command) && !fetches_debug_info(*command))
+        confine(outputs_of(*command), goes_to_a_server(*command) ? Network::as_before : Network::none);
+    }
+  });
+}
+
+}  // namespace kmt

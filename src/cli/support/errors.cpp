@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/support/errors.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <string_view>
+
+#include <unistd.h>
+
+#include "base/text.hpp"
+
+namespace kmt {
+
+int print_error(const Error& error) {
+  std::string text = "error: " + printable(error.what()) + "\n";
+  const std::string place = to_string(error.place());
+  if (!place.empty()) text += "  at: " + printable(place) + "\n";
+  for (const std::string& context : error.contexts()) text += "  while: " + printable(context) + "\n";
+  if (!error.hint().empty()) text += "  hint: " + printable(error.hint()) + "\n";
+  std::fputs(text.c_str(), stderr);
+  return static_cast<int>(error.exit_code());
+}
+
+namespace {
+
+// Does nothing but what is safe in a signal handler.
+extern "C" void say_abort(int) {
+  constexpr std::string_view kText =
+      "error: A library gave up on this input, for what it said above\n"
+      "  hint: Damaged packets of a CTF trace do that; `babeltrace2` stops at them too\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText.data(), kText.size());
+  ::_exit(static_cast<int>(ExitCode::bad_input));
+}
+
+}  // namespace
+
+void catch_aborts_of_libraries() { std::signal(SIGABRT, say_abort); }
+
+}  // namespace kmt

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/support/live_options.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/features/bpf_support.hpp"
+#include "capture/tracefs/own_threads.hpp"
+#include "capture/tracefs/process_filter.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/support/parse.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Of a task; itself where that cannot be told.
+pid_t thread_group_of(pid_t task) {
+  const std::string status = try_read_file(fmt::format("/proc/{}/status", task)).value_or("");
+  for (const std::string_view line : split(status, '\n')) {
+    constexpr std::string_view kName = "Tgid:";
+    if (!line.starts_with(kName)) continue;
+    const std::string_view digits = trim(line.substr(kName.size()));
+    pid_t group = task;
+    std::from_chars(digits.data(), digits.data() + digits.size(), group);
+    return group;
+  }
+  return task;
+}
+
+}  // namespace
+
+void add_live_options(CLI::App& command, LiveOptions& options) {
+  command.add_flag("-a,--all", options.all, "Watch the whole machine while COMMAND runs, not only COMMAND");
+  command
+      .add_option("-p,--pid", options.pids,
+                  "Watch only process PID, all its threads and what it forks from now on (repeatable)\nEnds when "
+                  "all of them have.")
+      ->type_name("PID")
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      .add_option("--cgroup", options.cgroup,
+                  "Watch only tasks of this cgroup and of those below it\nOnly cgroups of version 2 can be selected.")
+      ->type_name("CGROUP");
+  command.add_option("-d,--duration", options.duration, "End after that time: 10s, 1.5s, 200ms, 5m")->type_name("T");
+  command
+      .add_option(
+          "COMMAND", options.command,
+          "Run COMMAND and watch it and what it forks; end when it ends\nWhat interrupts allocate while its tasks "
+          "run counts as theirs.")
+      ->option_text("[-- COMMAND…]");
+}
+
+BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child) {
+  BpfSelection selection;
+  selection.processes = parse_processes(options.pids);
+  for (const pid_t process : selection.processes)
+    if (const pid_t group = thread_group_of(process); group != process) {
+      Error error(fmt::format("{} is a thread of process {}: only whole processes can be watched", process, group));
+      error.hint(fmt::format("-p {}", group));
+      throw error;
+    }
+  if (options.all && (!options.pids.empty() || !options.cgroup.empty()))
+    throw Error("-a watches the whole machine, -p and --cgroup only a part of it: choose one");
+  if (child && !options.all && options.cgroup.empty()) selection.processes.push_back(*child);
+  if (!selection.processes.empty() && !knows_kernel_pids()) {
+    Error error("Cannot watch only some processes from inside a PID namespace: the kernel knows them by other numbers",
+                ExitCode::unsupported);
+    error.hint("Watch the whole machine (-a), a cgroup, or run it on the host");
+    throw error;
+  }
+  if (!options.cgroup.empty()) selection.cgroup = find_cgroup(options.cgroup, CgroupVersions::second);
+  return selection;
+}
+
+std::string selection_text(const LiveOptions& options) {
+  std::string text;
+  if (!options.pids.empty()) text = fmt::format("process {}", fmt::join(split_commas(options.pids), ", "));
+  if (!options.command.empty() && !options.all && options.cgroup.empty())
+    text += (text.empty() ? "" : ", ") + options.command.front();
+  if (!options.cgroup.empty()) text += (text.empty() ? "cgroup " : " in cgroup ") + options.cgroup;
+  return text;
+}
+
+bool nobody_reads() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+void say_begin(const LiveOptions& options, const char* what) {
+  if (!options.pids.empty() || ::isatty(STDERR_FILENO) == 1)
+    say("{}{}\n", what, options.command.empty() && options.duration.empty() ? "; Ctrl+C ends it" : "");
+}
+
+void say_command_end(const LiveOptions& options, int status) {
+  const std::string command = printable(options.command.front());
+  if (WIFSIGNALED(status))
+    say("{} was ended by signal {}\n", command, WTERMSIG(status));
+  else
+    say("{} exited with {}\n", command, WEXITSTATUS(status));
+}
+
+void say_caveats() {
+  if (const BpfSupport support = bpf_support(); !support.caveat.empty()) say("note: {}\n", support.caveat);
+}
+
+bool all_ended(const BpfSelection& selection) {
+  return !selection.processes.empty() && std::ranges::none_of(selection.processes, [](pid_t process) {
+    return ::kill(process, 0) == 0 || errno != ESRCH;
+  });
+}
+
+std::optional<std::uint64_t> duration_of(const LiveOptions& options) {
+  if (options.duration.empty()) return {};
+  const std::uint64_t duration = parse_duration(options.duration);
+  if (duration == 0) throw Error("--duration of nothing watches nothing");
+  return duration;
+}
+
+}  // namespace kmt

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/support/names_in_time.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+namespace kmt {
+
+namespace {
+
+enum class Stage : unsigned char { early, between, late };
+
+// Without zeros in front, so that longer ones are larger, whatever size they have.
+using Digits = std::pair<std::size_t, std::string>;
+
+struct SaidTime {
+  Stage stage = Stage::between;
+  std::vector<Digits> numbers;
+  std::string words;  // with "0" for each number
+
+  bool operator<(const SaidTime& other) const {
+    return std::pair(stage, numbers) < std::pair(other.stage, other.numbers);
+  }
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+Stage stage_of(std::string_view word) {
+  constexpr std::array<std::string_view, 5> kEarly = {"before", "start", "begin", "first", "old"};
+  constexpr std::array<std::string_view, 5> kLate = {"after", "end", "last", "finish", "new"};
+  if (std::ranges::find(kEarly, word) != kEarly.end()) return Stage::early;
+  return std::ranges::find(kLate, word) != kLate.end() ? Stage::late : Stage::between;
+}
+
+SaidTime said_by(const std::string& name) {
+  SaidTime said;
+  for (std::size_t at = 0; at < name.size();) {
+    bool (*const is_same)(char) = is_digit(name[at]) ? is_digit : is_letter;
+    std::size_t end = at;
+    while (end < name.size() && is_same(name[end])) ++end;
+    std::string part = name.substr(at, std::max<std::size_t>(end - at, 1));
+    at += part.size();
+    if (is_digit(part.front())) {
+      part.erase(0, std::min(part.find_first_not_of('0'), part.size()));
+      said.numbers.emplace_back(part.size(), part);
+      said.words += '0';
+      continue;
+    }
+    std::ranges::transform(part, part.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (const Stage stage = stage_of(part); stage != Stage::between) said.stage = stage;
+    said.words += part;
+  }
+  return said;
+}
+
+}  // namespace
+
+bool sort_by_time_said(std::vector<std::string>& names) {
+  std::vector<std::pair<SaidTime, std::string>> said;
+  said.reserve(names.size());
+  for (const std::string& name : names) said.emplace_back(said_by(name), name);
+  const auto first = [](const auto& one) -> const SaidTime& { return one.first; };
+  std::ranges::stable_sort(said, std::less(), first);
+  const auto has = [&](Stage stage) {
+    return std::ranges::any_of(said, [stage](const auto& one) { return one.first.stage == stage; });
+  };
+  // Names of machines have numbers too, but not only these differ.
+  const bool only_numbers_differ =
+      std::ranges::all_of(said, [&](const auto& one) { return one.first.words == said.front().first.words; });
+  const bool all_differ =
+      std::ranges::adjacent_find(said, [](const auto& a, const auto& b) { return !(a.first < b.first); }) == said.end();
+  if (!all_differ || !(only_numbers_differ || (has(Stage::early) && has(Stage::late)))) return false;
+  std::ranges::transform(said, names.begin(), [](const auto& one) { return one.second; });
+  return true;
+}
+
+}  // namespace kmt

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/support/parse_time.hpp"
+
+#include <ctime>
+#include <limits>
+
+#include <time.h>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace kmt {
+
+std::uint32_t parse_utc(const std::string& text) {
+  for (const char* const form :
+       {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%MZ", "%Y-%m-%dT%H:%M", "%Y-%m-%d"}) {
+    std::tm time = {};
+    const char* const end = strptime(text.c_str(), form, &time);
+    if (end == nullptr || *end != '\0') continue;
+    const std::tm said = time;
+    const std::time_t seconds = timegm(&time);  // makes the 1st of the next month of a 31st that a month does not have
+    if (time.tm_mday != said.tm_mday || time.tm_sec != said.tm_sec) break;
+    if (seconds >= 0 && seconds <= std::numeric_limits<std::uint32_t>::max())
+      return static_cast<std::uint32_t>(seconds);
+  }
+  Error error(fmt::format("\"{}\" is no time", printable(text)));
+  throw error.hint("Write 2026-11-21, 2026-11-21T12:13 or 2026-11-21T12:13:14Z; times are UTC, from 1970 on");
+}
+
+}  // namespace kmt

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/watch/heap_watch.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "cli/support/confined.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint64_t kMeanBytes = 256 << 10;           // between samples: rows get live bytes and stacks from them
+constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
+
+HeapRequest request_of(const BpfSelection& selection) {
+  HeapRequest request;
+  request.selection = selection;
+  request.pages = true;
+  request.sites = true;
+  request.mean_bytes = kMeanBytes;
+  return request;
+}
+
+}  // namespace
+
+std::chrono::nanoseconds parse_watch_interval(const std::string& text) {
+  const std::uint64_t interval = parse_duration(text);
+  if (interval < kShortestInterval) throw Error("--interval of less than 100ms would watch itself");
+  return std::chrono::nanoseconds(interval);
+}
+
+HeapWatch::HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
+                     std::vector<TopView> views)
+    : selection_(std::move(selection_text)),
+      interval_(interval),
+      account_(std::move(views), kMeanBytes, kernel_.symbols(),
+               [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
+      watcher_(request_of(selection), {[this](const HeapSample& sample) { account_.samples().add(sample); },
+                                       [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {
+  keep_watching();
+}
+
+bool HeapWatch::turn(bool is_last) {
+  watcher_.drain();
+  const Clock::time_point now = Clock::now();
+  if (now < begin_ + interval_ && !is_last) return false;
+  const auto lasted = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begin_).count());
+  begin_ = now;
+  const std::uint64_t cpu = own_cpu_ns();
+  own_cpu_ = static_cast<double>(cpu - cpu_ns_) / static_cast<double>(lasted);
+  cpu_ns_ = cpu;
+  if (kernel_.refresh()) account_.samples().names_changed();
+  account_.add_interval(watcher_.take_sites(), lasted);
+  losses_ = watcher_.losses();
+  if (losses_.ends > ends_lost_) {
+    account_.samples().reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
+    ends_lost_ = losses_.ends;
+  }
+  elapsed_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - start_).count());
+  return true;
+}
+
+TopResult HeapWatch::result(TopView view) const {
+  TopResult result = account_.result(view);
+  result.selection = selection_;
+  result.elapsed_ns = elapsed_ns_;
+  result.losses = losses_;
+  result.memory = watcher_.memory();
+  result.own_cpu = own_cpu_;
+  return result;
+}
+
+}  // namespace kmt

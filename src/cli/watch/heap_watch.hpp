@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The running kernel's allocations, interval by interval: what `top` shows and `serve` exports.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/heap/top.hpp"
+#include "capture/bpf/watch/heap.hpp"
+#include "cli/support/live_kernel.hpp"
+
+namespace kmt {
+
+class HeapWatch {
+ public:
+  // Slab and pages, for those views; watching begins at once. Throws Error.
+  HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
+            std::vector<TopView> views);
+  HeapWatch(const HeapWatch&) = delete;
+  HeapWatch& operator=(const HeapWatch&) = delete;
+
+  const SymbolNames& symbols() const { return kernel_.symbols(); }
+  const TopAccount& account() const { return account_; }
+
+  // Takes what has come: to be called several times a second. True when an interval has ended, of its own or since all
+  // has.
+  bool turn(bool is_last = false);
+  // As it was when the last interval ended.
+  TopResult result(TopView view) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string selection_;
+  std::chrono::nanoseconds interval_;
+  LiveKernel kernel_;
+  TopAccount account_;
+  HeapWatcher watcher_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point begin_ = start_;
+  std::uint64_t elapsed_ns_ = 0;
+  std::uint64_t cpu_ns_ = own_cpu_ns();
+  double own_cpu_ = 0;
+  HeapLosses losses_;
+  std::uint64_t ends_lost_ = 0;
+};
+
+// "1s": what --interval takes. Throws Error.
+std::chrono::nanoseconds parse_watch_interval(const std::string& text);
+
+}  // namespace kmt

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace profile
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "analysis/heap/profile.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/bpf/watch/heap.hpp"
+#include "capture/tracefs/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/support/confined.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/live_kernel.hpp"
+#include "cli/support/live_options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/watch/profile_files.hpp"
+#include "formats/kmt/profile.hpp"
+#include "views/json/heap_profile.hpp"
+#include "views/text/heap_profile.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPause{100};  // between looks into the ring buffer
+constexpr std::uint64_t kFewestBytes = 1;
+constexpr const char* kPprof = "pprof";
+constexpr const char* kKmt = "kmt";
+
+struct Options {
+  LiveOptions live;
+  std::string rate = "512K";
+  std::string by = "call-site";
+  std::string of = "slab";
+  std::string output;
+  std::string continuous;
+  std::string every = "1m";
+  std::string format = kPprof;
+  std::string show;
+  unsigned keep = 60;
+  std::size_t limit = 20;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace profile -d 1m                        where allocations of a minute came from, and which still live
+  kmemtrace profile -d 1m --by stack --top 5
+  kmemtrace profile -d 10m -o heap.pb.gz         then: go tool pprof -http=: heap.pb.gz
+  kmemtrace profile --rate 64K -- make -j8       finer, of a build
+  kmemtrace profile --of pages -d 10s            of the page allocator
+  kmemtrace profile --continuous /var/tmp/heap   a file each minute, the latest 60, until it is ended
+  kmemtrace profile -d 10m -o heap.kmt           then: kmemtrace profile --show heap.kmt --by cache,stack
+
+Allocations are drawn at random, each allocated byte with the same chance, one sample each --rate bytes on average. A
+sample is followed until it is freed. What is shown is computed back: estimates of everything that was allocated
+and of what lives, each with the interval in which the true value lies in 95 of 100 profiles. Rows of few samples
+have wide intervals; a smaller --rate makes them narrower and costs more. Live is what was allocated since the
+profile began and not freed yet.
+
+What can be seen by few samples is right on average however long it runs, so it may run always. An event that is not
+drawn costs some nanoseconds.
+
+It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+
+Exit status:
+  0  profiled
+  2  wrong usage, COMMAND cannot be executed, or the profile cannot be written
+  3  not permitted or not supported here)";
+
+std::vector<HeapKey> parse_heap_keys(std::string_view text) {
+  std::vector<HeapKey> keys;
+  for (const std::string_view name : split(text, ',')) {
+    const auto known = heap_keys();
+    const auto found = std::ranges::find(known, name, &HeapKeyInfo::name);
+    if (found == known.end()) {
+      Error error(fmt::format("\"{}\" is no key", printable(name)));
+      std::string names;
+      for (const HeapKeyInfo& info : known) names += (names.empty() ? "" : ", ") + std::string(info.name);
+      error.hint("Keys are " + names + ", and several with commas");
+      throw error;
+    }
+    if (std::ranges::find(keys, found->key) == keys.end()) keys.push_back(found->key);
+  }
+  return keys;
+}
+
+std::uint64_t parse_rate(const std::string& text) {
+  const std::uint64_t bytes = parse_size(text);
+  if (bytes < kFewestBytes || bytes > kMostMeanBytes) throw Error("--rate is a size from 1 byte to 16G");
+  return bytes;
+}
+
+// Files are named by the second.
+std::chrono::nanoseconds parse_every(const std::string& text) {
+  const std::chrono::nanoseconds every(parse_duration(text));
+  if (every < std::chrono::seconds(1)) throw Error("--every is at least 1s");
+  return every;
+}
+
+std::uint64_t unix_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
+}
+
+// One profile that runs, with all that it needs.
+class Profiler {
+ public:
+  Profiler(const Options& options, const BpfSelection& selection)
+      : options_(options),
+        by_(parse_heap_keys(options.by)),
+        profile_(parse_rate(options.rate), kernel_.symbols(),
+                 [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
+        watcher_(request(selection), {[this](const HeapSample& sample) { profile_.add(sample); },
+                                      [this](const HeapSampleEnd& end) { profile_.end(end); }}) {
+    keep_watching();
+  }
+
+  void drain() { watcher_.drain(); }
+  const Kallsyms& symbols() const { return kernel_.symbols(); }
+
+  // What came since the begin of the interval, which ends now: the next one begins where this one took its last sample.
+  HeapProfileForms end_interval() {
+    watcher_.drain();
+    const Moment end = now();
+    if (end.losses.ends > begin_.losses.ends)
+      profile_.reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
+    if (kernel_.refresh()) profile_.names_changed();
+    HeapProfileForms forms{profile_.result(by_), profile_.drawn()};
+    forms.result.stacks = profile_.stacks();
+    HeapProfileFacts& facts = forms.result;
+    facts.selection = selection_text(options_.live);
+    facts.kernel = LiveKernel::release();
+    facts.start_unix_ns = begin_.unix_ns;
+    facts.duration_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(end.time - begin_.time).count());
+    facts.has_pages = options_.of != "slab";
+    facts.losses = difference(begin_.losses, end.losses);
+    facts.memory = watcher_.memory();
+    facts.own_cpu_ns = end.own_cpu_ns - begin_.own_cpu_ns;
+    for (const EventName& event : watcher_.missing()) facts.missing.push_back(to_string(event));
+    static_cast<HeapProfileFacts&>(forms.drawn) = facts;
+    profile_.begin_interval();
+    begin_ = end;
+    return forms;
+  }
+
+ private:
+  struct Moment {
+    Clock::time_point time;
+    std::uint64_t unix_ns;
+    HeapLosses losses;  // and CPU time, until then
+    std::uint64_t own_cpu_ns;
+  };
+
+  Moment now() const { return {Clock::now(), unix_ns(), watcher_.losses(), own_cpu_ns()}; }
+
+  HeapRequest request(const BpfSelection& selection) const {
+    HeapRequest request;
+    request.selection = selection;
+    request.slab = options_.of != "pages";
+    request.pages = options_.of != "slab";
+    request.mean_bytes = parse_rate(options_.rate);
+    return request;
+  }
+
+  const Options& options_;
+  std::vector<HeapKey> by_;
+  LiveKernel kernel_;
+  HeapProfile profile_;
+  HeapWatcher watcher_;
+  Moment begin_{Clock::now(), unix_ns(), {}, 0};  // the first interval bears what the begin cost
+};
+
+void check_options(const Options& options) {
+  if (!options.continuous.empty() && !options.output.empty())
+    throw Error("--continuous names its files itself: -o cannot be given with it");
+  if (!options.output.empty()) check_profile_name(options.output);
+  std::error_code code;
+  if (!options.continuous.empty() && !fs::is_directory(options.continuous, code))
+    throw Error("--continuous needs a folder that exists").at({options.continuous, {}, {}});
+  if (options.continuous.empty() || options.keep > 0) return;
+  throw Error("--keep 0 would keep nothing");
+}
+
+// To the file that was asked for, and to standard output.
+void give(const Options& options, const HeapProfileForms& profile, const Kallsyms& symbols) {
+  if (!options.output.empty()) {
+    write_profile(options.output, profile, symbols);
+    say("Wrote {}\n", printable(options.output));
+  }
+  if (options.result.json)
+    print_result(json_heap_profile(profile.result, symbols));
+  else if (options.output.empty())
+    print_result(text_heap_profile(profile.result, symbols, options.limit, stdout_style(options.result.style)));
+}
+
+// A profile that was kept, as if it had just ended.
+void show(const Options& options) {
+  if (options.output.ends_with(".kmt")) throw Error("--show and -o FILE.kmt would only copy the profile");
+  if (!options.output.empty()) check_profile_name(options.output);
+  confine_reading({options.output});
+  const auto mapping = std::make_shared<const MappedFile>(options.show);
+  kmt_format::StoredProfile stored = kmt_format::read_profile({options.show, mapping->bytes(), mapping});
+  DrawnProfile& drawn = stored.profile;
+  const Kallsyms symbols(stored.kallsyms);
+  HeapProfile profile(drawn.mean_bytes, symbols, [&drawn](std::uint64_t id) {
+    const auto at = drawn.cgroups.find(id);
+    return at == drawn.cgroups.end() ? fmt::format("cgroup {}", id) : at->second;
+  });
+  for (DrawnGroup& group : drawn.groups) profile.add(std::move(group));
+  HeapProfileForms forms{profile.result(parse_heap_keys(options.by)), {}};
+  forms.result.stacks = profile.stacks();
+  static_cast<HeapProfileFacts&>(forms.result) = static_cast<const HeapProfileFacts&>(drawn);
+  give(options, forms, symbols);
+}
+
+void profile(const Options& options) {
+  check_options(options);
+  const std::optional<std::uint64_t> duration = duration_of(options.live);
+  const std::chrono::nanoseconds every = parse_every(options.every);
+  const InterruptGuard interrupt;
+  std::optional<HeldCommand> command;
+  if (!options.live.command.empty()) command.emplace(options.live.command);
+  const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
+  say_caveats();
+  Profiler profiler(options, selection);
+  if (command) command->release();
+  say_begin(options.live, "Profiling");
+  const Clock::time_point start = Clock::now();
+  Clock::time_point next = start + every;
+  const auto write_interval = [&] {
+    write_continuous_profile(options.continuous, options.format == kKmt ? ".kmt" : ".pb.gz", options.keep,
+                             profiler.end_interval(), profiler.symbols());
+  };
+  while (!interrupt.interrupted() && !(command ? command->poll().has_value() : all_ended(selection)) &&
+         !(duration && Clock::now() - start >= std::chrono::nanoseconds(*duration))) {
+    std::this_thread::sleep_for(kPause);
+    profiler.drain();
+    if (options.continuous.empty() || Clock::now() < next) continue;
+    write_interval();
+    next += every * ((Clock::now() - next) / every + 1);  // those that were slept through are one
+  }
+  if (!options.continuous.empty())
+    write_interval();
+  else
+    give(options, profiler.end_interval(), profiler.symbols());
+  if (command)
+    if (const std::optional<int> status = command->poll()) say_command_end(options.live, *status);
+}
+
+// What is said of a profile that is shown; all else is of one that is made.
+bool can_be_shown_with(const CLI::Option& option) {
+  return option.check_name("--by") || option.check_name("--output") || option.check_name("--help");
+}
+
+}  // namespace
+
+CLI::App* add_profile_command(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("profile", "Profile the kernel's heap by samples, cheaply enough for production.");
+  const auto options = std::make_shared<Options>();
+  add_live_options(*command, options->live);
+  command->add_option("--rate", options->rate, "Draw one sample each SIZE allocated bytes on average (default: 512K)")
+      ->type_name("SIZE");
+  command
+      ->add_option("--of", options->of,
+                   "Profile slab, pages or both (default: slab)\nBytes of slab pages are pages too: the sums of both "
+                   "are never added.")
+      ->option_text("WHAT")
+      ->check(CLI::IsMember({"slab", "pages", "both"}));
+  command
+      ->add_option(
+          "--by", options->by,
+          "Group by KEYS (default: call-site)\nKeys are call-site, caller, stack, process, cache and cgroup; several "
+          "with commas. A caller is the first function that is no allocator (docs/wrappers.md).")
+      ->option_text("KEYS");
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write the profile to FILE: *.pb.gz for pprof, *.json, or *.kmt, which --show shows again")
+      ->type_name("FILE");
+  CLI::Option* const show_option =
+      command->add_option("--show", options->show, "Show the profile that was written to FILE.kmt, by whatever keys")
+          ->type_name("FILE");
+  CLI::Option* const continuous =
+      command
+          ->add_option("--continuous", options->continuous,
+                       "Write a profile into FOLDER after each time T, until it is ended\nEach holds what was "
+                       "allocated in its time, and what lived at its end of all that was since the begin.")
+          ->type_name("FOLDER");
+  CLI::Option* const every =
+      command->add_option("--every", options->every, "With --continuous: a file each T (default: 1m)")->type_name("T");
+  CLI::Option* const keep =
+      command->add_option("--keep", options->keep, "With --continuous: keep the latest N files (default: 60)")
+          ->type_name("N");
+  CLI::Option* const format =
+      command->add_option("--format", options->format, "With --continuous: files for pprof, or .kmt (default: pprof)")
+          ->option_text("FORMAT")
+          ->check(CLI::IsMember({kPprof, kKmt}));
+  for (CLI::Option* const option : {every, keep, format}) option->needs(continuous);
+  for (CLI::Option* const option : command->get_options())
+    if (option != show_option && !can_be_shown_with(*option)) show_option->excludes(option);
+  add_limit_option(*command, options->limit, "rows in the table");
+  add_result_options(*command, options->result, "kmemtrace.profile/1", "plain digits and full names");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    if (options->show.empty())
+      profile(*options);
+    else
+      show(*options);
+    exit_code = 0;
+  });
+  return command;
+}
+
+}  // namespace kmt

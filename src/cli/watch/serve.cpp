@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace serve
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <prometheus/exposer.h>
+#include <sys/socket.h>
+
+#include "analysis/heap/exported_series.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/live_options.hpp"
+#include "cli/watch/heap_watch.hpp"
+#include "views/export/prometheus.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::chrono::milliseconds kPause{100};
+
+struct Options {
+  std::string address;
+  std::string cgroup;
+  std::size_t most_names = 50;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace serve --prometheus 127.0.0.1:9751        then: curl http://127.0.0.1:9751/metrics
+  kmemtrace serve --prometheus 0.0.0.0:9751 --top 20
+
+Serves, until it is ended, who allocates: counters of allocations and bytes by call site and cache, exact, and what
+lives of what was allocated since it began, estimated from followed samples. The number of names is bounded: those that
+allocate or hold most have series of their own, all others are in the series "other". docs/prometheus.md lists the
+metrics, with rules that alert when a call site's live bytes grow.
+
+Whoever can connect to the address can read them: there is no password.
+
+It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+
+Exit status:
+  0  served
+  2  wrong usage, or the address cannot be listened on
+  3  not permitted or not supported here)";
+
+// What the server's threads hand out.
+class Metrics : public prometheus::Collectable {
+ public:
+  void set(ExportedMetrics metrics) {
+    const std::lock_guard lock(mutex_);
+    metrics_ = std::move(metrics);
+  }
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    const std::lock_guard lock(mutex_);
+    return metric_families(metrics_);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  ExportedMetrics metrics_;
+};
+
+[[noreturn]] void refuse(const std::string& address, std::string_view why) {
+  Error error(fmt::format("Cannot listen on {}: {}", printable(address), why));
+  error.hint("Name ADDRESS:PORT of this machine that nobody else listens on, as 127.0.0.1:9751");
+  throw error;
+}
+
+// The server says only that it failed: what is wrong is found by binding to the address before.
+void check_address(const std::string& address) {
+  if (address.starts_with('[')) refuse(address, "addresses of IPv6 are not served");
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) refuse(address, "it names no port");
+  if (colon == 0) refuse(address, "it names no address; 0.0.0.0 is all of this machine's");
+  const std::string host = address.substr(0, colon);
+  const std::string digits = address.substr(colon + 1);
+  std::uint16_t port = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (code != std::errc{} || end != digits.data() + digits.size() || port == 0)
+    refuse(address, "a port is a number from 1 to 65535");
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_port = htons(port);
+  if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is no address of IPv4");
+  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;  // as the server does it
+  ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (::bind(probe.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
+    refuse(address, std::strerror(errno));
+}
+
+std::unique_ptr<prometheus::Exposer> listen(const std::string& address) {
+  try {
+    return std::make_unique<prometheus::Exposer>(address);
+  } catch (const std::exception& error) {
+    refuse(address, error.what());
+  }
+}
+
+void serve(const Options& options) {
+  const InterruptGuard interrupt;
+  LiveOptions live;
+  live.cgroup = options.cgroup;
+  const auto metrics = std::make_shared<Metrics>();
+  check_address(options.address);
+  say_caveats();
+  HeapWatch watch(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
+                  {TopView::call_sites, TopView::caches, TopView::orders});
+  ExportedSeries call_sites(options.most_names);
+  ExportedSeries caches(options.most_names);
+  ExportedSeries page_orders(options.most_names);
+  const auto start = static_cast<double>(std::time(nullptr));
+  const auto publish = [&] {
+    const TopResult result = watch.result(TopView::call_sites);
+    call_sites.add(result.rows);
+    caches.add(watch.result(TopView::caches).rows);
+    page_orders.add(watch.result(TopView::orders).rows);
+    ExportedMetrics now;
+    now.kernel = LiveKernel::release();
+    now.call_sites = call_sites.rows();
+    now.caches = caches.rows();
+    now.page_orders = page_orders.rows();
+    now.losses = result.losses;
+    now.replaced = result.replaced;
+    now.memory = result.memory;
+    now.cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;
+    now.start_unix_seconds = start;
+    metrics->set(std::move(now));
+  };
+  publish();
+  // Only now, so that nobody who connects finds nothing.
+  const std::unique_ptr<prometheus::Exposer> exposer = listen(options.address);
+  exposer->RegisterCollectable(metrics);
+  say("Serving http://{}/metrics; Ctrl+C ends it\n", printable(options.address));
+  while (!interrupt.interrupted()) {
+    std::this_thread::sleep_for(kPause);
+    if (watch.turn()) publish();
+  }
+}
+
+}  // namespace
+
+CLI::App* add_serve_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("serve", "Serve metrics of who allocates kernel memory, for Prometheus.");
+  const auto options = std::make_shared<Options>();
+  command->add_option("--prometheus", options->address, "Listen on ADDRESS, as 127.0.0.1:9751")
+      ->type_name("ADDRESS")
+      ->required();
+  command->add_option("--cgroup", options->cgroup, "Watch only tasks of this cgroup and of those below it")
+      ->type_name("CGROUP");
+  command
+      ->add_option("--top", options->most_names,
+                   "Serve series of at most N call sites, and of as many caches (default: 50)")
+      ->option_text("N")
+      ->check(CLI::Range(1u, 10000u));
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    serve(*options);
+    exit_code = 0;
+  });
+  return command;
+}
+
+}  // namespace kmt

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace stat
+#include <chrono>
+#include <thread>
+
+#include <unistd.h>
+
+#include "analysis/series/memory_state.hpp"
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "capture/bpf/watch/event_counters.hpp"
+#include "capture/sideband/memory_state.hpp"
+#include "capture/tracefs/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/support/confined.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/live_options.hpp"
+#include "cli/support/output.hpp"
+#include "views/json/stat.hpp"
+#include "views/text/stat.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kShortestInterval = 10'000'000;  // ns
+constexpr std::chrono::milliseconds kPause{5};
+
+struct Options {
+  LiveOptions live;
+  std::string interval;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace stat                       this machine, until Ctrl+C
+  kmemtrace stat -d 10s --interval 1s  each second, and the sum of ten
+  kmemtrace stat -- make -j8           what make and all that it starts allocate and free
+  kmemtrace stat -a -- make -j8        everybody, while make runs
+  kmemtrace stat -p 812 -d 5s
+  kmemtrace stat --interval 1s --json  an object a line, for scripts
+
+The kernel counts by itself, with BPF programs on its tracepoints: nothing is streamed, every event costs some
+nanoseconds, and the counts are exact: what happened is Events and Missed together. Missed, a column that is there when
+it has something, came while the same event was being counted on its CPU; of that only the number is known. Requested is what was asked for, Allocated what was given for it. Frees say of
+how many bytes they are where the kernel tells; a kfree() does not.
+
+Beside the events stands what the kernel says of its memory as a whole, at the begin and the end, or of each interval.
+
+It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+
+Exit status:
+  0  counted
+  2  wrong usage, or COMMAND cannot be executed
+  3  not permitted or not supported here)";
+
+std::uint64_t since(Clock::time_point start) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
+}
+
+// One moment: what was counted, and how memory stood.
+struct Reading {
+  std::uint64_t at_ns = 0;
+  std::vector<StatRow> rows;
+  std::uint64_t not_followed = 0;
+  StateSample sample;
+};
+
+Reading read_now(const EventCounters& counters, Clock::time_point start) {
+  Reading reading;
+  reading.at_ns = since(start);
+  for (const EventCount& count : counters.read())
+    reading.rows.push_back({to_string(count.event), count.has_bytes, count.may_fail, count.events, count.failed,
+                            count.requested, count.allocated, count.missed});
+  reading.not_followed = counters.not_followed();
+  reading.sample = sample_memory_state();
+  reading.sample.ticks = reading.at_ns;
+  return reading;
+}
+
+StatResult result_between(const Reading& from, const Reading& to) {
+  StatResult result;
+  result.start_ns = from.at_ns;
+  result.end_ns = to.at_ns;
+  result.rows = difference(from.rows, to.rows);
+  result.not_followed = to.not_followed - from.not_followed;
+  result.state = memory_state_of({from.sample, to.sample});
+  return result;
+}
+
+std::optional<std::uint64_t> interval_of(const Options& options) {
+  if (options.interval.empty()) return {};
+  const std::uint64_t interval = parse_duration(options.interval);
+  if (interval < kShortestInterval) throw Error("--interval of less than 10ms would measure itself");
+  return interval;
+}
+
+void stat(const Options& options) {
+  const std::optional<std::uint64_t> duration = duration_of(options.live);
+  const std::optional<std::uint64_t> interval = interval_of(options);
+  const InterruptGuard interrupt;
+  std::optional<HeldCommand> command;
+  if (!options.live.command.empty()) command.emplace(options.live.command);
+  const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
+  say_caveats();
+  const EventCounters counters(selection);
+  keep_watching();
+  const auto print = [&](const Reading& from, const Reading& to, bool whole) {
+    StatResult result = result_between(from, to);
+    result.whole = whole;
+    result.selection = selection_text(options.live);
+    for (const EventName& event : counters.missing()) result.missing.push_back(to_string(event));
+    result.memory = counters.memory();
+    print_result(options.result.json ? json_stat(result, interval.has_value())
+                                     : text_stat(result, stdout_style(options.result.style)));
+  };
+  const Clock::time_point start = Clock::now();
+  const Reading first = read_now(counters, start);
+  if (command) command->release();
+  say_begin(options.live, "Counting");
+  Reading last = first;
+  std::uint64_t next = interval.value_or(0);
+  const auto ended = [&] { return nobody_reads() || (command ? command->poll().has_value() : all_ended(selection)); };
+  while (!interrupt.interrupted() && !ended() && !(duration && since(start) >= *duration)) {
+    if (interval && since(start) >= next) {
+      Reading now = read_now(counters, start);
+      print(last, now, false);
+      last = std::move(now);
+      next += *interval * ((since(start) - next) / *interval + 1);  // those that were slept through are one
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  const Reading end = read_now(counters, start);
+  if (interval) print(last, end, false);  // what is left of it: intervals add up to the total
+  print(first, end, true);
+  if (command)
+    if (const std::optional<int> status = command->poll()) say_command_end(options.live, *status);
+}
+
+}  // namespace
+
+CLI::App* add_stat_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("stat", "Count kernel memory events and their bytes inside the kernel.");
+  const auto options = std::make_shared<Options>();
+  add_live_options(*command, options->live);
+  command
+      ->add_option("-I,--interval", options->interval,
+                   "Print what was counted after each time T too: 1s, 100ms\nWith --json, an object a line is printed.")
+      ->type_name("T");
+  add_result_options(*command, options->result, "kmemtrace.stat/1", "plain digits, and events that did not happen");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    stat(*options);
+    exit_code = 0;
+  });
+  return command;
+}
+
+}  // namespace kmt

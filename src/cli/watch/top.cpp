@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// kmemtrace top
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/output_file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "capture/tracefs/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/input/trace_options.hpp"
+#include "cli/record/messages.hpp"
+#include "cli/support/interrupt.hpp"
+#include "cli/support/live_options.hpp"
+#include "cli/support/output.hpp"
+#include "cli/watch/heap_watch.hpp"
+#include "cli/watch/top_screen.hpp"
+#include "views/json/top.hpp"
+#include "views/text/top.hpp"
+
+namespace kmt {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLookMs = 100;  // for keys, and into the ring buffer
+
+struct Options {
+  LiveOptions live;
+  std::string interval = "1s";
+  std::string view = "call-sites";
+  std::string sort = "bytes";
+  std::string filter;
+  unsigned frames = 0;
+  std::size_t limit = 20;
+  bool batch = false;
+  ResultOptions result;
+};
+
+constexpr const char* kFooter = R"(Examples:
+  kmemtrace top                                the screen, until q
+  kmemtrace top --view processes --sort live
+  kmemtrace top --batch -n 3 --interval 5s     three frames as text, of five seconds each
+  kmemtrace top --json -n 1                    one frame for a script
+  kmemtrace top -- make -j8                    of a build, until it ends
+
+Keys: 1 to 6 or Tab change the view, s the column that is sorted by, / filters by a part of the name, arrows and
+PageUp, PageDown, Home, End choose a row, Enter shows its stacks, p pauses what is shown, f writes the frame to a file,
+q ends.
+
+Counts and bytes are exact: the kernel adds them up by itself. Live bytes and stacks come from samples, one each 256 KiB
+allocated, that are followed until they are freed; they are estimates, of what was allocated since top began. What top
+costs, and what it missed, is in its fourth line.
+
+It needs root (or CAP_BPF and CAP_PERFMON) and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+
+Exit status:
+  0  watched
+  2  wrong usage, or COMMAND cannot be executed
+  3  not permitted or not supported here)";
+
+template <typename Infos>
+auto parse_name(const char* option, const std::string& name, const Infos& infos) {
+  const auto found = std::ranges::find_if(infos, [&](const auto& info) { return info.name == name; });
+  if (found != infos.end()) return *found;
+  std::string names;
+  for (const auto& info : infos) names += (names.empty() ? "" : ", ") + std::string(info.name);
+  Error error(fmt::format("{} knows no \"{}\"", option, printable(name)));
+  error.hint("It takes one of " + names);
+  throw error;
+}
+
+std::vector<TopView> all_views() {
+  std::vector<TopView> views;
+  for (const TopViewInfo& info : top_views()) views.push_back(info.view);
+  return views;
+}
+
+// Where a frame is frozen to.
+std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOptions options) {
+  std::string path = fmt::format("kmemtrace-top-{:%Y%m%dT%H%M%S}.txt", fmt::localtime(std::time(nullptr)));
+  TextStyle style;
+  style.raw = true;
+  options.first = options.rows = 0;
+  const FileDescriptor file = make_file(path);
+  write_all(file.get(), text_top(frame, symbols, options, style), path);
+  return path;
+}
+
+// One view as it is at one moment.
+struct Frame {
+  TopResult result;
+  std::unordered_map<std::string, std::vector<TopRow>> stacks;  // of each row
+};
+
+// What the keys change.
+class Browser {
+ public:
+  Browser(HeapWatch& watch, TopView view, TopOptions options)
+      : watch_(watch), view_(view), options_(std::move(options)) {
+    refresh();
+  }
+
+  void refresh();
+  void draw(TopScreen& screen);
+  // False when it is to end.
+  bool press(int key);
+
+ private:
+  void change_view(TopView view);
+  void move(std::ptrdiff_t rows);
+  void edit_filter(int key);
+  void pause();
+  std::vector<TopRow> stacks_of(const std::string& row) const;
+  void freeze_frame();
+  std::string footer() const;
+
+  HeapWatch& watch_;
+  TopView view_;
+  TopOptions options_;
+  TopResult frame_;
+  std::map<TopView, Frame> paused_;  // all that can be looked at meanwhile
+  std::vector<TopRow> rows_;
+  std::size_t selected_ = 0;
+  std::size_t first_ = 0;
+  std::size_t page_ = 1;
+  std::optional<std::string> expanded_;  // the name of the row whose stacks are shown
+  std::vector<TopLine> stacks_;
+  bool editing_ = false;
+  std::string message_;
+};
+
+void Browser::refresh() { frame_ = options_.paused ? paused_.at(view_).result : watch_.result(view_); }
+
+void Browser::pause() {
+  options_.paused = !options_.paused;
+  paused_.clear();
+  if (!options_.paused) return;
+  for (const TopView view : all_views())
+    paused_[view] = {view == view_ ? frame_ : watch_.result(view), watch_.account().stacks(view)};
+}
+
+std::vector<TopRow> Browser::stacks_of(const std::string& row) const {
+  if (!options_.paused) return watch_.account().stacks(view_)[row];
+  const auto& stacks = paused_.at(view_).stacks;
+  const auto found = stacks.find(row);
+  return found == stacks.end() ? std::vector<TopRow>{} : found->second;
+}
+
+void Browser::freeze_frame() {
+  try {
+    message_ = "wrote " + freeze(frame_, watch_.symbols(), options_);
+  } catch (const Error& error) {
+    message_ = error.what();
+  }
+}
+
+std::string Browser::footer() const {
+  if (editing_) return "filter: " + options_.filter + "_   (Enter: done, Escape: none)";
+  if (!message_.empty()) return message_;
+  if (expanded_) return "Enter back  arrows scroll  p pause  q end";
+  std::string keys =
+      fmt::format("{}  1-6 view  s sort  / filter  Enter stacks  p pause  f freeze  q end", info_of(view_).name);
+  return options_.filter.empty() ? keys : fmt::format("[{}] {}", options_.filter, keys);
+}
+
+void Browser::draw(TopScreen& screen) {
+  TextStyle style = stdout_style({});
+  style.width = std::clamp(screen.width(), TextStyle::kMinWidth, TextStyle::kMaxWidth);
+  std::vector<TopLine> lines = top_heading(frame_, options_, style);
+  lines.push_back({});
+  const std::size_t room = screen.height() > lines.size() + 2 ? screen.height() - lines.size() - 2 : 1;
+  page_ = room;
+  if (expanded_) {
+    stacks_ = top_stacks(*expanded_, stacks_of(*expanded_), watch_.symbols(), style);
+    first_ = std::min(first_, stacks_.size() - 1);
+    lines.insert(lines.end(), stacks_.begin() + static_cast<std::ptrdiff_t>(first_), stacks_.end());
+  } else {
+    rows_ = rows_shown(frame_, options_);
+    selected_ = rows_.empty() ? 0 : std::min(selected_, rows_.size() - 1);
+    first_ = std::clamp(first_, selected_ < room ? 0 : selected_ - room + 1, selected_);
+    TopOptions shown = options_;
+    shown.first = first_;
+    shown.rows = room;
+    shown.selected = selected_;
+    const std::vector<TopLine> table = top_table(frame_, rows_, shown, style);
+    lines.insert(lines.end(), table.begin(), table.end());
+  }
+  screen.show(lines, footer());
+}
+
+void Browser::change_view(TopView view) {
+  view_ = view;
+  refresh();
+  selected_ = first_ = 0;
+  expanded_.reset();
+}
+
+void Browser::move(std::ptrdiff_t rows) {
+  std::size_t& place = expanded_ ? first_ : selected_;
+  const auto to = static_cast<std::ptrdiff_t>(place) + rows;
+  place = static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0));
+}
+
+void Browser::edit_filter(int key) {
+  if (key == kKeyEnter) editing_ = false;
+  if (key == kKeyEscape) {
+    options_.filter.clear();
+    editing_ = false;
+  }
+  if (key == kKeyBackspace && !options_.filter.empty()) options_.filter.pop_back();
+  if (key >= ' ' && key < 127) options_.filter += static_cast<char>(key);
+}
+
+bool Browser::press(int key) {
+  if (key == kNoKey || key == kKeyResize) return true;
+  message_.clear();
+  if (editing_) {
+    edit_filter(key);
+    return true;
+  }
+  const auto page = static_cast<std::ptrdiff_t>(page_);
+  const auto views = top_views();
+  switch (key) {
+    case 'q': return false;
+    case '\t': change_view(views[(static_cast<std::size_t>(view_) + 1) % views.size()].view); break;
+    case 's': {
+      const auto columns = top_columns();
+      options_.sort = columns[(static_cast<std::size_t>(options_.sort) + 1) % columns.size()].column;
+      break;
+    }
+    case '/': editing_ = true; break;
+    case 'p':
+    case ' ': pause(); break;
+    case 'f': freeze_frame(); break;
+    case kKeyUp: move(-1); break;
+    case kKeyDown: move(1); break;
+    case kKeyPageUp: move(-page); break;
+    case kKeyPageDown: move(page); break;
+    case kKeyHome: move(-static_cast<std::ptrdiff_t>(std::max(selected_, first_))); break;
+    case kKeyEnd: move(static_cast<std::ptrdiff_t>(rows_.size() + stacks_.size())); break;
+    case kKeyEscape:
+      if (!expanded_) options_.filter.clear();
+      expanded_.reset();
+      break;
+    case kKeyEnter:
+      if (expanded_)
+        expanded_.reset();
+      else if (selected_ < rows_.size())
+        expanded_ = rows_[selected_].name;
+      stacks_.clear();
+      first_ = 0;
+      break;
+    default:
+      if (key >= '1' && key < '1' + static_cast<int>(views.size()))
+        change_view(views[static_cast<std::size_t>(key - '1')].view);
+  }
+  return true;
+}
+
+void top(const Options& options) {
+  const TopView view = parse_name("--view", options.view, top_views()).view;
+  TopOptions shown;
+  shown.sort = parse_name("--sort", options.sort, top_columns()).column;
+  shown.filter = options.filter;
+  const std::chrono::nanoseconds interval = parse_watch_interval(options.interval);
+  const std::optional<std::uint64_t> duration = duration_of(options.live);
+  const bool frames_only = options.batch || options.result.json || options.frames > 0;
+  const InterruptGuard interrupt;
+  std::optional<HeldCommand> command;
+  if (!options.live.command.empty()) command.emplace(options.live.command);
+  const BpfSelection selection = selection_of(options.live, command ? std::optional(command->pid()) : std::nullopt);
+  say_caveats();
+  HeapWatch watch(selection, selection_text(options.live), interval, frames_only ? std::vector{view} : all_views());
+  std::optional<TopScreen> screen;
+  if (!frames_only) screen.emplace();
+  if (command) command->release();
+  if (frames_only) say_begin(options.live, "Watching");
+
+  std::optional<Browser> browser;
+  if (screen) browser.emplace(watch, view, shown);
+  const Clock::time_point start = Clock::now();
+  bool has_key = true;  // draws the first screen
+  unsigned frames = 0;
+  const auto print_frame = [&] {
+    TopResult result = watch.result(view);
+    TopOptions all = shown;
+    all.rows = options.limit;
+    sort_rows(result.rows, sorted_by(view, shown.sort));
+    print_result(options.result.json ? json_top(result, watch.symbols())
+                                     : text_top(result, watch.symbols(), all, stdout_style(options.result.style)));
+    ++frames;
+  };
+  while (!interrupt.interrupted() && !(frames_only && nobody_reads()) &&
+         !(command ? command->poll().has_value() : all_ended(selection)) &&
+         !(duration && Clock::now() - start >= std::chrono::nanoseconds(*duration))) {
+    const bool has_frame = watch.turn();
+    if (browser) {
+      if (has_frame) browser->refresh();
+      if (has_frame || has_key) browser->draw(*screen);
+      const int key = screen->key(kLookMs);
+      if (!browser->press(key)) break;
+      has_key = key != kNoKey;
+      continue;
+    }
+    if (!has_frame) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs / 2));
+      continue;
+    }
+    print_frame();
+    if (frames == options.frames) return;
+  }
+  const std::optional<int> status = command ? command->poll() : std::nullopt;
+  browser.reset();
+  screen.reset();
+  if (status) say_command_end(options.live, *status);
+  if (!frames_only) return;
+  // What was watched after the last whole interval.
+  watch.turn(true);
+  print_frame();
+}
+
+}  // namespace
+
+CLI::App* add_top_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("top", "Watch who allocates kernel memory, on a screen that updates itself.");
+  const auto options = std::make_shared<Options>();
+  add_live_options(*command, options->live);
+  command->add_option("--interval", options->interval, "Update each T (default: 1s)")->type_name("T");
+  command
+      ->add_option("--view", options->view,
+                   "Begin with VIEW: call-sites, stacks, processes, cgroups, caches or orders (default: call-sites)")
+      ->type_name("VIEW");
+  command
+      ->add_option(
+          "--sort", options->sort,
+          "Sort by COLUMN (default: bytes)\nIt is one of bytes and events, both of the last interval, live, and, "
+          "since the begin, allocated, total, wasted, failed.")
+      ->type_name("COLUMN");
+  command->add_option("--filter", options->filter, "Show only rows whose names have TEXT in them")->type_name("TEXT");
+  command->add_flag("--batch", options->batch, "Print frames as text, one after the other, for pipes");
+  command->add_option("-n,--frames", options->frames, "Print N frames as text and end")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1'000'000'000u));
+  add_limit_option(*command, options->limit, "rows in each printed frame");
+  add_result_options(*command, options->result, "kmemtrace.top/1", "plain digits and full names");
+  command->footer(kFooter);
+  command->callback([options, &exit_code] {
+    top(*options);
+    exit_code = 0;
+  });
+  return command;
+}
+
+}  // namespace kmt
