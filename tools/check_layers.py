@@ -24,6 +24,70 @@ LAYERS = {
     'cli': 'base trace results symbols formats capture snapshot analysis anonymise views fleet',
 }
 
+# The groups of a layer: what each may use of the same layer, beside itself and the files beside the groups.
+GROUPS = {
+    'analysis': {
+        'series': '',
+        'matching': 'series',
+        'report': 'matching series',
+        'calls': 'matching',
+        'simulation': 'matching',
+        'snapshot': 'matching series',
+        'heap': 'series',
+        'growth': 'heap matching series',
+    },
+    'capture/bpf': {
+        'programs': '',
+        'calls': 'programs',
+        'record': 'calls programs',
+        'watch': 'programs',
+    },
+    'cli': {
+        'support': '',
+        'input': 'support',
+        'snapshot': 'input support',
+        'record': 'input support',
+        'watch': 'input record support',
+        'files': 'input snapshot support',
+        'report': 'input record snapshot support',
+        'investigate': 'input record report snapshot support watch',
+    },
+    'formats': {
+        'ftrace': '',
+        'kmt': 'ftrace',
+        'relay': 'ftrace',
+        'text': 'ftrace',
+        'tracedat': 'ftrace',
+        'ctf': 'ftrace kmt',
+        'perfdata': 'ftrace tracedat',
+    },
+    'results': {
+        'series': '',
+        'report': 'series',
+        'calls': 'report',
+        'fleet': 'report',
+        'heap': 'series',
+        'simulation': 'report',
+        'snapshot': 'report series',
+        'growth': 'series snapshot',
+    },
+    'trace': {
+        'calls': '',
+        'code': '',
+        'state': '',
+        'tasks': '',
+    },
+    'views': {
+        'common': '',
+        'json': 'common',
+        'text': 'common',
+        'html': 'common',
+        'export': 'common json',
+    },
+}
+
+MOST_UNITS = 25  # of a folder: a unit is a .cpp with its .hpp
+
 # Third-party headers, by the start of their name, and the folders that may include them ('' is all of them).
 THIRD_PARTY = {
     'fmt/': [''],
@@ -62,6 +126,11 @@ def within(path, folders):
     return any(folder == '' or path.startswith(folder + '/') for folder in folders)
 
 
+def group_of(path, folder):
+    """The folder inside `folder` that has the file; None if it lies elsewhere or beside the groups."""
+    return path[len(folder) + 1:].split('/')[0] if path.startswith(folder + '/') and '/' in path[len(folder) + 1:] else None
+
+
 def check_include(path, quote, header):
     """What is wrong with `#include header` in the file `path` (relative to src/), or None."""
     layer = path.split('/')[0]
@@ -71,6 +140,10 @@ def check_include(path, quote, header):
         target = header.split('/')[0]
         if target in LAYERS and target != layer and target not in LAYERS[layer].split():
             return f'{layer} must not use {target}'
+        for folder, groups in GROUPS.items():
+            own, used = group_of(path, folder), group_of(header, folder)
+            if own and used and own != used and used not in groups.get(own, '').split():
+                return f'{folder}/{own} must not use {folder}/{used}'
         return None if target in LAYERS else f'{target} is not a folder of the layer table'
     for start, folders in THIRD_PARTY.items():
         if header.startswith(start):
@@ -99,6 +172,9 @@ def check_file(root, path):
 
 def check_tree(root):
     for folder, _, names in sorted(os.walk(root)):
+        units = {name.split('.')[0] for name in names if name.endswith(('.hpp', '.cpp', '.h', '.c', '.def'))}
+        if len(units) > MOST_UNITS:
+            yield f'{os.path.relpath(folder, root)}: {len(units)} units, at most {MOST_UNITS}: group them'
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), root)
             if '/' in path and (name == 'CMakeLists.txt' or name.endswith(('.hpp', '.cpp', '.h', '.c', '.def'))):

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "cli/commands.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/output.hpp"
 
 namespace kmt {

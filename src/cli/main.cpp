@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/investigate/investigate.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/output.hpp"

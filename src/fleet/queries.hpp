@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fleet/clickhouse.hpp"
-#include "results/fleet.hpp"
+#include "results/fleet/fleet.hpp"
 
 namespace kmt {
 

@@ -41,6 +41,20 @@ class Layers(unittest.TestCase):
             self.assertEqual(1, len(found), path)
             self.assertIn(f'{path}:2', found[0])
 
+    def test_groups_of_a_layer(self):
+        self.assertEqual([], self.check('analysis/report/a.hpp', '#include "analysis/matching/matching.hpp"'))
+        self.assertEqual([], self.check('cli/main.cpp', '#include "cli/report/html.hpp"'))
+        for path, header in (('analysis/matching/a.cpp', 'analysis/report/report.hpp'),
+                             ('cli/support/a.cpp', 'cli/record/messages.hpp'),
+                             ('capture/bpf/calls/a.hpp', 'capture/bpf/record/recorder.hpp'),
+                             ('views/unheard_of/a.cpp', 'views/text/table.hpp')):
+            self.assertEqual(1, len(self.check(path, f'#include "{header}"')), path)
+
+    def test_crowded_folders_fail(self):
+        for units, found in ((25, 0), (26, 1)):
+            files = {f'base/unit{number}.{end}': '' for number in range(units) for end in ('hpp', 'cpp')}
+            self.assertEqual(found, len(problems(check_layers.check_tree, files)), units)
+
     def test_third_party_headers_stay_where_they_belong(self):
         for path, header in (('views/a.cpp', 'CLI/CLI.hpp'), ('analysis/a.cpp', 'nlohmann/json.hpp'),
                              ('formats/tracedat/a.cpp', 'traceevent/event-parse.h'), ('capture/a.cpp', 'zstd.h'),

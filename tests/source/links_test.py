@@ -11,7 +11,7 @@ FOLDERS = 'bench|debian|docs|packaging|sql|src|tests|tools|web'
 # A path of the tree: folders, and either a file's ending or the name of a script.
 PATH = re.compile(rf'(?<![\w./~-])((?:{FOLDERS})/[\w./-]*\w)')
 # Files of examples, of builds and of the kernel's tree.
-ELSEWHERE = re.compile(r'^docs/man/kmemtrace-sizes|^src/\w+/(tiny/|sizes|text_sizes)|^web/node_modules|^tools/perf/')
+ELSEWHERE = re.compile(r'^docs/man/kmemtrace-sizes|^src/\w+/(tiny/|\w+/sizes)|^web/node_modules|^tools/perf/')
 
 
 def documents():

@@ -8,10 +8,10 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "cli/commands.hpp"
 #include "cli/files/export_clickhouse.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/column_options.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse_time.hpp"
 #include "cli/support/suggest.hpp"

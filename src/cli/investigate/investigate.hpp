@@ -5,7 +5,7 @@
 
 namespace kmt {
 
-// As those of cli/commands.hpp.
+// As those of cli/support/commands.hpp.
 CLI::App* add_investigate_command(CLI::App& app, int& exit_code);
 
 }  // namespace kmt

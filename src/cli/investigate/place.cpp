@@ -21,7 +21,7 @@
 #include "base/file.hpp"
 #include "base/folder.hpp"
 #include "cli/investigate/evidence.hpp"
-#include "cli/record/messages.hpp"
+#include "cli/support/say.hpp"
 
 namespace kmt {
 

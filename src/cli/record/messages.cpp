@@ -64,10 +64,6 @@ void ProgressLine::clear() {
   is_shown_ = false;
 }
 
-void say_lack_of_symbols() {
-  say("note: /proc/kallsyms shows no addresses, so call sites will have no names: {}\n", kWayToAddresses);
-}
-
 void say_left_open(const std::string& instance) {
   say("note: somebody keeps {} open, so it could not be removed; it is switched off. Remove it with: rmdir {}\n",
       instance, instance);

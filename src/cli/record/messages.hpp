@@ -3,25 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "capture/tracefs/recorder.hpp"
 #include "cli/record/request.hpp"
+#include "cli/support/say.hpp"
 
 namespace kmt {
-
-// On stderr. That nobody can read a message is no reason to end a recording.
-template <typename... Values>
-void say(fmt::format_string<Values...> format, Values&&... values) {
-  std::fputs(fmt::format(format, std::forward<Values>(values)...).c_str(), stderr);
-}
 
 class ProgressLine {
  public:
@@ -52,9 +43,6 @@ struct WrittenTrace {
   unsigned files_removed = 0;
   std::optional<std::uint64_t> events;  // of a flight recorder's file: not all that were recorded
 };
-
-// That /proc/kallsyms shows no addresses.
-void say_lack_of_symbols();
 
 // That an instance could not be removed.
 void say_left_open(const std::string& instance);

@@ -8,13 +8,13 @@
 #include "capture/bpf/record/recorder.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/tracefs/tracefs.hpp"
-#include "cli/commands.hpp"
 #include "cli/record/boot.hpp"
 #include "cli/record/messages.hpp"
 #include "cli/record/output.hpp"
 #include "cli/record/request.hpp"
 #include "cli/record/run.hpp"
 #include "cli/record/trigger.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"
 
 namespace kmt {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "cli/commands.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/input/trace_options.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/errors.hpp"
 #include "cli/support/output.hpp"
 #include "views/json/check.hpp"

@@ -8,12 +8,12 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "cli/commands.hpp"
 #include "cli/input/analyse.hpp"
 #include "cli/input/damage_note.hpp"
 #include "cli/input/filter_options.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/input/stack_metric_option.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/result_file.hpp"
 

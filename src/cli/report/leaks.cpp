@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands.hpp"
 #include "cli/input/analyse.hpp"
 #include "cli/input/filter_options.hpp"
 #include "cli/input/tree_option.hpp"
 #include "cli/report/series.hpp"
 #include "cli/support/column_options.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "cli/commands.hpp"
 #include "cli/input/filter_options.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/input/symbol_options.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/column_options.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/output.hpp"
 #include "views/json/pages.hpp"
 #include "views/text/pages.hpp"

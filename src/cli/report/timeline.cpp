@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "analysis/report/leaks.hpp"
-#include "cli/commands.hpp"
 #include "cli/input/analyse.hpp"
 #include "cli/input/filter_options.hpp"
 #include "cli/report/series.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"

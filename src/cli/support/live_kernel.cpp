@@ -12,7 +12,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "capture/sideband/kernel_facts.hpp"
-#include "cli/record/messages.hpp"
+#include "cli/support/say.hpp"
 
 namespace kmt {
 

@@ -19,8 +19,8 @@
 #include "capture/features/bpf_support.hpp"
 #include "capture/tracefs/own_threads.hpp"
 #include "capture/tracefs/process_filter.hpp"
-#include "cli/record/messages.hpp"
 #include "cli/support/parse.hpp"
+#include "cli/support/say.hpp"
 
 namespace kmt {
 

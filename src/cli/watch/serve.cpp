@@ -20,11 +20,11 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "cli/commands.hpp"
 #include "cli/input/trace_options.hpp"
-#include "cli/record/messages.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/live_options.hpp"
+#include "cli/support/say.hpp"
 #include "cli/watch/heap_watch.hpp"
 #include "views/export/prometheus.hpp"
 

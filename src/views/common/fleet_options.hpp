@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "results/fleet.hpp"
+#include "results/fleet/fleet.hpp"
 
 namespace kmt {
 

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "capture/bpf/calls/layout.hpp"
 #include "capture/bpf/cpu_rings.hpp"
-#include "capture/bpf/record/layout.hpp"
+#include "capture/bpf/record_layout.hpp"
 #include "capture/features/preemption.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "trace/calls/records.hpp"

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "capture/bpf/calls/tracing_frames.hpp"
 #include "capture/bpf/cpu_rings.hpp"
-#include "capture/bpf/record/layout.hpp"
+#include "capture/bpf/record_layout.hpp"
 
 namespace kmt {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "cli/commands.hpp"
 #include "cli/help.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
 #include "cli/support/suggest.hpp"

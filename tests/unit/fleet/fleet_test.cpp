@@ -21,7 +21,7 @@
 #include "fleet/row_binary.hpp"
 #include "fleet/sql_text.hpp"
 #include "fleet/trace_id.hpp"
-#include "results/fleet.hpp"
+#include "results/fleet/fleet.hpp"
 #include "views/text/fleet.hpp"
 
 namespace kmt {

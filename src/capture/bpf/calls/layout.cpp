@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "capture/bpf/record/bytes.hpp"
-#include "capture/bpf/record/layout.hpp"
+#include "capture/bpf/record_bytes.hpp"
+#include "capture/bpf/record_layout.hpp"
 #include "trace/calls/value_path.hpp"
 
 namespace kmt {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "capture/bpf/cpu_rings.hpp"
-#include "capture/bpf/record/programs.hpp"
+#include "capture/bpf/record_programs.hpp"
 #include "capture/missed_log.hpp"
 #include "capture/recorded_calls.hpp"
 #include "trace/calls/refused_functions.hpp"

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "capture/bpf/record/layout.hpp"
+#include "capture/bpf/record_layout.hpp"
 #include "capture/bpf/tracepoint_arguments.hpp"
 
 namespace kmt {

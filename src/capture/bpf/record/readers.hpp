@@ -16,7 +16,7 @@
 #include "capture/bpf/calls/layout.hpp"
 #include "capture/bpf/calls/programs.hpp"
 #include "capture/bpf/calls/tracing_frames.hpp"
-#include "capture/bpf/record/programs.hpp"
+#include "capture/bpf/record_programs.hpp"
 #include "trace/page_sink.hpp"
 
 namespace kmt {

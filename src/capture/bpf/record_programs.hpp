@@ -11,7 +11,7 @@
 
 #include "capture/bpf/context_constants.hpp"
 #include "capture/bpf/cpu_rings.hpp"
-#include "capture/bpf/record/layout.hpp"
+#include "capture/bpf/record_layout.hpp"
 #include "capture/bpf/selection.hpp"
 
 namespace kmt {

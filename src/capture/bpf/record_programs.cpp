@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/bpf/record/programs.hpp"
+#include "capture/bpf/record_programs.hpp"
 
 #include <algorithm>
 #include <array>

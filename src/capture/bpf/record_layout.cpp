@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/bpf/record/layout.hpp"
+#include "capture/bpf/record_layout.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 #include "base/endian.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "capture/bpf/record/bytes.hpp"
+#include "capture/bpf/record_bytes.hpp"
 
 namespace kmt {
 

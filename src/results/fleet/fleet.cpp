@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "results/fleet.hpp"
+#include "results/fleet/fleet.hpp"
 
 #include <array>
 #include <utility>

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/support/say.hpp"
+
+#include "capture/sideband/kernel_facts.hpp"
+
+namespace kmt {
+
+void say_lack_of_symbols() {
+  say("note: /proc/kallsyms shows no addresses, so call sites will have no names: {}\n", kWayToAddresses);
+}
+
+}  // namespace kmt
