@@ -115,6 +115,12 @@ struct PagesAnalysis::State {
   std::uint32_t part_of(const Event& event);
   std::uint32_t group_of(const Event& event, std::uint32_t part);
   PageTaskRow named(const Part& part) const;
+  std::string type_name(int type) const { return migrate_type_name(type, info.kernel); }
+  // Rows of the result. add_tasks() returns the task name of each part.
+  std::vector<std::string> add_tasks(PagesResult& result);
+  void add_types(PagesResult& result) const;
+  void add_fallbacks(PagesResult& result) const;
+  void add_failures(PagesResult& result, const std::vector<std::string>& task_of_part) const;
 
   const TraceInfo& info;
   const TraceInfo& tasks;
@@ -253,6 +259,68 @@ void PagesAnalysis::add(const EventBatch& batch) {
   for (const Event& event : batch) state_->add(event);
 }
 
+std::vector<std::string> PagesAnalysis::State::add_tasks(PagesResult& result) {
+  std::map<std::pair<Doer, std::string>, PageTaskRow> rows;
+  std::vector<std::string> task_of_part;
+  for (const Group& group : groups) parts[group.part].row.live_pages += group.live_pages;
+  for (const Part& part : parts) {
+    PageTaskRow row = named(part);
+    task_of_part.push_back(row.task);
+    add_up(result.total, row);
+    const auto [same, inserted] = rows.try_emplace({part.doer, row.comm}, row);
+    if (!inserted) add_up(same->second, row);
+  }
+  result.total.task = "total";
+  for (auto& [key, row] : rows) result.tasks.push_back(std::move(row));
+  return task_of_part;
+}
+
+void PagesAnalysis::State::add_types(PagesResult& result) const {
+  std::map<std::pair<unsigned, int>, PageTypeRow> types;
+  for (const Group& group : groups) {
+    PageTypeRow& row = types[{group.order, group.migrate_type}];
+    row.allocations += group.allocations;
+    row.failed_allocations += group.failed_allocations;
+    row.bytes_allocated += (group.allocations << group.order) * info.page_size;
+    row.live_bytes += group.live_pages * info.page_size;
+  }
+  for (auto& [key, row] : types) {
+    std::tie(row.order, row.migrate_type) = key;
+    row.migrate_type_name = type_name(row.migrate_type);
+    result.types.push_back(std::move(row));
+  }
+}
+
+void PagesAnalysis::State::add_fallbacks(PagesResult& result) const {
+  for (const auto& [key, counts] : fallbacks) {
+    PageFallbackRow& row = result.fallbacks.emplace_back(counts);
+    row.migrate_type = key.first;
+    row.migrate_type_name = type_name(row.migrate_type);
+    row.from = static_cast<int>(key.second);
+    row.from_name = type_name(row.from);
+  }
+}
+
+void PagesAnalysis::State::add_failures(PagesResult& result, const std::vector<std::string>& task_of_part) const {
+  std::map<std::tuple<std::string, unsigned, std::uint32_t, int>, PageFailureRow> rows;
+  for (const auto& [key, alike] : failures) {
+    const auto [part, order, gfp_flags, type] = key;
+    const auto [same, inserted] = rows.try_emplace({task_of_part[part], order, gfp_flags, type});
+    PageFailureRow& row = same->second;
+    row.count += alike.count;
+    row.first_ns = inserted ? alike.first_ns : std::min(row.first_ns, alike.first_ns);
+    row.last_ns = std::max(row.last_ns, alike.last_ns);
+  }
+  for (auto& [key, row] : rows) {
+    std::tie(row.task, row.order, row.gfp_flags, row.migrate_type) = key;
+    row.gfp_names = gfp_text(info.gfp_flags, row.gfp_flags);
+    row.migrate_type_name = type_name(row.migrate_type);
+    result.failures.push_back(std::move(row));
+  }
+  std::stable_sort(result.failures.begin(), result.failures.end(),
+                   [](const auto& a, const auto& b) { return a.count > b.count; });
+}
+
 PagesResult PagesAnalysis::finish(bool complete) {
   State& state = *state_;
   PagesResult result;
@@ -267,60 +335,10 @@ PagesResult PagesAnalysis::finish(bool complete) {
   if (state.impossible_orders > 0)
     result.anomalies.emplace_back(describe(Imperfection::impossible_order).id, state.impossible_orders);
 
-  std::map<std::pair<Doer, std::string>, PageTaskRow> tasks;
-  std::vector<std::string> task_of_part;
-  for (const State::Group& group : state.groups) state.parts[group.part].row.live_pages += group.live_pages;
-  for (const State::Part& part : state.parts) {
-    PageTaskRow row = state.named(part);
-    task_of_part.push_back(row.task);
-    add_up(result.total, row);
-    const auto [same, inserted] = tasks.try_emplace({part.doer, row.comm}, row);
-    if (!inserted) add_up(same->second, row);
-  }
-  result.total.task = "total";
-  for (auto& [key, row] : tasks) result.tasks.push_back(std::move(row));
-
-  const auto type_name = [&](int type) { return migrate_type_name(type, state.info.kernel); };
-  std::map<std::pair<unsigned, int>, PageTypeRow> types;
-  for (const State::Group& group : state.groups) {
-    PageTypeRow& row = types[{group.order, group.migrate_type}];
-    row.allocations += group.allocations;
-    row.failed_allocations += group.failed_allocations;
-    row.bytes_allocated += (group.allocations << group.order) * state.info.page_size;
-    row.live_bytes += group.live_pages * state.info.page_size;
-  }
-  for (auto& [key, row] : types) {
-    std::tie(row.order, row.migrate_type) = key;
-    row.migrate_type_name = type_name(row.migrate_type);
-    result.types.push_back(std::move(row));
-  }
-
-  for (const auto& [key, counts] : state.fallbacks) {
-    PageFallbackRow& row = result.fallbacks.emplace_back(counts);
-    row.migrate_type = key.first;
-    row.migrate_type_name = type_name(row.migrate_type);
-    row.from = static_cast<int>(key.second);
-    row.from_name = type_name(row.from);
-  }
-
-  std::map<std::tuple<std::string, unsigned, std::uint32_t, int>, PageFailureRow> failures;
-  for (const auto& [key, alike] : state.failures) {
-    const auto [part, order, gfp_flags, type] = key;
-    const auto [same, inserted] = failures.try_emplace({task_of_part[part], order, gfp_flags, type});
-    PageFailureRow& row = same->second;
-    row.count += alike.count;
-    row.first_ns = inserted ? alike.first_ns : std::min(row.first_ns, alike.first_ns);
-    row.last_ns = std::max(row.last_ns, alike.last_ns);
-  }
-  for (auto& [key, row] : failures) {
-    std::tie(row.task, row.order, row.gfp_flags, row.migrate_type) = key;
-    row.gfp_names = gfp_text(state.info.gfp_flags, row.gfp_flags);
-    row.migrate_type_name = type_name(row.migrate_type);
-    result.failures.push_back(std::move(row));
-  }
-  std::stable_sort(result.failures.begin(), result.failures.end(),
-                   [](const auto& a, const auto& b) { return a.count > b.count; });
-
+  const std::vector<std::string> task_of_part = state.add_tasks(result);
+  state.add_types(result);
+  state.add_fallbacks(result);
+  state.add_failures(result, task_of_part);
   if (result.total.severe.events > 0 && state.known_pageblock_order)
     result.min_free_kbytes_step = 3 * (state.info.page_size << state.pageblock_order) * result.nodes.value_or(1) / 1024;
   return result;

@@ -2,6 +2,7 @@
 // The processed profile format of Firefox Profiler (docs-developer/processed-profile-format.md there), version 49,
 // which every later one upgrades.
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,7 @@ class Thread {
     return at->second;
   }
   std::size_t stack(const StackSample& sample);
+  void add_tables(Json& thread) const;  // of stacks, frames, functions and libraries
 
   const StackProfile& profile_;
   std::map<std::string, std::size_t> texts_;
@@ -67,44 +69,11 @@ std::size_t Thread::stack(const StackSample& sample) {
   return static_cast<std::size_t>(prefix);
 }
 
-Json Thread::make(const std::vector<StackSample>& stacks, const StackMetricInfo& metric, std::size_t number) {
-  Json sample_stacks = Json::array();
-  Json weights = Json::array();
-  Json times = Json::array();
-  for (const StackSample& sample : stacks) {
-    if (sample.value(metric.metric) == 0) continue;
-    times.push_back(times.size());
-    sample_stacks.push_back(stack(sample));
-    weights.push_back(sample.value(metric.metric));
-  }
+void Thread::add_tables(Json& thread) const {
   const std::size_t frames = profile_.frames.size();
   const std::size_t nodes = stack_frames_.size();
-  const std::vector<std::uint32_t> numbers = [frames] {
-    std::vector<std::uint32_t> all(frames);
-    for (std::uint32_t i = 0; i < frames; ++i) all[i] = i;
-    return all;
-  }();
-  Json thread = Json::object();
-  thread["name"] = metric.name;
-  thread["isMainThread"] = number == 0;
-  thread["processType"] = "default";
-  thread["processName"] = printable(profile_.trace.path);
-  thread["processStartupTime"] = 0;
-  thread["processShutdownTime"] = nullptr;
-  thread["registerTime"] = 0;
-  thread["unregisterTime"] = nullptr;
-  thread["pausedRanges"] = Json::array();
-  thread["showMarkersInTimeline"] = false;
-  thread["pid"] = "0";
-  thread["tid"] = std::to_string(number);
-  thread["samples"] = {{"length", weights.size()},
-                       {"weightType", metric.bytes ? "bytes" : "samples"},
-                       {"stack", std::move(sample_stacks)},
-                       {"time", std::move(times)},
-                       {"weight", weights}};
-  thread["markers"] = {{"length", 0},           {"category", Json::array()},  {"data", Json::array()},
-                       {"name", Json::array()}, {"startTime", Json::array()}, {"endTime", Json::array()},
-                       {"phase", Json::array()}};
+  std::vector<std::uint32_t> numbers(frames);
+  std::iota(numbers.begin(), numbers.end(), 0U);
   thread["stackTable"] = {{"length", nodes},
                           {"frame", stack_frames_},
                           {"prefix", prefixes_},
@@ -136,6 +105,40 @@ Json Thread::make(const std::vector<StackSample>& stacks, const StackMetricInfo&
                              {"address", Json::array()},
                              {"name", Json::array()},
                              {"functionSize", Json::array()}};
+}
+
+Json Thread::make(const std::vector<StackSample>& stacks, const StackMetricInfo& metric, std::size_t number) {
+  Json sample_stacks = Json::array();
+  Json weights = Json::array();
+  Json times = Json::array();
+  for (const StackSample& sample : stacks) {
+    if (sample.value(metric.metric) == 0) continue;
+    times.push_back(times.size());
+    sample_stacks.push_back(stack(sample));
+    weights.push_back(sample.value(metric.metric));
+  }
+  Json thread = Json::object();
+  thread["name"] = metric.name;
+  thread["isMainThread"] = number == 0;
+  thread["processType"] = "default";
+  thread["processName"] = printable(profile_.trace.path);
+  thread["processStartupTime"] = 0;
+  thread["processShutdownTime"] = nullptr;
+  thread["registerTime"] = 0;
+  thread["unregisterTime"] = nullptr;
+  thread["pausedRanges"] = Json::array();
+  thread["showMarkersInTimeline"] = false;
+  thread["pid"] = "0";
+  thread["tid"] = std::to_string(number);
+  thread["samples"] = {{"length", weights.size()},
+                       {"weightType", metric.bytes ? "bytes" : "samples"},
+                       {"stack", std::move(sample_stacks)},
+                       {"time", std::move(times)},
+                       {"weight", weights}};
+  thread["markers"] = {{"length", 0},           {"category", Json::array()},  {"data", Json::array()},
+                       {"name", Json::array()}, {"startTime", Json::array()}, {"endTime", Json::array()},
+                       {"phase", Json::array()}};
+  add_tables(thread);
   thread["stringArray"] = strings_;
   return thread;
 }

@@ -42,6 +42,48 @@ std::string say_unseen(const SimulationResult& result, const std::string& cache)
   return fmt::format(": {} of its objects were freed unseen", say_share(unseen->objects, unseen->allocations));
 }
 
+// Mismatches of the model that are shown.
+constexpr std::size_t kShownMismatches = 3;
+
+std::string slabinfo_lines(const SimulationResult& result, const TextStyle& style) {
+  if (!result.slabinfo)
+    return labelled("slabinfo", "not compared: neither the trace nor --slabinfo has it before and after", style);
+  const SlabinfoComparison& slabinfo = *result.slabinfo;
+  std::string out = labelled(
+      "slabinfo",
+      fmt::format("{} pages before, {} after, {} predicted; the errors of {} add up to {} pages ({}), {} if "
+                  "nothing had changed{}",
+                  say_count(slabinfo.pages_before, style), say_count(slabinfo.pages_after, style),
+                  say_count(slabinfo.pages_predicted, style),
+                  say_number_of(slabinfo.caches, slabinfo.by_size ? "object size" : "cache", style),
+                  say_count(slabinfo.error_pages, style), say_share(slabinfo.error_pages, slabinfo.pages_after),
+                  say_count(slabinfo.unchanged_error, style),
+                  slabinfo.by_size ? ". No event of this kernel names a cache: those of equal objects are compared as "
+                                     "one"
+                                   : ""),
+      style);
+  for (std::size_t i = 0; i < std::min(slabinfo.lines.size(), kShownMismatches); ++i) {
+    const SlabinfoCache& line = slabinfo.lines[i];
+    if (line.pages_after == line.pages_predicted) break;
+    out += labelled(
+        "",
+        fmt::format("- {} {} after, not {}{}", ascii(line.name), say_number_of(line.pages_after, "page", style),
+                    say_count(line.pages_predicted, style), say_unseen(result, line.name)),
+        style);
+  }
+  const std::uint64_t same = slabinfo.geometry_compared - slabinfo.geometry_differs.size();
+  out += labelled("geometry",
+                  fmt::format("objects and pages of a slab as predicted in {} of {}", say_count(same, style),
+                              say_number_of(slabinfo.geometry_compared, "cache", style)),
+                  style);
+  if (slabinfo.not_compared > 0)
+    out += labelled("not compared",
+                    fmt::format("{}: new, or of slabs whose figures do not go together",
+                                say_number_of(slabinfo.not_compared, "cache", style)),
+                    style);
+  return out;
+}
+
 std::string model_lines(const SimulationResult& result, const TextStyle& style) {
   std::string classes;
   for (const std::uint64_t bytes : result.classes) classes += (classes.empty() ? "" : ", ") + plain_size(bytes);
@@ -70,52 +112,14 @@ std::string model_lines(const SimulationResult& result, const TextStyle& style) 
                               say_number_of(result.kmallocs, "kmalloc", style),
                               say_share(result.kmallocs_reproduced, result.kmallocs)),
                   style);
-  constexpr std::size_t kExamples = 3;
-  for (std::size_t i = 0; i < std::min(result.mismatches.size(), kExamples); ++i) {
+  for (std::size_t i = 0; i < std::min(result.mismatches.size(), kShownMismatches); ++i) {
     const ModelMismatch& mismatch = result.mismatches[i];
     out += labelled("",
                     fmt::format("- {} of {} bytes in {} got {}, not {}", say_count(mismatch.allocations, style),
                                 mismatch.requested, ascii(mismatch.site), mismatch.recorded, mismatch.predicted),
                     style);
   }
-  if (!result.slabinfo) {
-    out += labelled("slabinfo", "not compared: neither the trace nor --slabinfo has it before and after", style);
-    return out;
-  }
-  const SlabinfoComparison& slabinfo = *result.slabinfo;
-  out += labelled(
-      "slabinfo",
-      fmt::format("{} pages before, {} after, {} predicted; the errors of {} add up to {} pages ({}), {} if "
-                  "nothing had changed{}",
-                  say_count(slabinfo.pages_before, style), say_count(slabinfo.pages_after, style),
-                  say_count(slabinfo.pages_predicted, style),
-                  say_number_of(slabinfo.caches, slabinfo.by_size ? "object size" : "cache", style),
-                  say_count(slabinfo.error_pages, style), say_share(slabinfo.error_pages, slabinfo.pages_after),
-                  say_count(slabinfo.unchanged_error, style),
-                  slabinfo.by_size ? ". No event of this kernel names a cache: those of equal objects are compared as "
-                                     "one"
-                                   : ""),
-      style);
-  for (std::size_t i = 0; i < std::min(slabinfo.lines.size(), kExamples); ++i) {
-    const SlabinfoCache& line = slabinfo.lines[i];
-    if (line.pages_after == line.pages_predicted) break;
-    out += labelled(
-        "",
-        fmt::format("- {} {} after, not {}{}", ascii(line.name), say_number_of(line.pages_after, "page", style),
-                    say_count(line.pages_predicted, style), say_unseen(result, line.name)),
-        style);
-  }
-  const std::uint64_t same = slabinfo.geometry_compared - slabinfo.geometry_differs.size();
-  out += labelled("geometry",
-                  fmt::format("objects and pages of a slab as predicted in {} of {}", say_count(same, style),
-                              say_number_of(slabinfo.geometry_compared, "cache", style)),
-                  style);
-  if (slabinfo.not_compared > 0)
-    out += labelled("not compared",
-                    fmt::format("{}: new, or of slabs whose figures do not go together",
-                                say_number_of(slabinfo.not_compared, "cache", style)),
-                    style);
-  return out;
+  return out + slabinfo_lines(result, style);
 }
 
 std::string heap_table(const SimulationResult& result, const TextStyle& style) {
