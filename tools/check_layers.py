@@ -74,6 +74,7 @@ GROUPS = {
     'trace': {
         'calls': '',
         'code': '',
+        'info': 'calls code state',
         'state': '',
         'tasks': '',
     },

@@ -128,7 +128,7 @@ struct FleetExport::State {
 
   std::uint32_t wall_second(std::uint64_t time_ns) const {
     const std::uint64_t passed = time_ns > first_ns ? time_ns - first_ns : 0;
-    return trace.began + (info.clock_in_ns ? static_cast<std::uint32_t>(passed / kSecond) : 0);
+    return trace.began + (info.clock.in_ns ? static_cast<std::uint32_t>(passed / kSecond) : 0);
   }
   RowBinary& begin_row(BlockLoader& loader, std::uint16_t day);
   std::string_view site_of(const Event& event, const EventFields& fields);
@@ -142,7 +142,7 @@ struct FleetExport::State {
 
   ClickHouse server;
   const TraceInfo& info;
-  const std::optional<KernelVersion> version = version_of(info.kernel);
+  const std::optional<KernelVersion> version = version_of(info.machine.kernel);
   EventNames names;
   CallerFinder& callers;
   const FleetTrace& trace;
@@ -176,7 +176,7 @@ RowBinary& FleetExport::State::begin_row(BlockLoader& loader, std::uint16_t day)
   RowBinary& row = loader.row(day);
   return row.number(day)
       .text(trace.host)
-      .text(printable(info.kernel))
+      .text(printable(info.machine.kernel))
       .text(trace.id)
       .number(trace.began)
       .number(loader.block());
@@ -186,7 +186,7 @@ RowBinary& FleetExport::State::begin_row(BlockLoader& loader, std::uint16_t day)
 // there.
 std::string_view FleetExport::State::site_of(const Event& event, const EventFields& fields) {
   if (!fields.symbol.empty()) return fields.symbol;
-  const std::span<const std::uint64_t> stack = info.stacks[event.stack];
+  const std::span<const std::uint64_t> stack = info.tables.stacks[event.stack];
   const std::size_t caller = callers.caller(stack);
   return caller < stack.size() ? names.symbol(stack[caller]) : std::string_view();
 }
@@ -295,7 +295,7 @@ void FleetExport::State::add_event(const StreamedEvent& streamed, const EventFie
   row.maybe<std::uint64_t>(fields.call_site).text(fields.symbol).text(function_of(fields.symbol)).text(fields.cache);
   row.maybe<std::uint8_t>(fields.order).text(fields.migrate_type).text(fields.gfp_flags);
   row.maybe<std::int32_t>(fields.node).number(fields.allocation).maybe<std::uint64_t>(fields.lifetime_ns);
-  row.length(info.stacks[event.stack].size() + info.stacks.user(event.stack).size());
+  row.length(info.tables.stacks[event.stack].size() + info.tables.stacks.user(event.stack).size());
   names.stack(event.stack, [&](const std::string& symbol) { row.text(symbol); });
 }
 
@@ -321,12 +321,18 @@ void FleetExport::add(const StreamedEvent& streamed) {
 
 void FleetExport::State::send_trace(const StreamEnd& end) {
   RowBinary row;
-  row.number(day_of(trace.began)).text(trace.host).text(printable(info.kernel)).text(trace.id).number(trace.began);
+  row.number(day_of(trace.began))
+      .text(trace.host)
+      .text(printable(info.machine.kernel))
+      .text(trace.id)
+      .number(trace.began);
   row.text(trace.with_events ? "events" : "aggregates").text(printable(info.path)).text(printable(info.format));
-  row.text(printable(info.arch)).number(std::uint32_t{info.cpus}).number(static_cast<std::uint32_t>(info.page_size));
-  row.text(printable(info.clock)).number(end.first_ns).number(end.end_ns);
+  row.text(printable(info.machine.arch))
+      .number(std::uint32_t{info.machine.cpus})
+      .number(static_cast<std::uint32_t>(info.machine.page_size));
+  row.text(printable(info.clock.name)).number(end.first_ns).number(end.end_ns);
   row.number(end.end_ns > end.begin_ns ? end.end_ns - end.begin_ns : std::uint64_t{0});
-  row.number(end.events).number(total_lost_events(info)).number(sum_counts.rows).number(event_counts.rows);
+  row.number(end.events).number(total_lost_events(info.losses)).number(sum_counts.rows).number(event_counts.rows);
   row.number(static_cast<std::uint32_t>(std::time(nullptr))).number(std::uint8_t{end.may_lack_frees});
   row.length(static_cast<std::uint64_t>(std::ranges::count(end.lacks_frees, true)));
   for (std::size_t i = 0; i < kAllocators; ++i)

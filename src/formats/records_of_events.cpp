@@ -28,7 +28,8 @@ struct Field {
 // Addresses and sizes have 64 bits whatever the kernel: a trace that says nothing of its kernel may hold either.
 std::vector<Field> fields_of(bool allocates) {
   std::vector<Field> fields = {
-      {{"call_site"}, [](const Event& event, const TraceInfo& info) { return info.call_sites[event.call_site.value]; }},
+      {{"call_site"},
+       [](const Event& event, const TraceInfo& info) { return info.tables.call_sites[event.call_site.value]; }},
       {{"ptr"}, [](const Event& event, const TraceInfo&) { return event.address; }}};
   if (!allocates) return fields;
   fields.push_back({{"bytes_req"}, [](const Event& event, const TraceInfo&) { return event.bytes_requested; }});
@@ -62,26 +63,26 @@ TraceDescription description_of(const TraceInfo& info) {
   TraceDescription description;
   KernelDescription& kernel = description.kernel;
   kernel.system_name = "Linux";
-  kernel.release = info.kernel;
-  kernel.machine = info.arch;
-  kernel.byte_order = info.byte_order;
-  kernel.long_bytes = info.word_bits / 8;
-  kernel.page_size = info.page_size == 0 ? kPageBytes : static_cast<std::uint32_t>(info.page_size);
+  kernel.release = info.machine.kernel;
+  kernel.machine = info.machine.arch;
+  kernel.byte_order = info.machine.byte_order;
+  kernel.long_bytes = info.machine.word_bits / 8;
+  kernel.page_size = info.machine.page_size == 0 ? kPageBytes : static_cast<std::uint32_t>(info.machine.page_size);
   kernel.sub_buffer_bytes = kPageBytes;
-  kernel.cpus = info.cpus;
-  kernel.cpu_nodes.assign(info.cpu_nodes.begin(), info.cpu_nodes.end());
+  kernel.cpus = info.machine.cpus;
+  kernel.cpu_nodes.assign(info.machine.cpu_nodes.begin(), info.machine.cpu_nodes.end());
   kernel.header_page = header_page_text(kernel.long_bytes, kPageBytes);
   kernel.header_event = header_event_text();
   for (unsigned id = 1; id <= std::size(kEvents); ++id) kernel.formats.push_back(format_of(id));
-  kernel.kallsyms = info.kallsyms;
-  for (const auto& [tid, name] : info.comms) kernel.saved_cmdlines += fmt::format("{} {}\n", tid, name);
-  kernel.clock = info.clock;
-  kernel.clock_choices = fmt::format("[{}]", info.clock);
-  kernel.notes = info.notes;
-  if (!info.kernel.empty()) description.uname = uname_of(kernel);
+  kernel.kallsyms = info.code.kallsyms;
+  for (const auto& [tid, name] : info.tasks.comms) kernel.saved_cmdlines += fmt::format("{} {}\n", tid, name);
+  kernel.clock = info.clock.name;
+  kernel.clock_choices = fmt::format("[{}]", info.clock.name);
+  kernel.notes = info.recording.notes;
+  if (!info.machine.kernel.empty()) description.uname = uname_of(kernel);
   // Without any the loss counts as unknown.
-  if (info.lost_somewhere > 0 || info.findings.count_of(Imperfection::unknown_loss) == 0)
-    description.cpu_stats.push_back(fmt::format("dropped events: {}\n", info.lost_somewhere));
+  if (info.losses.somewhere > 0 || info.findings.count_of(Imperfection::unknown_loss) == 0)
+    description.cpu_stats.push_back(fmt::format("dropped events: {}\n", info.losses.somewhere));
   return description;
 }
 
@@ -140,9 +141,9 @@ class Writer {
 
   void put(unsigned offset, unsigned bytes, std::uint64_t value) {
     std::uint8_t* const at = record_.data() + offset;
-    if (bytes == 8) store(at, value, info_.byte_order);
-    if (bytes == 4) store(at, static_cast<std::uint32_t>(value), info_.byte_order);
-    if (bytes == 2) store(at, static_cast<std::uint16_t>(value), info_.byte_order);
+    if (bytes == 8) store(at, value, info_.machine.byte_order);
+    if (bytes == 4) store(at, static_cast<std::uint32_t>(value), info_.machine.byte_order);
+    if (bytes == 2) store(at, static_cast<std::uint16_t>(value), info_.machine.byte_order);
     if (bytes == 1) *at = static_cast<std::uint8_t>(value);
   }
 
@@ -166,7 +167,7 @@ void records_of_events(const std::function<std::unique_ptr<Source>()>& open, Rec
   sink.describe(description_of(info));
   const std::unique_ptr<Source> source = open();
   RecordsByCpu records(sink, kPageBytes);
-  Writer writer(source->info(), info.lost, records);
+  Writer writer(source->info(), info.losses.stretches, records);
   std::uint64_t left_out = 0;
   while (source->read(batch)) left_out += writer.write(batch);
   writer.finish();

@@ -37,7 +37,7 @@ std::optional<std::uint64_t> take_number(std::string_view& line) {
 template <typename Take>
 void each_line(const TraceInfo& info, const char* note, Take take) {
   std::size_t lines = 0;
-  for (std::string_view text = note_in(info.notes, note); !text.empty() && lines < kMostLines;) {
+  for (std::string_view text = note_in(info.recording.notes, note); !text.empty() && lines < kMostLines;) {
     std::string_view line = take_line(text);
     const auto first = take_number(line);
     const auto second = take_number(line);
@@ -114,19 +114,19 @@ void note_task_lives(const TaskLives& lives, Notes& notes, Findings& findings) {
 void read_task_notes(const ClockScale& scale, TraceInfo& info) {
   for (std::size_t i = 0; i < kNotesOfProc.size(); ++i)
     each_line(info, kNotesOfProc[i], [&](std::uint64_t id, std::uint64_t parent, std::string_view rest) {
-      learn_task(id, parent, rest, kTold[i], info.lives);
+      learn_task(id, parent, rest, kTold[i], info.tasks.lives);
     });
   each_line(info, "cgroup_moves", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view cgroup) {
-    info.lives.moved(static_cast<std::int32_t>(tid), scale.to_ns(ticks), cgroup);
+    info.tasks.lives.moved(static_cast<std::int32_t>(tid), scale.to_ns(ticks), cgroup);
   });
   each_line(info, "task_births", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view rest) {
     const auto creator = take_number(rest);
     if (!creator) return;
-    info.lives.born({static_cast<std::int32_t>(tid), scale.to_ns(ticks), static_cast<std::int32_t>(*creator),
-                     rest == "thread" || rest == "process", rest == "thread"});
+    info.tasks.lives.born({static_cast<std::int32_t>(tid), scale.to_ns(ticks), static_cast<std::int32_t>(*creator),
+                           rest == "thread" || rest == "process", rest == "thread"});
   });
   each_line(info, "task_names", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view name) {
-    info.task_names.called_since(static_cast<std::int32_t>(tid), scale.to_ns(ticks), name);
+    info.tasks.names.called_since(static_cast<std::int32_t>(tid), scale.to_ns(ticks), name);
   });
 }
 

@@ -76,7 +76,7 @@ void add_found(std::string_view line, Findings& findings) {
 // What is known to be lost of no CPU in particular: traces that were converted have it.
 void add_lost_somewhere(std::uint64_t count, TraceInfo& info) {
   if (count == 0) return;
-  info.lost_somewhere += count;
+  info.losses.somewhere += count;
   info.findings.add(
       {Imperfection::lost_events, fmt::format("{} event{}, of any CPU", count, count == 1 ? "" : "s"), {}, {}, {}},
       count);
@@ -119,7 +119,7 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
     statistics.read = number_behind(text, "read events:");
     statistics.not_recorded = number_behind(text, "not recorded:");
     if (const std::uint64_t ticks = ticks_of_counts(text); ticks != 0) statistics.counted_ns = scale.to_ns(ticks);
-    info.buffer_statistics.push_back(statistics);
+    info.losses.buffers.push_back(statistics);
     if (statistics.not_recorded > 0)
       info.findings.add({Imperfection::interrupted_recording,
                          "the kernel still held them when the recorder gave up",
@@ -143,8 +143,8 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
                          {}},
                         0);
     if (text.find("\nnode:") == std::string::npos) continue;
-    if (info.cpu_nodes.size() <= statistics.cpu) info.cpu_nodes.resize(statistics.cpu + 1, kNoNode);
-    info.cpu_nodes[statistics.cpu] = static_cast<std::int16_t>(number_behind(text, "node:"));
+    if (info.machine.cpu_nodes.size() <= statistics.cpu) info.machine.cpu_nodes.resize(statistics.cpu + 1, kNoNode);
+    info.machine.cpu_nodes[statistics.cpu] = static_cast<std::int16_t>(number_behind(text, "node:"));
   }
 }
 
@@ -154,7 +154,7 @@ void read_comms(std::string_view text, TraceInfo& info) {
     std::int32_t pid = 0;
     const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), pid);
     if (code != std::errc{} || end == line.data() + line.size()) continue;
-    info.comms[pid] = std::string(line.substr(static_cast<std::size_t>(end - line.data()) + 1));
+    info.tasks.comms[pid] = std::string(line.substr(static_cast<std::size_t>(end - line.data()) + 1));
   }
 }
 
@@ -166,12 +166,12 @@ void read_thread_groups(std::string_view text, TraceInfo& info) {
     std::int32_t group = 0;
     const auto [blank, code] = std::from_chars(line.data(), end, tid);
     if (code != std::errc{} || blank == end || *blank != ' ') continue;
-    if (std::from_chars(blank + 1, end, group).ec == std::errc{}) info.thread_groups[tid] = group;
+    if (std::from_chars(blank + 1, end, group).ec == std::errc{}) info.tasks.thread_groups[tid] = group;
   }
 }
 
 std::uint64_t number_of_note(const TraceInfo& info, const char* name) {
-  const std::string_view note = note_in(info.notes, name);
+  const std::string_view note = note_in(info.recording.notes, name);
   std::uint64_t value = 0;
   std::from_chars(note.data(), note.data() + note.size(), value);
   return value;
@@ -179,8 +179,8 @@ std::uint64_t number_of_note(const TraceInfo& info, const char* name) {
 
 // The note "cpu_changes": lines "TICKS CPU online|offline".
 void find_cpu_changes(const ClockScale& scale, TraceInfo& info) {
-  const auto note = info.notes.find("cpu_changes");
-  if (note == info.notes.end()) return;
+  const auto note = info.recording.notes.find("cpu_changes");
+  if (note == info.recording.notes.end()) return;
   for (const std::string_view line : split(note->second, '\n')) {
     const auto words = split(line, ' ');
     std::uint64_t ticks = 0;
@@ -200,10 +200,10 @@ void find_cpu_changes(const ClockScale& scale, TraceInfo& info) {
 }  // namespace
 
 void take_user_memory(UserMemory memory, TraceInfo& info) {
-  for (CodeObject& object : memory.objects) info.user_code.objects.push_back(std::move(object));
+  for (CodeObject& object : memory.objects) info.code.user.objects.push_back(std::move(object));
   for (SpaceChange& change : memory.changes) {
     change.object += UserCode::kFirstObject;
-    info.address_spaces.add(change);
+    info.code.address_spaces.add(change);
   }
 }
 
@@ -247,51 +247,51 @@ std::string inherited_findings(const Findings& findings) {
 
 void describe_machine(TraceDescription& description, TraceInfo& info) {
   KernelDescription& kernel = description.kernel;
-  info.byte_order = kernel.byte_order;
-  info.page_size = kernel.page_size;
-  if (!kernel.header_page.empty()) info.word_bits = long_bytes_of_header_page(kernel.header_page) * 8;
-  info.clock = kernel.clock;
-  info.cpus = kernel.cpus;
-  info.clock_in_ns = kernel.clock_scale.mult != 0 || ticks_are_ns(kernel.clock);
-  if (!info.clock_in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
-  info.kallsyms = std::move(kernel.kallsyms);
-  info.call_types = std::move(kernel.call_types);
+  info.machine.byte_order = kernel.byte_order;
+  info.machine.page_size = kernel.page_size;
+  if (!kernel.header_page.empty()) info.machine.word_bits = long_bytes_of_header_page(kernel.header_page) * 8;
+  info.clock.name = kernel.clock;
+  info.machine.cpus = kernel.cpus;
+  info.clock.in_ns = kernel.clock_scale.mult != 0 || ticks_are_ns(kernel.clock);
+  if (!info.clock.in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock), {}, {}, {}});
+  info.code.kallsyms = std::move(kernel.kallsyms);
+  info.calls.types = std::move(kernel.call_types);
   const std::string blank = fmt::format(" {}", kBlankField);
-  info.calls_are_blank = std::ranges::any_of(kernel.formats, [&blank](const FormatText& format) {
+  info.calls.are_blank = std::ranges::any_of(kernel.formats, [&blank](const FormatText& format) {
     return (format.system == "ftrace" || format.system == "kmemtrace") && format.text.find(blank) != std::string::npos;
   });
   take_user_memory(std::move(kernel.user_memory), info);
   name_machine(description.uname, kernel);
   // As readers name in `uname`, which is of words, what a trace does not say.
   const auto known = [](const std::string& word) { return word == "unknown" ? std::string() : word; };
-  info.kernel = known(kernel.release);
-  info.arch = known(kernel.machine);
+  info.machine.kernel = known(kernel.release);
+  info.machine.arch = known(kernel.machine);
   read_comms(kernel.saved_cmdlines, info);
   read_thread_groups(kernel.thread_groups, info);
-  info.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());
+  info.machine.cpu_nodes.assign(kernel.cpu_nodes.begin(), kernel.cpu_nodes.end());
   read_cpu_stats(description.cpu_stats, kernel.clock_scale, info);
-  info.notes = std::move(kernel.notes);
-  if (!known(kernel.node_name).empty()) info.notes["host"] = kernel.node_name;
+  info.recording.notes = std::move(kernel.notes);
+  if (!known(kernel.node_name).empty()) info.recording.notes["host"] = kernel.node_name;
   for (const auto& [name, kind] :
        {std::pair{"some_tasks", Imperfection::some_tasks}, std::pair{"some_cpus", Imperfection::some_cpus},
         std::pair{"lost_cgroup_moves", Imperfection::lost_cgroup_moves},
         std::pair{"lost_mappings", Imperfection::lost_mappings},
         std::pair{"late_mappings", Imperfection::late_mappings},
         std::pair{"unanswered_build_ids", Imperfection::no_user_build_ids}})
-    if (const auto note = info.notes.find(name); note != info.notes.end())
+    if (const auto note = info.recording.notes.find(name); note != info.recording.notes.end())
       info.findings.add({kind, printable(note->second), {}, {}, {}});
   read_task_notes(kernel.clock_scale, info);
   find_cpu_changes(kernel.clock_scale, info);
-  if (const auto note = info.notes.find("module_changes"); note != info.notes.end())
-    info.module_changes = parse_module_changes(note->second, kernel.clock_scale);
+  if (const auto note = info.recording.notes.find("module_changes"); note != info.recording.notes.end())
+    info.code.module_changes = parse_module_changes(note->second, kernel.clock_scale);
   if (const std::uint64_t suspended = number_of_note(info, "suspended_ns"); suspended > 0)
     info.findings.add({Imperfection::suspended,
                        fmt::format("for {}.{:03} s", suspended / 1'000'000'000, suspended / 1'000'000 % 1000),
                        {},
                        {},
                        {}});
-  info.samples = std::move(description.samples);
-  for (StateSample& sample : info.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
+  info.recording.samples = std::move(description.samples);
+  for (StateSample& sample : info.recording.samples) sample.ticks = kernel.clock_scale.to_ns(sample.ticks);
 }
 
 void describe_trace(TraceDescription& description, TraceInfo& info) {

@@ -15,7 +15,7 @@ StackId UserStacks::place(StackId kernel, StackId kept, std::uint64_t time_ns) {
   if (placed_.size() <= kept.value) placed_.resize(kept_stacks_.size());
   Placed& placed = placed_[kept.value];
   const std::span<const std::uint64_t> words = kept_stacks_[kept];
-  const std::uint64_t state = info_.address_spaces.state(static_cast<std::int32_t>(words.front()), time_ns);
+  const std::uint64_t state = info_.code.address_spaces.state(static_cast<std::int32_t>(words.front()), time_ns);
   if (placed.state != state) placed = {state, frames_of(words, time_ns, state != 0)};
   return stacks_.id_of_both(kernel, placed.stack);
 }
@@ -36,7 +36,7 @@ StackId UserStacks::frames_of(std::span<const std::uint64_t> kept, std::uint64_t
 }
 
 UserFrame UserStacks::frame_at(std::int32_t process, std::uint64_t address, std::uint64_t time_ns) const {
-  const auto place = info_.address_spaces.find(process, time_ns, address);
+  const auto place = info_.code.address_spaces.find(process, time_ns, address);
   if (!place) return {address, UserCode::kUnknown, 0};
   return {place->offset, place->object, 0};
 }
@@ -51,7 +51,7 @@ StackId UserStacks::place_of_user(std::int32_t process, std::uint64_t address, s
 
 std::uint32_t UserStacks::frame_number(const UserFrame& frame) {
   const auto [number, is_new] = frames_.id_of(frame);
-  if (is_new) info_.user_code.frames.push_back(frame);
+  if (is_new) info_.code.user.frames.push_back(frame);
   return number;
 }
 

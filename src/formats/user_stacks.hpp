@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From addresses in a process' memory to frames of TraceInfo::user_code. What lies there depends on the time, so stacks
+// From addresses in a process' memory to frames of TraceCode::user. What lies there depends on the time, so stacks
 // are kept as they come until the event is known that they are of.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace kmt {
 class UserStacks {
  public:
   // The info, in whose tables frames and stacks go, must outlive this.
-  explicit UserStacks(TraceInfo& info) : info_(info), kept_(kept_stacks_), stacks_(info.stacks) {}
+  explicit UserStacks(TraceInfo& info) : info_(info), kept_(kept_stacks_), stacks_(info.tables.stacks) {}
 
   bool any() const { return kept_stacks_.size() > 1; }
   // Addresses of a process (thread group), the innermost first; 0 of none.

@@ -12,14 +12,14 @@ const char* version() { return KMEMTRACE_VERSION; }
 Machine machine_of(const kmt::TraceInfo& info) {
   Machine machine;
   machine.format = info.format;
-  machine.kernel = info.kernel;
-  machine.arch = info.arch;
-  machine.clock = info.clock;
-  machine.little_endian = info.byte_order == kmt::ByteOrder::little;
-  machine.word_bits = info.word_bits;
-  machine.cpus = info.cpus;
-  machine.page_size = info.page_size;
-  machine.clock_in_ns = info.clock_in_ns;
+  machine.kernel = info.machine.kernel;
+  machine.arch = info.machine.arch;
+  machine.clock = info.clock.name;
+  machine.little_endian = info.machine.byte_order == kmt::ByteOrder::little;
+  machine.word_bits = info.machine.word_bits;
+  machine.cpus = info.machine.cpus;
+  machine.page_size = info.machine.page_size;
+  machine.clock_in_ns = info.clock.in_ns;
   return machine;
 }
 

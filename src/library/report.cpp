@@ -73,7 +73,7 @@ Analysed analyse(const std::string& path, const ReportOptions& options) {
   const bool for_tasks = needs_task_names(request, source->info());
   const bool for_caches = needs_cache_names(request);
   const std::unique_ptr<kmt::Source> ahead = for_tasks || for_caches ? kmt::open_trace(path) : nullptr;
-  if (for_tasks) request.tasks = &ahead->info();
+  if (for_tasks) request.tasks = &ahead->info().tasks;
 
   kmt::ReportAnalysis analysis(source->info(), symbols, std::move(request));
   if (ahead) {

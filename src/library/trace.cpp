@@ -50,14 +50,14 @@ bool Trace::next(Event& event) {
   }
   const kmt::Event& read = state.batch[state.next++];
   const kmt::TraceInfo& info = state.source->info();
-  const auto stack = info.stacks[read.stack];
+  const auto stack = info.tables.stacks[read.stack];
   event = Event{.time_ns = read.time_ns,
                 .address = read.address,
                 .bytes_requested = read.bytes_requested,
                 .bytes_allocated = read.bytes_allocated,
-                .call_site = info.call_sites[read.call_site.value],
-                .name = info.event_types[read.type.value].name,
-                .cache = info.cache_names[read.cache.value],
+                .call_site = info.tables.call_sites[read.call_site.value],
+                .name = info.tables.event_types[read.type.value].name,
+                .cache = info.tables.cache_names[read.cache.value],
                 .stack = stack.data(),
                 .stack_size = stack.size(),
                 .gfp_flags = read.gfp_flags,
@@ -71,7 +71,7 @@ bool Trace::next(Event& event) {
   return true;
 }
 
-std::uint64_t Trace::lost_events() const { return kmt::total_lost_events(state_->source->info()); }
+std::uint64_t Trace::lost_events() const { return kmt::total_lost_events(state_->source->info().losses); }
 
 std::vector<Finding> Trace::findings() const { return findings_of(state_->source->info().findings); }
 
@@ -80,7 +80,7 @@ std::string Trace::symbol(std::uint64_t address) const {
 }
 
 std::string_view Trace::task_name(std::int32_t tid, std::uint64_t time_ns) const {
-  return kmt::task_name(state_->source->info(), tid, time_ns);
+  return kmt::task_name(state_->source->info().tasks, tid, time_ns);
 }
 
 }  // namespace kmemtrace

@@ -7,7 +7,7 @@
 namespace kmt {
 
 CallTypeSource::CallTypeSource(const TraceInfo& info, const std::string& file) {
-  const CallTypes& types = info.call_types;
+  const CallTypes& types = info.calls.types;
   if (!types.btf.empty()) {
     try {
       btf_.emplace(types.btf);
@@ -21,7 +21,7 @@ CallTypeSource::CallTypeSource(const TraceInfo& info, const std::string& file) {
   if (!of_file_ && btf_->function_count() <= kMostRecordedFunctions) recorded_functions_ = btf_->functions();
   // The numbers of recorded values' types are those of the trace's own.
   static const std::vector<RecordedFunction> kNone;
-  signatures_.emplace(*btf_, of_file_ ? kNone : types.functions, info.word_bits, info.arch);
+  signatures_.emplace(*btf_, of_file_ ? kNone : types.functions, info.machine.word_bits, info.machine.arch);
 }
 
 }  // namespace kmt

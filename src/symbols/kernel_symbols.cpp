@@ -27,7 +27,7 @@ struct Reference {
 };
 
 std::optional<Reference> reference_of(const TraceInfo& info) {
-  const std::string_view text = note_in(info.notes, "kernel_reference");
+  const std::string_view text = note_in(info.recording.notes, "kernel_reference");
   const std::size_t blank = text.find(' ');
   Reference reference{std::string(text.substr(0, blank))};
   if (blank == std::string_view::npos) return std::nullopt;
@@ -49,10 +49,11 @@ void append_symbol(std::string& text, std::uint64_t address, std::string_view na
 Error refused(std::string what, const std::string& path, const TraceInfo& info) {
   Error error(std::move(what));
   error.at({path, {}, {}});
-  error.hint(fmt::format("The trace is of kernel {}{}", info.kernel.empty() ? "unknown" : printable(info.kernel),
-                         note_in(info.notes, "kernel_build_id").empty()
-                             ? ""
-                             : fmt::format(", build-id {}", printable(note_in(info.notes, "kernel_build_id")))));
+  error.hint(fmt::format(
+      "The trace is of kernel {}{}", info.machine.kernel.empty() ? "unknown" : printable(info.machine.kernel),
+      note_in(info.recording.notes, "kernel_build_id").empty()
+          ? ""
+          : fmt::format(", build-id {}", printable(note_in(info.recording.notes, "kernel_build_id")))));
   return error;
 }
 
@@ -86,7 +87,7 @@ bool has_symbols(std::string_view kallsyms) {
 }
 
 std::string of_kallsyms_file(const TraceInfo& info, const std::string& path, Findings& findings) {
-  if (has_symbols(info.kallsyms)) {
+  if (has_symbols(info.code.kallsyms)) {
     Error error("The trace holds its kernel's symbols: others cannot be more right");
     error.hint("Leave out --kallsyms, which is for traces that hold none");
     throw error;
@@ -117,7 +118,7 @@ std::string of_vmlinux(const TraceInfo& info, const std::string& path, Findings&
   const auto reference = reference_of(info);
   if (!reference) return {};
   const DebugInfo debug(path);
-  const std::string_view build_id = note_in(info.notes, "kernel_build_id");
+  const std::string_view build_id = note_in(info.recording.notes, "kernel_build_id");
   if (!build_id.empty() && !debug.build_id().empty() && build_id != debug.build_id())
     throw refused(fmt::format("The file is of another build: its build-id is {}", debug.build_id()), path, info);
   std::string text;
@@ -136,12 +137,12 @@ std::string of_running_kernel(const TraceInfo& info, const KernelSymbolFiles& fi
     findings.add({Imperfection::no_kernel_symbols, std::move(why), {}, {}, {}});
     return std::string();
   };
-  const std::string_view wanted = note_in(info.notes, "kernel_build_id");
+  const std::string_view wanted = note_in(info.recording.notes, "kernel_build_id");
   if (wanted.empty()) return none("the trace does not say the kernel's build-id");
   const std::string notes = try_read_file(files.running_notes).value_or("");
   if (wanted != gnu_build_id({reinterpret_cast<const std::uint8_t*>(notes.data()), notes.size()}, kHostOrder))
-    return none(fmt::format("the trace is of kernel {}, build-id {}; this machine runs another", printable(info.kernel),
-                            printable(wanted)));
+    return none(fmt::format("the trace is of kernel {}, build-id {}; this machine runs another",
+                            printable(info.machine.kernel), printable(wanted)));
   const auto reference = reference_of(info);
   if (!reference) return none("this machine runs the traced kernel, but the trace does not say where it lay");
   std::string running = try_read_file(files.running_kallsyms).value_or("");
@@ -162,7 +163,7 @@ std::string of_running_kernel(const TraceInfo& info, const KernelSymbolFiles& fi
 
 std::string symbols_from_elsewhere(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings) {
   if (!files.kallsyms.empty()) return of_kallsyms_file(info, files.kallsyms, findings);
-  if (!info.kallsyms.empty()) return {};
+  if (!info.code.kallsyms.empty()) return {};
   std::string symbols;
   if (!files.vmlinux.empty()) symbols = of_vmlinux(info, files.vmlinux, findings);
   return symbols.empty() ? of_running_kernel(info, files, findings) : symbols;

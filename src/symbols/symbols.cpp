@@ -29,7 +29,7 @@ constexpr const char* kSystemDirectory = "/usr/lib/debug";
 
 // "MODULE BUILD-ID" lines; empty: not known.
 std::string_view module_build_id(const TraceInfo& info, std::string_view module) {
-  for (const std::string_view line : split(note_in(info.notes, "module_build_ids"), '\n'))
+  for (const std::string_view line : split(note_in(info.recording.notes, "module_build_ids"), '\n'))
     if (line.size() > module.size() && line.starts_with(module) && line[module.size()] == ' ') {
       const std::string_view id = line.substr(module.size() + 1);
       return is_build_id(id) ? id : std::string_view();
@@ -44,8 +44,8 @@ bool is_module(std::string_view name) { return name != "bpf" && !name.starts_wit
 // Who else records keeps it.
 bool is_of_perf_and_this_machine(const TraceInfo& info) {
   std::array<char, HOST_NAME_MAX + 1> name{};
-  return note_in(info.notes, "recorder").starts_with("perf") && ::gethostname(name.data(), name.size() - 1) == 0 &&
-         note_in(info.notes, "host") == name.data();
+  return note_in(info.recording.notes, "recorder").starts_with("perf") &&
+         ::gethostname(name.data(), name.size() - 1) == 0 && note_in(info.recording.notes, "host") == name.data();
 }
 
 }  // namespace
@@ -84,16 +84,17 @@ Symbols::Sources::Sources(const TraceInfo& trace_info, std::string_view kernel_s
     error.at({directory, {}, {}});
     throw error;
   }
-  images[""] = options.vmlinux.empty() ? search("") : open(options.vmlinux, "", note_in(info.notes, "kernel_build_id"));
+  images[""] = options.vmlinux.empty() ? search("")
+                                       : open(options.vmlinux, "", note_in(info.recording.notes, "kernel_build_id"));
 }
 
 Symbols::Sources::Image Symbols::Sources::open(const std::string& path, std::string_view module,
                                                std::string_view build_id) {
   Image image;
   image.debug = std::make_unique<DebugInfo>(path);
-  image.placement = module.empty()
-                        ? place_kernel(*image.debug, kallsyms)
-                        : place_module(*image.debug, module, kallsyms, note_in(info.notes, "module_sections"));
+  image.placement =
+      module.empty() ? place_kernel(*image.debug, kallsyms)
+                     : place_module(*image.debug, module, kallsyms, note_in(info.recording.notes, "module_sections"));
   require_traced_build(image, build_id);
   return image;
 }
@@ -106,7 +107,7 @@ void Symbols::Sources::require_traced_build(const Image& image, std::string_view
     Error error(std::move(what));
     error.at({path, {}, {}});
     error.hint(fmt::format("Debug info has to be that of the traced kernel{}, of this very build",
-                           info.kernel.empty() ? "" : fmt::format(", {}", printable(info.kernel))));
+                           info.machine.kernel.empty() ? "" : fmt::format(", {}", printable(info.machine.kernel))));
     return error;
   };
   if (!build_id.empty() && !has.empty() && build_id != has)
@@ -127,7 +128,7 @@ void Symbols::Sources::require_traced_build(const Image& image, std::string_view
 // Without a file where none fits.
 Symbols::Sources::Image Symbols::Sources::search(std::string_view module) {
   const std::string_view known_id =
-      module.empty() ? note_in(info.notes, "kernel_build_id") : module_build_id(info, module);
+      module.empty() ? note_in(info.recording.notes, "kernel_build_id") : module_build_id(info, module);
   const std::string_view build_id = is_build_id(known_id) ? known_id : std::string_view();
   std::vector<std::string> paths;
   const auto add = [&paths](const std::vector<std::string>& more) {
@@ -135,12 +136,12 @@ Symbols::Sources::Image Symbols::Sources::search(std::string_view module) {
   };
   for (const std::string& directory : options.debug_dirs) add(files_of_build_id(directory, build_id));
   for (const std::string& directory : options.debug_dirs)
-    if (module.empty()) add(kernel_files(directory, info.kernel));
+    if (module.empty()) add(kernel_files(directory, info.machine.kernel));
   if (!module.empty()) {
     if (!files_of_modules) {
       files_of_modules.emplace();
       for (const std::string& directory : options.debug_dirs)
-        files_of_modules->merge(module_files(directory, info.kernel));
+        files_of_modules->merge(module_files(directory, info.machine.kernel));
     }
     const auto [first, last] = files_of_modules->equal_range(std::string(module));
     for (auto file = first; file != last; ++file) paths.push_back(file->second);
@@ -159,7 +160,7 @@ Symbols::Sources::Image Symbols::Sources::search(std::string_view module) {
   findings.add(
       {Imperfection::no_debug_info,
        fmt::format(
-           "{}{}{}", module.empty() ? fmt::format("kernel {}", printable(info.kernel)) : printable(module),
+           "{}{}{}", module.empty() ? fmt::format("kernel {}", printable(info.machine.kernel)) : printable(module),
            build_id.empty() ? ", whose build-id the trace does not say" : fmt::format(", build-id {}", build_id),
            fmt::join(refused, "")),
        {},
@@ -192,8 +193,8 @@ const std::vector<SourceFrame>& Symbols::Sources::frames(std::uint64_t address, 
 Symbols::Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers)
     : info_(info),
       options_(std::move(options)),
-      loads_(info.module_changes, note_in(info.notes, "modules"), {}),
-      user_(info.user_code,
+      loads_(info.code.module_changes, note_in(info.recording.notes, "modules"), {}),
+      user_(info.code.user,
             {options_.symfs, options_.debug_dirs, options_.debuginfod, is_of_perf_and_this_machine(info)}) {
   if (!options_.kallsyms.empty()) kernel();
   if (options_.want_debug_info()) sources_ = std::make_unique<Sources>(info, kernel().text, options_, wrappers);
@@ -204,7 +205,7 @@ Symbols::~Symbols() = default;
 const Symbols::KernelSymbols& Symbols::kernel() const {
   std::call_once(kernel_read_, [this] {
     kernel_.from_elsewhere = symbols_from_elsewhere(info_, {options_.kallsyms, options_.vmlinux}, kernel_.findings);
-    kernel_.text = kernel_.from_elsewhere.empty() ? info_.kallsyms : kernel_.from_elsewhere;
+    kernel_.text = kernel_.from_elsewhere.empty() ? info_.code.kallsyms : kernel_.from_elsewhere;
     if (!loads_.empty()) kernel_.with_loads = fmt::format("{}\n{}", kernel_.text, loads_.symbols());
     kernel_.names.emplace(loads_.empty() ? kernel_.text : std::string_view(kernel_.with_loads));
   });
@@ -222,7 +223,7 @@ std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
 }
 
 UserName Symbols::user_name(std::uint64_t frame) const {
-  const UserFrame& of = info_.user_code.frames[frame];
+  const UserFrame& of = info_.code.user.frames[frame];
   if (of.object != UserCode::kKernel) return user_.name(static_cast<std::uint32_t>(frame));
   // As perf names them: modules are objects of their own.
   const std::string name = kallsyms().name(of.offset);

@@ -70,7 +70,7 @@ constexpr std::int16_t kNoNode = -1;
 // A vmap area is a range of kernel addresses, of vmalloc, vmap, ioremap or a stack: not always memory of its own.
 struct Event {
   std::uint64_t time_ns;          // on the trace's clock, scaled by the source
-  std::uint64_t address;          // where it begins; pages: the page frame number (see TraceInfo::page_identity)
+  std::uint64_t address;          // where it begins; pages: the page frame number (see TraceRecording::page_identity)
   std::uint64_t bytes_requested;  // vmap areas: with the guard page, where there is one
   std::uint64_t bytes_allocated;  // slab: the slot that was given; percpu: see above; vmap areas: as requested
   std::uint32_t gfp_flags;
@@ -86,7 +86,7 @@ struct Event {
   std::int8_t migrate_type;     // page events that have one, page_alloc_extfrag: asked for; -1: none there can be
   std::uint8_t fallback_order;  // page_alloc_extfrag: of the free block of another migrate type that is taken from
   std::uint8_t page_flags;      // PageFlags
-  StackId stack;                // TraceInfo::stacks; of the record of a stack the one that fits no event
+  StackId stack;                // TraceTables::stacks; of the record of a stack the one that fits no event
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 
@@ -110,7 +110,7 @@ constexpr bool is_syscall(EventKind kind) {
 constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry || kind == EventKind::call_exit; }
 // Of call_entry and call_exit: how many traced calls of the task are around it.
 constexpr std::uint8_t call_depth(const Event& event) { return event.order; }
-// Of call_entry: what was recorded with it, as TraceInfo::call_records numbers it; 0: nothing, or nobody asked for it.
+// Of call_entry: what was recorded with it, as TraceCalls::records numbers it; 0: nothing, or nobody asked for it.
 constexpr std::uint64_t call_record(const Event& event) { return event.bytes_requested; }
 // Of call_exit: in nanoseconds, whatever the trace's clock; where CallFlags::kDuration is set.
 constexpr std::uint64_t call_duration_ns(const Event& event) { return event.bytes_allocated; }

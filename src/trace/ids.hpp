@@ -8,9 +8,9 @@
 
 namespace kmt {
 
-using EventTypeId = StrongId<struct EventTypeTag, std::uint16_t>;  // TraceInfo::event_types
-using CallSiteId = StrongId<struct CallSiteTag, std::uint32_t>;    // TraceInfo::call_sites; 0 is "none"
-using CacheId = StrongId<struct CacheTag, std::uint32_t>;          // TraceInfo::cache_names; 0 is "none"
-using StackId = StrongId<struct StackTag, std::uint32_t>;          // TraceInfo::stacks; 0 is "none"
+using EventTypeId = StrongId<struct EventTypeTag, std::uint16_t>;  // TraceTables::event_types
+using CallSiteId = StrongId<struct CallSiteTag, std::uint32_t>;    // TraceTables::call_sites; 0 is "none"
+using CacheId = StrongId<struct CacheTag, std::uint32_t>;          // TraceTables::cache_names; 0 is "none"
+using StackId = StrongId<struct StackTag, std::uint32_t>;          // TraceTables::stacks; 0 is "none"
 
 }  // namespace kmt

@@ -11,7 +11,7 @@ namespace kmt {
 
 // Bytes of a block of 2^order pages. Damaged records may have any order; no kernel has more than 32.
 inline std::uint64_t block_bytes(const TraceInfo& info, unsigned order) {
-  return info.page_size << std::min(order, 32u);
+  return info.machine.page_size << std::min(order, 32u);
 }
 
 }  // namespace kmt

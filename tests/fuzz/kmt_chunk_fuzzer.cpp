@@ -25,10 +25,10 @@ void read_types(Bytes payload) {
   CallTypes types = decode_types(payload);
   if (encode_types(decode_types(encode_types(types))) != encode_types(types)) std::abort();
   TraceInfo info;
-  info.call_types = std::move(types);
+  info.calls.types = std::move(types);
   const CallTypeSource source(info, "");
   if (source.signatures() == nullptr) return;
-  for (const RecordedFunction& function : info.call_types.functions)
+  for (const RecordedFunction& function : info.calls.types.functions)
     (void)source.signatures()->signature(function.name);
 }
 

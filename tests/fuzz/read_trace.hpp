@@ -22,7 +22,7 @@ namespace kmt {
 // How many events there are. Throws Error, as reading does.
 inline std::uint64_t read_events(Source& source) {
   std::uint64_t events = 0;
-  const Kallsyms symbols(source.info().kallsyms);
+  const Kallsyms symbols(source.info().code.kallsyms);
   // All that an event can be grouped by is asked of it, with what comes of a lifetime.
   using enum GroupKey;
   ReportAnalysis report(source.info(), symbols, {{}, {call_site, cache, gfp, lifetime}, {}});

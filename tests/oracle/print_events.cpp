@@ -16,9 +16,10 @@ int main(int argc, char** argv) try {
   for (kmt::EventBatch batch; source->read(batch);) {
     for (const kmt::Event& event : batch)
       fmt::print("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", event.time_ns, event.cpu, event.tid,
-                 kmt::printable(task_name(info, event.tid, event.time_ns)), info.event_types[event.type.value].name,
-                 event.address, info.call_sites[event.call_site.value], event.bytes_requested, event.bytes_allocated,
-                 fmt::join(info.stacks[event.stack], " "));
+                 kmt::printable(task_name(info.tasks, event.tid, event.time_ns)),
+                 info.tables.event_types[event.type.value].name, event.address,
+                 info.tables.call_sites[event.call_site.value], event.bytes_requested, event.bytes_allocated,
+                 fmt::join(info.tables.stacks[event.stack], " "));
   }
   return 0;
 } catch (const std::exception& error) {

@@ -12,8 +12,8 @@ int main(int argc, char** argv) try {
   const kmt::TraceInfo& info = source->info();
   for (kmt::EventBatch batch; source->read(batch);) {
     for (const kmt::Event& event : batch) {
-      fmt::print("{} {} {}", event.cpu, event.time_ns, info.event_types[event.type.value].name);
-      for (const std::uint64_t address : info.stacks[event.stack]) fmt::print(" {:x}", address);
+      fmt::print("{} {} {}", event.cpu, event.time_ns, info.tables.event_types[event.type.value].name);
+      for (const std::uint64_t address : info.tables.stacks[event.stack]) fmt::print(" {:x}", address);
       fmt::print("\n");
     }
   }

@@ -6,7 +6,9 @@
 namespace kmt {
 
 CallDecoder::CallDecoder(const TraceInfo& info, const CallSignatures* signatures)
-    : info_(info), signatures_(signatures), abi_{info.byte_order, info.word_bits, info.arch, &info.gfp_flags} {}
+    : info_(info),
+      signatures_(signatures),
+      abi_{info.machine.byte_order, info.machine.word_bits, info.machine.arch, &info.tables.gfp_flags} {}
 
 const CallSignature* CallDecoder::signature(std::uint32_t function, const std::string& name) {
   if (signatures_ == nullptr) return nullptr;
@@ -19,14 +21,14 @@ const CallSignature* CallDecoder::signature(std::uint32_t function, const std::s
 
 std::optional<CallValues> CallDecoder::arguments(const CallSignature* signature, const Event& entry) const {
   if (signature == nullptr || call_record(entry) == 0) return std::nullopt;
-  const CallRecord record = info_.call_records->at(call_record(entry));
+  const CallRecord record = info_.calls.records->at(call_record(entry));
   return call_values(*signature, abi_, record.registers, record.values);
 }
 
 void CallDecoder::add_late_values(const CallSignature* signature, const Event& exit,
                                   std::optional<CallValues>& arguments) const {
-  if (!info_.call_records || late_record(exit) == 0 || signature == nullptr || !arguments) return;
-  kmt::add_late_values(*arguments, *signature, abi_, info_.call_records->at(late_record(exit)).values);
+  if (!info_.calls.records || late_record(exit) == 0 || signature == nullptr || !arguments) return;
+  kmt::add_late_values(*arguments, *signature, abi_, info_.calls.records->at(late_record(exit)).values);
 }
 
 std::optional<CallValue> CallDecoder::result(const CallSignature* signature, const Event& exit) const {
@@ -35,9 +37,9 @@ std::optional<CallValue> CallDecoder::result(const CallSignature* signature, con
 }
 
 void CallDecoder::give_back(const Event& event) const {
-  if (!info_.call_records) return;
+  if (!info_.calls.records) return;
   const std::uint64_t number = event.kind == EventKind::call_entry ? call_record(event) : late_record(event);
-  if (number != 0) info_.call_records->give_back(number);
+  if (number != 0) info_.calls.records->give_back(number);
 }
 
 }  // namespace kmt

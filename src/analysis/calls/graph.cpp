@@ -46,10 +46,10 @@ struct CallGraph::State {
         request(std::move(wanted)),
         stacks(trace_info, [this](TaskCalls& task, const OpenCall& call, const Event* end) { close(task, call, end); }),
         decoder(trace_info, request.signatures),
-        conditions(request.where, &trace_info.gfp_flags),
+        conditions(request.where, &trace_info.tables.gfp_flags),
         shown(request.limit, request.slowest) {
     result.has_types = request.signatures != nullptr;
-    if (const auto note = info.notes.find("missed"); note != info.notes.end())
+    if (const auto note = info.recording.notes.find("missed"); note != info.recording.notes.end())
       result.missed = parse_missed_events(note->second);
     missed_from.resize(result.missed.size());
     std::uint64_t earliest = std::numeric_limits<std::uint64_t>::max();
@@ -174,10 +174,10 @@ bool CallGraph::State::is_wanted(std::uint32_t function, const Event* end) {
   TracedCall call;
   call.function = function;
   tell_result(call, *end);
-  if (request.errors_only && !has_failed(call, info.word_bits)) return false;
+  if (request.errors_only && !has_failed(call, info.machine.word_bits)) return false;
   if (!chooses_by_results) return true;
   if (!conditions.knows(function)) conditions.add(function, functions[function].sums.name, signature_of(function));
-  const auto returned = known_result(call, info.word_bits);
+  const auto returned = known_result(call, info.machine.word_bits);
   return returned && conditions.hold(function, *returned);
 }
 
@@ -187,7 +187,7 @@ void CallGraph::State::check_conditions() const {
   if (chooses_by_arguments && !result.has_arguments)
     throw Error("Conditions on arguments: the trace holds none")
         .hint(
-            info.calls_are_blank
+            info.calls.are_blank
                 ? kBlank
                 : "ftrace records them from Linux 6.15 on where its option funcgraph-args is there and set, kmemtrace "
                   "graph FUNCTION by BPF and by kprobe events, too");
@@ -196,7 +196,7 @@ void CallGraph::State::check_conditions() const {
         .hint("The kernel that was traced has them in /sys/kernel/btf/vmlinux: name a copy of that with --btf");
   if ((chooses_by_results || request.errors_only) && !result.has_return_values && sees_ends)
     throw Error("Conditions on results: the trace holds none")
-        .hint(info.calls_are_blank
+        .hint(info.calls.are_blank
                   ? kBlank
                   : "ftrace records them where the kernel was built with CONFIG_FUNCTION_GRAPH_RETVAL (from Linux 6.5 "
                     "on) and its option funcgraph-retval is set, kmemtrace graph FUNCTION by BPF and by kprobe events, "
@@ -294,7 +294,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const Event*
 
   std::optional<std::uint64_t> duration;
   if (end != nullptr) duration = measured_duration(*end);
-  if (end != nullptr && !duration && info.clock_in_ns) duration = time_between(call.began_ns, end->time_ns);
+  if (end != nullptr && !duration && info.clock.in_ns) duration = time_between(call.began_ns, end->time_ns);
   if (parent != nullptr) parent->inner_ns += duration.value_or(call.inner_ns);
   if (parent != nullptr && !call.on_top)
     for (std::size_t i = 0; i < kAllocators; ++i) parent->inside[i] += call.inside[i];
@@ -455,8 +455,8 @@ void CallGraph::end(const StreamEnd& end) {
   result.trace.complete = end.complete;
   result.trace.recorded_ns = end.end_ns - end.begin_ns;
   result.findings = findings_of(state.info);
-  result.gaps = state.info.lost;
-  result.is_blank = state.info.calls_are_blank;
+  result.gaps = state.info.losses.stretches;
+  result.is_blank = state.info.calls.are_blank;
   std::ranges::stable_sort(result.gaps, {}, &LostEvents::before_ns);
   for (State::Function& function : state.functions) result.functions.push_back(std::move(function.sums));
   state.shown.take(result);

@@ -22,7 +22,7 @@ CallPaths::CallPaths(Source& source, const SymbolNames& names, bool as_stacks)
       callers_(names, wrappers_),
       as_stacks_(as_stacks),
       calls_(source.info(), [](TaskCalls&, const OpenCall&, const Event*) {}),
-      stacks_(source.info().stacks) {}
+      stacks_(source.info().tables.stacks) {}
 
 bool CallPaths::read(EventBatch& batch) {
   if (!source_.read(batch)) return false;
@@ -61,10 +61,10 @@ std::uint32_t CallPaths::name_id(std::uint64_t address) {
 
 bool CallPaths::is_trampoline(CallSiteId site) {
   if (site.value == 0) return false;
-  if (sites_.size() <= site.value) sites_.resize(info().call_sites.size());
+  if (sites_.size() <= site.value) sites_.resize(info().tables.call_sites.size());
   Site& known = sites_[site.value];
   if (known == Site::not_asked) {
-    const std::string symbol = names_.name(info().call_sites[site.value]);
+    const std::string symbol = names_.name(info().tables.call_sites[site.value]);
     known = kmt::function_of(symbol) == kTrampoline ? Site::trampoline : Site::real;
   }
   return known == Site::trampoline;
@@ -73,15 +73,15 @@ bool CallPaths::is_trampoline(CallSiteId site) {
 CallSiteId CallPaths::site_of(std::uint64_t address) {
   const auto [id, inserted] = sites_of_calls_.insert(address);
   if (inserted) {
-    *id = static_cast<std::uint32_t>(info().call_sites.size());
-    info().call_sites.push_back(address);
+    *id = static_cast<std::uint32_t>(info().tables.call_sites.size());
+    info().tables.call_sites.push_back(address);
   }
   return {*id};
 }
 
 void CallPaths::tell_calls(Event& event) {
   const bool lacks_site = is_trampoline(event.call_site);
-  const bool lacks_stack = as_stacks_ && info().stacks[event.stack].empty();
+  const bool lacks_stack = as_stacks_ && info().tables.stacks[event.stack].empty();
   if (!lacks_site && !lacks_stack) return;
   path_.clear();
   if (TaskCalls* const task = calls_.at(event); task != nullptr && task->around(event) != nullptr) {
@@ -93,7 +93,7 @@ void CallPaths::tell_calls(Event& event) {
   const std::size_t caller = callers_.caller(path_);
   if (lacks_site) event.call_site = caller < path_.size() ? site_of(path_[caller]) : CallSiteId{};
   if (!lacks_stack || path_.empty()) return;
-  if (!lacks_site && event.call_site.value != 0) add_call_site(info().call_sites[event.call_site.value], caller);
+  if (!lacks_site && event.call_site.value != 0) add_call_site(info().tables.call_sites[event.call_site.value], caller);
   event.stack = stacks_.id_of_both(stacks_.id_of(path_), event.stack);
 }
 

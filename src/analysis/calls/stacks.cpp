@@ -24,7 +24,7 @@ bool began_after_loss(const OpenCall& call, const Event& end, const TraceInfo& i
   if (has_call_frame(end)) return call.lost_before_ns.has_value();
   constexpr std::uint64_t kSlackNs = 10'000;  // between the time that is measured and that of the record
   const auto duration = measured_duration(end);
-  return call.lost_before_ns && duration && info.clock_in_ns && *duration <= end.time_ns &&
+  return call.lost_before_ns && duration && info.clock.in_ns && *duration <= end.time_ns &&
          end.time_ns - *duration > *call.lost_before_ns + kSlackNs;
 }
 
@@ -111,8 +111,8 @@ OpenCall* TaskCalls::around(const Event& event) {
 }
 
 std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint64_t from_ns, std::uint64_t to_ns) {
-  for (; known_ < info_.lost.size(); ++known_) {
-    const unsigned of = info_.lost[known_].cpu;
+  for (; known_ < info_.losses.stretches.size(); ++known_) {
+    const unsigned of = info_.losses.stretches[known_].cpu;
     if (of > std::numeric_limits<std::uint16_t>::max()) continue;  // no event is of such a CPU
     if (by_cpu_.size() <= of) by_cpu_.resize(of + std::size_t{1});
     by_cpu_[of].push_back(known_);
@@ -121,11 +121,11 @@ std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint6
   const std::vector<std::size_t>& losses = by_cpu_[cpu];
   // 0: the time after it is not known, yet or at all
   const auto is_over = [&](std::size_t loss) {
-    return info_.lost[loss].after_ns != 0 && info_.lost[loss].after_ns <= from_ns;
+    return info_.losses.stretches[loss].after_ns != 0 && info_.losses.stretches[loss].after_ns <= from_ns;
   };
   const auto first = std::ranges::partition_point(losses, is_over);
-  if (first == losses.end() || info_.lost[*first].before_ns >= to_ns) return {};
-  return info_.lost[*first].before_ns;
+  if (first == losses.end() || info_.losses.stretches[*first].before_ns >= to_ns) return {};
+  return info_.losses.stretches[*first].before_ns;
 }
 
 TaskCalls* CallStacks::find(const Event& event) {
@@ -139,7 +139,7 @@ TaskCalls* CallStacks::find(const Event& event) {
 bool CallStacks::is_another(const TaskCalls& task, const Event& event) const {
   constexpr std::uint64_t kSoonestNs = 50'000;  // a task must end, and another one begin
   return event.tid != 0 && event.time_ns > task.last_ns + kSoonestNs &&
-         info_.lives.life_at(event.tid, task.last_ns) != info_.lives.life_at(event.tid, event.time_ns);
+         info_.tasks.lives.life_at(event.tid, task.last_ns) != info_.tasks.lives.life_at(event.tid, event.time_ns);
 }
 
 // Whether events were lost where the task may have been since it was last seen.

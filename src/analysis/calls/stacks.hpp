@@ -68,7 +68,7 @@ class Losses {
  private:
   const TraceInfo& info_;
   std::size_t known_ = 0;
-  std::vector<std::vector<std::size_t>> by_cpu_;  // indices into TraceInfo::lost, in order
+  std::vector<std::vector<std::size_t>> by_cpu_;  // indices into TraceLosses::stretches, in order
 };
 
 // Follows the calls of all tasks. Memory is that of the calls that are open.

@@ -35,8 +35,8 @@ std::optional<std::uint64_t> size_in_name(std::string_view name) {
 std::map<std::uint64_t, std::set<std::uint64_t>> sizes_of_kmalloc(const TraceInfo& info) {
   std::map<std::uint64_t, std::set<std::uint64_t>> sizes;
   bool any_larger = false;
-  if (info.samples.empty()) return sizes;
-  for (const std::string_view line : split(text_of(info.samples.front(), "slabinfo"), '\n')) {
+  if (info.recording.samples.empty()) return sizes;
+  for (const std::string_view line : split(text_of(info.recording.samples.front(), "slabinfo"), '\n')) {
     const auto cache = parse_slabinfo_line(line);
     const auto size = cache ? size_in_name(cache->name) : std::nullopt;
     if (!size) continue;
@@ -53,13 +53,14 @@ std::map<std::uint64_t, std::set<std::uint64_t>> sizes_of_kmalloc(const TraceInf
 // Linux 4.20 brought reclaimable caches and sizes as "1k"; whether there are caches of control groups (5.14)
 // depends on how the kernel was configured and started, which only its slabinfo tells.
 CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
-  const auto version = version_of(info.kernel);
+  const auto version = version_of(info.machine.kernel);
   short_sizes_ = !version || *version >= KernelVersion{4, 20};
-  const bool has_cgroup_caches = std::any_of(info.samples.begin(), info.samples.end(), [](const StateSample& sample) {
-    return std::any_of(sample.texts.begin(), sample.texts.end(), [](const auto& text) {
-      return text.first == "slabinfo" && text.second.find("\nkmalloc-cg-") != std::string::npos;
-    });
-  });
+  const bool has_cgroup_caches =
+      std::any_of(info.recording.samples.begin(), info.recording.samples.end(), [](const StateSample& sample) {
+        return std::any_of(sample.texts.begin(), sample.texts.end(), [](const auto& text) {
+          return text.first == "slabinfo" && text.second.find("\nkmalloc-cg-") != std::string::npos;
+        });
+      });
   kmalloc_sizes_ = sizes_of_kmalloc(info);
   if (has_cgroup_caches) take_cgroup_caches_for_given();
   if (short_sizes_) reclaimable_flag_ = flag("__GFP_RECLAIMABLE");
@@ -67,7 +68,7 @@ CacheNames::CacheNames(const TraceInfo& info) : info_(info) {
 }
 
 std::uint32_t CacheNames::flag(std::string_view name) const {
-  for (const FlagName& known : info_.gfp_flags)
+  for (const FlagName& known : info_.tables.gfp_flags)
     if (known.name == name) return static_cast<std::uint32_t>(known.bits);
   return 0;
 }
@@ -89,7 +90,7 @@ std::uint64_t CacheNames::kmalloc_size(const Event& event) const {
 }
 
 std::string CacheNames::kmalloc_name(std::uint64_t bytes, KmallocKind kind) const {
-  if (is_large_kmalloc(EventKind::kmalloc, bytes, info_.page_size)) return "large kmalloc";
+  if (is_large_kmalloc(EventKind::kmalloc, bytes, info_.machine.page_size)) return "large kmalloc";
   constexpr std::array kPrefixes = {"kmalloc-", "kmalloc-cg-", "kmalloc-rcl-", "dma-kmalloc-"};
   const bool in_k = short_sizes_ && bytes >= 1024 && bytes % 1024 == 0;
   return fmt::format("{}{}{}", kPrefixes[static_cast<std::size_t>(kind)], in_k ? bytes / 1024 : bytes, in_k ? "k" : "");
@@ -99,12 +100,12 @@ void CacheNames::learn(const EventBatch& batch, const TraceInfo& info) {
   for (const Event& event : batch) {
     if (is_slab_alloc(event.kind) && event.address != 0) {
       if (event.kind == EventKind::cache_alloc && event.cache.value != 0) named_by_allocations_ = true;
-      const Request request{info.call_sites[event.call_site.value], event.bytes_allocated};
+      const Request request{info.tables.call_sites[event.call_site.value], event.bytes_allocated};
       objects_.allocate(event, requests_.id_of(request).first);
     } else if (is_slab_free(event.kind)) {
       const auto [outcome, object] = objects_.release(event);
       if (outcome == FreeOutcome::matched && object.from_cache() && event.cache.value != 0)
-        ++learned_[object.origin][info.cache_names[event.cache.value]];
+        ++learned_[object.origin][info.tables.cache_names[event.cache.value]];
     }
   }
 }
@@ -125,8 +126,8 @@ std::uint32_t CacheNames::id_of(const Event& event) {
 std::string CacheNames::name_of(const Source& source) const {
   if (kKmalloc - source.cache <= static_cast<std::uint32_t>(KmallocKind::dma))
     return kmalloc_name(source.bytes, static_cast<KmallocKind>(kKmalloc - source.cache));
-  if (source.cache != 0) return info_.cache_names[source.cache];
-  const auto request = requests_.find({info_.call_sites[source.call_site], source.bytes});
+  if (source.cache != 0) return info_.tables.cache_names[source.cache];
+  const auto request = requests_.find({info_.tables.call_sites[source.call_site], source.bytes});
   const auto names = request ? learned_.find(*request) : learned_.end();
   if (names == learned_.end()) return {};
   std::uint64_t frees = 0;

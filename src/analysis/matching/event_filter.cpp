@@ -39,11 +39,11 @@ std::string_view context_name(const Event& event) {
   return name.substr(1, name.size() - 2);
 }
 
-EventFilter::EventFilter(ReportFilter filter, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
-                         CacheNames& caches)
+EventFilter::EventFilter(ReportFilter filter, const TraceInfo& info, const TraceTasks& tasks,
+                         const SymbolNames& symbols, CacheNames& caches)
     : filter_(std::move(filter)),
       info_(info),
-      task_info_(tasks),
+      tasks_(tasks),
       symbols_(symbols),
       caches_(caches),
       selects_all_(filter_.cpus.empty() && filter_.pids.empty() && filter_.comms.empty() && filter_.contexts.empty() &&
@@ -66,7 +66,7 @@ bool EventFilter::selects_some(const Event& event) {
 bool EventFilter::selects_comm(const Event& event) const {
   const char* const interrupt = interrupt_name(event);
   return matches(filter_.comms, interrupt != nullptr ? std::string(interrupt)
-                                                     : std::string(task_name(task_info_, event.tid, event.time_ns)));
+                                                     : std::string(task_name(tasks_, event.tid, event.time_ns)));
 }
 
 bool EventFilter::selects_allocation(const Event& event) {
@@ -81,10 +81,10 @@ bool EventFilter::selects_allocation(const Event& event) {
 }
 
 bool EventFilter::selects_call_site(CallSiteId id) {
-  if (call_site_answers_.size() <= id.value) call_site_answers_.resize(info_.call_sites.size());
+  if (call_site_answers_.size() <= id.value) call_site_answers_.resize(info_.tables.call_sites.size());
   Answer& answer = call_site_answers_[id.value];
   if (answer == Answer::unknown) {
-    const std::string symbol = id.value == 0 ? "" : symbols_.name(info_.call_sites[id.value]);
+    const std::string symbol = id.value == 0 ? "" : symbols_.name(info_.tables.call_sites[id.value]);
     const bool selected = std::ranges::any_of(
         filter_.call_sites, [&symbol](const std::string& glob) { return matches_site(glob, symbol); });
     answer = selected ? Answer::yes : Answer::no;

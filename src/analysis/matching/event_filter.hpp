@@ -49,7 +49,7 @@ std::string_view context_name(const Event& event);
 class EventFilter {
  public:
   // All that is given must outlive the filter; `tasks` knows what tasks are called, which `info` may not know yet.
-  EventFilter(ReportFilter filter, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+  EventFilter(ReportFilter filter, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
               CacheNames& caches);
 
   // To be called with the first event of the trace, before all else.
@@ -67,7 +67,7 @@ class EventFilter {
 
   ReportFilter filter_;
   const TraceInfo& info_;
-  const TraceInfo& task_info_;
+  const TraceTasks& tasks_;
   const SymbolNames& symbols_;
   CacheNames& caches_;
   bool selects_all_;

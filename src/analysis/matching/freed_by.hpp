@@ -32,7 +32,7 @@ inline bool freed_to_wrong_cache(std::uint32_t allocated_from, const Event& free
 class RecorderTasks {
  public:
   RecorderTasks() = default;
-  explicit RecorderTasks(const TraceInfo& info) : tasks_(ids_in_note(info.notes, "recorder_tasks")) {}
+  explicit RecorderTasks(const TraceInfo& info) : tasks_(ids_in_note(info.recording.notes, "recorder_tasks")) {}
   bool freed_own(const Event& free_again) const {
     return interrupt_level(free_again) == 0 && tasks_.contains(free_again.tid);
   }

@@ -37,17 +37,17 @@ CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
 
 CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const SymbolNames& symbols) {
   const UserName name = symbols.user_name(frame);
-  CodeAddress code{info.user_code.frames[frame].offset, name.symbol(), {}};
+  CodeAddress code{info.code.user.frames[frame].offset, name.symbol(), {}};
   code.object = name.object.empty() ? "[unknown]" : name.object;
-  code.build_id = info.user_code.objects[info.user_code.frames[frame].object].build_id;
+  code.build_id = info.code.user.objects[info.code.user.frames[frame].object].build_id;
   return code;
 }
 
-Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
                    CacheNames& caches, FindCaller find_caller, GroupingOptions options)
     : by_(std::move(by)),
       info_(info),
-      task_info_(tasks),
+      trace_tasks_(tasks),
       symbols_(symbols),
       caches_(caches),
       find_caller_(std::move(find_caller)),
@@ -67,7 +67,7 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   key.bytes_allocated = of_pages ? page_bytes : event.bytes_allocated;
   key.call_site = event.call_site.value;
   key.cache_and_family = of_pages ? static_cast<std::uint8_t>(event.migrate_type) : cache_and_family(event);
-  if (recent_.size() <= key.call_site) recent_.resize(info_.call_sites.size());
+  if (recent_.size() <= key.call_site) recent_.resize(info_.tables.call_sites.size());
   std::uint32_t& recent = recent_[key.call_site];
   if (told_by_call_ && recent != 0 && is_same_call(origins_[recent - 1], key)) return recent;
 
@@ -105,15 +105,16 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::stack: return stack_of(event);
     case GroupKey::dso: return user_code_of(event, true);
     case GroupKey::user_symbol: return user_code_of(event, false);
-    case GroupKey::task: return task_of({event.tid, task_info_.lives.life_at(event.tid, event.time_ns)}, event, true);
+    case GroupKey::task: return task_of({event.tid, trace_tasks_.lives.life_at(event.tid, event.time_ns)}, event, true);
     case GroupKey::process: return process_row(event);
     case GroupKey::comm: return task_of({event.tid, nullptr}, event, false);
     case GroupKey::syscall: return syscalls_.id_of(event);
     case GroupKey::cgroup:
     case GroupKey::container: {
       if (const char* const interrupt = interrupt_of(event); interrupt != nullptr) return text_id(interrupt);
-      return text_id(key == GroupKey::cgroup ? cgroup_of(task_info_, process_of(event), event.time_ns)
-                                             : container_of(task_info_, process_of(event), event.time_ns, pid_spaces_));
+      return text_id(key == GroupKey::cgroup
+                         ? cgroup_of(trace_tasks_, process_of(event), event.time_ns)
+                         : container_of(trace_tasks_, process_of(event), event.time_ns, pid_spaces_));
     }
     case GroupKey::cache: return caches_.id_of(event);
     case GroupKey::size: return numbers_.id_of(bytes_allocated).first;
@@ -139,10 +140,10 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
 // In create_pid_namespace(), which compilers put into its only caller. By the function, since the cache is often one
 // with others.
 bool Grouping::makes_pid_space(CallSiteId site) {
-  if (makes_.size() <= site.value) makes_.resize(info_.call_sites.size());
+  if (makes_.size() <= site.value) makes_.resize(info_.tables.call_sites.size());
   Makes& makes = makes_[site.value];
   if (makes == Makes::not_known) {
-    const std::uint64_t address = info_.call_sites[site.value];
+    const std::uint64_t address = info_.tables.call_sites[site.value];
     const std::string function(function_of(address == 0 ? std::string() : symbols_.name(address)));
     makes = function == "copy_pid_ns" || function == "create_pid_namespace" ? Makes::pid_space : Makes::nothing;
   }
@@ -150,14 +151,14 @@ bool Grouping::makes_pid_space(CallSiteId site) {
 }
 
 SlabAccount Grouping::account_of(const Event& event) {
-  if (is_large_kmalloc(event.kind, event.bytes_allocated, info_.page_size)) return SlabAccount::pages;
-  const std::uint64_t address = info_.call_sites[event.call_site.value];
+  if (is_large_kmalloc(event.kind, event.bytes_allocated, info_.machine.page_size)) return SlabAccount::pages;
+  const std::uint64_t address = info_.tables.call_sites[event.call_site.value];
   const std::string function(function_of(address == 0 ? std::string() : symbols_.name(address)));
   return is_reclaimable_cache(caches_[caches_.id_of(event)], function) ? SlabAccount::reclaimable
                                                                        : SlabAccount::unreclaimable;
 }
 
-Process Grouping::process_of(const Event& event) const { return process_at(task_info_, event.tid, event.time_ns); }
+Process Grouping::process_of(const Event& event) const { return process_at(trace_tasks_, event.tid, event.time_ns); }
 
 std::uint32_t Grouping::text_id(std::string text) {
   const auto [known, is_new] = text_ids_.try_emplace(std::move(text), static_cast<std::uint32_t>(texts_.size()));
@@ -168,7 +169,7 @@ std::uint32_t Grouping::text_id(std::string text) {
 std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) {
   constexpr std::int64_t kNoId = std::int64_t{1} << 32;
   const char* const interrupt = interrupt_of(event);
-  const std::string_view comm = interrupt != nullptr ? interrupt : task_name(task_info_, task.pid, event.time_ns);
+  const std::string_view comm = interrupt != nullptr ? interrupt : task_name(trace_tasks_, task.pid, event.time_ns);
   const bool has_id = with_id && interrupt == nullptr;
   const auto [recent, is_first] = known_tasks_[has_id ? 1 : 0].insert(static_cast<std::uint32_t>(task.pid));
   if (!is_first && recent->comm == comm.data() && recent->life == task.life) return recent->value;
@@ -178,7 +179,7 @@ std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) 
   if (is_new) {
     TaskName& name = tasks_.emplace_back(TaskName{{}, std::string(comm)});
     if (has_id) name.id = task.pid;
-    if (has_id && task_info_.lives.is_used_again(task.pid))
+    if (has_id && trace_tasks_.lives.is_used_again(task.pid))
       name.born_ns = task.life == nullptr ? 0 : task.life->born_ns;
   }
   *recent = {comm.data(), task.life, known->second};
@@ -189,18 +190,19 @@ std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) 
 std::uint32_t Grouping::process_row(const Event& event) {
   if (interrupt_of(event) != nullptr) return task_of({}, event, false);
   Process process = process_of(event);
-  if (options_.tree) process = oldest_ancestor(task_info_, process);
+  if (options_.tree) process = oldest_ancestor(trace_tasks_, process);
   std::uint64_t named_ns = event.time_ns;
   // What started it may be gone, and its id another's.
-  if (options_.tree) named_ns = std::min(named_ns, task_info_.lives.next_birth_ns(process.pid, process.life) - 1);
-  const std::string_view comm = task_name(task_info_, process.pid, named_ns);
+  if (options_.tree) named_ns = std::min(named_ns, trace_tasks_.lives.next_birth_ns(process.pid, process.life) - 1);
+  const std::string_view comm = task_name(trace_tasks_, process.pid, named_ns);
   const auto [recent, is_first] = known_processes_.insert(static_cast<std::uint32_t>(process.pid));
   if (!is_first && recent->comm == comm.data() && recent->life == process.life) return recent->value;
   const auto [known, is_new] =
       process_ids_.try_emplace({process.pid, process.life}, static_cast<std::uint32_t>(tasks_.size()));
   if (is_new) {
     TaskName& name = tasks_.emplace_back(TaskName{process.pid, std::string(comm)});
-    if (task_info_.lives.is_used_again(process.pid)) name.born_ns = process.life == nullptr ? 0 : process.life->born_ns;
+    if (trace_tasks_.lives.is_used_again(process.pid))
+      name.born_ns = process.life == nullptr ? 0 : process.life->born_ns;
   } else if (TaskName& name = tasks_[known->second]; name.comm != comm) {
     std::vector<std::string>& earlier = name.earlier;
     if (earlier.size() < kMostEarlierNames && std::ranges::find(earlier, name.comm) == earlier.end())
@@ -219,10 +221,10 @@ const char* Grouping::interrupt_of(const Event& event) const {
 std::uint32_t Grouping::user_code_of(const Event& event, bool object) {
   const char* const interrupt = interrupt_of(event);
   if (interrupt != nullptr) return text_id(object ? kKernel : interrupt);
-  if (code_of_stack_.size() <= event.stack.value) code_of_stack_.resize(info_.stacks.size());
+  if (code_of_stack_.size() <= event.stack.value) code_of_stack_.resize(info_.tables.stacks.size());
   KnownCode& known = code_of_stack_[event.stack.value];
   if (known.object == 0) {
-    const std::span<const std::uint64_t> frames = info_.stacks.user(event.stack);
+    const std::span<const std::uint64_t> frames = info_.tables.stacks.user(event.stack);
     const CodeAddress code = frames.empty() ? CodeAddress{} : user_code_address(frames.front(), info_, symbols_);
     known.object = 1 + text_id(frames.empty() ? kKernel : code.object);
     known.function = text_id(frames.empty() ? kKernel : code.symbol);
@@ -232,12 +234,12 @@ std::uint32_t Grouping::user_code_of(const Event& event, bool object) {
 
 // The first stack that differs from it in nothing but how the tracepoint was reached.
 std::uint32_t Grouping::stack_of(const Event& event) {
-  if (same_stack_.size() <= event.stack.value) same_stack_.resize(info_.stacks.size());
+  if (same_stack_.size() <= event.stack.value) same_stack_.resize(info_.tables.stacks.size());
   std::uint32_t& known = same_stack_[event.stack.value];
   if (known == 0) {
     const std::span<const std::uint64_t> frames =
-        without_tracing(info_.stacks[event.stack], info_.call_sites[event.call_site.value], symbols_);
-    const std::span<const std::uint64_t> user = info_.stacks.user(event.stack);
+        without_tracing(info_.tables.stacks[event.stack], info_.tables.call_sites[event.call_site.value], symbols_);
+    const std::span<const std::uint64_t> user = info_.tables.stacks.user(event.stack);
     std::vector<std::uint64_t> words{frames.size()};
     for (const std::uint64_t frame : frames) words.push_back(symbols_.first_address(frame));
     words.insert(words.end(), user.begin(), user.end());
@@ -248,18 +250,18 @@ std::uint32_t Grouping::stack_of(const Event& event) {
 
 // Of a module that was loaded again each place has several.
 std::uint32_t Grouping::code_of(CallSiteId site) {
-  if (code_of_site_.size() <= site.value) code_of_site_.resize(info_.call_sites.size());
+  if (code_of_site_.size() <= site.value) code_of_site_.resize(info_.tables.call_sites.size());
   std::uint32_t& known = code_of_site_[site.value];
-  if (known == 0) known = 1 + numbers_.id_of(symbols_.first_address(info_.call_sites[site.value])).first;
+  if (known == 0) known = 1 + numbers_.id_of(symbols_.first_address(info_.tables.call_sites[site.value])).first;
   return known - 1;
 }
 
 std::uint32_t Grouping::caller_of(const Event& event) {
-  if (info_.stacks[event.stack].empty()) return code_of(event.call_site);
-  if (caller_of_stack_.size() <= event.stack.value) caller_of_stack_.resize(info_.stacks.size());
+  if (info_.tables.stacks[event.stack].empty()) return code_of(event.call_site);
+  if (caller_of_stack_.size() <= event.stack.value) caller_of_stack_.resize(info_.tables.stacks.size());
   std::uint32_t& known = caller_of_stack_[event.stack.value];
   if (known == 0) {
-    const std::span<const std::uint64_t> frames = info_.stacks[event.stack];
+    const std::span<const std::uint64_t> frames = info_.tables.stacks[event.stack];
     const std::size_t caller = find_caller_ ? find_caller_(frames) : 0;
     known = 1 + numbers_.id_of(caller < frames.size() ? symbols_.first_address(frames[caller]) : 0).first;
   }
@@ -268,7 +270,8 @@ std::uint32_t Grouping::caller_of(const Event& event) {
 
 // As `kmemtrace fleet` has it.
 std::uint32_t Grouping::function_row(const Event& event) {
-  const std::uint32_t code = info_.call_sites[event.call_site.value] != 0 ? code_of(event.call_site) : caller_of(event);
+  const std::uint32_t code =
+      info_.tables.call_sites[event.call_site.value] != 0 ? code_of(event.call_site) : caller_of(event);
   if (function_of_code_.size() <= code) function_of_code_.resize(code + std::size_t{1});
   std::uint32_t& known = function_of_code_[code];
   if (known == 0) {
@@ -292,19 +295,19 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::caller: return code_address(numbers_[value], symbols);
     case GroupKey::stack: {
       std::vector<CodeAddress> frames;
-      const std::span<const std::uint64_t> stack = info_.stacks[StackId{value}];
+      const std::span<const std::uint64_t> stack = info_.tables.stacks[StackId{value}];
       const std::size_t caller = find_caller_ ? find_caller_(stack) : 0;
       for (std::size_t i = 0; i < stack.size(); ++i) {
         frames.push_back(code_address(stack[i], symbols));
         frames.back().is_wrapper = i < caller && caller < stack.size();
       }
-      for (const std::uint64_t frame : info_.stacks.user(StackId{value}))
+      for (const std::uint64_t frame : info_.tables.stacks.user(StackId{value}))
         frames.push_back(user_code_address(frame, info_, symbols));
       return frames;
     }
     case GroupKey::dso:
     case GroupKey::user_symbol:
-      return texts_[value] == kKernel && info_.user_code.frames.empty() ? "[no user stack]" : texts_[value];
+      return texts_[value] == kKernel && info_.code.user.frames.empty() ? "[no user stack]" : texts_[value];
     case GroupKey::task:
     case GroupKey::process: return tasks_[value];
     case GroupKey::comm: return tasks_[value].comm;
@@ -316,11 +319,11 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::node: return value == kNotSaid ? KeyValue{} : KeyValue{std::uint64_t{value}};
     case GroupKey::migrate_type: {
       const auto type = static_cast<std::int8_t>(value);
-      return type < 0 ? KeyValue{} : NamedNumber{value, migrate_type_name(type, info_.kernel)};
+      return type < 0 ? KeyValue{} : NamedNumber{value, migrate_type_name(type, info_.machine.kernel)};
     }
     case GroupKey::gfp:
-      return NamedNumber{value,
-                         info_.gfp_flags.empty() ? fmt::format("{:#x}", value) : gfp_text(info_.gfp_flags, value)};
+      return NamedNumber{value, info_.tables.gfp_flags.empty() ? fmt::format("{:#x}", value)
+                                                               : gfp_text(info_.tables.gfp_flags, value)};
     case GroupKey::context: return std::string(kContexts[value]);
     case GroupKey::address: return value == kNotSaid ? KeyValue{} : MemoryAddress{numbers_[value]};
     case GroupKey::syscall: return value == 0 ? KeyValue{} : KeyValue{syscalls_.name(value)};

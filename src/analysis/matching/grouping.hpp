@@ -40,7 +40,7 @@ struct Origin {
 
 // "unknown" where the kernel does not say the address.
 CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols);
-// Of a frame of TraceInfo::user_code.
+// Of a frame of TraceCode::user.
 CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const SymbolNames& symbols);
 
 // The first frame of a stack that is no part or wrapper of an allocator.
@@ -55,7 +55,7 @@ class Grouping {
  public:
   // All that is given must outlive this; `tasks` knows what tasks are called, which `info` may not know yet. Without
   // find_caller every frame counts as a caller.
-  Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+  Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
            CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
 
   // Every event of the trace, in the order of time, before origin_of().
@@ -115,7 +115,7 @@ class Grouping {
 
   std::vector<GroupKey> by_;
   const TraceInfo& info_;
-  const TraceInfo& task_info_;
+  const TraceTasks& trace_tasks_;
   const SymbolNames& symbols_;
   CacheNames& caches_;
   FindCaller find_caller_;

@@ -67,10 +67,10 @@ void LargestAllocations::begin(const StreamedEvent& streamed) {
   slice.bytes_requested = of_pages ? bytes : event.bytes_requested;
   slice.bytes_allocated = bytes;
   slice.began_ns = event.time_ns;
-  slice.call_site = info_.call_sites[event.call_site.value];
+  slice.call_site = info_.tables.call_sites[event.call_site.value];
   const auto words = [](std::span<const std::uint64_t> part) { return std::vector(part.begin(), part.end()); };
-  slice.stack = words(info_.stacks[event.stack]);
-  slice.user_stack = words(info_.stacks.user(event.stack));
+  slice.stack = words(info_.tables.stacks[event.stack]);
+  slice.user_stack = words(info_.tables.stacks.user(event.stack));
   slice.cache = streamed.cache;
   slice.cpu = event.cpu;
   slice.order = event.order;
@@ -82,7 +82,7 @@ void LargestAllocations::add(const StreamedEvent& streamed) {
     const auto slice = part.whole ? kept_.find(part.allocation) : kept_.end();
     if (slice != kept_.end())
       slice->second.end = {event.time_ns, streamed.outcome == Outcome::freed, event.cpu,
-                           info_.call_sites[event.call_site.value], who(streamed)};
+                           info_.tables.call_sites[event.call_site.value], who(streamed)};
   }
   if (streamed.allocation != 0 && streamed.outcome != Outcome::failed) begin(streamed);
 }

@@ -24,11 +24,11 @@ EventKind free_of(EventKind allocation) {
 }  // namespace
 
 bool lost_unmarked(const TraceInfo& info) {
-  if (info.lost_somewhere > 0) return true;
-  for (const BufferStatistics& statistics : info.buffer_statistics) {
+  if (info.losses.somewhere > 0) return true;
+  for (const BufferStatistics& statistics : info.losses.buffers) {
     std::uint64_t marked = 0;
     bool all_counted = true;
-    for (const LostEvents& lost : info.lost) {
+    for (const LostEvents& lost : info.losses.stretches) {
       if (lost.cpu != statistics.cpu) continue;
       marked += lost.count.value_or(0);
       all_counted = all_counted && lost.count.has_value();
@@ -41,18 +41,19 @@ bool lost_unmarked(const TraceInfo& info) {
 
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees) {
   const auto has = [&info](EventKind kind) {
-    return std::ranges::find(info.event_types, kind, &EventType::kind) != info.event_types.end();
+    return std::ranges::find(info.tables.event_types, kind, &EventType::kind) != info.tables.event_types.end();
   };
   const EventKind free = free_of(allocation);
   if (frees[static_cast<std::size_t>(free)] > 0) return false;
   if (allocation == EventKind::percpu_alloc || allocation == EventKind::vmap_alloc) return !has(free);
   // Others' traces describe events, too, that were not recorded.
-  const bool names_what_was_recorded = note_in(info.notes, "recorder").starts_with("kmemtrace ");
+  const bool names_what_was_recorded = note_in(info.recording.notes, "recorder").starts_with("kmemtrace ");
   return !names_what_was_recorded || (has(allocation) && !has(free));
 }
 
 bool may_lack_frees(const TraceInfo& info) {
-  return !info.lost.empty() || lost_unmarked(info) || only_some_tasks(info) || !hiding_events(info.findings).empty();
+  return !info.losses.stretches.empty() || lost_unmarked(info) || only_some_tasks(info) ||
+         !hiding_events(info.findings).empty();
 }
 
 }  // namespace kmt

@@ -6,8 +6,9 @@
 namespace kmt {
 
 void ModuleTimes::set_events(const ModuleEvents& events) {
-  const auto modules = info().notes.find("modules");
-  loads_.emplace(info().module_changes, modules == info().notes.end() ? std::string_view() : modules->second, events);
+  const auto modules = info().recording.notes.find("modules");
+  loads_.emplace(info().code.module_changes,
+                 modules == info().recording.notes.end() ? std::string_view() : modules->second, events);
   if (loads_->empty()) loads_.reset();
 }
 
@@ -24,7 +25,7 @@ void ModuleTimes::place(Event& event) {
 }
 
 CallSiteId ModuleTimes::site_of(CallSiteId site, std::uint64_t time_ns) {
-  std::vector<std::uint64_t>& addresses = info().call_sites;
+  std::vector<std::uint64_t>& addresses = info().tables.call_sites;
   if (sites_.size() <= site.value) sites_.resize(addresses.size());
   const std::uint64_t address = addresses[site.value];
   Covered& covered = sites_[site.value];
@@ -43,10 +44,10 @@ CallSiteId ModuleTimes::site_of(CallSiteId site, std::uint64_t time_ns) {
 }
 
 StackId ModuleTimes::stack_of(StackId stack, std::uint64_t time_ns) {
-  if (known_stacks_.size() <= stack.value) known_stacks_.resize(info().stacks.size());
+  if (known_stacks_.size() <= stack.value) known_stacks_.resize(info().tables.stacks.size());
   Covered& covered = known_stacks_[stack.value];
   if (covered == Covered::not_asked) {
-    const auto frames = info().stacks[stack];
+    const auto frames = info().tables.stacks[stack];
     const bool any = std::ranges::any_of(frames, [this](std::uint64_t frame) { return loads_->covers(frame); });
     covered = any ? Covered::yes : Covered::no;
   }
@@ -54,10 +55,10 @@ StackId ModuleTimes::stack_of(StackId stack, std::uint64_t time_ns) {
   const auto [known, is_new] = stacks_at_.insert(std::uint64_t{stack.value} << 32 | loads_->epoch(time_ns));
   if (!is_new) return {*known};
   frames_.clear();
-  for (const std::uint64_t frame : info().stacks[stack]) frames_.push_back(loads_->address_at(frame, time_ns));
-  if (std::ranges::equal(frames_, info().stacks[stack])) return {*known = stack.value};
+  for (const std::uint64_t frame : info().tables.stacks[stack]) frames_.push_back(loads_->address_at(frame, time_ns));
+  if (std::ranges::equal(frames_, info().tables.stacks[stack])) return {*known = stack.value};
   const StackId kernel = stacks_.id_of(frames_);
-  return {*known = (info().stacks.user(stack).empty() ? kernel : stacks_.id_of_both(kernel, stack)).value};
+  return {*known = (info().tables.stacks.user(stack).empty() ? kernel : stacks_.id_of_both(kernel, stack)).value};
 }
 
 }  // namespace kmt

@@ -17,7 +17,7 @@ namespace kmt {
 class ModuleTimes : public Source {
  public:
   // The source must outlive this. Its tables get what events need here.
-  explicit ModuleTimes(Source& source) : source_(source), stacks_(source.info().stacks) {}
+  explicit ModuleTimes(Source& source) : source_(source), stacks_(source.info().tables.stacks) {}
 
   // Before the first event: what events tell of modules, of the whole trace.
   void set_events(const ModuleEvents& events);

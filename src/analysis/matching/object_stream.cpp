@@ -14,9 +14,9 @@ struct ObjectStream::State {
   State(const TraceInfo& trace_info, const SymbolNames& symbol_names, CacheNames& caches, ObjectSink& object_sink)
       : info(trace_info),
         symbols(symbol_names),
-        grouping({GroupKey::cache}, info, info, symbols, caches, {}),
-        classifier(EventFilter({}, info, info, symbols, caches), grouping),
-        matching(info.page_identity, info.page_size),
+        grouping({GroupKey::cache}, info, info.tasks, symbols, caches, {}),
+        classifier(EventFilter({}, info, info.tasks, symbols, caches), grouping),
+        matching(info.recording.page_identity, info.machine.page_size),
         sink(object_sink) {}
 
   void tell_kinds();

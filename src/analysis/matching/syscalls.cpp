@@ -31,8 +31,11 @@ bool is_execve(std::uint64_t number, bool compat) {
 
 }  // namespace
 
-Syscalls::Syscalls(const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols)
-    : info_(info), tasks_(tasks), symbols_(symbols), compat_at_begin_(ids_in_note(info.notes, "tasks_32_bit")) {}
+Syscalls::Syscalls(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols)
+    : info_(info),
+      tasks_(tasks),
+      symbols_(symbols),
+      compat_at_begin_(ids_in_note(info.recording.notes, "tasks_32_bit")) {}
 
 std::uint32_t Syscalls::intern(std::string name) {
   const auto [known, is_new] = ids_.try_emplace(std::move(name), static_cast<std::uint32_t>(names_.size()));
@@ -49,7 +52,7 @@ void Syscalls::see(const Event& event) {
     states_.erase(static_cast<std::uint32_t>(event.tid));
     return;
   }
-  if (info_.arch == "x86_64" && !named.tells) {
+  if (info_.machine.arch == "x86_64" && !named.tells) {
     if (event.kind == EventKind::syscall_exit)
       note_width(event);
     else
@@ -81,7 +84,7 @@ void Syscalls::count_end(const Event& event) {
 // exit and exit_group end with their task.
 bool Syscalls::can_end(const EventType& begin, std::string_view name) const {
   if (name == "exit" || name == "exit_group") return true;
-  return std::ranges::any_of(info_.event_types, [&](const EventType& event) {
+  return std::ranges::any_of(info_.tables.event_types, [&](const EventType& event) {
     if (event.kind != EventKind::syscall_exit) return false;
     if (name.empty() || event.system != begin.system) return true;
     const auto ends = syscall_of_event(event.name);
@@ -90,10 +93,11 @@ bool Syscalls::can_end(const EventType& begin, std::string_view name) const {
 }
 
 Syscalls::Named& Syscalls::named_by(EventTypeId type) {
-  if (types_.size() <= type.value) types_.resize(std::max<std::size_t>(info_.event_types.size(), type.value + 1u));
+  if (types_.size() <= type.value)
+    types_.resize(std::max<std::size_t>(info_.tables.event_types.size(), type.value + 1u));
   Named& named = types_[type.value];
-  if (std::exchange(named.known, true) || type.value >= info_.event_types.size()) return named;
-  const EventType& event = info_.event_types[type.value];
+  if (std::exchange(named.known, true) || type.value >= info_.tables.event_types.size()) return named;
+  const EventType& event = info_.tables.event_types[type.value];
   named.ends_task = event.system == "sched" && event.name == "sched_process_exit";
   const auto call = event.system == "syscalls" ? syscall_of_event(event.name) : std::nullopt;
   named.can_end = can_end(event, call ? call->name : std::string_view{});
@@ -148,14 +152,14 @@ bool Syscalls::is_compat(Process process, std::uint64_t time_ns) const {
 
 std::uint32_t Syscalls::name_of(std::uint64_t number, bool compat) {
   std::uint32_t& known = numbers_[{number, compat}];
-  if (known == 0) known = intern(syscall_name(info_.arch, number, compat));
+  if (known == 0) known = intern(syscall_name(info_.machine.arch, number, compat));
   return known;
 }
 
 // Where events were lost an end may be missing, or a birth: nothing is known until a task tells again.
 Syscalls::State* Syscalls::last_told_of(const Event& event) {
-  if (lost_seen_ != info_.lost.size()) {
-    lost_seen_ = info_.lost.size();
+  if (lost_seen_ != info_.losses.stretches.size()) {
+    lost_seen_ = info_.losses.stretches.size();
     states_ = {};
   }
   State* const state = states_.find(static_cast<std::uint32_t>(event.tid));
@@ -174,10 +178,10 @@ Syscalls::State* Syscalls::state_of(const Event& event) {
 
 const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
   using Kind = KernelEntry::Kind;
-  if (stacks_.size() <= stack.value) stacks_.resize(info_.stacks.size());
+  if (stacks_.size() <= stack.value) stacks_.resize(info_.tables.stacks.size());
   Entry& entry = stacks_[stack.value];
   if (std::exchange(entry.known, true)) return entry;
-  const auto frames = info_.stacks[stack];
+  const auto frames = info_.tables.stacks[stack];
   bool dispatched = false;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     // The outermost frames are where the processor came in: the address behind a call, which may end its function.
@@ -233,7 +237,7 @@ std::uint32_t Syscalls::id_of(const Event& event) {
   if (state != nullptr && state->ended) return intern("[exit]");
   if (state == nullptr && is_kernel_thread(tasks_, process_at(tasks_, event.tid, event.time_ns)))
     return intern("[kernel thread]");
-  const bool has_stack = !entry.unnamed && !info_.stacks[event.stack].empty();
+  const bool has_stack = !entry.unnamed && !info_.tables.stacks[event.stack].empty();
   if (state == nullptr && !has_stack) return 0;
   // Of system calls that have an event each, a few may have been recorded.
   const bool tells_all = has_stack || state->has_number;

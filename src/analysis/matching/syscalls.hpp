@@ -21,7 +21,7 @@ namespace kmt {
 class Syscalls {
  public:
   // All that is given must outlive this; `tasks` knows who is a kernel thread, which `info` may not know yet.
-  Syscalls(const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols);
+  Syscalls(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols);
 
   // Every syscall_enter, syscall_exit and `other` event, of which sched_process_exit tells something, in the order of
   // time.
@@ -82,7 +82,7 @@ class Syscalls {
   std::uint32_t name_of(std::uint64_t number, bool compat);
 
   const TraceInfo& info_;
-  const TraceInfo& tasks_;
+  const TraceTasks& tasks_;
   const SymbolNames& symbols_;
   std::vector<std::string> names_ = {""};
   std::map<std::string, std::uint32_t, std::less<>> ids_;

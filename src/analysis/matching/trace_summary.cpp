@@ -18,11 +18,12 @@ namespace {
 // That the kernel's own count does not tell either.
 bool has_uncounted_loss(const TraceInfo& info) {
   const auto is_counted = [&info](unsigned cpu) {
-    return std::ranges::any_of(info.buffer_statistics, [cpu](const BufferStatistics& statistics) {
+    return std::ranges::any_of(info.losses.buffers, [cpu](const BufferStatistics& statistics) {
       return statistics.cpu == cpu && statistics.overrun > 0;
     });
   };
-  return std::ranges::any_of(info.lost, [&](const LostEvents& lost) { return !lost.count && !is_counted(lost.cpu); });
+  return std::ranges::any_of(info.losses.stretches,
+                             [&](const LostEvents& lost) { return !lost.count && !is_counted(lost.cpu); });
 }
 
 // Of perf record -C.
@@ -53,8 +54,8 @@ RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, 
   RecordedTime time{seen.first_ns, seen.last_ns};
   if (seen.events == 0) return time;
   // Of a ring buffer that overwrote its oldest events the recording begins where what is left of it does.
-  const bool whole_begin = total_lost_events(info) == 0;
-  for (const StateSample& sample : info.samples) {
+  const bool whole_begin = total_lost_events(info.losses) == 0;
+  for (const StateSample& sample : info.recording.samples) {
     if (!in_window(sample.ticks)) continue;
     if (whole_begin) time.from_ns = std::min(time.from_ns, sample.ticks);
     if (complete) time.to_ns = std::max(time.to_ns, sample.ticks);
@@ -72,30 +73,30 @@ std::vector<Imperfection> hiding_events(const Findings& findings) {
 }
 
 bool only_some_tasks(const TraceInfo& info) {
-  return info.findings.count_of(Imperfection::some_tasks) > 0 || names_some_tasks(info.notes);
+  return info.findings.count_of(Imperfection::some_tasks) > 0 || names_some_tasks(info.recording.notes);
 }
 
 TraceSummary summarize(const TraceInfo& info) {
   TraceSummary summary;
   summary.path = info.path;
   summary.format = info.format;
-  summary.kernel = info.kernel;
-  summary.arch = info.arch;
-  summary.byte_order = info.byte_order;
-  summary.word_bits = info.word_bits;
-  summary.page_size = info.page_size;
-  summary.cpus = info.cpus;
-  summary.clock = info.clock;
-  summary.clock_in_ns = info.clock_in_ns;
-  summary.buffers = info.buffers;
-  summary.recorded_at = note_in(info.notes, "recorded_at");
-  summary.recorder_arguments = note_in(info.notes, "arguments");
-  summary.lost_per_cpu = lost_events_per_cpu(info);
-  summary.stacks = info.stacks.kernel_stacks();
-  summary.user_stacks = info.stacks.user_stacks();
-  summary.lost_events = total_lost_events(info);
+  summary.kernel = info.machine.kernel;
+  summary.arch = info.machine.arch;
+  summary.byte_order = info.machine.byte_order;
+  summary.word_bits = info.machine.word_bits;
+  summary.page_size = info.machine.page_size;
+  summary.cpus = info.machine.cpus;
+  summary.clock = info.clock.name;
+  summary.clock_in_ns = info.clock.in_ns;
+  summary.buffers = info.recording.buffers;
+  summary.recorded_at = note_in(info.recording.notes, "recorded_at");
+  summary.recorder_arguments = note_in(info.recording.notes, "arguments");
+  summary.lost_per_cpu = lost_events_per_cpu(info.losses, info.machine.cpus);
+  summary.stacks = info.tables.stacks.kernel_stacks();
+  summary.user_stacks = info.tables.stacks.user_stacks();
+  summary.lost_events = total_lost_events(info.losses);
   summary.lost_at_least = has_uncounted_loss(info);
-  summary.lost_of_any_task = info.lost_somewhere > 0 && only_some_tasks(info);
+  summary.lost_of_any_task = info.losses.somewhere > 0 && only_some_tasks(info);
   if (!hiding_events(info.findings).empty()) summary.loss_known = false;
   summary.missing_cpus = missing_cpus(info.findings);
   return summary;
@@ -105,7 +106,7 @@ Findings findings_of(const TraceInfo& info) {
   Findings findings = info.findings;
   const std::uint64_t known =
       findings.count_of(Imperfection::lost_events) + findings.count_of(Imperfection::interrupted_recording);
-  const std::uint64_t lost = total_lost_events(info);
+  const std::uint64_t lost = total_lost_events(info.losses);
   if (lost > known) findings.count(Imperfection::lost_events, lost - known);
   return findings;
 }

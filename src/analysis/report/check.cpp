@@ -25,12 +25,12 @@ namespace {
 
 // Of the kernel's ring buffer, that is: perf and LTTng have their own, from which a .kmt may have been converted.
 bool nests_times(const TraceInfo& info) {
-  const auto version = version_of(info.kernel);
+  const auto version = version_of(info.machine.kernel);
   if (!version || *version >= KernelVersion{5, 9}) return false;
-  const auto recorder = info.notes.find("recorder");
+  const auto recorder = info.recording.notes.find("recorder");
   return info.format.starts_with("trace.dat") ||
          (info.format.starts_with("kmt") &&
-          (recorder == info.notes.end() || recorder->second.starts_with("kmemtrace")));
+          (recorder == info.recording.notes.end() || recorder->second.starts_with("kmemtrace")));
 }
 
 // The clock may be read on another CPU, a while after the last event.
@@ -46,9 +46,9 @@ struct CheckAnalysis::State {
       : info(trace_info),
         pairs(judge_pairs),
         may_nest_times(nests_times(trace_info)),
-        cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.kernel)),
+        cache_object_may_be_kfreed(kfree_takes_cache_objects(trace_info.machine.kernel)),
         recorder(trace_info) {
-    for (const BufferStatistics& statistics : info.buffer_statistics) {
+    for (const BufferStatistics& statistics : info.losses.buffers) {
       if (last.size() <= statistics.cpu) last.resize(statistics.cpu + 1);
       last[statistics.cpu].counted_ns = statistics.counted_ns;
     }
@@ -61,14 +61,14 @@ struct CheckAnalysis::State {
   SlabMatcher& objects_of(EventKind kind) { return objects[static_cast<std::size_t>(allocator_of(kind))]; }
   // ", call site 0x…", where the kernel says it.
   std::string at_call_site(const Event& event) const {
-    const std::uint64_t address = info.call_sites[event.call_site.value];
+    const std::uint64_t address = info.tables.call_sites[event.call_site.value];
     return address == 0 ? "" : fmt::format(", call site {:#x}", address);
   }
   // The detail is composed only while examples of the kind are kept.
   template <typename Detail>
   void found(Imperfection kind, const Event& event, Detail&& detail) {
     if (!findings.wants(kind)) return findings.count(kind);
-    const std::string& name = info.event_types[event.type.value].name;
+    const std::string& name = info.tables.event_types[event.type.value].name;
     findings.add({kind, printable(name) + ": " + detail(), event.cpu, {}, event.time_ns});
   }
 
@@ -113,22 +113,22 @@ void CheckAnalysis::State::check_time(const Event& event) {
   const std::uint8_t level = interrupt_level(event);
   if (may_nest_times && event.time_ns == before.time_ns && level > before.level)
     found(Imperfection::nested_times, event, [] { return std::string("at the time of the event before it"); });
-  if (info.clock_in_ns && before.counted_ns != 0 && event.time_ns > before.counted_ns &&
+  if (info.clock.in_ns && before.counted_ns != 0 && event.time_ns > before.counted_ns &&
       event.time_ns - before.counted_ns > kJumpNs)
     found(Imperfection::clock_jumps, event,
           [&] { return fmt::format("{} s later", (event.time_ns - before.counted_ns) / 1'000'000'000); });
   before.time_ns = event.time_ns;
   before.level = level;
   if (level == 0 && event.tid != std::exchange(before.tid, event.tid) && event.tid != 0 &&
-      unborn.size() < kMostUnborn && info.lives.known_at_begin(event.tid) == nullptr &&
-      info.lives.life_at(event.tid, event.time_ns) == nullptr)
+      unborn.size() < kMostUnborn && info.tasks.lives.known_at_begin(event.tid) == nullptr &&
+      info.tasks.lives.life_at(event.tid, event.time_ns) == nullptr)
     unborn.try_emplace(event.tid, event.time_ns, event.cpu);
 }
 
 void CheckAnalysis::State::find_clocks_apart() {
   for (const auto& [tid, first] : unborn) {
     const auto& [time_ns, cpu] = first;
-    const TaskLife* const life = info.lives.life_at(tid, time_ns + kBirthNs);
+    const TaskLife* const life = info.tasks.lives.life_at(tid, time_ns + kBirthNs);
     if (life == nullptr || life->born_ns == time_ns) continue;  // on a coarse clock both come at once
     findings.add(
         {Imperfection::clocks_apart, fmt::format("task {}: by {} ns", tid, life->born_ns - time_ns), cpu, {}, time_ns});
@@ -138,17 +138,17 @@ void CheckAnalysis::State::find_clocks_apart() {
 // Samples of the memory's state tell two clocks at once. Where the trace's stood still, the machine was suspended: who
 // records knows that better, and whether the wall clock was set, which `tai` follows.
 void CheckAnalysis::State::find_jumps_of_samples() {
-  if (!info.clock_in_ns) return;
-  if (const auto note = info.notes.find("wall_clock_set_ns"); note != info.notes.end()) {
-    if (info.clock == "tai")
+  if (!info.clock.in_ns) return;
+  if (const auto note = info.recording.notes.find("wall_clock_set_ns"); note != info.recording.notes.end()) {
+    if (info.clock.name == "tai")
       findings.add(
           {Imperfection::clock_jumps, fmt::format("it was set, by {} ns", printable(note->second)), {}, {}, {}});
     return;  // there is no clock to compare with
   }
   const auto seconds = [](std::uint64_t ns) { return ns / 1'000'000'000; };
-  for (std::size_t i = 1; i < info.samples.size(); ++i) {
-    const StateSample& before = info.samples[i - 1];
-    const StateSample& after = info.samples[i];
+  for (std::size_t i = 1; i < info.recording.samples.size(); ++i) {
+    const StateSample& before = info.recording.samples[i - 1];
+    const StateSample& after = info.recording.samples[i];
     if (after.ticks <= before.ticks || after.unix_ns < before.unix_ns || before.unix_ns == 0 || before.ticks == 0)
       continue;
     const std::uint64_t by_trace = after.ticks - before.ticks;
@@ -166,17 +166,18 @@ void CheckAnalysis::State::find_jumps_of_samples() {
 // What else explains that there are no events is said already.
 void CheckAnalysis::State::find_silence() {
   const auto found = silence.out_of_proportion(kJumpNs);
-  if (!found || !info.clock_in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
+  if (!found || !info.clock.in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
   const std::uint64_t end_ns = found->begin_ns + found->ns;
   // Where only some tasks were recorded they may all have slept; those of the kernel are recorded with all others.
   const auto is_of_kernel = [&](std::int32_t tid) {
-    const std::string_view name = task_name(info, tid, found->begin_ns);
+    const std::string_view name = task_name(info.tasks, tid, found->begin_ns);
     return tid == 0 || name.starts_with("kworker/") || name.starts_with("ksoftirqd/") ||
-           is_kernel_thread(info, process_at(info, tid, found->begin_ns));
+           is_kernel_thread(info.tasks, process_at(info.tasks, tid, found->begin_ns));
   };
   if (std::ranges::none_of(found->tasks, is_of_kernel)) return;
-  const bool lossy = std::ranges::any_of(
-      info.lost, [&](const LostEvents& lost) { return lost.before_ns < end_ns && lost.after_ns > found->begin_ns; });
+  const bool lossy = std::ranges::any_of(info.losses.stretches, [&](const LostEvents& lost) {
+    return lost.before_ns < end_ns && lost.after_ns > found->begin_ns;
+  });
   if (lossy || info.findings.count_of(Imperfection::some_tasks) + info.findings.count_of(Imperfection::suspended) > 0)
     return;
   findings.add({Imperfection::clock_jumps,
@@ -196,7 +197,8 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
       return fmt::format("{} of {} bytes{}", event.bytes_allocated, event.bytes_requested, at_call_site(event));
     });
   if (!pairs) return;
-  const SlabMatcher::Allocation allocation = objects_of(event.kind).allocate(event, event.cache.value, info.page_size);
+  const SlabMatcher::Allocation allocation =
+      objects_of(event.kind).allocate(event, event.cache.value, info.machine.page_size);
   if (!allocation.replaced || allocation.told_twice) return;
   const auto pointer = [&] { return fmt::format("pointer {:#x}{}", event.address, at_call_site(event)); };
   found(allocation.object.free_came_early() ? Imperfection::free_before_allocation
@@ -253,7 +255,7 @@ CheckResult CheckAnalysis::finish(bool complete) {
   result.findings = findings_of(state_->info);
   result.findings.merge(state_->findings);
   add_findings(older_objects(state_->info, state_->older_frees, state_->span.first_ns), result.findings);
-  if (state_->info.clock == "local" && state_->info.cpus > 1)
+  if (state_->info.clock.name == "local" && state_->info.machine.cpus > 1)
     result.findings.add({Imperfection::clock_not_ordered, "local", {}, {}, {}});
   for (std::size_t kind = 0; kind < kImperfections.size(); ++kind)
     if (kImperfections[kind].severity != Severity::info &&

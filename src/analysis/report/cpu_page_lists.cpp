@@ -8,8 +8,8 @@ namespace kmt {
 CpuPageLists cpu_page_lists(const TraceInfo& info) {
   constexpr KernelVersion kFirst{5, 14};
   constexpr unsigned kCostlyOrder = 3;  // PAGE_ALLOC_COSTLY_ORDER
-  if (version_of(info.kernel).value_or(kFirst) < kFirst) return {};
-  return {kCostlyOrder, info.pageblock_order};
+  if (version_of(info.machine.kernel).value_or(kFirst) < kFirst) return {};
+  return {kCostlyOrder, info.machine.pageblock_order};
 }
 
 }  // namespace kmt

@@ -17,11 +17,11 @@ namespace kmt {
 struct EventStream::State {
   State(const TraceInfo& trace_info, const SymbolNames& symbols, const ReportRequest& request, EventSink& event_sink)
       : info(trace_info),
-        tasks(request.tasks ? *request.tasks : trace_info),
+        tasks(request.tasks ? *request.tasks : trace_info.tasks),
         caches(trace_info),
         grouping({}, trace_info, tasks, symbols, caches, {}),
         classifier(EventFilter(request.filter, trace_info, tasks, symbols, caches), grouping),
-        matching(trace_info.page_identity, trace_info.page_size),
+        matching(trace_info.recording.page_identity, trace_info.machine.page_size),
         sink(event_sink) {}
 
   void number_allocations();
@@ -29,7 +29,7 @@ struct EventStream::State {
   std::string_view cache_of(const Event& event);
 
   const TraceInfo& info;
-  const TraceInfo& tasks;
+  const TraceTasks& tasks;
   CacheNames caches;
   Grouping grouping;
   Classifier classifier;
@@ -64,7 +64,7 @@ void EventStream::State::number_allocations() {
 
 std::string_view EventStream::State::cache_of(const Event& event) {
   if (is_slab_alloc(event.kind)) return caches[caches.id_of(event)];
-  return is_slab_free(event.kind) ? info.cache_names[event.cache.value] : std::string_view();
+  return is_slab_free(event.kind) ? info.tables.cache_names[event.cache.value] : std::string_view();
 }
 
 void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, const PagesTaken* last) {
@@ -83,7 +83,8 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
     ended.push_back({step.replaced, step.began_ns, {}, step.began_cpu, true});
   for (const PagesTaken* part = first; part != last; ++part)
     if (part->origin != 0)
-      ended.push_back({part->origin, part->began_ns, part->pages * info.page_size, part->began_cpu, part->head});
+      ended.push_back(
+          {part->origin, part->began_ns, part->pages * info.machine.page_size, part->began_cpu, part->head});
 
   const bool is_selected = allocates                        ? step.origin != 0
                            : step.outcome == Outcome::freed ? !ended.empty()
@@ -119,7 +120,8 @@ void EventStream::finish(bool complete) {
     if (const auto kind = static_cast<EventKind>(i); state.allocated[i] && lacks_frees(state.info, kind, state.frees))
       lacking[static_cast<std::size_t>(allocator_of(kind))] = true;
   state.sink.end({state.given.first_ns, recorded.from_ns, recorded.to_ns, state.given.events, complete,
-                  may_lack_frees(state.info), lacking, memory_series_of(state.info.samples, state.info.page_size)});
+                  may_lack_frees(state.info), lacking,
+                  memory_series_of(state.info.recording.samples, state.info.machine.page_size)});
 }
 
 }  // namespace kmt

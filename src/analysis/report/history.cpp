@@ -87,7 +87,7 @@ namespace {
 // Losses after the last event that was analysed, which --time may choose, hide no free of what is live then.
 void find_losses(const TraceInfo& info, Histories& common) {
   bool unknown_time = lost_unmarked(info);
-  for (const LostEvents& lost : info.lost) {
+  for (const LostEvents& lost : info.losses.stretches) {
     if (lost.before_ns > common.axis.end_ns) continue;
     common.lost_until_ns = std::max(common.lost_until_ns, lost.after_ns);
     unknown_time = unknown_time || lost.after_ns == 0;
@@ -137,7 +137,7 @@ class HistoryMaker {
                     from_.history.clock()->width_ns(), from_.history.clock()->count()};
     find_losses(from_.info, common_);
     add_up_kinds();
-    version_ = version_of(from_.info.kernel);
+    version_ = version_of(from_.info.machine.kernel);
     tasks_selected_ = only_some_tasks(from_.info);
   }
 
@@ -227,17 +227,17 @@ class HistoryMaker {
     }
     const Origin& origin = from_.origins[number];
     if (origin.account == SlabAccount::reclaimable ||
-        (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.kernel)))
+        (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.machine.kernel)))
       facts.doubt = Doubt::reclaimable;
     if (origin.allocator != Allocator::slab) return facts;
-    const std::uint64_t address = from_.info.call_sites[origin.call_site.value];
+    const std::uint64_t address = from_.info.tables.call_sites[origin.call_site.value];
     const std::string site = address == 0 ? std::string() : from_.symbols.name(address);
     if (!origin.from_cache) {
       if (is_shrinkable({}, std::string(function_of(site)))) facts.doubt = Doubt::reclaimable;
       return facts;
     }
     const std::uint32_t freed_to = number < from_.history.reuse().size() ? from_.history.reuse()[number].cache : 0;
-    const std::string& cache = from_.info.cache_names[origin.cache != 0 ? origin.cache : freed_to];
+    const std::string& cache = from_.info.tables.cache_names[origin.cache != 0 ? origin.cache : freed_to];
     if (const UntracedPath* const path = untraced_free_of(cache, site, version_)) {
       facts.doubt = Doubt::untraced_path;
       facts.untraced_path = path->sentence;
@@ -261,8 +261,8 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
                                                const std::vector<std::uint32_t>& followed, Histories& common) {
   std::vector<SharedHistory> shared(groups);
   const History& history = sources.history;
-  common.memory = memory_series_of(sources.info.samples, sources.info.page_size);
-  if (!sources.info.clock_in_ns)
+  common.memory = memory_series_of(sources.info.recording.samples, sources.info.machine.page_size);
+  if (!sources.info.clock.in_ns)
     std::erase_if(common.memory, [](const MemorySeries& series) { return series.source == MemorySource::vmstat_rate; });
   if (!history.clock()) return shared;
   HistoryMaker maker(sources, common);
@@ -283,14 +283,15 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
     if (of_group[origin.group]) maker.add_reuse(*of_group[origin.group], number);
     maker.add_reuse(*of_allocator[static_cast<std::size_t>(origin.allocator)], number);
   }
-  sources.matching.for_each_live([&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns,
-                                     std::uint64_t pages, bool head) {
-    if (number == 0) return;
-    const Origin& origin = sources.origins[number];
-    const std::uint64_t bytes = allocator == Allocator::pages ? pages * sources.info.page_size : origin.bytes_allocated;
-    if (of_group[origin.group]) maker.add_live(*of_group[origin.group], number, began_ns, bytes, head);
-    maker.add_live(*of_allocator[static_cast<std::size_t>(allocator)], number, began_ns, bytes, head);
-  });
+  sources.matching.for_each_live(
+      [&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t pages, bool head) {
+        if (number == 0) return;
+        const Origin& origin = sources.origins[number];
+        const std::uint64_t bytes =
+            allocator == Allocator::pages ? pages * sources.info.machine.page_size : origin.bytes_allocated;
+        if (of_group[origin.group]) maker.add_live(*of_group[origin.group], number, began_ns, bytes, head);
+        maker.add_live(*of_allocator[static_cast<std::size_t>(allocator)], number, began_ns, bytes, head);
+      });
   for (const std::uint32_t group : followed) {
     HistoryMaker::end(*of_group[group]);
     shared[group] = std::move(of_group[group]);

@@ -64,8 +64,8 @@ OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::
                                   std::uint64_t first_ns) {
   OlderObjectsOfTrace result;
   LivedByCache lived;
-  if (!info.samples.empty() && info.samples.front().ticks <= first_ns + kSampleClockNs)
-    lived = lived_at(info.samples.front());
+  if (!info.recording.samples.empty() && info.recording.samples.front().ticks <= first_ns + kSampleClockNs)
+    lived = lived_at(info.recording.samples.front());
   std::uint64_t of_kmalloc = 0;
   std::uint64_t of_all = 0;
   for (const auto& [name, of] : lived) {
@@ -73,11 +73,11 @@ OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::
     if (is_kmalloc(name)) of_kmalloc += of.objects;
   }
   if (!lived.empty()) result.lived = of_all;
-  const bool frees_name_caches = info.cache_names.size() > 1;
+  const bool frees_name_caches = info.tables.cache_names.size() > 1;
   for (std::size_t id = 0; id < frees.size(); ++id) {
     if (frees[id] == 0) continue;
     OlderObjects& row = result.caches.emplace_back();
-    row.cache = info.cache_names[id];
+    row.cache = info.tables.cache_names[id];
     row.frees = frees[id];
     if (id == 0) {
       if (!lived.empty()) row.lived = frees_name_caches ? of_kmalloc : of_all;

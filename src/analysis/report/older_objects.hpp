@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// `frees` of older slab objects, by the ids of TraceInfo::cache_names; `first_ns`: of the first event.
+// `frees` of older slab objects, by the ids of TraceTables::cache_names; `first_ns`: of the first event.
 OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::uint64_t>& frees,
                                   std::uint64_t first_ns);
 

@@ -41,10 +41,10 @@ Doer doer_of(const Event& event) {
 std::optional<unsigned> pageblock_order_of_arch(const TraceInfo& info) {
   constexpr std::uint64_t kLeast = 4096;
   constexpr std::uint64_t kMost = 65536;
-  if (info.arch.starts_with("s390")) return 8;
-  if (info.page_size < kLeast || info.page_size > kMost) return std::nullopt;
-  if (info.arch == "x86_64" || info.arch == "aarch64" || info.arch == "arm64")
-    return static_cast<unsigned>(std::bit_width(info.page_size / 8)) - 1;
+  if (info.machine.arch.starts_with("s390")) return 8;
+  if (info.machine.page_size < kLeast || info.machine.page_size > kMost) return std::nullopt;
+  if (info.machine.arch == "x86_64" || info.machine.arch == "aarch64" || info.machine.arch == "arm64")
+    return static_cast<unsigned>(std::bit_width(info.machine.page_size / 8)) - 1;
   return std::nullopt;
 }
 
@@ -52,7 +52,7 @@ std::optional<unsigned> pageblock_order_of_arch(const TraceInfo& info) {
 constexpr unsigned kMostCommonPageblockOrder = 9;
 
 std::optional<unsigned> nodes_with_cpus(const TraceInfo& info) {
-  std::set<std::int16_t> nodes(info.cpu_nodes.begin(), info.cpu_nodes.end());
+  std::set<std::int16_t> nodes(info.machine.cpu_nodes.begin(), info.machine.cpu_nodes.end());
   nodes.erase(kNoNode);
   if (nodes.empty()) return std::nullopt;
   return static_cast<unsigned>(nodes.size());
@@ -97,15 +97,15 @@ struct PagesAnalysis::State {
   };
   using FailureKey = std::tuple<std::uint32_t, std::uint8_t, std::uint32_t, std::int8_t>;  // part, order, gfp, type
 
-  State(const TraceInfo& trace_info, const TraceInfo& task_info, const SymbolNames& symbols, ReportFilter wanted)
+  State(const TraceInfo& trace_info, const TraceTasks& trace_tasks, const SymbolNames& symbols, ReportFilter wanted)
       : info(trace_info),
-        tasks(task_info),
+        tasks(trace_tasks),
         caches(trace_info),
-        filter(std::move(wanted), trace_info, task_info, symbols, caches),
-        known_pageblock_order(trace_info.pageblock_order ? trace_info.pageblock_order
-                                                         : pageblock_order_of_arch(trace_info)),
+        filter(std::move(wanted), trace_info, trace_tasks, symbols, caches),
+        known_pageblock_order(trace_info.machine.pageblock_order ? trace_info.machine.pageblock_order
+                                                                 : pageblock_order_of_arch(trace_info)),
         pageblock_order(known_pageblock_order.value_or(kMostCommonPageblockOrder)),
-        frames(trace_info.page_identity) {}
+        frames(trace_info.recording.page_identity) {}
 
   void add(const Event& event);
   void count(const Event& event, PageTaskRow& row);
@@ -115,7 +115,7 @@ struct PagesAnalysis::State {
   std::uint32_t part_of(const Event& event);
   std::uint32_t group_of(const Event& event, std::uint32_t part);
   PageTaskRow named(const Part& part) const;
-  std::string type_name(int type) const { return migrate_type_name(type, info.kernel); }
+  std::string type_name(int type) const { return migrate_type_name(type, info.machine.kernel); }
   // Rows of the result. add_tasks() returns the task name of each part.
   std::vector<std::string> add_tasks(PagesResult& result);
   void add_types(PagesResult& result) const;
@@ -123,7 +123,7 @@ struct PagesAnalysis::State {
   void add_failures(PagesResult& result, const std::vector<std::string>& task_of_part) const;
 
   const TraceInfo& info;
-  const TraceInfo& tasks;
+  const TraceTasks& tasks;
   CacheNames caches;
   EventFilter filter;
   bool begun = false;
@@ -248,7 +248,7 @@ PageTaskRow PagesAnalysis::State::named(const Part& part) const {
   return row;
 }
 
-PagesAnalysis::PagesAnalysis(const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols,
+PagesAnalysis::PagesAnalysis(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
                              ReportFilter filter)
     : state_(std::make_unique<State>(info, tasks, symbols, std::move(filter))) {}
 PagesAnalysis::~PagesAnalysis() = default;
@@ -281,8 +281,8 @@ void PagesAnalysis::State::add_types(PagesResult& result) const {
     PageTypeRow& row = types[{group.order, group.migrate_type}];
     row.allocations += group.allocations;
     row.failed_allocations += group.failed_allocations;
-    row.bytes_allocated += (group.allocations << group.order) * info.page_size;
-    row.live_bytes += group.live_pages * info.page_size;
+    row.bytes_allocated += (group.allocations << group.order) * info.machine.page_size;
+    row.live_bytes += group.live_pages * info.machine.page_size;
   }
   for (auto& [key, row] : types) {
     std::tie(row.order, row.migrate_type) = key;
@@ -313,7 +313,7 @@ void PagesAnalysis::State::add_failures(PagesResult& result, const std::vector<s
   }
   for (auto& [key, row] : rows) {
     std::tie(row.task, row.order, row.gfp_flags, row.migrate_type) = key;
-    row.gfp_names = gfp_text(info.gfp_flags, row.gfp_flags);
+    row.gfp_names = gfp_text(info.tables.gfp_flags, row.gfp_flags);
     row.migrate_type_name = type_name(row.migrate_type);
     result.failures.push_back(std::move(row));
   }
@@ -331,7 +331,7 @@ PagesResult PagesAnalysis::finish(bool complete) {
   result.findings = findings_of(state.info);
   result.nodes = nodes_with_cpus(state.info);
   result.pageblock_order = state.pageblock_order;
-  result.pageblock_order_assumed = !state.info.pageblock_order;
+  result.pageblock_order_assumed = !state.info.machine.pageblock_order;
   if (state.impossible_orders > 0)
     result.anomalies.emplace_back(describe(Imperfection::impossible_order).id, state.impossible_orders);
 
@@ -340,7 +340,8 @@ PagesResult PagesAnalysis::finish(bool complete) {
   state.add_fallbacks(result);
   state.add_failures(result, task_of_part);
   if (result.total.severe.events > 0 && state.known_pageblock_order)
-    result.min_free_kbytes_step = 3 * (state.info.page_size << state.pageblock_order) * result.nodes.value_or(1) / 1024;
+    result.min_free_kbytes_step =
+        3 * (state.info.machine.page_size << state.pageblock_order) * result.nodes.value_or(1) / 1024;
   return result;
 }
 

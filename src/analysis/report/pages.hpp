@@ -25,7 +25,7 @@ class PagesAnalysis {
  public:
   // All must outlive the analysis; the info's tables may grow between batches. `tasks` knows what tasks are called,
   // which `info` may not know yet.
-  PagesAnalysis(const TraceInfo& info, const TraceInfo& tasks, const SymbolNames& symbols, ReportFilter filter);
+  PagesAnalysis(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols, ReportFilter filter);
   ~PagesAnalysis();
   void add(const EventBatch& batch);
   // Call after the source has ended (or was interrupted: the result is that of what was read).

@@ -20,9 +20,9 @@ namespace kmt {
 namespace {
 
 LedgerOptions ledger_options(const TraceInfo& info, const ReportRequest& request) {
-  return {.page_size = info.page_size,
-          .cpu_nodes = info.cpu_nodes,
-          .cache_object_may_be_kfreed = kfree_takes_cache_objects(info.kernel),
+  return {.page_size = info.machine.page_size,
+          .cpu_nodes = info.machine.cpu_nodes,
+          .cache_object_may_be_kfreed = kfree_takes_cache_objects(info.machine.kernel),
           .recorder = RecorderTasks(info),
           .by_lifetime = std::find(request.by.begin(), request.by.end(), GroupKey::lifetime) != request.by.end(),
           .history = request.history,
@@ -92,12 +92,12 @@ struct ReportAnalysis::State {
       : info(trace_info),
         symbols(symbol_names),
         caches(trace_info),
-        grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info, symbol_names, caches,
+        grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches,
                  std::move(request.find_caller), {request.tree, request.with_interrupted}),
-        classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info,
+        classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info.tasks,
                                symbol_names, caches),
                    grouping),
-        matching(trace_info.page_identity, trace_info.page_size),
+        matching(trace_info.recording.page_identity, trace_info.machine.page_size),
         ledger(ledger_options(trace_info, request)),
         history_of_live(request.history_of_live) {}
 
@@ -237,7 +237,7 @@ std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_
   for (std::size_t type = 0; type < of_type.size(); ++type) {
     const std::uint64_t count = of_type[type];
     if (count == 0) continue;
-    const std::string& name = info.event_types[type].name;
+    const std::string& name = info.tables.event_types[type].name;
     // Events of two systems may share a name.
     const auto same =
         std::find_if(counts.begin(), counts.end(), [&name](const auto& entry) { return entry.first == name; });
@@ -254,7 +254,7 @@ Activity ReportAnalysis::State::activity(const EventCounts& seen) const {
   Activity activity;
   for (std::size_t type = 0; type < seen.of_type.size(); ++type) {
     if (seen.of_type[type] == 0) continue;
-    const EventType& of = info.event_types[type];
+    const EventType& of = info.tables.event_types[type];
     activity.events.emplace_back(of.system + ":" + of.name, seen.of_type[type]);
     if (is_allocation(of.kind) || of.kind == EventKind::page_alloc)
       activity.allocated[static_cast<std::size_t>(allocator_of(of.kind))] = true;
@@ -263,7 +263,7 @@ Activity ReportAnalysis::State::activity(const EventCounts& seen) const {
 }
 
 CodeAddress ReportAnalysis::State::code_address(std::uint32_t call_site) const {
-  return kmt::code_address(info.call_sites[call_site], symbols);
+  return kmt::code_address(info.tables.call_sites[call_site], symbols);
 }
 
 std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
@@ -272,7 +272,7 @@ std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
     const AnomalyKey& key = ledger.anomaly_key(pair);
     const AnomalyCount& count = ledger.anomaly_count(pair);
     rows.push_back({static_cast<Imperfection>(key.kind), static_cast<Allocator>(key.allocator),
-                    code_address(key.first_site), code_address(key.second_site), info.cache_names[key.cache],
+                    code_address(key.first_site), code_address(key.second_site), info.tables.cache_names[key.cache],
                     count.count, count.first_ns, count.last_ns});
   }
   std::stable_sort(rows.begin(), rows.end(),
@@ -281,7 +281,7 @@ std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() const {
 }
 
 OlderObjectsOfTrace ReportAnalysis::State::older() const {
-  std::vector<std::uint64_t> frees(info.cache_names.size());
+  std::vector<std::uint64_t> frees(info.tables.cache_names.size());
   for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair) {
     const AnomalyKey& key = ledger.anomaly_key(pair);
     if (static_cast<Imperfection>(key.kind) == Imperfection::allocated_before_trace &&
@@ -326,8 +326,8 @@ std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end
 std::optional<TrafficOverTime> ReportAnalysis::State::make_traffic(std::uint64_t end_ns) {
   if (!ledger.traffic()) return std::nullopt;
   TrafficOverTime of_all = ledger.traffic()->finish(end_ns);
-  for (std::uint32_t id = 0; id < info.call_sites.size(); ++id) of_all.sites.push_back(code_address(id).symbol);
-  of_all.cpu_nodes = info.cpu_nodes;
+  for (std::uint32_t id = 0; id < info.tables.call_sites.size(); ++id) of_all.sites.push_back(code_address(id).symbol);
+  of_all.cpu_nodes = info.machine.cpu_nodes;
   traffic = ledger.traffic()->of_groups(ledger.accounts().size());
   return of_all;
 }
@@ -337,7 +337,7 @@ void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportRe
   constexpr std::uint64_t kEnough = 100;  // allocations, of which some would have been freed
   std::array<std::uint64_t, 256> of_kind{};
   for (std::size_t type = 0; type < seen.of_type.size(); ++type)
-    of_kind[static_cast<std::size_t>(info.event_types[type].kind)] += seen.of_type[type];
+    of_kind[static_cast<std::size_t>(info.tables.event_types[type].kind)] += seen.of_type[type];
   const auto count = [&of_kind](EventKind kind) { return of_kind[static_cast<std::size_t>(kind)]; };
   const auto check = [&](EventKind allocation, std::uint64_t frees, const char* missing) {
     if (count(allocation) >= kEnough && frees == 0)
@@ -354,15 +354,15 @@ void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportRe
 void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportResult& result) const {
   const auto asks = [&result](GroupKey key) { return std::ranges::find(result.by, key) != result.by.end(); };
   // perf record -g takes both parts of a stack: where there is none of a program, none had asked for memory.
-  const bool took_both = info.format.starts_with("perf.data") && info.stacks.kernel_stacks() > 0;
-  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.user_code.frames.empty() && !took_both)
+  const bool took_both = info.format.starts_with("perf.data") && info.tables.stacks.kernel_stacks() > 0;
+  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.code.user.frames.empty() && !took_both)
     result.findings.add({Imperfection::no_user_stacks, {}, {}, {}, {}});
-  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol) || asks(GroupKey::stack)) && info.address_spaces.empty() &&
-      info.stacks.user_stacks() > 0)
+  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol) || asks(GroupKey::stack)) &&
+      info.code.address_spaces.empty() && info.tables.stacks.user_stacks() > 0)
     result.findings.add({Imperfection::no_mappings, {}, {}, {}, {}});
-  if (!asks(GroupKey::syscall) || info.stacks.kernel_stacks() > 0) return;
+  if (!asks(GroupKey::syscall) || info.tables.stacks.kernel_stacks() > 0) return;
   for (std::size_t type = 0; type < seen.of_type.size(); ++type)
-    if (seen.of_type[type] > 0 && info.event_types[type].kind == EventKind::syscall_exit) return;
+    if (seen.of_type[type] > 0 && info.tables.event_types[type].kind == EventKind::syscall_exit) return;
   result.findings.add({Imperfection::no_syscalls, {}, {}, {}, {}});
 }
 
@@ -380,13 +380,13 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.events = state.event_counts();
 
   static_cast<AllocatorTotals&>(result.slab) = state.totals_of(Allocator::slab);
-  if (!state.info.cpu_nodes.empty()) result.slab.cross_node_allocations = state.ledger.cross_node_allocations();
+  if (!state.info.machine.cpu_nodes.empty()) result.slab.cross_node_allocations = state.ledger.cross_node_allocations();
   result.pages = state.page_totals();
   result.percpu = state.totals_of(Allocator::percpu);
   // Every allocation of a kernel that says it takes some.
   result.percpu.knows_bytes = result.percpu.allocations == 0 || result.percpu.bytes_allocated > 0;
   result.vmalloc = state.totals_of(Allocator::vmap);
-  result.memory = memory_state_of(state.info.samples);
+  result.memory = memory_state_of(state.info.recording.samples);
 
   for (unsigned order = 0; order < state.ledger.orders().size(); ++order) {
     PageOrderRow row = state.ledger.orders()[order];
@@ -402,7 +402,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
       row.allocator = table.allocator;
       row.recorded_ns = result.trace.recorded_ns;
       if (table.allocator == Allocator::percpu) row.knows_bytes = result.percpu.knows_bytes;
-      if (state.info.cpu_nodes.empty()) row.cross_node_frees.reset();
+      if (state.info.machine.cpu_nodes.empty()) row.cross_node_frees.reset();
     }
 
   for (std::size_t kind = 0; kind < state.ledger.anomalies().size(); ++kind)
@@ -425,7 +425,7 @@ bool needs_task_names(const ReportRequest& request, const TraceInfo& info) {
   const bool asks =
       !request.filter.comms.empty() || groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm,
                                                            GroupKey::syscall, GroupKey::cgroup, GroupKey::container});
-  return asks && may_tell_earlier_names(info);
+  return asks && may_tell_earlier_names(info.tables.event_types);
 }
 
 }  // namespace kmt

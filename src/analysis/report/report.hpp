@@ -20,7 +20,7 @@ struct ReportRequest {
   std::vector<GroupKey> by = {GroupKey::call_site};
   FindCaller find_caller;  // for GroupKey::caller
   // What tasks are called, and their thread groups, of this trace read to its end; null: as far as it has been read.
-  const TraceInfo* tasks = nullptr;
+  const TraceTasks* tasks = nullptr;
   // What interrupts allocate counts as that of the task and the program that they interrupted, as perf has it.
   bool with_interrupted = false;
   bool both_tellings = false;    // an allocation that two events tell of counts for both; not with `traffic`

@@ -44,9 +44,9 @@ std::vector<ProfiledKind> KmallocProfile::finish() {
   for (const Account& account : accounts_) {
     const Origin& origin = account.kind.origin;
     if (account.allocations == 0 || origin.from_cache || origin.bytes_requested > origin.bytes_allocated ||
-        is_large_kmalloc(EventKind::kmalloc, origin.bytes_allocated, info_.page_size))
+        is_large_kmalloc(EventKind::kmalloc, origin.bytes_allocated, info_.machine.page_size))
       continue;
-    const std::uint64_t address = info_.call_sites[origin.call_site.value];
+    const std::uint64_t address = info_.tables.call_sites[origin.call_site.value];
     std::string symbol = address == 0 ? std::string() : symbols_.name(address);
     std::string function(function_of(symbol));
     const bool is_known = kMostUnseen * account.unseen_frees < account.allocations;

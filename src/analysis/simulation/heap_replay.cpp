@@ -17,13 +17,13 @@ void HeapReplay::add_heap(SlabLayout layout, bool keeps_series) {
 }
 
 std::string HeapReplay::symbol_of(const Origin& origin) const {
-  const std::uint64_t address = info_.call_sites[origin.call_site.value];
+  const std::uint64_t address = info_.tables.call_sites[origin.call_site.value];
   return address == 0 ? std::string() : symbols_.name(address);
 }
 
 void HeapReplay::kind(const ObjectKind& told) {
   ObjectKind kind = told;
-  if (random_caches_) choose_random_cache(kind, info_.call_sites[kind.origin.call_site.value], machine_);
+  if (random_caches_) choose_random_cache(kind, info_.tables.call_sites[kind.origin.call_site.value], machine_);
   const std::string symbol = symbol_of(kind.origin);
   for (HeapSimulation& heap : heaps_) heap.kind(kind, symbol);
 }

@@ -22,13 +22,13 @@ namespace {
 
 // Since Linux 5.14 what is accounted to control groups has caches of its own, in every distribution's configuration.
 bool usually_has_cgroup_caches(const TraceInfo& info) {
-  const auto version = version_of(info.kernel);
+  const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 14};
 }
 
 // Linux 5.12 was the first whose kmem_cache_free has the cache's name.
 bool names_caches(const TraceInfo& info) {
-  const auto version = version_of(info.kernel);
+  const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 12};
 }
 
@@ -122,7 +122,7 @@ class Simulation::State : public HeapReplay {
 Simulation::State::State(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches,
                          SimulationRequest request, const std::vector<ProfiledKind>& profile, KmallocModel model)
     : HeapReplay(info, symbols, caches, model.random_caches), info_(info), request_(std::move(request)), kinds_(1) {
-  result_.kernel_known = version_of(info.kernel).has_value();
+  result_.kernel_known = version_of(info.machine.kernel).has_value();
   result_.classes = std::move(model.classes);
   result_.least_class_from = std::move(model.least_class_from);
   result_.cgroup_caches = model.cgroup_caches;
@@ -196,7 +196,7 @@ void Simulation::State::ended(std::uint32_t object, const Event& event, bool fre
 
 void Simulation::State::freed_older(const Event& event) {
   ++result_.older_frees;
-  if (check_) check_->freed_older(event, info_.cache_names[event.cache.value]);
+  if (check_) check_->freed_older(event, info_.tables.cache_names[event.cache.value]);
 }
 
 // bytes_alloc of each kmalloc against what the model gives.

@@ -62,13 +62,13 @@ SlabGeometry of_order(std::uint64_t bytes, unsigned order, const SlabMachine& ma
 
 SlabMachine slab_machine_of(const TraceInfo& info) {
   SlabMachine machine;
-  if (const auto version = version_of(info.kernel)) machine.version = *version;
-  machine.arch = info.arch;
-  if (info.page_size != 0) machine.page_bytes = info.page_size;
-  machine.word_bytes = info.word_bits / 8;
+  if (const auto version = version_of(info.machine.kernel)) machine.version = *version;
+  machine.arch = info.machine.arch;
+  if (info.machine.page_size != 0) machine.page_bytes = info.machine.page_size;
+  machine.word_bytes = info.machine.word_bits / 8;
   constexpr unsigned kMostCpus = 8192;  // NR_CPUS of the largest configurations
-  machine.cpus = std::clamp(info.cpus, 1u, kMostCpus);
-  machine.cpu_nodes = info.cpu_nodes;
+  machine.cpus = std::clamp(info.machine.cpus, 1u, kMostCpus);
+  machine.cpu_nodes = info.machine.cpu_nodes;
   return machine;
 }
 

@@ -46,7 +46,8 @@ void add_bytes(const std::string& path, TraceId& id) {
 
 std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
   if (!options.recorded_at.empty()) return parse_utc(options.recorded_at);
-  if (const auto note = info.notes.find("recorded_at"); note != info.notes.end()) return parse_utc(note->second);
+  if (const auto note = info.recording.notes.find("recorded_at"); note != info.recording.notes.end())
+    return parse_utc(note->second);
   Error error(fmt::format("{} does not say when it was recorded", printable(info.path)));
   throw error.hint(
       "Say it with --recorded-at TIME: --recorded-at $(date -u -r FILE +%FT%TZ) takes the time of the file");
@@ -59,7 +60,7 @@ bool is_nobodys_name(std::string_view host) {
 
 std::string host(const ClickHouseOptions& options, const TraceInfo& info) {
   if (!options.host.empty()) return printable(options.host);
-  if (const auto note = info.notes.find("host"); note != info.notes.end()) {
+  if (const auto note = info.recording.notes.find("host"); note != info.recording.notes.end()) {
     if (!is_nobodys_name(note->second)) return printable(note->second);
     throw Error(
         fmt::format("{} is of a host without a name: it says \"{}\"", printable(info.path), printable(note->second)))

@@ -54,7 +54,7 @@ void add_analyse_options(CLI::App& command, AnalyseOptions& options) {
 
 bool begins_with_stacks(const AnalyseOptions& options) {
   return begins_with(options.trace, [&](const EventBatch& batch, const TraceInfo& info) {
-    return info.stacks.has_stacks() || (options.call_paths && has_call(batch));
+    return info.tables.stacks.has_stacks() || (options.call_paths && has_call(batch));
   });
 }
 
@@ -75,10 +75,10 @@ OpenedTrace::OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest>
     for_tasks_ = for_tasks_ || needs_task_names(request, source_->info());
     for_caches = for_caches || needs_cache_names(request);
   }
-  for_modules_ = !info().module_changes.empty();
+  for_modules_ = !info().code.module_changes.empty();
   if (for_tasks_ || for_modules_ || for_caches) ahead_ = open_for_reading(without_call_records(options.trace));
   if (for_tasks_)
-    for (ReportRequest& request : requests) request.tasks = &ahead_->info();
+    for (ReportRequest& request : requests) request.tasks = &ahead_->info().tasks;
 }
 
 OpenedTrace::~OpenedTrace() = default;
@@ -100,7 +100,7 @@ bool OpenedTrace::read_ahead(std::span<CacheNames* const> caches) {
     complete = watched.complete();
   }
   for (CacheNames* const names : caches) names->end_learning();
-  modules_->set_events(for_modules_ ? ahead_->info().module_events : info().module_events);
+  modules_->set_events(for_modules_ ? ahead_->info().code.module_events : info().code.module_events);
   if (!for_tasks_) ahead_.reset();
   return complete;
 }

@@ -21,14 +21,14 @@ namespace {
 // Whether types are of the kernel that was traced; empty: nothing tells. BTF alone does not say whose it is, but that
 // of the kernel that runs here is at hand.
 std::optional<bool> is_of_traced_kernel(const std::string& file, const TraceInfo& info) {
-  const std::string build_id(note_in(info.notes, "kernel_build_id"));
+  const std::string build_id(note_in(info.recording.notes, "kernel_build_id"));
   const std::optional<bool> same = is_of_kernel(file, build_id);
   if (same || !are_running_types(file)) return same;
   const std::string running = kernel_build_id();
   if (!build_id.empty() && !running.empty()) return build_id == running;
   utsname names{};
   ::uname(&names);
-  return !info.kernel.empty() && info.kernel != names.release ? std::optional(false) : std::nullopt;
+  return !info.machine.kernel.empty() && info.machine.kernel != names.release ? std::optional(false) : std::nullopt;
 }
 
 }  // namespace
@@ -42,17 +42,17 @@ void say_whose_types(const std::string& file, const TraceInfo& info, const CallT
   const std::optional<bool> same = is_of_traced_kernel(file, info);
   if (!same)
     fmt::print(stderr, "note: nothing here tells whether the types in {} are those of the kernel that was traced{}\n",
-               printable(file), info.kernel.empty() ? "" : ", " + printable(info.kernel));
+               printable(file), info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
   else if (!*same)
     fmt::print(stderr, "warning: the types in {} are of another kernel than the one that was traced{}\n",
-               printable(file), info.kernel.empty() ? "" : ", " + printable(info.kernel));
+               printable(file), info.machine.kernel.empty() ? "" : ", " + printable(info.machine.kernel));
 }
 
 CallGraphResult take_calls(CallGraph& graph, const OpenedTrace& trace, const CallTypeSource& types) {
   CallGraphResult result = graph.take();
   result.findings.merge(trace.symbols().findings());
   result.findings.merge(types.findings());
-  const auto& notes = trace.info().notes;
+  const auto& notes = trace.info().recording.notes;
   if (const auto note = notes.find("refused_functions"); note != notes.end())
     result.refused = parse_refused_functions(note->second);
   std::set<std::string> seen;

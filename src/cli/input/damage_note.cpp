@@ -30,10 +30,10 @@ void say_interrupted(std::string_view result) {
 }
 
 void say_lack_of_cgroups(const TraceInfo& info) {
-  if (info.lives.has_moves()) return;
+  if (info.tasks.lives.has_moves()) return;
   bool is_told = false;
   for (const char* const name : kNotesOfProc)
-    if (const auto note = info.notes.find(name); note != info.notes.end())
+    if (const auto note = info.recording.notes.find(name); note != info.recording.notes.end())
       for (const std::string_view line : split(note->second, '\n')) {
         const std::size_t path = line.find('/');
         if (path == std::string_view::npos) continue;

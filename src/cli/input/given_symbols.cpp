@@ -9,9 +9,9 @@ void GivenSymbols::describe(const TraceDescription& description) {
   TraceDescription to = description;
   name_machine(description.uname, to.kernel);
   TraceInfo info;
-  info.kernel = to.kernel.release;
-  info.kallsyms = to.kernel.kallsyms;
-  info.notes = to.kernel.notes;
+  info.machine.kernel = to.kernel.release;
+  info.code.kallsyms = to.kernel.kallsyms;
+  info.recording.notes = to.kernel.notes;
   Findings findings;
   if (std::string symbols = symbols_from_elsewhere(info, files_, findings); !symbols.empty())
     to.kernel.kallsyms = std::move(symbols);

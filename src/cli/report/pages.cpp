@@ -58,13 +58,13 @@ int pages(const Options& options) {
   const std::unique_ptr<Source> source = open_for_reading(options.trace);
   // Read once before, where that tells what tasks are called.
   const std::unique_ptr<Source> ahead =
-      may_tell_earlier_names(source->info()) ? open_for_reading(options.trace) : nullptr;
+      may_tell_earlier_names(source->info().tables.event_types) ? open_for_reading(options.trace) : nullptr;
   bool complete = !ahead || read_trace(
                                 *ahead, [](const EventBatch&) {}, options.trace.progress);
 
   const WrapperList none;
   const Symbols symbols(source->info(), options.symbols, none);
-  PagesAnalysis analysis(source->info(), ahead ? ahead->info() : source->info(), symbols, filter);
+  PagesAnalysis analysis(source->info(), (ahead ? ahead : source)->info().tasks, symbols, filter);
   complete = complete && read_trace(
                              *source, [&](const EventBatch& batch) { analysis.add(batch); }, options.trace.progress);
   PagesResult result = analysis.finish(complete);

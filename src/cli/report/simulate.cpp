@@ -112,11 +112,11 @@ std::vector<SlabInfo> slabinfo_in(const std::string& path, std::uint64_t page_si
 // The first sample with slabinfo, and the last one.
 void take_samples(const TraceInfo& info, SimulationRequest& request) {
   std::vector<std::string_view> texts;
-  for (const StateSample& sample : info.samples)
+  for (const StateSample& sample : info.recording.samples)
     if (const std::string_view text = text_of(sample, "slabinfo"); !text.empty()) texts.push_back(text);
   if (texts.empty()) return;
-  request.slabinfo_before = slabinfo_of(texts.front(), info.page_size);
-  if (texts.size() > 1) request.slabinfo_after = slabinfo_of(texts.back(), info.page_size);
+  request.slabinfo_before = slabinfo_of(texts.front(), info.machine.page_size);
+  if (texts.size() > 1) request.slabinfo_after = slabinfo_of(texts.back(), info.machine.page_size);
 }
 
 SimulationRequest request_of(const Options& options) {
@@ -166,7 +166,7 @@ SimulationResult simulated(const Options& options, SimulationRequest request) {
   // Whether there are caches of control groups decides on the names that are learned by.
   take_samples(trace.info(), request);
   if (!options.slabinfo.empty())
-    request.slabinfo_before = slabinfo_in(options.slabinfo.front(), trace.info().page_size);
+    request.slabinfo_before = slabinfo_in(options.slabinfo.front(), trace.info().machine.page_size);
   name_kmalloc_caches(trace.info(), request, caches);
   name_kmalloc_caches(trace.info(), request, profile.cache_names());
   EventBatch batch;
@@ -179,8 +179,9 @@ SimulationResult simulated(const Options& options, SimulationRequest request) {
   if (options.slabinfo.empty())
     take_samples(ahead->info(), request);
   else
-    request.slabinfo_after = options.slabinfo.size() > 1 ? slabinfo_in(options.slabinfo[1], trace.info().page_size)
-                                                         : std::vector<SlabInfo>();
+    request.slabinfo_after = options.slabinfo.size() > 1
+                                 ? slabinfo_in(options.slabinfo[1], trace.info().machine.page_size)
+                                 : std::vector<SlabInfo>();
   const std::vector<ProfiledKind> kinds = profile.finish();
   bool complete = first.complete();
   std::optional<std::size_t> candidates;

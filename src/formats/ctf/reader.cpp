@@ -23,13 +23,13 @@ class TaskLearner {
   explicit TaskLearner(TraceInfo& info) : info_(info) {}
 
   void learn(const EventRecord& record, std::uint64_t time_ns) {
-    if (record.task) info_.thread_groups[record.task->tid] = record.task->process;
-    if (record.other) info_.thread_groups[record.other->tid] = record.other->process;
+    if (record.task) info_.tasks.thread_groups[record.task->tid] = record.task->process;
+    if (record.other) info_.tasks.thread_groups[record.other->tid] = record.other->process;
     if (record.task_name.empty() || record.tid <= 0) return;
-    std::string& last = info_.comms[record.tid];
+    std::string& last = info_.tasks.comms[record.tid];
     if (last == record.task_name) return;
     last = record.task_name;
-    info_.task_names.called_since(record.tid, time_ns, last);
+    info_.tasks.names.called_since(record.tid, time_ns, last);
   }
 
  private:
@@ -78,7 +78,7 @@ class CtfStream : public StackedStream {
 
   void report_loss(const Step& step, const EventBatch& batch) {
     lost_at(batch.size());
-    info_.lost.push_back({cpu_, step.lost, step.since_ns, std::max(step.time_ns, last_ns_), {}});
+    info_.losses.stretches.push_back({cpu_, step.lost, step.since_ns, std::max(step.time_ns, last_ns_), {}});
     info_.findings.add({Imperfection::lost_events, step.detail, cpu_, {}, step.time_ns}, step.lost.value_or(1));
   }
 
@@ -97,8 +97,8 @@ class CtfSource : public Source {
     info_.format = trace_.format;
     describe_trace(trace_.description, info_);
     if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
-    info_.buffers = {""};
-    decoder_ = std::make_unique<RecordDecoder>(trace_.records->formats(), info_.byte_order, info_);
+    info_.recording.buffers = {""};
+    decoder_ = std::make_unique<RecordDecoder>(trace_.records->formats(), info_.machine.byte_order, info_);
     std::vector<CpuPart> parts;
     for (auto& [cpu, events] : trace_.cpus)
       parts.push_back({cpu, 0, std::make_unique<CtfStream>(cpu, events, *decoder_, info_)});

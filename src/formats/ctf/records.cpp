@@ -47,11 +47,11 @@ void learn_tasks(const TraceFile& file, KernelDescription& kernel, Findings& fin
       if (event.tid > 0) tasks.insert(event.tid);
   const TraceInfo& info = source->info();
   for (const std::int32_t tid : tasks)
-    if (const std::string_view name = task_name(info, tid, ~std::uint64_t{0}); name != "<...>")
+    if (const std::string_view name = task_name(info.tasks, tid, ~std::uint64_t{0}); name != "<...>")
       kernel.saved_cmdlines += fmt::format("{} {}\n", tid, printable(name));
-  for (const auto& [tid, process] : std::map(info.thread_groups.begin(), info.thread_groups.end()))
+  for (const auto& [tid, process] : std::map(info.tasks.thread_groups.begin(), info.tasks.thread_groups.end()))
     kernel.thread_groups += fmt::format("{} {}\n", tid, process);
-  note_task_names(info.task_names, kernel.notes, findings);
+  note_task_names(info.tasks.names, kernel.notes, findings);
 }
 
 }  // namespace

@@ -83,27 +83,27 @@ void learn_life(const LifeEvent& event, Bytes record, ByteOrder order, std::uint
   switch (event.kind) {
     case Kind::new_task: {
       const std::uint64_t flags = load_sized(record.data() + event.clone_flags, event.flags_bytes, order);
-      info.lives.born({number_at(event.pid), time_ns, number_at(event.creator), true, (flags & kCloneThread) != 0,
-                       (flags & kCloneNewPid) != 0});
+      info.tasks.lives.born({number_at(event.pid), time_ns, number_at(event.creator), true, (flags & kCloneThread) != 0,
+                             (flags & kCloneNewPid) != 0});
       break;
     }
-    case Kind::fork: info.lives.born({number_at(event.pid), time_ns, number_at(event.creator)}); break;
+    case Kind::fork: info.tasks.lives.born({number_at(event.pid), time_ns, number_at(event.creator)}); break;
     case Kind::process_state: {
       const std::int32_t process = number_at(event.group);
       // Some time after the begin: others may have had the id before.
       if (process == number_at(event.pid))
-        info.lives.known(process, {process, number_at(event.creator), 0, {}}, TaskLives::Told::later);
+        info.tasks.lives.known(process, {process, number_at(event.creator), 0, {}}, TaskLives::Told::later);
       break;
     }
     case Kind::attach:
       // Hierarchy 0 is that of version 2, which knows all tasks.
       if (number_at(event.hierarchy) == 0)
-        info.lives.moved(number_at(event.pid), time_ns, text_in(event, record, order));
+        info.tasks.lives.moved(number_at(event.pid), time_ns, text_in(event, record, order));
       break;
     case Kind::module_load:
     case Kind::module_free:
-      info.module_events[std::string(text_in(event, record, order))].insert_or_assign(time_ns,
-                                                                                      event.kind == Kind::module_load);
+      info.code.module_events[std::string(text_in(event, record, order))].insert_or_assign(
+          time_ns, event.kind == Kind::module_load);
       break;
   }
 }

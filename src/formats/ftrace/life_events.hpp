@@ -29,7 +29,7 @@ struct LifeEvent {
 // Empty for every other event. All fields lie within `least_bytes` afterwards.
 std::optional<LifeEvent> life_event(const EventFormat& format, std::uint32_t& least_bytes);
 
-// Fills TraceInfo::lives and module_events. The record has at least `least_bytes`.
+// Fills TraceTasks::lives and module_events. The record has at least `least_bytes`.
 void learn_life(const LifeEvent& event, Bytes record, ByteOrder order, std::uint64_t time_ns, TraceInfo& info);
 
 }  // namespace kmt

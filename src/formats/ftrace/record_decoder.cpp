@@ -156,13 +156,13 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
     : order_(order),
       info_(info),
       thread_groups_(info),
-      call_sites_(info.call_sites),
-      cache_names_(info.cache_names),
-      stacks_(info.stacks),
+      call_sites_(info.tables.call_sites),
+      cache_names_(info.tables.cache_names),
+      stacks_(info.tables.stacks),
       user_stacks_(info) {
   for (const EventFormat& format : formats) {
-    const EventTypeId type{static_cast<std::uint16_t>(info.event_types.size())};
-    Plan plan = compile(format, type, info.word_bits / 8, info.page_identity);
+    const EventTypeId type{static_cast<std::uint16_t>(info.tables.event_types.size())};
+    Plan plan = compile(format, type, info.machine.word_bits / 8, info.recording.page_identity);
     if (std::vector<TaskNaming> namings = task_namings(format, plan.least_bytes); !namings.empty()) {
       plan.namings = static_cast<std::uint16_t>(namings_.size());
       namings_.push_back(std::move(namings));
@@ -171,8 +171,9 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
       plan.probed_values = static_cast<std::uint16_t>(probed_values_.size());
       probed_values_.push_back(probed_values(format, plan.least_bytes));
     }
-    if (info.gfp_flags.empty()) info.gfp_flags = flag_names_of(format.print_format, "gfp_flags");
-    if (plan.kind == EventKind::page_alloc_extfrag) info.pageblock_order = pageblock_order_of(format.print_format);
+    if (info.tables.gfp_flags.empty()) info.tables.gfp_flags = flag_names_of(format.print_format, "gfp_flags");
+    if (plan.kind == EventKind::page_alloc_extfrag)
+      info.machine.pageblock_order = pageblock_order_of(format.print_format);
     if (const auto creation = task_creation(format, plan.least_bytes)) {
       plan.creates_task = true;
       task_creation_ = *creation;
@@ -181,7 +182,7 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
       plan.life = static_cast<std::uint8_t>(life_events_.size());
       life_events_.push_back(*life);
     }
-    info.event_types.push_back({format.system, format.name, plan.kind});
+    info.tables.event_types.push_back({format.system, format.name, plan.kind});
     if (plans_.size() <= format.id) plans_.resize(format.id + 1);
     plans_[format.id] = plan;
   }
@@ -315,7 +316,7 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
   const EventKind kind = plans_[id].kind;
   const bool may_keep_record = kind == EventKind::call_entry || kind == EventKind::call_exit;  // one for each event
-  if (may_keep_record && info_.call_records) return false;
+  if (may_keep_record && info_.calls.records) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
 
@@ -381,10 +382,10 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::syscall_exit: event.address = load_field(record, plan->address); break;
     case EventKind::other:
       if (plan->is_stack) decode_stack(*plan, record, event);
-      if (plan->is_values && info_.call_records) keep_values(*plan, record, cpu);
+      if (plan->is_values && info_.calls.records) keep_values(*plan, record, cpu);
       if (plan->creates_task) thread_groups_.learn(task_creation_, record, order_, time_ns);
       if (plan->life != 0) learn_life(life_events_[plan->life], record, order_, time_ns, info_);
-      if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.task_names);
+      if (plan->namings != 0) learn_task_names(namings_[plan->namings], record, order_, time_ns, info_.tasks.names);
       break;
   }
 }
@@ -394,7 +395,7 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
     return static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, field), 255));
   };
   event.address = load_field(record, plan.address);
-  const bool is_frame = info_.page_identity == PageIdentity::frame;
+  const bool is_frame = info_.recording.page_identity == PageIdentity::frame;
   if (is_frame ? is_no_page(event.address, plan.address.size) : event.address == 0) event.address = kNoPage;
   event.order = order(plan.order);
   event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan.gfp_flags));
@@ -423,14 +424,15 @@ void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) {
   event.address = load_field(record, plan.address);
   event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan.depth), kMostCallDepth));
   if (plan.frame.size != 0) set_call_frame(event, load_field(record, plan.frame));
-  if (plan.most_arguments != 0 && info_.call_records) event.bytes_requested = keep_call_record(plan, record, event.cpu);
+  if (plan.most_arguments != 0 && info_.calls.records)
+    event.bytes_requested = keep_call_record(plan, record, event.cpu);
   if (plan.return_value.size != 0) {
     event.bytes_requested = load_field(record, plan.return_value);
     event.page_flags |= CallFlags::kReturnValue;
   }
-  if (plan.kind == EventKind::call_exit && info_.call_records)
+  if (plan.kind == EventKind::call_exit && info_.calls.records)
     if (const Bytes late = values_of(plan, record); !late.empty())
-      set_late_record(event, info_.call_records->add({}, late));
+      set_late_record(event, info_.calls.records->add({}, late));
   if (plan.began.size == 0 || plan.ended.size == 0) return;
   const std::uint64_t began = load_field(record, plan.began);
   const std::uint64_t ended = load_field(record, plan.ended);
@@ -463,7 +465,7 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   };
   constexpr std::size_t kMostOfACall = 256;  // no function has so many that are recorded
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
-  if (pending.values.empty()) pending.losses = info_.lost.size();
+  if (pending.values.empty()) pending.losses = info_.losses.stretches.size();
   pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
 
@@ -475,8 +477,8 @@ void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, s
   if (found == pending_values_.end()) return;
   const PendingCall pending = std::move(found->second);
   pending_values_.erase(found);
-  for (std::size_t i = pending.losses; i < info_.lost.size(); ++i)
-    if (info_.lost[i].cpu == cpu) return;
+  for (std::size_t i = pending.losses; i < info_.losses.stretches.size(); ++i)
+    if (info_.losses.stretches[i].cpu == cpu) return;
   for (const PendingValues& values : pending.values)
     if (is_same_call(values, entry, record))
       read_values(probed_values_[values.plan->probed_values], values.record, order_, registers, to);
@@ -484,23 +486,23 @@ void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, s
 
 // Of an array without a size there is what the record has room for.
 std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, unsigned cpu) {
-  const unsigned word_bytes = info_.word_bits / 8;
+  const unsigned word_bytes = info_.machine.word_bits / 8;
   std::array<std::uint64_t, kMostArguments> registers;
   std::size_t count = 0;
   for (std::size_t at = plan.arguments; count < plan.most_arguments && at + word_bytes <= record.size();
        at += word_bytes)
     registers[count++] = load_sized(record.data() + at, word_bytes, order_);
   const auto known = std::span(registers).first(count);
-  if (plan.probed_values == 0) return info_.call_records->add(known, values_of(plan, record));
+  if (plan.probed_values == 0) return info_.calls.records->add(known, values_of(plan, record));
   ReadValues values;
   read_values(probed_values_[plan.probed_values], record, order_, known, values);
   if (values.empty()) take_values(plan, record, cpu, known, values);
-  return info_.call_records->add(known, joined(values, order_));
+  return info_.calls.records->add(known, joined(values, order_));
 }
 
 // Old kernels end a stack that has fewer addresses than the array with -1.
 void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
-  const unsigned word_bytes = info_.word_bits / 8;
+  const unsigned word_bytes = info_.machine.word_bits / 8;
   std::uint64_t depth = std::min<std::uint64_t>((record.size() - plan.callers) / word_bytes, plan.most_depth);
   if (plan.depth.size != 0) depth = std::min(depth, load_field(record, plan.depth));
   std::array<std::uint64_t, kMostStackDepth> addresses;
@@ -529,8 +531,9 @@ void RecordDecoder::report_undecodable(const Plan* plan, unsigned id, Bytes reco
     if (plan == nullptr)
       detail = fmt::format("event id {}, {} bytes", id, record.size());
     else
-      detail = fmt::format("{}: {} bytes, its fields need {}", printable(info_.event_types[plan->type.value].name),
-                           record.size(), plan->least_bytes);
+      detail =
+          fmt::format("{}: {} bytes, its fields need {}", printable(info_.tables.event_types[plan->type.value].name),
+                      record.size(), plan->least_bytes);
   }
   info_.findings.add({kind, std::move(detail), cpu, file_offset, time_ns});
 }

@@ -70,8 +70,8 @@ EventKind event_kind(std::string_view system, std::string_view name);
 
 class RecordDecoder {
  public:
-  // Fills info.event_types, info.page_identity and what print formats tell (pageblock_order, gfp_flags); ids and
-  // findings go into the info, which must outlive the decoder.
+  // Fills info.tables.event_types, info.recording.page_identity and what print formats tell (pageblock_order,
+  // gfp_flags); ids and findings go into the info, which must outlive the decoder.
   RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info);
 
   // Whether all records that differ in nothing but time, task and address are decoded alike but for these.

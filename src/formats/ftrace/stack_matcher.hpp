@@ -33,7 +33,7 @@ class StackMatcher {
   void give_stack(EventBatch& batch, Event& stack);
   void give_user_stack(EventBatch& batch, const Event& stack);
   void report_unmatched(const Event& stack);
-  bool has_no_stacks() const { return !info_.stacks.has_stacks() && !users_.any(); }
+  bool has_no_stacks() const { return !info_.tables.stacks.has_stacks() && !users_.any(); }
 
   TraceInfo& info_;
   UserStacks& users_;

@@ -24,11 +24,11 @@ struct TaskCreation {
 // Empty for every other event. All fields lie within `least_bytes` afterwards.
 std::optional<TaskCreation> task_creation(const EventFormat& format, std::uint32_t& least_bytes);
 
-// Writes into TraceInfo::thread_groups. Records of different CPUs may come in any order of time: of equal ids the
+// Writes into TraceTasks::thread_groups. Records of different CPUs may come in any order of time: of equal ids the
 // latest task counts, and more than what was known when the recording began or ended.
 class ThreadGroups {
  public:
-  explicit ThreadGroups(TraceInfo& info) : groups_(info.thread_groups) {}
+  explicit ThreadGroups(TraceInfo& info) : groups_(info.tasks.thread_groups) {}
   // The record has at least `least_bytes`.
   void learn(const TaskCreation& creation, Bytes record, ByteOrder order, std::uint64_t time_ns);
 

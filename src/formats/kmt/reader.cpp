@@ -74,7 +74,7 @@ class BlockStream : public StackedStream {
       offset_ = chunk.offset;
       consumed_ += chunk.stored.size();
       try {
-        block_ = std::make_unique<OpenBlock>(unpack(chunk), info_.byte_order);
+        block_ = std::make_unique<OpenBlock>(unpack(chunk), info_.machine.byte_order);
         decode_shapes();
         position_ = 0;
         next_lost_ = 0;
@@ -142,15 +142,15 @@ class BlockStream : public StackedStream {
     for (; next_lost_ < lost.size() && lost[next_lost_].before_event <= position; ++next_lost_) {
       const std::optional<std::uint64_t> count = lost[next_lost_].count;
       lost_at(batch.size());
-      losses_until_now_.push_back(info_.lost.size());
-      info_.lost.push_back({cpu(), count, last_ns_, 0, offset_});
+      losses_until_now_.push_back(info_.losses.stretches.size());
+      info_.losses.stretches.push_back({cpu(), count, last_ns_, 0, offset_});
       info_.findings.add({Imperfection::lost_events, lost_events_text(count), cpu(), offset_, noticed_ns},
                          count.value_or(1));
     }
   }
 
   void end_losses(std::uint64_t time_ns) {
-    for (const std::size_t loss : losses_until_now_) info_.lost[loss].after_ns = time_ns;
+    for (const std::size_t loss : losses_until_now_) info_.losses.stretches[loss].after_ns = time_ns;
     losses_until_now_.clear();
   }
 
@@ -183,7 +183,7 @@ class BlockStream : public StackedStream {
   std::size_t next_lost_ = 0;
   std::uint64_t last_ns_ = 0;
   std::vector<std::size_t>
-      losses_until_now_;  // of TraceInfo::lost, until the next event of this CPU tells when they ended
+      losses_until_now_;  // of TraceLosses::stretches, until the next event of this CPU tells when they ended
 };
 
 class KmtSource : public Source {
@@ -193,11 +193,11 @@ class KmtSource : public Source {
     info_.path = file.path;
     info_.format = "kmt version 1";
     describe_trace(contents_.description, info_);
-    if (options.call_records) info_.call_records = std::make_shared<CallRecords>();
+    if (options.call_records) info_.calls.records = std::make_shared<CallRecords>();
     if (contents_.description.kernel.formats.empty())
       info_.findings.add({Imperfection::missing_section, "event formats", {}, {}, {}});
     decoder_ = std::make_unique<RecordDecoder>(
-        parse_event_formats(contents_.description.kernel.formats, info_.findings), info_.byte_order, info_);
+        parse_event_formats(contents_.description.kernel.formats, info_.findings), info_.machine.byte_order, info_);
     open_streams(options.buffer);
   }
 
@@ -210,7 +210,7 @@ class KmtSource : public Source {
   // Where the kernel counted events there has to be a stream.
   void report_missing_cpus(const std::vector<CpuPart>& parts) {
     if (info_.findings.count_of(Imperfection::missing_cpu) > 0) return;  // said by what the file was converted from
-    for (const BufferStatistics& statistics : info_.buffer_statistics) {
+    for (const BufferStatistics& statistics : info_.losses.buffers) {
       const bool there = std::ranges::find(parts, statistics.cpu, &CpuPart::cpu) != parts.end();
       if (const std::uint64_t events = statistics.read + statistics.entries; !there && events > 0)
         info_.findings.add({Imperfection::missing_cpu,
@@ -228,9 +228,10 @@ class KmtSource : public Source {
       const unsigned cpu = blocks.stream.cpu;
       const std::string& buffer = blocks.stream.buffer;
       names.push_back(buffer);
-      info_.cpus = std::max(info_.cpus, cpu + 1);
+      info_.machine.cpus = std::max(info_.machine.cpus, cpu + 1);
       if (wanted_buffer && buffer != *wanted_buffer) continue;
-      if (info_.buffers.empty() || info_.buffers.back() != buffer) info_.buffers.push_back(buffer);
+      if (info_.recording.buffers.empty() || info_.recording.buffers.back() != buffer)
+        info_.recording.buffers.push_back(buffer);
       CpuPart& part = parts.emplace_back(CpuPart{cpu, 0, nullptr});
       for (const Chunk& block : blocks.blocks) part.bytes += block.stored.size();
       part.stream =

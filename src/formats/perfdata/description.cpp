@@ -42,7 +42,7 @@ bool has_no_tracepoints(const FileContents& contents) {
 
 void describe(FileContents& contents, TraceInfo& info) {
   info.format = contents.is_pipe ? "perf.data, pipe mode" : "perf.data";
-  info.buffers = {""};
+  info.recording.buffers = {""};
   KernelDescription& kernel = contents.description.kernel;
   const std::vector<Attribute>& attributes = contents.attributes.all();
   kernel.clock = clock_name(attributes.empty() ? std::nullopt : attributes.front().clock);

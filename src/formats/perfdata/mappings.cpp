@@ -56,8 +56,8 @@ std::optional<Mapping> read_mapping(const Record& record, ByteOrder order) {
 }
 
 MappedObjects::MappedObjects(TraceInfo& info) : info_(info) {
-  for (std::uint32_t i = UserCode::kFirstObject; i < info.user_code.objects.size(); ++i) {
-    const CodeObject& object = info.user_code.objects[i];
+  for (std::uint32_t i = UserCode::kFirstObject; i < info.code.user.objects.size(); ++i) {
+    const CodeObject& object = info.code.user.objects[i];
     numbers_.try_emplace({object.path, object.build_id}, i);
     build_ids_.try_emplace(object.path, object.build_id);
   }
@@ -68,8 +68,8 @@ std::uint32_t MappedObjects::number_of(const Mapping& mapping) {
   if (build_id.empty())
     if (const auto known = build_ids_.find(mapping.path); known != build_ids_.end()) build_id = known->second;
   const auto [number, is_new] =
-      numbers_.try_emplace({mapping.path, build_id}, static_cast<std::uint32_t>(info_.user_code.objects.size()));
-  if (is_new) info_.user_code.objects.push_back({mapping.path, std::move(build_id), {}});
+      numbers_.try_emplace({mapping.path, build_id}, static_cast<std::uint32_t>(info_.code.user.objects.size()));
+  if (is_new) info_.code.user.objects.push_back({mapping.path, std::move(build_id), {}});
   return number->second;
 }
 

@@ -23,7 +23,7 @@ struct Mapping {
 // Of a record of one of the two types; empty where it maps no user's code. Throws Error when it is too short.
 std::optional<Mapping> read_mapping(const Record& record, ByteOrder order);
 
-// Gives objects numbers in TraceInfo::user_code, which holds already those of which the file tells a build-id.
+// Gives objects numbers in TraceCode::user, which holds already those of which the file tells a build-id.
 class MappedObjects {
  public:
   explicit MappedObjects(TraceInfo& info);

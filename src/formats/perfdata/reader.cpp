@@ -38,7 +38,7 @@ class PerfDataSource : public Source {
     describe(contents_, info_);
     decoder_ = std::make_unique<RecordDecoder>(
         parse_event_formats(contents_.description.kernel.formats, info_.findings), contents_.order(), info_);
-    stack_ids_ = std::make_unique<StackIds>(info_.stacks);
+    stack_ids_ = std::make_unique<StackIds>(info_.tables.stacks);
     records_ = std::make_unique<OrderedRecords<HeldEvent>>(file.bytes, contents_, info_);
     untraced_types_.resize(contents_.attributes.all().size());
   }
@@ -112,7 +112,7 @@ void PerfDataSource::take_sample() {
   if (decoded_.empty()) return;
   HeldEvent held{decoded_.front(), {}};
   take_stacks(sample, attribute, held);
-  if (info_.cpus <= cpu) info_.cpus = cpu + 1u;
+  if (info_.machine.cpus <= cpu) info_.machine.cpus = cpu + 1u;
   if (sample.time_ns == 0) {  // it comes at once, behind what came before
     place(held, held.event);
     timeless_.push_back(held.event);
@@ -156,28 +156,28 @@ EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
   if (attribute.type == kTypeTracepoint)
     info_.findings.add(
         {Imperfection::missing_section, fmt::format("fields of {}", printable(attribute.name)), {}, {}, {}});
-  type = EventTypeId{static_cast<std::uint16_t>(info_.event_types.size())};
-  info_.event_types.push_back({"perf", name_of(attribute)});
+  type = EventTypeId{static_cast<std::uint16_t>(info_.tables.event_types.size())};
+  info_.tables.event_types.push_back({"perf", name_of(attribute)});
   return *type;
 }
 
 void PerfDataSource::take_loss() {
   const Loss& loss = records_->parser().loss();
-  if (info_.cpus <= loss.cpu) info_.cpus = loss.cpu + 1u;
+  if (info_.machine.cpus <= loss.cpu) info_.machine.cpus = loss.cpu + 1u;
   const std::string what = lost_events_text(loss.count);
   if (loss.time_ns == 0) {
     // A sum of the recording's end counts what marks told of again: of the two the larger counts, as with overruns.
     const auto [index, is_first] = sums_.insert(loss.cpu);
     if (is_first) {
-      *index = info_.buffer_statistics.size();
-      info_.buffer_statistics.push_back({loss.cpu});
+      *index = info_.losses.buffers.size();
+      info_.losses.buffers.push_back({loss.cpu});
     }
-    info_.buffer_statistics[*index].overrun += loss.count.value_or(1);
+    info_.losses.buffers[*index].overrun += loss.count.value_or(1);
     info_.findings.add({Imperfection::lost_events, what + " of one kind in all", loss.cpu, loss.offset, {}}, 0);
     return;
   }
   const std::uint64_t before = loss.cpu < last_of_cpu_ns_.size() ? last_of_cpu_ns_[loss.cpu] : 0;
-  info_.lost.push_back({loss.cpu, loss.count, before, loss.time_ns, loss.offset});
+  info_.losses.stretches.push_back({loss.cpu, loss.count, before, loss.time_ns, loss.offset});
   info_.findings.add({Imperfection::lost_events, what, loss.cpu, loss.offset, loss.time_ns}, loss.count.value_or(1));
 }
 

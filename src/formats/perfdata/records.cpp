@@ -64,7 +64,7 @@ struct Held {
 UserMemory user_memory_of(Bytes file, const FileContents& contents) {
   TraceInfo info;  // what is found is found when the file is read
   for (const CodeObject& object : contents.description.kernel.user_memory.objects)
-    info.user_code.objects.push_back(object);
+    info.code.user.objects.push_back(object);
   MappedObjects objects(info);
   UserMemory memory;
   RecordParser parser(file, contents, info.findings);
@@ -77,7 +77,7 @@ UserMemory user_memory_of(Bytes file, const FileContents& contents) {
     if (task.mapping) change->object = objects.number_of(*task.mapping) - UserCode::kFirstObject;
     memory.changes.push_back(*change);
   }
-  memory.objects.assign(info.user_code.objects.begin() + UserCode::kFirstObject, info.user_code.objects.end());
+  memory.objects.assign(info.code.user.objects.begin() + UserCode::kFirstObject, info.code.user.objects.end());
   std::ranges::stable_sort(memory.changes, {}, &SpaceChange::time_ns);
   return memory;
 }
@@ -134,16 +134,16 @@ void Converter::describe(const TraceFile& file) {
   }
   const TraceInfo& info = source->info();
   findings_.merge(info.findings);
-  long_bytes_ = info.word_bits / 8;
-  kernel.cpus = info.cpus;
-  kernel.clock = info.clock;
-  kernel.clock_choices = fmt::format("[{}]", info.clock);
-  kernel.saved_cmdlines = lines_by_id(info.comms);
-  kernel.thread_groups = lines_by_id(info.thread_groups);
-  note_task_names(info.task_names, kernel.notes, findings_);
-  note_task_lives(info.lives, kernel.notes, findings_);
+  long_bytes_ = info.machine.word_bits / 8;
+  kernel.cpus = info.machine.cpus;
+  kernel.clock = info.clock.name;
+  kernel.clock_choices = fmt::format("[{}]", info.clock.name);
+  kernel.saved_cmdlines = lines_by_id(info.tasks.comms);
+  kernel.thread_groups = lines_by_id(info.tasks.thread_groups);
+  note_task_names(info.tasks.names, kernel.notes, findings_);
+  note_task_lives(info.tasks.lives, kernel.notes, findings_);
   // Marks tell of all losses where perf ended the recording; else nobody knows.
-  const std::vector<std::uint64_t> lost = lost_events_per_cpu(info);
+  const std::vector<std::uint64_t> lost = lost_events_per_cpu(info.losses, info.machine.cpus);
   for (unsigned cpu = 0; cpu < lost.size() && info.findings.count_of(Imperfection::truncated_file) == 0; ++cpu)
     description.cpu_stats.push_back(cpu_stats_of(kernel, cpu, fmt::format("overrun: {}\n", lost[cpu])));
   const auto describe_stacks = [&](auto&& describe_as) {
@@ -154,10 +154,10 @@ void Converter::describe(const TraceFile& file) {
       findings_.add({Imperfection::left_out, "stacks: no event id is left for their records", {}, {}, {}});
     return id;
   };
-  if (info.stacks.kernel_stacks() > 0) stack_id_ = describe_stacks(describe_kernel_stack);
-  UserMemory memory = info.stacks.user_stacks() > 0 ? user_memory_of(file.bytes, contents_) : UserMemory{};
+  if (info.tables.stacks.kernel_stacks() > 0) stack_id_ = describe_stacks(describe_kernel_stack);
+  UserMemory memory = info.tables.stacks.user_stacks() > 0 ? user_memory_of(file.bytes, contents_) : UserMemory{};
   kernel.user_memory = std::move(memory);
-  if (info.stacks.user_stacks() > 0) user_stack_id_ = describe_stacks(describe_user_stack);
+  if (info.tables.stacks.user_stacks() > 0) user_stack_id_ = describe_stacks(describe_user_stack);
   sink_.describe(description);
   by_cpu_.emplace(sink_, kernel.page_size);
 }

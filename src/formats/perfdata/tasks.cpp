@@ -63,20 +63,20 @@ void learn_birth(const TaskChange& change, TaskLives& lives) {
 
 // A task outside of the recorder's PID namespace has no id there: -1.
 void learn(const TaskChange& change, TraceInfo& info) {
-  if (const auto of_memory = space_change(change)) info.address_spaces.add(*of_memory);
+  if (const auto of_memory = space_change(change)) info.code.address_spaces.add(*of_memory);
   if (change.mapping) return;
   if (change.task <= 0) return;  // every CPU's idle task has the id 0
-  if (change.process > 0) info.thread_groups[change.task] = change.process;
-  if (change.forked && change.process > 0) learn_birth(change, info.lives);
+  if (change.process > 0) info.tasks.thread_groups[change.task] = change.process;
+  if (change.forked && change.process > 0) learn_birth(change, info.tasks.lives);
   std::string name = change.name;
   if (name.empty()) {
     if (change.task == change.parent) return;  // what ran before is told of by its name as well
-    const std::string_view of_parent = task_name(info, change.parent, change.time_ns);
+    const std::string_view of_parent = task_name(info.tasks, change.parent, change.time_ns);
     if (change.parent <= 0 || of_parent == "<...>") return;
     name = of_parent;
   }
-  info.task_names.called_since(change.task, change.time_ns, name);
-  info.comms[change.task] = std::move(name);
+  info.tasks.names.called_since(change.task, change.time_ns, name);
+  info.tasks.comms[change.task] = std::move(name);
 }
 
 }  // namespace kmt::perfdata

@@ -26,8 +26,8 @@ std::vector<EventFormat> formats_of(const KernelDescription& kernel) {
 
 TraceInfo machine_of(const KernelDescription& kernel) {
   TraceInfo info;
-  info.byte_order = kernel.byte_order;
-  info.word_bits = kernel.long_bytes * 8;
+  info.machine.byte_order = kernel.byte_order;
+  info.machine.word_bits = kernel.long_bytes * 8;
   return info;
 }
 
@@ -98,7 +98,7 @@ void LiveWriter::encode(Cpu& cpu, Bytes page) {
     const bool cache = event.kind == EventKind::cache_alloc || event.kind == EventKind::cache_free;
     record.type = cache ? Type::cache : Type::kmalloc;
     record.time_ns = event.time_ns;
-    record.call_site = cpu.info.call_sites[event.call_site.value];
+    record.call_site = cpu.info.tables.call_sites[event.call_site.value];
     record.ptr = event.address;
     record.bytes_requested = event.bytes_requested;
     record.bytes_allocated = event.bytes_allocated;

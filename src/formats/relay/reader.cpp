@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// In the order of TraceInfo::event_types.
+// In the order of TraceTables::event_types.
 constexpr struct {
   EventKind kind;
   Type type;
@@ -35,8 +35,8 @@ constexpr struct {
 
 // What all files of a capture share.
 struct Common {
-  explicit Common(TraceInfo& trace_info) : info(trace_info), call_sites(trace_info.call_sites) {
-    for (const auto& event : kEvents) info.event_types.push_back({event.system, event.name, event.kind});
+  explicit Common(TraceInfo& trace_info) : info(trace_info), call_sites(trace_info.tables.call_sites) {
+    for (const auto& event : kEvents) info.tables.event_types.push_back({event.system, event.name, event.kind});
   }
 
   TraceInfo& info;
@@ -219,15 +219,15 @@ class FileStream : public CpuStream {
 
   // In its place behind the CPU's last event.
   void follow(const Event& event, const Step& step) {
-    if (lost_open_) common_.info.lost[lost_index_].after_ns = event.time_ns;
+    if (lost_open_) common_.info.losses.stretches[lost_index_].after_ns = event.time_ns;
     lost_open_ = false;
     std::uint64_t& last = last_ns_[event.cpu];
     if (event.time_ns < last)
       report(Imperfection::time_goes_backward,
-             fmt::format("by {}{}", last - event.time_ns, common_.info.clock_in_ns ? " ns" : ""), step, event.time_ns);
+             fmt::format("by {}{}", last - event.time_ns, common_.info.clock.in_ns ? " ns" : ""), step, event.time_ns);
     last = event.time_ns;
     last_cpu_ = event.cpu;
-    common_.info.cpus = std::max(common_.info.cpus, event.cpu + 1u);  // v3 has several in a file
+    common_.info.machine.cpus = std::max(common_.info.machine.cpus, event.cpu + 1u);  // v3 has several in a file
     last_time_ = event.time_ns;
   }
 
@@ -236,8 +236,8 @@ class FileStream : public CpuStream {
   }
 
   void add_null(const Step& step) {
-    if (lost_open_ && common_.info.lost[lost_index_].count)
-      ++*common_.info.lost[lost_index_].count;
+    if (lost_open_ && common_.info.losses.stretches[lost_index_].count)
+      ++*common_.info.losses.stretches[lost_index_].count;
     else
       add_lost(1, step);
     report(Imperfection::null_record, "", step, last_time_);
@@ -258,8 +258,8 @@ class FileStream : public CpuStream {
 
   void add_lost(std::optional<std::uint64_t> count, const Step& step) {
     lost_open_ = true;
-    lost_index_ = common_.info.lost.size();
-    common_.info.lost.push_back({last_cpu(), count, last_time_, 0, step.offset});
+    lost_index_ = common_.info.losses.stretches.size();
+    common_.info.losses.stretches.push_back({last_cpu(), count, last_time_, 0, step.offset});
   }
 
   unsigned last_cpu() const { return last_cpu_.value_or(file_.cpu); }
@@ -276,7 +276,7 @@ class FileStream : public CpuStream {
   std::uint64_t last_time_ = 0;
   std::uint64_t torn_end_ = 0;
   bool lost_open_ = false;      // the loss at lost_index_ lasts until the next record
-  std::size_t lost_index_ = 0;  // in TraceInfo::lost
+  std::size_t lost_index_ = 0;  // in TraceLosses::stretches
 };
 
 std::optional<std::uint32_t> first_number(const CpuFile& file, const Abi& abi) {
@@ -327,7 +327,7 @@ class Sequence {
       info.findings.add({Imperfection::late_first_number, fmt::format("it is {}", number), event.cpu, {}, {}});
     if (last_ && number > *last_ + 1) {
       const std::uint64_t missing = number - *last_ - 1;
-      info.lost_somewhere += missing;
+      info.losses.somewhere += missing;
       info.findings.add(
           {Imperfection::sequence_gap, fmt::format("{} in front of number {}", missing, number), event.cpu, {}, {}},
           missing);
@@ -400,19 +400,19 @@ class RelaySource : public Source {
 
   void fill_info(const Guess& guess) {
     info_.format = fmt::format("kmemtrace relay files, layout {}", name_of(guess.abi));
-    info_.byte_order = guess.abi.order;
-    info_.word_bits = word_bits_of(capture_, guess);
+    info_.machine.byte_order = guess.abi.order;
+    info_.machine.word_bits = word_bits_of(capture_, guess);
     // ktime_get() in v0 and v1, the ring buffer's own clock in v3. The numbers of v2 are what ftrace's clock is that
     // counts.
     const Layout& layout = *guess.abi.layout;
-    info_.clock = layout.sequence.bytes != 0 ? "counter" : layout.cpu.bytes != 0 ? "local" : "mono";
-    info_.clock_in_ns = layout.sequence.bytes == 0;
-    if (!info_.clock_in_ns)
+    info_.clock.name = layout.sequence.bytes != 0 ? "counter" : layout.cpu.bytes != 0 ? "local" : "mono";
+    info_.clock.in_ns = layout.sequence.bytes == 0;
+    if (!info_.clock.in_ns)
       info_.findings.add({Imperfection::clock_not_nanoseconds, "records have numbers, no times", {}, {}, {}});
-    info_.kallsyms = std::move(capture_.kallsyms);
-    info_.buffers = {""};
-    for (const CpuFile& file : capture_.files) info_.cpus = std::max(info_.cpus, file.cpu + 1);
-    for (const unsigned cpu : capture_.left_out) info_.cpus = std::max(info_.cpus, cpu + 1);
+    info_.code.kallsyms = std::move(capture_.kallsyms);
+    info_.recording.buffers = {""};
+    for (const CpuFile& file : capture_.files) info_.machine.cpus = std::max(info_.machine.cpus, file.cpu + 1);
+    for (const unsigned cpu : capture_.left_out) info_.machine.cpus = std::max(info_.machine.cpus, cpu + 1);
   }
 
   void report_what_is_missing(bool one_cpu_alone) {
@@ -427,13 +427,13 @@ class RelaySource : public Source {
                           {},
                           {}});
     if (const std::uint64_t overruns = capture_.total_overruns.value_or(0); overruns > 0) {
-      info_.lost_somewhere += overruns;
+      info_.losses.somewhere += overruns;
       info_.findings.add(
           {Imperfection::lost_events, fmt::format("total_overruns counts {}, at least", overruns), {}, {}, {}},
           overruns);
     }
     if (one_cpu_alone || common_.abi.layout->cpu.bytes != 0) return;
-    for (unsigned cpu = 0; cpu < info_.cpus; ++cpu) {
+    for (unsigned cpu = 0; cpu < info_.machine.cpus; ++cpu) {
       if (std::ranges::binary_search(capture_.files, cpu, {}, &CpuFile::cpu)) continue;
       const bool beside = std::ranges::find(capture_.left_out, cpu) != capture_.left_out.end();
       info_.findings.add({Imperfection::missing_cpu,

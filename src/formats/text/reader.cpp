@@ -54,11 +54,11 @@ class LineStream : public CpuStream {
 
  private:
   void add(const Line& line, EventBatch& batch) {
-    learn_name(trace_, line, info_.task_names);
+    learn_name(trace_, line, info_.tasks.names);
     if (!trace_.encode(line, record_)) return info_.findings.add(unreadable(line, lines_.offset()));
     std::uint64_t& last = last_ns_[line.cpu];
     if (const auto open = open_losses_.find(line.cpu); open != open_losses_.end()) {
-      info_.lost[open->second].after_ns = line.time;
+      info_.losses.stretches[open->second].after_ns = line.time;
       open_losses_.erase(open);
     }
     if (line.time < last)
@@ -69,13 +69,13 @@ class LineStream : public CpuStream {
   }
 
   void add_lost(const LostLine& lost) {
-    const auto [open, is_new] = open_losses_.try_emplace(lost.cpu, info_.lost.size());
-    LostEvents* const same = is_new ? nullptr : &info_.lost[open->second];
+    const auto [open, is_new] = open_losses_.try_emplace(lost.cpu, info_.losses.stretches.size());
+    LostEvents* const same = is_new ? nullptr : &info_.losses.stretches[open->second];
     if (same != nullptr && same->count.has_value() == lost.count.has_value()) {
       if (lost.count) *same->count += *lost.count;
     } else {
-      open->second = info_.lost.size();
-      info_.lost.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});
+      open->second = info_.losses.stretches.size();
+      info_.losses.stretches.push_back({lost.cpu, lost.count, last_ns_[lost.cpu], 0, lines_.offset()});
     }
     info_.findings.add({Imperfection::lost_events, lost_events_text(lost.count), lost.cpu, lines_.offset(), {}},
                        lost.count.value_or(1));
@@ -100,9 +100,9 @@ class TextSource : public Source {
     info_.format = "text of events, pages taken as 4 KiB";  // the text does not say it
     info_.findings.merge(trace_.findings());
     describe_trace(description, info_);
-    info_.buffers = {""};
+    info_.recording.buffers = {""};
     decoder_ = std::make_unique<RecordDecoder>(parse_event_formats(trace_.description().kernel.formats, info_.findings),
-                                               info_.byte_order, info_);
+                                               info_.machine.byte_order, info_);
     std::vector<CpuPart> parts;
     parts.push_back(
         {0, file.bytes.size(), std::make_unique<LineStream>(trace_, *decoder_, info_, streams_.consumed())});

@@ -433,7 +433,7 @@ void report_missing_cpus(const FileContents& contents, const BufferData& buffer,
     if (cpu < present.size()) present[cpu] = true;
   };
   std::set<unsigned> had_events;  // by the statistics, which are the top buffer's
-  for (const BufferStatistics& statistics : info.buffer_statistics)
+  for (const BufferStatistics& statistics : info.losses.buffers)
     if (statistics.entries + statistics.read + statistics.overrun == 0)
       set(statistics.cpu);
     else if (buffer.name.empty() && statistics.entries + statistics.read > 0)

@@ -60,7 +60,7 @@ class CpuDataStream : public StackedStream {
     if (end.missed_events) {
       lost_at(first);
       const std::uint64_t after = clock_.to_ns(header.time);
-      info_.lost.push_back({cpu_, end.missed_count, last_before, after, pages_.offset()});
+      info_.losses.stretches.push_back({cpu_, end.missed_count, last_before, after, pages_.offset()});
       info_.findings.add({Imperfection::lost_events, lost_events_text(end.missed_count), cpu_, pages_.offset(), after},
                          end.missed_count.value_or(1));
     }
@@ -93,7 +93,7 @@ class TraceDatSource : public Source {
   TraceDatSource(const TraceFile& file, const OpenOptions& options)
       : file_(file), contents_(parse_file(file.bytes, info_.findings)), unpacked_(file.bytes.size()) {
     describe();
-    if (options.call_records) info_.call_records = std::make_shared<CallRecords>();
+    if (options.call_records) info_.calls.records = std::make_shared<CallRecords>();
     decoder_ = std::make_unique<RecordDecoder>(
         parse_event_formats(contents_.description.kernel.formats, info_.findings), contents_.order(), info_);
     if (contents_.description.kernel.formats.empty())
@@ -112,8 +112,8 @@ class TraceDatSource : public Source {
     info_.format = fmt::format("trace.dat version {}", contents_.version);
     describe_trace(contents_.description, info_);
     for (const BufferData& buffer : contents_.buffers) {
-      for (const CpuData& data : buffer.cpus) info_.cpus = std::max(info_.cpus, data.cpu + 1);
-      if (info_.clock.empty()) info_.clock = buffer.clock;
+      for (const CpuData& data : buffer.cpus) info_.machine.cpus = std::max(info_.machine.cpus, data.cpu + 1);
+      if (info_.clock.name.empty()) info_.clock.name = buffer.clock;
     }
   }
 
@@ -133,13 +133,13 @@ class TraceDatSource : public Source {
              {}});
         continue;
       }
-      const PageLayout layout{contents_.order(), info_.word_bits / 8, buffer.page_size};
+      const PageLayout layout{contents_.order(), info_.machine.word_bits / 8, buffer.page_size};
       for (const CpuData& data : buffer.cpus)
         parts.push_back({data.cpu, data.size,
                          std::make_unique<CpuDataStream>(
                              file_, data, Pages(file_.bytes, contents_, buffer, data, unpacked_), layout,
                              contents_.description.kernel.clock_scale, *decoder_, info_, streams_.consumed())});
-      if (!buffer.cpus.empty()) info_.buffers.push_back(buffer.name);
+      if (!buffer.cpus.empty()) info_.recording.buffers.push_back(buffer.name);
       report_missing_cpus(contents_, buffer, info_, missing);
     }
     info_.findings.merge(missing);

@@ -33,7 +33,7 @@ class SymbolNames {
   // Where the call is that returns to this address: the innermost of the functions inlined there first, the one that
   // was compiled last. Empty where there is no debug info.
   virtual std::vector<SourceFrame> frames(std::uint64_t) const { return {}; }
-  // Of TraceInfo::user_code's frames.
+  // Of TraceCode::user's frames.
   virtual UserName user_name(std::uint64_t) const { return {}; }
 };
 

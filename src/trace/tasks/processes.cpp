@@ -19,20 +19,20 @@ constexpr unsigned kMostAncestors = 1024;
 constexpr std::int32_t kKthreadd = 2;
 constexpr std::uint64_t kFirstPidSpace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, include/linux/proc_ns.h
 
-const KnownProcess* known(const TraceInfo& info, Process process) {
-  if (process.life == nullptr && info.lives.told_at_begin()) {
-    if (const KnownProcess* const then = info.lives.known_at_begin(process.pid)) return then;
+const KnownProcess* known(const TraceTasks& tasks, Process process) {
+  if (process.life == nullptr && tasks.lives.told_at_begin()) {
+    if (const KnownProcess* const then = tasks.lives.known_at_begin(process.pid)) return then;
   }
   // Of several lives nobody knows which one it was.
-  return info.lives.is_used_again(process.pid) ? nullptr : info.lives.known_later(process.pid);
+  return tasks.lives.is_used_again(process.pid) ? nullptr : tasks.lives.known_later(process.pid);
 }
 
 std::uint64_t born_ns(Process process) { return process.life == nullptr ? 0 : process.life->born_ns; }
 
 // No pid: none is known.
-Process parent_of(const TraceInfo& info, Process process) {
-  if (process.life != nullptr) return process_at(info, process.life->creator, process.life->born_ns);
-  const KnownProcess* const then = known(info, process);
+Process parent_of(const TraceTasks& tasks, Process process) {
+  if (process.life != nullptr) return process_at(tasks, process.life->creator, process.life->born_ns);
+  const KnownProcess* const then = known(tasks, process);
   return then == nullptr ? Process{} : Process{then->parent, nullptr};
 }
 
@@ -42,41 +42,41 @@ bool is_id(std::string_view text) {
 
 }  // namespace
 
-Process process_at(const TraceInfo& info, std::int32_t tid, std::uint64_t time_ns) {
-  Process process{tid, info.lives.life_at(tid, time_ns)};
+Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns) {
+  Process process{tid, tasks.lives.life_at(tid, time_ns)};
   for (unsigned steps = 0; steps < kMostAncestors && process.life != nullptr && process.life->is_thread; ++steps) {
     const std::int32_t creator = process.life->creator;
-    process = {creator, info.lives.life_at(creator, process.life->born_ns)};
+    process = {creator, tasks.lives.life_at(creator, process.life->born_ns)};
   }
   if (process.life != nullptr && process.life->knows_kind) return process;
   // Files tell it of those that live. Of an id with several lives they may mean another one.
-  if (process.life != nullptr && info.lives.is_used_again(process.pid)) return process;
+  if (process.life != nullptr && tasks.lives.is_used_again(process.pid)) return process;
   // Who lived at the begin is not who had the id later.
-  const KnownProcess* const then = process.life == nullptr ? info.lives.known_at_begin(process.pid) : nullptr;
+  const KnownProcess* const then = process.life == nullptr ? tasks.lives.known_at_begin(process.pid) : nullptr;
   if (then != nullptr) return {then->group, nullptr};
-  const std::int32_t group = thread_group(info, process.pid).value_or(process.pid);
-  return group == process.pid ? process : Process{group, info.lives.life_at(group, time_ns)};
+  const std::int32_t group = thread_group(tasks, process.pid).value_or(process.pid);
+  return group == process.pid ? process : Process{group, tasks.lives.life_at(group, time_ns)};
 }
 
-Process oldest_ancestor(const TraceInfo& info, Process process) {
+Process oldest_ancestor(const TraceTasks& tasks, Process process) {
   for (unsigned steps = 0; steps < kMostAncestors && process.life != nullptr; ++steps) {
-    const Process parent = parent_of(info, process);
+    const Process parent = parent_of(tasks, process);
     if (parent.pid == 0) break;
     process = parent;
   }
   return process;
 }
 
-std::string cgroup_of(const TraceInfo& info, Process process, std::uint64_t time_ns) {
+std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns) {
   // A child begins where its parent is.
   for (unsigned steps = 0; steps < kMostAncestors && process.pid != 0; ++steps) {
-    if (const auto path = info.lives.moved_to(process.pid, born_ns(process), time_ns); !path.empty())
+    if (const auto path = tasks.lives.moved_to(process.pid, born_ns(process), time_ns); !path.empty())
       return std::string(path);
-    if (const KnownProcess* const then = known(info, process); then != nullptr && !then->cgroup.empty())
+    if (const KnownProcess* const then = known(tasks, process); then != nullptr && !then->cgroup.empty())
       return then->cgroup;
     if (process.life == nullptr) break;
     time_ns = process.life->born_ns;
-    process = parent_of(info, process);
+    process = parent_of(tasks, process);
   }
   return {};
 }
@@ -113,41 +113,41 @@ std::string container_of_cgroup(std::string_view path) {
   return found;
 }
 
-std::int32_t MadePidSpaces::first_process(const TraceInfo& info, const TaskLife& life) const {
+std::int32_t MadePidSpaces::first_process(const TraceTasks& tasks, const TaskLife& life) const {
   auto last = made_.lower_bound({life.creator, life.born_ns});
   if (last == made_.begin() || (--last)->first.first != life.creator) return 0;
   const std::uint64_t made_ns = last->first.second;
   First& first = last->second;
   if (!first.is_known) {
     const TaskLife* child = nullptr;
-    const std::vector<TaskLife> births = info.lives.births();
+    const std::vector<TaskLife> births = tasks.lives.births();
     for (const TaskLife& birth : births)
       if (birth.creator == life.creator && birth.born_ns > made_ns && (!child || birth.born_ns < child->born_ns))
         child = &birth;
     first = {true, child == nullptr || child->begins_pid_space ? 0 : child->tid};
   }
   // Who has had the creator's id since is another task.
-  return info.lives.life_at(life.creator, made_ns) == info.lives.life_at(life.creator, life.born_ns) ? first.pid : 0;
+  return tasks.lives.life_at(life.creator, made_ns) == tasks.lives.life_at(life.creator, life.born_ns) ? first.pid : 0;
 }
 
-std::string container_of(const TraceInfo& info, Process process, std::uint64_t time_ns, const MadePidSpaces& made) {
-  const std::string path = cgroup_of(info, process, time_ns);
+std::string container_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns, const MadePidSpaces& made) {
+  const std::string path = cgroup_of(tasks, process, time_ns);
   if (std::string container = container_of_cgroup(path); !container.empty()) return container;
   for (unsigned steps = 0; steps < kMostAncestors && process.pid != 0; ++steps) {
     if (process.life != nullptr && process.life->begins_pid_space) return fmt::format("[pid space of {}]", process.pid);
-    if (const KnownProcess* const then = known(info, process); then != nullptr && then->pid_space != 0)
+    if (const KnownProcess* const then = known(tasks, process); then != nullptr && then->pid_space != 0)
       return then->pid_space == kFirstPidSpace ? "[host]" : fmt::format("[pid space {}]", then->pid_space);
     if (process.life == nullptr) break;
-    if (const std::int32_t first = made.first_process(info, *process.life); first != 0)
+    if (const std::int32_t first = made.first_process(tasks, *process.life); first != 0)
       return fmt::format("[pid space of {}]", first);
-    process = parent_of(info, process);
+    process = parent_of(tasks, process);
   }
   return path.empty() ? std::string() : "[host]";
 }
 
-bool is_kernel_thread(const TraceInfo& info, Process process) {
+bool is_kernel_thread(const TraceTasks& tasks, Process process) {
   if (process.pid == kKthreadd) return true;
-  return parent_of(info, process).pid == kKthreadd;
+  return parent_of(tasks, process).pid == kKthreadd;
 }
 
 }  // namespace kmt

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/trace_info.hpp"
+#include "trace/tasks/tasks.hpp"
 
 namespace kmt {
 
@@ -22,7 +22,7 @@ class MadePidSpaces {
  public:
   void made(std::int32_t tid, std::uint64_t time_ns) { made_.try_emplace({tid, time_ns}); }
   // The first process of the one that this life began in, if that is one of its creator's by unshare(2); else 0.
-  std::int32_t first_process(const TraceInfo& info, const TaskLife& life) const;
+  std::int32_t first_process(const TraceTasks& tasks, const TaskLife& life) const;
 
  private:
   // The first process: 0 where a clone(2) made it, which tells that itself. Looked for when it is asked for.
@@ -33,18 +33,19 @@ class MadePidSpaces {
   mutable std::map<std::pair<std::int32_t, std::uint64_t>, First> made_;  // by task and time
 };
 
-Process process_at(const TraceInfo& info, std::int32_t tid, std::uint64_t time_ns);
+Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
 // The process that lived when the trace began and started this one, or its parents. The process itself where it lived
 // then, or where the trace does not tell who started it.
-Process oldest_ancestor(const TraceInfo& info, Process process);
+Process oldest_ancestor(const TraceTasks& tasks, Process process);
 // The path of its cgroup of version 2; empty: the trace does not tell.
-std::string cgroup_of(const TraceInfo& info, Process process, std::uint64_t time_ns);
+std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns);
 // The container by the names that Docker, Podman, containerd, CRI-O, LXC and systemd-nspawn give cgroups: "docker
 // 0123456789ab". Else "[pid space 4026532256]" of a PID namespace that is not the first one, "[pid space of 812]" by
 // its first process, or "[host]"; empty: the trace does not tell.
-std::string container_of(const TraceInfo& info, Process process, std::uint64_t time_ns, const MadePidSpaces& made = {});
+std::string container_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns,
+                         const MadePidSpaces& made = {});
 // The part of that which the path tells; empty: none.
 std::string container_of_cgroup(std::string_view path);
-bool is_kernel_thread(const TraceInfo& info, Process process);
+bool is_kernel_thread(const TraceTasks& tasks, Process process);
 
 }  // namespace kmt

@@ -54,7 +54,8 @@ const std::string& EventNames::symbol(std::uint64_t address) {
 const std::string& EventNames::gfp_text_of(std::uint32_t flags) {
   const auto [at, is_new] = gfp_texts_.try_emplace(flags);
   if (is_new)
-    at->second = info_.gfp_flags.empty() ? fmt::format("{:#x}", flags) : printable(gfp_text(info_.gfp_flags, flags));
+    at->second = info_.tables.gfp_flags.empty() ? fmt::format("{:#x}", flags)
+                                                : printable(gfp_text(info_.tables.gfp_flags, flags));
   return at->second;
 }
 
@@ -70,7 +71,7 @@ const std::string& EventNames::printable_text(std::string_view text) {
 EventFields EventNames::fields_of(const StreamedEvent& streamed) {
   const Event& event = *streamed.event;
   EventFields fields;
-  fields.name = printable_text(info_.event_types[event.type.value].name);
+  fields.name = printable_text(info_.tables.event_types[event.type.value].name);
   fields.task = printable_text(streamed.task);
   fields.allocation = streamed.allocation;
   if (streamed.outcome == Outcome::freed && !streamed.ended.empty()) {
@@ -91,7 +92,7 @@ EventFields EventNames::fields_of(const StreamedEvent& streamed) {
     fields.bytes_requested = fields.bytes_allocated = block_bytes(info_, event.order);
   }
   if (event.call_site.value != 0) {
-    const std::uint64_t call_site = info_.call_sites[event.call_site.value];
+    const std::uint64_t call_site = info_.tables.call_sites[event.call_site.value];
     fields.call_site = symbols_.real_address(call_site);
     fields.symbol = symbol(call_site);
   }
@@ -100,7 +101,7 @@ EventFields EventNames::fields_of(const StreamedEvent& streamed) {
     fields.order = event.order;
     if (event.migrate_type >= 0) {
       const auto [at, is_new] = migrate_types_.try_emplace(event.migrate_type);
-      if (is_new) at->second = migrate_type_name(event.migrate_type, info_.kernel);
+      if (is_new) at->second = migrate_type_name(event.migrate_type, info_.machine.kernel);
       fields.migrate_type = at->second;
     }
   }

@@ -45,11 +45,11 @@ class EventNames {
   // Gives the symbols of its frames, innermost first; of a program's with the object: "main (make)".
   template <typename Give>
   void stack(StackId id, Give&& give) {
-    for (const std::uint64_t address : info_.stacks[id]) give(symbol(address));
-    for (const std::uint64_t frame : info_.stacks.user(id)) give(user_symbol(frame));
+    for (const std::uint64_t address : info_.tables.stacks[id]) give(symbol(address));
+    for (const std::uint64_t frame : info_.tables.stacks.user(id)) give(user_symbol(frame));
   }
   const std::string& symbol(std::uint64_t address);
-  const std::string& user_symbol(std::uint64_t frame);  // of TraceInfo::user_code
+  const std::string& user_symbol(std::uint64_t frame);  // of TraceCode::user
   std::uint64_t real_address(std::uint64_t address) const { return symbols_.real_address(address); }
   const std::string& printable_text(std::string_view text);  // looked up by where it lies, so for texts that stay
 

@@ -137,10 +137,10 @@ std::uint32_t SqliteExport::cache_id(std::string_view name) {
 
 void SqliteExport::know_call_site(CallSiteId id) {
   if (id.value == 0) return;
-  if (known_call_sites_.size() <= id.value) known_call_sites_.resize(info_.call_sites.size());
+  if (known_call_sites_.size() <= id.value) known_call_sites_.resize(info_.tables.call_sites.size());
   if (known_call_sites_[id.value]) return;
   known_call_sites_[id.value] = true;
-  const std::uint64_t address = info_.call_sites[id.value];
+  const std::uint64_t address = info_.tables.call_sites[id.value];
   const std::string& symbol = names_.symbol(address);
   call_site_.number(id.value)
       .number(names_.real_address(address))
@@ -151,11 +151,11 @@ void SqliteExport::know_call_site(CallSiteId id) {
 
 void SqliteExport::know_stack(StackId id) {
   if (id.value == 0) return;
-  if (known_stacks_.size() <= id.value) known_stacks_.resize(info_.stacks.size());
+  if (known_stacks_.size() <= id.value) known_stacks_.resize(info_.tables.stacks.size());
   if (known_stacks_[id.value]) return;
   known_stacks_[id.value] = true;
-  const std::span<const std::uint64_t> frames = info_.stacks[id];
-  const std::span<const std::uint64_t> user = info_.stacks.user(id);
+  const std::span<const std::uint64_t> frames = info_.tables.stacks[id];
+  const std::span<const std::uint64_t> user = info_.tables.stacks.user(id);
   stack_.number(id.value).number(std::uint64_t{frames.size() + user.size()}).run();
   for (std::size_t depth = 0; depth < frames.size(); ++depth)
     frame_.number(id.value)
@@ -166,7 +166,7 @@ void SqliteExport::know_stack(StackId id) {
   for (std::size_t i = 0; i < user.size(); ++i)
     frame_.number(id.value)
         .number(std::uint64_t{frames.size() + i})
-        .number(info_.user_code.frames[user[i]].offset)
+        .number(info_.code.user.frames[user[i]].offset)
         .text(names_.user_symbol(user[i]))
         .run();
 }
@@ -231,7 +231,7 @@ void SqliteExport::end_allocation(const StreamedEvent& streamed, const EndedPart
   if (freed) {
     const std::uint64_t lived = event.time_ns > part.began_ns ? event.time_ns - part.began_ns : 0;
     end_.number(lived).number(lived < 2 ? 0 : std::bit_floor(lived)).number(part.began_cpu != event.cpu ? 1 : 0);
-    const std::vector<std::int16_t>& nodes = info_.cpu_nodes;
+    const std::vector<std::int16_t>& nodes = info_.machine.cpu_nodes;
     if (nodes.empty())
       end_.null();
     else
@@ -246,8 +246,8 @@ void SqliteExport::end_allocation(const StreamedEvent& streamed, const EndedPart
 
 void SqliteExport::end(const StreamEnd& end) {
   SqliteStatement type(file_, "INSERT INTO event_types VALUES (?,?,?,?)");
-  for (std::size_t i = 0; i < info_.event_types.size(); ++i) {
-    const EventType& of = info_.event_types[i];
+  for (std::size_t i = 0; i < info_.tables.event_types.size(); ++i) {
+    const EventType& of = info_.tables.event_types[i];
     const bool allocates = is_allocation(of.kind) || of.kind == EventKind::page_alloc;
     const bool frees = is_free(of.kind) || of.kind == EventKind::page_free;
     const std::string system = printable(of.system);
@@ -256,8 +256,8 @@ void SqliteExport::end(const StreamEnd& end) {
     type.text(allocates || frees ? name_of(allocator_of(of.kind)) : std::string_view()).run();
   }
   SqliteStatement cpu(file_, "INSERT INTO cpus VALUES (?,?)");
-  for (std::size_t i = 0; i < info_.cpu_nodes.size(); ++i)
-    cpu.number(std::uint64_t{i}).number(std::int64_t{info_.cpu_nodes[i]}).run();
+  for (std::size_t i = 0; i < info_.machine.cpu_nodes.size(); ++i)
+    cpu.number(std::uint64_t{i}).number(std::int64_t{info_.machine.cpu_nodes[i]}).run();
 
   SqliteStatement peak(file_, "INSERT INTO peaks VALUES (?,?,?)");
   for (const auto& [allocator, live] : live_)
@@ -272,15 +272,15 @@ void SqliteExport::end(const StreamEnd& end) {
   fact("schema", std::string_view("kmemtrace.sqlite/1"));
   fact("path", info_.path);
   fact("format", info_.format);
-  fact("kernel", info_.kernel);
-  fact("arch", info_.arch);
-  fact("byte_order", std::string_view(info_.byte_order == ByteOrder::big ? "big" : "little"));
-  fact("word_bits", std::uint64_t{info_.word_bits});
-  fact("page_size", info_.page_size);
-  fact("cpus", std::uint64_t{info_.cpus});
-  fact("clock", info_.clock);
-  fact("clock_in_ns", std::uint64_t{info_.clock_in_ns});
-  fact("lost_events", total_lost_events(info_));
+  fact("kernel", info_.machine.kernel);
+  fact("arch", info_.machine.arch);
+  fact("byte_order", std::string_view(info_.machine.byte_order == ByteOrder::big ? "big" : "little"));
+  fact("word_bits", std::uint64_t{info_.machine.word_bits});
+  fact("page_size", info_.machine.page_size);
+  fact("cpus", std::uint64_t{info_.machine.cpus});
+  fact("clock", info_.clock.name);
+  fact("clock_in_ns", std::uint64_t{info_.clock.in_ns});
+  fact("lost_events", total_lost_events(info_.losses));
   fact("first_ns", end.first_ns);
   fact("end_ns", end.end_ns);
   fact("events", end.events);

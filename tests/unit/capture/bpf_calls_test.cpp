@@ -44,7 +44,7 @@ Event decode(const CallLayout& layout, const kmt_entry& entry, const std::vector
 TEST(BpfCalls, AreReadAsTheyWereTaken) {
   const CallLayout layout(kFunctions, kOthers);
   TraceInfo info;
-  info.call_records = std::make_shared<CallRecords>();
+  info.calls.records = std::make_shared<CallRecords>();
   const std::string values(
       "\x03\x00"
       "etc"
@@ -59,7 +59,7 @@ TEST(BpfCalls, AreReadAsTheyWereTaken) {
   EXPECT_EQ(entry.context, 0x10);
   EXPECT_EQ(call_depth(entry), 3u);
   ASSERT_NE(call_record(entry), 0u);
-  const CallRecord record = info.call_records->at(call_record(entry));
+  const CallRecord record = info.calls.records->at(call_record(entry));
   EXPECT_EQ(record.registers, (std::vector<std::uint64_t>{11, 12, 13, 14, 15, ~0ull}));
   EXPECT_EQ(std::string(record.values.begin(), record.values.end()), values);
 
@@ -78,7 +78,7 @@ TEST(BpfCalls, AreReadAsTheyWereTaken) {
   const Event ended = decode(layout, entry_of(KMT_ENTRY_RETURN, with_late.size(), 9000), with_late, info);
   EXPECT_EQ(return_value(ended), 5u);
   ASSERT_NE(late_record(ended), 0u);
-  const CallRecord read = info.call_records->at(late_record(ended));
+  const CallRecord read = info.calls.records->at(late_record(ended));
   EXPECT_EQ(std::string(read.values.begin(), read.values.end()), late);
 }
 
@@ -92,7 +92,7 @@ TEST(BpfCalls, AreDecodedOneByOneWhereWhatTheyWereGivenIsKept) {
     record.resize(layout.build_record(entry_of(event, words.size()), words.data(), record.data()));
     for (const bool kept : {false, true}) {
       TraceInfo info;
-      if (kept) info.call_records = std::make_shared<CallRecords>();
+      if (kept) info.calls.records = std::make_shared<CallRecords>();
       Findings findings;
       const RecordDecoder decoder(parse_event_formats(layout.formats(), findings), kHostOrder, info);
       EXPECT_EQ(decoder.is_decoded_by_shape(record), !kept) << event;

@@ -264,9 +264,9 @@ TEST(NameList, IsShortened) {
 class ProbeRecords : public ::testing::TestWithParam<Machine> {
  protected:
   ProbeRecords() {
-    info_.word_bits = 8 * GetParam().long_bytes;
-    info_.byte_order = GetParam().order;
-    info_.call_records = std::make_shared<CallRecords>();
+    info_.machine.word_bits = 8 * GetParam().long_bytes;
+    info_.machine.byte_order = GetParam().order;
+    info_.calls.records = std::make_shared<CallRecords>();
     const std::size_t word = GetParam().long_bytes;
     unsigned at = 8;
     const auto field = [&](const char* name, std::size_t size, bool is_string = false) {
@@ -362,7 +362,7 @@ class ProbeRecords : public ::testing::TestWithParam<Machine> {
     return values_of(batch.front());
   }
   std::vector<std::uint8_t> values_of(const Event& event) const {
-    return info_.call_records->at(call_record(event)).values;
+    return info_.calls.records->at(call_record(event)).values;
   }
   ByteBuilder bytes() const { return ByteBuilder(GetParam()); }
 
@@ -379,7 +379,7 @@ TEST_P(ProbeRecords, AreCallsWithValues) {
   EXPECT_EQ(event.tid, 42);
   ASSERT_TRUE(has_call_frame(event));
   EXPECT_EQ(call_frame(event), 0xABCD1234u);
-  EXPECT_EQ(info_.call_records->at(call_record(event)).registers, (std::vector<std::uint64_t>{11, 12}));
+  EXPECT_EQ(info_.calls.records->at(call_record(event)).registers, (std::vector<std::uint64_t>{11, 12}));
   EXPECT_EQ(values_of(event), bytes().u16(4).text("/etc").u16(4).u32(0xCAFE).u16(3).text("abc").get());
 }
 
@@ -404,10 +404,10 @@ TEST_P(ProbeRecords, ValuesInFrontBelongToTheirCallAlone) {
   EXPECT_EQ(values_at_entry(0x3000, 9), none()) << "another place on the stack";
   EXPECT_EQ(values_at_entry(0x2000, 9), none());
   tell_values(0x2000, "abc", 4, 4);
-  info_.lost.push_back({2, 1, 5, 6});
+  info_.losses.stretches.push_back({2, 1, 5, 6});
   EXPECT_EQ(values_at_entry(0x2000, 9), abc);
   tell_values(0x2000, "abc", 4, 4);
-  info_.lost.push_back({1, 1, 5, 6});
+  info_.losses.stretches.push_back({1, 1, 5, 6});
   EXPECT_EQ(values_at_entry(0x2000, 9), none()) << "the call that they belong to may be lost";
   tell_values(0x2000, "abc", 4, 4);
   decoder_->forget_values(2);
@@ -522,12 +522,12 @@ TEST_F(Frames, OfATaskThatNeverReturnedAreNotThoseOfTheNextWithItsId) {
   enter(1, 0x7F00);
   enter(2, 0x7E00);
   now_ = 1'000'000;
-  info_.lives.born({.tid = 7, .born_ns = now_});
+  info_.tasks.lives.born({.tid = 7, .born_ns = now_});
   EXPECT_EQ(enter(3, 0x1FF00), 0u) << "on another stack, in no call";
   EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 1}));
   now_ = 2'000'000;
   EXPECT_EQ(enter(2, 0x1FE00), 1u) << "the same task still";
-  info_.lives.born({.tid = 7, .born_ns = 3'000'000});
+  info_.tasks.lives.born({.tid = 7, .born_ns = 3'000'000});
   now_ = 4'000'000;
   EXPECT_FALSE(leave(2, 0x1FE00));
   EXPECT_EQ(unseen_, (std::vector<std::uint32_t>{2, 1, 2, 3}));
@@ -569,7 +569,7 @@ TEST_F(Frames, WhatCountsInterruptsEndsAsItBegan) {
 
 TEST_F(Frames, NothingIsCertainAfterALoss) {
   enter(1, 0x7F00);
-  info_.lost.push_back({0, 5, now_, now_ + 1});
+  info_.losses.stretches.push_back({0, 5, now_, now_ + 1});
   now_ += 2;
   EXPECT_FALSE(leave(1, 0x7F00)) << "another call of it may have come to its place";
   EXPECT_EQ(unseen_, std::vector<std::uint32_t>{1});

@@ -81,12 +81,13 @@ TEST(AddressSpaces, FollowNoEndlessChainOfForks) {
 
 struct UserStacksTest : testing::Test {
   UserStacksTest() {
-    info.user_code.objects.push_back({"/bin/make", "aa", ""});
-    info.user_code.objects.push_back({"/lib/libc.so", "bb", ""});
+    info.code.user.objects.push_back({"/bin/make", "aa", ""});
+    info.code.user.objects.push_back({"/lib/libc.so", "bb", ""});
   }
   std::vector<std::uint64_t> offsets(StackId stack) const {
     std::vector<std::uint64_t> found;
-    for (const std::uint64_t frame : info.stacks.user(stack)) found.push_back(info.user_code.frames[frame].offset);
+    for (const std::uint64_t frame : info.tables.stacks.user(stack))
+      found.push_back(info.code.user.frames[frame].offset);
     return found;
   }
   StackId placed(std::int32_t process, std::vector<std::uint64_t> addresses, std::uint64_t time_ns = 5,
@@ -99,28 +100,28 @@ struct UserStacksTest : testing::Test {
 };
 
 TEST_F(UserStacksTest, TheSameCodeIsOneStackWhereverItLies) {
-  info.address_spaces.add(mapped(0, 1, 0x10000, 3));
-  info.address_spaces.add(mapped(0, 2, 0x70000, 3));
+  info.code.address_spaces.add(mapped(0, 1, 0x10000, 3));
+  info.code.address_spaces.add(mapped(0, 2, 0x70000, 3));
   const StackId one = placed(1, {0x10010, 0x10020});
   EXPECT_EQ(one, placed(2, {0x70010, 0x70020}));
   EXPECT_EQ(offsets(one), (std::vector<std::uint64_t>{0x10, 0x20}));
-  EXPECT_EQ(info.stacks.user_stacks(), 1u);
-  const UserFrame& innermost = info.user_code.frames[info.stacks.user(one)[0]];
+  EXPECT_EQ(info.tables.stacks.user_stacks(), 1u);
+  const UserFrame& innermost = info.code.user.frames[info.tables.stacks.user(one)[0]];
   EXPECT_EQ(innermost.object, 3u);
   EXPECT_EQ(innermost.is_return_address, 0u);
-  EXPECT_EQ(info.user_code.frames[info.stacks.user(one)[1]].is_return_address, 1u);
+  EXPECT_EQ(info.code.user.frames[info.tables.stacks.user(one)[1]].is_return_address, 1u);
 }
 
 TEST_F(UserStacksTest, EndWhereThereIsNoCode) {
-  info.address_spaces.add(mapped(0, 1, 0x10000, 2));
+  info.code.address_spaces.add(mapped(0, 1, 0x10000, 2));
   EXPECT_EQ(offsets(placed(1, {0x10010, 0x3, 0x10020})), (std::vector<std::uint64_t>{0x10}));
   EXPECT_EQ(offsets(placed(1, {0x5, 0x10020})), (std::vector<std::uint64_t>{0x5, 0x20}));  // the counter is right
   EXPECT_EQ(offsets(placed(4, {0x5, 0x6})), (std::vector<std::uint64_t>{0x5, 0x6}));       // nothing is known
 }
 
 TEST_F(UserStacksTest, MeanWhatLayThereAtTheirTime) {
-  info.address_spaces.add(mapped(0, 1, 0x10000, 2));
-  info.address_spaces.add(mapped(10, 1, 0x10000, 3));
+  info.code.address_spaces.add(mapped(0, 1, 0x10000, 2));
+  info.code.address_spaces.add(mapped(10, 1, 0x10000, 3));
   const StackId before = placed(1, {0x10010}, 9);
   const StackId behind = placed(1, {0x10010}, 10);
   EXPECT_NE(before, behind);
@@ -128,17 +129,17 @@ TEST_F(UserStacksTest, MeanWhatLayThereAtTheirTime) {
 }
 
 TEST_F(UserStacksTest, BelongToTheKernelsStackToo) {
-  StackIds kernel_ids(info.stacks);
+  StackIds kernel_ids(info.tables.stacks);
   const std::vector<std::uint64_t> addresses = {0xffffffff81000010};
   const StackId kernel = kernel_ids.id_of(addresses);
   const StackId both = placed(1, {0x10010}, 5, kernel);
-  EXPECT_EQ(info.stacks[both].size(), 1u);
-  EXPECT_EQ(info.stacks[both][0], addresses[0]);
-  EXPECT_EQ(info.stacks.user(both).size(), 1u);
+  EXPECT_EQ(info.tables.stacks[both].size(), 1u);
+  EXPECT_EQ(info.tables.stacks[both][0], addresses[0]);
+  EXPECT_EQ(info.tables.stacks.user(both).size(), 1u);
   EXPECT_EQ(both, placed(1, {0x10010}, 5, kernel));
   EXPECT_EQ(users.place(kernel, users.keep(1, {}), 5), kernel);
-  EXPECT_EQ(info.stacks.kernel_stacks(), 1u);
-  EXPECT_EQ(info.stacks.user_stacks(), 1u);
+  EXPECT_EQ(info.tables.stacks.kernel_stacks(), 1u);
+  EXPECT_EQ(info.tables.stacks.user_stacks(), 1u);
 }
 
 TEST(UserMemoryChunk, IsReadAsItWasWritten) {

@@ -9,7 +9,7 @@ namespace {
 
 std::string said_of_cgroups(const std::map<std::string, std::string>& notes) {
   TraceInfo info;
-  info.notes = notes;
+  info.recording.notes = notes;
   testing::internal::CaptureStderr();
   say_lack_of_cgroups(info);
   return testing::internal::GetCapturedStderr();
@@ -28,8 +28,8 @@ TEST(LackOfCgroups, IsSaidWhereAllTasksWereInTheRoot) {
 
 TEST(LackOfCgroups, IsNoneWhereTasksWereMoved) {
   TraceInfo info;
-  info.notes["tasks"] = "1 0 4026531836 /\n";
-  info.lives.moved(7, 10, "/db.service");
+  info.recording.notes["tasks"] = "1 0 4026531836 /\n";
+  info.tasks.lives.moved(7, 10, "/db.service");
   testing::internal::CaptureStderr();
   say_lack_of_cgroups(info);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");

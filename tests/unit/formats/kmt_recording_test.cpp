@@ -102,18 +102,18 @@ TEST_F(KmtRecording, PagesOfAllCpusBecomeOneCompleteFile) {
   EXPECT_EQ(trace.events.size(), 41u);
   EXPECT_EQ(trace.events.front().time_ns, 101u);
   EXPECT_EQ(trace.events.back().time_ns, 201u);
-  EXPECT_EQ(trace.info.kernel, "6.1.0");
-  EXPECT_EQ(trace.info.cpu_nodes, (std::vector<std::int16_t>{0, 1}));
-  EXPECT_EQ(trace.info.comms.at(7), "worker");
-  EXPECT_EQ(trace.info.kallsyms, "ffffffff81000000 T first_function\n");
-  EXPECT_EQ(trace.info.notes.at("recorder"), "a test");
-  ASSERT_EQ(trace.info.samples.size(), 2u);
-  EXPECT_EQ(trace.info.samples[1].ticks, 300u);
-  EXPECT_EQ(trace.info.samples[1].unix_ns, 1'700'000'000'000'000'250u);
-  EXPECT_EQ(trace.info.samples[1].texts.front().second, "Slab: 16 kB\n");
-  ASSERT_EQ(trace.info.lost.size(), 1u);
-  EXPECT_EQ(trace.info.lost[0].count, 5u);
-  EXPECT_EQ(trace.info.buffer_statistics[0].overrun, 5u);
+  EXPECT_EQ(trace.info.machine.kernel, "6.1.0");
+  EXPECT_EQ(trace.info.machine.cpu_nodes, (std::vector<std::int16_t>{0, 1}));
+  EXPECT_EQ(trace.info.tasks.comms.at(7), "worker");
+  EXPECT_EQ(trace.info.code.kallsyms, "ffffffff81000000 T first_function\n");
+  EXPECT_EQ(trace.info.recording.notes.at("recorder"), "a test");
+  ASSERT_EQ(trace.info.recording.samples.size(), 2u);
+  EXPECT_EQ(trace.info.recording.samples[1].ticks, 300u);
+  EXPECT_EQ(trace.info.recording.samples[1].unix_ns, 1'700'000'000'000'000'250u);
+  EXPECT_EQ(trace.info.recording.samples[1].texts.front().second, "Slab: 16 kB\n");
+  ASSERT_EQ(trace.info.losses.stretches.size(), 1u);
+  EXPECT_EQ(trace.info.losses.stretches[0].count, 5u);
+  EXPECT_EQ(trace.info.losses.buffers[0].overrun, 5u);
   EXPECT_TRUE(trace.info.findings.count_of(Imperfection::truncated_file) == 0);
 }
 
@@ -123,7 +123,7 @@ TEST_F(KmtRecording, WhatRingsHadNoRoomForIsToldInWordsOfItsOwn) {
   recording.finish(end_of("entries: 0\noverrun: 0\ndropped events: 0\nfull rings: 5\nread events: 20\n"));
 
   const Trace trace = read(path());
-  EXPECT_EQ(lost_events_per_cpu(trace.info), (std::vector<std::uint64_t>{5, 5}));
+  EXPECT_EQ(lost_events_per_cpu(trace.info.losses, trace.info.machine.cpus), (std::vector<std::uint64_t>{5, 5}));
   std::vector<std::string> details;
   for (const Finding& finding : trace.info.findings.kept())
     if (finding.kind == Imperfection::lost_events) details.push_back(finding.detail);
@@ -199,8 +199,8 @@ TEST_F(KmtRecording, ARotationBeginsNewFilesAndRemovesOldOnes) {
   EXPECT_EQ(files(), (std::vector<std::string>{"x.0007.kmt", "x.0011.kmt", "x.0012.kmt"}));
   EXPECT_EQ(recording.files_removed(), 3u);
   const Trace last = read(numbered_path(path(), 12));
-  EXPECT_EQ(last.info.comms.at(7), "worker");
-  EXPECT_EQ(last.info.kernel, "6.1.0");
+  EXPECT_EQ(last.info.tasks.comms.at(7), "worker");
+  EXPECT_EQ(last.info.machine.kernel, "6.1.0");
   EXPECT_EQ(last.events.back().time_ns, 9010u);
   EXPECT_GT(recording.bytes(), 2 * std::filesystem::file_size(numbered_path(path(), 12)));
 }
@@ -213,8 +213,8 @@ TEST_F(KmtRecording, ADamagedPageIsALossInTheTrace) {
   recording.finish(end_of(""));
   EXPECT_EQ(recording.encoder().damaged_pages(), 1u);
   const Trace trace = read(path());
-  ASSERT_EQ(trace.info.lost.size(), 1u);
-  EXPECT_EQ(trace.info.lost[0].count, std::nullopt);
+  ASSERT_EQ(trace.info.losses.stretches.size(), 1u);
+  EXPECT_EQ(trace.info.losses.stretches[0].count, std::nullopt);
 }
 
 TEST_F(KmtRecording, AFlightRecorderWritesTheLatestWhereTheDiskIsFull) {
@@ -330,7 +330,8 @@ TEST_F(KmtRecording, EqualStacksOfABlockAreOneShape) {
   EXPECT_LT(file.size(), 12000u) << "2000 records, of which 500 are of 200 bytes";
   std::size_t stacks = 0;
   const Trace trace = read(path());
-  for (const Event& event : trace.events) stacks += trace.info.event_types[event.type.value].name == "kernel_stack";
+  for (const Event& event : trace.events)
+    stacks += trace.info.tables.event_types[event.type.value].name == "kernel_stack";
   EXPECT_EQ(stacks, 1000u);
 }
 

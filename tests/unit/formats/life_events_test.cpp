@@ -78,16 +78,16 @@ TEST_F(LifeEvents, TasksMoveBetweenCgroups) {
   decode(1000, attach(0, 812, "/a.slice"));
   decode(2000, attach(0, 812, "/b"));
   decode(3000, attach(5, 812, "/of/version/1"));
-  EXPECT_EQ(cgroup_of(info_, {812, nullptr}, 999), "");
-  EXPECT_EQ(cgroup_of(info_, {812, nullptr}, 1999), "/a.slice");
-  EXPECT_EQ(cgroup_of(info_, {812, nullptr}, 9000), "/b");
+  EXPECT_EQ(cgroup_of(info_.tasks, {812, nullptr}, 999), "");
+  EXPECT_EQ(cgroup_of(info_.tasks, {812, nullptr}, 1999), "/a.slice");
+  EXPECT_EQ(cgroup_of(info_.tasks, {812, nullptr}, 9000), "/b");
 }
 
 TEST_F(LifeEvents, APathBeyondTheRecordIsNone) {
   ByteBuilder bytes = record(300, 1);
   bytes.u32(0).u32(1).u64(77).u32(812).u32(0xFFFF0024).u32(0);
   decode(1000, bytes);
-  EXPECT_EQ(cgroup_of(info_, {812, nullptr}, 9000), "");
+  EXPECT_EQ(cgroup_of(info_.tasks, {812, nullptr}, 9000), "");
 }
 
 TEST_F(LifeEvents, ModulesComeAndGo) {
@@ -98,14 +98,14 @@ TEST_F(LifeEvents, ModulesComeAndGo) {
   free.u32(4 << 16 | 12).u8('b').u8('r').u8('d').u8(0);
   decode(2000, free);
   const std::map<std::uint64_t, bool> expected = {{1000, true}, {2000, false}};
-  EXPECT_EQ(info_.module_events, (ModuleEvents{{"brd", expected}}));
+  EXPECT_EQ(info_.code.module_events, (ModuleEvents{{"brd", expected}}));
 }
 
 TEST_F(LifeEvents, ForksAreBirths) {
   ByteBuilder fork = record(303, 10);
   fork.u64(0).u64(0).u32(10).u64(0).u64(0).u32(300);
   decode(1000, fork);
-  const Process child = process_at(info_, 300, 1000);
+  const Process child = process_at(info_.tasks, 300, 1000);
   ASSERT_NE(child.life, nullptr);
   EXPECT_EQ(child.life->creator, 10);
 }

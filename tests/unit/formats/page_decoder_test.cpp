@@ -38,7 +38,7 @@ class PageRecords : public testing::TestWithParam<Machine> {
   }
 
   void describe(const FormatText& text) {
-    info.word_bits = 8 * GetParam().long_bytes;
+    info.machine.word_bits = 8 * GetParam().long_bytes;
     decoder.emplace(parse_event_formats({text}, info.findings), GetParam().order, info);
     ASSERT_TRUE(info.findings.kept().empty());
   }
@@ -78,7 +78,7 @@ TEST_P(PageRecords, AFallbackHasBothOrdersAndTypes) {
   EXPECT_EQ(fallback_migrate_type(event), 3u);
   EXPECT_EQ(event.page_flags & PageFlags::kOwnershipChanged, 0);
   EXPECT_NE(decode(kExtfrag, 0x2400, {1, 10, 2, 3, 1}).page_flags & PageFlags::kOwnershipChanged, 0);
-  EXPECT_EQ(info.pageblock_order, 8u);
+  EXPECT_EQ(info.machine.pageblock_order, 8u);
 }
 
 TEST_P(PageRecords, NumbersThatNoKernelHasStayOutOfTheWay) {
@@ -98,7 +98,7 @@ TEST_P(PageRecords, AnOldFallbackChangesTheOwnerWhenBothTypesAreOne) {
                        "\"pageblock_order=%d\", pageblock_order"));
   EXPECT_EQ(decode(kExtfrag, 1, {0, 3, 2, 1}).page_flags & PageFlags::kOwnershipChanged, 0);
   EXPECT_NE(decode(kExtfrag, 1, {0, 3, 2, 2}).page_flags & PageFlags::kOwnershipChanged, 0);
-  EXPECT_EQ(info.pageblock_order, std::nullopt);
+  EXPECT_EQ(info.machine.pageblock_order, std::nullopt);
 }
 
 TEST_P(PageRecords, ARefillIsSaidOrOfOrderZero) {

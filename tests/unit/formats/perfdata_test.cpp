@@ -96,16 +96,16 @@ TEST_P(PerfDataOf, EveryFieldArrives) {
   EXPECT_EQ(kmalloc.bytes_allocated, 128u);
   EXPECT_EQ(kmalloc.gfp_flags, 0xdc0u);
   EXPECT_EQ(kmalloc.node, kNoNode);
-  EXPECT_TRUE(read.info().stacks[kmalloc.stack].empty());
-  EXPECT_FALSE(read.info().stacks.has_stacks());
-  EXPECT_EQ(read.info().call_sites[kmalloc.call_site.value], kSite);
+  EXPECT_TRUE(read.info().tables.stacks[kmalloc.stack].empty());
+  EXPECT_FALSE(read.info().tables.stacks.has_stacks());
+  EXPECT_EQ(read.info().tables.call_sites[kmalloc.call_site.value], kSite);
   EXPECT_EQ(read.events[1].kind, EventKind::kfree);
   EXPECT_EQ(read.events[1].address, kPointer);
-  EXPECT_EQ(read.info().word_bits, machine.long_bytes * 8);
-  EXPECT_EQ(read.info().byte_order, machine.order);
-  EXPECT_EQ(read.info().page_size, 4096u);
-  EXPECT_EQ(read.info().clock, "perf");
-  EXPECT_EQ(read.info().cpus, 2u);
+  EXPECT_EQ(read.info().machine.word_bits, machine.long_bytes * 8);
+  EXPECT_EQ(read.info().machine.byte_order, machine.order);
+  EXPECT_EQ(read.info().machine.page_size, 4096u);
+  EXPECT_EQ(read.info().clock.name, "perf");
+  EXPECT_EQ(read.info().machine.cpus, 2u);
   EXPECT_TRUE(no_findings(read));
 }
 
@@ -132,14 +132,14 @@ TEST_P(PerfDataOf, TheMachineIsDescribed) {
   data.attributes[0].clock = 1;
   const Read read = read_all(bytes(data));
   const TraceInfo& info = read.info();
-  EXPECT_EQ(info.kernel, "6.1.0-test");
-  EXPECT_EQ(info.arch, "riscv64");
-  EXPECT_EQ(info.cpus, 4u);
-  EXPECT_EQ(info.clock, "mono");
-  EXPECT_EQ(info.cpu_nodes, (std::vector<std::int16_t>{0, 1, 0, 0}));
-  EXPECT_EQ(info.notes.at("recorder"), "perf 6.1.9");
-  EXPECT_EQ(info.notes.at("arguments"), "perf record -a");
-  EXPECT_EQ(info.notes.at("recorded_at"), "2023-11-14T22:13:20Z");
+  EXPECT_EQ(info.machine.kernel, "6.1.0-test");
+  EXPECT_EQ(info.machine.arch, "riscv64");
+  EXPECT_EQ(info.machine.cpus, 4u);
+  EXPECT_EQ(info.clock.name, "mono");
+  EXPECT_EQ(info.machine.cpu_nodes, (std::vector<std::int16_t>{0, 1, 0, 0}));
+  EXPECT_EQ(info.recording.notes.at("recorder"), "perf 6.1.9");
+  EXPECT_EQ(info.recording.notes.at("arguments"), "perf record -a");
+  EXPECT_EQ(info.recording.notes.at("recorded_at"), "2023-11-14T22:13:20Z");
   EXPECT_TRUE(no_findings(read));
 }
 
@@ -159,7 +159,7 @@ TEST_P(PerfDataOf, SeveralEventsAreToldApartByTheirIds) {
   data.sample({103, 1, kmalloc(machine), 77});  // nobody's
   const Read read = read_all(bytes(data));
   EXPECT_EQ(read.times(), (Times{100, 101, 102}));
-  const auto stack = read.info().stacks[read.events[1].stack];
+  const auto stack = read.info().tables.stacks[read.events[1].stack];
   EXPECT_EQ(Times(stack.begin(), stack.end()), (Times{0xabc, 0xdef}));
   EXPECT_EQ(read.found(Imperfection::unknown_event), 1u);
 }
@@ -171,8 +171,8 @@ TEST(PerfData, IdsMayStandWhereOldKernelsPutThem) {
   data.sample({100, 0, kmalloc(kMachine), 20}).lost(3, 105, 1);
   const Read read = read_all(data.file());
   EXPECT_EQ(read.times(), Times{100});
-  ASSERT_EQ(read.info().lost.size(), 1u);
-  EXPECT_EQ(read.info().lost[0].cpu, 1u);
+  ASSERT_EQ(read.info().losses.stretches.size(), 1u);
+  EXPECT_EQ(read.info().losses.stretches[0].cpu, 1u);
 }
 
 TEST(PerfData, ChainsOfTheKernelOnlyAndEachOnce) {
@@ -193,8 +193,8 @@ TEST(PerfData, ChainsOfTheKernelOnlyAndEachOnce) {
   EXPECT_EQ(read.events[1].stack, StackId{1});
   EXPECT_EQ(read.events[2].stack, StackId{1});
   EXPECT_EQ(read.events[3].stack, StackId{2});
-  EXPECT_EQ(read.info().stacks[{2}].size(), 1u);
-  EXPECT_TRUE(read.info().stacks[read.events[4].stack].empty());  // only where the CPU was
+  EXPECT_EQ(read.info().tables.stacks[{2}].size(), 1u);
+  EXPECT_TRUE(read.info().tables.stacks[read.events[4].stack].empty());  // only where the CPU was
 }
 
 // perf record --call-graph dwarf: the chain has the kernel's part alone, registers of the user's follow the record.
@@ -220,12 +220,12 @@ TEST(PerfData, WhereAProgramWasByItsRegisters) {
   ASSERT_EQ(read.events.size(), 5u);
   const auto user_of = [&read](std::size_t event) {
     std::vector<std::uint64_t> places;
-    for (const std::uint64_t frame : read.info().stacks.user(read.events[event].stack))
-      places.push_back(read.info().user_code.frames[frame].offset);
+    for (const std::uint64_t frame : read.info().tables.stacks.user(read.events[event].stack))
+      places.push_back(read.info().code.user.frames[frame].offset);
     return places;
   };
   EXPECT_EQ(user_of(0), std::vector<std::uint64_t>{0x4321});
-  EXPECT_EQ(read.info().stacks[read.events[0].stack].size(), 1u);
+  EXPECT_EQ(read.info().tables.stacks[read.events[0].stack].size(), 1u);
   EXPECT_TRUE(user_of(1).empty());
   EXPECT_EQ(user_of(2), std::vector<std::uint64_t>{0x1234});
   EXPECT_EQ(user_of(3), std::vector<std::uint64_t>{0x4321});
@@ -292,7 +292,7 @@ TEST(PerfData, CompressedRecordsMaySpanPieces) {
       const Read read = read_all(data.file());
       times.push_back(400);
       EXPECT_EQ(read.times(), times) << piece;
-      EXPECT_EQ(total_lost_events(read.info()), 2u);
+      EXPECT_EQ(total_lost_events(read.info().losses), 2u);
     }
   }
 }
@@ -355,7 +355,7 @@ TEST(PerfData, MoreLostThanThereCanBeIsDamage) {
   PerfData data(kMachine);
   samples(data, {1}).lost(std::uint64_t{0xFFFF} << 48, 2, 0).lost(5, 3, 0);
   const Read read = read_all(data.file());
-  EXPECT_EQ(total_lost_events(read.info()), 5u);
+  EXPECT_EQ(total_lost_events(read.info().losses), 5u);
   EXPECT_EQ(read.found(Imperfection::damaged_record), 1u);
 }
 
@@ -403,14 +403,14 @@ TEST(PerfData, LossHasItsPlaceAndIsNotCountedTwice) {
   whole.kernel_record(13, whole.bytes().u64(1).get(), 0, 0, 1);
 
   const Read marks = read_all(data.file());
-  ASSERT_EQ(marks.info().lost.size(), 1u);
-  const LostEvents& lost = marks.info().lost[0];
+  ASSERT_EQ(marks.info().losses.stretches.size(), 1u);
+  const LostEvents& lost = marks.info().losses.stretches[0];
   EXPECT_EQ(lost.cpu, 1u);
   EXPECT_EQ(lost.count, 5u);
   EXPECT_EQ(lost.before_ns, 11u);
   EXPECT_EQ(lost.after_ns, 20u);
   EXPECT_EQ(marks.found(Imperfection::lost_events), 5u);
-  EXPECT_EQ(lost_events_per_cpu(read_all(whole.file()).info()), (std::vector<std::uint64_t>{1, 7}));
+  EXPECT_EQ(lost_events_per_cpu(read_all(whole.file()).info().losses, 0), (std::vector<std::uint64_t>{1, 7}));
 }
 
 TEST(PerfData, TasksHaveNamesOverTime) {
@@ -420,15 +420,15 @@ TEST(PerfData, TasksHaveNamesOverTime) {
   data.fork(20, 20, 7, 100).comm(7, 7, "new", 150).fork(21, 21, 7, 200).comm(20, 20, "program", 250).round();
   const Read read = read_all(data.file());
   const TraceInfo& info = read.info();
-  EXPECT_EQ(task_name(info, 7, 50), "old");
-  EXPECT_EQ(task_name(info, 7, 160), "new");
-  EXPECT_EQ(task_name(info, 9, 160), "thread");
-  EXPECT_EQ(task_name(info, 20, 120), "old");
-  EXPECT_EQ(task_name(info, 20, 260), "program");
-  EXPECT_EQ(task_name(info, 21, 260), "new");
-  EXPECT_EQ(task_name(info, 22, 260), "<...>");
-  EXPECT_EQ(thread_group(info, 9), 7);
-  EXPECT_EQ(thread_group(info, 20), 20);
+  EXPECT_EQ(task_name(info.tasks, 7, 50), "old");
+  EXPECT_EQ(task_name(info.tasks, 7, 160), "new");
+  EXPECT_EQ(task_name(info.tasks, 9, 160), "thread");
+  EXPECT_EQ(task_name(info.tasks, 20, 120), "old");
+  EXPECT_EQ(task_name(info.tasks, 20, 260), "program");
+  EXPECT_EQ(task_name(info.tasks, 21, 260), "new");
+  EXPECT_EQ(task_name(info.tasks, 22, 260), "<...>");
+  EXPECT_EQ(thread_group(info.tasks, 9), 7);
+  EXPECT_EQ(thread_group(info.tasks, 20), 20);
 }
 
 TEST(PerfData, TasksHaveLives) {
@@ -449,17 +449,17 @@ TEST(PerfData, TasksHaveLives) {
   const Read read = read_all(data.file());
   const TraceInfo& info = read.info();
   const auto ancestor = [&info](std::int32_t tid, std::uint64_t time_ns) {
-    return oldest_ancestor(info, process_at(info, tid, time_ns)).pid;
+    return oldest_ancestor(info.tasks, process_at(info.tasks, tid, time_ns)).pid;
   };
   EXPECT_EQ(ancestor(7, 50), 7);
-  EXPECT_EQ(process_at(info, 9, 50).pid, 7);
-  EXPECT_EQ(process_at(info, 21, 160).pid, 20);
+  EXPECT_EQ(process_at(info.tasks, 9, 50).pid, 7);
+  EXPECT_EQ(process_at(info.tasks, 21, 160).pid, 20);
   EXPECT_EQ(ancestor(21, 160), 7);
   EXPECT_EQ(ancestor(30, 210), 7);
   EXPECT_EQ(ancestor(7, 310), 7) << "made by 20, which the first one of that id had made";
-  EXPECT_TRUE(info.lives.is_used_again(7));
-  EXPECT_EQ(info.lives.known_at_begin(40), nullptr);
-  EXPECT_EQ(info.lives.known_later(40)->parent, 1);
+  EXPECT_TRUE(info.tasks.lives.is_used_again(7));
+  EXPECT_EQ(info.tasks.lives.known_at_begin(40), nullptr);
+  EXPECT_EQ(info.tasks.lives.known_later(40)->parent, 1);
 }
 
 // Without rounds half of what waits is given out at a million. Records of 16 and 32 bytes keep the file small.
@@ -477,8 +477,8 @@ TEST(PerfData, TasksAreKnownBeforeWhatTheyDoHoweverMuchWaits) {
   EventBatch batch;
   ASSERT_TRUE(read.source->read(batch));
   EXPECT_LT(read.source->progress(), 0.95);  // names wait as well as events
-  EXPECT_EQ(task_name(read.info(), 7, batch.front().time_ns), "early");
-  EXPECT_EQ(task_name(read.info(), 7, batch.back().time_ns), "later");
+  EXPECT_EQ(task_name(read.info().tasks, 7, batch.front().time_ns), "early");
+  EXPECT_EQ(task_name(read.info().tasks, 7, batch.back().time_ns), "later");
   std::uint64_t events = batch.size();
   while (read.source->read(batch)) events += batch.size();
   EXPECT_EQ(events, kEach);
@@ -503,10 +503,10 @@ TEST(PerfData, TheKernelIsKnownByMappingsOfTheSecondKind) {
     mapping("/usr/lib/libc.so.6", 0, 0xef, 2 | 1 << 14);  // of user space
     if (!at_the_end) samples(data, {1});
     const Read read = read_all(data.file());
-    ASSERT_EQ(read.info().notes.count("kernel_build_id"), 1u) << at_the_end;
-    EXPECT_EQ(read.info().notes.at("kernel_build_id"), "ab00000000000000000000000000000000000000");
-    EXPECT_EQ(read.info().notes.at("module_build_ids"), "ext4 cd00000000000000000000000000000000000000\n");
-    EXPECT_EQ(read.info().notes.at("kernel_reference"), "_text ffffffff81000123");
+    ASSERT_EQ(read.info().recording.notes.count("kernel_build_id"), 1u) << at_the_end;
+    EXPECT_EQ(read.info().recording.notes.at("kernel_build_id"), "ab00000000000000000000000000000000000000");
+    EXPECT_EQ(read.info().recording.notes.at("module_build_ids"), "ext4 cd00000000000000000000000000000000000000\n");
+    EXPECT_EQ(read.info().recording.notes.at("kernel_reference"), "_text ffffffff81000123");
     EXPECT_TRUE(no_findings(read));
   }
 }
@@ -532,9 +532,9 @@ TEST(PerfData, TheKernelIsKnownByItsBuildIdAndPlace) {
   ids.bytes(build_id(2, 0xef, 0, "/usr/bin/true"));
   data.features = {{2, ids.get()}};
   const Read read = read_all(data.file());
-  EXPECT_EQ(read.info().notes.at("kernel_build_id"), "ab00000000000000000000000000000000000000");
-  EXPECT_EQ(read.info().notes.at("module_build_ids"), "a_b cd00\n");
-  EXPECT_EQ(read.info().notes.at("kernel_reference"), "_stext ffffffff81000123");
+  EXPECT_EQ(read.info().recording.notes.at("kernel_build_id"), "ab00000000000000000000000000000000000000");
+  EXPECT_EQ(read.info().recording.notes.at("module_build_ids"), "a_b cd00\n");
+  EXPECT_EQ(read.info().recording.notes.at("kernel_reference"), "_stext ffffffff81000123");
   EXPECT_TRUE(no_findings(read));
 }
 
@@ -554,7 +554,7 @@ TEST(PerfData, OtherEventsAreCountedByName) {
   const Read read = read_all(data.file());
   ASSERT_EQ(read.events.size(), 1u);
   EXPECT_EQ(read.events[0].kind, EventKind::other);
-  EXPECT_EQ(read.info().event_types[read.events[0].type.value].name, "cycles");
+  EXPECT_EQ(read.info().tables.event_types[read.events[0].type.value].name, "cycles");
   EXPECT_TRUE(no_findings(read));
 }
 

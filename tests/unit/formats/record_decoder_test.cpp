@@ -107,7 +107,7 @@ class PercpuAndVmalloc : public testing::TestWithParam<Machine> {
     EXPECT_EQ(batch.size(), 1u);
     return batch.empty() ? Event{} : batch.front();
   }
-  std::uint64_t call_site(const Event& event) const { return info.call_sites[event.call_site.value]; }
+  std::uint64_t call_site(const Event& event) const { return info.tables.call_sites[event.call_site.value]; }
 
   TraceInfo info;
   std::optional<RecordDecoder> decoder;

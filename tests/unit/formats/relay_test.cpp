@@ -109,7 +109,7 @@ void expect_event(const Event& event, const Record& record, const TraceInfo& inf
   const EventKind kinds[2][2] = {{EventKind::kfree, EventKind::kmalloc},
                                  {EventKind::cache_free, EventKind::cache_alloc}};
   EXPECT_EQ(event.kind, kinds[record.type == Type::cache][record.allocates]);
-  EXPECT_EQ(info.call_sites[event.call_site.value], record.call_site);
+  EXPECT_EQ(info.tables.call_sites[event.call_site.value], record.call_site);
   EXPECT_EQ(event.address, record.ptr);
   EXPECT_EQ(event.bytes_requested, record.bytes_requested);
   EXPECT_EQ(event.bytes_allocated, record.bytes_allocated);
@@ -139,13 +139,13 @@ TEST_P(EveryAbi, IsFoundAndReadAsWritten) {
     const std::vector<Record> records = records_of(abi_, 300, seed);
     const ReadTrace trace = read_bytes(file_of(records, abi_));
     EXPECT_EQ(trace.info.format, "kmemtrace relay files, layout " + GetParam());
-    EXPECT_EQ(trace.info.byte_order, abi_.order);
+    EXPECT_EQ(trace.info.machine.byte_order, abi_.order);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::guessed_layout), 1u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::ambiguous_layout), 0u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 0u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::sequence_gap), 0u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::time_goes_backward), 0u);
-    EXPECT_EQ(trace.info.cpus, abi_.layout->cpu.bytes != 0 ? 4u : 1u);
+    EXPECT_EQ(trace.info.machine.cpus, abi_.layout->cpu.bytes != 0 ? 4u : 1u);
     ASSERT_EQ(trace.events.size(), records.size());
     for (std::size_t i = 0; i < records.size(); ++i) expect_event(trace.events[i], records[i], trace.info, abi_);
   }
@@ -195,8 +195,8 @@ TEST_P(EveryAbi, SaysWhatIsCutOffAtTheEnd) {
   const ReadTrace trace = read_bytes(file);
   EXPECT_EQ(trace.events.size(), 19u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 1u);
-  ASSERT_EQ(trace.info.lost.size(), 1u);
-  EXPECT_FALSE(trace.info.lost[0].count);
+  ASSERT_EQ(trace.info.losses.stretches.size(), 1u);
+  EXPECT_FALSE(trace.info.losses.stretches[0].count);
 }
 
 // As the description of the layout says it, byte by byte; independent of the writer.
@@ -300,11 +300,11 @@ TEST(Relay, NullRecordsAreEventsThatWereLost) {
   EXPECT_EQ(trace.events.size(), 40u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::null_record), 3u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 0u);
-  ASSERT_EQ(trace.info.lost.size(), 1u);
-  EXPECT_EQ(trace.info.lost[0].count, 3u);
-  EXPECT_EQ(trace.info.lost[0].before_ns, records[19].time_ns);
-  EXPECT_EQ(trace.info.lost[0].after_ns, records[20].time_ns);
-  EXPECT_EQ(trace.info.lost[0].offset, 20u * 56);
+  ASSERT_EQ(trace.info.losses.stretches.size(), 1u);
+  EXPECT_EQ(trace.info.losses.stretches[0].count, 3u);
+  EXPECT_EQ(trace.info.losses.stretches[0].before_ns, records[19].time_ns);
+  EXPECT_EQ(trace.info.losses.stretches[0].after_ns, records[20].time_ns);
+  EXPECT_EQ(trace.info.losses.stretches[0].offset, 20u * 56);
 }
 
 TEST(Relay, ExtensionsOfV2AreSteppedOver) {
@@ -325,7 +325,7 @@ TEST(Relay, ExtensionsOfV2AreSteppedOver) {
     const ReadTrace trace = read_bytes(file.get());
     EXPECT_EQ(trace.events.size(), 9u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 0u);
-    EXPECT_EQ(trace.info.word_bits, 32u);
+    EXPECT_EQ(trace.info.machine.word_bits, 32u);
   }
 }
 
@@ -409,8 +409,8 @@ TEST_F(RelayCapture, NumbersOrderAcrossFilesAlsoWhereTheyWrap) {
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::sequence_gap), 0u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::duplicate_record), 0u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::late_first_number), first == 1 ? 0u : 1u);
-    EXPECT_FALSE(trace.info.clock_in_ns);
-    EXPECT_EQ(trace.info.cpus, 3u);
+    EXPECT_FALSE(trace.info.clock.in_ns);
+    EXPECT_EQ(trace.info.machine.cpus, 3u);
   }
 }
 
@@ -426,7 +426,7 @@ TEST_F(RelayCapture, GapsAndDuplicatesAreCounted) {
   EXPECT_EQ(trace.events.size(), 289u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::sequence_gap), 11u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::duplicate_record), 2u);
-  EXPECT_EQ(total_lost_events(trace.info), 11u);
+  EXPECT_EQ(total_lost_events(trace.info.losses), 11u);
 }
 
 // Copied twice within a file, a part of it or all of it. The same number with another content is another record.
@@ -475,10 +475,10 @@ TEST_F(RelayCapture, WhatIsTornIsCountedByNumbersOnly) {
     EXPECT_EQ(trace.events.size(), 500u);
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::torn_record), 1u);
     const bool numbered = abi.layout->sequence.bytes != 0;
-    EXPECT_EQ(trace.info.lost_somewhere, numbered ? 100u : 0u);
-    ASSERT_EQ(trace.info.lost.size(), numbered ? 0u : 1u);
+    EXPECT_EQ(trace.info.losses.somewhere, numbered ? 100u : 0u);
+    ASSERT_EQ(trace.info.losses.stretches.size(), numbered ? 0u : 1u);
     if (!numbered) {
-      EXPECT_FALSE(trace.info.lost[0].count);
+      EXPECT_FALSE(trace.info.losses.stretches[0].count);
     }
   }
 }
@@ -501,7 +501,7 @@ TEST_F(RelayCapture, DamagedNumbersAreNoGaps) {
       EXPECT_EQ(trace.info.findings.count_of(Imperfection::damaged_number), 1u);
       EXPECT_EQ(trace.info.findings.count_of(Imperfection::sequence_gap), 0u);
       EXPECT_EQ(trace.info.findings.count_of(Imperfection::duplicate_record), 0u);
-      EXPECT_EQ(total_lost_events(trace.info), 0u);
+      EXPECT_EQ(total_lost_events(trace.info.losses), 0u);
     }
 }
 
@@ -511,11 +511,11 @@ TEST_F(RelayCapture, FilesBesideAreRead) {
   put("kallsyms", "c0100000 T allocate\n");
   put("total_overruns", "17\n");
   const ReadTrace trace = read();
-  EXPECT_EQ(trace.info.kallsyms, "c0100000 T allocate\n");
-  EXPECT_EQ(trace.info.word_bits, 32u);
+  EXPECT_EQ(trace.info.code.kallsyms, "c0100000 T allocate\n");
+  EXPECT_EQ(trace.info.machine.word_bits, 32u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::unknown_loss), 0u);
   EXPECT_EQ(trace.info.findings.count_of(Imperfection::lost_events), 17u);
-  EXPECT_EQ(total_lost_events(trace.info), 17u);
+  EXPECT_EQ(total_lost_events(trace.info.losses), 17u);
 }
 
 TEST_F(RelayCapture, FilesBesideThatCannotBeReadAreSaid) {
@@ -525,7 +525,7 @@ TEST_F(RelayCapture, FilesBesideThatCannotBeReadAreSaid) {
     put("total_overruns", bad);
     const ReadTrace trace = read();
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::unreadable_symbols), 1u);
-    EXPECT_EQ(trace.info.kallsyms, "");
+    EXPECT_EQ(trace.info.code.kallsyms, "");
     EXPECT_EQ(trace.info.findings.count_of(Imperfection::unknown_loss), 1u);
     for (const Finding& finding : trace.info.findings.kept())
       if (finding.kind == Imperfection::unknown_loss) {
@@ -543,9 +543,9 @@ TEST_F(RelayCapture, FilesBesideMayBeNamed) {
   options.more_files = {path("kallsyms"), path("total_overruns")};
   const ReadTrace trace = read_all(open_trace(path("cpu0.out"), options));
   EXPECT_EQ(trace.events.size(), 50u);
-  EXPECT_EQ(trace.info.cpus, 1u);
-  EXPECT_EQ(trace.info.kallsyms, "c0100000 T allocate\n");
-  EXPECT_EQ(total_lost_events(trace.info), 17u);
+  EXPECT_EQ(trace.info.machine.cpus, 1u);
+  EXPECT_EQ(trace.info.code.kallsyms, "c0100000 T allocate\n");
+  EXPECT_EQ(total_lost_events(trace.info.losses), 17u);
 }
 
 // From one format to the next: what is missing stays said.
@@ -561,11 +561,11 @@ TEST_F(RelayCapture, ConvertedTracesLackTheSame) {
   };
   const auto lacks_the_same = [&before](const ReadTrace& after) {
     EXPECT_EQ(after.events.size(), before.events.size()) << after.info.format;
-    EXPECT_EQ(total_lost_events(after.info), total_lost_events(before.info)) << after.info.format;
+    EXPECT_EQ(total_lost_events(after.info.losses), total_lost_events(before.info.losses)) << after.info.format;
     for (const Imperfection kind : {Imperfection::unknown_loss, Imperfection::missing_cpu})
       EXPECT_EQ(after.info.findings.count_of(kind), 1u) << after.info.format << ' ' << describe(kind).id;
   };
-  ASSERT_GT(total_lost_events(before.info), 5u);
+  ASSERT_GT(total_lost_events(before.info.losses), 5u);
   Findings first, second, third, fourth;
   convert(path_.string(), kmt_format::RecordWriter(path("x.kmt"), first), first);
   lacks_the_same(read_all(open_trace(path("x.kmt"))));
@@ -650,20 +650,20 @@ TEST_F(RelayCapture, ConvertedTracesHoldTheSame) {
     for (std::size_t i = 0; i < before.events.size(); ++i) {
       Event a = before.events[i];
       Event b = after.events[i];
-      EXPECT_EQ(before.info.call_sites[a.call_site.value], after.info.call_sites[b.call_site.value]);
-      EXPECT_EQ(before.info.event_types[a.type.value].name, after.info.event_types[b.type.value].name);
+      EXPECT_EQ(before.info.tables.call_sites[a.call_site.value], after.info.tables.call_sites[b.call_site.value]);
+      EXPECT_EQ(before.info.tables.event_types[a.type.value].name, after.info.tables.event_types[b.type.value].name);
       a.call_site = b.call_site = {};
       a.type = b.type = {};
       a.migrate_type = b.migrate_type = 0;
       EXPECT_EQ(std::memcmp(&a, &b, sizeof a), 0) << name_of(abi) << " event " << i;
     }
-    EXPECT_EQ(before.info.byte_order, after.info.byte_order);
-    EXPECT_EQ(before.info.word_bits, after.info.word_bits);
-    EXPECT_EQ(before.info.kallsyms, after.info.kallsyms);
-    EXPECT_EQ(before.info.clock, after.info.clock);
-    EXPECT_EQ(after.info.lost.size(), numbered ? 0u : 1u);  // no number is missing
-    EXPECT_EQ(total_lost_events(before.info), total_lost_events(after.info));
-    EXPECT_EQ(numbered, after.info.clock == "counter");
+    EXPECT_EQ(before.info.machine.byte_order, after.info.machine.byte_order);
+    EXPECT_EQ(before.info.machine.word_bits, after.info.machine.word_bits);
+    EXPECT_EQ(before.info.code.kallsyms, after.info.code.kallsyms);
+    EXPECT_EQ(before.info.clock.name, after.info.clock.name);
+    EXPECT_EQ(after.info.losses.stretches.size(), numbered ? 0u : 1u);  // no number is missing
+    EXPECT_EQ(total_lost_events(before.info.losses), total_lost_events(after.info.losses));
+    EXPECT_EQ(numbered, after.info.clock.name == "counter");
   }
 }
 

@@ -84,13 +84,13 @@ Read read_all(const std::vector<std::uint8_t>& file) {
   const TraceInfo& info = source->info();
   for (EventBatch batch; source->read(batch);) {
     for (const Event& event : batch) {
-      const auto stack = info.stacks[event.stack];
+      const auto stack = info.tables.stacks[event.stack];
       if (event.kind == EventKind::kmalloc)
         read.events.push_back({event.address / 0x1000, {stack.begin(), stack.end()}});
-      read.records += info.event_types[event.type.value].name == "kernel_stack" ? 1 : 0;
+      read.records += info.tables.event_types[event.type.value].name == "kernel_stack" ? 1 : 0;
     }
   }
-  read.stacks = info.stacks.kernel_stacks();
+  read.stacks = info.tables.stacks.kernel_stacks();
   read.unmatched = info.findings.count_of(Imperfection::unmatched_stack);
   return read;
 }

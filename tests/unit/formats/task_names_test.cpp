@@ -91,25 +91,25 @@ TEST_P(TaskNamesOf, ChangeWithTime) {
   const auto source = read(
       {newtask(7, "bash"), rename(7, "bash", "make"), rename(8, "old", "a name of fifteen"), newtask(7, "another")});
   const TraceInfo& info = source->info();
-  EXPECT_EQ(task_name(info, 7, 999), "worker") << "no event tells, but the list of last names does";
-  EXPECT_EQ(task_name(info, 7, 1000), "bash");
-  EXPECT_EQ(task_name(info, 7, 1999), "bash");
-  EXPECT_EQ(task_name(info, 7, 2000), "make");
-  EXPECT_EQ(task_name(info, 7, 4000), "another");
-  EXPECT_EQ(task_name(info, 8, 0), "old");
-  EXPECT_EQ(task_name(info, 8, 3000), "a name of fifte");
-  EXPECT_EQ(task_name(info, 9, 3000), "<...>");
-  EXPECT_EQ(task_name(info, 0, 3000), "<idle>");
+  EXPECT_EQ(task_name(info.tasks, 7, 999), "worker") << "no event tells, but the list of last names does";
+  EXPECT_EQ(task_name(info.tasks, 7, 1000), "bash");
+  EXPECT_EQ(task_name(info.tasks, 7, 1999), "bash");
+  EXPECT_EQ(task_name(info.tasks, 7, 2000), "make");
+  EXPECT_EQ(task_name(info.tasks, 7, 4000), "another");
+  EXPECT_EQ(task_name(info.tasks, 8, 0), "old");
+  EXPECT_EQ(task_name(info.tasks, 8, 3000), "a name of fifte");
+  EXPECT_EQ(task_name(info.tasks, 9, 3000), "<...>");
+  EXPECT_EQ(task_name(info.tasks, 0, 3000), "<idle>");
 }
 
 TEST_P(TaskNamesOf, FromTheScheduler) {
   const auto source = read({switched(0, "swapper/0", 7, "sh"), exec(7, "/usr/bin/a-program-of-many-letters"),
                             switched(7, "a-program-of-ma", 8, "kworker/0:1"), exec(8, "/usr/bin/x", 100)});
   const TraceInfo& info = source->info();
-  EXPECT_EQ(task_name(info, 7, 1500), "sh");
-  EXPECT_EQ(task_name(info, 7, 2500), "a-program-of-ma");
-  EXPECT_EQ(task_name(info, 8, 5000), "kworker/0:1") << "a path that lies outside its record tells nothing";
-  EXPECT_EQ(task_name(info, 0, 5000), "<idle>");
+  EXPECT_EQ(task_name(info.tasks, 7, 1500), "sh");
+  EXPECT_EQ(task_name(info.tasks, 7, 2500), "a-program-of-ma");
+  EXPECT_EQ(task_name(info.tasks, 8, 5000), "kworker/0:1") << "a path that lies outside its record tells nothing";
+  EXPECT_EQ(task_name(info.tasks, 0, 5000), "<idle>");
 }
 
 TEST(TaskNameHistory, ComesInAnyOrder) {

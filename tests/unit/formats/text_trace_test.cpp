@@ -63,15 +63,15 @@ TEST(TextTrace, TasksHaveLives) {
   EXPECT_EQ(found.unreadable(), 0u);
   ASSERT_EQ(found.events.size(), 7u);
   const TraceInfo& info = found.info;
-  EXPECT_EQ(info.event_types[found.events[1].type.value].system, "sched");
-  const auto at = [&info](std::int32_t tid) { return process_at(info, tid, 5'000'300'000); };
-  EXPECT_EQ(oldest_ancestor(info, at(202)).pid, 100);
+  EXPECT_EQ(info.tables.event_types[found.events[1].type.value].system, "sched");
+  const auto at = [&info](std::int32_t tid) { return process_at(info.tasks, tid, 5'000'300'000); };
+  EXPECT_EQ(oldest_ancestor(info.tasks, at(202)).pid, 100);
   EXPECT_EQ(at(201).pid, 200) << "a thread";
-  EXPECT_FALSE(info.lives.is_used_again(200));
-  EXPECT_EQ(task_name(info, 200, 5'000'120'000), "my sh");
-  EXPECT_EQ(task_name(info, 200, 5'000'160'000), "the make");
-  EXPECT_EQ(task_name(info, 202, 5'000'210'000), "the make");
-  EXPECT_EQ(task_name(info, 202, 5'000'300'000), "cc1");
+  EXPECT_FALSE(info.tasks.lives.is_used_again(200));
+  EXPECT_EQ(task_name(info.tasks, 200, 5'000'120'000), "my sh");
+  EXPECT_EQ(task_name(info.tasks, 200, 5'000'160'000), "the make");
+  EXPECT_EQ(task_name(info.tasks, 202, 5'000'210'000), "the make");
+  EXPECT_EQ(task_name(info.tasks, 202, 5'000'300'000), "cc1");
   EXPECT_EQ(
       read("sh-100 [000] d..1. 5.000000: task_newtask: pid=x comm=sh clone_flags=0 oom_score_adj=0\n").unreadable(),
       1u);
@@ -106,7 +106,7 @@ TEST(TextTrace, AHeaderAloneIsATraceWithoutEvents) {
       "# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:3\n#\n#           TASK-PID     CPU#\n#\n";
   const ReadText empty = read(header);
   EXPECT_EQ(empty.events.size(), 0u);
-  EXPECT_EQ(empty.info.cpus, 3u);
+  EXPECT_EQ(empty.info.machine.cpus, 3u);
   EXPECT_EQ(empty.unreadable(), 0u);
   EXPECT_EQ(read(header + line(kWhole)).events.size(), 1u);
   EXPECT_THROW(read(header + "what another tracer says\n"), Error);
@@ -150,7 +150,7 @@ TEST(TextTrace, NamesOfFlagsThatDoNotFitAreSaid) {
     ASSERT_EQ(found.events.size(), names);
     for (const Event& event : found.events) EXPECT_NE(event.gfp_flags, 0u);
     EXPECT_EQ(found.info.findings.count_of(Imperfection::too_many_flag_names), names > 31 ? 1u : 0u);
-    EXPECT_EQ(found.info.gfp_flags.size(), std::min(names, 32u));
+    EXPECT_EQ(found.info.tables.gfp_flags.size(), std::min(names, 32u));
   }
 }
 
@@ -163,9 +163,9 @@ TEST(TextTrace, TasksHaveTheirNamesOverTime) {
   const ReadText found =
       read(line(kWhole, "bash-148 [000] 5.000001: kmalloc: ") + line(kWhole, "bash-148 [000] 5.000002: kmalloc: ") +
            line(kWhole, "ls-148 [001] 5.000003: kmalloc: ") + line(kWhole, "<...>-148 [001] 5.000004: kmalloc: "));
-  EXPECT_EQ(task_name(found.info, 148, 5'000'002'000), "bash");
-  EXPECT_EQ(task_name(found.info, 148, 5'000'003'000), "ls");
-  EXPECT_EQ(task_name(found.info, 148, 5'000'009'000), "ls");
+  EXPECT_EQ(task_name(found.info.tasks, 148, 5'000'002'000), "bash");
+  EXPECT_EQ(task_name(found.info.tasks, 148, 5'000'003'000), "ls");
+  EXPECT_EQ(task_name(found.info.tasks, 148, 5'000'009'000), "ls");
 }
 
 // What trace-cmd and perf put between time and event, and the form of the latency tracers.
@@ -194,7 +194,7 @@ TEST(TextTrace, OtherFormsOfLines) {
     EXPECT_EQ(found.events[0].cpu, form.cpu) << form.head;
     EXPECT_EQ(found.events[0].time_ns, form.time_ns) << form.head;
     EXPECT_EQ(found.events[0].context, form.context) << form.head;
-    EXPECT_TRUE(found.info.clock_in_ns) << form.head;
+    EXPECT_TRUE(found.info.clock.in_ns) << form.head;
     const bool has_cpu = std::string(form.head).find("20.000588:") == std::string::npos ||
                          std::string(form.head).find('[') != std::string::npos;
     EXPECT_EQ(found.info.findings.count_of(Imperfection::unknown_cpus), has_cpu ? 0u : 1u) << form.head;
@@ -205,8 +205,8 @@ TEST(TextTrace, LatencyFormatCountsWhatWasOverwritten) {
   const ReadText found =
       read("# tracer: nop\n#\n# latency: 0 us, #198/250, CPU#0 | (M:PREEMPT(none) VP:0, KP:0, SP:0 HP:0 #P:4)\n" +
            line(kWhole, "    bash-28633     1..... 40396406603us : kmalloc: "));
-  EXPECT_EQ(total_lost_events(found.info), 52u);
-  EXPECT_EQ(found.info.cpus, 4u);
+  EXPECT_EQ(total_lost_events(found.info.losses), 52u);
+  EXPECT_EQ(found.info.machine.cpus, 4u);
   EXPECT_EQ(found.info.findings.count_of(Imperfection::unknown_loss), 0u);
 }
 
@@ -229,9 +229,9 @@ TEST(TextTrace, LossesWithNothingInBetweenAreOne) {
   for (unsigned i = 0; i < 1000; ++i) text += "CPU:1 [EVENTS DROPPED]\n";
   for (unsigned i = 0; i < 1000; ++i) text += "CPU:0 [LOST 2 EVENTS]\n";
   const ReadText found = read(text + line(kWhole));
-  ASSERT_EQ(found.info.lost.size(), 2u);
-  EXPECT_FALSE(found.info.lost[0].count);
-  EXPECT_EQ(found.info.lost[1].count, 2000u);
+  ASSERT_EQ(found.info.losses.stretches.size(), 2u);
+  EXPECT_FALSE(found.info.losses.stretches[0].count);
+  EXPECT_EQ(found.info.losses.stretches[1].count, 2000u);
 }
 
 TEST(TextTrace, OneLostEventIsOne) {

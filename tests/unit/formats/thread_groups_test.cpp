@@ -73,37 +73,37 @@ TEST_P(ThreadGroupsOf, ThreadsAndForks) {
                                 {300, 51, 52, kThread},
                                 {400, 51, 60, kFork},
                                 {500, 70, 71, kThread}}});
-  EXPECT_EQ(thread_group(info, 50), 50);
-  EXPECT_EQ(thread_group(info, 51), 50);
-  EXPECT_EQ(thread_group(info, 52), 50) << "made by a thread of the group";
-  EXPECT_EQ(thread_group(info, 60), 60);
-  EXPECT_EQ(thread_group(info, 71), 70);
-  EXPECT_EQ(thread_group(info, 1), std::nullopt);
-  EXPECT_EQ(thread_group(info, 0), 0);
+  EXPECT_EQ(thread_group(info.tasks, 50), 50);
+  EXPECT_EQ(thread_group(info.tasks, 51), 50);
+  EXPECT_EQ(thread_group(info.tasks, 52), 50) << "made by a thread of the group";
+  EXPECT_EQ(thread_group(info.tasks, 60), 60);
+  EXPECT_EQ(thread_group(info.tasks, 71), 70);
+  EXPECT_EQ(thread_group(info.tasks, 1), std::nullopt);
+  EXPECT_EQ(thread_group(info.tasks, 0), 0);
 }
 
 TEST_P(ThreadGroupsOf, OnlyTheFlagOfThreadsCounts) {
   const TraceInfo info = read({{{100, 50, 51, 0x10000}, {200, 50, 52, ~std::uint64_t{0x10000}}}});
-  EXPECT_EQ(thread_group(info, 51), 50);
-  EXPECT_EQ(thread_group(info, 52), 52);
+  EXPECT_EQ(thread_group(info.tasks, 51), 50);
+  EXPECT_EQ(thread_group(info.tasks, 52), 52);
 }
 
 TEST_P(ThreadGroupsOf, TheLatestTaskOfAnIdCounts) {
   const TraceInfo info = read({{{100, 50, 51, kThread}, {300, 1, 51, kFork}, {500, 80, 90, kThread}},
                                {{50, 1, 90, kFork}, {200, 60, 51, kThread}}});
-  EXPECT_EQ(thread_group(info, 51), 51);
-  EXPECT_EQ(thread_group(info, 90), 80);
+  EXPECT_EQ(thread_group(info.tasks, 51), 51);
+  EXPECT_EQ(thread_group(info.tasks, 90), 80);
 }
 
 TEST_P(ThreadGroupsOf, AParentOfAnotherCpuMayBeReadLater) {
   const TraceInfo info = read({{{300, 51, 52, kThread}, {400, 52, 53, kThread}}, {{200, 50, 51, kThread}}});
-  EXPECT_EQ(thread_group(info, 52), 50);
-  EXPECT_EQ(thread_group(info, 53), 50);
+  EXPECT_EQ(thread_group(info.tasks, 52), 50);
+  EXPECT_EQ(thread_group(info.tasks, 53), 50);
 }
 
 TEST_P(ThreadGroupsOf, ACircleEnds) {
   const TraceInfo info = read({{{100, 8, 7, kThread}, {200, 9, 8, kThread}}, {{150, 7, 9, kThread}}});
-  EXPECT_TRUE(thread_group(info, 7).has_value());
+  EXPECT_TRUE(thread_group(info.tasks, 7).has_value());
 }
 
 TEST(ThreadGroups, AreAFactOfTheFile) {
@@ -119,9 +119,9 @@ TEST(ThreadGroups, AreAFactOfTheFile) {
       "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
   TraceInfo info;
   describe_trace(read, info);
-  EXPECT_EQ(thread_group(info, 51), 50);
-  EXPECT_EQ(thread_group(info, 70), 70);
-  EXPECT_EQ(info.thread_groups.size(), 3u);
+  EXPECT_EQ(thread_group(info.tasks, 51), 50);
+  EXPECT_EQ(thread_group(info.tasks, 70), 70);
+  EXPECT_EQ(info.tasks.thread_groups.size(), 3u);
 }
 
 }  // namespace

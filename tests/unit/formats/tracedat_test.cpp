@@ -83,7 +83,7 @@ TEST_P(TraceDatOf, EveryFieldArrives) {
   EXPECT_EQ(kmalloc.tid, 42);
   EXPECT_EQ(kmalloc.context, Context::kHardIrq);
   EXPECT_EQ(kmalloc.address, kPointer);
-  EXPECT_EQ(read.info().call_sites.at(kmalloc.call_site.value), kSite);
+  EXPECT_EQ(read.info().tables.call_sites.at(kmalloc.call_site.value), kSite);
   EXPECT_EQ(kmalloc.bytes_requested, 100u);
   EXPECT_EQ(kmalloc.bytes_allocated, 128u);
   EXPECT_EQ(kmalloc.gfp_flags, 0xdc0u);
@@ -93,7 +93,7 @@ TEST_P(TraceDatOf, EveryFieldArrives) {
   EXPECT_EQ(cache_free.kind, EventKind::cache_free);
   EXPECT_EQ(cache_free.cpu, 1);
   EXPECT_EQ(cache_free.time_ns, 115u);
-  EXPECT_EQ(read.info().cache_names.at(cache_free.cache.value), "dentry");
+  EXPECT_EQ(read.info().tables.cache_names.at(cache_free.cache.value), "dentry");
   EXPECT_EQ(cache_free.call_site, kmalloc.call_site);
 
   EXPECT_EQ(read.events[2].kind, EventKind::kfree);
@@ -102,20 +102,20 @@ TEST_P(TraceDatOf, EveryFieldArrives) {
   EXPECT_EQ(read.events[4].kind, EventKind::page_alloc);
   EXPECT_EQ(read.events[4].address, 0x1234u);
   EXPECT_EQ(read.events[4].order, 2);
-  EXPECT_EQ(read.info().event_types.at(read.events[4].type.value).name, "mm_page_alloc");
+  EXPECT_EQ(read.info().tables.event_types.at(read.events[4].type.value).name, "mm_page_alloc");
 
   const TraceInfo& info = read.info();
-  EXPECT_EQ(info.byte_order, machine.order);
-  EXPECT_EQ(info.word_bits, machine.long_bytes * 8);
-  EXPECT_EQ(info.page_size, 4096u);
-  EXPECT_EQ(info.cpus, 2u);
-  EXPECT_EQ(info.kernel, "6.1.0-test");
-  EXPECT_EQ(info.arch, "x86_64");
-  EXPECT_EQ(info.clock, "mono");
-  EXPECT_EQ(info.comms.at(7), "worker");
-  EXPECT_EQ(info.kallsyms, example(machine).kallsyms);
-  EXPECT_EQ(total_lost_events(info), 6u);
-  EXPECT_EQ(info.cpu_nodes, (std::vector<std::int16_t>{kNoNode, 1}));
+  EXPECT_EQ(info.machine.byte_order, machine.order);
+  EXPECT_EQ(info.machine.word_bits, machine.long_bytes * 8);
+  EXPECT_EQ(info.machine.page_size, 4096u);
+  EXPECT_EQ(info.machine.cpus, 2u);
+  EXPECT_EQ(info.machine.kernel, "6.1.0-test");
+  EXPECT_EQ(info.machine.arch, "x86_64");
+  EXPECT_EQ(info.clock.name, "mono");
+  EXPECT_EQ(info.tasks.comms.at(7), "worker");
+  EXPECT_EQ(info.code.kallsyms, example(machine).kallsyms);
+  EXPECT_EQ(total_lost_events(info.losses), 6u);
+  EXPECT_EQ(info.machine.cpu_nodes, (std::vector<std::int16_t>{kNoNode, 1}));
   EXPECT_EQ(read.source->progress(), 1.0);
 }
 
@@ -137,7 +137,7 @@ TEST_P(TraceDatOf, InstancesAreReadTooAndCanBeChosen) {
   ASSERT_EQ(only.events.size(), 1u);
   EXPECT_EQ(only.events[0].address, 0x999u);
   EXPECT_EQ(read_all(bytes(dat), {""}).events.size(), 5u);  // the top one
-  EXPECT_EQ(read_all(bytes(dat)).info().buffers, (std::vector<std::string>{"", "foo"}));
+  EXPECT_EQ(read_all(bytes(dat)).info().recording.buffers, (std::vector<std::string>{"", "foo"}));
   EXPECT_THROW(read_all(bytes(dat), {"bar"}), Error);
 }
 
@@ -183,9 +183,9 @@ TEST_P(TraceDatOf, TicksOfUnknownLengthAreNotCalledTime) {
   TraceDat dat = example(GetParam().machine);
   dat.options = {{4, std::string("local [counter] mono\n\0", 22)}};
   const Read read = read_all(bytes(dat));
-  EXPECT_FALSE(read.info().clock_in_ns);
+  EXPECT_FALSE(read.info().clock.in_ns);
   EXPECT_EQ(read.info().findings.count_of(Imperfection::clock_not_nanoseconds), 1u);
-  EXPECT_TRUE(read_all(bytes(example(GetParam().machine))).info().clock_in_ns);
+  EXPECT_TRUE(read_all(bytes(example(GetParam().machine))).info().clock.in_ns);
 }
 
 TEST_P(TraceDatOf, AnEmptyCpuIsNoTruncation) {
@@ -220,7 +220,7 @@ TEST_P(TraceDatOf, MoreOptionsThanAFileCanNeedAreRefused) {
   try {
     const Read read = read_all(bytes(dat));
     EXPECT_GT(read.info().findings.count_of(Imperfection::damaged_section), 0u);
-    EXPECT_LT(read.info().buffer_statistics.size(), 300'000u);
+    EXPECT_LT(read.info().losses.buffers.size(), 300'000u);
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("more options"), std::string::npos) << error.what();
   }
@@ -255,11 +255,11 @@ TEST_P(TraceDatOf, LostStretchesCarryTheirCpuAndTime) {
       PageBuilder(machine, 900).record(0, kfree_record(machine, kSite, 0x20000)).missed_events(77).build();
   dat.cpus = {{}, {first, second}};
   const Read read = read_all(bytes(dat));
-  ASSERT_EQ(read.info().lost.size(), 1u);
-  EXPECT_EQ(read.info().lost[0].cpu, 1u);
-  EXPECT_EQ(read.info().lost[0].count, 77u);
-  EXPECT_EQ(read.info().lost[0].before_ns, 110u);
-  EXPECT_EQ(read.info().lost[0].after_ns, 900u);
+  ASSERT_EQ(read.info().losses.stretches.size(), 1u);
+  EXPECT_EQ(read.info().losses.stretches[0].cpu, 1u);
+  EXPECT_EQ(read.info().losses.stretches[0].count, 77u);
+  EXPECT_EQ(read.info().losses.stretches[0].before_ns, 110u);
+  EXPECT_EQ(read.info().losses.stretches[0].after_ns, 900u);
 }
 
 TEST_P(TraceDatOf, TimeThatFallsIsAFinding) {

@@ -117,16 +117,16 @@ TEST_P(WriterOf, EverythingIsReadBack) {
   EXPECT_EQ(events[1].cpu, 3);
 
   const TraceInfo& info = source->info();
-  EXPECT_EQ(info.kernel, "6.1.0-test");
-  EXPECT_EQ(info.arch, "arch");
-  EXPECT_EQ(info.byte_order, machine.order);
-  EXPECT_EQ(info.word_bits, machine.long_bytes * 8);
-  EXPECT_EQ(info.cpus, 4u);
-  EXPECT_EQ(info.clock, "mono");
-  EXPECT_EQ(info.comms.at(7), "worker");
-  EXPECT_EQ(info.kallsyms, made.kernel.kallsyms);
-  EXPECT_EQ(lost_events_per_cpu(info), (std::vector<std::uint64_t>{0, 1, 0, 3}));
-  EXPECT_EQ(info.cpu_nodes, (std::vector<std::int16_t>{0, 0, kNoNode, 1}));
+  EXPECT_EQ(info.machine.kernel, "6.1.0-test");
+  EXPECT_EQ(info.machine.arch, "arch");
+  EXPECT_EQ(info.machine.byte_order, machine.order);
+  EXPECT_EQ(info.machine.word_bits, machine.long_bytes * 8);
+  EXPECT_EQ(info.machine.cpus, 4u);
+  EXPECT_EQ(info.clock.name, "mono");
+  EXPECT_EQ(info.tasks.comms.at(7), "worker");
+  EXPECT_EQ(info.code.kallsyms, made.kernel.kallsyms);
+  EXPECT_EQ(lost_events_per_cpu(info.losses, info.machine.cpus), (std::vector<std::uint64_t>{0, 1, 0, 3}));
+  EXPECT_EQ(info.machine.cpu_nodes, (std::vector<std::int16_t>{0, 0, kNoNode, 1}));
   for (const Imperfection kind :
        {Imperfection::truncated_file, Imperfection::damaged_section, Imperfection::damaged_page})
     EXPECT_EQ(info.findings.count_of(kind), 0u) << describe(kind).id;
@@ -143,8 +143,8 @@ TEST_P(WriterOf, CpusThatWentOffLineAreReadBack) {
   for (const Finding& finding : source->info().findings.kept())
     if (finding.kind == Imperfection::cpu_changed) times.push_back(finding.time_ns.value_or(0));
   EXPECT_EQ(times, (std::vector<std::uint64_t>{1100, 1300}));
-  EXPECT_EQ(source->info().notes.at("cpu_changes"), "100 1 offline\n300 1 online\n");
-  EXPECT_EQ(source->info().buffer_statistics.size(), 1u);
+  EXPECT_EQ(source->info().recording.notes.at("cpu_changes"), "100 1 offline\n300 1 online\n");
+  EXPECT_EQ(source->info().losses.buffers.size(), 1u);
 }
 
 TEST_P(WriterOf, AFileThatCannotBeWrittenLeavesTheOldOne) {

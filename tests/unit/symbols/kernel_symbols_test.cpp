@@ -29,8 +29,8 @@ class KernelSymbols : public testing::Test {
     folder_ = ::mkdtemp(name.data());
     files_.running_notes = put("notes", "\4\0\0\0\3\0\0\0\3\0\0\0GNU\0\xab\x00\x12\0"s);
     files_.running_kallsyms = put("running", kSymbols);
-    info_.notes["kernel_build_id"] = "ab0012";
-    info_.notes["kernel_reference"] = "_stext ffffffff81000000";
+    info_.recording.notes["kernel_build_id"] = "ab0012";
+    info_.recording.notes["kernel_reference"] = "_stext ffffffff81000000";
   }
   ~KernelSymbols() override { fs::remove_all(folder_); }
 
@@ -61,11 +61,11 @@ TEST_F(KernelSymbols, OfTheRunningKernelWhenItIsTheTraced) {
 }
 
 TEST_F(KernelSymbols, OfAnotherBootAreMovedAndModulesLeftOut) {
-  info_.notes["kernel_reference"] = "_stext ffffffff91000000";
+  info_.recording.notes["kernel_reference"] = "_stext ffffffff91000000";
   EXPECT_EQ(name(0xffffffff91000110), "asked+0x10");
   EXPECT_EQ(name(0xffffffffc0000000), "0xffffffffc0000000");
   EXPECT_NE(findings_.kept()[0].detail.find("moved by 0x10000000"), std::string::npos);
-  info_.notes["kernel_reference"] = "_stext ffffffff80f00000";
+  info_.recording.notes["kernel_reference"] = "_stext ffffffff80f00000";
   EXPECT_EQ(name(0xffffffff80f00110), "asked+0x10");
   EXPECT_NE(findings_.kept()[0].detail.find("moved by -0x100000"), std::string::npos);
 }
@@ -78,34 +78,34 @@ TEST_F(KernelSymbols, NeverOfAnotherKernel) {
     ASSERT_FALSE(findings_.kept().empty());
     EXPECT_NE(findings_.kept()[0].detail.find(why), std::string::npos) << findings_.kept()[0].detail;
   };
-  info_.notes["kernel_build_id"] = "ab0013";
+  info_.recording.notes["kernel_build_id"] = "ab0013";
   none("runs another");
-  info_.notes.erase("kernel_build_id");
+  info_.recording.notes.erase("kernel_build_id");
   none("does not say the kernel's build-id");
-  info_.notes.erase("kernel_reference");
+  info_.recording.notes.erase("kernel_reference");
   none("does not say the kernel's build-id");
-  info_.notes["kernel_reference"] = "_stext ffffffff81000000";
-  info_.notes["kernel_build_id"] = "ab0012";
+  info_.recording.notes["kernel_reference"] = "_stext ffffffff81000000";
+  info_.recording.notes["kernel_build_id"] = "ab0012";
   files_.running_kallsyms = put("hidden", "0000000000000000 T _stext\n0000000000000000 t asked\n");
   none("it takes root or CAP_SYSLOG");
   files_.running_kallsyms = put("running", kSymbols);
-  info_.notes["kernel_reference"] = "_text ffffffff81000000";  // no such symbol
+  info_.recording.notes["kernel_reference"] = "_text ffffffff81000000";  // no such symbol
   none("lacks _text");
-  info_.notes["kernel_reference"] = "nonsense";
+  info_.recording.notes["kernel_reference"] = "nonsense";
   none("where it lay");
 }
 
 TEST_F(KernelSymbols, ATraceWithItsOwnNeedsNoOthers) {
-  info_.kallsyms = kSymbols;
+  info_.code.kallsyms = kSymbols;
   EXPECT_TRUE(symbols_from_elsewhere(info_, files_, findings_).empty());
   EXPECT_TRUE(findings_.kept().empty());
 }
 
 TEST_F(KernelSymbols, ANamedFileCountsMoreThanTheRunningKernel) {
   files_.kallsyms = put("named", "ffffffff81000000 T _stext\nffffffff81000100 t named\nffffffff81000200 T end\n");
-  info_.kallsyms = "0000000000000000 T _stext\n";  // recorded by somebody who may not see addresses
+  info_.code.kallsyms = "0000000000000000 T _stext\n";  // recorded by somebody who may not see addresses
   EXPECT_EQ(name(0xffffffff81000110), "named+0x10");
-  info_.notes.clear();
+  info_.recording.notes.clear();
   EXPECT_EQ(name(0xffffffff81000110), "named+0x10");
   EXPECT_TRUE(found(Imperfection::unchecked_kernel_symbols));
 }
@@ -123,7 +123,7 @@ TEST_F(KernelSymbols, ANamedFileHasToFit) {
   EXPECT_THROW(name(1), Error);
   files_.kallsyms = put("named", kSymbols);
   EXPECT_NO_THROW(name(1));
-  info_.kallsyms = kSymbols;  // not needed
+  info_.code.kallsyms = kSymbols;  // not needed
   EXPECT_THROW(name(1), Error);
 }
 

@@ -145,7 +145,7 @@ TEST(Symbols, AreReadWhenOneIsAskedFor) {
 
 TEST(Symbols, HasNamesWithoutDebugInfo) {
   TraceInfo info;
-  info.kallsyms = "1000 T one\n2000 T two\t[odd]\n3000 T end\t[odd]\n";
+  info.code.kallsyms = "1000 T one\n2000 T two\t[odd]\n3000 T end\t[odd]\n";
   const WrapperList none;
   const Symbols symbols(info, {}, none);
   EXPECT_EQ(symbols.name(0x2001), "two+0x1 [odd]");

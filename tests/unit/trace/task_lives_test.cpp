@@ -14,144 +14,145 @@ TaskLife thread(std::int32_t tid, std::uint64_t born_ns, std::int32_t creator) {
 }
 
 TEST(TaskLives, AnIdIsAnotherTaskFromEachBirthOn) {
-  TraceInfo info;
-  info.lives.born(birth(300, 2000, 10));
-  info.lives.born(birth(300, 1000, 11));  // CPUs are read one after the other
-  EXPECT_EQ(process_at(info, 300, 999).life, nullptr);
-  EXPECT_EQ(process_at(info, 300, 1000).life->creator, 11);
-  EXPECT_EQ(process_at(info, 300, 1999).life->creator, 11);
-  EXPECT_EQ(process_at(info, 300, 2000).life->creator, 10);
-  EXPECT_TRUE(info.lives.is_used_again(300));
-  EXPECT_FALSE(info.lives.is_used_again(10));
+  TraceTasks tasks;
+  tasks.lives.born(birth(300, 2000, 10));
+  tasks.lives.born(birth(300, 1000, 11));  // CPUs are read one after the other
+  EXPECT_EQ(process_at(tasks, 300, 999).life, nullptr);
+  EXPECT_EQ(process_at(tasks, 300, 1000).life->creator, 11);
+  EXPECT_EQ(process_at(tasks, 300, 1999).life->creator, 11);
+  EXPECT_EQ(process_at(tasks, 300, 2000).life->creator, 10);
+  EXPECT_TRUE(tasks.lives.is_used_again(300));
+  EXPECT_FALSE(tasks.lives.is_used_again(10));
 }
 
 TEST(TaskLives, OneThatLivedAtTheBeginIsAnotherToo) {
-  TraceInfo info;
-  info.lives.born(birth(300, 1000, 10));
-  EXPECT_FALSE(info.lives.is_used_again(300));
-  info.lives.known(300, {300, 1, 0, "/old"}, TaskLives::Told::at_begin);
-  EXPECT_TRUE(info.lives.is_used_again(300));
-  info.lives.known(300, {300, 10, 0, "/new"}, TaskLives::Told::later);
-  EXPECT_EQ(cgroup_of(info, process_at(info, 300, 999), 999), "/old");
-  EXPECT_EQ(cgroup_of(info, process_at(info, 300, 1001), 1001), "") << "which of the two the end told of is not known";
+  TraceTasks tasks;
+  tasks.lives.born(birth(300, 1000, 10));
+  EXPECT_FALSE(tasks.lives.is_used_again(300));
+  tasks.lives.known(300, {300, 1, 0, "/old"}, TaskLives::Told::at_begin);
+  EXPECT_TRUE(tasks.lives.is_used_again(300));
+  tasks.lives.known(300, {300, 10, 0, "/new"}, TaskLives::Told::later);
+  EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 999), 999), "/old");
+  EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 1001), 1001), "")
+      << "which of the two the end told of is not known";
 }
 
 // The kernel's files were read before events began, and when they had.
 TEST(TaskLives, WhoWasBornBetweenHasWhatWasTold) {
-  TraceInfo info;
-  info.lives.known(300, {300, 10, 0, "/job"}, TaskLives::Told::meanwhile);
-  info.lives.known(301, {301, 10, 0, "/job"}, TaskLives::Told::meanwhile);
-  info.lives.known(302, {302, 10, 0, "/other"}, TaskLives::Told::meanwhile);
-  info.lives.known(302, {302, 10, 0, "/begin"}, TaskLives::Told::at_begin);
-  info.lives.born(birth(301, 1000, 300));
-  EXPECT_EQ(cgroup_of(info, process_at(info, 300, 5), 5), "/job");
-  EXPECT_EQ(cgroup_of(info, process_at(info, 302, 5), 5), "/begin");
-  EXPECT_FALSE(info.lives.is_used_again(301)) << "its birth is in the trace, and was before the second reading";
-  EXPECT_EQ(oldest_ancestor(info, process_at(info, 301, 1001)).pid, 300);
+  TraceTasks tasks;
+  tasks.lives.known(300, {300, 10, 0, "/job"}, TaskLives::Told::meanwhile);
+  tasks.lives.known(301, {301, 10, 0, "/job"}, TaskLives::Told::meanwhile);
+  tasks.lives.known(302, {302, 10, 0, "/other"}, TaskLives::Told::meanwhile);
+  tasks.lives.known(302, {302, 10, 0, "/begin"}, TaskLives::Told::at_begin);
+  tasks.lives.born(birth(301, 1000, 300));
+  EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 300, 5), 5), "/job");
+  EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 302, 5), 5), "/begin");
+  EXPECT_FALSE(tasks.lives.is_used_again(301)) << "its birth is in the trace, and was before the second reading";
+  EXPECT_EQ(oldest_ancestor(tasks, process_at(tasks, 301, 1001)).pid, 300);
 }
 
 TEST(TaskLives, BothEventsOfOneBirthAreOne) {
-  TraceInfo info;
-  info.lives.born(thread(301, 1000, 300));
-  info.lives.born({301, 1200, 300});  // sched_process_fork
-  EXPECT_FALSE(info.lives.is_used_again(301));
-  EXPECT_EQ(process_at(info, 301, 5000).pid, 300);
-  info.lives.born({301, 900'000'000, 300});
-  EXPECT_TRUE(info.lives.is_used_again(301));
+  TraceTasks tasks;
+  tasks.lives.born(thread(301, 1000, 300));
+  tasks.lives.born({301, 1200, 300});  // sched_process_fork
+  EXPECT_FALSE(tasks.lives.is_used_again(301));
+  EXPECT_EQ(process_at(tasks, 301, 5000).pid, 300);
+  tasks.lives.born({301, 900'000'000, 300});
+  EXPECT_TRUE(tasks.lives.is_used_again(301));
 }
 
 // perf's record of a fork is kept apart from the events of the same file, and comes when those are known.
 TEST(TaskLives, WhatComesLaterMayTellOfABirthThatIsKnown) {
-  TraceInfo info;
+  TraceTasks tasks;
   TaskLife first = birth(300, 2000, 10);
   first.begins_pid_space = true;
-  info.lives.born(first);
-  const TaskLife* const known = info.lives.life_at(300, 2000);
-  info.lives.born(birth(300, 1000, 10));
-  EXPECT_FALSE(info.lives.is_used_again(300));
-  EXPECT_EQ(info.lives.life_at(300, 1000), known) << "the same life, for whoever knows it";
+  tasks.lives.born(first);
+  const TaskLife* const known = tasks.lives.life_at(300, 2000);
+  tasks.lives.born(birth(300, 1000, 10));
+  EXPECT_FALSE(tasks.lives.is_used_again(300));
+  EXPECT_EQ(tasks.lives.life_at(300, 1000), known) << "the same life, for whoever knows it";
   EXPECT_EQ(known->born_ns, 1000u);
   EXPECT_TRUE(known->begins_pid_space);
-  EXPECT_EQ(info.lives.life_at(300, 999), nullptr);
-  info.lives.born(birth(300, 1500, 11));
-  EXPECT_TRUE(info.lives.is_used_again(300)) << "another one made it";
+  EXPECT_EQ(tasks.lives.life_at(300, 999), nullptr);
+  tasks.lives.born(birth(300, 1500, 11));
+  EXPECT_TRUE(tasks.lives.is_used_again(300)) << "another one made it";
 }
 
 TEST(TaskLives, AThreadBelongsToTheProcessOfItsTime) {
-  TraceInfo info;
-  info.lives.born(birth(300, 1000, 10));
-  info.lives.born(thread(301, 1500, 300));
-  info.lives.born(thread(302, 1600, 301));
-  info.lives.born(birth(300, 5000, 20));
-  const Process process = process_at(info, 302, 6000);
+  TraceTasks tasks;
+  tasks.lives.born(birth(300, 1000, 10));
+  tasks.lives.born(thread(301, 1500, 300));
+  tasks.lives.born(thread(302, 1600, 301));
+  tasks.lives.born(birth(300, 5000, 20));
+  const Process process = process_at(tasks, 302, 6000);
   EXPECT_EQ(process.pid, 300);
   ASSERT_NE(process.life, nullptr);
   EXPECT_EQ(process.life->born_ns, 1000u) << "not the later one of that id";
 }
 
 TEST(TaskLives, ThreadsOfTheBeginAreTold) {
-  TraceInfo info;
-  info.lives.known(300, {300, 1, 0, "/a"}, TaskLives::Told::at_begin);
-  info.lives.known(301, {300, 0, 0, ""}, TaskLives::Told::at_begin);
-  info.thread_groups = {{300, 300}, {301, 301}};  // what it was at the end
-  EXPECT_EQ(process_at(info, 301, 5).pid, 300);
+  TraceTasks tasks;
+  tasks.lives.known(300, {300, 1, 0, "/a"}, TaskLives::Told::at_begin);
+  tasks.lives.known(301, {300, 0, 0, ""}, TaskLives::Told::at_begin);
+  tasks.thread_groups = {{300, 300}, {301, 301}};  // what it was at the end
+  EXPECT_EQ(process_at(tasks, 301, 5).pid, 300);
 }
 
 TEST(TaskLives, ChildrenAreOfWhoLivedAtTheBegin) {
-  TraceInfo info;
-  info.lives.known(10, {10, 1, 0, "/make"}, TaskLives::Told::at_begin);
-  info.lives.born(birth(300, 1000, 10));
-  info.lives.born(birth(301, 1500, 300));
-  info.lives.born(birth(300, 2000, 99));  // 301's parent has gone
-  EXPECT_EQ(oldest_ancestor(info, process_at(info, 301, 3000)).pid, 10);
-  EXPECT_EQ(oldest_ancestor(info, process_at(info, 300, 3000)).pid, 99);
-  EXPECT_EQ(oldest_ancestor(info, {10, nullptr}).pid, 10);
+  TraceTasks tasks;
+  tasks.lives.known(10, {10, 1, 0, "/make"}, TaskLives::Told::at_begin);
+  tasks.lives.born(birth(300, 1000, 10));
+  tasks.lives.born(birth(301, 1500, 300));
+  tasks.lives.born(birth(300, 2000, 99));  // 301's parent has gone
+  EXPECT_EQ(oldest_ancestor(tasks, process_at(tasks, 301, 3000)).pid, 10);
+  EXPECT_EQ(oldest_ancestor(tasks, process_at(tasks, 300, 3000)).pid, 99);
+  EXPECT_EQ(oldest_ancestor(tasks, {10, nullptr}).pid, 10);
 }
 
 TEST(TaskLives, ChildrenBeginInTheCgroupOfTheirParentThen) {
-  TraceInfo info;
-  info.lives.known(10, {10, 1, 0, "/a"}, TaskLives::Told::at_begin);
-  info.lives.born(birth(300, 1000, 10));
-  info.lives.moved(10, 1500, "/b");
-  info.lives.born(birth(301, 2000, 10));
-  info.lives.moved(301, 2500, "/c");
+  TraceTasks tasks;
+  tasks.lives.known(10, {10, 1, 0, "/a"}, TaskLives::Told::at_begin);
+  tasks.lives.born(birth(300, 1000, 10));
+  tasks.lives.moved(10, 1500, "/b");
+  tasks.lives.born(birth(301, 2000, 10));
+  tasks.lives.moved(301, 2500, "/c");
   const auto cgroup = [&](std::int32_t tid, std::uint64_t time) {
-    return cgroup_of(info, process_at(info, tid, time), time);
+    return cgroup_of(tasks, process_at(tasks, tid, time), time);
   };
   EXPECT_EQ(cgroup(300, 9000), "/a");
   EXPECT_EQ(cgroup(301, 2400), "/b");
   EXPECT_EQ(cgroup(301, 2500), "/c");
   EXPECT_EQ(cgroup(10, 1499), "/a");
   EXPECT_EQ(cgroup(10, 9000), "/b");
-  info.lives.born(birth(301, 3000, 300));
+  tasks.lives.born(birth(301, 3000, 300));
   EXPECT_EQ(cgroup(301, 3500), "/a") << "what had the id before was moved, not this";
 }
 
 TEST(TaskLives, CirclesEnd) {
-  TraceInfo info;
-  info.lives.born(thread(300, 1000, 301));
-  info.lives.born(thread(301, 1000, 300));
-  info.lives.born(birth(400, 1000, 401));
-  info.lives.born(birth(401, 1000, 400));
-  process_at(info, 300, 2000);
-  oldest_ancestor(info, process_at(info, 400, 2000));
-  EXPECT_EQ(cgroup_of(info, process_at(info, 400, 2000), 2000), "");
-  EXPECT_EQ(container_of(info, process_at(info, 400, 2000), 2000), "");
+  TraceTasks tasks;
+  tasks.lives.born(thread(300, 1000, 301));
+  tasks.lives.born(thread(301, 1000, 300));
+  tasks.lives.born(birth(400, 1000, 401));
+  tasks.lives.born(birth(401, 1000, 400));
+  process_at(tasks, 300, 2000);
+  oldest_ancestor(tasks, process_at(tasks, 400, 2000));
+  EXPECT_EQ(cgroup_of(tasks, process_at(tasks, 400, 2000), 2000), "");
+  EXPECT_EQ(container_of(tasks, process_at(tasks, 400, 2000), 2000), "");
 }
 
 TEST(TaskLives, ChildrenAreInThePidSpaceThatTheirParentUnshared) {
   constexpr std::uint64_t kFirst = 0xEFFFFFFC;
-  TraceInfo info;
-  info.lives.known(10, {10, 1, kFirst, "/"}, TaskLives::Told::at_begin);
-  info.lives.born(birth(300, 1000, 10));
-  info.lives.born(birth(301, 10'000'000, 300));
-  info.lives.born(birth(302, 30'000'000, 300));
-  info.lives.born(birth(303, 40'000'000, 302));
-  info.lives.born(birth(304, 50'000'000, 300));
+  TraceTasks tasks;
+  tasks.lives.known(10, {10, 1, kFirst, "/"}, TaskLives::Told::at_begin);
+  tasks.lives.born(birth(300, 1000, 10));
+  tasks.lives.born(birth(301, 10'000'000, 300));
+  tasks.lives.born(birth(302, 30'000'000, 300));
+  tasks.lives.born(birth(303, 40'000'000, 302));
+  tasks.lives.born(birth(304, 50'000'000, 300));
   MadePidSpaces made;
   made.made(300, 20'000'000);
   const auto container = [&](std::int32_t tid) {
-    return container_of(info, process_at(info, tid, 60'000'000), 60'000'000, made);
+    return container_of(tasks, process_at(tasks, tid, 60'000'000), 60'000'000, made);
   };
   EXPECT_EQ(container(300), "[host]");
   EXPECT_EQ(container(301), "[host]") << "born before";
@@ -161,16 +162,16 @@ TEST(TaskLives, ChildrenAreInThePidSpaceThatTheirParentUnshared) {
 }
 
 TEST(TaskLives, ThePidSpaceOfAClonedChildIsNotItsSiblings) {
-  TraceInfo info;
-  info.lives.known(10, {10, 1, 0xEFFFFFFC, "/"}, TaskLives::Told::at_begin);
+  TraceTasks tasks;
+  tasks.lives.known(10, {10, 1, 0xEFFFFFFC, "/"}, TaskLives::Told::at_begin);
   TaskLife cloned = birth(300, 20'000'000, 10);
   cloned.begins_pid_space = true;
-  info.lives.born(cloned);
-  info.lives.born(birth(301, 30'000'000, 10));
+  tasks.lives.born(cloned);
+  tasks.lives.born(birth(301, 30'000'000, 10));
   MadePidSpaces made;
   made.made(10, 10'000'000);
-  EXPECT_EQ(container_of(info, process_at(info, 300, 40'000'000), 40'000'000, made), "[pid space of 300]");
-  EXPECT_EQ(container_of(info, process_at(info, 301, 40'000'000), 40'000'000, made), "[host]");
+  EXPECT_EQ(container_of(tasks, process_at(tasks, 300, 40'000'000), 40'000'000, made), "[pid space of 300]");
+  EXPECT_EQ(container_of(tasks, process_at(tasks, 301, 40'000'000), 40'000'000, made), "[host]");
 }
 
 TEST(TaskLives, ContainersHaveTheNamesOfTheirCgroups) {
@@ -188,19 +189,19 @@ TEST(TaskLives, ContainersHaveTheNamesOfTheirCgroups) {
 }
 
 TEST(TaskLives, ContainersAreToldByPidSpacesToo) {
-  TraceInfo info;
-  info.lives.known(10, {10, 1, 4026531836, "/a"}, TaskLives::Told::at_begin);
-  info.lives.known(11, {11, 1, 4026532999, "/a"}, TaskLives::Told::at_begin);
-  EXPECT_EQ(container_of(info, {10, nullptr}, 5), "[host]");
-  EXPECT_EQ(container_of(info, {11, nullptr}, 5), "[pid space 4026532999]");
-  info.lives.born(birth(200, 1000, 10));
-  info.lives.born(birth(201, 1100, 200));
-  EXPECT_EQ(container_of(info, process_at(info, 200, 2000), 2000), "[host]");
-  EXPECT_EQ(container_of(info, process_at(info, 201, 2000), 2000), "[host]") << "as the one that started its parent";
-  EXPECT_EQ(container_of(info, {12, nullptr}, 5), "") << "a process of which nothing is known";
-  info.lives.born({300, 1000, 10, true, false, true});
-  info.lives.born(birth(301, 1500, 300));
-  EXPECT_EQ(container_of(info, process_at(info, 301, 2000), 2000), "[pid space of 300]");
+  TraceTasks tasks;
+  tasks.lives.known(10, {10, 1, 4026531836, "/a"}, TaskLives::Told::at_begin);
+  tasks.lives.known(11, {11, 1, 4026532999, "/a"}, TaskLives::Told::at_begin);
+  EXPECT_EQ(container_of(tasks, {10, nullptr}, 5), "[host]");
+  EXPECT_EQ(container_of(tasks, {11, nullptr}, 5), "[pid space 4026532999]");
+  tasks.lives.born(birth(200, 1000, 10));
+  tasks.lives.born(birth(201, 1100, 200));
+  EXPECT_EQ(container_of(tasks, process_at(tasks, 200, 2000), 2000), "[host]");
+  EXPECT_EQ(container_of(tasks, process_at(tasks, 201, 2000), 2000), "[host]") << "as the one that started its parent";
+  EXPECT_EQ(container_of(tasks, {12, nullptr}, 5), "") << "a process of which nothing is known";
+  tasks.lives.born({300, 1000, 10, true, false, true});
+  tasks.lives.born(birth(301, 1500, 300));
+  EXPECT_EQ(container_of(tasks, process_at(tasks, 301, 2000), 2000), "[pid space of 300]");
 }
 
 }  // namespace

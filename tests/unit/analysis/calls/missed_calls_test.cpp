@@ -18,7 +18,7 @@ class OneName : public SymbolNames {
 // Calls of one function that begin at these times and take so long.
 CallGraphResult calls_at(const char* missed, const std::vector<std::uint64_t>& begins, std::uint64_t duration_ns) {
   TraceInfo info;
-  info.notes["missed"] = missed;
+  info.recording.notes["missed"] = missed;
   const OneName names;
   CallGraph graph(info, names, {});
   const auto pass = [&graph](EventKind kind, std::uint64_t time_ns) {

@@ -152,7 +152,7 @@ CallGraphResult graph_of(const TraceFile& file, const Wanted& wanted = {}) {
   EventStream stream(source->info(), names, all, graph);
   for (EventBatch batch; source->read(batch);) stream.add(batch);
   stream.finish(true);
-  EXPECT_EQ(source->info().call_records->held(), 0u);
+  EXPECT_EQ(source->info().calls.records->held(), 0u);
   return graph.take();
 }
 

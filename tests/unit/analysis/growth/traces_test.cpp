@@ -23,13 +23,13 @@ class Sites : public SymbolNames {
 class TraceGrowth : public testing::Test {
  protected:
   TraceGrowth() {
-    info.page_size = 4096;
-    info.cpus = 1;
-    info.kernel = "6.1.0";
-    info.event_types = {{"kmem", "some_event", EventKind::other}};
-    info.call_sites = {0, 1, 2};
-    info.task_names.called_since(kHolder, 0, "holder");
-    for (int i = 0; i < kVisitors; ++i) info.task_names.called_since(kVisitor + i, 0, "visitor");
+    info.machine.page_size = 4096;
+    info.machine.cpus = 1;
+    info.machine.kernel = "6.1.0";
+    info.tables.event_types = {{"kmem", "some_event", EventKind::other}};
+    info.tables.call_sites = {0, 1, 2};
+    info.tasks.names.called_since(kHolder, 0, "holder");
+    for (int i = 0; i < kVisitors; ++i) info.tasks.names.called_since(kVisitor + i, 0, "visitor");
   }
 
   void allocate(std::uint64_t time_ns, std::int32_t task, std::uint64_t address) {
@@ -107,7 +107,7 @@ TEST_F(TraceGrowth, WhoFreesUnseenHoldsNothing) {
 TEST_F(TraceGrowth, WhatALossMayHideStaysInDoubt) {
   hold();
   visit();
-  info.lost = {{0, 7, 0, 9 * kSecond}};
+  info.losses.stretches = {{0, 7, 0, 9 * kSecond}};
   const GrowthSeen growth = seen();
   EXPECT_NE(group_of(growth, "holder")->left_out, "");
 }
@@ -119,12 +119,12 @@ TEST_F(TraceGrowth, ProcessesHaveTheirCgroups) {
   KnownProcess holder;
   holder.group = kHolder;
   holder.cgroup = "/system.slice/holder.service";
-  info.lives.known(kHolder, holder, TaskLives::Told::at_begin);
+  info.tasks.lives.known(kHolder, holder, TaskLives::Told::at_begin);
   KnownProcess visitor;
   visitor.cgroup = "/";
   for (int i = 0; i < kVisitors; ++i) {
     visitor.group = kVisitor + i;
-    info.lives.known(visitor.group, visitor, TaskLives::Told::at_begin);
+    info.tasks.lives.known(visitor.group, visitor, TaskLives::Told::at_begin);
   }
   GrowthSeen growth = seen();
   ASSERT_NE(group_of(growth, "holder"), nullptr);

@@ -17,7 +17,7 @@ namespace {
 // on.
 TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
   TraceInfo info;
-  StackIds stacks(info.stacks);
+  StackIds stacks(info.tables.stacks);
   const StackId alone = stacks.id_of(std::vector<std::uint64_t>{0x2010, 0x3010});
   const StackId beside = stacks.id_of(std::vector<std::uint64_t>{0x1010, 0x2010, 0x3010});
   const StackId written = stacks.id_of(std::vector<std::uint64_t>{0x4010, 0x1010, 0x2010, 0x3010});
@@ -27,7 +27,7 @@ TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
       "1000 T __traceiter_kmalloc\n2000 T site\n3000 T caller\n4000 T trace_event_raw_event_kmalloc\n"
       "5000 T end\n");
   CacheNames caches(info);
-  Grouping grouping({GroupKey::stack}, info, info, symbols, caches, {});
+  Grouping grouping({GroupKey::stack}, info, info.tasks, symbols, caches, {});
   const auto group_of = [&](StackId stack) {
     Event event;
     event.kind = EventKind::kmalloc;
@@ -46,11 +46,11 @@ TEST(Grouping, WhoElseTracesMakesNoOtherStack) {
 // What an event itself says is better than names: a function that allocates may be called like one that traces.
 TEST(Grouping, StacksBeginWithTheirCallSite) {
   TraceInfo info;
-  StackIds stacks(info.stacks);
-  info.call_sites = {0, 0x1010, 0x2010};
+  StackIds stacks(info.tables.stacks);
+  info.tables.call_sites = {0, 0x1010, 0x2010};
   const Kallsyms symbols("1000 T perf_trace_init\n2000 T perf_trace_add\n3000 T caller\n4000 T end\n");
   CacheNames caches(info);
-  Grouping grouping({GroupKey::stack}, info, info, symbols, caches, {});
+  Grouping grouping({GroupKey::stack}, info, info.tasks, symbols, caches, {});
   const auto group_of = [&](CallSiteId site, std::vector<std::uint64_t> frames) {
     Event event;
     event.kind = EventKind::kmalloc;
@@ -67,11 +67,11 @@ TEST(Grouping, StacksBeginWithTheirCallSite) {
 // Places in a function are one; of pages, which name no call site, it is the caller's.
 TEST(Grouping, ByFunctionPlacesAreOne) {
   TraceInfo info;
-  StackIds stacks(info.stacks);
-  info.call_sites = {0, 0x1010, 0x1020, 0x2010};
+  StackIds stacks(info.tables.stacks);
+  info.tables.call_sites = {0, 0x1010, 0x1020, 0x2010};
   const Kallsyms symbols("1000 T one.isra.0\n2000 T two\n3000 T alloc_pages\n4000 T end\n");
   CacheNames caches(info);
-  Grouping grouping({GroupKey::function}, info, info, symbols, caches,
+  Grouping grouping({GroupKey::function}, info, info.tasks, symbols, caches,
                     [](std::span<const std::uint64_t>) { return std::size_t{1}; });
   for (const std::uint32_t site : {1u, 2u, 3u}) {
     Event event;
@@ -136,14 +136,14 @@ std::vector<std::string> names_of(const Grouping& grouping, const SymbolNames& s
 
 struct Renamed : testing::Test {
   Renamed() {
-    info.task_names.called_since(10, 0, "sh");
-    info.task_names.called_since(10, 100, "make");
-    info.task_names.called_since(10, 200, "sh");
-    info.task_names.called_since(10, 300, "cc1");
+    info.tasks.names.called_since(10, 0, "sh");
+    info.tasks.names.called_since(10, 100, "make");
+    info.tasks.names.called_since(10, 200, "sh");
+    info.tasks.names.called_since(10, 300, "cc1");
   }
   std::vector<std::string> names_by(GroupKey key, const std::vector<Event>& events, GroupingOptions options = {}) {
     CacheNames caches(info);
-    Grouping grouping({key}, info, info, symbols, caches, {}, options);
+    Grouping grouping({key}, info, info.tasks, symbols, caches, {}, options);
     for (const Event& event : events) grouping.origin_of(event);
     return names_of(grouping, symbols);
   }
@@ -162,9 +162,9 @@ TEST_F(Renamed, AProcessIsOneWhateverItIsCalled) {
 
 // A later task has the id of the one that started it.
 TEST_F(Renamed, AFamilyIsNotCalledAsWhoComesLater) {
-  info.lives.born({20, 40, 10, true});
-  info.lives.born({10, 300, 0, true});
-  info.lives.known(10, {10, 1, 0, ""}, TaskLives::Told::at_begin);
+  info.tasks.lives.born({20, 40, 10, true});
+  info.tasks.lives.born({10, 300, 0, true});
+  info.tasks.lives.known(10, {10, 1, 0, ""}, TaskLives::Told::at_begin);
   const std::vector<Event> events = {kmalloc_at(50, 20), kmalloc_at(350, 20), kmalloc_at(360, 10)};
   EXPECT_EQ(names_by(GroupKey::process, events, {true, false}),
             (Names{"sh-10 (born before)", "cc1-10 (born 0.000000)"}));
@@ -174,10 +174,10 @@ TEST(Grouping, WithoutAnyUserStackNoneIsTheKernels) {
   TraceInfo info;
   const NoNames symbols;
   CacheNames caches(info);
-  Grouping grouping({GroupKey::dso}, info, info, symbols, caches, {});
+  Grouping grouping({GroupKey::dso}, info, info.tasks, symbols, caches, {});
   grouping.origin_of(kmalloc_at(50, 10));
   EXPECT_EQ(names_of(grouping, symbols), Names{"[no user stack]"});
-  info.user_code.frames.push_back({});
+  info.code.user.frames.push_back({});
   EXPECT_EQ(names_of(grouping, symbols), Names{"[kernel]"});
 }
 

@@ -83,8 +83,8 @@ class Named : public SymbolNames {
 class SyscallsOf : public testing::Test {
  protected:
   SyscallsOf() {
-    info_.arch = "x86_64";
-    info_.event_types = {kEnter, kExit};
+    info_.machine.arch = "x86_64";
+    info_.tables.event_types = {kEnter, kExit};
   }
 
   // Innermost first, as the kernel gives it.
@@ -125,8 +125,8 @@ class SyscallsOf : public testing::Test {
   const EventType kExit{"raw_syscalls", "sys_exit", EventKind::syscall_exit};
   TraceInfo info_;
   Named symbols_;
-  StackIds stacks_{info_.stacks};
-  Syscalls syscalls_{info_, info_, symbols_};
+  StackIds stacks_{info_.tables.stacks};
+  Syscalls syscalls_{info_, info_.tasks, symbols_};
 };
 
 TEST_F(SyscallsOf, StacksTell) {
@@ -220,13 +220,13 @@ TEST_F(SyscallsOf, EventsTellWhereThereIsNoStack) {
 
 TEST_F(SyscallsOf, EventsMayHaveItInTheirNames) {
   using enum EventKind;
-  info_.event_types = {kEnter,
-                       {"syscalls", "sys_enter_newstat", syscall_enter},
-                       {"syscalls", "sys_exit_newstat", syscall_exit},
-                       {"syscalls", "compat_sys_enter_openat", syscall_enter},
-                       {"syscalls", "compat_sys_exit_openat", syscall_exit},
-                       {"syscalls", "sys_enter_unknown", syscall_enter},
-                       kExit};
+  info_.tables.event_types = {kEnter,
+                              {"syscalls", "sys_enter_newstat", syscall_enter},
+                              {"syscalls", "sys_exit_newstat", syscall_exit},
+                              {"syscalls", "compat_sys_enter_openat", syscall_enter},
+                              {"syscalls", "compat_sys_exit_openat", syscall_exit},
+                              {"syscalls", "sys_enter_unknown", syscall_enter},
+                              kExit};
   const auto tell_by = [this](std::uint16_t type, std::uint64_t time_ns, EventKind kind, std::uint64_t number = 0) {
     Event event{};
     event.time_ns = time_ns;
@@ -257,10 +257,10 @@ TEST_F(SyscallsOf, EventsMayHaveItInTheirNames) {
 // Begins alone would have all that a task does later inside the last one.
 TEST_F(SyscallsOf, BeginsWithoutEndsTellNothing) {
   using enum EventKind;
-  info_.event_types = {{"syscalls", "sys_enter_openat", syscall_enter},
-                       {"syscalls", "sys_enter_exit_group", syscall_enter},
-                       {"syscalls", "sys_enter_read", syscall_enter},
-                       {"syscalls", "sys_exit_read", syscall_exit}};
+  info_.tables.event_types = {{"syscalls", "sys_enter_openat", syscall_enter},
+                              {"syscalls", "sys_enter_exit_group", syscall_enter},
+                              {"syscalls", "sys_enter_read", syscall_enter},
+                              {"syscalls", "sys_exit_read", syscall_exit}};
   const auto tell_by = [this](std::uint16_t type, std::int32_t tid, std::uint64_t time_ns, EventKind kind) {
     Event event{};
     event.time_ns = time_ns;
@@ -306,7 +306,7 @@ TEST_F(SyscallsOf, TheFirstEndsMayBeMissing) {
 }
 
 TEST_F(SyscallsOf, TheEndOfATaskIsNoSystemCallButItsLast) {
-  info_.event_types = {kEnter, {"sched", "sched_process_exit"}, {"sched", "sched_switch"}, kExit};
+  info_.tables.event_types = {kEnter, {"sched", "sched_process_exit"}, {"sched", "sched_switch"}, kExit};
   const auto other = [this](std::int32_t tid, std::uint64_t time_ns, std::uint16_t type) {
     Event event{};
     event.time_ns = time_ns;
@@ -327,16 +327,16 @@ TEST_F(SyscallsOf, TheEndOfATaskIsNoSystemCallButItsLast) {
   EXPECT_EQ(name_at(9, 42), "exit_group");
   tell(7, 50, EventKind::syscall_exit, 56);
   EXPECT_EQ(name_at(7, 51), "[outside of system calls]") << "another task with the id, born unseen";
-  info_.lives.born({8, 32, 1, true});
+  info_.tasks.lives.born({8, 32, 1, true});
   EXPECT_EQ(name_at(8, 60), "") << "who has the id next may be told of before its end";
-  info_.lives.born({9, 50, 1, true});
+  info_.tasks.lives.born({9, 50, 1, true});
   EXPECT_EQ(name_at(9, 60), "");
 }
 
 // Other threads of a process whose first one has ended run on.
 TEST_F(SyscallsOf, TheEndOfALeaderIsNotThatOfItsProcess) {
-  info_.event_types = {{"sched", "sched_process_exit"}};
-  info_.lives.born({11, 5, 10, true, true});
+  info_.tables.event_types = {{"sched", "sched_process_exit"}};
+  info_.tasks.lives.born({11, 5, 10, true, true});
   tell(11, 20, EventKind::syscall_exit, 0);
   Event end{};
   end.time_ns = 30;
@@ -344,7 +344,7 @@ TEST_F(SyscallsOf, TheEndOfALeaderIsNotThatOfItsProcess) {
   syscalls_.see(end);
   EXPECT_EQ(name_at(10, 31), "[exit]");
   EXPECT_EQ(name_at(11, 31), "[outside of system calls]");
-  EXPECT_EQ(process_at(info_, 11, 40).pid, 10);
+  EXPECT_EQ(process_at(info_.tasks, 11, 40).pid, 10);
 }
 
 // Without symbols of the kernel its frames are addresses.
@@ -389,7 +389,7 @@ TEST_F(SyscallsOf, TheEndOfExecveTellsHowWideTheTaskIs) {
   tell(7, 20, EventKind::syscall_exit, 11);
   tell(7, 30, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 31), "brk");
-  info_.lives.born({8, 35, 7, true});
+  info_.tasks.lives.born({8, 35, 7, true});
   tell(7, 40, EventKind::syscall_enter, 11);
   EXPECT_EQ(name_at(7, 41), "execve");
   tell(7, 50, EventKind::syscall_exit, 59);
@@ -405,9 +405,9 @@ TEST_F(SyscallsOf, TheEndOfExecveTellsHowWideTheTaskIs) {
 
 // Who executes a program becomes the first thread, whatever that was doing.
 TEST_F(SyscallsOf, AThreadThatExecutesAProgramTellsHowWideItsProcessIs) {
-  info_.lives.born({7, 1, 1, true});
-  info_.lives.born({71, 2, 7, true, true});
-  info_.lives.born({72, 2, 7, true, true});
+  info_.tasks.lives.born({7, 1, 1, true});
+  info_.tasks.lives.born({71, 2, 7, true, true});
+  info_.tasks.lives.born({72, 2, 7, true, true});
   tell(7, 10, EventKind::syscall_enter, 202);  // futex
   tell(71, 20, EventKind::syscall_enter, 59);
   tell(7, 30, EventKind::syscall_exit, 11);
@@ -422,8 +422,8 @@ TEST_F(SyscallsOf, AThreadThatExecutesAProgramTellsHowWideItsProcessIs) {
 }
 
 TEST_F(SyscallsOf, AThreadThatUnmapsMemoryExecutesNothing) {
-  info_.lives.born({7, 1, 1, true});
-  info_.lives.born({71, 2, 7, true, true});
+  info_.tasks.lives.born({7, 1, 1, true});
+  info_.tasks.lives.born({71, 2, 7, true, true});
   tell(71, 20, EventKind::syscall_enter, 11);  // munmap
   tell(7, 30, EventKind::syscall_exit, 11);    // of a call that began before the trace
   tell(71, 35, EventKind::syscall_exit, 11);
@@ -443,8 +443,8 @@ TEST_F(SyscallsOf, AThreadThatUnmapsMemoryExecutesNothing) {
 }
 
 TEST_F(SyscallsOf, TheRecorderSawWhichProgramsHad32Bits) {
-  info_.notes["tasks_32_bit"] = "5 7";
-  Syscalls syscalls(info_, info_, symbols_);
+  info_.recording.notes["tasks_32_bit"] = "5 7";
+  Syscalls syscalls(info_, info_.tasks, symbols_);
   Event enter{};
   enter.tid = 7;
   enter.kind = EventKind::syscall_enter;
@@ -458,19 +458,19 @@ TEST_F(SyscallsOf, TheRecorderSawWhichProgramsHad32Bits) {
 
 TEST_F(SyscallsOf, WhatIsLostMayHaveEndedIt) {
   tell(7, 10, EventKind::syscall_enter, 257);
-  info_.lost.push_back({});
+  info_.losses.stretches.push_back({});
   EXPECT_EQ(name_at(7, 11), "");
 }
 
 TEST_F(SyscallsOf, ANewTaskOfTheSameIdIsInNone) {
   tell(7, 10, EventKind::syscall_enter, 231);  // exit_group, which has no end
-  info_.lives.born({7, 50, 1, true});
+  info_.tasks.lives.born({7, 50, 1, true});
   EXPECT_EQ(name_at(7, 40), "exit_group");
   EXPECT_EQ(name_at(7, 60), "");
 }
 
 TEST_F(SyscallsOf, KernelThreadsAreKnownByTheirParent) {
-  info_.lives.known(55, {55, 2, 0, "/"}, TaskLives::Told::at_begin);
+  info_.tasks.lives.known(55, {55, 2, 0, "/"}, TaskLives::Told::at_begin);
   EXPECT_EQ(name_at(55, 1), "[kernel thread]");
 }
 

@@ -17,7 +17,7 @@ struct Moment {
 };
 
 std::uint64_t found(Imperfection kind, TraceInfo info, const std::vector<Moment>& moments) {
-  info.event_types = {{"sched", "sched_switch"}};
+  info.tables.event_types = {{"sched", "sched_switch"}};
   CheckAnalysis check(info);
   EventBatch batch;
   for (const Moment& moment : moments) {
@@ -33,7 +33,7 @@ std::uint64_t found(Imperfection kind, TraceInfo info, const std::vector<Moment>
 
 TraceInfo of_kernel(const std::string& release) {
   TraceInfo info;
-  info.kernel = release;
+  info.machine.kernel = release;
   info.format = "trace.dat version 6";
   return info;
 }
@@ -50,16 +50,16 @@ TEST(CheckClocks, NestedEventsWithoutATimeOfTheirOwn) {
   TraceInfo kmt = of_kernel("4.19.0");
   kmt.format = "kmt version 1";
   EXPECT_EQ(found(Imperfection::nested_times, kmt, nested), 2u) << "converted";
-  kmt.notes["recorder"] = "kmemtrace 1.0";
+  kmt.recording.notes["recorder"] = "kmemtrace 1.0";
   EXPECT_EQ(found(Imperfection::nested_times, kmt, nested), 2u);
-  kmt.notes["recorder"] = "lttng-modules 2.10.1";
+  kmt.recording.notes["recorder"] = "lttng-modules 2.10.1";
   EXPECT_EQ(found(Imperfection::nested_times, kmt, nested), 0u) << "it has a buffer of its own";
 }
 
 TEST(CheckClocks, AnEventAfterTheEndOfTheRecording) {
   TraceInfo info;
-  info.buffer_statistics.resize(1);
-  info.buffer_statistics[0].counted_ns = 100 * kSecond;
+  info.losses.buffers.resize(1);
+  info.losses.buffers[0].counted_ns = 100 * kSecond;
   EXPECT_EQ(found(Imperfection::clock_jumps, info, {{99 * kSecond}, {105 * kSecond}}), 0u);
   EXPECT_EQ(found(Imperfection::clock_jumps, info, {{99 * kSecond}, {900 * kSecond}}), 1u);
   EXPECT_EQ(found(Imperfection::clock_jumps, info, {{900 * kSecond, 1}}), 0u) << "of that CPU it is not told";
@@ -68,7 +68,8 @@ TEST(CheckClocks, AnEventAfterTheEndOfTheRecording) {
 TEST(CheckClocks, AClockThatGoesOnFasterThanTheWallClock) {
   const auto jumps = [](std::uint64_t ticks, std::uint64_t unix_ns) {
     TraceInfo info;
-    info.samples = {{100 * kSecond, 5000 * kSecond, {}}, {101 * kSecond, 5001 * kSecond, {}}, {ticks, unix_ns, {}}};
+    info.recording.samples = {
+        {100 * kSecond, 5000 * kSecond, {}}, {101 * kSecond, 5001 * kSecond, {}}, {ticks, unix_ns, {}}};
     return found(Imperfection::clock_jumps, info, {{100 * kSecond}});
   };
   EXPECT_EQ(jumps(102 * kSecond, 5002 * kSecond), 0u);
@@ -98,10 +99,10 @@ TEST(CheckClocks, ATimeWithoutEventsThatIsOutOfAllProportion) {
   EXPECT_EQ(jumps({}, 5 * kSecond), 0u);
   EXPECT_EQ(jumps({}, 3600 * kSecond, 8), 0u) << "of some tasks, which may have slept";
   TraceInfo named;
-  named.comms[8] = "kworker/0:1";
+  named.tasks.comms[8] = "kworker/0:1";
   EXPECT_EQ(jumps(named, 3600 * kSecond, 8), 1u);
   TraceInfo lossy;
-  lossy.lost.push_back({0, 7, 100 * kSecond, 3000 * kSecond});
+  lossy.losses.stretches.push_back({0, 7, 100 * kSecond, 3000 * kSecond});
   EXPECT_EQ(jumps(lossy, 3600 * kSecond), 0u) << "there were events";
   TraceInfo suspended;
   suspended.findings.add({Imperfection::suspended, "for 3600.000 s", {}, {}, {}});
@@ -113,9 +114,9 @@ TEST(CheckClocks, ATimeWithoutEventsThatIsOutOfAllProportion) {
 TEST(CheckClocks, TheWallClockWasSet) {
   const auto jumps = [](const char* clock, const char* set_ns, std::uint64_t unix_ns) {
     TraceInfo info;
-    info.clock = clock;
-    if (*set_ns != '\0') info.notes["wall_clock_set_ns"] = set_ns;
-    info.samples = {{100 * kSecond, 5000 * kSecond, {}}, {160 * kSecond, unix_ns, {}}};
+    info.clock.name = clock;
+    if (*set_ns != '\0') info.recording.notes["wall_clock_set_ns"] = set_ns;
+    info.recording.samples = {{100 * kSecond, 5000 * kSecond, {}}, {160 * kSecond, unix_ns, {}}};
     return found(Imperfection::clock_jumps, info, {{100 * kSecond}});
   };
   EXPECT_EQ(jumps("tai", "3600000000000", 5060 * kSecond), 1u);
@@ -128,26 +129,26 @@ TEST(CheckClocks, TheWallClockWasSet) {
 // In a text nothing tells who lived when it began.
 TEST(CheckClocks, ATaskThatActsBeforeItWasMade) {
   TraceInfo info;
-  info.lives.born({300, 5 * kSecond, 10, true});
+  info.tasks.lives.born({300, 5 * kSecond, 10, true});
   const auto at = [](std::uint64_t time_ns) { return std::vector<Moment>{{time_ns, 1, 0, 300}}; };
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond + 1)), 0u);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 1u);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(4 * kSecond)), 0u) << "another task had the id";
   EXPECT_EQ(found(Imperfection::clocks_apart, info, {{5 * kSecond - 1000, 1, Context::kSoftIrq, 300}}), 0u);
-  info.lives.known(300, {300, 1, 0, ""}, TaskLives::Told::at_begin);
+  info.tasks.lives.known(300, {300, 1, 0, ""}, TaskLives::Told::at_begin);
   EXPECT_EQ(found(Imperfection::clocks_apart, info, at(5 * kSecond - 1000)), 0u);
 }
 
 TEST(CheckClocks, ABirthAtTheTimeOfWhatTheTaskDoesIsInOrder) {
   for (const std::uint64_t later_ns : {0u, 1000u}) {
     TraceInfo info;
-    info.event_types = {{"sched", "sched_switch"}};
+    info.tables.event_types = {{"sched", "sched_switch"}};
     CheckAnalysis check(info);
     EventBatch batch(1);
     batch[0].time_ns = 5 * kSecond;
     batch[0].tid = 300;
     check.add(batch);
-    info.lives.born({300, 5 * kSecond + later_ns, 10, true});  // of a CPU that is read later
+    info.tasks.lives.born({300, 5 * kSecond + later_ns, 10, true});  // of a CPU that is read later
     EXPECT_EQ(check.finish().findings.count_of(Imperfection::clocks_apart), later_ns == 0 ? 0u : 1u);
   }
 }

@@ -30,11 +30,11 @@ class SiteNames : public SymbolNames {
 class Leaks : public testing::Test {
  protected:
   Leaks() {
-    info.page_size = 4096;
-    info.cpus = 1;
-    info.kernel = "6.1.0";
-    info.event_types = {{"kmem", "some_event", EventKind::other}};
-    info.call_sites = {0, 1, 2, 3};
+    info.machine.page_size = 4096;
+    info.machine.cpus = 1;
+    info.machine.kernel = "6.1.0";
+    info.tables.event_types = {{"kmem", "some_event", EventKind::other}};
+    info.tables.call_sites = {0, 1, 2, 3};
   }
 
   void allocate(std::uint64_t time_ns, std::uint32_t site, std::uint64_t address, std::uint64_t bytes = 128) {
@@ -148,7 +148,7 @@ TEST_F(Leaks, LessThanASecondSaysNothing) {
 TEST_F(Leaks, AFreeMayLieInAnyCpusLossThatEndsLater) {
   leak(1);
   churn(2);
-  info.lost = {{0, 5, 6 * kSecond, 8 * kSecond}};
+  info.losses.stretches = {{0, 5, 6 * kSecond, 8 * kSecond}};
   const LeaksResult result = leaks();
   const LeakRow& row = *row_of(result, 1);
   EXPECT_EQ(row.main_doubt, Doubt::lost_stretch);
@@ -161,7 +161,7 @@ TEST_F(Leaks, AFreeMayLieInAnyCpusLossThatEndsLater) {
 TEST_F(Leaks, AnEarlyLossLeavesTheRestCertain) {
   leak(1);
   churn(2);
-  info.lost = {{0, 5, 0, kSecond / 10}};
+  info.losses.stretches = {{0, 5, 0, kSecond / 10}};
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
 }
 
@@ -179,13 +179,13 @@ TEST_F(Leaks, WhatOtherTasksFreeIsNotKnownWhereOnlySomeWereRecorded) {
   leak(1);
   churn(2);
   const auto doubt = [this] { return row_of(leaks(), 1)->main_doubt; };
-  info.notes = {{"arguments", "kmemtrace record -p 5"}};
+  info.recording.notes = {{"arguments", "kmemtrace record -p 5"}};
   EXPECT_EQ(doubt(), Doubt::tasks_selected);
-  info.notes = {{"arguments", "kmemtrace graph vfs_read -- ls -a"}};
+  info.recording.notes = {{"arguments", "kmemtrace graph vfs_read -- ls -a"}};
   EXPECT_EQ(doubt(), Doubt::tasks_selected);
-  info.notes = {{"arguments", "kmemtrace graph vfs_read -F vfs_read -a"}};
+  info.recording.notes = {{"arguments", "kmemtrace graph vfs_read -F vfs_read -a"}};
   EXPECT_EQ(doubt(), std::nullopt);
-  info.notes = {{"recorder", "perf 6.1"}, {"arguments", "/usr/bin/perf record -a -F 99"}};  // a frequency
+  info.recording.notes = {{"recorder", "perf 6.1"}, {"arguments", "/usr/bin/perf record -a -F 99"}};  // a frequency
   EXPECT_EQ(doubt(), std::nullopt);
   info.findings.count(Imperfection::some_tasks);
   EXPECT_EQ(doubt(), Doubt::tasks_selected);
@@ -196,9 +196,9 @@ TEST_F(Leaks, StatisticsThatKnowOfMoreLossThanMarksMakeAllUncertain) {
   churn(2);
   BufferStatistics statistics;
   statistics.overrun = 7;
-  info.buffer_statistics = {statistics};
+  info.losses.buffers = {statistics};
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::incomplete_trace);
-  info.lost = {{0, 7, 0, 1}};
+  info.losses.stretches = {{0, 7, 0, 1}};
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
 }
 
@@ -237,7 +237,7 @@ TEST_F(Leaks, AHundredthIsNotRoundedDown) {
 // Of one call site and size, some of kmalloc-rcl-*, as names of dentries are.
 TEST_F(Leaks, WhatKmallocGivesOfReclaimableCachesIsInDoubt) {
   constexpr std::uint32_t kReclaimable = 0x10;
-  info.gfp_flags = {{kReclaimable, "__GFP_RECLAIMABLE"}};
+  info.tables.gfp_flags = {{kReclaimable, "__GFP_RECLAIMABLE"}};
   leak(1);
   leak(2);
   churn(3);
@@ -264,7 +264,7 @@ TEST_F(Leaks, WhatAccountingKeepsBesideSlabsIsInDoubt) {
   leak(1);
   churn(2);
   EXPECT_EQ(row_of(leaks(), 1)->doubtful.bytes, 0u);
-  info.call_sites[1] = SiteNames::kOfAccounting;
+  info.tables.call_sites[1] = SiteNames::kOfAccounting;
   const LeaksResult result = leaks();
   const LeakRow* const row = row_of(result, SiteNames::kOfAccounting);
   ASSERT_NE(row, nullptr);
@@ -277,7 +277,7 @@ TEST_F(Leaks, AddressesGivenAgainAfterALossShowNothing) {
   churn(2);
   allocate(2 * kSecond, 1, 0x5000);
   allocate(4 * kSecond, 1, 0x5000);
-  info.lost = {{0, 5, 3 * kSecond, 3 * kSecond + 1}};
+  info.losses.stretches = {{0, 5, 3 * kSecond, 3 * kSecond + 1}};
   EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);
 }
 
@@ -306,12 +306,12 @@ TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
 // What is narrowed to a cache that leaks has none. Others' traces describe events that they were not asked to record.
 TEST_F(Leaks, OwnRecordingsTellThatNothingWasFreed) {
   leak(1);
-  info.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
+  info.tables.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
-  info.notes["recorder"] = "kmemtrace 1.0";
+  info.recording.notes["recorder"] = "kmemtrace 1.0";
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
-  info.event_types.push_back({"kmem", "kmem_cache_alloc", EventKind::cache_alloc});  // of these nothing is told
+  info.tables.event_types.push_back({"kmem", "kmem_cache_alloc", EventKind::cache_alloc});  // of these nothing is told
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
   for (Event& event : events) event.kind = EventKind::cache_alloc;
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
@@ -330,15 +330,15 @@ TEST_F(Leaks, PercpuMemoryAndAreasAreInDoubtAsAllElse) {
       const LeaksResult result = leaks();
       return result.tables[0].rows[0].main_doubt;
     };
-    info.event_types = {{"kmem", "some_event", EventKind::other}};
-    info.lost.clear();
+    info.tables.event_types = {{"kmem", "some_event", EventKind::other}};
+    info.losses.stretches.clear();
     info.findings = {};
     EXPECT_EQ(doubt(), Doubt::frees_not_recorded);
-    info.event_types.push_back({"kmem", "its_free", free});
+    info.tables.event_types.push_back({"kmem", "its_free", free});
     EXPECT_EQ(doubt(), std::nullopt);
-    info.lost = {{0, 5, 6 * kSecond, 8 * kSecond}};
+    info.losses.stretches = {{0, 5, 6 * kSecond, 8 * kSecond}};
     EXPECT_EQ(doubt(), Doubt::lost_stretch);
-    info.lost.clear();
+    info.losses.stretches.clear();
     info.findings.count(Imperfection::missing_cpu);
     EXPECT_EQ(doubt(), Doubt::incomplete_trace);
   }
@@ -347,7 +347,7 @@ TEST_F(Leaks, PercpuMemoryAndAreasAreInDoubtAsAllElse) {
 TEST_F(Leaks, ALossAfterTheChosenTimeLeavesAllCertain) {
   leak(1);
   churn(2);
-  info.lost = {{0, 5, 11 * kSecond, 12 * kSecond}, {0, std::nullopt, 12 * kSecond, 0}};
+  info.losses.stretches = {{0, 5, 11 * kSecond, 12 * kSecond}, {0, std::nullopt, 12 * kSecond, 0}};
   const LeaksResult result = leaks();
   EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::certain);
   EXPECT_EQ(result.lost_until_ns, 0u);
@@ -357,7 +357,7 @@ TEST_F(Leaks, ALossAfterTheChosenTimeLeavesAllCertain) {
 TEST_F(Leaks, NoGrowthIsJudgedByAClockThatDoesNotCountNanoseconds) {
   leak(1);
   churn(2);
-  info.clock_in_ns = false;
+  info.clock.in_ns = false;
   const LeaksResult result = leaks();
   EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::no_clock);
   EXPECT_EQ(row_of(result, 1)->trend.growth, Growth::too_few_points);
@@ -368,7 +368,7 @@ TEST_F(Leaks, NoGrowthIsJudgedByAClockThatDoesNotCountNanoseconds) {
 // What may grow is followed first, and then what most is live of; the others are counted.
 TEST_F(Leaks, OfTooManyGroupsThoseThatMayGrowAreJudged) {
   constexpr std::uint32_t kGroups = Histories::kMostGroups + 500;
-  for (std::uint32_t site = 1; site < kGroups; ++site) info.call_sites.push_back(site + 3);
+  for (std::uint32_t site = 1; site < kGroups; ++site) info.tables.call_sites.push_back(site + 3);
   churn(2);
   leak(1);
   for (std::uint32_t site = 3; site < kGroups; ++site) allocate(site, site, next += 4096, 1 << 20);
@@ -416,7 +416,7 @@ TEST_F(Leaks, WhatStoppedGrowingLongBeforeTheEndOfTheRecordingIsPast) {
   leak(1);
   churn(2);
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
-  info.samples = {{0, 0, {}}, {15 * kSecond, 0, {}}};
+  info.recording.samples = {{0, 0, {}}, {15 * kSecond, 0, {}}};
   const LeaksResult result = leaks();
   EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::past);
   EXPECT_EQ(result.axis.end_ns, 15 * kSecond);
@@ -429,8 +429,8 @@ TEST_F(Leaks, WhatMayGrowByChanceAmongManyIsUneven) {
     for (std::uint64_t i = 0; i < (time / kSecond % 3 == 0 ? 40u : 1u); ++i) allocate(time, 1, next += 4096);
   const LeaksResult alone = leaks();
   EXPECT_EQ(row_of(alone, 1)->verdict, LeakVerdict::certain);
-  info.call_sites.resize(3000);
-  for (std::uint32_t site = 4; site < 3000; ++site) info.call_sites[site] = 0x1000 + site;
+  info.tables.call_sites.resize(3000);
+  for (std::uint32_t site = 4; site < 3000; ++site) info.tables.call_sites[site] = 0x1000 + site;
   for (std::uint32_t site = 4; site < 3000; ++site)
     for (std::uint64_t i = 0; i < 40; ++i) allocate(i * kSecond / 4, site, next += 4096, 8);
   const LeaksResult result = leaks();
@@ -456,11 +456,12 @@ TEST_F(TimelineTest, FreePagesAreThoseOfTheZones) {
   page(EventKind::page_pcpu_drain, 4 * kSecond, 1);
   page(EventKind::page_free, 5 * kSecond, 0);  // into a CPU's list
   page(EventKind::page_free, 6 * kSecond, 5);  // to the zone
-  info.samples = {{0, 0, {{"meminfo", "MemFree: 1000 kB\n"}}}, {9 * kSecond, 0, {{"meminfo", "MemFree: 1068 kB\n"}}}};
+  info.recording.samples = {{0, 0, {{"meminfo", "MemFree: 1000 kB\n"}}},
+                            {9 * kSecond, 0, {{"meminfo", "MemFree: 1068 kB\n"}}}};
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.balances.size(), 1u);
   EXPECT_EQ(result.balances[0].explained, (2 + 32 - 16 - 1) * 4096);
-  info.kernel = "5.10.0";  // whose CPUs keep single pages only
+  info.machine.kernel = "5.10.0";  // whose CPUs keep single pages only
   events.back().order = 2;
   EXPECT_EQ(timeline_of(report(), {}).balances[0].explained, (2 + 4 - 16 - 1) * 4096);
 }
@@ -478,8 +479,8 @@ TEST_F(TimelineTest, SlabLinesAreComparedWithTheirOwnCaches) {
   release(kSecond, 42);
   release(kSecond, 43);
   events.back().kind = EventKind::cache_free;
-  info.samples = {{0, 0, {{"meminfo", "Slab: 100 kB\nSReclaimable: 50 kB\nSUnreclaim: 50 kB\n"}}},
-                  {9 * kSecond, 0, {{"meminfo", "Slab: 112 kB\nSReclaimable: 52 kB\nSUnreclaim: 60 kB\n"}}}};
+  info.recording.samples = {{0, 0, {{"meminfo", "Slab: 100 kB\nSReclaimable: 50 kB\nSUnreclaim: 50 kB\n"}}},
+                            {9 * kSecond, 0, {{"meminfo", "Slab: 112 kB\nSReclaimable: 52 kB\nSUnreclaim: 60 kB\n"}}}};
   ReportRequest request;
   request.history = true;
   const Names names;
@@ -495,8 +496,8 @@ TEST_F(TimelineTest, SlabLinesAreComparedWithTheirOwnCaches) {
 
 TEST_F(TimelineTest, WithoutFreesThereIsNoBalance) {
   leak(1);
-  info.samples = {{0, 0, {{"meminfo", "Slab: 100 kB\nMemFree: 5000 kB\n"}}},
-                  {9 * kSecond, 0, {{"meminfo", "Slab: 228 kB\nMemFree: 5000 kB\n"}}}};
+  info.recording.samples = {{0, 0, {{"meminfo", "Slab: 100 kB\nMemFree: 5000 kB\n"}}},
+                            {9 * kSecond, 0, {{"meminfo", "Slab: 228 kB\nMemFree: 5000 kB\n"}}}};
   EXPECT_TRUE(timeline_of(report(), {}).balances.empty());
   release(kSecond, 42);
   EXPECT_EQ(timeline_of(report(), {}).balances.size(), 1u);
@@ -507,7 +508,7 @@ TEST_F(TimelineTest, ComparesSamplesWithWhatTheTraceExplains) {
   churn(2);
   StateSample first{kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}};
   StateSample last{9 * kSecond, 0, {{"meminfo", "SUnreclaim: 228 kB\n"}}};
-  info.samples = {first, last};
+  info.recording.samples = {first, last};
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.balances.size(), 1u);
   EXPECT_EQ(result.balances[0].name, "SUnreclaim");
@@ -520,7 +521,7 @@ TEST_F(TimelineTest, ComparesSamplesWithWhatTheTraceExplains) {
 
 TEST_F(TimelineTest, ATraceWithoutEventsHasItsSamples) {
   for (std::uint64_t i = 1; i < 10; ++i)
-    info.samples.push_back({i * kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}});
+    info.recording.samples.push_back({i * kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}});
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.report.histories->memory.size(), 1u);
   EXPECT_EQ(result.report.histories->memory[0].points.size(), 9u);
@@ -533,9 +534,9 @@ TEST_F(TimelineTest, ATraceWithoutEventsHasItsSamples) {
 TEST_F(TimelineTest, APartOfATraceHasSamplesOfThatPartAndNoBalance) {
   leak(1);
   churn(2);
-  info.samples = {{0, 0, {{"meminfo", "SUnreclaim: 90 kB\n"}}}};
+  info.recording.samples = {{0, 0, {{"meminfo", "SUnreclaim: 90 kB\n"}}}};
   for (std::uint64_t i = 1; i < 13; ++i)
-    info.samples.push_back({i * kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}});
+    info.recording.samples.push_back({i * kSecond, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}});
   const auto points = [](const TimelineResult& result) { return result.report.histories->memory[0].points.size(); };
   const TimelineResult whole = timeline_of(report(), {});
   EXPECT_EQ(points(whole), 13u);
@@ -553,8 +554,8 @@ TEST_F(TimelineTest, APartOfATraceHasSamplesOfThatPartAndNoBalance) {
 TEST_F(TimelineTest, SizesThatNobodyCanAdd) {
   for (std::uint64_t i = 0; i < 6; ++i) allocate(i * kSecond, 1, next += 4096, std::uint64_t{1} << 62);
   release(kSecond, 42);
-  info.samples = {{kSecond / 2, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}},
-                  {9 * kSecond, 0, {{"meminfo", "SUnreclaim: 228 kB\n"}}}};
+  info.recording.samples = {{kSecond / 2, 0, {{"meminfo", "SUnreclaim: 100 kB\n"}}},
+                            {9 * kSecond, 0, {{"meminfo", "SUnreclaim: 228 kB\n"}}}};
   const TimelineResult result = timeline_of(report(), {});
   EXPECT_EQ(result.allocators[0].points.back().live_bytes, std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(result.balances.size(), 1u);
@@ -583,8 +584,8 @@ TEST_F(TimelineTest, FreePagesFallByWhatIsAllocated) {
     event.time_ns = (i + 1) * kSecond;
     events.push_back(event);
   }
-  info.samples = {{kSecond / 2, 0, {{"meminfo", "MemFree: 400 kB\n"}}},
-                  {11 * kSecond, 0, {{"meminfo", "MemFree: 384 kB\n"}}}};
+  info.recording.samples = {{kSecond / 2, 0, {{"meminfo", "MemFree: 400 kB\n"}}},
+                            {11 * kSecond, 0, {{"meminfo", "MemFree: 384 kB\n"}}}};
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.balances.size(), 1u);
   EXPECT_EQ(result.balances[0].explained, -4 * 4096);  // three frees of older pages, seven allocations

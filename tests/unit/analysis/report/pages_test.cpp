@@ -23,10 +23,10 @@ class NoNames : public SymbolNames {
 class Pages : public testing::Test {
  protected:
   Pages() {
-    info.page_size = 4096;
-    info.kernel = "6.1.0";
-    info.arch = "x86_64";
-    info.comms = {{7, "worker"}, {8, "other"}};
+    info.machine.page_size = 4096;
+    info.machine.kernel = "6.1.0";
+    info.machine.arch = "x86_64";
+    info.tasks.comms = {{7, "worker"}, {8, "other"}};
   }
 
   Event& add(EventKind kind, std::uint64_t frame, unsigned order = 0, std::int32_t tid = 7, unsigned cpu = 0) {
@@ -50,7 +50,7 @@ class Pages : public testing::Test {
   }
 
   PagesResult result(ReportFilter filter = {}) {
-    PagesAnalysis analysis(info, info, no_names, std::move(filter));
+    PagesAnalysis analysis(info, info.tasks, no_names, std::move(filter));
     analysis.add(events);
     return analysis.finish();
   }
@@ -138,7 +138,7 @@ TEST_F(Pages, AFilterComesBeforeRuns) {
 
 TEST_F(Pages, FallbacksAreSevereUpToOrderThree) {
   for (unsigned order : {0u, 3u, 4u, 8u, 9u, 10u}) add_fallback(order, order >= 8);
-  info.cpu_nodes = {0, 1, 0, kNoNode};
+  info.machine.cpu_nodes = {0, 1, 0, kNoNode};
   PagesResult got = result();
   const PageTaskRow& row = got.total;
   EXPECT_EQ(row.fallbacks.events, 6u);
@@ -155,7 +155,7 @@ TEST_F(Pages, FallbacksAreSevereUpToOrderThree) {
   EXPECT_EQ(got.fallbacks[0].from_name, "Movable");
   EXPECT_EQ(got.fallbacks[0].severe.events, 2u);
 
-  info.pageblock_order = 8;
+  info.machine.pageblock_order = 8;
   got = result();
   EXPECT_EQ(got.total.fragmenting.events, 3u);
   EXPECT_FALSE(got.pageblock_order_assumed);
@@ -166,8 +166,8 @@ TEST_F(Pages, FallbacksAreSevereUpToOrderThree) {
 
 TEST_F(Pages, TheUsualPageBlockIsThatOfTheArchitecture) {
   const auto order = [&](const char* arch, std::uint64_t page_size) {
-    info.arch = arch;
-    info.page_size = page_size;
+    info.machine.arch = arch;
+    info.machine.page_size = page_size;
     return result().pageblock_order;
   };
   EXPECT_EQ(order("x86_64", 4096), 9u);
@@ -181,11 +181,11 @@ TEST_F(Pages, TheUsualPageBlockIsThatOfTheArchitecture) {
 
 TEST_F(Pages, NothingIsToldToRaiseByAGuess) {
   add_fallback(0, false);
-  info.arch = "x86_64";
+  info.machine.arch = "x86_64";
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 2048u);
-  info.arch = "i686";  // 4 MiB without PAE
+  info.machine.arch = "i686";  // 4 MiB without PAE
   EXPECT_EQ(result().min_free_kbytes_step, std::nullopt);
-  info.pageblock_order = 10;
+  info.machine.pageblock_order = 10;
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 4096u);
 }
 
@@ -207,8 +207,8 @@ TEST_F(Pages, LivePagesBelongToWhoAllocatedThem) {
 }
 
 TEST_F(Pages, ATaskThatIsRenamedIsTwo) {
-  info.task_names.called_before(7, 150, "first");
-  info.task_names.called_since(7, 150, "second");
+  info.tasks.names.called_before(7, 150, "first");
+  info.tasks.names.called_since(7, 150, "second");
   add(EventKind::page_alloc, 1);
   add(EventKind::page_alloc, kNoPage);
   add(EventKind::page_free, 1);
@@ -222,10 +222,10 @@ TEST_F(Pages, ATaskThatIsRenamedIsTwo) {
 // A name may be told by an event that comes later than what it names.
 TEST_F(Pages, ANameThatIsToldLaterCounts) {
   add(EventKind::page_alloc, 1);
-  PagesAnalysis analysis(info, info, no_names, {});
+  PagesAnalysis analysis(info, info.tasks, no_names, {});
   analysis.add(events);
-  info.task_names.called_before(7, 150, "first");
-  info.task_names.called_since(7, 150, "second");
+  info.tasks.names.called_before(7, 150, "first");
+  info.tasks.names.called_since(7, 150, "second");
   events.clear();
   add(EventKind::page_alloc, 2).time_ns = 200;
   add(EventKind::page_alloc, 3).time_ns = 201;
@@ -263,7 +263,7 @@ TEST_F(Pages, OrdersThatNoKernelHasDoNotCount) {
 }
 
 TEST_F(Pages, TextTellsTheStoryWithinTheWidth) {
-  info.comms[7] = std::string(60, 'x') + "\x1b[31m";
+  info.tasks.comms[7] = std::string(60, 'x') + "\x1b[31m";
   add(EventKind::page_alloc, 64, 3);
   add(EventKind::page_alloc, kNoPage, 2).gfp_flags = 0xcc0;
   for (unsigned order : {0u, 5u}) add_fallback(order);

@@ -22,12 +22,12 @@ class NoNames : public SymbolNames {
 class Report : public testing::Test {
  protected:
   Report() {
-    info.page_size = 4096;
-    info.cpus = 2;
-    info.kernel = "6.1.0";
-    info.event_types = {{"kmem", "some_event", EventKind::other}};
-    info.call_sites = {0, 0x1000, 0x2000};
-    info.comms = {{7, "worker"}, {8, "other"}};
+    info.machine.page_size = 4096;
+    info.machine.cpus = 2;
+    info.machine.kernel = "6.1.0";
+    info.tables.event_types = {{"kmem", "some_event", EventKind::other}};
+    info.tables.call_sites = {0, 0x1000, 0x2000};
+    info.tasks.comms = {{7, "worker"}, {8, "other"}};
   }
 
   Event& add(EventKind kind, std::uint64_t address, std::int32_t tid = 7, unsigned cpu = 0) {
@@ -123,7 +123,7 @@ TEST_F(Report, RatesAreOfTheTimeThatWasRecorded) {
   cpu.cpus = {1};
   EXPECT_EQ(report(cpu).trace.recorded_ns, 10 * kSecond);  // though no event is selected
 
-  info.samples = {{kSecond, 0, {}}, {5 * kSecond, 0, {}}, {23 * kSecond, 0, {}}};
+  info.recording.samples = {{kSecond, 0, {}}, {5 * kSecond, 0, {}}, {23 * kSecond, 0, {}}};
   EXPECT_EQ(report().trace.duration_ns, 10 * kSecond);
   EXPECT_EQ(report().trace.recorded_ns, 22 * kSecond);
   EXPECT_DOUBLE_EQ(rate_of(report()), 0.5);
@@ -131,9 +131,9 @@ TEST_F(Report, RatesAreOfTheTimeThatWasRecorded) {
   window.from = TimeEdge{2 * kSecond};
   window.to = TimeEdge{20 * kSecond};
   EXPECT_EQ(report(window).trace.recorded_ns, 10 * kSecond);  // no sample outside of it counts
-  info.lost = {{0, 5, 0, 2 * kSecond}};                       // what came first was overwritten
+  info.losses.stretches = {{0, 5, 0, 2 * kSecond}};           // what came first was overwritten
   EXPECT_EQ(report().trace.recorded_ns, 21 * kSecond);
-  info.lost.clear();
+  info.losses.stretches.clear();
   const SymbolNames& names = NoNames();
   ReportAnalysis interrupted(info, names, {});
   interrupted.add(events);
@@ -142,7 +142,7 @@ TEST_F(Report, RatesAreOfTheTimeThatWasRecorded) {
 
 TEST_F(Report, FreesThatAreNotSelectedAreRecordedAllTheSame) {
   for (std::uint64_t i = 0; i < 200; ++i) add(EventKind::kmalloc, 0x10000 + 128 * i).type = {0};
-  info.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
+  info.tables.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};
   EXPECT_EQ(report().findings.count_of(Imperfection::no_frees_recorded), 1u);
   add(EventKind::kfree, 0x10000).type = {1};
   EXPECT_EQ(report().findings.count_of(Imperfection::no_frees_recorded), 0u);
@@ -160,24 +160,24 @@ TEST_F(Report, WhatATraceCannotTellForItsKeysIsSaid) {
   EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 1u);
   EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::dso), 0u);
   const TraceInfo without = info;
-  StackIds(info.stacks).id_of(std::array<std::uint64_t, 1>{0x1000});
+  StackIds(info.tables.stacks).id_of(std::array<std::uint64_t, 1>{0x1000});
   EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 1u) << "of the kernel alone";
   info.format = "perf.data";
   EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 0u) << "perf record -g";
   info = without;
-  info.user_code.frames.push_back({});
+  info.code.user.frames.push_back({});
   EXPECT_EQ(said(Imperfection::no_user_stacks, GroupKey::dso), 0u);
   EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::dso), 0u);
-  StackIds(info.stacks).user_id_of(std::array<std::uint64_t, 1>{0});
+  StackIds(info.tables.stacks).user_id_of(std::array<std::uint64_t, 1>{0});
   EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::dso), 1u);
   EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::comm), 0u);
-  info.address_spaces.add({.process = 7, .start = 0x1000, .size = 0x1000});
+  info.code.address_spaces.add({.process = 7, .start = 0x1000, .size = 0x1000});
   EXPECT_EQ(said(Imperfection::no_mappings, GroupKey::dso), 0u);
   add(EventKind::syscall_enter, 1).type = {1};
-  info.event_types.push_back({"raw_syscalls", "sys_enter", EventKind::syscall_enter});
+  info.tables.event_types.push_back({"raw_syscalls", "sys_enter", EventKind::syscall_enter});
   EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 1u) << "of begins alone";
   add(EventKind::syscall_exit, 1).type = {2};
-  info.event_types.push_back({"raw_syscalls", "sys_exit", EventKind::syscall_exit});
+  info.tables.event_types.push_back({"raw_syscalls", "sys_exit", EventKind::syscall_exit});
   EXPECT_EQ(said(Imperfection::no_syscalls, GroupKey::syscall), 0u);
 }
 
@@ -194,7 +194,7 @@ TEST_F(Report, AFreeThatCameEarlyIsNoLivePointer) {
 }
 
 TEST_F(Report, KmallocCachesAreCalledAsTheKernelDoes) {
-  info.gfp_flags = {{0x400000, "__GFP_ACCOUNT"}, {0x10, "__GFP_RECLAIMABLE"}, {0x1, "__GFP_DMA"}};
+  info.tables.gfp_flags = {{0x400000, "__GFP_ACCOUNT"}, {0x10, "__GFP_RECLAIMABLE"}, {0x1, "__GFP_DMA"}};
   const auto caches = [&] {
     std::vector<std::string> names;
     const ReportResult result = report_by({GroupKey::cache});
@@ -211,9 +211,9 @@ TEST_F(Report, KmallocCachesAreCalledAsTheKernelDoes) {
   }
   EXPECT_EQ(caches(), (std::vector<std::string>{"dma-kmalloc-64", "kmalloc-1k", "kmalloc-96", "kmalloc-rcl-2k",
                                                 "large kmalloc"}));
-  info.samples = {{0, 0, {{"slabinfo", "slabinfo - version: 2.1\nkmalloc-cg-1k 1 2 1024\n"}}}};
+  info.recording.samples = {{0, 0, {{"slabinfo", "slabinfo - version: 2.1\nkmalloc-cg-1k 1 2 1024\n"}}}};
   EXPECT_EQ(caches().at(3), "kmalloc-cg-1k");
-  info.kernel = "4.19.0";
+  info.machine.kernel = "4.19.0";
   EXPECT_EQ(caches().at(1), "kmalloc-1024");
 }
 
@@ -286,7 +286,7 @@ TEST_F(Report, CrossNodeIsUnknownWithoutNodesAndCountedWithThem) {
   add(EventKind::kmalloc, 0x20000, 7, 1).node = 1;
   add(EventKind::kmalloc, 0x30000, 7, 1);
   EXPECT_EQ(report().slab.cross_node_allocations, std::nullopt);
-  info.cpu_nodes = {0, 1};
+  info.machine.cpu_nodes = {0, 1};
   EXPECT_EQ(report().slab.cross_node_allocations, 1u);
 }
 
@@ -415,13 +415,13 @@ TEST_F(Report, AFilterSelectsPercpuAllocationsToo) {
 // Marks in pages and the kernel's statistics tell of the same loss: the larger counts, in every place that says it.
 TEST_F(Report, LossIsTheSameNumberEverywhere) {
   add(EventKind::kmalloc, 0x10000);
-  info.lost.push_back({0, 10, 0, 0, {}});
+  info.losses.stretches.push_back({0, 10, 0, 0, {}});
   info.findings.add({Imperfection::lost_events, "10 events", 0, {}, {}}, 10);
   BufferStatistics statistics;
   statistics.cpu = 0;
   statistics.overrun = 25;
   statistics.not_recorded = 5;
-  info.buffer_statistics = {statistics};
+  info.losses.buffers = {statistics};
   info.findings.add({Imperfection::interrupted_recording, "", 0, {}, {}}, 5);
   const ReportResult result = report();
   EXPECT_EQ(result.trace.lost_events, 30u);
@@ -437,7 +437,7 @@ TEST_F(Report, AKfreeOfACacheObjectIsAnAnomalyBefore6Point4Only) {
   add(EventKind::cache_alloc, 0x10000);
   add(EventKind::kfree, 0x10000);
   EXPECT_EQ(anomaly(report(), "freed_by_another_family"), 1u);
-  info.kernel = "6.4.1";
+  info.machine.kernel = "6.4.1";
   EXPECT_EQ(anomaly(report(), "freed_by_another_family"), 0u);
 }
 

@@ -255,14 +255,15 @@ TEST(SnapshotsDiff, WhatOnlyOneHasIsNoChange) {
 
 TEST(OlderObjectsOfATrace, AreCountedAgainstWhatLivedThen) {
   TraceInfo info;
-  info.cache_names = {"", "dentry", "traced", "gone"};
-  info.samples.push_back({5 * kSecond,
-                          0,
-                          {{"slabinfo", kSlabHeader + slab_line("dentry", 10) + slab_line("traced", 30) +
-                                            slab_line("kmalloc-64", 7) + slab_line("dma-kmalloc-64", 1)},
-                           {"alloc_traces",
-                            "traced/alloc_traces:     20 one+0x1/0x2 age=1 pid=1\ntraced/alloc_traces:        "
-                            "one+0x1/0x2\ntraced/alloc_traces:      3 two+0x1/0x2 age=1 pid=1\n"}}});
+  info.tables.cache_names = {"", "dentry", "traced", "gone"};
+  info.recording.samples.push_back(
+      {5 * kSecond,
+       0,
+       {{"slabinfo", kSlabHeader + slab_line("dentry", 10) + slab_line("traced", 30) + slab_line("kmalloc-64", 7) +
+                         slab_line("dma-kmalloc-64", 1)},
+        {"alloc_traces",
+         "traced/alloc_traces:     20 one+0x1/0x2 age=1 pid=1\ntraced/alloc_traces:        "
+         "one+0x1/0x2\ntraced/alloc_traces:      3 two+0x1/0x2 age=1 pid=1\n"}}});
   const auto older = older_objects(info, {4, 11, 2, 1}, 5 * kSecond);
   ASSERT_EQ(older.caches.size(), 4u);
   EXPECT_EQ(older.lived, 10u + 23 + 7 + 1);
@@ -279,11 +280,11 @@ TEST(OlderObjectsOfATrace, AreCountedAgainstWhatLivedThen) {
   // A sample that was taken later says nothing of the begin.
   EXPECT_FALSE(older_objects(info, {4, 11, 2, 1}, kSecond).lived);
   // Of call sites that were cut off, the caches' numbers are what is known.
-  info.samples[0].texts.emplace_back("missing", "alloc_traces\tonly the first 4 KiB were read\t\n");
+  info.recording.samples[0].texts.emplace_back("missing", "alloc_traces\tonly the first 4 KiB were read\t\n");
   const auto cut = older_objects(info, {4, 11, 2, 1}, 5 * kSecond);
   EXPECT_EQ(cut.caches[2].lived, 30u);
   EXPECT_FALSE(cut.caches[2].exact);
-  info.samples[0].texts[0].second =
+  info.recording.samples[0].texts[0].second =
       std::string(kSlabHeader) + "dentry 18446744073709551615 1 4096 1 1 : tunables 0 0 0 : slabdata 1 1 0\n";
   EXPECT_FALSE(older_objects(info, {4, 11, 2, 1}, 5 * kSecond).lived);
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The code of the kernel, its modules and the traced programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/code/address_spaces.hpp"
+#include "trace/code/module_loads.hpp"
+#include "trace/code/user_code.hpp"
+
+namespace kmt {
+
+struct TraceCode {
+  std::string kallsyms;                      // text of /proc/kallsyms, may be empty
+  ModuleEvents module_events;                // from events
+  std::vector<ModuleChange> module_changes;  // by time, as the recorder noticed them
+  UserCode user;                             // of the users' part of stacks
+  AddressSpaces address_spaces;              // where it lay
+};
+
+}  // namespace kmt

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/tasks/tasks.hpp"
+
+namespace kmt {
+
+std::string_view task_name(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns) {
+  if (tid == 0) return "<idle>";
+  if (const auto name = tasks.names.at(tid, time_ns)) return *name;
+  const auto last = tasks.comms.find(tid);
+  return last != tasks.comms.end() ? std::string_view(last->second) : "<...>";
+}
+
+// The group is a task of its own, and another task's thread where an event told of that one only later. A trace that
+// was tampered with may lead in a circle.
+std::optional<std::int32_t> thread_group(const TraceTasks& tasks, std::int32_t tid) {
+  if (tid == 0) return 0;
+  auto known = tasks.thread_groups.find(tid);
+  if (known == tasks.thread_groups.end()) return std::nullopt;
+  for (unsigned steps = 0; steps < 16 && known->second != known->first; ++steps) {
+    const auto leader = tasks.thread_groups.find(known->second);
+    if (leader == tasks.thread_groups.end()) break;
+    known = leader;
+  }
+  return known->second;
+}
+
+}  // namespace kmt
