@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which source files can be compiled together, as one that includes them: such as give no name of their own twice
-(each subcommand has its `struct Options`). Most of the time of a compiler goes into headers and templates, which are
-then one for all of them.
+"""Which source files can be compiled together, as one that includes them: those that define no file-local name twice.
+Most of a compiler's time goes into headers and templates, which are then parsed once for all of them.
     tools/source_groups.py MOST FILE...       prints NUMBER=FILE a line; at most MOST files have one number
 """
 import re
@@ -12,10 +11,14 @@ from pathlib import Path
 # A declaration of an unnamed namespace begins in the first column; its name stands before what follows it.
 UNNAMED = re.compile(r'^namespace \{$(.*?)^\}  // namespace$', re.MULTILINE | re.DOTALL)
 NAME = re.compile(r'^(?!namespace)[A-Za-z].*?\b(\w+)(?=[\[{]| *(?:[(=;{]|:(?!:)))', re.MULTILINE)
+RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
+# Overloads, each of a type of its own.
+OVERLOADED = {'to_json'}
 
 
 def own_names(path):
-    return {name for part in UNNAMED.findall(Path(path).read_text()) for name in NAME.findall(part)}
+    text = RAW_STRING.sub('""', Path(path).read_text())
+    return {name for part in UNNAMED.findall(text) for name in NAME.findall(part)} - OVERLOADED
 
 
 def groups(paths, most):

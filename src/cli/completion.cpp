@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kCompletionFooter = R"(Examples:
   kmemtrace completion bash > /usr/share/bash-completion/completions/kmemtrace
   kmemtrace completion zsh > /usr/share/zsh/vendor-completions/_kmemtrace
   kmemtrace completion fish > /usr/share/fish/vendor_completions.d/kmemtrace.fish
@@ -314,7 +314,7 @@ CLI::App* add_completion_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("completion", "Print a completion script for bash, zsh or fish.");
   const auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "bash, zsh or fish")->required();
-  command->footer(kFooter);
+  command->footer(kCompletionFooter);
   command->callback([shell, &app, &exit_code] {
     print_result(script_for(*shell, app));
     exit_code = 0;

@@ -25,7 +25,7 @@ constexpr const char* kDescription =
     "kmemtrace tells who allocates kernel memory, how much of it is wasted, who frees it where, and what is never "
     "freed.";
 
-constexpr const char* kFooter = R"(Quick start, as root:
+constexpr const char* kMainFooter = R"(Quick start, as root:
   kmemtrace record --duration 5s     record five seconds of this machine into trace.kmt
   kmemtrace report                   who allocated what, from trace.kmt
   kmemtrace check trace.kmt          is the trace sound?
@@ -162,7 +162,7 @@ std::vector<std::string> take_command_words(std::vector<std::string>& arguments)
 }
 
 void add_commands(CLI::App& app, int& exit_code, const std::vector<std::string>& command_words) {
-  app.footer(kFooter);
+  app.footer(kMainFooter);
   app.require_subcommand(0, 1);  // one at most, so that a file may be called like a command
   add_list_command(app, exit_code);
   add_record_command(app, exit_code);

@@ -14,17 +14,15 @@ Cell member(const auto& row) {
   return Cell{std::uint64_t{row.*Member}};
 }
 
-using Row = GroupRow;
-
 // What is given beyond what is asked for. Percpu memory is asked for in bytes for one CPU, and given to each; vmap
 // areas and pages are given as they are asked for. Zero where a kernel breaks the rule that it gives at least what is
 // asked for; `check` reports that.
-Cell wasted_bytes(const Row& row) {
+Cell wasted_bytes(const GroupRow& row) {
   if (row.allocator != Allocator::slab) return {};
   return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : std::uint64_t{0};
 }
 
-Cell waste_percent(const Row& row) {
+Cell waste_percent(const GroupRow& row) {
   const Cell wasted = wasted_bytes(row);
   if (row.bytes_allocated == 0 || !std::holds_alternative<std::uint64_t>(wasted)) return {};
   return 100.0 * static_cast<double>(std::get<std::uint64_t>(wasted)) / static_cast<double>(row.bytes_allocated);
@@ -32,39 +30,39 @@ Cell waste_percent(const Row& row) {
 
 // Bytes that are known only where the kernel says what it gave.
 template <auto Member>
-Cell given_bytes(const Row& row) {
+Cell given_bytes(const GroupRow& row) {
   if (!row.knows_bytes) return {};
   return member<Member>(row);
 }
 
 template <auto Member>
-Cell freed_bytes(const Row& row) {
+Cell freed_bytes(const GroupRow& row) {
   if (!row.knows_freed) return {};
   return given_bytes<Member>(row);
 }
 
-Cell bytes_each(const Row& row) {
+Cell bytes_each(const GroupRow& row) {
   if (row.allocations == 0 || !row.knows_bytes) return {};
   return row.bytes_allocated / row.allocations;
 }
 
-Cell rate(const Row& row) {
+Cell rate(const GroupRow& row) {
   if (row.recorded_ns == 0) return {};
   return static_cast<double>(row.allocations) * 1e9 / static_cast<double>(row.recorded_ns);
 }
 
-Cell address(const Row& row) {
+Cell address(const GroupRow& row) {
   for (const KeyValue& key : row.keys)
     if (const auto* code = std::get_if<CodeAddress>(&key)) return code->address;
   return {};
 }
 
-Cell peak(const Row& row, std::uint64_t value) {
+Cell peak(const GroupRow& row, std::uint64_t value) {
   if (!row.peak_bytes || !row.knows_bytes) return {};
   return value;
 }
 
-Cell of_lifetimes(const Row& row, std::uint64_t value) {
+Cell of_lifetimes(const GroupRow& row, std::uint64_t value) {
   if (row.lifetimes.count() == 0) return {};
   return value;
 }
@@ -72,56 +70,63 @@ Cell of_lifetimes(const Row& row, std::uint64_t value) {
 constexpr bool kOnDemand = false;
 
 constexpr std::array kGroupColumns = {
-    Column<Row>{"name", "Name", Unit::text, 0, [](const Row& row) { return Cell{std::string_view(row.name)}; },
-                "what the group is of: a call site's function and offset, with its module"},
-    Column<Row>{"address", "Address", Unit::address, 12, address, "a call site's address", kOnDemand},
-    Column<Row>{"hits", "Hits", Unit::count, 1, [](const Row& row) { return member<&Row::allocations>(row); },
-                "allocations that succeeded"},
-    Column<Row>{"requested", "Requested", Unit::bytes, 7,
-                [](const Row& row) { return member<&Row::bytes_requested>(row); },
-                "bytes asked for; of percpu memory for one CPU"},
-    Column<Row>{"allocated", "Allocated", Unit::bytes, 2, given_bytes<&Row::bytes_allocated>,
-                "bytes given: the sizes of the slots that were taken; of percpu memory for all CPUs"},
-    Column<Row>{"size", "Each", Unit::bytes, 6, bytes_each, "bytes given for one allocation, on average"},
-    Column<Row>{"waste", "Waste", Unit::percent, 3, waste_percent,
-                "part of the bytes given that nobody asked for: 100 - 100 * requested / allocated"},
-    Column<Row>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes given that nobody asked for"},
-    Column<Row>{"frees", "Frees", Unit::count, 12, [](const Row& row) { return member<&Row::frees>(row); },
-                "frees, by whomever, of what was allocated here in the trace"},
-    Column<Row>{"freed", "Freed", Unit::bytes, 13, freed_bytes<&Row::bytes_freed>, "bytes of these frees", kOnDemand},
-    Column<Row>{"live", "Live", Unit::count, 8, [](const Row& row) { return member<&Row::live_allocations>(row); },
-                "allocations not freed when the trace ends"},
-    Column<Row>{"live-bytes", "Live bytes", Unit::bytes, 4, freed_bytes<&Row::live_bytes>,
-                "bytes not freed when the trace ends"},
-    Column<Row>{"peak", "Peak", Unit::bytes, 10, [](const Row& row) { return peak(row, row.peak_bytes.value_or(0)); },
-                "most bytes live at one time"},
-    Column<Row>{"peak-at", "Peak at", Unit::time, 13, [](const Row& row) { return peak(row, row.peak_ns); },
-                "when that was first reached, on the trace's clock", kOnDemand},
-    Column<Row>{"rate", "Hits/s", Unit::rate, 13, rate, "allocations in a second of what was recorded, or of --time",
-                kOnDemand},
-    Column<Row>{"mean-life", "Mean life", Unit::duration, 10,
-                [](const Row& row) { return of_lifetimes(row, row.lifetimes.mean_ns()); },
-                "how long the allocations that were freed had lived, on average"},
-    Column<Row>{"p50-life", "Life 50%", Unit::duration, 13,
-                [](const Row& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(50)); },
-                "half of them lived no longer, at most 25 % too high", kOnDemand},
-    Column<Row>{"p90-life", "Life 90%", Unit::duration, 13,
-                [](const Row& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(90)); },
-                "90 of 100 lived no longer, likewise", kOnDemand},
-    Column<Row>{"p99-life", "Life 99%", Unit::duration, 13,
-                [](const Row& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(99)); },
-                "99 of 100 lived no longer, likewise", kOnDemand},
-    Column<Row>{"short-lived", "Under 1 ms", Unit::count, 13,
-                [](const Row& row) { return Cell{row.lifetimes.under_1ms()}; },
-                "allocations that lived under a millisecond", kOnDemand},
-    Column<Row>{"pingpong", "Ping-pong", Unit::count, 5,
-                [](const Row& row) { return member<&Row::cross_cpu_frees>(row); },
-                "frees on another CPU than the allocation's: the object's cache lines travel"},
-    Column<Row>{"cross-node", "Cross-node", Unit::count, 11,
-                [](const Row& row) { return row.cross_node_frees ? Cell{*row.cross_node_frees} : Cell{}; },
-                "frees on a CPU of another NUMA node than the allocation's"},
-    Column<Row>{"failed", "Failed", Unit::count, 11,
-                [](const Row& row) { return member<&Row::failed_allocations>(row); }, "allocations that got nothing"},
+    Column<GroupRow>{"name", "Name", Unit::text, 0,
+                     [](const GroupRow& row) { return Cell{std::string_view(row.name)}; },
+                     "what the group is of: a call site's function and offset, with its module"},
+    Column<GroupRow>{"address", "Address", Unit::address, 12, address, "a call site's address", kOnDemand},
+    Column<GroupRow>{"hits", "Hits", Unit::count, 1,
+                     [](const GroupRow& row) { return member<&GroupRow::allocations>(row); },
+                     "allocations that succeeded"},
+    Column<GroupRow>{"requested", "Requested", Unit::bytes, 7,
+                     [](const GroupRow& row) { return member<&GroupRow::bytes_requested>(row); },
+                     "bytes asked for; of percpu memory for one CPU"},
+    Column<GroupRow>{"allocated", "Allocated", Unit::bytes, 2, given_bytes<&GroupRow::bytes_allocated>,
+                     "bytes given: the sizes of the slots that were taken; of percpu memory for all CPUs"},
+    Column<GroupRow>{"size", "Each", Unit::bytes, 6, bytes_each, "bytes given for one allocation, on average"},
+    Column<GroupRow>{"waste", "Waste", Unit::percent, 3, waste_percent,
+                     "part of the bytes given that nobody asked for: 100 - 100 * requested / allocated"},
+    Column<GroupRow>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes given that nobody asked for"},
+    Column<GroupRow>{"frees", "Frees", Unit::count, 12,
+                     [](const GroupRow& row) { return member<&GroupRow::frees>(row); },
+                     "frees, by whomever, of what was allocated here in the trace"},
+    Column<GroupRow>{"freed", "Freed", Unit::bytes, 13, freed_bytes<&GroupRow::bytes_freed>, "bytes of these frees",
+                     kOnDemand},
+    Column<GroupRow>{"live", "Live", Unit::count, 8,
+                     [](const GroupRow& row) { return member<&GroupRow::live_allocations>(row); },
+                     "allocations not freed when the trace ends"},
+    Column<GroupRow>{"live-bytes", "Live bytes", Unit::bytes, 4, freed_bytes<&GroupRow::live_bytes>,
+                     "bytes not freed when the trace ends"},
+    Column<GroupRow>{"peak", "Peak", Unit::bytes, 10,
+                     [](const GroupRow& row) { return peak(row, row.peak_bytes.value_or(0)); },
+                     "most bytes live at one time"},
+    Column<GroupRow>{"peak-at", "Peak at", Unit::time, 13, [](const GroupRow& row) { return peak(row, row.peak_ns); },
+                     "when that was first reached, on the trace's clock", kOnDemand},
+    Column<GroupRow>{"rate", "Hits/s", Unit::rate, 13, rate,
+                     "allocations in a second of what was recorded, or of --time", kOnDemand},
+    Column<GroupRow>{"mean-life", "Mean life", Unit::duration, 10,
+                     [](const GroupRow& row) { return of_lifetimes(row, row.lifetimes.mean_ns()); },
+                     "how long the allocations that were freed had lived, on average"},
+    Column<GroupRow>{"p50-life", "Life 50%", Unit::duration, 13,
+                     [](const GroupRow& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(50)); },
+                     "half of them lived no longer, at most 25 % too high", kOnDemand},
+    Column<GroupRow>{"p90-life", "Life 90%", Unit::duration, 13,
+                     [](const GroupRow& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(90)); },
+                     "90 of 100 lived no longer, likewise", kOnDemand},
+    Column<GroupRow>{"p99-life", "Life 99%", Unit::duration, 13,
+                     [](const GroupRow& row) { return of_lifetimes(row, row.lifetimes.percentile_ns(99)); },
+                     "99 of 100 lived no longer, likewise", kOnDemand},
+    Column<GroupRow>{"short-lived", "Under 1 ms", Unit::count, 13,
+                     [](const GroupRow& row) { return Cell{row.lifetimes.under_1ms()}; },
+                     "allocations that lived under a millisecond", kOnDemand},
+    Column<GroupRow>{"pingpong", "Ping-pong", Unit::count, 5,
+                     [](const GroupRow& row) { return member<&GroupRow::cross_cpu_frees>(row); },
+                     "frees on another CPU than the allocation's: the object's cache lines travel"},
+    Column<GroupRow>{"cross-node", "Cross-node", Unit::count, 11,
+                     [](const GroupRow& row) { return row.cross_node_frees ? Cell{*row.cross_node_frees} : Cell{}; },
+                     "frees on a CPU of another NUMA node than the allocation's"},
+    Column<GroupRow>{"failed", "Failed", Unit::count, 11,
+                     [](const GroupRow& row) { return member<&GroupRow::failed_allocations>(row); },
+                     "allocations that got nothing"},
 };
 
 using Order = PageOrderRow;

@@ -17,7 +17,7 @@ constexpr unsigned kWithSite = kSlab | bit(Allocator::percpu);
 constexpr unsigned kWithGfp = kWithSite | kPages;
 constexpr unsigned kEach = kWithGfp | bit(Allocator::vmap);
 
-constexpr std::array kKeys = {
+constexpr std::array kGroupKeys = {
     GroupKeyInfo{GroupKey::call_site, "call-site", "Call site", kWithSite,
                  "the address that the allocation returns to"},
     GroupKeyInfo{GroupKey::function, "function", "Function", kEach,
@@ -58,9 +58,9 @@ constexpr std::array kKeys = {
 
 }  // namespace
 
-std::span<const GroupKeyInfo> group_keys() { return kKeys; }
+std::span<const GroupKeyInfo> group_keys() { return kGroupKeys; }
 
-const GroupKeyInfo& info_of(GroupKey key) { return kKeys[static_cast<std::size_t>(key)]; }
+const GroupKeyInfo& info_of(GroupKey key) { return kGroupKeys[static_cast<std::size_t>(key)]; }
 
 std::string_view name_of(Allocator allocator) {
   constexpr std::array<std::string_view, kAllocators> kNames = {"slab", "percpu", "vmalloc", "pages"};

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ConvertArguments {
   std::string input;
   std::string output;
   std::string abi;
@@ -40,7 +40,7 @@ struct Options {
   std::string input_name() const { return from_standard_input() ? standard_input().path : printable(input); }
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kConvertFooter = R"(Examples:
   kmemtrace convert trace.dat small.kmt     a few bytes an event, complete in itself
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
   kmemtrace convert perf.data small.kmt     what perf record wrote: docs/formats/perf-data.md
@@ -66,7 +66,7 @@ Exit status:
   2  wrong usage, or a file cannot be read or written)";
 
 // Damage is said where it was found, as `check` says it; then what the output cannot tell of any more.
-bool print_damage(const Options& options, const Findings& findings) {
+bool print_damage(const ConvertArguments& options, const Findings& findings) {
   bool damaged = false;
   for (const Finding& finding : findings.kept()) {
     if (describe(finding.kind).severity != Severity::error) continue;
@@ -91,7 +91,7 @@ std::string listed(const Names& names) {
   return text;
 }
 
-void print_left_out(const Options& options, const LeftOut& left_out) {
+void print_left_out(const ConvertArguments& options, const LeftOut& left_out) {
   if (!left_out.fields.empty())
     fmt::print(stderr, "note: {}: fields of events that are blank now: {}\n", options.input_name(),
                listed(left_out.fields));
@@ -103,7 +103,7 @@ void print_left_out(const Options& options, const LeftOut& left_out) {
                listed(left_out.texts));
 }
 
-PseudonymKey key_for(const Options& options) {
+PseudonymKey key_for(const ConvertArguments& options) {
   if (options.key_file.empty()) return random_key();
   constexpr std::size_t kLeastBytes = 16;
   std::error_code code;
@@ -127,7 +127,7 @@ std::uintmax_t bytes_of(const fs::path& path) {
   return bytes;
 }
 
-void read_input(const Options& options, RecordSink& sink, Findings& findings) {
+void read_input(const ConvertArguments& options, RecordSink& sink, Findings& findings) {
   const OpenOptions opening{{}, {}, options.abi};
   if (options.from_standard_input())
     read_records(standard_input(), opening, sink, findings);
@@ -135,7 +135,7 @@ void read_input(const Options& options, RecordSink& sink, Findings& findings) {
     read_records(options.input, opening, sink, findings);
 }
 
-void read_with_symbols(const Options& options, RecordSink& sink, Findings& findings) {
+void read_with_symbols(const ConvertArguments& options, RecordSink& sink, Findings& findings) {
   KernelSymbolFiles files;
   files.kallsyms = options.kallsyms;
   GivenSymbols with_symbols(files, options.input_name(), sink);
@@ -143,7 +143,7 @@ void read_with_symbols(const Options& options, RecordSink& sink, Findings& findi
 }
 
 template <typename Writer>
-void write_records(const Options& options, Writer&& writer, Findings& findings) {
+void write_records(const ConvertArguments& options, Writer&& writer, Findings& findings) {
   if (options.anonymise) {
     RecordAnonymiser anonymiser(key_for(options), writer);
     read_with_symbols(options, anonymiser, findings);
@@ -156,7 +156,7 @@ void write_records(const Options& options, Writer&& writer, Findings& findings) 
   writer.finish();
 }
 
-bool convert(const Options& options) {
+bool convert(const ConvertArguments& options) {
   std::error_code code;
   if (!options.from_standard_input() && fs::equivalent(options.input, options.output, code))
     throw Error("Input and output are the same file");
@@ -191,7 +191,7 @@ bool convert(const Options& options) {
 
 CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand("convert", "Convert a trace to .kmt, trace.dat or CTF");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ConvertArguments>();
   command->add_option("INPUT", options->input, "The trace to convert; - is standard input")->required();
   command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat, or the folder, .ctf")->required();
   add_abi_option(*command, options->abi);
@@ -212,7 +212,7 @@ CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
           "hold none, as perf.data. With --anonymise they are by default the running kernel's, if its build-id "
           "is the trace's: when code has been moved, functions cannot be named any more.")
       ->option_text("FILE");
-  command->footer(kFooter);
+  command->footer(kConvertFooter);
   command->callback(
       [options, &exit_code] { exit_code = static_cast<int>(convert(*options) ? ExitCode::found : ExitCode::good); });
   return command;

@@ -34,7 +34,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct ExportArguments {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string format;
@@ -47,7 +47,7 @@ struct Options {
   ClickHouseOptions clickhouse;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kExportFooter = R"(Examples:
   kmemtrace export big.kmt --to pprof -o big.pb.gz && go tool pprof -http : big.pb.gz
   kmemtrace export big.kmt --to pprof --comm 'nginx*' -o nginx.pb.gz
   kmemtrace export big.kmt --to perfetto -o big.pftrace     open it with the user interface of Perfetto
@@ -76,16 +76,16 @@ Exit status:
        command goes on)";
 
 // Whether all of the trace was read.
-using Export = bool (*)(const Options&, ResultFile&);
+using Export = bool (*)(const ExportArguments&, ResultFile&);
 
-ReportRequest request_of(const Options& options) {
+ReportRequest request_of(const ExportArguments& options) {
   ReportRequest request;
   request.filter = filter_of(options.filter);
   return request;
 }
 
 template <typename Make>
-bool export_stacks(const Options& options, ResultFile& file, StackLabels labels, Make&& make) {
+bool export_stacks(const ExportArguments& options, ResultFile& file, StackLabels labels, Make&& make) {
   ReportRequest request = request_of(options);
   request.by = stack_profile_keys(labels);
   const ReportResult report = analyse(options.analyse, request);
@@ -95,16 +95,16 @@ bool export_stacks(const Options& options, ResultFile& file, StackLabels labels,
   return profile.trace.complete;
 }
 
-bool export_pprof(const Options& options, ResultFile& file) {
+bool export_pprof(const ExportArguments& options, ResultFile& file) {
   return export_stacks(options, file, StackLabels::cache_and_task, pprof_export);
 }
-bool export_speedscope(const Options& options, ResultFile& file) {
+bool export_speedscope(const ExportArguments& options, ResultFile& file) {
   return export_stacks(options, file, StackLabels::none, speedscope_export);
 }
-bool export_firefox(const Options& options, ResultFile& file) {
+bool export_firefox(const ExportArguments& options, ResultFile& file) {
   return export_stacks(options, file, StackLabels::none, firefox_export);
 }
-bool export_collapsed(const Options& options, ResultFile& file) {
+bool export_collapsed(const ExportArguments& options, ResultFile& file) {
   const StackMetric metric = metric_named(options.metric);
   return export_stacks(options, file, StackLabels::none,
                        [metric](const StackProfile& profile) { return collapsed_export(profile, metric); });
@@ -124,14 +124,14 @@ void say_what_was_read(const OpenedTrace& trace) {
 }
 
 // What events are to be told with: names of caches and of tasks, as they are grouped by in reports.
-ReportRequest stream_request(const Options& options) {
+ReportRequest stream_request(const ExportArguments& options) {
   ReportRequest request = request_of(options);
   request.by = {GroupKey::cache, GroupKey::comm};
   return request;
 }
 
 template <typename MakeSink>
-bool export_lines(const Options& options, ResultFile& file, MakeSink&& make_sink) {
+bool export_lines(const ExportArguments& options, ResultFile& file, MakeSink&& make_sink) {
   ReportRequest request = stream_request(options);
   OpenedTrace trace(options.analyse, {&request, 1});
   bool wanted = true;
@@ -142,10 +142,12 @@ bool export_lines(const Options& options, ResultFile& file, MakeSink&& make_sink
   return complete;
 }
 
-bool export_csv(const Options& options, ResultFile& file) { return export_lines(options, file, csv_export); }
-bool export_jsonl(const Options& options, ResultFile& file) { return export_lines(options, file, json_lines_export); }
+bool export_csv(const ExportArguments& options, ResultFile& file) { return export_lines(options, file, csv_export); }
+bool export_jsonl(const ExportArguments& options, ResultFile& file) {
+  return export_lines(options, file, json_lines_export);
+}
 
-bool export_sqlite(const Options& options, ResultFile& file) {
+bool export_sqlite(const ExportArguments& options, ResultFile& file) {
   bool complete = true;
   file.write_by_name([&](const std::string& path) {
     ReportRequest request = stream_request(options);
@@ -159,7 +161,7 @@ bool export_sqlite(const Options& options, ResultFile& file) {
 }
 
 // What else than its bytes makes of a trace what is loaded.
-std::string selection_of(const Options& options) {
+std::string selection_of(const ExportArguments& options) {
   const FilterOptions& filter = options.filter;
   const TraceOptions& trace = options.analyse.trace;
   const SymbolOptions& symbols = options.analyse.symbols;
@@ -170,7 +172,7 @@ std::string selection_of(const Options& options) {
                      wrappers.none);
 }
 
-bool export_clickhouse(const Options& options, ResultFile&) {
+bool export_clickhouse(const ExportArguments& options, ResultFile&) {
   ReportRequest request = stream_request(options);
   OpenedTrace trace(options.analyse, {&request, 1});
   ClickHouseExport loading(options.clickhouse, options.analyse.trace.files, selection_of(options), trace.info());
@@ -183,7 +185,7 @@ bool export_clickhouse(const Options& options, ResultFile&) {
   return complete;
 }
 
-AllocationSlices largest(OpenedTrace& trace, const Options& options, const ReportRequest& request) {
+AllocationSlices largest(OpenedTrace& trace, const ExportArguments& options, const ReportRequest& request) {
   LargestAllocations largest(trace.info(), options.events);
   stream(trace, request, true, [&](const TraceInfo&, const SymbolNames&) { return &largest; });
   say_damage(trace.info().findings);
@@ -201,7 +203,7 @@ AllocationSlices largest(OpenedTrace& trace, const Options& options, const Repor
 }
 
 // Of the tasks and the time that are selected, with all that was allocated inside.
-CallGraphResult calls_of(const Options& options) {
+CallGraphResult calls_of(const ExportArguments& options) {
   const ReportFilter filter = filter_of(options.filter);
   ReportRequest request;
   request.filter.from = filter.from;
@@ -227,7 +229,7 @@ CallGraphResult calls_of(const Options& options) {
 }
 
 template <typename Make>
-bool export_tracks(const Options& options, ResultFile& file, Make&& make) {
+bool export_tracks(const ExportArguments& options, ResultFile& file, Make&& make) {
   ReportRequest request = request_of(options);
   request.by = parse_keys_of_live(options.by);
   request.history = true;
@@ -249,10 +251,14 @@ bool export_tracks(const Options& options, ResultFile& file, Make&& make) {
   return slices.complete && calls.trace.complete;
 }
 
-bool export_perfetto(const Options& options, ResultFile& file) { return export_tracks(options, file, perfetto_export); }
-bool export_chrome(const Options& options, ResultFile& file) { return export_tracks(options, file, chrome_export); }
+bool export_perfetto(const ExportArguments& options, ResultFile& file) {
+  return export_tracks(options, file, perfetto_export);
+}
+bool export_chrome(const ExportArguments& options, ResultFile& file) {
+  return export_tracks(options, file, chrome_export);
+}
 
-// Options that some formats have no use for.
+// ExportArguments that some formats have no use for.
 enum class OwnOptions { none, of_stacks, of_tracks, of_clickhouse };
 struct OwnOption {
   const char* name;
@@ -312,7 +318,7 @@ std::string format_help() {
   return text;
 }
 
-int run(const CLI::App& command, Options& options) {
+int run(const CLI::App& command, ExportArguments& options) {
   const Format& format = format_named(options.format);
   check_options(command, format);
   if (format.options == OwnOptions::of_clickhouse) {
@@ -332,7 +338,7 @@ int run(const CLI::App& command, Options& options) {
 
 CLI::App* add_export_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand("export", "Write a trace for other tools: viewers, databases, scripts.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportArguments>();
   add_file_option(*command, options->analyse.trace);
   command->add_option("--to", options->format, format_help())->option_text("FORMAT")->required();
   add_output_option(*command, options->output, " sqlite needs one.");
@@ -366,7 +372,7 @@ CLI::App* add_export_command(CLI::App& app, int& exit_code) {
   add_clickhouse_options(*command, options->clickhouse);
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);
-  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->footer(fmt::format(fmt::runtime(kExportFooter), kWhichEventsCount));
   command->callback([options, command, &exit_code] { exit_code = run(*command, *options); });
   return command;
 }

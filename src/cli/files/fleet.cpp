@@ -24,7 +24,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct FleetArguments {
   std::string what;
   std::string server;
   std::string cluster;
@@ -41,7 +41,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kFleetFooter = R"(Examples:
   kmemtrace export big.kmt --to clickhouse http://db1:8123        load a trace; it may be done again
   kmemtrace fleet traces --server http://db1:8123                 what is loaded
   kmemtrace fleet report --server http://db1:8123 --by cache      who allocates, on all hosts together
@@ -89,7 +89,7 @@ FleetSelection checked(FleetSelection selection) {
   return selection;
 }
 
-FleetSelection selection_of(const Options& options) {
+FleetSelection selection_of(const FleetArguments& options) {
   FleetSelection selection{options.hosts, options.kernels, {}, {}};
   if (!options.since.empty()) selection.since = parse_utc(options.since);
   if (!options.until.empty()) selection.until = parse_utc(options.until);
@@ -119,24 +119,24 @@ FleetSelection side_of(const std::string& text, std::string_view option) {
 }
 
 template <typename Result>
-void show(const Result& result, const Options& options, const FleetOptions& view) {
+void show(const Result& result, const FleetArguments& options, const FleetOptions& view) {
   print_result(options.result.json ? json_fleet(result, view)
                                    : text_fleet(result, view, stdout_style(options.result.style)));
 }
 
-void report(ClickHouse& server, const Options& options) {
+void report(ClickHouse& server, const FleetArguments& options) {
   FleetOptions view = options.view;
   view.sort_report = &column_named(pointers_to(fleet_columns()), options.sort.empty() ? "allocated" : options.sort);
   show(fleet_report(server, selection_of(options), keys_of(options.by, "function")), options, view);
 }
 
-void leaks(ClickHouse& server, const Options& options) {
+void leaks(ClickHouse& server, const FleetArguments& options) {
   FleetOptions view = options.view;
   view.sort_leaks = &column_named(pointers_to(fleet_leak_columns()), options.sort.empty() ? "sure" : options.sort);
   show(fleet_leaks(server, selection_of(options), keys_of(options.by, "function")), options, view);
 }
 
-void diff(ClickHouse& server, const Options& options) {
+void diff(ClickHouse& server, const FleetArguments& options) {
   if (options.a.empty() || options.b.empty())
     throw Error("fleet diff needs two sides").hint("--a kernel=6.1.* --b kernel=6.12.*");
   FleetOptions view = options.view;
@@ -147,11 +147,11 @@ void diff(ClickHouse& server, const Options& options) {
        options, view);
 }
 
-void traces(ClickHouse& server, const Options& options) {
+void traces(ClickHouse& server, const FleetArguments& options) {
   show(fleet_traces(server, selection_of(options)), options, options.view);
 }
 
-void schema(ClickHouse& server, const Options& options) {
+void schema(ClickHouse& server, const FleetArguments& options) {
   const SchemaState state = prepare_schema(server, options.cluster);
   const std::string done = state.before == 0 ? "were made"
                            : state.before == state.now
@@ -163,7 +163,7 @@ void schema(ClickHouse& server, const Options& options) {
 
 struct Question {
   std::string_view name;
-  void (*ask)(ClickHouse&, const Options&);
+  void (*ask)(ClickHouse&, const FleetArguments&);
   std::string_view options;  // of those below that it takes
 };
 constexpr std::array kQuestions = {
@@ -182,7 +182,7 @@ void check_options(const CLI::App& command, const Question& question) {
           .hint("`kmemtrace fleet --help` says what each option is of");
 }
 
-void run(const CLI::App& command, const Options& options) {
+void run(const CLI::App& command, const FleetArguments& options) {
   std::vector<std::string> names;
   for (const Question& question : kQuestions) {
     names.emplace_back(question.name);
@@ -210,7 +210,7 @@ std::string sort_help() {
 
 CLI::App* add_fleet_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand("fleet", "Ask a server that holds traces of many machines.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FleetArguments>();
   command->add_option("WHAT", options->what, "report, leaks, diff, traces or schema")->required();
   command
       ->add_option("--server", options->server,
@@ -260,7 +260,7 @@ CLI::App* add_fleet_command(CLI::App& app, int& exit_code) {
                    "Try for DURATION to get through to the server (default: 2m)\n0s is once.")
       ->option_text("DURATION");
   add_result_options(*command, options->result, "kmemtrace.fleet/1", "plain digits and full names");
-  command->footer(kFooter);
+  command->footer(kFleetFooter);
   command->callback([options, command, &exit_code] {
     run(*command, *options);
     exit_code = 0;

@@ -24,14 +24,14 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct RepairArguments {
   std::string file;
   std::string output;  // "": in place
 };
 
 constexpr std::size_t kPlacesShown = 20;
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kRepairFooter = R"(Examples:
   kmemtrace repair trace.kmt                the recorder was killed, or its disk was full
   kmemtrace repair damaged.kmt -o good.kmt  leaves the damaged file as it is
 
@@ -91,7 +91,7 @@ std::string describe(const kmt_format::Repair& repair, const TextStyle& style) {
   return out + labelled("index", repair.lacked_index ? "was missing" : "was there", style);
 }
 
-void repair(const Options& options) {
+void repair(const RepairArguments& options) {
   std::error_code code;
   const bool in_place = options.output.empty() || std::filesystem::equivalent(options.file, options.output, code);
   if (in_place) refuse_while_written(options.file);
@@ -131,11 +131,11 @@ void repair(const Options& options) {
 
 CLI::App* add_repair_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand("repair", "Make a .kmt file whole that was cut off or damaged");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RepairArguments>();
   command->add_option("FILE", options->file, "The .kmt file")->required();
   command->add_option("-o,--output", options->output, "Write the repaired trace here (default: in place)")
       ->type_name("OUT");
-  command->footer(kFooter);
+  command->footer(kRepairFooter);
   command->callback([options, &exit_code] {
     repair(*options);
     exit_code = static_cast<int>(ExitCode::good);

@@ -43,7 +43,7 @@ namespace {
 constexpr const char* kUsualDuration = "2m";
 constexpr int kCannotTellExitCode = 4;
 
-struct Options {
+struct InvestigateArguments {
   std::string duration;  // empty: as usual, or of copies what they say
   std::string output;
   std::string from;
@@ -53,7 +53,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kInvestigateFooter = R"(Examples:
   kmemtrace investigate                     two minutes; the page is index.html in a new folder
   kmemtrace investigate --dry-run           what it would do here, what it costs, and what it could not see
   kmemtrace investigate --for 10m -o leak.html
@@ -86,7 +86,7 @@ Exit status:
   4  it cannot be told: too short, too few states, or neither allocations nor slab caches could be seen
   130  interrupted by Ctrl+C, and nothing surely grew until then)";
 
-double threshold_of(const Options& options) {
+double threshold_of(const InvestigateArguments& options) {
   return options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
 }
 
@@ -128,7 +128,7 @@ void write_text(const std::string& path, const std::string& text) {
   file.finish();
 }
 
-int give(const Options& options, InvestigationPlace& place, const std::vector<std::string>& written,
+int give(const InvestigateArguments& options, InvestigationPlace& place, const std::vector<std::string>& written,
          const std::string& trace, InvestigationResult& result) {
   if (place.keeps_files()) {
     result.folder = place.folder();
@@ -154,7 +154,7 @@ int give(const Options& options, InvestigationPlace& place, const std::vector<st
   return result.conclusion.verdict == GrowthVerdict::no_growth ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
 }
 
-int investigate_live(const Options& options) {
+int investigate_live(const InvestigateArguments& options) {
   LiveInvestigation request;
   const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
   request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;
@@ -255,7 +255,7 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
   }
 }
 
-int investigate_copies(const Options& options) {
+int investigate_copies(const InvestigateArguments& options) {
   if (options.dry_run) throw Error("--dry-run tells of this machine, --from reads copies: choose one");
   InvestigationPlace place(options.output, options.from);
   confine_reading({place.first_made()});
@@ -313,7 +313,7 @@ int investigate_copies(const Options& options) {
 CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("investigate", "Find what grows in the kernel's memory, and who makes it grow, in one go.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InvestigateArguments>();
   command
       ->add_option("--for", options->duration,
                    "Watch for that time: 30s, 2m, 1h (default: 2m)\nWith --from, what lies between the first copy and "
@@ -350,7 +350,7 @@ CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0.01, 100.0));
   from->excludes(dry_run);
   add_result_options(*command, options->result, "kmemtrace.investigate/1", "plain digits and full names");
-  command->footer(kFooter);
+  command->footer(kInvestigateFooter);
   command->callback([options, &exit_code] {
     exit_code = options->from.empty() ? investigate_live(*options) : investigate_copies(*options);
   });

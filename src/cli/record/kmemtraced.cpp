@@ -26,7 +26,7 @@ namespace kmt {
 
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kKmemtracedFooter = R"(Examples:
   mkdir capture && cd capture && kmemtraced      until Ctrl+C
   kmemtrace_check cpu0.out                       is what one CPU's file holds sound?
   kmemtrace-report                               who allocated what
@@ -144,7 +144,7 @@ void add_kmemtraced_options(CLI::App& app, int& exit_code) {
       ->type_name("SIZE");
   app.add_option("-d,--duration", options->duration, "End after that time: 10s, 5m (default: at Ctrl+C)")
       ->type_name("T");
-  app.footer(kFooter);
+  app.footer(kKmemtracedFooter);
   app.callback([options, &exit_code] {
     trace_into_files(*options);
     exit_code = static_cast<int>(ExitCode::good);

@@ -19,13 +19,13 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct ListArguments {
   std::string section;  // empty: all of them, events shortened
   bool json = false;
   StyleOptions style;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kListFooter = R"(Examples:
   kmemtrace list                what can be recorded here, and what cannot and why
   kmemtrace list events         every event of this kernel, for record -e
   kmemtrace list clocks --json
@@ -37,7 +37,7 @@ Exit status:
   2  wrong usage
   3  it cannot be recorded from here; the reason is shown)";
 
-bool wants(const Options& options, std::string_view section) {
+bool wants(const ListArguments& options, std::string_view section) {
   return options.section.empty() || options.section == section;
 }
 
@@ -101,8 +101,8 @@ std::string limits_text(const Capabilities& found, const TextStyle& style) {
   return out;
 }
 
-std::string text_list(const Capabilities& found, const std::vector<std::string>& leftovers, const Options& options,
-                      const TextStyle& style) {
+std::string text_list(const Capabilities& found, const std::vector<std::string>& leftovers,
+                      const ListArguments& options, const TextStyle& style) {
   std::vector<std::string> parts;
   if (options.section.empty()) parts.push_back(kernel_text(found, leftovers, style));
   if (wants(options, "events")) parts.push_back(events_text(found, !options.section.empty(), style));
@@ -154,7 +154,8 @@ Json json_limits(const BufferLimits& limits) {
           {"page_size", limits.page_size > 0 ? Json(limits.page_size) : Json(nullptr)}};
 }
 
-std::string json_list(const Capabilities& found, const std::vector<std::string>& leftovers, const Options& options) {
+std::string json_list(const Capabilities& found, const std::vector<std::string>& leftovers,
+                      const ListArguments& options) {
   const std::string why_not = found.why_not();
   Json json = {{"schema", "kmemtrace.list/1"},
                {"kernel", found.kernel},
@@ -173,7 +174,7 @@ std::string json_list(const Capabilities& found, const std::vector<std::string>&
   return dump(json);
 }
 
-int list(const Options& options) {
+int list(const ListArguments& options) {
   const Capabilities found = probe_capabilities(mount_tracefs_privately());
   const std::string& tracefs = found.tracefs.path;
   const std::vector<std::string> leftovers = tracefs.empty() ? std::vector<std::string>{} : stale_instances(tracefs);
@@ -187,12 +188,12 @@ int list(const Options& options) {
 CLI::App* add_list_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "list", "Show what can be recorded here: events, clocks, buffers, and what is missing and why.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ListArguments>();
   command->add_option("SECTION", options->section, "Only this: events, clocks or limits")
       ->check(CLI::IsMember({"events", "clocks", "limits"}));
   command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.list/1");
   add_style_options(*command, options->style);
-  command->footer(kFooter);
+  command->footer(kListFooter);
   command->callback([options, &exit_code] { exit_code = list(*options); });
   return command;
 }

@@ -21,7 +21,7 @@ namespace kmt {
 
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kRecordFooter = R"(Examples:
   kmemtrace record                              this machine, until Ctrl+C, into trace.kmt
   kmemtrace record --duration 10s -o ten.kmt    ten seconds
   kmemtrace record -o trace.dat                 for trace-cmd and KernelShark, many times as large
@@ -238,7 +238,7 @@ CLI::App* add_record_command(CLI::App& app, int& exit_code) {
                     "Before it records, remove instances that killed runs left, without asking");
   command->add_flag("--no-progress", options->no_progress, "No progress line");
   command->add_option("COMMAND", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");
-  command->footer(kFooter);
+  command->footer(kRecordFooter);
   command->callback([options, version, &exit_code] {
     options->version_given = version->count() > 0;
     record_trace(*options);

@@ -17,7 +17,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct CheckArguments {
   std::vector<std::string> files;
   std::string abi;
   bool records_only = false;
@@ -26,7 +26,7 @@ struct Options {
   bool no_progress = false;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kCheckFooter = R"(Examples:
   kmemtrace check trace.kmt
   kmemtrace check --json *.kmt *.dat
   kmemtrace check capture/             a folder with cpu0.out, cpu1.out, …
@@ -42,7 +42,7 @@ Exit status, of several files the worst:
   3    not permitted to read a file
   130  Ctrl+C ended the reading: the findings are those of the part that was read)";
 
-CheckedFile check_file(const std::string& path, const Options& options) {
+CheckedFile check_file(const std::string& path, const CheckArguments& options) {
   CheckedFile checked{path, {}, {}};
   try {
     const std::unique_ptr<Source> source =
@@ -63,7 +63,7 @@ int exit_code_of(const CheckedFile& file) {
   return static_cast<int>(file.result->sound ? ExitCode::good : ExitCode::found);
 }
 
-int check(const Options& options) {
+int check(const CheckArguments& options) {
   std::vector<CheckedFile> checked;
   int worst = 0;
   for (const std::string& path : options.files) {
@@ -82,7 +82,7 @@ int check(const Options& options) {
 CLI::App* add_check_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("check", "Check whether traces are sound: damage, loss, rules that they break.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CheckArguments>();
   command->add_option("FILE", options->files, "The traces; - is standard input")->required();
   add_abi_option(*command, options->abi);
   command->add_flag("--records-only", options->records_only,
@@ -91,7 +91,7 @@ CLI::App* add_check_command(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.check/1");
   add_style_options(*command, options->style);
   command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
-  command->footer(kFooter);
+  command->footer(kCheckFooter);
   command->callback([options, &exit_code] { exit_code = check(*options); });
   return command;
 }

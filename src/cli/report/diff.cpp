@@ -29,7 +29,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct DiffArguments {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string a;
@@ -45,7 +45,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kDiffFooter = R"(Examples:
   kmemtrace diff before.kmt after.kmt            what another kernel does otherwise, call site by call site
   kmemtrace diff slub.kmt slob.kmt --by size --sort wasted
                                                  which sizes another allocator wastes less on
@@ -84,13 +84,13 @@ const Column<GroupRow>& diff_column(std::string_view key) {
   return column_named(diff_columns(), key, "There is no column whose changes can be told");
 }
 
-ReportResult read_side(const std::string& file, const Options& options, const ReportRequest& request) {
+ReportResult read_side(const std::string& file, const DiffArguments& options, const ReportRequest& request) {
   AnalyseOptions side = options.analyse;
   side.trace.files = {file};
   return analyse(side, request);
 }
 
-DiffRequest diff_request(const Options& options) {
+DiffRequest diff_request(const DiffArguments& options) {
   DiffRequest request;
   request.exact = options.exact;
   if (options.absolute && !options.per.empty()) {
@@ -104,7 +104,7 @@ DiffRequest diff_request(const Options& options) {
   return request;
 }
 
-int diff_snapshots(const Options& options) {
+int diff_snapshots(const DiffArguments& options) {
   SnapshotOptions view;
   view.limit = options.view.limit;
   const bool one_file = options.b.empty();
@@ -115,7 +115,7 @@ int diff_snapshots(const Options& options) {
   return 0;
 }
 
-int run_diff(const Options& options) {
+int run_diff(const DiffArguments& options) {
   // Of a recording and a snapshot, what both tell of the kernel's memory is compared.
   const bool of_states =
       options.b.empty() ? has_snapshots(options.a) : is_snapshot(options.a) || is_snapshot(options.b);
@@ -155,7 +155,7 @@ int run_diff(const Options& options) {
 
 CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("diff", "Compare two traces: what one kernel allocates otherwise.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DiffArguments>();
   command
       ->add_option("A", options->a,
                    "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, of any machine; - is "
@@ -205,7 +205,7 @@ CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
   add_trace_options(*command, options->analyse.trace);
   add_threads_option(*command, options->analyse.threads);
   add_result_options(*command, options->result, "kmemtrace.diff/1", "plain digits, full names and every usual column");
-  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->footer(fmt::format(fmt::runtime(kDiffFooter), kWhichEventsCount));
   command->callback([options, &exit_code] { exit_code = run_diff(*options); });
   return command;
 }

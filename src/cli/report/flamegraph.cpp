@@ -21,7 +21,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct FlamegraphArguments {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string output;
@@ -31,7 +31,7 @@ struct Options {
   std::string base;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kFlamegraphFooter = R"(Examples:
   kmemtrace record --stacks --duration 10s && kmemtrace flamegraph -o memory.svg
   kmemtrace flamegraph big.kmt --metric live -o live.svg             what was not freed again
   kmemtrace flamegraph big.kmt --by caller-first -o callers.svg      who allocates, and on whose behalf
@@ -68,7 +68,7 @@ Side read_side(const AnalyseOptions& analyse_options, const FilterOptions& filte
 
 // FILE's, and after it BASE's, if there is one and FILE was read to its end. Two traces are compared by call sites
 // where only one has stacks.
-std::vector<Side> read_sides(const Options& options, bool& by_stack) {
+std::vector<Side> read_sides(const FlamegraphArguments& options, bool& by_stack) {
   if (options.base.empty()) return {read_side(options.analyse, options.filter, by_stack = true)};
   AnalyseOptions of_base = options.analyse;
   of_base.trace.files = {options.base};
@@ -94,7 +94,7 @@ std::vector<Side> read_sides(const Options& options, bool& by_stack) {
   return sides;
 }
 
-int run(const Options& options) {
+int run(const FlamegraphArguments& options) {
   FlamegraphOptions view;
   view.metric = metric_named(options.metric);
   view.callers_first = options.by == "caller-first";
@@ -125,7 +125,7 @@ int run(const Options& options) {
 
 CLI::App* add_flamegraph_command(CLI::App& app, int& exit_code) {
   CLI::App* const command = app.add_subcommand("flamegraph", "Draw who allocates as a flame graph, an SVG.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FlamegraphArguments>();
   add_file_option(*command, options->analyse.trace);
   add_output_option(*command, options->output);
   add_metric_option(*command, options->metric, "How wide frames are (default: allocated)");
@@ -143,7 +143,7 @@ CLI::App* add_flamegraph_command(CLI::App& app, int& exit_code) {
   command->add_option("--title", options->title, "The title (default: the trace's name)")->option_text("TEXT");
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);
-  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->footer(fmt::format(fmt::runtime(kFlamegraphFooter), kWhichEventsCount));
   command->callback([options, &exit_code] { exit_code = run(*options); });
   return command;
 }

@@ -34,7 +34,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct GraphArguments {
   std::vector<std::string> words;      // files, or functions to record
   std::vector<std::string> processes;  // whose calls are shown, or recorded
   CallRecordOptions recording;
@@ -55,7 +55,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kGraphFooter = R"(Examples:
   kmemtrace graph vfs_read,vfs_write --args --ret -- cat /etc/hostname      record what cat calls, and show it
   kmemtrace graph handle_mm_fault -p 812 -d 5s --duration-above 1ms         slow page faults of a process
   kmemtrace graph 'ext4:ext4_file_*' -a --errors-only                       the whole machine's, until Ctrl+C
@@ -116,7 +116,7 @@ struct Shown {
 };
 
 // The options that choose calls, as they are given.
-std::string filters_of(const Options& options, const CallGraphRequest& request) {
+std::string filters_of(const GraphArguments& options, const CallGraphRequest& request) {
   std::vector<std::string> given;
   for (const std::string& glob : request.functions) given.push_back("-F " + printable(glob));
   if (!request.pids.empty()) given.push_back(fmt::format("-p {}", fmt::join(options.processes, ",")));
@@ -127,7 +127,7 @@ std::string filters_of(const Options& options, const CallGraphRequest& request) 
   return fmt::format("{}", fmt::join(given, ", "));
 }
 
-Shown shown_of(const Options& options, bool is_recorded) {
+Shown shown_of(const GraphArguments& options, bool is_recorded) {
   Shown shown;
   CallGraphRequest& request = shown.request;
   request.functions = split_commas(options.functions);
@@ -167,7 +167,7 @@ void say_unmatched(const std::vector<std::string>& functions, const std::vector<
   }
 }
 
-CallGraphResult graph_of(const Options& options, const TraceOptions& trace_options, const std::string& btf,
+CallGraphResult graph_of(const GraphArguments& options, const TraceOptions& trace_options, const std::string& btf,
                          CallGraphRequest wanted, bool is_recorded) {
   ReportRequest request;  // all events: what one task frees another allocated
   AnalyseOptions analyse;
@@ -193,7 +193,7 @@ void try_to_write(const std::string& path) {
   const ResultFile can_be_written(path, {});
 }
 
-int graph(const Options& options) {
+int graph(const GraphArguments& options) {
   const bool is_recorded = name_functions(options.words, asks_for_recording(options.recording));
   const Shown shown = shown_of(options, is_recorded);  // what is wrong there is said before anything is recorded
   if (!is_recorded && options.words.empty() && default_trace() == "trace.kmt" && ::access("trace.kmt", F_OK) != 0)
@@ -249,7 +249,7 @@ int graph(const Options& options) {
 CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std::string>& command_words) {
   CLI::App* command = app.add_subcommand(
       "graph", "Record calls of kernel functions, or show a trace's, with what was allocated inside each.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GraphArguments>();
   command->add_option(
       "FUNCTION|FILE", options->words,
       "Functions of which calls are recorded, or a trace to show (default: trace.kmt, else trace.dat)\nA function is "
@@ -333,7 +333,7 @@ CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std
   add_trace_options(*command, options->trace);
   add_result_options(*command, options->result, "kmemtrace.graph/1", "plain digits, full names and every column");
   html->excludes("--json");
-  command->footer(kFooter);
+  command->footer(kGraphFooter);
   command->callback([options, &command_words, &exit_code] {
     options->recording.command = command_words;
     exit_code = graph(*options);

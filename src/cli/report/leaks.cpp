@@ -21,7 +21,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct LeaksArguments {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string by;
@@ -32,7 +32,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kLeaksFooter = R"(Examples:
   kmemtrace record --stacks --duration 5m && kmemtrace leaks
   kmemtrace leaks big.kmt --by cache               which slab caches grow
   kmemtrace leaks big.kmt --by call-site,comm      where, and in whose name
@@ -95,13 +95,13 @@ ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest reque
   return analyse(options, std::move(request));
 }
 
-int leaks_of_series(const CLI::App& command, const Options& options, double threshold) {
+int leaks_of_series(const CLI::App& command, const LeaksArguments& options, double threshold) {
   const SeriesOptions view{SeriesOrder::growth, options.limit};
   const bool found = print_series(command, options.analyse.trace, threshold, view, options.result, text_series_leaks);
   return static_cast<int>(found ? ExitCode::found : ExitCode::good);
 }
 
-int leaks(const CLI::App& command, const Options& options) {
+int leaks(const CLI::App& command, const LeaksArguments& options) {
   const double threshold = options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
   if (names_series(options.analyse.trace)) return leaks_of_series(command, options, threshold);
   LeaksOptions view;
@@ -128,7 +128,7 @@ int leaks(const CLI::App& command, const Options& options) {
 
 CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("leaks", "Tell what is live at the end of a trace, and whether it grows.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LeaksArguments>();
   add_file_option(*command, options->analyse.trace);
   command
       ->add_option(
@@ -150,7 +150,7 @@ CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);
   add_result_options(*command, options->result, "kmemtrace.leaks/1", "plain digits, full names and every column");
-  command->footer(fmt::format(fmt::runtime(kFooter), verdicts_help(), kWhichEventsCount));
+  command->footer(fmt::format(fmt::runtime(kLeaksFooter), verdicts_help(), kWhichEventsCount));
   command->callback([options, command, &exit_code] { exit_code = leaks(*command, *options); });
   return command;
 }

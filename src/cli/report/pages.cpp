@@ -18,7 +18,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct PagesArguments {
   TraceOptions trace;
   std::string sort;
   std::size_t limit = PagesOptions{}.limit;
@@ -27,7 +27,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kPagesFooter = R"(Examples:
   kmemtrace record --duration 10s -e 'kmem:mm_page_*' && kmemtrace pages
   kmemtrace pages big.kmt --sort live            who holds pages that were not freed again
   kmemtrace pages big.kmt --sort severe          whose allocations fragment memory
@@ -48,7 +48,7 @@ Exit status:
   3    not permitted to read the file
   130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
 
-int pages(const Options& options) {
+int pages(const PagesArguments& options) {
   const ReportFilter filter = filter_of(options.filter);
   PagesOptions view;
   view.limit = options.limit;
@@ -78,7 +78,7 @@ int pages(const Options& options) {
 
 CLI::App* add_pages_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("pages", "Tell what tasks did with pages, and how it fragments memory.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PagesArguments>();
   add_file_option(*command, options->trace);
   command
       ->add_option("--sort", options->sort,
@@ -90,7 +90,7 @@ CLI::App* add_pages_command(CLI::App& app, int& exit_code) {
   add_kallsyms_option(*command, options->symbols);
   add_trace_options(*command, options->trace);
   add_result_options(*command, options->result, "kmemtrace.pages/1", "plain digits, full names and every column");
-  command->footer(kFooter);
+  command->footer(kPagesFooter);
   command->callback([options, &exit_code] { exit_code = pages(*options); });
   return command;
 }

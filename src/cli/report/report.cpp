@@ -28,7 +28,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct ReportArguments {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string by;
@@ -49,7 +49,7 @@ std::string by_help() {
   return text;
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kReportFooter = R"(Examples:
   kmemtrace report                               trace.kmt in this folder
   kmemtrace report big.kmt --sort waste          where most of the memory given is not used
   kmemtrace report big.kmt --sort live-bytes     what was not freed again
@@ -88,7 +88,7 @@ const Column<GroupRow>& group_column(std::string_view key) {
   return column_named(pointers_to(group_columns()), key == "symbol" ? "name" : key);
 }
 
-int report_as_html(const Options& options) {
+int report_as_html(const ReportArguments& options) {
   std::vector<TraceFiles> traces = {options.analyse.trace.files};
   if (!options.diff.empty()) traces = {{options.diff[0]}, {options.diff[1]}};
   return write_html(options.html, traces, options.analyse, filter_of(options.filter)) ? 0 : kInterruptedExitCode;
@@ -135,7 +135,7 @@ void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
       fmt::print(stderr, "note: {}{}\n", describe(kind).sentence, example_of(findings, kind));
 }
 
-int report(const CLI::App& command, const Options& options) {
+int report(const CLI::App& command, const ReportArguments& options) {
   if (names_series(options.analyse.trace)) {
     print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.limit}, options.result,
                  text_series_report);
@@ -199,7 +199,7 @@ int report(const CLI::App& command, const Options& options) {
 
 CLI::App* add_report_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("report", "Report who allocated what, from a trace.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportArguments>();
   add_file_option(*command, options->analyse.trace);
   command->add_option("--by", options->by, by_help())->option_text("KEYS");
   command->add_option("--sort", options->sort, "Order groups by the column KEY, largest first (default: allocated)")
@@ -235,7 +235,7 @@ CLI::App* add_report_command(CLI::App& app, int& exit_code) {
       ->type_name("A B")
       ->expected(2)
       ->needs(html);
-  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->footer(fmt::format(fmt::runtime(kReportFooter), kWhichEventsCount));
   command->callback([options, command, &exit_code] {
     exit_code = options->html.empty() ? report(*command, *options) : report_as_html(*options);
   });

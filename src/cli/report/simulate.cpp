@@ -24,7 +24,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct SimulateArguments {
   AnalyseOptions analyse;
   std::string allocator = "slub";
   std::string classes;
@@ -36,7 +36,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kSimulateFooter = R"(Examples:
   kmemtrace record --duration 1m && kmemtrace simulate    what new caches would save
   kmemtrace simulate big.kmt --goal given                 what would save of all that is given, even if soon freed
   kmemtrace simulate big.kmt --cache alloc_pipe_info      a cache for the largest request of this function
@@ -119,7 +119,7 @@ void take_samples(const TraceInfo& info, SimulationRequest& request) {
   if (texts.size() > 1) request.slabinfo_after = slabinfo_of(texts.back(), info.machine.page_size);
 }
 
-SimulationRequest request_of(const Options& options) {
+SimulationRequest request_of(const SimulateArguments& options) {
   SimulationRequest request;
   request.allocator = options.allocator == "slab"   ? SlabAllocator::slab
                       : options.allocator == "slob" ? SlabAllocator::slob
@@ -133,8 +133,8 @@ SimulationRequest request_of(const Options& options) {
 }
 
 // Replays candidates in a reading of its own. False at Ctrl+C: what a part of the trace says of them is not taken.
-bool find_suggestions(const Options& options, const std::vector<ProfiledKind>& profile, SimulationRequest& request,
-                      std::optional<std::size_t>& candidates) {
+bool find_suggestions(const SimulateArguments& options, const std::vector<ProfiledKind>& profile,
+                      SimulationRequest& request, std::optional<std::size_t>& candidates) {
   OpenedTrace trace(options.analyse, {});
   const KmallocModel model = kmalloc_model(trace.info(), request, profile);
   const SuggestionRequest wanted{options.suggest, options.goal == "given"};
@@ -157,7 +157,7 @@ bool find_suggestions(const Options& options, const std::vector<ProfiledKind>& p
   return true;
 }
 
-SimulationResult simulated(const Options& options, SimulationRequest request) {
+SimulationResult simulated(const SimulateArguments& options, SimulationRequest request) {
   const std::unique_ptr<Source> ahead = open_for_reading(options.analyse.trace);
   OpenedTrace trace(options.analyse, {});
   CacheNames caches(trace.info());
@@ -199,7 +199,7 @@ SimulationResult simulated(const Options& options, SimulationRequest request) {
   return result;
 }
 
-int simulate(const CLI::App& command, const Options& options) {
+int simulate(const CLI::App& command, const SimulateArguments& options) {
   SimulationRequest request = request_of(options);
   for (const char* const option : {"--suggest", "--goal"})
     if (request.asks_for_what_if() && command.count(option) > 0)
@@ -216,7 +216,7 @@ int simulate(const CLI::App& command, const Options& options) {
 CLI::App* add_simulate_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "simulate", "Replay a trace against a model of the slab allocator, and say what others would hold.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateArguments>();
   add_file_option(*command, options->analyse.trace);
   command
       ->add_option("--allocator", options->allocator,
@@ -260,7 +260,7 @@ CLI::App* add_simulate_command(CLI::App& app, int& exit_code) {
   add_limit_option(*command, options->view.limit, "caches");
   add_analyse_options(*command, options->analyse);
   add_result_options(*command, options->result, "kmemtrace.simulate/1", "plain digits and full names");
-  command->footer(kFooter);
+  command->footer(kSimulateFooter);
   command->callback([options, command, &exit_code] { exit_code = simulate(*command, *options); });
   return command;
 }

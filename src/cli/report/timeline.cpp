@@ -20,7 +20,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct TimelineArguments {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string by = "cache";
@@ -28,7 +28,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kTimelineFooter = R"(Examples:
   kmemtrace record --duration 1m && kmemtrace timeline
   kmemtrace timeline big.kmt --by call-site --top 10   the call sites with the highest peaks
   kmemtrace timeline big.kmt --by task --time +10,+20  who, between 10 s and 20 s after the first event
@@ -51,7 +51,7 @@ Exit status:
   3    not permitted to read the file
   130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
 
-int timeline(const CLI::App& command, const Options& options) {
+int timeline(const CLI::App& command, const TimelineArguments& options) {
   if (names_series(options.analyse.trace)) {
     print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.timeline.top},
                  options.result, text_series_timeline);
@@ -72,7 +72,7 @@ int timeline(const CLI::App& command, const Options& options) {
 
 CLI::App* add_timeline_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("timeline", "Draw how live memory and rates went over the time of a trace.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TimelineArguments>();
   add_file_option(*command, options->analyse.trace);
   command
       ->add_option("--by", options->by,
@@ -93,7 +93,7 @@ CLI::App* add_timeline_command(CLI::App& app, int& exit_code) {
   add_filter_options(*command, options->filter);
   add_analyse_options(*command, options->analyse);
   add_result_options(*command, options->result, "kmemtrace.timeline/1", "plain digits and full names");
-  command->footer(fmt::format(fmt::runtime(kFooter), kWhichEventsCount));
+  command->footer(fmt::format(fmt::runtime(kTimelineFooter), kWhichEventsCount));
   command->callback([options, command, &exit_code] { exit_code = timeline(*command, *options); });
   return command;
 }

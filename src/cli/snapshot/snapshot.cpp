@@ -27,7 +27,7 @@ namespace kmt {
 
 namespace {
 
-struct Options {
+struct SnapshotArguments {
   std::string file;
   std::string from;
   std::string output;
@@ -38,7 +38,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kSnapshotFooter = R"(Examples:
   kmemtrace snapshot                             where this machine's memory is now
   kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
   kmemtrace snapshot after.kmt --sort free       which slab caches hold memory that nobody uses
@@ -70,7 +70,7 @@ KernelDescription described(const StateSample& sample) {
   return kernel;
 }
 
-SnapshotResult take(const Options& options) {
+SnapshotResult take(const SnapshotArguments& options) {
   const StateSample sample = options.from.empty() ? collect_snapshot() : collect_snapshot_from(options.from);
   KernelDescription kernel = options.from.empty() ? describe_running_kernel() : described(sample);
   SnapshotResult result = snapshot_of(sample, kernel);
@@ -88,7 +88,7 @@ Error wrong_series(const char* what, const char* hint) {
 }
 
 // At even distances; one that takes longer than its distance makes the next ones late, but not all of them.
-void take_series(const Options& options) {
+void take_series(const SnapshotArguments& options) {
   using Clock = std::chrono::steady_clock;
   constexpr std::uint64_t kShortest = 100'000'000;  // ns
   constexpr std::chrono::milliseconds kTurn(50);    // so soon Ctrl+C is heeded
@@ -134,7 +134,7 @@ void take_series(const Options& options) {
                humane_count(late), humane_duration(longest));
 }
 
-void run_snapshot(Options& options) {
+void run_snapshot(SnapshotArguments& options) {
   if (!options.every.empty()) return take_series(options);
   if (!options.lasting.empty()) throw wrong_series("--for says how long a series is", "Say how often: --every 10s");
   if (!options.sort.empty()) options.view.sort = &column_named(pointers_to(slab_cache_columns()), options.sort);
@@ -149,7 +149,7 @@ void run_snapshot(Options& options) {
 
 CLI::App* add_snapshot_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("snapshot", "Show where the kernel's memory is now, without tracing.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SnapshotArguments>();
   CLI::Option* const file = command->add_option(
       "FILE", options->file,
       "Show a snapshot that was written with -o\nOr a recording (.kmt), which has the state of memory at its end.");
@@ -182,7 +182,7 @@ CLI::App* add_snapshot_command(CLI::App& app, int& exit_code) {
       ->option_text("KEY");
   add_limit_option(*command, options->view.limit, "rows in each table");
   add_result_options(*command, options->result, "kmemtrace.snapshot/1", "plain digits, full names and empty lines");
-  command->footer(kFooter);
+  command->footer(kSnapshotFooter);
   command->callback([options, &exit_code] {
     run_snapshot(*options);
     exit_code = 0;

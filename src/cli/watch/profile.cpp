@@ -40,7 +40,7 @@ constexpr std::uint64_t kFewestBytes = 1;
 constexpr const char* kPprof = "pprof";
 constexpr const char* kKmt = "kmt";
 
-struct Options {
+struct ProfileArguments {
   LiveOptions live;
   std::string rate = "512K";
   std::string by = "call-site";
@@ -55,7 +55,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kProfileFooter = R"(Examples:
   kmemtrace profile -d 1m                        where allocations of a minute came from, and which still live
   kmemtrace profile -d 1m --by stack --top 5
   kmemtrace profile -d 10m -o heap.pb.gz         then: go tool pprof -http=: heap.pb.gz
@@ -118,7 +118,7 @@ std::uint64_t unix_ns() {
 // One profile that runs, with all that it needs.
 class Profiler {
  public:
-  Profiler(const Options& options, const BpfSelection& selection)
+  Profiler(const ProfileArguments& options, const BpfSelection& selection)
       : options_(options),
         by_(parse_heap_keys(options.by)),
         profile_(parse_rate(options.rate), kernel_.symbols(),
@@ -175,7 +175,7 @@ class Profiler {
     return request;
   }
 
-  const Options& options_;
+  const ProfileArguments& options_;
   std::vector<HeapKey> by_;
   LiveKernel kernel_;
   HeapProfile profile_;
@@ -183,7 +183,7 @@ class Profiler {
   Moment begin_{Clock::now(), unix_ns(), {}, 0};  // the first interval bears what the begin cost
 };
 
-void check_options(const Options& options) {
+void check_options(const ProfileArguments& options) {
   if (!options.continuous.empty() && !options.output.empty())
     throw Error("--continuous names its files itself: -o cannot be given with it");
   if (!options.output.empty()) check_profile_name(options.output);
@@ -195,7 +195,7 @@ void check_options(const Options& options) {
 }
 
 // To the file that was asked for, and to standard output.
-void give(const Options& options, const HeapProfileForms& profile, const Kallsyms& symbols) {
+void give(const ProfileArguments& options, const HeapProfileForms& profile, const Kallsyms& symbols) {
   if (!options.output.empty()) {
     write_profile(options.output, profile, symbols);
     say("Wrote {}\n", printable(options.output));
@@ -207,7 +207,7 @@ void give(const Options& options, const HeapProfileForms& profile, const Kallsym
 }
 
 // A profile that was kept, as if it had just ended.
-void show(const Options& options) {
+void show(const ProfileArguments& options) {
   if (options.output.ends_with(".kmt")) throw Error("--show and -o FILE.kmt would only copy the profile");
   if (!options.output.empty()) check_profile_name(options.output);
   confine_reading({options.output});
@@ -226,7 +226,7 @@ void show(const Options& options) {
   give(options, forms, symbols);
 }
 
-void profile(const Options& options) {
+void profile(const ProfileArguments& options) {
   check_options(options);
   const std::optional<std::uint64_t> duration = duration_of(options.live);
   const std::chrono::nanoseconds every = parse_every(options.every);
@@ -270,7 +270,7 @@ bool can_be_shown_with(const CLI::Option& option) {
 CLI::App* add_profile_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("profile", "Profile the kernel's heap by samples, cheaply enough for production.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ProfileArguments>();
   add_live_options(*command, options->live);
   command->add_option("--rate", options->rate, "Draw one sample each SIZE allocated bytes on average (default: 512K)")
       ->type_name("SIZE");
@@ -313,7 +313,7 @@ CLI::App* add_profile_command(CLI::App& app, int& exit_code) {
     if (option != show_option && !can_be_shown_with(*option)) show_option->excludes(option);
   add_limit_option(*command, options->limit, "rows in the table");
   add_result_options(*command, options->result, "kmemtrace.profile/1", "plain digits and full names");
-  command->footer(kFooter);
+  command->footer(kProfileFooter);
   command->callback([options, &exit_code] {
     if (options->show.empty())
       profile(*options);

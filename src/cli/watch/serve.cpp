@@ -34,13 +34,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{100};
 
-struct Options {
+struct ServeArguments {
   std::string address;
   std::string cgroup;
   std::size_t most_names = 50;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kServeFooter = R"(Examples:
   kmemtrace serve --prometheus 127.0.0.1:9751        then: curl http://127.0.0.1:9751/metrics
   kmemtrace serve --prometheus 0.0.0.0:9751 --top 20
 
@@ -112,7 +112,7 @@ std::unique_ptr<prometheus::Exposer> listen(const std::string& address) {
   }
 }
 
-void serve(const Options& options) {
+void serve(const ServeArguments& options) {
   const InterruptGuard interrupt;
   LiveOptions live;
   live.cgroup = options.cgroup;
@@ -157,7 +157,7 @@ void serve(const Options& options) {
 
 CLI::App* add_serve_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("serve", "Serve metrics of who allocates kernel memory, for Prometheus.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ServeArguments>();
   command->add_option("--prometheus", options->address, "Listen on ADDRESS, as 127.0.0.1:9751")
       ->type_name("ADDRESS")
       ->required();
@@ -168,7 +168,7 @@ CLI::App* add_serve_command(CLI::App& app, int& exit_code) {
                    "Serve series of at most N call sites, and of as many caches (default: 50)")
       ->option_text("N")
       ->check(CLI::Range(1u, 10000u));
-  command->footer(kFooter);
+  command->footer(kServeFooter);
   command->callback([options, &exit_code] {
     serve(*options);
     exit_code = 0;

@@ -30,13 +30,13 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kShortestInterval = 10'000'000;  // ns
 constexpr std::chrono::milliseconds kPause{5};
 
-struct Options {
+struct StatArguments {
   LiveOptions live;
   std::string interval;
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kStatFooter = R"(Examples:
   kmemtrace stat                       this machine, until Ctrl+C
   kmemtrace stat -d 10s --interval 1s  each second, and the sum of ten
   kmemtrace stat -- make -j8           what make and all that it starts allocate and free
@@ -92,14 +92,14 @@ StatResult result_between(const Reading& from, const Reading& to) {
   return result;
 }
 
-std::optional<std::uint64_t> interval_of(const Options& options) {
+std::optional<std::uint64_t> interval_of(const StatArguments& options) {
   if (options.interval.empty()) return {};
   const std::uint64_t interval = parse_duration(options.interval);
   if (interval < kShortestInterval) throw Error("--interval of less than 10ms would measure itself");
   return interval;
 }
 
-void stat(const Options& options) {
+void stat(const StatArguments& options) {
   const std::optional<std::uint64_t> duration = duration_of(options.live);
   const std::optional<std::uint64_t> interval = interval_of(options);
   const InterruptGuard interrupt;
@@ -145,14 +145,14 @@ void stat(const Options& options) {
 
 CLI::App* add_stat_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("stat", "Count kernel memory events and their bytes inside the kernel.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StatArguments>();
   add_live_options(*command, options->live);
   command
       ->add_option("-I,--interval", options->interval,
                    "Print what was counted after each time T too: 1s, 100ms\nWith --json, an object a line is printed.")
       ->type_name("T");
   add_result_options(*command, options->result, "kmemtrace.stat/1", "plain digits, and events that did not happen");
-  command->footer(kFooter);
+  command->footer(kStatFooter);
   command->callback([options, &exit_code] {
     stat(*options);
     exit_code = 0;

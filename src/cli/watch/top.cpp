@@ -38,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kLookMs = 100;  // for keys, and into the ring buffer
 
-struct Options {
+struct TopArguments {
   LiveOptions live;
   std::string interval = "1s";
   std::string view = "call-sites";
@@ -50,7 +50,7 @@ struct Options {
   ResultOptions result;
 };
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kTopFooter = R"(Examples:
   kmemtrace top                                the screen, until q
   kmemtrace top --view processes --sort live
   kmemtrace top --batch -n 3 --interval 5s     three frames as text, of five seconds each
@@ -271,7 +271,7 @@ bool Browser::press(int key) {
   return true;
 }
 
-void top(const Options& options) {
+void top(const TopArguments& options) {
   const TopView view = parse_name("--view", options.view, top_views()).view;
   TopOptions shown;
   shown.sort = parse_name("--sort", options.sort, top_columns()).column;
@@ -337,7 +337,7 @@ void top(const Options& options) {
 
 CLI::App* add_top_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("top", "Watch who allocates kernel memory, on a screen that updates itself.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TopArguments>();
   add_live_options(*command, options->live);
   command->add_option("--interval", options->interval, "Update each T (default: 1s)")->type_name("T");
   command
@@ -357,7 +357,7 @@ CLI::App* add_top_command(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1u, 1'000'000'000u));
   add_limit_option(*command, options->limit, "rows in each printed frame");
   add_result_options(*command, options->result, "kmemtrace.top/1", "plain digits and full names");
-  command->footer(kFooter);
+  command->footer(kTopFooter);
   command->callback([options, &exit_code] {
     top(*options);
     exit_code = 0;

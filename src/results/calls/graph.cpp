@@ -8,67 +8,71 @@ namespace kmt {
 
 namespace {
 
-using Row = GraphFunction;
-
 template <Allocator allocator>
-const InsideSum& inside(const Row& row) {
+const InsideSum& inside(const GraphFunction& row) {
   return row.inside[static_cast<std::size_t>(allocator)];
 }
 
 // Nothing stands where nothing was asked for.
 template <Allocator allocator, std::uint64_t InsideSum::*member>
-Cell sum(const Row& row) {
+Cell sum(const GraphFunction& row) {
   const InsideSum& of = inside<allocator>(row);
   return of.any() ? Cell{of.*member} : Cell{};
 }
 
-template <std::uint64_t Row::*member>
-Cell time(const Row& row) {
+template <std::uint64_t GraphFunction::*member>
+Cell time(const GraphFunction& row) {
   return row.timed > 0 ? Cell{row.*member} : Cell{};
 }
 
-std::uint64_t failed(const Row& row) {
+std::uint64_t failed(const GraphFunction& row) {
   std::uint64_t all = 0;
   for (const InsideSum& of : row.inside) all += of.failed;
   return all;
 }
 
-constexpr std::array kColumns = {
-    Column<Row>{"function", "Function", Unit::text, 0, [](const Row& row) { return Cell{std::string_view(row.name)}; },
-                "what was called"},
-    Column<Row>{"calls", "Calls", Unit::count, 1, [](const Row& row) { return Cell{row.calls}; },
-                "how often, where the begin is in the trace"},
-    Column<Row>{"selected", "Selected", Unit::count, 2, [](const Row& row) { return Cell{row.selected}; },
-                "how many of the calls are selected by their results, durations and depths, too; the other columns "
-                "are of all calls",
-                false},
-    Column<Row>{
-        "total-time", "Time", Unit::duration, 0, time<&Row::total_ns>,
+constexpr std::array kCallColumns = {
+    Column<GraphFunction>{"function", "Function", Unit::text, 0,
+                          [](const GraphFunction& row) { return Cell{std::string_view(row.name)}; }, "what was called"},
+    Column<GraphFunction>{"calls", "Calls", Unit::count, 1, [](const GraphFunction& row) { return Cell{row.calls}; },
+                          "how often, where the begin is in the trace"},
+    Column<GraphFunction>{
+        "selected", "Selected", Unit::count, 2, [](const GraphFunction& row) { return Cell{row.selected}; },
+        "how many of the calls are selected by their results, durations and depths, too; the other columns "
+        "are of all calls",
+        false},
+    Column<GraphFunction>{
+        "total-time", "Time", Unit::duration, 0, time<&GraphFunction::total_ns>,
         "how long its calls took, from the first to the last instruction; sleep counts unless ftrace left it out"},
-    Column<Row>{"self-time", "Self", Unit::duration, 2, time<&Row::self_ns>,
-                "of that, outside of the traced calls that it made and of interrupts on top"},
-    Column<Row>{"longest", "Longest", Unit::duration, 7, time<&Row::longest_ns>, "how long the longest call took"},
-    Column<Row>{"slab", "Slab", Unit::bytes, 1, sum<Allocator::slab, &InsideSum::bytes>,
-                "bytes of slab objects allocated inside, in the calls that it made too"},
-    Column<Row>{"slab-hits", "Hits", Unit::count, 5, sum<Allocator::slab, &InsideSum::allocations>, "how many objects"},
-    Column<Row>{"slab-live", "Slab live", Unit::bytes, 3, sum<Allocator::slab, &InsideSum::live_bytes>,
-                "bytes of those that are live at the end of the trace"},
-    Column<Row>{"pages", "Pages", Unit::bytes, 1, sum<Allocator::pages, &InsideSum::bytes>,
-                "bytes of pages allocated inside; slabs are made of pages too"},
-    Column<Row>{"page-hits", "Hits", Unit::count, 6, sum<Allocator::pages, &InsideSum::allocations>,
-                "how many allocations of pages"},
-    Column<Row>{"pages-live", "Pages live", Unit::bytes, 4, sum<Allocator::pages, &InsideSum::live_bytes>,
-                "bytes of those that are live at the end of the trace"},
-    Column<Row>{"percpu", "Percpu", Unit::bytes, 10, sum<Allocator::percpu, &InsideSum::bytes>,
-                "bytes of percpu memory allocated inside", false},
-    Column<Row>{"vmalloc", "Vmalloc", Unit::bytes, 11, sum<Allocator::vmap, &InsideSum::bytes>,
-                "bytes of vmalloc areas made inside", false},
-    Column<Row>{"failed", "Failed", Unit::count, 8, [](const Row& row) { return Cell{failed(row)}; },
-                "allocations inside that got nothing"},
-    Column<Row>{"cut-off", "Cut off", Unit::count, 9, [](const Row& row) { return Cell{row.cut_off}; },
-                "calls of which begin or end is not in the trace; they have no time"},
-    Column<Row>{"lost", "Lossy", Unit::count, 12, [](const Row& row) { return Cell{row.lost_events}; },
-                "calls during which events were lost", false},
+    Column<GraphFunction>{"self-time", "Self", Unit::duration, 2, time<&GraphFunction::self_ns>,
+                          "of that, outside of the traced calls that it made and of interrupts on top"},
+    Column<GraphFunction>{"longest", "Longest", Unit::duration, 7, time<&GraphFunction::longest_ns>,
+                          "how long the longest call took"},
+    Column<GraphFunction>{"slab", "Slab", Unit::bytes, 1, sum<Allocator::slab, &InsideSum::bytes>,
+                          "bytes of slab objects allocated inside, in the calls that it made too"},
+    Column<GraphFunction>{"slab-hits", "Hits", Unit::count, 5, sum<Allocator::slab, &InsideSum::allocations>,
+                          "how many objects"},
+    Column<GraphFunction>{"slab-live", "Slab live", Unit::bytes, 3, sum<Allocator::slab, &InsideSum::live_bytes>,
+                          "bytes of those that are live at the end of the trace"},
+    Column<GraphFunction>{"pages", "Pages", Unit::bytes, 1, sum<Allocator::pages, &InsideSum::bytes>,
+                          "bytes of pages allocated inside; slabs are made of pages too"},
+    Column<GraphFunction>{"page-hits", "Hits", Unit::count, 6, sum<Allocator::pages, &InsideSum::allocations>,
+                          "how many allocations of pages"},
+    Column<GraphFunction>{"pages-live", "Pages live", Unit::bytes, 4, sum<Allocator::pages, &InsideSum::live_bytes>,
+                          "bytes of those that are live at the end of the trace"},
+    Column<GraphFunction>{"percpu", "Percpu", Unit::bytes, 10, sum<Allocator::percpu, &InsideSum::bytes>,
+                          "bytes of percpu memory allocated inside", false},
+    Column<GraphFunction>{"vmalloc", "Vmalloc", Unit::bytes, 11, sum<Allocator::vmap, &InsideSum::bytes>,
+                          "bytes of vmalloc areas made inside", false},
+    Column<GraphFunction>{"failed", "Failed", Unit::count, 8,
+                          [](const GraphFunction& row) { return Cell{failed(row)}; },
+                          "allocations inside that got nothing"},
+    Column<GraphFunction>{"cut-off", "Cut off", Unit::count, 9,
+                          [](const GraphFunction& row) { return Cell{row.cut_off}; },
+                          "calls of which begin or end is not in the trace; they have no time"},
+    Column<GraphFunction>{"lost", "Lossy", Unit::count, 12,
+                          [](const GraphFunction& row) { return Cell{row.lost_events}; },
+                          "calls during which events were lost", false},
 };
 
 }  // namespace
@@ -87,7 +91,7 @@ const char* interrupt_name(const TracedCall& call) {
   return kNames[call.interrupt];
 }
 
-std::span<const Column<GraphFunction>> graph_function_columns() { return kColumns; }
+std::span<const Column<GraphFunction>> graph_function_columns() { return kCallColumns; }
 
 std::vector<const GraphFunction*> sorted_functions(const std::vector<GraphFunction>& rows,
                                                    const Column<GraphFunction>& by) {

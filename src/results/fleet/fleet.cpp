@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::array kKeys = {
+constexpr std::array kFleetKeys = {
     FleetKeyInfo{"function", "Function", "function", "the function that allocates"},
     FleetKeyInfo{"call-site", "Call site", "call_site", "where in it, with the offset; differs from build to build"},
     FleetKeyInfo{"cache", "Cache", "cache", "the slab cache"},
@@ -51,32 +51,32 @@ Cell mean_life(const FleetRow& row) {
 
 std::uint64_t not_negative(std::int64_t value) { return value > 0 ? static_cast<std::uint64_t>(value) : 0; }
 
-constexpr bool kOnDemand = false;
-using Row = FleetRow;
-constexpr std::array kColumns = {
-    Column<Row>{"name", "Name", Unit::text, 0, [](const Row& row) { return Cell{std::string_view(row.name)}; },
-                "the group's keys"},
-    Column<Row>{"hosts", "Hosts", Unit::count, 2, [](const Row& row) { return maybe(row.hosts); },
-                "hosts on which it allocated"},
-    Column<Row>{"traces", "Traces", Unit::count, 8, [](const Row& row) { return maybe(row.traces); },
-                "traces in which it did"},
-    Column<Row>{"hits", "Hits", Unit::count, 1, sum<&GroupRow::allocations>, "allocations that succeeded"},
-    Column<Row>{"requested", "Requested", Unit::bytes, 7, sum<&GroupRow::bytes_requested>, "bytes asked for"},
-    Column<Row>{"allocated", "Allocated", Unit::bytes, 2, sum<&GroupRow::bytes_allocated>, "bytes given"},
-    Column<Row>{"waste", "Waste", Unit::percent, 4, waste_percent,
-                "part of the bytes given that nobody asked for, of slab objects"},
-    Column<Row>{"frees", "Frees", Unit::count, 9, sum<&GroupRow::frees>,
-                "frees of what was allocated in the same trace"},
-    Column<Row>{"freed", "Freed", Unit::bytes, 12, sum<&GroupRow::bytes_freed>, "bytes of these frees", kOnDemand},
-    Column<Row>{"live", "Live", Unit::count, 6, sum<&GroupRow::live_allocations>,
-                "allocations not freed when their trace, or --until, ends"},
-    Column<Row>{"live-bytes", "Live bytes", Unit::bytes, 3, sum<&GroupRow::live_bytes>, "bytes of them"},
-    Column<Row>{"mean-life", "Mean life", Unit::duration, 10, mean_life,
-                "how long the allocations that were freed had lived, on average"},
-    Column<Row>{"pingpong", "Ping-pong", Unit::count, 5, sum<&GroupRow::cross_cpu_frees>,
-                "frees on another CPU than the allocation's"},
-    Column<Row>{"failed", "Failed", Unit::count, 11, sum<&GroupRow::failed_allocations>,
-                "allocations that got nothing"},
+constexpr bool kFleetOnDemand = false;
+constexpr std::array kFleetColumns = {
+    Column<FleetRow>{"name", "Name", Unit::text, 0,
+                     [](const FleetRow& row) { return Cell{std::string_view(row.name)}; }, "the group's keys"},
+    Column<FleetRow>{"hosts", "Hosts", Unit::count, 2, [](const FleetRow& row) { return maybe(row.hosts); },
+                     "hosts on which it allocated"},
+    Column<FleetRow>{"traces", "Traces", Unit::count, 8, [](const FleetRow& row) { return maybe(row.traces); },
+                     "traces in which it did"},
+    Column<FleetRow>{"hits", "Hits", Unit::count, 1, sum<&GroupRow::allocations>, "allocations that succeeded"},
+    Column<FleetRow>{"requested", "Requested", Unit::bytes, 7, sum<&GroupRow::bytes_requested>, "bytes asked for"},
+    Column<FleetRow>{"allocated", "Allocated", Unit::bytes, 2, sum<&GroupRow::bytes_allocated>, "bytes given"},
+    Column<FleetRow>{"waste", "Waste", Unit::percent, 4, waste_percent,
+                     "part of the bytes given that nobody asked for, of slab objects"},
+    Column<FleetRow>{"frees", "Frees", Unit::count, 9, sum<&GroupRow::frees>,
+                     "frees of what was allocated in the same trace"},
+    Column<FleetRow>{"freed", "Freed", Unit::bytes, 12, sum<&GroupRow::bytes_freed>, "bytes of these frees",
+                     kFleetOnDemand},
+    Column<FleetRow>{"live", "Live", Unit::count, 6, sum<&GroupRow::live_allocations>,
+                     "allocations not freed when their trace, or --until, ends"},
+    Column<FleetRow>{"live-bytes", "Live bytes", Unit::bytes, 3, sum<&GroupRow::live_bytes>, "bytes of them"},
+    Column<FleetRow>{"mean-life", "Mean life", Unit::duration, 10, mean_life,
+                     "how long the allocations that were freed had lived, on average"},
+    Column<FleetRow>{"pingpong", "Ping-pong", Unit::count, 5, sum<&GroupRow::cross_cpu_frees>,
+                     "frees on another CPU than the allocation's"},
+    Column<FleetRow>{"failed", "Failed", Unit::count, 11, sum<&GroupRow::failed_allocations>,
+                     "allocations that got nothing"},
 };
 
 using Leak = FleetLeakRow;
@@ -114,8 +114,8 @@ constexpr std::array kLeakColumns = {
 
 }  // namespace
 
-std::span<const FleetKeyInfo> fleet_keys() { return kKeys; }
-std::span<const Column<FleetRow>> fleet_columns() { return kColumns; }
+std::span<const FleetKeyInfo> fleet_keys() { return kFleetKeys; }
+std::span<const Column<FleetRow>> fleet_columns() { return kFleetColumns; }
 std::span<const Column<FleetLeakRow>> fleet_leak_columns() { return kLeakColumns; }
 
 std::vector<const Column<GroupRow>*> fleet_diff_columns() {

@@ -9,12 +9,12 @@ namespace kmt {
 
 namespace {
 
-constexpr std::array<HeapKeyInfo, 6> kKeys = {{{HeapKey::call_site, "call-site", "Call site"},
-                                               {HeapKey::caller, "caller", "Caller"},
-                                               {HeapKey::stack, "stack", "Stack"},
-                                               {HeapKey::process, "process", "Process"},
-                                               {HeapKey::cache, "cache", "Cache"},
-                                               {HeapKey::cgroup, "cgroup", "Cgroup"}}};
+constexpr std::array<HeapKeyInfo, 6> kHeapProfileKeys = {{{HeapKey::call_site, "call-site", "Call site"},
+                                                          {HeapKey::caller, "caller", "Caller"},
+                                                          {HeapKey::stack, "stack", "Stack"},
+                                                          {HeapKey::process, "process", "Process"},
+                                                          {HeapKey::cache, "cache", "Cache"},
+                                                          {HeapKey::cgroup, "cgroup", "Cgroup"}}};
 
 }  // namespace
 
@@ -36,8 +36,8 @@ HeapLosses difference(const HeapLosses& from, HeapLosses to) {
   return to;
 }
 
-std::span<const HeapKeyInfo> heap_keys() { return kKeys; }
+std::span<const HeapKeyInfo> heap_keys() { return kHeapProfileKeys; }
 
-const HeapKeyInfo& info_of(HeapKey key) { return *std::ranges::find(kKeys, key, &HeapKeyInfo::key); }
+const HeapKeyInfo& info_of(HeapKey key) { return *std::ranges::find(kHeapProfileKeys, key, &HeapKeyInfo::key); }
 
 }  // namespace kmt

@@ -16,7 +16,7 @@ constexpr std::array<TopViewInfo, 6> kViews = {
      {TopView::caches, "caches", "Cache", "slab allocations by cache"},
      {TopView::orders, "orders", "Pages", "page allocations by order"}}};
 
-constexpr std::array<TopColumnInfo, 7> kColumns = {
+constexpr std::array<TopColumnInfo, 7> kTopColumns = {
     {{TopColumn::bytes_now, "bytes", "Bytes/s", "bytes given a second, in the last interval"},
      {TopColumn::events_now, "events", "Events/s", "allocations a second, in the last interval"},
      {TopColumn::live, "live", "Live",
@@ -30,8 +30,10 @@ constexpr std::array<TopColumnInfo, 7> kColumns = {
 
 std::span<const TopViewInfo> top_views() { return kViews; }
 const TopViewInfo& info_of(TopView view) { return *std::ranges::find(kViews, view, &TopViewInfo::view); }
-std::span<const TopColumnInfo> top_columns() { return kColumns; }
-const TopColumnInfo& info_of(TopColumn column) { return *std::ranges::find(kColumns, column, &TopColumnInfo::column); }
+std::span<const TopColumnInfo> top_columns() { return kTopColumns; }
+const TopColumnInfo& info_of(TopColumn column) {
+  return *std::ranges::find(kTopColumns, column, &TopColumnInfo::column);
+}
 
 double value_of(const TopRow& row, TopColumn column) {
   switch (column) {

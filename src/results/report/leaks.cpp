@@ -19,47 +19,50 @@ Cell given(const LeakRow& row, std::uint64_t bytes) {
   return bytes;
 }
 
-using Row = LeakRow;
-
-constexpr std::array kColumns = {
-    Column<Row>{"name", "Name", Unit::text, 0, [](const Row& row) { return Cell{std::string_view(row.group.name)}; },
-                "what the group is of"},
-    Column<Row>{"growth", "Growth", Unit::bytes_per_s, 0,
-                [](const Row& row) { return of_trend(row.trend, row.trend.bytes_per_s); },
-                "how fast its live bytes grow: the median of the slopes between all pairs of 16 stretches of time"},
-    Column<Row>{"certain-growth", "For certain", Unit::bytes_per_s, 7,
-                [](const Row& row) { return of_trend(row.certain, row.certain.bytes_per_s); },
-                "the same without what may be freed already"},
-    Column<Row>{"confidence", "Sure", Unit::percent, 4,
-                [](const Row& row) { return of_trend(row.trend, 100 * row.trend.confidence); },
-                "how seldom what comes and goes at random grows less than this"},
-    Column<Row>{"low", "At least", Unit::bytes_per_s, 11,
-                [](const Row& row) { return of_trend(row.trend, row.trend.low); },
-                "the low end of the interval that holds the growth with a confidence of 95 %"},
-    Column<Row>{"high", "At most", Unit::bytes_per_s, 12,
-                [](const Row& row) { return of_trend(row.trend, row.trend.high); }, "its high end"},
-    Column<Row>{"late", "Late", Unit::bytes_per_s, 9,
-                [](const Row& row) { return of_trend(row.trend, row.trend.late_bytes_per_s); },
-                "growth in the last half: much less than before where a cache fills and is full"},
-    Column<Row>{"live", "Live", Unit::count, 6, [](const Row& row) { return Cell{row.group.live_allocations}; },
-                "allocations not freed when the trace ends"},
-    Column<Row>{"live-bytes", "Bytes", Unit::bytes, 1, [](const Row& row) { return given(row, row.group.live_bytes); },
-                "their bytes"},
-    Column<Row>{"uncertain", "Uncertain", Unit::bytes, 2, [](const Row& row) { return given(row, row.doubtful.bytes); },
-                "of them, bytes that may be freed already"},
-    Column<Row>{"certain", "Certain", Unit::bytes, 10, [](const Row& row) { return given(row, row.certain_bytes()); },
-                "of them, bytes that nothing speaks against"},
-    Column<Row>{"oldest", "Oldest", Unit::duration, 7,
-                [](const Row& row) { return Cell{row.group.history->oldest_ns}; }, "age of the oldest live allocation"},
-    Column<Row>{"median-age", "Median age", Unit::duration, 8, [](const Row& row) { return Cell{row.median_age_ns()}; },
-                "half of the live allocations are no older, at most 25 % too high"},
-    Column<Row>{"hits", "Hits", Unit::count, 13, [](const Row& row) { return Cell{row.group.allocations}; },
-                "allocations in the trace"},
-    Column<Row>{"reason", "Why", Unit::text, 5,
-                [](const Row& row) { return row.main_doubt ? Cell{describe(*row.main_doubt).word} : Cell{}; },
-                "why most of the uncertain ones are"},
-    Column<Row>{"verdict", "Verdict", Unit::text, 1, [](const Row& row) { return Cell{describe(row.verdict).id}; },
-                "what is said of its growth; the surest first, then the fastest"},
+constexpr std::array kLeaksColumns = {
+    Column<LeakRow>{"name", "Name", Unit::text, 0,
+                    [](const LeakRow& row) { return Cell{std::string_view(row.group.name)}; }, "what the group is of"},
+    Column<LeakRow>{"growth", "Growth", Unit::bytes_per_s, 0,
+                    [](const LeakRow& row) { return of_trend(row.trend, row.trend.bytes_per_s); },
+                    "how fast its live bytes grow: the median of the slopes between all pairs of 16 stretches of time"},
+    Column<LeakRow>{"certain-growth", "For certain", Unit::bytes_per_s, 7,
+                    [](const LeakRow& row) { return of_trend(row.certain, row.certain.bytes_per_s); },
+                    "the same without what may be freed already"},
+    Column<LeakRow>{"confidence", "Sure", Unit::percent, 4,
+                    [](const LeakRow& row) { return of_trend(row.trend, 100 * row.trend.confidence); },
+                    "how seldom what comes and goes at random grows less than this"},
+    Column<LeakRow>{"low", "At least", Unit::bytes_per_s, 11,
+                    [](const LeakRow& row) { return of_trend(row.trend, row.trend.low); },
+                    "the low end of the interval that holds the growth with a confidence of 95 %"},
+    Column<LeakRow>{"high", "At most", Unit::bytes_per_s, 12,
+                    [](const LeakRow& row) { return of_trend(row.trend, row.trend.high); }, "its high end"},
+    Column<LeakRow>{"late", "Late", Unit::bytes_per_s, 9,
+                    [](const LeakRow& row) { return of_trend(row.trend, row.trend.late_bytes_per_s); },
+                    "growth in the last half: much less than before where a cache fills and is full"},
+    Column<LeakRow>{"live", "Live", Unit::count, 6, [](const LeakRow& row) { return Cell{row.group.live_allocations}; },
+                    "allocations not freed when the trace ends"},
+    Column<LeakRow>{"live-bytes", "Bytes", Unit::bytes, 1,
+                    [](const LeakRow& row) { return given(row, row.group.live_bytes); }, "their bytes"},
+    Column<LeakRow>{"uncertain", "Uncertain", Unit::bytes, 2,
+                    [](const LeakRow& row) { return given(row, row.doubtful.bytes); },
+                    "of them, bytes that may be freed already"},
+    Column<LeakRow>{"certain", "Certain", Unit::bytes, 10,
+                    [](const LeakRow& row) { return given(row, row.certain_bytes()); },
+                    "of them, bytes that nothing speaks against"},
+    Column<LeakRow>{"oldest", "Oldest", Unit::duration, 7,
+                    [](const LeakRow& row) { return Cell{row.group.history->oldest_ns}; },
+                    "age of the oldest live allocation"},
+    Column<LeakRow>{"median-age", "Median age", Unit::duration, 8,
+                    [](const LeakRow& row) { return Cell{row.median_age_ns()}; },
+                    "half of the live allocations are no older, at most 25 % too high"},
+    Column<LeakRow>{"hits", "Hits", Unit::count, 13, [](const LeakRow& row) { return Cell{row.group.allocations}; },
+                    "allocations in the trace"},
+    Column<LeakRow>{"reason", "Why", Unit::text, 5,
+                    [](const LeakRow& row) { return row.main_doubt ? Cell{describe(*row.main_doubt).word} : Cell{}; },
+                    "why most of the uncertain ones are"},
+    Column<LeakRow>{"verdict", "Verdict", Unit::text, 1,
+                    [](const LeakRow& row) { return Cell{describe(row.verdict).id}; },
+                    "what is said of its growth; the surest first, then the fastest"},
 };
 
 constexpr std::array<LeakVerdictText, 8> kVerdicts = {
@@ -84,12 +87,12 @@ bool LeaksResult::found() const {
   });
 }
 
-std::span<const Column<LeakRow>> leak_columns() { return kColumns; }
+std::span<const Column<LeakRow>> leak_columns() { return kLeaksColumns; }
 
 const Column<LeakRow>* find_leak_column(std::string_view key) {
   const auto found =
-      std::find_if(kColumns.begin(), kColumns.end(), [key](const auto& column) { return column.key == key; });
-  return found == kColumns.end() ? nullptr : &*found;
+      std::find_if(kLeaksColumns.begin(), kLeaksColumns.end(), [key](const auto& column) { return column.key == key; });
+  return found == kLeaksColumns.end() ? nullptr : &*found;
 }
 
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by) {

@@ -12,29 +12,29 @@ Cell if_known(const SlabCacheUse& cache, std::optional<std::uint64_t> SlabAttrib
   return *(cache.attributes->*number);
 }
 
-using Row = SlabCacheUse;
-
-constexpr std::array<Column<Row>, 13> kColumns = {{
-    {"name", "Cache", Unit::text, 0, [](const Row& r) { return Cell(std::string_view(r.name)); },
+constexpr std::array<Column<SlabCacheUse>, 13> kSnapshotColumns = {{
+    {"name", "Cache", Unit::text, 0, [](const SlabCacheUse& r) { return Cell(std::string_view(r.name)); },
      "the cache, of merged ones the one that slabinfo names"},
-    {"held", "Held", Unit::bytes, 0, [](const Row& r) { return Cell(r.bytes); }, "bytes of its slabs"},
-    {"in-use", "In use", Unit::bytes, 0, [](const Row& r) { return Cell(r.in_use); }, "bytes of objects in use"},
-    {"free", "Empty", Unit::bytes, 1, [](const Row& r) { return Cell(r.free); }, "bytes held by free objects"},
-    {"padding", "Padding", Unit::bytes, 3, [](const Row& r) { return Cell(r.padding); },
+    {"held", "Held", Unit::bytes, 0, [](const SlabCacheUse& r) { return Cell(r.bytes); }, "bytes of its slabs"},
+    {"in-use", "In use", Unit::bytes, 0, [](const SlabCacheUse& r) { return Cell(r.in_use); },
+     "bytes of objects in use"},
+    {"free", "Empty", Unit::bytes, 1, [](const SlabCacheUse& r) { return Cell(r.free); }, "bytes held by free objects"},
+    {"padding", "Padding", Unit::bytes, 3, [](const SlabCacheUse& r) { return Cell(r.padding); },
      "bytes of alignment and metadata in objects"},
-    {"tails", "Tails", Unit::bytes, 4, [](const Row& r) { return Cell(r.tails); },
+    {"tails", "Tails", Unit::bytes, 4, [](const SlabCacheUse& r) { return Cell(r.tails); },
      "bytes at the ends of slabs, too few for an object"},
-    {"objects", "Objects", Unit::count, 1, [](const Row& r) { return Cell(r.active_objects); }, "objects in use"},
-    {"size", "Size", Unit::bytes, 2, [](const Row& r) { return Cell(r.object_bytes); },
+    {"objects", "Objects", Unit::count, 1, [](const SlabCacheUse& r) { return Cell(r.active_objects); },
+     "objects in use"},
+    {"size", "Size", Unit::bytes, 2, [](const SlabCacheUse& r) { return Cell(r.object_bytes); },
      "bytes of an object with padding"},
-    {"slabs", "Slabs", Unit::count, 3, [](const Row& r) { return Cell(r.slabs); }, "its slabs"},
-    {"partial", "Partial", Unit::count, 4, [](const Row& r) { return if_known(r, &SlabAttributes::partial); },
+    {"slabs", "Slabs", Unit::count, 3, [](const SlabCacheUse& r) { return Cell(r.slabs); }, "its slabs"},
+    {"partial", "Partial", Unit::count, 4, [](const SlabCacheUse& r) { return if_known(r, &SlabAttributes::partial); },
      "slabs with free objects on the nodes' lists"},
-    {"cpu-slabs", "On CPUs", Unit::count, 5, [](const Row& r) { return if_known(r, &SlabAttributes::cpu_slabs); },
-     "slabs that CPUs hold"},
-    {"merged", "Merged", Unit::count, 3, [](const Row& r) { return Cell(std::uint64_t{r.aliases.size()}); },
+    {"cpu-slabs", "On CPUs", Unit::count, 5,
+     [](const SlabCacheUse& r) { return if_known(r, &SlabAttributes::cpu_slabs); }, "slabs that CPUs hold"},
+    {"merged", "Merged", Unit::count, 3, [](const SlabCacheUse& r) { return Cell(std::uint64_t{r.aliases.size()}); },
      "caches that were merged with it"},
-    {"order", "Order", Unit::order, 5, [](const Row& r) { return if_known(r, &SlabAttributes::order); },
+    {"order", "Order", Unit::order, 5, [](const SlabCacheUse& r) { return if_known(r, &SlabAttributes::order); },
      "order of the pages of a slab"},
 }};
 
@@ -66,7 +66,7 @@ std::unordered_map<std::string_view, const SlabCacheUse*> caches_by_name(const s
   return named;
 }
 
-std::span<const Column<SlabCacheUse>> slab_cache_columns() { return kColumns; }
+std::span<const Column<SlabCacheUse>> slab_cache_columns() { return kSnapshotColumns; }
 
 std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup) {
   if (const auto kernel = find_number(cgroup.values, "kernel")) return kernel;
