@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr const char* kSchema = "kmemtrace.investigate-evidence/1";
 constexpr std::size_t kMostSteps = 256;
@@ -30,28 +30,28 @@ constexpr MemorySource kSources[] = {MemorySource::meminfo, MemorySource::vmstat
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostBytes = 1e18;
 
-double number(const Json& json, double least, double most) {
+double number(const SortedJson& json, double least, double most) {
   const auto value = json.get<double>();
   if (!(value >= least && value <= most)) throw Error("a number is out of range");
   return value;
 }
-double seconds_of(const Json& json) { return number(json, 0, kMostSeconds); }
+double seconds_of(const SortedJson& json) { return number(json, 0, kMostSeconds); }
 // Differences and estimates may be a little less than nothing.
-double bytes_of(const Json& json) { return number(json, -kMostBytes, kMostBytes); }
+double bytes_of(const SortedJson& json) { return number(json, -kMostBytes, kMostBytes); }
 
-std::uint64_t whole(const Json& json, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+std::uint64_t whole(const SortedJson& json, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most) throw Error("a number is out of range");
   return json.get<std::uint64_t>();
 }
-std::vector<std::uint64_t> wholes(const Json& json) {
+std::vector<std::uint64_t> wholes(const SortedJson& json) {
   std::vector<std::uint64_t> values;
-  for (const Json& one : json) values.push_back(whole(one));
+  for (const SortedJson& one : json) values.push_back(whole(one));
   return values;
 }
 
-Json to_json(const MemorySeries& series) {
-  Json times = Json::array();
-  Json values = Json::array();
+SortedJson to_json(const MemorySeries& series) {
+  SortedJson times = SortedJson::array();
+  SortedJson values = SortedJson::array();
   for (const MemorySeriesPoint& point : series.points) {
     times.push_back(point.time_ns);
     values.push_back(point.value);
@@ -59,7 +59,7 @@ Json to_json(const MemorySeries& series) {
   return {{"source", id_of(series.source)}, {"name", series.name}, {"times_ns", times}, {"values", values}};
 }
 
-MemorySeries series_of(const Json& json) {
+MemorySeries series_of(const SortedJson& json) {
   MemorySeries series;
   const auto id = json.at("source").get<std::string>();
   const auto* const source = std::ranges::find(kSources, id, [](MemorySource one) { return id_of(one); });
@@ -67,7 +67,7 @@ MemorySeries series_of(const Json& json) {
   series.source = *source;
   series.name = json.at("name").get<std::string>();
   const std::vector<std::uint64_t> times = wholes(json.at("times_ns"));
-  const Json& values = json.at("values");
+  const SortedJson& values = json.at("values");
   if (times.size() != values.size() || !std::ranges::is_sorted(times)) throw Error("the times of a series do not fit");
   series.points.reserve(times.size());
   for (std::size_t i = 0; i < times.size(); ++i) series.points.push_back({times[i], bytes_of(values.at(i))});
@@ -75,8 +75,8 @@ MemorySeries series_of(const Json& json) {
 }
 
 // Live bytes as what changed them: most groups change in few steps.
-Json to_json(const GrowthGroup& group) {
-  Json changes = Json::array();
+SortedJson to_json(const GrowthGroup& group) {
+  SortedJson changes = SortedJson::array();
   double before = 0;
   for (std::size_t i = 0; i < group.live.size(); ++i)
     if (const double live = group.live[i]; live != before) {
@@ -89,7 +89,7 @@ Json to_json(const GrowthGroup& group) {
           {"live", changes}};
 }
 
-GrowthGroup group_of(const Json& json, std::size_t steps) {
+GrowthGroup group_of(const SortedJson& json, std::size_t steps) {
   GrowthGroup group;
   group.stack = json.at("stack").get<std::vector<std::string>>();
   if (group.stack.empty()) throw Error("a group has no stack");
@@ -103,7 +103,7 @@ GrowthGroup group_of(const Json& json, std::size_t steps) {
   group.bytes = bytes_of(json.at("bytes"));
   group.live.resize(steps);
   std::size_t from = 0;
-  for (const Json& change : json.at("live")) {
+  for (const SortedJson& change : json.at("live")) {
     const std::uint64_t step = whole(change.at(0));
     if (step < from || step >= steps) throw Error("the steps of a group do not fit");
     std::fill(group.live.begin() + static_cast<std::ptrdiff_t>(step), group.live.end(), bytes_of(change.at(1)));
@@ -112,8 +112,8 @@ GrowthGroup group_of(const Json& json, std::size_t steps) {
   return group;
 }
 
-Json to_json(const GrowthSeen& seen) {
-  Json groups = Json::array();
+SortedJson to_json(const GrowthSeen& seen) {
+  SortedJson groups = SortedJson::array();
   for (const GrowthGroup& group : seen.groups) groups.push_back(to_json(group));
   return {{"step_seconds", seen.step_seconds},
           {"steps", seen.steps},
@@ -122,7 +122,7 @@ Json to_json(const GrowthSeen& seen) {
           {"groups", std::move(groups)}};
 }
 
-GrowthSeen seen_of(const Json& json) {
+GrowthSeen seen_of(const SortedJson& json) {
   GrowthSeen seen;
   seen.step_seconds = seconds_of(json.at("step_seconds"));
   seen.steps = whole(json.at("steps"));
@@ -130,25 +130,25 @@ GrowthSeen seen_of(const Json& json) {
   seen.pages = json.at("pages").get<bool>();
   if (seen.step_seconds < kShortestStep || seen.steps == 0 || seen.steps > kMostSteps)
     throw Error("the samples have no steps");
-  for (const Json& group : json.at("groups")) seen.groups.push_back(group_of(group, seen.steps));
+  for (const SortedJson& group : json.at("groups")) seen.groups.push_back(group_of(group, seen.steps));
   return seen;
 }
 
-Json to_json(const MemoryCgroups& cgroups) {
-  Json pairs = Json::array();
+SortedJson to_json(const MemoryCgroups& cgroups) {
+  SortedJson pairs = SortedJson::array();
   for (const auto& [process, path] : cgroups) pairs.push_back({process, path});
   return pairs;
 }
 
-MemoryCgroups cgroups_of(const Json& json) {
+MemoryCgroups cgroups_of(const SortedJson& json) {
   MemoryCgroups cgroups;
-  for (const Json& one : json)
+  for (const SortedJson& one : json)
     cgroups[static_cast<std::uint32_t>(whole(one.at(0), std::numeric_limits<std::uint32_t>::max()))] =
         one.at(1).get<std::string>();
   return cgroups;
 }
 
-void take(const Json& json, InvestigationResult& result, InvestigationEvidence& evidence) {
+void take(const SortedJson& json, InvestigationResult& result, InvestigationEvidence& evidence) {
   if (json.at("schema") != kSchema) throw Error("it is of another version");
   result.kernel = json.at("kernel").get<std::string>();
   result.machine = json.at("machine").get<std::string>();
@@ -158,7 +158,7 @@ void take(const Json& json, InvestigationResult& result, InvestigationEvidence& 
   result.cut_short = json.at("cut_short").get<std::string>();
   result.complete = result.cut_short.empty();
   result.trace_seconds = seconds_of(json.at("recorded_seconds"));
-  for (const Json& one : json.at("unseen"))
+  for (const SortedJson& one : json.at("unseen"))
     result.unseen.push_back({one.at(0).get<std::string>(), one.at(1).get<std::string>(), one.at(2).get<std::string>()});
   evidence.seconds = seconds_of(json.at("seconds"));
   evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
@@ -167,20 +167,20 @@ void take(const Json& json, InvestigationResult& result, InvestigationEvidence& 
     evidence.setup_begin_seconds = seconds_of(set_up->at(0));
     evidence.setup_end_seconds = seconds_of(set_up->at(1));
   }
-  const Json& narrowing = json.at("recorded");
+  const SortedJson& narrowing = json.at("recorded");
   evidence.narrowing = {narrowing.at("caches").get<std::vector<std::string>>(), wholes(narrowing.at("sizes")),
-                        wholes(narrowing.at("object_sizes")), wholes(narrowing.value("orders", Json::array())),
+                        wholes(narrowing.at("object_sizes")), wholes(narrowing.value("orders", SortedJson::array())),
                         narrowing.at("pages").get<bool>()};
-  for (const Json& series : json.at("states")) evidence.states.push_back(series_of(series));
+  for (const SortedJson& series : json.at("states")) evidence.states.push_back(series_of(series));
   if (!json.at("samples").is_null()) evidence.samples = seen_of(json.at("samples"));
-  const Json cgroups = json.value("memory_cgroups", Json());  // which the first ones did not have
+  const SortedJson cgroups = json.value("memory_cgroups", SortedJson());  // which the first ones did not have
   if (!cgroups.is_null()) evidence.memory_cgroups = cgroups_of(cgroups);
 }
 
 }  // namespace
 
 std::string json_evidence(const InvestigationResult& result, const InvestigationEvidence& evidence) {
-  Json json;
+  SortedJson json;
   json["schema"] = kSchema;
   json["kernel"] = result.kernel;
   json["machine"] = result.machine;
@@ -188,7 +188,7 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
   json["start_unix_ns"] = result.start_unix_ns;
   json["cut_short"] = result.cut_short;
   json["recorded_seconds"] = result.trace_seconds;
-  json["unseen"] = Json::array();
+  json["unseen"] = SortedJson::array();
   for (const UnseenSource& one : result.unseen) json["unseen"].push_back({one.what, one.why, one.how});
   json["seconds"] = evidence.seconds;
   json["threshold_bytes_per_s"] = evidence.threshold_bytes_per_s;
@@ -199,12 +199,12 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
                       {"object_sizes", evidence.narrowing.object_sizes},
                       {"orders", evidence.narrowing.orders},
                       {"pages", evidence.narrowing.pages}};
-  json["states"] = Json::array();
+  json["states"] = SortedJson::array();
   for (const MemorySeries& series : evidence.states) json["states"].push_back(to_json(series));
-  json["samples"] = evidence.samples ? to_json(*evidence.samples) : Json(nullptr);
-  json["memory_cgroups"] = evidence.memory_cgroups ? to_json(*evidence.memory_cgroups) : Json(nullptr);
+  json["samples"] = evidence.samples ? to_json(*evidence.samples) : SortedJson(nullptr);
+  json["memory_cgroups"] = evidence.memory_cgroups ? to_json(*evidence.memory_cgroups) : SortedJson(nullptr);
   // Names of tasks are any bytes.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json.dump(-1, ' ', false, SortedJson::error_handler_t::replace) + '\n';
 }
 
 void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence) {
@@ -216,8 +216,8 @@ void read_evidence(const std::string& path, InvestigationResult& result, Investi
   const MappedFile file(path);
   const auto* const text = reinterpret_cast<const char*>(file.bytes().data());
   try {
-    take(Json::parse(text, text + file.bytes().size()), result, evidence);
-  } catch (const Json::exception& error) {
+    take(SortedJson::parse(text, text + file.bytes().size()), result, evidence);
+  } catch (const SortedJson::exception& error) {
     throw refuse(error.what());
   } catch (const Error& error) {
     throw refuse(error.what());
