@@ -33,7 +33,7 @@ def build():
     if shutil.which('ccache'):
         environment.setdefault('CMAKE_CXX_COMPILER_LAUNCHER', 'ccache')
     print('Building', file=sys.stderr)
-    for command in (['cmake', '-S', ROOT, '-B', BUILD, '-G', 'Ninja', '-DKMEMTRACE_BENCH=ON'],
+    for command in (['cmake', '-S', ROOT, '-B', BUILD, '-G', 'Ninja', '-DKMEMTRACE_TOGETHER=ON', '-DKMEMTRACE_BENCH=ON'],
                     ['ninja', '-C', BUILD, *Built._fields]):
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode:

@@ -4,7 +4,9 @@
 
 Most of its time goes into headers, which it walks anew for each file it is given. So files are looked at several
 together (tools/source_groups.py). Those that do not compile beside the others all the same are looked at after them.
-    tools/check_tidy.py [REGEX ON PATHS]
+    tools/check_tidy.py [--changed] [REGEX ON PATHS]
+--changed: only files that changed since the branch left origin/main, and those that include them. Where there is no such
+branch, the change is what the last three days' commits touched: older ones have been looked at.
 """
 import concurrent.futures
 import json
@@ -59,11 +61,49 @@ def look_at(options, paths, folder):
     return all([look_at(options, part, folder) for part in parts])
 
 
+def git(*words):
+    return subprocess.run(['git', '-C', TOP, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          check=False).stdout.split('\n')
+
+
+def changed_files():
+    """The files of src/ that changed, as paths from there; prints since when."""
+    head = git('rev-parse', 'HEAD')[0]
+    base = git('merge-base', 'HEAD', 'origin/main')[0]
+    if base and base != head:
+        print(f'files changed since {base[:10]}, and those that include them', flush=True)
+        names = git('diff', '--name-only', base, '--', 'src')
+    else:
+        day = int(git('log', '-1', '--format=%ct')[0]) - 3 * 24 * 3600
+        print('files that the last three days\' commits changed, and those that include them', flush=True)
+        names = git('log', f'--since={day}', '--name-only', '--format=', '--', 'src')
+    names += git('ls-files', '--others', '--modified', '--exclude-standard', '--', 'src')
+    return {name.removeprefix('src/') for name in names if name}
+
+
+def with_users(names):
+    """The files, and all that include one of them, directly or not."""
+    includes = {}
+    for path in (TOP / 'src').rglob('*.[ch]pp'):
+        for header in re.findall(r'^#include "(.*)"', path.read_text(), re.MULTILINE):
+            includes.setdefault(header, set()).add(str(path.relative_to(TOP / 'src')))
+    found, new = set(names), set(names)
+    while new:
+        new = {user for name in new for user in includes.get(name, ())} - found
+        found |= new
+    return found
+
+
 def main():
-    regex = sys.argv[1] if len(sys.argv) > 1 else ''
-    paths = [str(path) for path in sorted(TOP.glob('src/**/*.cpp')) if re.search(regex, str(path))]
+    words = sys.argv[1:]
+    changed = with_users(changed_files()) if '--changed' in words else None
+    regex = next((word for word in words if word != '--changed'), '')
+    paths = [str(path) for path in sorted(TOP.glob('src/**/*.cpp'))
+             if re.search(regex, str(path)) and (changed is None or str(path.relative_to(TOP / 'src')) in changed)]
     if not paths:
-        sys.exit('no such file')
+        if changed is None:
+            sys.exit('no such file')
+        return 0
     options = compiler_options()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         work = [pool.submit(look_at, options, files, folder) for files in source_groups.groups(paths, AT_ONCE)]

@@ -15,7 +15,7 @@ ELSEWHERE = re.compile(r'^docs/man/kmemtrace-sizes|^src/\w+/(tiny/|\w+/sizes)|^w
 
 
 def documents():
-    names = ['README.md', 'SECURITY.md', *glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True)]
+    names = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', *glob.glob('docs/**/*.md', root_dir=ROOT, recursive=True)]
     return [name for name in names if os.path.exists(os.path.join(ROOT, name))]
 
 
