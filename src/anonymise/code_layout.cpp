@@ -2,10 +2,10 @@
 #include "anonymise/code_layout.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "symbols/kallsyms_lines.hpp"
 #include "trace/note_lines.hpp"
 
@@ -29,14 +29,6 @@ std::string line_of(const KallsymsLine& line, std::uint64_t address) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> hexadecimal(std::string_view text) {
-  if (text.starts_with("0x")) text.remove_prefix(2);
-  std::uint64_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 CodeLayout::CodeLayout(std::string_view kallsyms, unsigned word_bits, std::uint64_t secret)
     : mask_(word_bits == 32 ? 0xFFFFFFFFu : ~std::uint64_t{0}) {
@@ -84,7 +76,7 @@ std::string CodeLayout::modules(std::string_view text) const {
     std::string_view line = take_line(text);
     while (!line.empty()) {
       const std::string_view word = line.substr(0, line.find(' '));
-      const auto address = word.starts_with("0x") ? hexadecimal(word) : std::nullopt;
+      const auto address = word.starts_with("0x") ? parse_hexadecimal(word) : std::nullopt;
       if (address)
         result += fmt::format("{:#018x}", moved(*address));
       else
@@ -103,7 +95,7 @@ std::string CodeLayout::last_addresses(std::string_view text) const {
     const std::string_view line = take_line(text);
     const std::size_t blank = line.rfind(' ');
     if (blank == std::string_view::npos) continue;
-    if (const auto address = hexadecimal(line.substr(blank + 1)))
+    if (const auto address = parse_hexadecimal(line.substr(blank + 1)))
       result += fmt::format("{} {:x}\n", line.substr(0, blank), moved(*address));
   }
   return result;
@@ -122,7 +114,7 @@ std::string CodeLayout::module_changes(std::string_view text) const {
       if (begin++ == std::string_view::npos) continue;
       const std::size_t end = line.find(' ', begin);
       if (end == std::string_view::npos) continue;
-      if (const auto address = hexadecimal(line.substr(begin, end - begin)))
+      if (const auto address = parse_hexadecimal(line.substr(begin, end - begin)))
         result += fmt::format("{}{:x}{}\n", line.substr(0, begin), moved(*address), line.substr(end));
     } else if (const KallsymsLine symbol = parse_kallsyms_line(line); !symbol.rest.empty()) {
       result += line_of(symbol, moved(symbol.address));

@@ -10,9 +10,6 @@
 
 namespace kmt {
 
-// "ffffffff81000000" or "0xffffffff81000000"; empty: it is none.
-std::optional<std::uint64_t> hexadecimal(std::string_view text);
-
 class CodeLayout {
  public:
   // The text of /proc/kallsyms. Without symbols everything is moved by the same unknown number, which `secret` is.

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "formats/task_notes.hpp"
 #include "trace/note_lines.hpp"
 #include "trace/recorder_arguments.hpp"
@@ -74,7 +75,7 @@ std::string vmallocinfo(std::string_view text, const CodeLayout& code) {
     if (blank == std::string_view::npos) return result;
     for (std::string_view rest = line.substr(blank + 1); !rest.empty();) {
       const std::string_view word = rest.substr(0, rest.find(' '));
-      if (const auto address = word.starts_with("0x") ? hexadecimal(word) : std::nullopt)
+      if (const auto address = word.starts_with("0x") ? parse_hexadecimal(word) : std::nullopt)
         result += fmt::format(" {:#x}", code.moved(*address));
       else if (!word.empty() && !word.starts_with("phys="))
         result += fmt::format(" {}", word);

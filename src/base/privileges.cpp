@@ -3,10 +3,10 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <system_error>
+#include <string_view>
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -16,6 +16,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
+#include "base/text.hpp"
 
 namespace kmt {
 
@@ -62,16 +64,14 @@ bool may_access(const std::string& path, int mode) {
 // The first one maps all ids to themselves.
 bool is_in_user_namespace() {
   const std::string map = try_read_file("/proc/self/uid_map").value_or("");
-  std::uint64_t numbers[3] = {};
-  const char* at = map.data();
-  const char* const end = at + map.size();
-  for (std::uint64_t& number : numbers) {
-    while (at != end && *at == ' ') ++at;
-    const auto [behind, code] = std::from_chars(at, end, number);
-    if (code != std::errc{}) return false;  // cannot be told
-    at = behind;
+  std::string_view rest = map;
+  std::optional<std::uint64_t> numbers[3];
+  for (auto& number : numbers) {
+    rest = trim(rest);
+    number = take_number<std::uint64_t>(rest);
+    if (!number) return false;  // unknown
   }
-  return numbers[0] != 0 || numbers[1] != 0 || numbers[2] != 0xffffffff;
+  return *numbers[0] != 0 || *numbers[1] != 0 || *numbers[2] != 0xffffffff;
 }
 
 bool knows_capability(unsigned capability) { return ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; }

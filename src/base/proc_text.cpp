@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/proc_text.hpp"
 
-#include <charconv>
-
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -13,10 +12,10 @@ std::optional<ProcValue> find_proc_value(std::string_view text, std::string_view
     const char next = line[name.size()];
     if (next != ':' && next != ' ') continue;
     const std::string_view rest = trim(line.substr(name.size() + 1));
-    std::uint64_t value = 0;
-    if (std::from_chars(rest.data(), rest.data() + rest.size(), value).ec != std::errc{}) continue;
+    const auto value = parse_leading<std::uint64_t>(rest);
+    if (!value) continue;
     const bool in_bytes = rest.ends_with(" kB");
-    return ProcValue{in_bytes ? value * 1024 : value, in_bytes};
+    return ProcValue{in_bytes ? *value * 1024 : *value, in_bytes};
   }
   return std::nullopt;
 }

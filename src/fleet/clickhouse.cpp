@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <thread>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "fleet/answer.hpp"
@@ -55,9 +55,7 @@ milliseconds left_until(Clock::time_point end) {
 int code_of(std::string_view text) {
   constexpr std::string_view kMark = "Code: ";
   const std::size_t at = text.find(kMark);
-  int code = 0;
-  if (at != std::string_view::npos) std::from_chars(text.data() + at + kMark.size(), text.data() + text.size(), code);
-  return code;
+  return at == std::string_view::npos ? 0 : parse_leading<int>(text.substr(at + kMark.size())).value_or(0);
 }
 
 // In one line: of a cluster's errors only the later ones hold the cause, which is told as often as it was tried.

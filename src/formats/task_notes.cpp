@@ -2,7 +2,6 @@
 #include "formats/task_notes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "trace/note_lines.hpp"
 
 namespace kmt {
@@ -25,11 +25,9 @@ constexpr TaskLives::Told kTold[] = {TaskLives::Told::at_begin, TaskLives::Told:
 static_assert(std::size(kTold) == kNotesOfProc.size());
 
 // Cuts the number from the line, and the blank behind it.
-std::optional<std::uint64_t> take_number(std::string_view& line) {
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), value);
-  if (code != std::errc{}) return std::nullopt;
-  line.remove_prefix(std::min(static_cast<std::size_t>(end - line.data()) + 1, line.size()));
+std::optional<std::uint64_t> take_number_and_blank(std::string_view& line) {
+  const auto value = take_number<std::uint64_t>(line);
+  if (value && !line.empty()) line.remove_prefix(1);
   return value;
 }
 
@@ -39,8 +37,8 @@ void each_line(const TraceInfo& info, const char* note, Take take) {
   std::size_t lines = 0;
   for (std::string_view text = note_in(info.recording.notes, note); !text.empty() && lines < kMostLines;) {
     std::string_view line = take_line(text);
-    const auto first = take_number(line);
-    const auto second = take_number(line);
+    const auto first = take_number_and_blank(line);
+    const auto second = take_number_and_blank(line);
     if (!first || !second) continue;
     ++lines;
     take(*first, *second, line);
@@ -51,7 +49,7 @@ void each_line(const TraceInfo& info, const char* note, Take take) {
 void learn_task(std::uint64_t id, std::uint64_t parent, std::string_view rest, TaskLives::Told when, TaskLives& lives) {
   const auto tid = static_cast<std::int32_t>(id);
   KnownProcess process;
-  if (const auto pid_space = take_number(rest))
+  if (const auto pid_space = take_number_and_blank(rest))
     process = {tid, static_cast<std::int32_t>(parent), *pid_space, std::string(rest)};
   else
     process.group = static_cast<std::int32_t>(parent);
@@ -120,7 +118,7 @@ void read_task_notes(const ClockScale& scale, TraceInfo& info) {
     info.tasks.lives.moved(static_cast<std::int32_t>(tid), scale.to_ns(ticks), cgroup);
   });
   each_line(info, "task_births", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view rest) {
-    const auto creator = take_number(rest);
+    const auto creator = take_number_and_blank(rest);
     if (!creator) return;
     info.tasks.lives.born({static_cast<std::int32_t>(tid), scale.to_ns(ticks), static_cast<std::int32_t>(*creator),
                            rest == "thread" || rest == "process", rest == "thread"});

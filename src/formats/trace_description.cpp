@@ -2,7 +2,6 @@
 #include "formats/trace_description.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/task_notes.hpp"
@@ -21,11 +21,7 @@ namespace {
 
 std::uint64_t number_behind(std::string_view text, std::string_view key) {
   for (const std::string_view line : split(text, '\n')) {
-    if (!line.starts_with(key)) continue;
-    const std::string_view digits = trim(line.substr(key.size()));
-    std::uint64_t value = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return value;
+    if (line.starts_with(key)) return parse_leading<std::uint64_t>(trim(line.substr(key.size()))).value_or(0);
   }
   return 0;
 }
@@ -52,19 +48,14 @@ void add_found(std::string_view line, Findings& findings) {
     line.remove_prefix(std::min(first.size() + 1, line.size()));
     return first;
   };
-  const auto number = [](std::string_view text) {
-    std::optional<unsigned> value(std::in_place);
-    if (std::from_chars(text.data(), text.data() + text.size(), *value).ec != std::errc{}) value.reset();
-    return value;
-  };
   const std::string_view id = word();
   const auto* const kind = std::ranges::find(kInherited, id, [](Imperfection one) { return describe(one).id; });
   if (kind == std::end(kInherited)) {
     findings.add({Imperfection::unknown_section, fmt::format("what was found: {}", printable(id)), {}, {}, {}});
     return;
   }
-  const unsigned times = number(word()).value_or(1);
-  const std::optional<unsigned> cpu = number(word());
+  const unsigned times = parse_leading<unsigned>(word()).value_or(1);
+  const std::optional<unsigned> cpu = parse_leading<unsigned>(word());
   findings.add({*kind,
                 fmt::format("in what this was converted from{}{}", line.empty() ? "" : ": ", printable(line)),
                 cpu,
@@ -87,14 +78,10 @@ std::uint64_t ticks_of_counts(std::string_view text) {
   constexpr std::string_view kKey = "now ts:";
   const std::size_t at = text.find(kKey);
   if (at == std::string_view::npos) return 0;
-  const std::string_view line = trim(text.substr(at + kKey.size(), text.find('\n', at) - at - kKey.size()));
-  std::uint64_t whole = 0;
-  std::uint64_t micros = 0;
-  const char* const end = line.data() + line.size();
-  const auto [dot, code] = std::from_chars(line.data(), end, whole);
-  if (code != std::errc{} || dot == end || *dot != '.') return whole;
-  std::from_chars(dot + 1, end, micros);
-  return whole * 1'000'000'000 + micros * 1000;
+  std::string_view line = trim(text.substr(at + kKey.size(), text.find('\n', at) - at - kKey.size()));
+  const std::uint64_t whole = take_number<std::uint64_t>(line).value_or(0);
+  if (!line.starts_with('.')) return whole;
+  return whole * 1'000'000'000 + parse_leading<std::uint64_t>(line.substr(1)).value_or(0) * 1000;
 }
 
 void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& scale, TraceInfo& info) {
@@ -150,31 +137,21 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
 
 // Lines "PID COMM".
 void read_comms(std::string_view text, TraceInfo& info) {
-  for (const std::string_view line : split(text, '\n')) {
-    std::int32_t pid = 0;
-    const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), pid);
-    if (code != std::errc{} || end == line.data() + line.size()) continue;
-    info.tasks.comms[pid] = std::string(line.substr(static_cast<std::size_t>(end - line.data()) + 1));
-  }
+  for (std::string_view line : split(text, '\n'))
+    if (const auto pid = take_number<std::int32_t>(line); pid && !line.empty()) info.tasks.comms[*pid] = line.substr(1);
 }
 
 // Lines "TID TGID".
 void read_thread_groups(std::string_view text, TraceInfo& info) {
-  for (const std::string_view line : split(text, '\n')) {
-    const char* const end = line.data() + line.size();
-    std::int32_t tid = 0;
-    std::int32_t group = 0;
-    const auto [blank, code] = std::from_chars(line.data(), end, tid);
-    if (code != std::errc{} || blank == end || *blank != ' ') continue;
-    if (std::from_chars(blank + 1, end, group).ec == std::errc{}) info.tasks.thread_groups[tid] = group;
+  for (std::string_view line : split(text, '\n')) {
+    const auto tid = take_number<std::int32_t>(line);
+    if (!tid || !line.starts_with(' ')) continue;
+    if (const auto group = parse_leading<std::int32_t>(line.substr(1))) info.tasks.thread_groups[*tid] = *group;
   }
 }
 
 std::uint64_t number_of_note(const TraceInfo& info, const char* name) {
-  const std::string_view note = note_in(info.recording.notes, name);
-  std::uint64_t value = 0;
-  std::from_chars(note.data(), note.data() + note.size(), value);
-  return value;
+  return parse_leading<std::uint64_t>(note_in(info.recording.notes, name)).value_or(0);
 }
 
 // The note "cpu_changes": lines "TICKS CPU online|offline".
@@ -183,17 +160,15 @@ void find_cpu_changes(const ClockScale& scale, TraceInfo& info) {
   if (note == info.recording.notes.end()) return;
   for (const std::string_view line : split(note->second, '\n')) {
     const auto words = split(line, ' ');
-    std::uint64_t ticks = 0;
-    unsigned cpu = 0;
-    if (words.size() != 3 ||
-        std::from_chars(words[0].data(), words[0].data() + words[0].size(), ticks).ec != std::errc{} ||
-        std::from_chars(words[1].data(), words[1].data() + words[1].size(), cpu).ec != std::errc{})
-      continue;
+    if (words.size() != 3) continue;
+    const auto ticks = parse_leading<std::uint64_t>(words[0]);
+    const auto cpu = parse_leading<unsigned>(words[1]);
+    if (!ticks || !cpu) continue;
     info.findings.add({Imperfection::cpu_changed,
                        words[2] == "online" ? "it came on line" : "it went off line",
-                       std::min(cpu, 0xFFFFu),
+                       std::min(*cpu, 0xFFFFu),
                        {},
-                       scale.to_ns(ticks)});
+                       scale.to_ns(*ticks)});
   }
 }
 

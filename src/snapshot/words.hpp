@@ -3,10 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "base/number.hpp"
 
 namespace kmt {
 
@@ -15,16 +16,12 @@ constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 56;
 
 // The number that the text is, or begins with.
 inline std::optional<std::uint64_t> leading_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || value > kMostNumber) return std::nullopt;
-  return value;
+  const auto value = parse_leading<std::uint64_t>(text);
+  return value <= kMostNumber ? value : std::nullopt;
 }
 inline std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most = kMostNumber) {
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size() || value > most) return std::nullopt;
-  return value;
+  const auto value = parse_number<std::uint64_t>(text);
+  return value <= most ? value : std::nullopt;
 }
 
 // Takes words from the front of a line; blanks and tabs separate them.

@@ -2,26 +2,15 @@
 #include "symbols/kallsyms.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "symbols/kallsyms_lines.hpp"
 
 namespace kmt {
-
-namespace {
-
-std::optional<std::uint64_t> number(std::string_view text, int base) {
-  if (base == 16 && text.starts_with("0x")) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return code == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
-}  // namespace
 
 Kallsyms::Kallsyms(std::string_view text, std::string_view modules) : text_(text) {
   text_ = text_.substr(0, std::numeric_limits<std::uint32_t>::max());
@@ -43,8 +32,8 @@ Kallsyms::Kallsyms(std::string_view text, std::string_view modules) : text_(text
   for (const std::string_view line : split(modules, '\n')) {
     const std::vector<std::string_view> fields = split(line, ' ');
     if (fields.size() < 6) continue;
-    const auto size = number(fields[1], 10);
-    const auto begin = number(fields[5], 16);
+    const auto size = parse_number<std::uint64_t>(fields[1]);
+    const auto begin = parse_hexadecimal(fields[5]);
     if (size && begin && *begin != 0) modules_.push_back({*begin, *begin + *size});
   }
 }

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <string_view>
+
+#include "base/number.hpp"
 
 namespace kmt {
 
@@ -25,17 +26,17 @@ struct KallsymsLine {
 };
 
 inline KallsymsLine parse_kallsyms_line(std::string_view line) {
-  KallsymsLine parsed;
-  const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), parsed.address, 16);
-  const auto digits = static_cast<std::size_t>(end - line.data());
   // "ADDRESS T NAME"
-  if (code != std::errc{} || line.size() < digits + 4 || line[digits] != ' ' || line[digits + 2] != ' ') return {};
-  const char type = line[digits + 1];
+  const auto address = take_number<std::uint64_t>(line, 16);
+  if (!address || line.size() < 4 || line[0] != ' ' || line[2] != ' ') return {};
+  const char type = line[1];
   // Absolute symbols are no addresses (x86 keeps offsets of per-CPU variables there), names in `$` are ARM's marks of
   // code and data, and all addresses are 0 for those who may not see them.
-  if (type == 'a' || type == 'A' || line[digits + 3] == '$' || parsed.address == 0) return {};
+  if (type == 'a' || type == 'A' || line[3] == '$' || *address == 0) return {};
+  KallsymsLine parsed;
+  parsed.address = *address;
   parsed.type = type;
-  parsed.rest = line.substr(digits + 3);
+  parsed.rest = line.substr(3);
   return parsed;
 }
 

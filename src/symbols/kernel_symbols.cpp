@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/kernel_symbols.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "base/build_id.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "symbols/debug_info.hpp"
 #include "symbols/kallsyms_lines.hpp"
@@ -31,9 +31,8 @@ std::optional<Reference> reference_of(const TraceInfo& info) {
   const std::size_t blank = text.find(' ');
   Reference reference{std::string(text.substr(0, blank))};
   if (blank == std::string_view::npos) return std::nullopt;
-  const char* const end = text.data() + text.size();
-  const auto [at, code] = std::from_chars(text.data() + blank + 1, end, reference.address, 16);
-  return code == std::errc{} && at == end && reference.address != 0 ? std::optional(reference) : std::nullopt;
+  const bool is_known = parse_number(text.substr(blank + 1), reference.address, 16) && reference.address != 0;
+  return is_known ? std::optional(reference) : std::nullopt;
 }
 
 std::optional<std::uint64_t> address_of(std::string_view kallsyms, std::string_view name) {

@@ -2,13 +2,13 @@
 #include "symbols/placement.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "symbols/kallsyms_lines.hpp"
 
@@ -102,9 +102,8 @@ Placement place_module(const DebugInfo& debug, std::string_view module, std::str
   std::map<std::string_view, std::uint64_t> told;
   for (const std::string_view line : split(sections, '\n')) {
     const std::vector<std::string_view> words = split(line, ' ');
-    std::uint64_t address = 0;
     if (words.size() != 3 || words[0] != module) continue;
-    if (std::from_chars(words[2].data(), words[2].data() + words[2].size(), address, 16).ec != std::errc{}) continue;
+    const std::uint64_t address = parse_leading<std::uint64_t>(words[2], 16).value_or(0);
     if (address != 0) told[words[1]] = address;
   }
   const std::vector<Pair> pairs = common_symbols(debug, addresses_in_memory(kallsyms, module));

@@ -2,13 +2,13 @@
 #include "symbols/traceable_functions.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "symbols/kallsyms_lines.hpp"
 
@@ -31,13 +31,9 @@ Line parse_line(std::string_view text) {
   Line line;
   constexpr std::size_t kFewestDigits = 8;
   const std::size_t end = text.find(' ');
-  const auto [behind, code] = std::from_chars(text.data(), text.data() + std::min(end, text.size()), line.place, 16);
   // No function is called like an address that is followed by a name.
-  const auto digits = static_cast<std::size_t>(behind - text.data());
-  if (code == std::errc{} && digits == end && digits >= kFewestDigits)
-    text.remove_prefix(digits + 1);
-  else
-    line.place = 0;
+  if (end != std::string_view::npos && end >= kFewestDigits && parse_number(text.substr(0, end), line.place, 16))
+    text.remove_prefix(end + 1);
   line.name = text.substr(0, text.find(' '));
   if (const std::size_t open = text.find('['); open != std::string_view::npos)
     line.module = text.substr(open + 1, text.find(']') - open - 1);

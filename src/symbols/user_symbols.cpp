@@ -2,7 +2,6 @@
 #include "symbols/user_symbols.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 
@@ -17,6 +16,7 @@
 
 #include "base/build_id.hpp"
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "symbols/debug_files.hpp"
 #include "trace/code/made_code.hpp"
@@ -149,8 +149,9 @@ void UserSymbols::take_symbols(std::string_view lines, Image& image) {
     Made made{};
     for (std::uint64_t* const number : {&made.start, &made.size}) {
       if (line.starts_with("0x")) line.remove_prefix(2);
-      const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), *number, 16);
-      line.remove_prefix(code == std::errc{} ? static_cast<std::size_t>(end - line.data()) : line.size());
+      const auto value = take_number<std::uint64_t>(line, 16);
+      if (!value) line = {};
+      *number = value.value_or(0);
       if (line.starts_with(' ')) line.remove_prefix(1);
     }
     if (line.empty()) continue;

@@ -2,12 +2,12 @@
 #include "symbols/value_paths.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "symbols/call_signatures.hpp"
 #include "trace/calls/stack_arguments.hpp"
@@ -199,11 +199,8 @@ class Resolver {
   }
 
   void element() {
-    std::uint64_t index = 0;
-    const auto [digits_end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), index);
-    rest_.remove_prefix(static_cast<std::size_t>(digits_end - rest_.data()));
-    if (code != std::errc{} || !rest_.starts_with(']'))
-      fail(fmt::format("after \"{}[\" a number and ] must follow", here_));
+    const auto index = take_number<std::uint64_t>(rest_);
+    if (!index || !rest_.starts_with(']')) fail(fmt::format("after \"{}[\" a number and ] must follow", here_));
     rest_.remove_prefix(1);
     const btf_type* const here = btf_.strip(type_).type;
     if (here != nullptr && btf_is_ptr(here)) {
@@ -217,8 +214,8 @@ class Resolver {
     }
     const auto size = size_of(type_);
     if (!size) fail(fmt::format("{} has no size", type_text(btf_, type_)));
-    if (index > kMostOffset) fail("it is too far away");
-    add(index * *size);
+    if (*index > kMostOffset) fail("it is too far away");
+    add(*index * *size);
   }
 
   std::optional<std::uint64_t> size_of(std::uint32_t id) const {

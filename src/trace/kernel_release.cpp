@@ -2,18 +2,21 @@
 #include "trace/kernel_release.hpp"
 
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
+
+#include "base/number.hpp"
 
 namespace kmt {
 
 std::optional<KernelVersion> version_of(std::string_view release) {
   KernelVersion version;
-  const char* const end = release.data() + release.size();
-  const auto [dot, major_code] = std::from_chars(release.data(), end, version.major);
-  if (major_code != std::errc{} || dot == end || *dot != '.') return std::nullopt;
-  if (std::from_chars(dot + 1, end, version.minor).ec != std::errc{}) return std::nullopt;
+  const auto major = take_number<decltype(version.major)>(release);
+  if (!major || !release.starts_with('.')) return std::nullopt;
+  const auto minor = parse_leading<decltype(version.minor)>(release.substr(1));
+  if (!minor) return std::nullopt;
+  version.major = *major;
+  version.minor = *minor;
   return version;
 }
 

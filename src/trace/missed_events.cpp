@@ -2,10 +2,10 @@
 #include "trace/missed_events.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "trace/note_lines.hpp"
 
@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t kMostStretches = 65536;
 
-bool number(std::string_view text, std::uint64_t& value) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return code == std::errc{} && end == text.data() + text.size();
-}
-
 }  // namespace
 
 // "FROM TO COUNT", or "FROM TO COUNT FUNCTION".
@@ -28,8 +23,8 @@ std::vector<MissedEvents> parse_missed_events(std::string_view text) {
   while (!text.empty() && all.size() < kMostStretches) {
     const auto words = split(take_line(text), ' ');
     MissedEvents missed;
-    if (words.size() < 3 || !number(words[0], missed.from_ns) || !number(words[1], missed.to_ns) ||
-        !number(words[2], missed.count))
+    if (words.size() < 3 || !parse_number(words[0], missed.from_ns) || !parse_number(words[1], missed.to_ns) ||
+        !parse_number(words[2], missed.count))
       continue;
     if (words.size() > 3) missed.function = words[3];
     all.push_back(std::move(missed));

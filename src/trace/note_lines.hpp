@@ -3,13 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -31,8 +31,7 @@ inline std::string_view take_line(std::string_view& text) {
 inline std::set<std::int32_t> ids_in_note(const std::map<std::string, std::string>& notes, const std::string& name) {
   std::set<std::int32_t> ids;
   for (const std::string_view word : split(note_in(notes, name), ' '))
-    if (std::int32_t id = 0; std::from_chars(word.data(), word.data() + word.size(), id).ec == std::errc{})
-      ids.insert(id);
+    if (const auto id = parse_leading<std::int32_t>(word)) ids.insert(*id);
   return ids;
 }
 

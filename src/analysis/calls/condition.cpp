@@ -2,13 +2,13 @@
 #include "analysis/calls/condition.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <compare>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -28,13 +28,10 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const bool octal = !hex && text.size() > 1 && text.starts_with('0');  // as modes are shown
   if (hex) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : octal ? 8 : 10);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number<std::uint64_t>(text, hex ? 16 : octal ? 8 : 10);
 }
 
-void parse_number(CallCondition& condition) {
+void parse_value(CallCondition& condition) {
   std::string_view text = condition.text;
   if (text == "true") condition.bits = 1;
   if (text == "false" || text == "NULL") condition.bits = 0;
@@ -61,8 +58,7 @@ std::optional<std::string> unescaped(std::string_view text) {
     unsigned byte = static_cast<unsigned char>(escaped);
     if (escaped == 'x') {
       const std::string_view digits = text.substr(1, 2);
-      const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-      if (digits.size() < 2 || code != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+      if (digits.size() < 2 || !parse_number(digits, byte, 16)) return std::nullopt;
       text.remove_prefix(2);
     } else if (escaped != '"' && escaped != '\\') {
       return std::nullopt;
@@ -195,7 +191,7 @@ CallCondition parse_call_condition(const std::string& text) {
   if (value.empty()) throw bad("it has no value");
   condition.text = value;
   if (value.front() != '"') {
-    parse_number(condition);
+    parse_value(condition);
     return condition;
   }
   if (value.size() < 2 || value.back() != '"') throw bad("the text has no closing quote");

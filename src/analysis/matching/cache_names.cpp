@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -11,6 +10,7 @@
 
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/series/slabinfo_line.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "trace/kernel_release.hpp"
 
@@ -22,14 +22,12 @@ namespace {
 std::optional<std::uint64_t> size_in_name(std::string_view name) {
   const std::size_t dash = name.rfind('-');
   if (name.find("kmalloc-") == std::string_view::npos || dash == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = name.substr(dash + 1);
-  std::uint64_t size = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
-  if (code != std::errc{} || size > (1u << 30)) return std::nullopt;
-  const std::string_view unit = digits.substr(static_cast<std::size_t>(end - digits.data()));
+  std::string_view unit = name.substr(dash + 1);
+  const auto size = take_number<std::uint64_t>(unit);
+  if (!size || *size > (1u << 30)) return std::nullopt;
   if (unit.empty()) return size;
-  if (unit == "k") return size << 10;
-  return unit == "M" ? std::optional(size << 20) : std::nullopt;
+  if (unit == "k") return *size << 10;
+  return unit == "M" ? std::optional(*size << 20) : std::nullopt;
 }
 
 std::map<std::uint64_t, std::set<std::uint64_t>> sizes_of_kmalloc(const TraceInfo& info) {

@@ -2,7 +2,6 @@
 #include "analysis/report/older_objects.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/series/slabinfo_line.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -31,13 +31,12 @@ void add_alloc_traces(std::string_view text, LivedByCache& lived) {
   for (const std::string_view line : split(text, '\n')) {
     const std::size_t end = line.find(kFile);
     if (end == std::string_view::npos) continue;
-    const std::string_view said = trim(line.substr(end + kFile.size()));
-    std::uint64_t count = 0;
-    const auto [stop, code] = std::from_chars(said.data(), said.data() + said.size(), count);
-    if (code != std::errc{} || stop == said.data() + said.size() || *stop != ' ') continue;
+    std::string_view rest = trim(line.substr(end + kFile.size()));
+    const auto count = take_number<std::uint64_t>(rest);
+    if (!count || !rest.starts_with(' ')) continue;
     Lived& cache = lived.try_emplace(std::string(line.substr(0, end))).first->second;
     if (!std::exchange(cache.exact, true)) cache.objects = 0;
-    cache.objects += count;
+    cache.objects += *count;
   }
 }
 

@@ -2,9 +2,9 @@
 #include "analysis/series/slabinfo_line.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdint>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -19,11 +19,9 @@ std::optional<std::array<double, count>> last_numbers(std::string_view& text) {
   for (std::size_t i = count; i-- > 0;) {
     text = trim(text);
     const std::size_t begin = text.find_last_of(" \t") + 1;  // 0 where there is none
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, code] = std::from_chars(text.data() + begin, end, number);
-    if (code != std::errc{} || stop != end) return std::nullopt;
-    numbers[i] = static_cast<double>(number);
+    const auto number = parse_number<std::uint64_t>(text.substr(begin));
+    if (!number) return std::nullopt;
+    numbers[i] = static_cast<double>(*number);
     text.remove_suffix(text.size() - begin);
   }
   text = trim(text);

@@ -2,7 +2,6 @@
 #include "analysis/simulation/simulation.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "analysis/simulation/slabinfo_check.hpp"
 #include "analysis/simulation/suggestion_trial.hpp"
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "trace/code/function_name.hpp"
 
 namespace kmt {
@@ -41,10 +41,9 @@ std::uint64_t least_class(const std::vector<SlabInfo>& slabinfo) {
   std::uint64_t least = 0;
   for (const SlabInfo& slab : slabinfo) {
     if (!slab.name.starts_with(kPrefix)) continue;
-    std::uint64_t bytes = 0;
-    const char* const end = slab.name.data() + slab.name.size();
-    const auto [stop, code] = std::from_chars(slab.name.data() + kPrefix.size(), end, bytes);
-    if (code == std::errc{} && stop == end && bytes > 0 && (least == 0 || bytes < least)) least = bytes;
+    const std::string_view name = slab.name;
+    const std::uint64_t bytes = parse_number<std::uint64_t>(name.substr(kPrefix.size())).value_or(0);
+    if (bytes > 0 && (least == 0 || bytes < least)) least = bytes;
   }
   return least;
 }

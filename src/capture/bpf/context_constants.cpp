@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/bpf/context_constants.hpp"
 
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 
 namespace kmt {
 
@@ -21,9 +21,8 @@ std::optional<std::uint64_t> symbol(std::string_view kallsyms, const char* name)
   const std::size_t found = kallsyms.find(fmt::format(" {}\n", name));
   if (found == std::string_view::npos) return {};
   const std::size_t line = kallsyms.rfind('\n', found) + 1;  // npos + 1 is 0
-  std::uint64_t value = 0;
-  std::from_chars(kallsyms.data() + line, kallsyms.data() + found, value, 16);
-  return value == 0 ? std::nullopt : std::optional(value);
+  const auto value = parse_leading<std::uint64_t>(kallsyms.substr(line, found - line), 16);
+  return value == 0u ? std::nullopt : value;
 }
 
 std::int64_t from_run_queue_to_count(const KernelTypes& types) {

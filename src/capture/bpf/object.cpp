@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cerrno>
-#include <charconv>
 #include <cstdarg>
 #include <cstring>
 #include <optional>
@@ -15,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "trace/kernel_release.hpp"
@@ -112,15 +112,8 @@ std::optional<std::uint64_t> memlock_of(int map) {
   if (is_older_than({6, 4})) return {};
   const auto text = try_read_file(fmt::format("/proc/self/fdinfo/{}", map));
   if (!text) return {};
-  for (const std::string_view line : split(*text, '\n')) {
-    constexpr std::string_view kName = "memlock:";
-    if (!line.starts_with(kName)) continue;
-    const std::string_view digits = trim(line.substr(kName.size()));
-    std::uint64_t bytes = 0;
-    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
-    if (code == std::errc{} && bytes > 0) return bytes;
-  }
-  return {};
+  const auto memory = find_proc_value(*text, "memlock");
+  return memory && memory->value > 0 ? std::optional(memory->value) : std::nullopt;
 }
 
 // Of a hash table: its elements with their heads, as many as there may be, and buckets (kernel/bpf/hashtab.c, struct

@@ -2,13 +2,13 @@
 #include "capture/bpf/record_layout.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "base/endian.hpp"
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "capture/bpf/record_bytes.hpp"
 
@@ -28,10 +28,7 @@ struct KernelField {
 std::optional<std::uint16_t> number_behind(std::string_view line, std::string_view key) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos) return std::nullopt;
-  std::uint16_t value = 0;
-  const char* const begin = line.data() + at + key.size();
-  const auto code = std::from_chars(begin, line.data() + line.size(), value).ec;
-  return code == std::errc{} ? std::optional(value) : std::nullopt;
+  return parse_leading<std::uint16_t>(line.substr(at + key.size()));
 }
 
 // "	field:unsigned long call_site;	offset:8;	size:8;	signed:0;" of all but the common fields.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/sideband/cgroup_moves.hpp"
 
-#include <charconv>
 #include <ctime>
 #include <string_view>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.hpp"
+#include "base/number.hpp"
 
 namespace kmt {
 
@@ -21,11 +21,7 @@ constexpr std::size_t kMostBytes = 8 << 20;  // of the note
 // The number behind these words of a format: " pid;\toffset:24;". Nothing where they are not there.
 std::optional<std::size_t> number_behind(std::string_view format, std::string_view words) {
   const std::size_t at = format.find(words);
-  std::size_t number = 0;
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = format.substr(at + words.size());
-  const auto [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-  return code == std::errc{} ? std::optional(number) : std::nullopt;
+  return at == std::string_view::npos ? std::nullopt : parse_leading<std::size_t>(format.substr(at + words.size()));
 }
 
 }  // namespace

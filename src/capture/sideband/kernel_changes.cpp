@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <set>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/build_id.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -60,13 +60,11 @@ std::int64_t wall_offset_ns() { return nanoseconds_of(CLOCK_REALTIME) - nanoseco
 
 std::set<unsigned> cpus_in(std::string_view list) {
   std::set<unsigned> cpus;
-  for (const std::string_view range : split(trim(list), ',')) {
-    unsigned first = 0;
-    const auto [end, code] = std::from_chars(range.data(), range.data() + range.size(), first);
-    if (code != std::errc{}) continue;
-    unsigned last = first;
-    if (end != range.data() + range.size()) std::from_chars(end + 1, range.data() + range.size(), last);
-    for (unsigned cpu = first; cpu <= last && cpu < 0x10000; ++cpu) cpus.insert(cpu);
+  for (std::string_view range : split(trim(list), ',')) {
+    const auto first = take_number<unsigned>(range);
+    if (!first) continue;
+    const unsigned last = range.empty() ? *first : parse_leading<unsigned>(range.substr(1)).value_or(*first);
+    for (unsigned cpu = *first; cpu <= last && cpu < 0x10000; ++cpu) cpus.insert(cpu);
   }
   return cpus;
 }
@@ -76,9 +74,7 @@ std::set<unsigned> online_cpus() { return cpus_in(try_read_file("/sys/devices/sy
 std::uint64_t section(const std::string& module, const char* name) {
   const std::string text =
       std::string(trim(try_read_file(fmt::format("/sys/module/{}/sections/{}", module, name)).value_or("")));
-  std::uint64_t address = 0;
-  if (text.starts_with("0x")) std::from_chars(text.data() + 2, text.data() + text.size(), address, 16);
-  return address;
+  return parse_hexadecimal(text).value_or(0);
 }
 
 std::string build_id_of(const std::string& module) {
@@ -104,12 +100,9 @@ std::string code_lines(std::string_view kallsyms, const std::string& module) {
 
 std::string moved(std::string_view lines, std::uint64_t by) {
   std::string out;
-  for (const std::string_view line : split(lines, '\n')) {
-    std::uint64_t address = 0;
-    const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), address, 16);
-    if (code != std::errc{}) continue;
-    out += fmt::format("{:016x}{}\n", address + by, line.substr(static_cast<std::size_t>(end - line.data())));
-  }
+  for (std::string_view line : split(lines, '\n'))
+    if (const auto address = take_number<std::uint64_t>(line, 16))
+      out += fmt::format("{:016x}{}\n", *address + by, line);
   return out;
 }
 
@@ -146,9 +139,8 @@ KernelChanges::Modules KernelChanges::loaded_modules() {
     // One that begins is noticed when it has run what it does once.
     if (words.size() < 6 || words[4] == "Loading") continue;
     Module module;
-    std::from_chars(words[1].data(), words[1].data() + words[1].size(), module.bytes);
-    const std::string_view address = words[5].substr(words[5].starts_with("0x") ? 2 : 0);
-    std::from_chars(address.data(), address.data() + address.size(), module.begin, 16);
+    parse_number(words[1], module.bytes);
+    module.begin = parse_hexadecimal(words[5]).value_or(0);
     modules.emplace(words[0], module);
   }
   return modules;
@@ -191,10 +183,9 @@ bool KernelChanges::read_uevents() {
     const std::size_t at = what.find(kCpu);
     if (at == std::string_view::npos) continue;
     const std::string_view action = what.substr(0, at);
-    unsigned cpu = 0;
-    const std::string_view number = what.substr(at + kCpu.size());
-    if (std::from_chars(number.data(), number.data() + number.size(), cpu).ec != std::errc{}) continue;
-    if (action == "online" || action == "offline") add_cpu(cpu, action == "online", cpus);
+    const auto cpu = parse_leading<unsigned>(what.substr(at + kCpu.size()));
+    if (!cpu) continue;
+    if (action == "online" || action == "offline") add_cpu(*cpu, action == "online", cpus);
   }
   note_cpus(cpus, looking);
   return modules;

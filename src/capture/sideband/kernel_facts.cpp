@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <map>
 #include <optional>
@@ -17,6 +16,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "capture/features/kernel_config.hpp"
 #include "capture/sideband/build_ids.hpp"
@@ -27,10 +27,7 @@ namespace {
 
 // The number behind a prefix; empty when the name is another.
 std::optional<unsigned> numbered(const std::string& name, std::string_view prefix) {
-  unsigned number = 0;
-  if (!name.starts_with(prefix)) return std::nullopt;
-  const auto [end, code] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
-  return code == std::errc{} && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
+  return name.starts_with(prefix) ? parse_number<unsigned>(name.substr(prefix.size())) : std::nullopt;
 }
 
 // /sys/devices/system/node/nodeN/cpuM; empty where the kernel has no NUMA.
@@ -121,9 +118,8 @@ std::uint32_t sub_buffer_bytes(const std::string& text) {
   if (data == std::string::npos) return 0;
   const auto number = [&text](std::size_t from, std::string_view key) {
     const std::size_t at = text.find(key, from);
-    std::uint32_t value = 0;
-    if (at != std::string::npos) std::from_chars(text.data() + at + key.size(), text.data() + text.size(), value);
-    return value;
+    if (at == std::string::npos) return 0u;
+    return parse_leading<std::uint32_t>(std::string_view(text).substr(at + key.size())).value_or(0);
   };
   return number(data, "offset:") + number(data, "size:");
 }
@@ -182,17 +178,12 @@ bool has_addresses(const std::string& kallsyms) {
 }
 
 void Tasks::scan_proc() {
-  const auto number = [](const std::string& text) {
-    int value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  };
   for (const std::string& process : names_in("/proc")) {
-    const int group = number(process);
+    const int group = parse_leading<int>(process).value_or(0);
     if (group == 0) continue;
     const std::string tasks = fmt::format("/proc/{}/task", process);
     for (const std::string& task : names_in(tasks)) {
-      const int tid = number(task);
+      const int tid = parse_leading<int>(task).value_or(0);
       if (tid == 0) continue;
       groups_[tid] = group;
       if (const auto comm = try_read_file(fmt::format("{}/{}/comm", tasks, task))) names_[tid] = trim(*comm);
@@ -202,12 +193,10 @@ void Tasks::scan_proc() {
 
 void Tasks::add_saved_cmdlines(const std::string& tracefs) {
   const std::string text = try_read_file(tracefs + "/saved_cmdlines").value_or("");
-  for (const std::string_view line : split(text, '\n')) {
-    int tid = 0;
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), tid);
-    if (error != std::errc{} || end == line.data() + line.size()) continue;
-    const std::string_view comm = line.substr(static_cast<std::size_t>(end - line.data()) + 1);
-    if (comm != "<...>") names_[tid] = comm;
+  for (std::string_view line : split(text, '\n')) {
+    const auto tid = take_number<int>(line);
+    if (!tid || line.empty()) continue;
+    if (const std::string_view comm = line.substr(1); comm != "<...>") names_[*tid] = comm;
   }
 }
 

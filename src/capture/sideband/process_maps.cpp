@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/sideband/process_maps.hpp"
 
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -16,11 +16,10 @@ namespace {
 
 // Takes a number of the base off the text.
 template <typename Number>
-bool take_number(std::string_view& text, Number& number, int base, char behind) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (code != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (!text.starts_with(behind)) return false;
+bool take_field(std::string_view& text, Number& number, int base, char after) {
+  const auto value = take_number<Number>(text, base);
+  if (!value || !text.starts_with(after)) return false;
+  number = *value;
   text.remove_prefix(1);
   return true;
 }
@@ -41,18 +40,18 @@ std::string unescaped(std::string_view path) {
 
 std::optional<MapsLine> parse_line(std::string_view line) {
   MapsLine parsed;
-  if (!take_number(line, parsed.start, 16, '-') || !take_number(line, parsed.end, 16, ' ')) return std::nullopt;
+  if (!take_field(line, parsed.start, 16, '-') || !take_field(line, parsed.end, 16, ' ')) return std::nullopt;
   if (line.size() < 5 || line[2] != 'x' || parsed.end <= parsed.start) return std::nullopt;
   line.remove_prefix(5);
   std::uint64_t major = 0;
   std::uint64_t minor = 0;
-  if (!take_number(line, parsed.file_offset, 16, ' ') || !take_number(line, major, 16, ':') ||
-      !take_number(line, minor, 16, ' '))
+  if (!take_field(line, parsed.file_offset, 16, ' ') || !take_field(line, major, 16, ':') ||
+      !take_field(line, minor, 16, ' '))
     return std::nullopt;
   parsed.device = major << 32 | minor;
-  const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), parsed.inode);
-  if (code != std::errc{}) return std::nullopt;
-  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  const auto inode = take_number<decltype(parsed.inode)>(line);
+  if (!inode) return std::nullopt;
+  parsed.inode = *inode;
   std::string_view path = trim(line);
   if (constexpr std::string_view kGone = " (deleted)"; path.ends_with(kGone)) path.remove_suffix(kGone.size());
   parsed.path = unescaped(path);
@@ -70,11 +69,8 @@ bool is_made(std::string_view path) {
 
 std::vector<std::int32_t> processes_now() {
   std::vector<std::int32_t> processes;
-  for (const std::string& name : names_in("/proc")) {
-    std::int32_t process = 0;
-    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), process);
-    if (code == std::errc{} && end == name.data() + name.size()) processes.push_back(process);
-  }
+  for (const std::string& name : names_in("/proc"))
+    if (const auto process = parse_number<std::int32_t>(name)) processes.push_back(*process);
   return processes;
 }
 
@@ -90,8 +86,7 @@ ProcessMaps maps_of(std::int32_t process) {
   ProcessMaps maps{try_read_file(folder + "/maps").value_or(""), process};
   if (!maps.text.empty()) return maps;
   for (const std::string& name : names_in(folder + "/task")) {
-    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), maps.task);
-    if (code != std::errc{} || maps.task == process) continue;
+    if (!parse_number(name, maps.task) || maps.task == process) continue;
     maps.text = try_read_file(fmt::format("{}/task/{}/maps", folder, name)).value_or("");
     if (!maps.text.empty()) break;
   }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <set>
 
 #include <fcntl.h>
@@ -13,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "capture/features/tsc_scale.hpp"
 #include "capture/sideband/kernel_facts.hpp"
@@ -63,10 +63,9 @@ void add_list(std::vector<std::string>& list, std::string_view text) {
 
 // "64M" as the kernel reads it (lib/cmdline.c, memparse); 0 when it is no size.
 std::uint64_t parse_kernel_size(std::string_view text) {
-  std::uint64_t size = 0;
-  const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (code != std::errc{} || size > (1ull << 32)) return 0;
-  switch (rest == text.data() + text.size() ? '\0' : *rest) {
+  const std::uint64_t size = take_number<std::uint64_t>(text).value_or(0);
+  if (size > (1ull << 32)) return 0;
+  switch (text.empty() ? '\0' : text.front()) {
     case 'K':
     case 'k': return size << 10;
     case 'M':

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/tracefs/buffer_counters.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -24,10 +23,8 @@ BufferCounters parse_buffer_counters(const std::string& statistics) {
     const std::size_t colon = line.find(": ");
     if (colon == std::string_view::npos) continue;
     const std::string_view key = line.substr(0, colon);
-    const std::string_view digits = trim(line.substr(colon + 2));
-    std::uint64_t value = 0;
-    const char* const end = digits.data() + digits.size();
-    const char* const rest = std::from_chars(digits.data(), end, value).ptr;
+    std::string_view rest = trim(line.substr(colon + 2));
+    const std::uint64_t value = take_number<std::uint64_t>(rest).value_or(0);
     if (key == "read events") counters.read += value;
     if (key == "entries") counters.unread += value;
     if (key == "bytes") counters.unread_bytes += value;
@@ -35,9 +32,8 @@ BufferCounters parse_buffer_counters(const std::string& statistics) {
       counters.lost += value;
     if (key != "now ts") continue;
     counters.now_ticks = value;
-    if (rest == end || *rest != '.') continue;  // seconds, with six digits behind the point
-    std::uint64_t micros = 0;
-    std::from_chars(rest + 1, end, micros);
+    if (!rest.starts_with('.')) continue;  // seconds, with six digits after the point
+    const std::uint64_t micros = parse_leading<std::uint64_t>(rest.substr(1)).value_or(0);
     counters.now_ticks = value * 1'000'000'000 + micros * 1000;
   }
   return counters;
@@ -49,9 +45,7 @@ std::string read_buffer_statistics(const std::string& buffer, unsigned cpu) {
 
 std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu) {
   const std::string text = try_read_file(fmt::format("{}/per_cpu/cpu{}/buffer_size_kb", buffer, cpu)).value_or("");
-  std::uint64_t kilobytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), kilobytes);
-  return kilobytes * 1024;
+  return parse_leading<std::uint64_t>(text).value_or(0) * 1024;
 }
 
 }  // namespace kmt

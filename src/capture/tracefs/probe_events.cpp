@@ -2,7 +2,6 @@
 #include "capture/tracefs/probe_events.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 
@@ -11,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -29,10 +29,7 @@ std::optional<ProfileLine> parse_profile_line(std::string_view line) {
     if (!word.empty()) words.push_back(word);
   if (words.size() != 3) return std::nullopt;
   ProfileLine parsed{words[0], {}};
-  const auto number = [](std::string_view text, std::uint64_t& value) {
-    return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{};
-  };
-  if (!number(words[1], parsed.counts.hits) || !number(words[2], parsed.counts.missed)) return std::nullopt;
+  if (!parse_number(words[1], parsed.counts.hits) || !parse_number(words[2], parsed.counts.missed)) return std::nullopt;
   return parsed;
 }
 

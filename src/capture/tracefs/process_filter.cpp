@@ -2,7 +2,6 @@
 #include "capture/tracefs/process_filter.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -32,10 +32,8 @@ std::set<pid_t> threads_of(const std::vector<pid_t>& processes) {
 // Of the cgroup and all below it.
 void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) {
   const std::string text = try_read_file(cgroup + "/cgroup.procs").value_or("");
-  for (const std::string_view line : split(text, '\n')) {
-    pid_t pid = 0;
-    if (std::from_chars(line.data(), line.data() + line.size(), pid).ec == std::errc{}) processes.push_back(pid);
-  }
+  for (const std::string_view line : split(text, '\n'))
+    if (const auto pid = parse_leading<pid_t>(line)) processes.push_back(*pid);
   for (const std::string& name : names_in(cgroup)) {
     std::error_code code;
     const std::string below = fmt::format("{}/{}", cgroup, name);

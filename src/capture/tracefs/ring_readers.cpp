@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "capture/ahead_of_others.hpp"
 
 namespace kmt {
@@ -34,9 +34,8 @@ constexpr std::chrono::milliseconds kPause{2};
 std::vector<unsigned> ring_buffer_cpus(const std::string& instance) {
   std::vector<unsigned> cpus;
   for (const std::string& name : names_in(instance + "/per_cpu")) {
-    unsigned cpu = 0;
-    if (name.starts_with("cpu") && std::from_chars(name.data() + 3, name.data() + name.size(), cpu).ec == std::errc{})
-      cpus.push_back(cpu);
+    if (!name.starts_with("cpu")) continue;
+    if (const auto cpu = parse_leading<unsigned>(name.substr(3))) cpus.push_back(*cpu);
   }
   std::sort(cpus.begin(), cpus.end());
   return cpus;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <set>
 #include <string_view>
@@ -15,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/privileges.hpp"
 #include "base/text.hpp"
 #include "capture/tracefs/arguments_option.hpp"
@@ -59,10 +59,8 @@ bool remove_when_free(const std::string& path, unsigned patience_seconds) {
 bool is_stale(std::string_view name, char separator) {
   if (name.size() <= kInstancePrefix.size()) return false;
   const std::vector<std::string_view> parts = split(name.substr(kInstancePrefix.size()), separator);
-  long pid = 0;
-  if (parts.size() != 2 || std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), pid).ec != std::errc{})
-    return false;
-  return start_time(pid) != parts[1];
+  const auto pid = parts.size() == 2 ? parse_leading<long>(parts[0]) : std::nullopt;
+  return pid && start_time(*pid) != parts[1];
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/features/bpf_support.hpp"
@@ -29,15 +29,8 @@ namespace {
 // Of a task; itself where that cannot be told.
 pid_t thread_group_of(pid_t task) {
   const std::string status = try_read_file(fmt::format("/proc/{}/status", task)).value_or("");
-  for (const std::string_view line : split(status, '\n')) {
-    constexpr std::string_view kName = "Tgid:";
-    if (!line.starts_with(kName)) continue;
-    const std::string_view digits = trim(line.substr(kName.size()));
-    pid_t group = task;
-    std::from_chars(digits.data(), digits.data() + digits.size(), group);
-    return group;
-  }
-  return task;
+  const auto group = find_proc_value(status, "Tgid");
+  return group ? static_cast<pid_t>(group->value) : task;
 }
 
 }  // namespace

@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <optional>
 #include <string>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 
 namespace kmt {
 
@@ -22,11 +22,8 @@ namespace {
 std::optional<unsigned> columns_variable() {
   const char* const text = std::getenv("COLUMNS");
   if (text == nullptr) return std::nullopt;
-  const std::string_view digits = text;
-  unsigned columns = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), columns);
-  if (code != std::errc{} || end != digits.data() + digits.size() || columns == 0) return std::nullopt;
-  return columns;
+  const auto columns = parse_number<unsigned>(text);
+  return columns == 0u ? std::nullopt : columns;
 }
 
 // What setlocale(3) takes for LC_CTYPE.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/support/suggest.hpp"
@@ -28,26 +28,18 @@ Error bad_value(std::string_view text, const char* what, std::string hint) {
   return error;
 }
 
-template <typename Number>
-std::optional<Number> whole_number(std::string_view text) {
-  Number number{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // Seconds with up to nine decimals, exactly: a double has no room for nanoseconds since boot.
 std::optional<std::uint64_t> nanoseconds(std::string_view text) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::size_t point = text.find('.');
-  const auto seconds = whole_number<std::uint64_t>(text.substr(0, point));
+  const auto seconds = parse_number<std::uint64_t>(text.substr(0, point));
   if (!seconds || *seconds > std::numeric_limits<std::uint64_t>::max() / kSecond - 1) return std::nullopt;
   std::uint64_t parts = 0;
   if (point != std::string_view::npos) {
     std::string decimals(text.substr(point + 1));
     if (decimals.empty() || decimals.size() > 9) return std::nullopt;
     decimals.resize(9, '0');
-    const auto number = whole_number<std::uint64_t>(decimals);
+    const auto number = parse_number<std::uint64_t>(decimals);
     if (!number) return std::nullopt;
     parts = *number;
   }
@@ -71,8 +63,8 @@ std::set<unsigned> parse_cpu_list(std::string_view text) {
   std::set<unsigned> cpus;
   for (const std::string_view part : split(text, ',')) {
     const std::size_t dash = part.find('-');
-    const auto first = whole_number<unsigned>(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : whole_number<unsigned>(part.substr(dash + 1));
+    const auto first = parse_number<unsigned>(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_number<unsigned>(part.substr(dash + 1));
     if (!first || !last || *first > *last || *last >= kMostCpus)
       throw bad_value(text, "a list of CPUs", "Write it as 0,2-3");
     for (unsigned cpu = *first; cpu <= *last; ++cpu) cpus.insert(cpu);
@@ -83,7 +75,7 @@ std::set<unsigned> parse_cpu_list(std::string_view text) {
 std::set<std::int32_t> parse_pid_list(std::string_view text) {
   std::set<std::int32_t> pids;
   for (const std::string_view part : split(text, ',')) {
-    const auto pid = whole_number<std::int32_t>(part);
+    const auto pid = parse_number<std::int32_t>(part);
     if (!pid || *pid < 0) throw bad_value(text, "a list of task ids", "Write it as 1234,5678");
     pids.insert(*pid);
   }
@@ -165,10 +157,8 @@ std::vector<std::string> split_commas(const std::vector<std::string>& values) {
 std::vector<pid_t> parse_processes(const std::vector<std::string>& values) {
   std::vector<pid_t> pids;
   for (const std::string& part : split_commas(values)) {
-    int pid = 0;
-    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), pid);
-    if (code != std::errc{} || end != part.data() + part.size() || pid <= 0)
-      throw Error(fmt::format("\"{}\" is not a process id", part));
+    const int pid = parse_number<int>(part).value_or(0);
+    if (pid <= 0) throw Error(fmt::format("\"{}\" is not a process id", part));
     if (!std::filesystem::exists(fmt::format("/proc/{}", pid))) throw Error(fmt::format("There is no process {}", pid));
     pids.push_back(pid);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace serve
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -19,6 +18,7 @@
 #include "analysis/heap/exported_series.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
@@ -89,10 +89,8 @@ void check_address(const std::string& address) {
   if (colon == 0) refuse(address, "it names no address; 0.0.0.0 is all of this machine's");
   const std::string host = address.substr(0, colon);
   const std::string digits = address.substr(colon + 1);
-  std::uint16_t port = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (code != std::errc{} || end != digits.data() + digits.size() || port == 0)
-    refuse(address, "a port is a number from 1 to 65535");
+  const std::uint16_t port = parse_number<std::uint16_t>(digits).value_or(0);
+  if (port == 0) refuse(address, "a port is a number from 1 to 65535");
   sockaddr_in place{};
   place.sin_family = AF_INET;
   place.sin_port = htons(port);

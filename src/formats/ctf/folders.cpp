@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/ctf/metadata_packets.hpp"
 #include "formats/ctf/stream_index.hpp"
@@ -111,20 +111,19 @@ fs::path root_of(const std::string& path) {
 }
 
 // Takes "_12" from the end of a name; empty where there is no such thing.
-std::optional<unsigned> take_number(std::string_view& name) {
+std::optional<unsigned> take_last_number(std::string_view& name) {
   const std::size_t mark = name.rfind('_');
-  unsigned number = 0;
   if (mark == std::string_view::npos) return std::nullopt;
-  const auto [end, code] = std::from_chars(name.data() + mark + 1, name.data() + name.size(), number);
-  if (code != std::errc{} || end != name.data() + name.size() || number > 0xFFFE) return std::nullopt;
+  const auto number = parse_number<unsigned>(name.substr(mark + 1));
+  if (!number || *number > 0xFFFE) return std::nullopt;
   name = name.substr(0, mark);
   return number;
 }
 
 // "channel0_3" is the fourth CPU's. Of "channel0_3_7" nobody can tell: a stream of several files, or a channel's name.
 std::optional<unsigned> number_of_stream(std::string_view name) {
-  const std::optional<unsigned> last = take_number(name);
-  return take_number(name) ? std::nullopt : last;
+  const std::optional<unsigned> last = take_last_number(name);
+  return take_last_number(name) ? std::nullopt : last;
 }
 
 void compare_with_index(const fs::path& stream, const std::string& index, Folders& folders) {

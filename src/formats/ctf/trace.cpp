@@ -2,13 +2,13 @@
 #include "formats/ctf/trace.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/format_text.hpp"
 #include "formats/kmt/file.hpp"
@@ -109,20 +109,19 @@ void Trace::read_description(Findings& findings) {
 
 // What was written of each CPU has to be there: nothing in a stream tells of another one, or of its own end.
 void Trace::compare_streams(std::string_view streams, Findings& findings) const {
-  for (const std::string_view line : split(streams, '\n')) {
-    unsigned cpu = 0;
-    std::uint64_t bytes = 0;
-    const char* const end = line.data() + line.size();
-    const auto [blank, code] = std::from_chars(line.data(), end, cpu);
-    if (code != std::errc{} || blank == end || std::from_chars(blank + 1, end, bytes).ec != std::errc{}) continue;
-    const std::string name = written_stream(cpu);
+  for (std::string_view line : split(streams, '\n')) {
+    const auto cpu = take_number<unsigned>(line);
+    if (!cpu || line.empty()) continue;
+    const auto bytes = parse_leading<std::uint64_t>(line.substr(1));
+    if (!bytes) continue;
+    const std::string name = written_stream(*cpu);
     std::error_code missing;
     const std::uint64_t left =
         std::filesystem::file_size(std::filesystem::path(folders_.description).parent_path() / name, missing);
     if (missing)
-      findings.add({Imperfection::missing_cpu, fmt::format("{} is not there", name), cpu, {}, {}});
-    else if (left < bytes)
-      findings.add({Imperfection::cut_off_cpu, fmt::format("{} has {} of {} bytes", name, left, bytes), cpu, {}, {}});
+      findings.add({Imperfection::missing_cpu, fmt::format("{} is not there", name), *cpu, {}, {}});
+    else if (left < *bytes)
+      findings.add({Imperfection::cut_off_cpu, fmt::format("{} has {} of {} bytes", name, left, *bytes), *cpu, {}, {}});
   }
 }
 

@@ -2,7 +2,6 @@
 #include "formats/ftrace/event_format.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include <traceevent/event-parse.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -89,11 +89,8 @@ std::string first_line(const std::string& text) {
 std::optional<unsigned> id_of(const std::string& text) {
   const std::size_t line = text.find("\nID:");
   if (line == std::string::npos) return std::nullopt;
-  const std::string_view digits = trim(std::string_view(text).substr(line + 4, 16));
-  unsigned id = 0;
-  if (std::from_chars(digits.data(), digits.data() + digits.size(), id).ec != std::errc{} || id > 0xFFFF)
-    return std::nullopt;
-  return id;
+  const auto id = parse_leading<unsigned>(trim(std::string_view(text).substr(line + 4, 16)));
+  return id <= 0xFFFFu ? id : std::nullopt;
 }
 
 std::optional<EventFormat> parse_event_format(const FormatText& format) {

@@ -2,8 +2,9 @@
 #include "formats/ftrace/print_format.hpp"
 
 #include <cctype>
-#include <charconv>
 #include <string>
+
+#include "base/number.hpp"
 
 namespace kmt {
 
@@ -130,10 +131,8 @@ class Evaluation {
     skip_blanks();
     const bool hexadecimal = text_.starts_with("0x") || text_.starts_with("0X");
     if (hexadecimal) text_.remove_prefix(2);
-    std::uint64_t value = 0;
-    const auto [end, code] = std::from_chars(text_.data(), text_.data() + text_.size(), value, hexadecimal ? 16 : 10);
-    if (code != std::errc{}) return std::nullopt;
-    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+    const auto value = take_number<std::uint64_t>(text_, hexadecimal ? 16 : 10);
+    if (!value) return std::nullopt;
     while (!text_.empty() &&
            (text_.front() == 'u' || text_.front() == 'U' || text_.front() == 'l' || text_.front() == 'L'))
       text_.remove_prefix(1);

@@ -2,10 +2,10 @@
 #include "formats/ftrace/probed_values.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 
+#include "base/number.hpp"
 #include "trace/calls/value_path.hpp"
 
 namespace kmt {
@@ -36,13 +36,12 @@ const FormatField* find_value(const EventFormat& format, std::size_t number, Pro
     const bool is_int = rest.starts_with(kIntArgument);
     const bool is_counted = is_int || rest.starts_with(kArgument);
     if (is_counted) rest.remove_prefix(kArgument.size());
-    std::uint32_t limit = 0;
-    if (std::from_chars(rest.data(), rest.data() + rest.size(), limit).ptr != rest.data() + rest.size()) continue;
-    if (is_counted && limit > kMostArguments) continue;
+    const auto limit = parse_number<std::uint32_t>(rest);
+    if (!limit || (is_counted && *limit > kMostArguments)) continue;
     if (is_counted)
-      value.counted_by = static_cast<std::uint8_t>(limit);
+      value.counted_by = static_cast<std::uint8_t>(*limit);
     else
-      value.most = limit;
+      value.most = *limit;
     value.counted_by_int = is_int;
     return &field;
   }

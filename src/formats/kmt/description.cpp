@@ -2,12 +2,12 @@
 #include "formats/kmt/description.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/kmt/payload.hpp"
 
@@ -29,10 +29,9 @@ void append_fact(Payload& out, std::string_view name, std::string_view value) {
 
 template <typename T>
 T number(std::string_view text) {
-  T value{};
-  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc{})
-    throw Error(fmt::format("A fact is no number: \"{}\"", text.substr(0, 20)));
-  return value;
+  const auto value = parse_leading<T>(text);
+  if (!value) throw Error(fmt::format("A fact is no number: \"{}\"", text.substr(0, 20)));
+  return *value;
 }
 
 std::vector<int> numbers(std::string_view text) {

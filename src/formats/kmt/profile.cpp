@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/file_writer.hpp"
@@ -63,10 +63,9 @@ Texts facts_of(const DrawnProfile& profile) {
 }
 
 std::uint64_t number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) throw Error("A fact of the profile is no number");
-  return value;
+  const auto value = parse_number<std::uint64_t>(text);
+  if (!value) throw Error("A fact of the profile is no number");
+  return *value;
 }
 
 // A name that is not known is passed over.

@@ -2,7 +2,6 @@
 #include "formats/kmt/recording.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/number.hpp"
 
 namespace kmt::kmt_format {
 
@@ -45,11 +45,8 @@ unsigned last_number(const std::string& path) {
   unsigned last = 0;
   for (const std::string& name : names_in(std::filesystem::absolute(whole).parent_path())) {
     if (!name.starts_with(begin) || !name.ends_with(end) || name.size() <= begin.size() + end.size()) continue;
-    const char* const digits = name.data() + begin.size();
-    const char* const behind = name.data() + name.size() - end.size();
-    unsigned number = 0;
-    const auto [rest, code] = std::from_chars(digits, behind, number);
-    if (code == std::errc{} && rest == behind) last = std::max(last, number);
+    const std::string digits = name.substr(begin.size(), name.size() - begin.size() - end.size());
+    last = std::max(last, parse_number<unsigned>(digits).value_or(0));
   }
   return last;
 }

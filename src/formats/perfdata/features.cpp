@@ -2,7 +2,6 @@
 #include "formats/perfdata/features.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/perfdata/layout.hpp"
 #include "formats/tracedat/initial_sections.hpp"
@@ -74,14 +74,12 @@ void read_build_ids(ByteReader& in, KernelDescription& kernel) {
 
 // "0-3,8-11". A sound file names each CPU once: `cpus_left` bounds the work that a small one could make.
 void assign_node(std::string_view cpus, int node, std::vector<int>& nodes, std::uint32_t& cpus_left) {
-  for (const std::string_view range : split(cpus, ',')) {
-    std::uint32_t first = 0;
-    std::uint32_t last = 0;
-    const char* const end = range.data() + range.size();
-    const auto [at, code] = std::from_chars(range.data(), end, first);
-    if (code != std::errc{}) continue;
-    last = first;
-    if (at != end && *at == '-' && std::from_chars(at + 1, end, last).ec != std::errc{}) continue;
+  for (std::string_view range : split(cpus, ',')) {
+    const auto begin = take_number<std::uint32_t>(range);
+    const auto end = range.starts_with('-') ? parse_leading<std::uint32_t>(range.substr(1)) : begin;
+    if (!begin || !end) continue;
+    const std::uint32_t first = *begin;
+    const std::uint32_t last = *end;
     if (last >= kMostCpus || first > last) continue;
     if (last - first >= cpus_left) throw Error("NUMA nodes have more CPUs than there can be");
     cpus_left -= last - first + 1;

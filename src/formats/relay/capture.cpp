@@ -2,12 +2,12 @@
 #include "formats/relay/capture.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt::relay {
@@ -30,14 +30,6 @@ std::optional<std::string> text_beside(const fs::path& folder, const char* name)
   return fs::is_regular_file(path, code) ? try_read_file(path) : std::nullopt;
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  const std::string_view digits = trim(text);
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (code != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
-}
-
 // Lines "ADDRESS TYPE NAME": the first few tell, as far as there are any.
 bool is_kallsyms(std::string_view text) {
   constexpr std::size_t kLookAt = 4096;
@@ -55,7 +47,7 @@ void take_kallsyms(std::string text, Capture& capture) {
 }
 
 void take_total_overruns(std::string_view text, Capture& capture) {
-  capture.total_overruns = number_in(text);
+  capture.total_overruns = parse_number<std::uint64_t>(trim(text));
   capture.bad_total_overruns = !capture.total_overruns;
 }
 
@@ -90,10 +82,8 @@ std::optional<unsigned> cpu_of_name(const std::string& path) {
   if (!name.starts_with("cpu")) return std::nullopt;
   name.remove_prefix(3);
   if (name.ends_with(".out")) name.remove_suffix(4);
-  unsigned cpu = 0;
-  const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), cpu);
-  if (name.empty() || code != std::errc{} || end != name.data() + name.size() || cpu >= kMostCpus) return std::nullopt;
-  return cpu;
+  const auto cpu = parse_number<unsigned>(name);
+  return cpu < kMostCpus ? cpu : std::nullopt;
 }
 
 Capture find_capture(const std::vector<std::string>& paths) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "trace/event.hpp"
 
@@ -13,14 +13,6 @@ namespace kmt::text {
 namespace {
 
 constexpr unsigned kMostCpus = 8192;
-
-template <typename Number>
-std::optional<Number> whole_number(std::string_view text, int base = 10) {
-  Number value{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Takes a word away from the front, and the blanks before it.
 std::string_view take_word(std::string_view& text) {
@@ -35,13 +27,13 @@ bool parse_time(std::string_view word, Line& line) {
   if (!word.ends_with(':')) return false;
   word.remove_suffix(1);
   const std::size_t point = word.find('.');
-  const auto whole = whole_number<std::uint64_t>(word.substr(0, point));
+  const auto whole = parse_number<std::uint64_t>(word.substr(0, point));
   if (!whole) return false;
   line.time = *whole;
   line.time_in_ns = point != std::string_view::npos;
   if (!line.time_in_ns) return true;
   const std::string_view digits = word.substr(point + 1);
-  const auto fraction = whole_number<std::uint64_t>(digits);
+  const auto fraction = parse_number<std::uint64_t>(digits);
   if (!fraction || digits.size() > 9 || *whole > 1'000'000'000'000) return false;
   std::uint64_t scale = 1;
   for (std::size_t i = digits.size(); i < 9; ++i) scale *= 10;
@@ -72,7 +64,7 @@ bool parse_task(std::string_view text, Line& line) {
   if (text.ends_with(')')) text = trim(text.substr(0, text.rfind('(')));
   const std::size_t digits = text.find_last_not_of("0123456789");
   if (digits == std::string_view::npos || digits + 1 == text.size()) return false;
-  const auto tid = whole_number<std::int32_t>(text.substr(digits + 1));
+  const auto tid = parse_number<std::int32_t>(text.substr(digits + 1));
   if (!tid) return false;
   line.tid = *tid;
   line.comm = trim(text.substr(0, digits));
@@ -141,7 +133,7 @@ bool take_microseconds(std::string_view& text, Line& line) {
   std::string_view rest = text;
   std::string_view word = take_word(rest);
   const std::size_t digits = std::min(word.find("us"), word.size());
-  const auto time = whole_number<std::uint64_t>(word.substr(0, digits));
+  const auto time = parse_number<std::uint64_t>(word.substr(0, digits));
   if (digits == word.size() || !time || *time > 1'000'000'000'000'000'000 / 1000) return false;
   word.remove_prefix(digits + 2);
   if (!word.ends_with(':') && take_word(rest) != ":") return false;
@@ -153,7 +145,7 @@ bool take_microseconds(std::string_view& text, Line& line) {
 // The latency format: "sh-148  0d..1.  1204us : kmalloc: …", of trace-cmd "sh-148  0d..1.  5.906771: kmalloc: …".
 bool parse_latency(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
   const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
-  const auto cpu = whole_number<unsigned>(word.substr(0, digits));
+  const auto cpu = parse_number<unsigned>(word.substr(0, digits));
   line = {};
   if (!cpu || *cpu >= kMostCpus || !parse_irq_info(word.substr(digits), line) || !parse_task(before, line))
     return false;
@@ -196,7 +188,7 @@ bool any_prefix(std::string_view text, const Take& take) {
     const std::size_t digits = number.find(']');
     if (digits == std::string_view::npos) continue;
     const std::string_view rest = text.substr(open + digits + 2);
-    const auto cpu = whole_number<unsigned>(number.substr(0, digits));
+    const auto cpu = parse_number<unsigned>(number.substr(0, digits));
     Line line;
     if (!cpu || *cpu >= kMostCpus || !(rest.empty() || rest.starts_with(' ')) ||
         !parse_task(text.substr(0, open), line))
@@ -209,10 +201,10 @@ bool any_prefix(std::string_view text, const Take& take) {
 
 }  // namespace
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  if (text.starts_with("0x") || text.starts_with("0X")) return whole_number<std::uint64_t>(text.substr(2), 16);
-  if (!text.starts_with('-')) return whole_number<std::uint64_t>(text);
-  const auto value = whole_number<std::int64_t>(text);
+std::optional<std::uint64_t> parse_value(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) return parse_number<std::uint64_t>(text.substr(2), 16);
+  if (!text.starts_with('-')) return parse_number<std::uint64_t>(text);
+  const auto value = parse_number<std::int64_t>(text);
   return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
 }
 
@@ -244,11 +236,11 @@ std::optional<LostLine> parse_lost(std::string_view line) {
   if (!line.starts_with("CPU:") || !line.ends_with(']')) return std::nullopt;
   const std::size_t open = line.find('[');
   if (open == std::string_view::npos) return std::nullopt;
-  const auto cpu = whole_number<unsigned>(trim(line.substr(4, open - 4)));
+  const auto cpu = parse_number<unsigned>(trim(line.substr(4, open - 4)));
   std::string_view words = line.substr(open + 1, line.size() - open - 2);
   if (!cpu || *cpu >= kMostCpus || words.find("EVENTS") == std::string_view::npos) return std::nullopt;
   if (words.starts_with("LOST ")) words.remove_prefix(5);
-  return LostLine{*cpu, whole_number<std::uint64_t>(take_word(words))};
+  return LostLine{*cpu, parse_number<std::uint64_t>(take_word(words))};
 }
 
 }  // namespace kmt::text

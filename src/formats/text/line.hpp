@@ -38,6 +38,6 @@ struct LostLine {
 std::optional<LostLine> parse_lost(std::string_view line);
 
 // A number of decimal or, with 0x in front, of hexadecimal digits, maybe behind a minus; it has to be all of the text.
-std::optional<std::uint64_t> parse_number(std::string_view text);
+std::optional<std::uint64_t> parse_value(std::string_view text);
 
 }  // namespace kmt::text

@@ -67,7 +67,7 @@ bool Lines::rewrite_old_fields(Line& line) {
   for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
     // What the text has in decimal digits is read as hexadecimal ones elsewhere.
     const bool is_address = words[i] == "call_site" || words[i] == "ptr";
-    const std::optional<std::uint64_t> number = is_address ? parse_number(words[i + 1]) : std::nullopt;
+    const std::optional<std::uint64_t> number = is_address ? parse_value(words[i + 1]) : std::nullopt;
     fields_ += number ? fmt::format(" {}={:#x}", words[i], *number) : fmt::format(" {}={}", words[i], words[i + 1]);
   }
   line.event = event_of(words[1].front(), line.fields.find(" bytes_req ") != std::string_view::npos);
@@ -87,7 +87,7 @@ std::optional<Line> Lines::parse_minimal(std::string_view text) {
   const std::string_view ptr = words[allocates ? 4 : 1];
   Line line;
   line.event = event_of(words[0].front(), allocates);
-  if (line.event.empty() || !ptr.starts_with("0x") || !parse_number(ptr)) return std::nullopt;
+  if (line.event.empty() || !ptr.starts_with("0x") || !parse_value(ptr)) return std::nullopt;
   fields_ = fmt::format("call_site={} ptr={}", words[expected - 1], ptr);
   if (allocates)
     fields_ +=

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt::text {
@@ -44,16 +44,6 @@ std::optional<std::string_view> value_behind(std::string_view fields, const Task
   return value.substr(0, end);
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text, int base) {
-  if (text.starts_with("0x")) {
-    text.remove_prefix(2);
-    base = 16;
-  }
-  std::uint64_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return code == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 }  // namespace
 
 const TaskEvent* task_event(const Line& line) {
@@ -84,7 +74,8 @@ bool encode_task_event(const TaskEvent& event, const Line& line, std::span<const
       record.push_back(0);
       continue;
     }
-    const auto number = number_in(*value, field.base);
+    const auto number =
+        value->starts_with("0x") ? parse_hexadecimal(*value) : parse_number<std::uint64_t>(*value, field.base);
     if (!number) return false;
     if (field.bytes == 8)
       store(record.data() + offsets[i], *number, order);

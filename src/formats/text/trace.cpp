@@ -66,7 +66,7 @@ bool is_word(std::string_view text) {
 }
 
 std::optional<std::uint64_t> pointer_of(std::string_view text) {
-  return text.starts_with("0x") ? parse_number(text) : parse_number(fmt::format("0x{}", text));
+  return text.starts_with("0x") ? parse_value(text) : parse_value(fmt::format("0x{}", text));
 }
 
 // "getname_flags+0x24", "foo+0x1c/0x80", then maybe " [module]"; an address stays one.
@@ -85,7 +85,7 @@ std::optional<CallSite> call_site_in(std::string_view fields) {
   if (is_address)
     offset = pointer_of(value);
   else if (plus != std::string_view::npos)
-    offset = parse_number(value.substr(plus + 1, value.find('/', plus) - plus - 1));
+    offset = parse_value(value.substr(plus + 1, value.find('/', plus) - plus - 1));
   if (!offset) return std::nullopt;
   CallSite site{"", *offset};
   if (is_address) return site;
@@ -179,7 +179,7 @@ void TextTrace::learn_flags(std::string_view flags) {
   if (flags.empty() || flags == "none") return;
   for (const std::string_view name : split(flags, '|')) {
     if (!is_word(name)) continue;
-    if (!parse_number(name)) names_flags_ = true;
+    if (!parse_value(name)) names_flags_ = true;
     // A number among names is one of them.
     if (flags_.find(name) != flags_.end()) continue;
     if (flags_.size() + 1 < kMostFlags)
@@ -208,7 +208,7 @@ void TextTrace::learn_header(std::string_view line) {
   constexpr std::string_view kEntries = "# entries-in-buffer/entries-written: ";
   constexpr std::string_view kLatency = "# latency: ";
   if (line.starts_with("cpus="))
-    cpus_ = std::max(cpus_, static_cast<unsigned>(parse_number(line.substr(5)).value_or(0)));
+    cpus_ = std::max(cpus_, static_cast<unsigned>(parse_value(line.substr(5)).value_or(0)));
   if (line.starts_with(kLatency))
     line.remove_prefix(std::min(line.find(", #"), line.size() - 3) + 3);
   else if (line.starts_with(kEntries))
@@ -217,13 +217,13 @@ void TextTrace::learn_header(std::string_view line) {
     return;
   const std::size_t slash = line.find('/');
   if (slash == line.npos) return;
-  const auto kept = parse_number(line.substr(0, slash));
+  const auto kept = parse_value(line.substr(0, slash));
   const std::string_view behind = line.substr(slash + 1);
-  const auto written = parse_number(behind.substr(0, behind.find_first_of(" ,")));
+  const auto written = parse_value(behind.substr(0, behind.find_first_of(" ,")));
   if (kept && written && *written >= *kept) overwritten_ = *written - *kept;
   if (const std::size_t cpus = line.find("#P:"); cpus != line.npos) {
     const std::string_view number = line.substr(cpus + 3);
-    cpus_ = std::max(cpus_, static_cast<unsigned>(parse_number(trim(number.substr(0, number.find(')')))).value_or(0)));
+    cpus_ = std::max(cpus_, static_cast<unsigned>(parse_value(trim(number.substr(0, number.find(')')))).value_or(0)));
   }
 }
 
@@ -292,7 +292,7 @@ std::optional<std::uint64_t> TextTrace::call_site_of(std::string_view fields) co
 
 std::optional<std::uint64_t> TextTrace::flags_of(std::string_view text) const {
   if (text == "none") return 0;
-  if (!names_flags_) return parse_number(text);
+  if (!names_flags_) return parse_value(text);
   std::uint64_t flags = 0;
   for (const std::string_view name : split(text, '|')) {
     if (!is_word(name)) return std::nullopt;
@@ -304,7 +304,7 @@ std::optional<std::uint64_t> TextTrace::flags_of(std::string_view text) const {
 
 // An allocation that failed is printed as page=(nil) pfn=0x0 (include/trace/events/kmem.h, Linux 6.18).
 std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const {
-  const std::optional<std::uint64_t> frame = parse_number(value_of(fields, "pfn"));
+  const std::optional<std::uint64_t> frame = parse_value(value_of(fields, "pfn"));
   const std::string_view page = value_of(fields, "page");
   const bool none = is_nothing(page) || (!page.empty() && page.find_first_not_of("0x") == std::string_view::npos);
   if (frame == 0 && none) return kNoPage;
@@ -320,7 +320,7 @@ std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_vie
   switch (field.code) {
     case Code::number:
       if (value == "true" || value == "false") return value == "true" ? 1 : 0;
-      return parse_number(value);
+      return parse_value(value);
     case Code::pointer: return is_nothing(value) || is_hidden(value) ? 0 : pointer_of(value);
     case Code::frame: return frame_of(fields);
     case Code::flags: return flags_of(value);

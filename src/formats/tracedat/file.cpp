@@ -2,7 +2,6 @@
 #include "formats/tracedat/file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <set>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/tracedat/decompress.hpp"
 #include "formats/tracedat/initial_sections.hpp"
@@ -71,10 +71,9 @@ std::int64_t parse_offset(std::string_view text) {
   if (negative) text.remove_prefix(1);
   const bool hex = text.starts_with("0x");
   if (hex) text.remove_prefix(2);
-  std::int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (code != std::errc{} || end == text.data()) throw Error("Cannot read a time offset: not a number");
-  return negative ? -value : value;
+  const auto value = parse_leading<std::int64_t>(text, hex ? 16 : 10);
+  if (!value) throw Error("Cannot read a time offset: not a number");
+  return negative ? -*value : *value;
 }
 
 // Wraps around, as the kernel's clocks do: a damaged offset may be any number.

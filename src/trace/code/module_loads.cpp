@@ -2,11 +2,11 @@
 #include "trace/code/module_loads.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace kmt {
@@ -22,12 +22,6 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << kPartShift;
 constexpr std::uint64_t kMostInitBytes = 1 << 20;
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-template <typename T>
-bool number(std::string_view text, T& value, int base = 10) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return code == std::errc{} && end == text.data() + text.size();
-}
-
 }  // namespace
 
 // "+ NOTICED BEFORE NAME BEGIN BYTES BUILD-ID", then its symbols; "- NOTICED BEFORE NAME".
@@ -39,7 +33,7 @@ std::vector<ModuleChange> parse_module_changes(std::string_view text, const Cloc
       ModuleChange& load = changes.back();
       const std::size_t blank = line.find(' ');
       if (blank != std::string_view::npos && line.substr(blank).starts_with(" i "))
-        number(line.substr(0, blank), load.init, 16);
+        parse_number(line.substr(0, blank), load.init, 16);
       else
         load.symbols += fmt::format("{}\n", line);
       continue;
@@ -48,12 +42,14 @@ std::vector<ModuleChange> parse_module_changes(std::string_view text, const Cloc
     const auto words = split(line, ' ');
     ModuleChange change;
     change.loaded = line.front() == '+';
-    if (words.size() < 4 || !number(words[1], change.noticed_ns) || !number(words[2], change.before_ns)) continue;
+    if (words.size() < 4 || !parse_number(words[1], change.noticed_ns) || !parse_number(words[2], change.before_ns))
+      continue;
     change.noticed_ns = scale.to_ns(change.noticed_ns);
     change.before_ns = scale.to_ns(change.before_ns);
     change.name = words[3];
-    if (change.loaded && (words.size() < 6 || !number(words[4], change.begin, 16) || !number(words[5], change.bytes) ||
-                          change.bytes >= kMostBytes || change.begin == 0 || change.begin >= ~kMostBytes))
+    if (change.loaded &&
+        (words.size() < 6 || !parse_number(words[4], change.begin, 16) || !parse_number(words[5], change.bytes) ||
+         change.bytes >= kMostBytes || change.begin == 0 || change.begin >= ~kMostBytes))
       continue;
     if (change.loaded && words.size() > 6) change.build_id = words[6];
     changes.push_back(std::move(change));
@@ -103,9 +99,9 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
     const auto words = split(line, ' ');
     Load load;
     std::uint64_t bytes = 0;
-    if (words.size() < 6 || !number(words[1], bytes) || bytes >= kMostBytes ||
-        !number(words[5].substr(words[5].starts_with("0x") ? 2 : 0), load.begin, 16) || load.begin == 0)
-      continue;
+    if (words.size() < 6 || !parse_number(words[1], bytes) || bytes >= kMostBytes) continue;
+    load.begin = parse_hexadecimal(words[5]).value_or(0);
+    if (load.begin == 0) continue;
     load.end = load.begin + bytes;
     load.first = loads_.size();
     last.insert_or_assign(std::string(words[0]), loads_.size());
@@ -207,7 +203,7 @@ std::string ModuleLoads::symbols() const {
       for (const std::string_view line : split(load.change->symbols, '\n')) {
         std::uint64_t address = 0;
         const std::size_t blank = line.find(' ');
-        if (blank == std::string_view::npos || !number(line.substr(0, blank), address, 16)) continue;
+        if (blank == std::string_view::npos || !parse_number(line.substr(0, blank), address, 16)) continue;
         if (address >= load.begin && address < load.end)
           add(stand_in(i, Part::code, address - load.begin), line.substr(blank));
       }

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "trace/code/syscall_tables.hpp"
 
@@ -21,12 +21,11 @@ using Names = std::vector<std::string_view>;  // by number; empty: none
 
 Names parse(std::string_view table) {
   Names names;
-  for (const std::string_view line : split(table, '\n')) {
-    std::size_t number = 0;
-    const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), number);
-    if (code != std::errc{} || number > 0xFFFF) continue;
-    if (names.size() <= number) names.resize(number + 1);
-    names[number] = line.substr(static_cast<std::size_t>(end - line.data()) + 1);
+  for (std::string_view line : split(table, '\n')) {
+    const auto number = take_number<std::size_t>(line);
+    if (!number || *number > 0xFFFF) continue;
+    if (names.size() <= *number) names.resize(*number + 1);
+    names[*number] = line.substr(1);
   }
   return names;
 }

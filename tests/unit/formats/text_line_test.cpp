@@ -78,10 +78,10 @@ TEST(TextLine, Values) {
   EXPECT_EQ(value_of(fields, "va_start"), "7");
   EXPECT_EQ(value_of(fields, "name"), "");
   EXPECT_EQ(value_of(fields, "site"), "");
-  EXPECT_EQ(parse_number("0x1F"), 31u);
-  EXPECT_EQ(parse_number("-1"), ~std::uint64_t{0});
-  EXPECT_FALSE(parse_number("12a"));
-  EXPECT_FALSE(parse_number(""));
+  EXPECT_EQ(parse_value("0x1F"), 31u);
+  EXPECT_EQ(parse_value("-1"), ~std::uint64_t{0});
+  EXPECT_FALSE(parse_value("12a"));
+  EXPECT_FALSE(parse_value(""));
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include "capture/bpf/calls/tracing_frames.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "trace/code/tracing_functions.hpp"
 
@@ -11,12 +11,11 @@ namespace kmt {
 
 TracingFrames::TracingFrames(std::string_view kallsyms) {
   std::vector<std::pair<std::uint64_t, bool>> symbols;
-  for (const std::string_view line : split(kallsyms, '\n')) {
-    std::uint64_t address = 0;
-    const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), address, 16);
-    if (code != std::errc{} || line.data() + line.size() - end < 4) continue;
-    std::string_view name = line.substr(static_cast<std::size_t>(end - line.data()) + 3);
-    symbols.emplace_back(address, is_tracing_function(name.substr(0, name.find('\t'))));
+  for (std::string_view line : split(kallsyms, '\n')) {
+    const auto address = take_number<std::uint64_t>(line, 16);
+    if (!address || line.size() < 4) continue;
+    const std::string_view name = line.substr(3);
+    symbols.emplace_back(*address, is_tracing_function(name.substr(0, name.find('\t'))));
   }
   std::sort(symbols.begin(), symbols.end());
   for (std::size_t i = 0; i < symbols.size(); ++i) {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers in text. Each function returns an empty optional if there is no number or if it does not fit into T.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace kmt {
+
+// Takes the number at the front off the text.
+template <typename T>
+std::optional<T> take_number(std::string_view& text, int base = 10) {
+  T value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (code != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+// The number at the front; anything may follow it.
+template <typename T>
+std::optional<T> parse_leading(std::string_view text, int base = 10) {
+  return take_number<T>(text, base);
+}
+
+// The whole text is the number.
+template <typename T>
+std::optional<T> parse_number(std::string_view text, int base = 10) {
+  const std::optional<T> value = take_number<T>(text, base);
+  return text.empty() ? value : std::nullopt;
+}
+
+// The same into a variable, which keeps its value if the text is no number.
+template <typename T>
+bool parse_number(std::string_view text, T& value, int base = 10) {
+  const std::optional<T> number = parse_number<T>(text, base);
+  value = number.value_or(value);
+  return number.has_value();
+}
+
+// The whole text is a hexadecimal number, with or without "0x".
+inline std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  return parse_number<std::uint64_t>(text, 16);
+}
+
+}  // namespace kmt
