@@ -12,4 +12,4 @@ else
 fi
 
 mapfile -t scripts < <(git ls-files | xargs -r grep -lE -m1 '^#!(/usr)?/bin/(env )?(ba)?sh' --)
-shellcheck "${scripts[@]}"
+shellcheck -x "${scripts[@]}"  # with what they source
