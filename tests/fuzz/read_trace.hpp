@@ -31,7 +31,7 @@ inline std::uint64_t read_events(Source& source) {
   with_history.by = {call_site, cache, order};
   with_history.history = true;
   ReportAnalysis over_time(source.info(), symbols, with_history);
-  PagesAnalysis pages(source.info(), source.info(), symbols, {});
+  PagesAnalysis pages(source.info(), source.info().tasks, symbols, {});
   CheckAnalysis check(source.info());
   const CallTypeSource types(source.info(), "");
   CallGraphRequest calls;
