@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Steps of a CI script, timed: `step NAME BUDGET` starts one, which may take BUDGET seconds on two quiet cores;
-# `finish` prints what each took. A step over its budget is flagged, not refused: a busy machine is slower.
+# Steps of a CI script, timed: `step NAME BUDGET` starts one, which may take BUDGET seconds on two quiet cores. The
+# script ends with a table of what each took. A step over its budget is flagged, not refused: a busy machine is slower.
 steps=()
 
 end_step() {
@@ -16,7 +16,7 @@ step() {
   printf '\n== %s (%d s) ==\n' "$1" "$SECONDS"
 }
 
-finish() {
+print_steps() {
   end_step
   printf '\n%7s %7s  %s\n' seconds budget step
   local line name budget took
@@ -26,3 +26,5 @@ finish() {
   done
   printf '%7d %7s  all\n' "$SECONDS" ''
 }
+
+trap print_steps EXIT

@@ -67,18 +67,22 @@ def git(*words):
 
 
 def changed_files():
-    """The files of src/ that changed, as paths from there; prints since when."""
+    """The files of src/ that changed, as paths from there, or None if that is not known; prints since when."""
     head = git('rev-parse', 'HEAD')[0]
     base = git('merge-base', 'HEAD', 'origin/main')[0]
     if base and base != head:
         print(f'files changed since {base[:10]}, and those that include them', flush=True)
-        names = git('diff', '--name-only', base, '--', 'src')
+        names = git('diff', '--name-only', base)
     else:
+        if not head:
+            return None
         day = int(git('log', '-1', '--format=%ct')[0]) - 3 * 24 * 3600
         print('files that the last three days\' commits changed, and those that include them', flush=True)
-        names = git('log', f'--since={day}', '--name-only', '--format=', '--', 'src')
-    names += git('ls-files', '--others', '--modified', '--exclude-standard', '--', 'src')
-    return {name.removeprefix('src/') for name in names if name}
+        names = git('log', f'--since={day}', '--name-only', '--format=')
+    names += git('ls-files', '--others', '--modified', '--exclude-standard')
+    if '.clang-tidy' in names:
+        return None
+    return {name.removeprefix('src/') for name in names if name.startswith('src/')}
 
 
 def with_users(names):
@@ -96,12 +100,13 @@ def with_users(names):
 
 def main():
     words = sys.argv[1:]
-    changed = with_users(changed_files()) if '--changed' in words else None
+    changed = changed_files() if '--changed' in words else None
+    changed = changed and with_users(changed)
     regex = next((word for word in words if word != '--changed'), '')
     paths = [str(path) for path in sorted(TOP.glob('src/**/*.cpp'))
              if re.search(regex, str(path)) and (changed is None or str(path.relative_to(TOP / 'src')) in changed)]
     if not paths:
-        if changed is None:
+        if regex:
             sys.exit('no such file')
         return 0
     options = compiler_options()
