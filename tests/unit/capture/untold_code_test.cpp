@@ -18,7 +18,7 @@ const std::string kMade = "9000-a000 rwxp 00000000 00:00 0 \n";
 const std::string kVdsoLine = "7f000000-7f001000 r-xp 00000000 00:00 0 [vdso]\n";
 
 // Processes as /proc would show them, and news of them that come while they are looked at.
-struct Machine {
+struct CodeMachine {
   std::map<std::int32_t, std::string> maps;
   MappedCode told;
   std::vector<std::function<void()>> news;  // of each look
@@ -44,12 +44,12 @@ struct Machine {
   }
 };
 
-UntoldCode untold_of(const Machine& machine, std::int32_t process, const std::string& text) {
+UntoldCode untold_of(const CodeMachine& machine, std::int32_t process, const std::string& text) {
   return untold_code(machine.told, {process, process, code_in_maps(text)});
 }
 
 TEST(UntoldCode, IsWhatWasNotTold) {
-  Machine machine;
+  CodeMachine machine;
   machine.tell(7, 10, kProgram + kVdsoLine);
   EXPECT_TRUE(untold_of(machine, 7, kProgram + kVdsoLine).lines.empty());
   const UntoldCode more = untold_of(machine, 7, kProgram + kMade);
@@ -61,7 +61,7 @@ TEST(UntoldCode, IsWhatWasNotTold) {
 }
 
 TEST(UntoldCode, IsNoneOfAChildWithItsParentsMadeCode) {
-  Machine machine;
+  CodeMachine machine;
   machine.tell(7, 10, kProgram);
   machine.told.add(place_of(7, 11, code_in_maps(kMade)[0]), told_path("/tmp/perf-7.map"));
   machine.told.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");
@@ -69,7 +69,7 @@ TEST(UntoldCode, IsNoneOfAChildWithItsParentsMadeCode) {
 }
 
 TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
-  Machine machine;
+  CodeMachine machine;
   machine.tell(7, 10, kProgram);
   machine.tell(8, 10, kProgram);
   machine.maps = {{7, kProgram}, {8, kProgram}};
@@ -87,7 +87,7 @@ TEST(LookAtProcesses, ReadsAgainWhatChangesMeanwhile) {
 }
 
 TEST(LookAtProcesses, LeavesOutWhatNeverRests) {
-  Machine machine;
+  CodeMachine machine;
   machine.maps = {{7, kProgram}, {8, kProgram}};
   for (std::uint64_t i = 0; i < 100; ++i) machine.news.emplace_back([&machine, i] { machine.tell(8, 10 + i, kOther); });
   const LookAtProcesses found = machine.look();
@@ -97,7 +97,7 @@ TEST(LookAtProcesses, LeavesOutWhatNeverRests) {
 }
 
 TEST(LookAtProcesses, MissesWhatEndedUntold) {
-  Machine machine;
+  CodeMachine machine;
   for (const std::int32_t process : {5, 6, 7, 8}) machine.tell(process, 10, kProgram);
   machine.maps = {{6, ""}, {7, kProgram}};  // a zombie
   machine.news = {[&] { machine.told.ended(8, 20); }};
