@@ -209,7 +209,7 @@ class RealTrace:
 
 def wrappers():
     """Globs of the list of functions that hide the caller."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'src', 'trace', 'wrappers.txt')
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'src', 'trace', 'code', 'wrappers.txt')
     with open(path, encoding='ascii') as file:
         return [line.split()[0] for line in file if line.strip() and not line.startswith('#')]
 
