@@ -9,6 +9,7 @@ import re
 import subprocess
 import tempfile
 
+import cached
 import kmem_oracle
 import tracedat
 
@@ -49,6 +50,7 @@ def _fields(text):
     return dict(pair.split('=', 1) for pair in text.split() if '=' in pair)
 
 
+@cached.by_content
 def load(path):
     """The events of a trace.dat of version 7, in the order of docs/formats/report-json.md, kernel stacks as parts of
     their events; the stacks' own records are left out."""
