@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Says which files clang-format would change (with --fix: changes them), and what shellcheck says of the scripts.
+# Checks the format of C++ with clang-format (with --fix: changes it), scripts with shellcheck, and the English of
+# comments and documents.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,3 +14,5 @@ fi
 
 mapfile -t scripts < <(git ls-files | xargs -r grep -lE -m1 '^#!(/usr)?/bin/(env )?(ba)?sh' --)
 shellcheck -x "${scripts[@]}"  # with what they source
+
+tools/check_prose.py

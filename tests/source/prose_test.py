@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each rule of tools/check_prose.py refuses what it names and lets good English pass."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tools'))
+sys.path.insert(0, TOOLS)
+sys.dont_write_bytecode = True
+import check_prose  # noqa: E402
+
+# For each rule a sentence that it refuses, and one that passes all rules.
+EXAMPLES = {
+    'told': ('Nothing did where all of it was told twice.', 'The two events cannot be told apart.'),
+    'tells': ('A name tells its format.', 'The option tells the kernel to sample.'),
+    'is said': ('Damage is said.', 'Damage is reported.'),
+    'but for': ('All but for the names is the same.', 'All is the same except the names.'),
+    'but that of': ('Each row has a rate, but that of pages.', 'Each row has a rate, except pages.'),
+    'all but': ('They drop all but frees.', 'They drop all but the last event.'),
+    'the begin': ('Time counts from the begin.', 'Rates begin at zero.'),
+    'nobody': ('This memory is accounted by nobody.', 'No one accounts for this memory.'),
+    'whoever': ('They stop whoever records.', 'They stop the recorder.'),
+    'for ever': ('The texts live for ever.', 'Texts are never freed.'),
+    'behind': ('A stack follows behind the record.', 'Files left behind are removed.'),
+    'what is known of': ('No such list is known of.', 'The list is known.'),
+    'at hand': ('Symbols are at hand.', 'Symbols are available.'),
+    'speaks against': ('Nothing speaks against these bytes.', 'They speak for themselves.'),
+    'bear out': ('A second source must bear it out.', 'A second source confirms it.'),
+    'no news': ('Such a free is no news.', 'Such a free is expected.'),
+    'came no further': ('Sampling came no further.', 'Sampling stopped.'),
+    'at any rate': ('At any rate the file is kept.', 'At least the file is kept.'),
+    'in any case': ('It is closed in any case.', 'It is always closed.'),
+    'how seldom': ('It shows how seldom this happens.', 'It shows how rarely this happens.'),
+    'that often': ('Read the files that often.', 'Read the files every second.'),
+    'as is': ('The order is kept, as is the name.', 'The text is copied as is.'),
+    'it is of': ('If it is of an older boot, stop.', 'If it belongs to an older boot, stop.'),
+    'of which': ('A group of which no object lives ends.', 'It takes 9 ns, most of which is the write.'),
+    'for what': ('It stops for what it costs.', 'It stops because of its cost.'),
+    'there can be': ('Not every node that there can be is there.', 'There can be no second name.'),
+    'may be got': ('It shows how memory may be got.', 'It shows how memory is allocated.'),
+    'has itself': ('The recorder counts what it has itself.', 'The recorder counts its own memory.'),
+    'surely': ('The cache surely grows.', 'Growth of the cache is confirmed.'),
+    'candidate for reuse': ('It is a candidate for reuse.', 'It could be reused.'),
+    'left by options': ('Too many filters; leave some out.', 'Too many filters; drop some.'),
+    'both tellings': ('Count both tellings once.', 'Count duplicate events once.'),
+    'as when': ('It fails as when there is no file.', 'It fails if there is no file.'),
+    'Of …': ('Of a cache its name is kept.', 'Of course the name is kept.'),
+    'What …': ('What is written is kept.', 'What is written?'),
+    'Where …, …': ('Where files are missing, it stops.', 'Where the file lies.'),
+    'Who …': ('Who records pays.', 'Who records?'),
+    'By which …': ('By which records are found.', 'By default records are found.'),
+}
+
+
+def rules_of(path, source):
+    """(line, rule) of what is refused in a file of that name and content."""
+    with tempfile.TemporaryDirectory() as root:
+        full = os.path.join(root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, 'w', encoding='utf-8') as file:
+            file.write(source)
+        return [(line, rule) for line, rule, _ in check_prose.check_file(root, path)]
+
+
+class Rules(unittest.TestCase):
+    def test_each_rule(self):
+        self.assertEqual([rule.name for rule in check_prose.RULES], list(EXAMPLES))
+        for rule, (refused, good) in EXAMPLES.items():
+            self.assertIn((1, rule), rules_of('src/a.cpp', f'// {refused}\n'), rule)
+            self.assertIn((1, rule), rules_of('docs/a.md', f'{refused}\n'), rule)
+            self.assertEqual([], rules_of('src/a.cpp', f'// {good}\n'), rule)
+
+    def test_a_start_is_that_of_a_comment_or_sentence(self):
+        self.assertEqual([(2, 'Who …')], rules_of('a.py', '# The recorder stops.\n# Who reads waits.\n'))
+        self.assertEqual([(1, 'What …')], rules_of('a.hpp', 'int a;  // what is kept\n'))
+        self.assertEqual([], rules_of('a.hpp', 'int a;  // of the header\n// Read what is there, where it lies, to whom.\n'))
+
+    def test_where_without_a_comma_and_questions_pass(self):
+        self.assertEqual([], rules_of('a.py', '# Where does it lie, and why?\n# Where it lies.\n'))
+
+    def test_headings_and_cells_may_ask(self):
+        self.assertEqual([], rules_of('docs/a.md', '# What it costs\n\n| What it is | Who uses it |\n|---|---|\n'))
+        self.assertEqual([(1, 'nobody'), (3, 'told')], rules_of('docs/a.md', '# What nobody knows\n\n| told | a |\n'))
+
+
+class Texts(unittest.TestCase):
+    def test_comments_of_each_language(self):
+        for path, source in (('a.cpp', 'int a;  // nobody\n'), ('a.hpp', '/* x\n * nobody */'), ('a.py', 'a = 1  # nobody\n'),
+                             ('a.sh', '#!/bin/sh\necho  # nobody\n'), ('a.sql', "select '--'; -- nobody\n"),
+                             ('CMakeLists.txt', 'a(b)  # nobody\n'), ('a.ts', 'const a = /"/; // nobody\n'),
+                             ('a.html', '<p><!-- nobody -->'), ('a.py', 'def f():\n    """As nobody."""\n'),
+                             ('run', '#!/bin/sh\n# nobody\n'), ('a.scd', '*a*\n\tnobody\n')):
+            self.assertEqual(['nobody'], [rule for _, rule in rules_of(path, source)], path)
+
+    def test_code_is_no_comment(self):
+        for path, source in (('a.cpp', 'nobody(told); auto a = "// nobody"; auto b = R"(// nobody)"; int c = 1\'000;\n'),
+                             ('a.py', "a = 'x # nobody'\nb = \"\"\"nobody\"\"\"\nnobody = told\n"),
+                             ('a.ts', 'const nobody = `// nobody`, a = "// told";\n'),
+                             ('a.sh', '#!/bin/sh\necho "# nobody"; a=${b#nobody}\n')):
+            self.assertEqual([], rules_of(path, source), path)
+
+    def test_identifiers_and_quotations_pass(self):
+        for text in ('Sets told_again and is_told().', 'The key `told` stays.', 'perf prints "nobody" here.',
+                     'See [told](told.md) and src/told.cpp; --told is an option.'.replace('[told]', '[it]')):
+            self.assertEqual([], rules_of('docs/a.md', text + '\n'), text)
+            self.assertEqual([], rules_of('a.py', f'# {text}\n'), text)
+
+    def test_messages(self):
+        self.assertEqual([(1, 'told')], rules_of('src/cli/a.cpp', 'say("It was told");\n'))
+        self.assertEqual([(2, 'but for')], rules_of('src/views/a.cpp', 'say("Kept,\\n"\n    "but for names");\n'))
+        self.assertEqual([], rules_of('src/views/a.cpp', 'json["told"] = 1;\n'))
+        self.assertEqual([], rules_of('src/formats/a.cpp', 'say("It was told");\n'))
+
+    def test_phrases_across_lines(self):
+        self.assertEqual([(2, 'but for')], rules_of('a.cpp', '// All of these\n// names but\n// for one stay.\n')[:1])
+        self.assertEqual([], rules_of('a.hpp', 'int a;  // all is as it was but\nint b;  // for each\n'))
+
+    def test_code_of_documents_passes(self):
+        source = 'Run this:\n\n    kmemtrace told nobody\n\n```\ntold\n```\n\n- a list\n- item\n'
+        self.assertEqual([], rules_of('docs/a.md', source))
+
+
+class Lengths(unittest.TestCase):
+    LONG = 'a ' * 31 + 'b. '
+    SHORT = 'A short sentence here. '
+
+    def test_long_sentences(self):
+        few = 'Good one here. ' * 30 + self.LONG.capitalize()
+        self.assertEqual([], rules_of('docs/a.md', few + '\n'))
+        many = 'Good one here.\n' * 10 + self.LONG.capitalize() * 2
+        self.assertEqual([(11, 'long')], rules_of('docs/a.md', many + '\n'))
+
+    def test_median(self):
+        sentence = ('Word ' * 16).strip().capitalize() + '. '
+        self.assertEqual([(1, 'median')], rules_of('docs/a.md', sentence * 3 + '\n'))
+        self.assertEqual([], rules_of('docs/a.md', sentence * 3 + self.SHORT * 4 + '\n'))
+
+    def test_tables_headings_and_code_do_not_count(self):
+        words = 'word ' * 40
+        source = f'# {words}\n\n| {words} | a |\n|---|---|\n\n    {words}\n\n```\n{words}\n```\n\n'
+        self.assertEqual([], rules_of('docs/a.md', source * 3))
+
+    def test_an_item_of_a_list_is_a_sentence(self):
+        self.assertEqual([], rules_of('docs/a.md', '- five words are in this\n' * 20))
+
+
+class Command(unittest.TestCase):
+    def run_tool(self, *arguments):
+        return subprocess.run([sys.executable, '-B', f'{TOOLS}/check_prose.py', *arguments], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding='utf-8', check=False)
+
+    def test_status_and_output(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.py', encoding='utf-8') as file:
+            file.write('# fine\n# Nobody reads this.\n')
+            file.flush()
+            done = self.run_tool(file.name)
+            self.assertEqual(1, done.returncode)
+            self.assertRegex(done.stdout, r'\A\S+:2: nobody: fine Nobody reads this\.\n\Z')
+            self.assertEqual(0, self.run_tool('--summary', file.name).returncode)
+        with tempfile.NamedTemporaryFile('w', suffix='.py', encoding='utf-8') as file:
+            self.assertEqual((0, ''), (self.run_tool(file.name).returncode, self.run_tool(file.name).stdout))
+
+    def test_the_tree(self):
+        done = self.run_tool()
+        self.assertEqual((0, ''), (done.returncode, done.stdout))
+
+    def test_tables(self):
+        root = os.path.dirname(TOOLS)
+        for path in check_prose.NOT_YET:
+            folder, start = os.path.split(os.path.join(root, path))
+            self.assertTrue(any(name.startswith(start) for name in os.listdir(folder)), path)
+        for exception in check_prose.EXCEPTIONS:
+            self.assertTrue(exception.reason, exception)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,474 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks the English of comments, documents, manual pages and messages.
+  tools/check_prose.py [--summary] [PATH…]
+
+Refuses the constructions in RULES, and sentences that are too long in README.md and docs/**/*.md. Prints
+"FILE:LINE: rule: excerpt" for each and exits with 1 if there are any. PATH checks only these files and folders, including
+those in NOT_YET. --summary prints only a table: hits of each folder, sentence lengths of each document.
+
+Checked text: comments and Python docstrings of every folder, sentences in the string literals of src/cli and src/views,
+Markdown, and scdoc. Not checked: code blocks and code spans, text in double quotes (a quotation), identifiers,
+strings without a space (JSON keys, columns), test data. EXCEPTIONS lists what passes all the same, with a reason."""
+import argparse
+import os
+import re
+import statistics
+import sys
+from typing import NamedTuple
+
+# Folders and files that a check of everything skips until they are mended. Each line that goes is progress.
+NOT_YET = (
+    'SECURITY.md',
+    'bench/',
+    'docs/ARCHITECTURE.md',
+    'docs/BENCHMARKS.md',
+    'docs/extending.md',
+    'docs/formats/',
+    'docs/imperfections.md',
+    'docs/man/',
+    'docs/peers.md',
+    'docs/perf-kmem.md',
+    'docs/prometheus',
+    'docs/quick-guide-2008.md',
+    'docs/tutorial',
+    'docs/untraced-paths.md',
+    'docs/wrappers.md',
+    'packaging/',
+    'sql/',
+    'src/analysis/',
+    'src/anonymise/',
+    'src/base/',
+    'src/capture/',
+    'src/cli/',
+    'src/fleet/',
+    'src/formats/',
+    'src/library/',
+    'src/results/',
+    'src/snapshot/',
+    'src/symbols/',
+    'src/trace/',
+    'src/views/',
+    'tests/cli/',
+    'tests/fuzz/',
+    'tests/live/',
+    'tests/oracle/',
+    'tests/package/',
+    'tests/source/',
+    'tests/support/',
+    'tests/threads/',
+    'tests/unit/',
+    'tests/vm/',
+    'tests/web/',
+    'tools/',
+    'web/',
+)
+
+
+class Rule(NamedTuple):
+    name: str
+    pattern: re.Pattern
+    advice: str
+
+
+def phrase(name, pattern, advice):
+    return Rule(name, re.compile(rf'\b(?:{pattern})\b', re.IGNORECASE), advice)
+
+
+def start(name, pattern, advice):
+    """A rule for the start of a comment or sentence."""
+    return Rule(name, re.compile(rf'\A(?:{pattern})', re.IGNORECASE), advice)
+
+
+# Words and phrases, wherever they stand. A name says what is wrong; the advice is printed once for each rule.
+PHRASES = (
+    phrase('told', r'told(?! apart)', 'reported, shown, known, stated; "duplicate event" for "told twice"'),
+    phrase('tells', r'tells(?! (?:\S+ ){1,5}(?:to|apart|from)\b)', 'shows, reports, says which; or name the actor'),
+    phrase('is said', r'(?:is|are|was|were|be|been|being) said', 'is reported, is stated'),
+    phrase('but for', r'but for', 'except'),
+    phrase('but that of', r'but (?:that|those) of', 'except'),
+    phrase('all but', r'(?:all|none|any|every|each) but(?! (?:the )?(?:last|first))', 'all except'),
+    phrase('the begin', r'(?:the|its|their|whose|each) begin', 'the start'),
+    phrase('nobody', r'nobody(?:\'s)?', 'no one, no process, unknown, unaccounted; or name the subject'),
+    phrase('whoever', r'(?:who|whom)(?:so)?ever', 'name the subject'),
+    phrase('for ever', r'for ever', 'never freed, never ends, without limit'),
+    phrase('behind', r'(?<!left )(?<!leave )(?<!leaves )(?<!leaving )(?<!fall )(?<!falls )(?<!lag )(?<!lags )'
+           r'(?<!hide )(?<!hides )(?<!hidden )behind(?! the scenes)', 'after, follows; "backing" for memory'),
+    phrase('what is known of', r'that (?:is|are) known of|known of', 'that kmemtrace knows; known'),
+    phrase('at hand', r'at hand', 'available'),
+    phrase('speaks against', r'speaks? against', 'no sign of'),
+    phrase('bear out', r'bears? (?:it|this|that|them) out|borne out', 'confirm'),
+    phrase('no news', r'(?:is|are) no news', 'is expected'),
+    phrase('came no further', r'(?:came|comes?|gets?) no further', 'stopped'),
+    phrase('at any rate', r'at any rate', 'leave it out, or: at least'),
+    phrase('in any case', r'in any case', 'always'),
+    phrase('how seldom', r'(?:how|more) seldom', 'how rarely; p-value'),
+    phrase('that often', r'that often', 'every T, N times'),
+    phrase('as is', r'as is (?=the|that|what|one)', 'like'),
+    phrase('it is of', r'it is of (?=a|an|the|one|what)', 'belongs to'),
+    phrase('of which', r'(?<!, )(?<!all )(?<!some )(?<!most )(?<!each )(?<!none )(?<!both )(?<!either )(?<!any )of which',
+           'split the sentence; whose'),
+    phrase('for what', r'for what it (?:costs?|takes|has|is|needs)', 'because of, limits'),
+    phrase('there can be', r'(?<!where )there can be(?! (?:no|only|at most|one|a|an|up)\b)', 'not applicable, may be'),
+    phrase('may be got', r'(?:is|are|may be|was|were|be) got', 'is allocated, obtained, read'),
+    phrase('has itself', r'what it has itself', 'name the thing'),
+    phrase('surely', r'(?:sure|surest|surely) (?:grows|to|to blame|growth|growing)', 'growth confirmed'),
+    phrase('candidate for reuse', r'candidates? for reuse', 'could be cached or reused'),
+    phrase('left by options', r'leave some out', 'drop, omit'),
+    phrase('both tellings', r'(?:both|either|each|second|first) tellings?|tellings?', 'duplicate event'),
+    phrase('as when', r'as (?:where|whoever|when)(?= (?:it|there|they|nothing|one|a|an|the) )', 'if, like'),
+)
+
+STARTS = (
+    start('Of …', r'(?-i:Of )(?!course\b)', 'put the subject first'),
+    start('What …', r'What(?:\'s)?\s(?!if\b)(?!.*\?\s*\Z)', 'put the subject first: "Returns…", or name the thing'),
+    start('Where …, …', r'Where\s(?=[^,]*,)(?!.*\?\s*\Z)', '"If …" or the rule first, the exception after it'),
+    start('Who …', r'(?:Who|Whose|Whom)\s(?!.*\?\s*\Z)', 'name the subject'),
+    start('By which …', r'(?:By|With|From|To|In|For|At|On) (?:what|which|whom|whose)\b(?!.*\?\s*\Z)', 'put the subject first'),
+)
+
+RULES = PHRASES + STARTS
+
+
+class Exempt(NamedTuple):
+    path: str  # the start of a path, or '' for all
+    text: str  # hits inside this text pass
+    reason: str
+
+
+EXCEPTIONS = (
+    Exempt('src/views/', "What grows in the kernel's memory", 'headline of an investigation, in the words of the question'),
+    Exempt('', 'tells apart', 'the English for "distinguishes"'),
+)
+
+# Limits of documents. A short one may have a single long sentence.
+MOST_WORDS = 30
+LONG_SHARE = 0.08
+MEDIAN_WORDS = 15
+
+COMMENTED = {
+    '.cpp': 'c', '.hpp': 'c', '.c': 'c', '.h': 'c', '.def': 'c', '.in': 'c', '.ts': 'js', '.mjs': 'js', '.js': 'js',
+    '.css': 'c', '.html': 'html', '.py': 'hash', '.sh': 'hash', '.cmake': 'hash', '.yml': 'hash', '.supp': 'hash',
+    '.test': 'lines', '.sql': 'sql', '.md': 'markdown', '.scd': 'scdoc', '.txt': 'hash',
+}
+SKIPPED_FOLDERS = ('.git', 'data', 'node_modules', 'out', '__pycache__', 'debian')
+MESSAGES = ('src/cli/', 'src/views/')
+
+
+class Text(NamedTuple):
+    """A comment, paragraph or message: `text` with line breaks as spaces, and the line of each character. A heading or
+    table cell is no sentence."""
+    text: str
+    lines: list
+    is_sentence: bool
+
+
+def joined(pieces, is_sentence=True):
+    """One Text of (line, words) pieces."""
+    text, lines = '', []
+    for line, words in pieces:
+        words = words.strip()
+        if words:
+            words = words if not text else ' ' + words
+            text += words
+            lines += [line] * len(words)
+    return Text(text, lines, is_sentence)
+
+
+# -- comments and strings ----------------------------------------------------------------------------------------------
+
+C_TOKEN = re.compile(r'''
+    (?P<comment>//[^\n]*|/\*.*?\*/)
+  | R"(?P<mark>[^()\\\s]{0,16})\((?P<raw>.*?)\)(?P=mark)"
+  | (?P<string>"(?:\\.|[^"\\\n])*")
+  | (?P<other>\b\d[\w.']*|'(?:\\.|[^'\\\n])+')''', re.VERBOSE | re.DOTALL)
+JS_TOKEN = re.compile(r'''
+    (?P<comment>//[^\n]*|/\*.*?\*/)
+  | (?P<string>"(?:\\.|[^"\\\n])*")
+  | (?P<raw>`(?:\\.|[^`\\])*`)
+  | (?P<other>'(?:\\.|[^'\\\n])*'|(?<=[=(,:!&|?;{}\n])\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/)''',
+                      re.VERBOSE | re.DOTALL)
+HASH_TOKEN = re.compile(r'''
+    (?P<doc>(?:(?<=\n)|\A)[ ]*[rf]?(?P<quotes>"""|\'\'\')(?P<words>.*?)(?P=quotes))
+  | (?P<text>[rbf]*(?P<triple>"""|\'\'\').*?(?P=triple))
+  | (?P<comment>(?:(?<=[\s;])|\A)\#[^\n]*)
+  | (?P<other>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\\n])*'|\\.)''', re.VERBOSE | re.DOTALL)
+SQL_TOKEN = re.compile(r'''(?P<comment>--[^\n]*|(?:(?<=\n)|\A)\#[^\n]*|/\*.*?\*/)|(?P<other>'(?:''|[^'])*')''',
+                       re.VERBOSE | re.DOTALL)
+LINES_TOKEN = re.compile(r'(?:(?<=\n)|\A)(?P<comment>#[^\n]*)')
+HTML_TOKEN = re.compile(r'(?P<comment><!--.*?-->)', re.DOTALL)
+TOKENS = {'c': C_TOKEN, 'js': JS_TOKEN, 'hash': HASH_TOKEN, 'sql': SQL_TOKEN, 'lines': LINES_TOKEN, 'html': HTML_TOKEN}
+MARKS = re.compile(r'^\s*(?://[/!]?<?|/\*+|\*(?!\w)|#+!?|--+|<!--)?\s?|\s*(?:\*/|-->)\s*$')
+NOT_PROSE = re.compile(r'SPDX|NOLINT|clang-format|shellcheck|noqa|eslint|prettier|^\s*[{}();]|pragma|^!')
+
+
+def line_numbers(source):
+    """Maps an offset to its line."""
+    starts = [0] + [match.end() for match in re.finditer('\n', source)]
+
+    def line_of(offset):
+        low, high = 0, len(starts)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if starts[middle] <= offset else (low, middle)
+        return low + 1, offset - starts[low]
+    return line_of
+
+
+def comment_texts(source, language):
+    """The comments of a file; line comments that follow each other in one column are one comment."""
+    line_of = line_numbers(source)
+    lines = source.split('\n')
+    open_pieces, last_line, last_column = [], -1, -1
+    for match in TOKENS[language].finditer(source):
+        words = match.group('comment')
+        if words is None:
+            words = match.group('words') if language == 'hash' else None
+            if words is None:
+                continue
+        line, column = line_of(match.start())
+        alone = not lines[line - 1][:column].strip()
+        if not alone or line != last_line + 1 or column != last_column or words.startswith('/*'):
+            yield joined(open_pieces)
+            open_pieces = []
+        for number, part in enumerate(words.split('\n')):
+            part = MARKS.sub('', part)
+            if not part.strip() or NOT_PROSE.search(part) or (number and part.startswith('    ')):
+                yield joined(open_pieces)  # an empty line, or an example
+                open_pieces = []
+            else:
+                open_pieces.append((line + number, part))
+        last_line, last_column = line + words.count('\n'), column
+    yield joined(open_pieces)
+
+
+def message_texts(source):
+    """The string literals that hold a sentence; adjacent ones are one."""
+    line_of = line_numbers(source)
+    pieces, end = [], 0
+    for match in C_TOKEN.finditer(source):
+        if match.group('string') is None:
+            continue
+        if source[end:match.start()].strip():
+            yield joined(pieces)
+            pieces = []
+        words = match.group('string')[1:-1]
+        for part in re.split(r'(?:\\n)+', words):
+            pieces.append((line_of(match.start())[0], part.replace('\\"', '"')))
+        end = match.end()
+    yield joined(pieces)
+
+
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+LIST_ITEM = re.compile(r'^\s*(?:[-*+]|\d+[.)])\s+')
+
+
+def markdown_texts(source):
+    """The paragraphs, list items, headings and table cells."""
+    pieces, fenced, comment, example = [], False, False, True
+    for number, line in enumerate(source.split('\n'), 1):
+        if comment or line.lstrip().startswith('<!--'):
+            comment = '-->' not in line
+            continue
+        if re.match(r'^\s*(```|~~~)', line):
+            fenced = not fenced
+        blank = not line.strip()
+        code = fenced or re.match(r'^\s*(```|~~~)', line) or (line.startswith('    ') and example)
+        lone = line.startswith('#') or line.lstrip().startswith('|') or re.match(r'^\s*\[[^\]]+\]:', line)
+        if blank or code or lone or LIST_ITEM.match(line):
+            yield joined(pieces)
+            pieces = []
+        if lone and not code:
+            for cell in line.strip('#| \n').split(' | '):
+                yield joined([(number, cell)], False)
+        elif not blank and not code:
+            pieces.append((number, LIST_ITEM.sub('', line).lstrip('> ')))
+        example = code or (blank and example) or (blank and not pieces) or line.startswith('#')
+        if not blank and not code and not line.startswith('#'):
+            example = False
+    yield joined(pieces)
+
+
+def scdoc_texts(source):
+    pieces, fenced = [], False
+    for number, line in enumerate(source.split('\n'), 1):
+        if line.startswith('```'):
+            fenced = not fenced
+        if fenced or not line.strip() or line.startswith(('```', '#', ';')) or LIST_ITEM.match(line):
+            yield joined(pieces)
+            pieces = []
+        if not fenced and line.strip() and not line.startswith(('```', '#', ';')):
+            pieces.append((number, re.sub(r'[*_\\]', '', LIST_ITEM.sub('', line))))
+    yield joined(pieces)
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+# Blanked out before the rules apply: code spans, quotations, addresses of links, option names, identifiers, calls.
+CODE = re.compile(r'``.+?``|`[^`]*`|"[^"]*"|\]\([^)]*\)|https?://\S+|(?<!\w)--?[a-z][\w-]*|\b\w*(?:_\w+)+\b|\b\w+\(\)|\w+::\w+'
+                  r'|\b[\w-]+(?:\.\w+)*/[\w./-]+|\b\w+\.(?:[ch]pp|[ch]|py|md|json|sql|ts)\b|<[^<>]*>')
+SENTENCE_END = re.compile(r'(?<=[.!?])["\')*]*\s+(?=[A-Z0-9`"(\[*])|(?<=[.!?])["\')*]+\s+(?=[A-Z])')
+
+
+def sentences(text):
+    """(offset, sentence) of each."""
+    offset = 0
+    for end in SENTENCE_END.finditer(text):
+        yield offset, text[offset:end.end()].strip()
+        offset = end.end()
+    if text[offset:].strip():
+        yield offset, text[offset:].strip()
+
+
+def exempt(path, text, position):
+    for exception in EXCEPTIONS:
+        if path.startswith(exception.path):
+            for match in re.finditer(re.escape(exception.text), text):
+                if match.start() <= position < match.end():
+                    return True
+    return False
+
+
+def excerpt(text, begin, end):
+    begin, end = max(0, begin - 30), min(len(text), end + 40)
+    while begin > 0 and not text[begin - 1].isspace():
+        begin -= 1
+    while end < len(text) and not text[end].isspace():
+        end += 1
+    return ('…' if begin else '') + text[begin:end] + ('…' if end < len(text) else '')
+
+
+def check_text(path, text):
+    """Problems of one Text, as (line, rule's name, excerpt)."""
+    blanked = CODE.sub(lambda match: '\x7f' * len(match.group()), text.text)
+    for rule in PHRASES:
+        for match in rule.pattern.finditer(blanked):
+            if not exempt(path, text.text, match.start()):
+                yield text.lines[match.start()], rule.name, excerpt(text.text, *match.span())
+    for offset, sentence in sentences(blanked) if text.is_sentence else ():
+        skipped = len(sentence) - len(sentence.lstrip('*( '))
+        for rule in STARTS:
+            if rule.pattern.match(sentence[skipped:]) and not exempt(path, text.text, offset + skipped):
+                yield text.lines[offset], rule.name, excerpt(text.text, offset, offset + 30)
+
+
+def words_of(sentence):
+    plain = re.sub(r'!?\[([^\]]*)\]\([^)]*\)', r'\1', sentence)
+    return sum(bool(re.search(r'\w', word)) for word in plain.split())
+
+
+def sentence_lengths(source):
+    """(line, words, sentence) of each sentence of a Markdown document."""
+    for text in markdown_texts(source):
+        if text.is_sentence:
+            for offset, sentence in sentences(text.text):
+                if not sentence.startswith('!['):
+                    yield text.lines[offset], words_of(sentence), sentence
+
+
+def check_lengths(source):
+    lengths = list(sentence_lengths(source))
+    if not lengths:
+        return
+    long = [entry for entry in lengths if entry[1] > MOST_WORDS]
+    if len(long) > 1 and len(long) >= LONG_SHARE * len(lengths):
+        for line, words, sentence in long:
+            yield line, 'long', f'{words} words: {excerpt(sentence, 0, 50)}'
+    median = statistics.median(words for _, words, _ in lengths)
+    if median > MEDIAN_WORDS:
+        yield 1, 'median', f'half of the {len(lengths)} sentences have more than {median - 1:g} words; at most {MEDIAN_WORDS}'
+
+
+def language_of(path):
+    name = os.path.basename(path)
+    ending = os.path.splitext(name)[1]
+    if ending == '.txt':
+        return 'hash' if name == 'CMakeLists.txt' else None
+    return COMMENTED.get(ending)
+
+
+def check_file(root, path):
+    """Problems of a file, as (line, rule's name, excerpt), by line."""
+    language = language_of(path)
+    with open(os.path.join(root, path), encoding='utf-8', errors='replace') as file:
+        source = file.read()
+    if language is None:
+        if not source.startswith('#!'):
+            return []
+        language = 'hash'
+    found = []
+    if language == 'markdown':
+        texts = list(markdown_texts(source))
+        found += check_lengths(source)
+    elif language == 'scdoc':
+        texts = list(scdoc_texts(source))
+    else:
+        texts = list(comment_texts(source, language))
+        if language == 'c' and path.startswith(MESSAGES):
+            texts += [text for text in message_texts(source) if ' ' in text.text]
+    for text in texts:
+        found += check_text(path, text)
+    return sorted(set(found))
+
+
+def files_of(root, paths, skipped=NOT_YET):
+    """The files to check: those of `paths`, or the whole tree without what is `skipped`."""
+    for top in paths or ['.']:
+        if os.path.isfile(os.path.join(root, top)):
+            yield os.path.normpath(top)
+        for folder, folders, names in os.walk(os.path.join(root, top)):
+            folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith('build'))
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(folder, name), root)
+                if os.path.isfile(os.path.join(root, path)) and (paths or not path.startswith(skipped)):
+                    if language_of(path) or '.' not in name:
+                        yield path
+
+
+def check_tree(root, paths=(), skipped=NOT_YET):
+    for path in files_of(root, paths, skipped):
+        for line, rule, words in check_file(root, path):
+            yield path, line, rule, words
+
+
+def summary(root, paths):
+    """Prints the hits of each folder, then the sentence lengths of each document."""
+    hits = {}
+    for path, _, _, _ in check_tree(root, paths or ['.'], ()):
+        folder = '/'.join(path.split('/')[:2]) if '/' in path else path
+        hits[folder] = hits.get(folder, 0) + 1
+    for folder, count in sorted(hits.items(), key=lambda entry: -entry[1]):
+        print(f'{count:6}  {folder}')
+    print(f'{sum(hits.values()):6}  in all\n\nsentences  median  over {MOST_WORDS} words')
+    for path in files_of(root, paths or ['.'], ()):
+        if path.endswith('.md'):
+            with open(os.path.join(root, path), encoding='utf-8') as file:
+                words = [count for _, count, _ in sentence_lengths(file.read())]
+            if words:
+                share = sum(count > MOST_WORDS for count in words) / len(words)
+                print(f'{len(words):9}  {statistics.median(words):6.1f}  {share:5.1%}  {path}')
+
+
+def main():
+    parser = argparse.ArgumentParser(description='Checks the English of comments, documents, manual pages and messages.')
+    parser.add_argument('--summary', action='store_true', help='print only the hits of each folder and sentence lengths')
+    parser.add_argument('path', nargs='*', help='check these only (default: everything except NOT_YET)')
+    arguments = parser.parse_args()
+    root = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+    paths = [os.path.relpath(os.path.realpath(path), root) for path in arguments.path]
+    if arguments.summary:
+        summary(root, paths)
+        return 0
+    seen = set()
+    for path, line, rule, words in check_tree(root, paths):
+        print(f'{path}:{line}: {rule}: {words}')
+        seen.add(rule)
+    for rule in RULES:
+        if rule.name in seen:
+            print(f'  {rule.name}: {rule.advice}', file=sys.stderr)
+    return 1 if seen else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
