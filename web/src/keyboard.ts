@@ -1,42 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import type { App } from './app';
 import { kNoFilter } from './data/filter';
+import { showHelp } from './help';
 import { kPages } from './state';
 import { switchTheme } from './theme';
-import { el } from './widgets/dom';
 
 // The same ones in every report.
 const kNumbered = kPages.filter((page) => page !== 'findings');
-
-const kKeys: [string, string][] = [
-  ['1 … 9, 0', 'go to a page'],
-  ['f', 'go to what an investigation found'],
-  ['c', 'go to the calls of kernel functions'],
-  ['← →', 'go to the page before, the next page'],
-  ['/', 'search or filter'],
-  ['r', 'show the whole time again'],
-  ['x', 'take all filters away'],
-  ['s', 'switch between the two traces'],
-  ['d', 'dark or light'],
-  ['?', 'show these keys'],
-  ['Enter', 'in tables: filter everything by the row; in the flame graph: zoom'],
-  ['↑ ↓ ← →', 'in tables and pictures: go from row to row, frame to frame, cell to cell'],
-  ['Escape', 'in the flame graph: show all; close this'],
-];
-
-export function showKeys(): void {
-  const close = (): void => dialog.close();
-  const dialog = el(
-    'dialog',
-    { 'aria-label': 'Keys', click: (event: MouseEvent) => event.target === dialog && close() },
-    el('h2', {}, 'Keys'),
-    el('dl', {}, ...kKeys.flatMap(([key, does]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, does)])),
-    el('button', { type: 'button', class: 'action', click: close }, 'Close'),
-  );
-  dialog.addEventListener('close', () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-}
 
 function goTo(app: App, step: number): void {
   const { pages, page } = app;
@@ -64,7 +34,7 @@ function act(app: App, key: string): boolean {
   else if (key === 'x') app.set({ filter: kNoFilter, callsOf: null });
   else if (key === 's' && app.document.traces.length > 1) app.set({ side: 1 - app.state.side });
   else if (key === 'd') switchTheme(app);
-  else if (key === '?') showKeys();
+  else if (key === '?') showHelp();
   else return false;
   return true;
 }

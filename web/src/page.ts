@@ -3,7 +3,7 @@
 import type { App } from './app';
 import { kAllocatorTitles } from './data/allocators';
 import { kDimensions, kDimensionTitles } from './data/filter';
-import { showKeys } from './keyboard';
+import { showHelp } from './help';
 import { tellingNames } from './data/names';
 import type { Page } from './state';
 import { bytes, clock, count, duration, printable } from './text';
@@ -56,7 +56,7 @@ function tools(app: App): HTMLElement {
       { type: 'button', 'data-focus': 'theme', 'aria-label': 'Dark or light', click: () => switchTheme(app) },
       theme() === 'dark' ? 'Light' : 'Dark',
     ),
-    el('button', { type: 'button', 'data-focus': 'keys', 'aria-label': 'Show keys', click: showKeys }, '?'),
+    el('button', { type: 'button', 'data-focus': 'keys', 'aria-label': 'Show help', click: showHelp }, '?'),
   );
 }
 

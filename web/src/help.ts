@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { el } from './widgets/dom';
+
+const kKeys: [string, string][] = [
+  ['1 … 9, 0', 'go to a page'],
+  ['f', 'go to the findings of an investigation'],
+  ['c', 'go to the calls of kernel functions'],
+  ['← →', 'go to the page before, the next page'],
+  ['/', 'search or filter'],
+  ['r', 'show the whole time again'],
+  ['x', 'remove all filters'],
+  ['s', 'switch between the two traces'],
+  ['d', 'dark or light'],
+  ['?', 'show this help'],
+  ['Enter', 'in tables: filter everything by the row; in the flame graph: zoom'],
+  ['↑ ↓ ← →', 'in tables and pictures: go from row to row, frame to frame, cell to cell'],
+  ['Escape', 'in the flame graph: show all; close this'],
+];
+
+// The terms of docs/concepts.md, in a sentence each.
+const kTerms: [string, string][] = [
+  ['live', 'allocated in this trace and not freed before its end'],
+  ['waste', 'allocated minus requested bytes: 600 bytes take an object of 1,024'],
+  ['older than the trace', 'freed in this trace, allocated before it: normal on a running system'],
+  ['uncertain', 'looks live, but its free may be missing: events were lost, or the kernel frees such objects without an event'],
+  ['reclaimable', 'page cache, dentries, inodes: the kernel frees them when memory gets short'],
+  ['unaccounted', 'the part of MemTotal that no counter of the kernel covers'],
+  ['anomaly', 'an event that contradicts an earlier one, such as a second free of one object'],
+];
+
+function list(title: string, entries: [string, string][], term: 'kbd' | 'b'): HTMLElement[] {
+  const items = entries.flatMap(([name, text]) => [el('dt', {}, el(term, {}, name)), el('dd', {}, text)]);
+  return [el('h2', {}, title), el('dl', {}, ...items)];
+}
+
+export function showHelp(): void {
+  const close = (): void => dialog.close();
+  const dialog = el(
+    'dialog',
+    { 'aria-label': 'Help', click: (event: MouseEvent) => event.target === dialog && close() },
+    ...list('Keys', kKeys, 'kbd'),
+    ...list('Terms', kTerms, 'b'),
+    el('button', { type: 'button', class: 'action', click: close }, 'Close'),
+  );
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
