@@ -22,7 +22,10 @@ const kTerms: [string, string][] = [
   ['live', 'allocated in this trace and not freed before its end'],
   ['waste', 'allocated minus requested bytes: 600 bytes take an object of 1,024'],
   ['older than the trace', 'freed in this trace, allocated before it: normal on a running system'],
-  ['uncertain', 'looks live, but its free may be missing: events were lost, or the kernel frees such objects without an event'],
+  [
+    'uncertain',
+    'looks live, but its free may be missing: events were lost, or the kernel frees such objects without an event',
+  ],
   ['reclaimable', 'page cache, dentries, inodes: the kernel frees them when memory gets short'],
   ['unaccounted', 'the part of MemTotal that no counter of the kernel covers'],
   ['anomaly', 'an event that contradicts an earlier one, such as a second free of one object'],
