@@ -36,6 +36,14 @@ GROUPS = {
         'heap': 'series',
         'growth': 'heap matching series',
     },
+    'capture': {
+        'tracefs': '',
+        'features': 'tracefs',
+        'sideband': 'features tracefs',
+        'session': 'features sideband tracefs',
+        'ftrace': 'features session sideband tracefs',
+        'bpf': 'features session sideband tracefs',
+    },
     'capture/bpf': {
         'programs': '',
         'calls': 'programs',

@@ -17,8 +17,8 @@
 #include "analysis/report/pipeline.hpp"
 #include "capture/bpf/record/recorder.hpp"
 #include "capture/features/events.hpp"
+#include "capture/ftrace/recorder.hpp"
 #include "capture/tracefs/mount.hpp"
-#include "capture/tracefs/recorder.hpp"
 #include "formats/kmt/recording.hpp"
 #include "formats/registry.hpp"
 

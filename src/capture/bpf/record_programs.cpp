@@ -18,7 +18,7 @@
 #include "capture/bpf/programs/records.skel.h"
 #include "capture/bpf/record/page_table.hpp"
 #include "capture/bpf/tracepoint_arguments.hpp"
-#include "capture/tracefs/event_filters.hpp"
+#include "capture/features/events.hpp"
 
 namespace kmt {
 

@@ -17,7 +17,8 @@
 #include "base/text.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/features/call_tracing.hpp"
-#include "capture/sideband/kernel_facts.hpp"
+#include "capture/features/kernel_symbols.hpp"
+#include "capture/tracefs/buffer_counters.hpp"
 
 namespace kmt {
 

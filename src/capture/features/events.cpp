@@ -111,6 +111,15 @@ Error no_such_event(const std::vector<EventName>& available, const std::string& 
 
 std::string to_string(const EventName& event) { return event.system + ":" + event.name; }
 
+// The kernel frees what belongs to others in whatever task comes next: the mm_struct of a task that ended in the one it
+// switches to, what waits in per-CPU lists in who fills them up. Their allocations are in the trace.
+bool frees_memory(const EventName& event) {
+  constexpr std::array<std::string_view, 8> kFrees = {
+      "kfree",           "kmem_cache_free",    "mm_page_free",          "mm_page_free_batched", "mm_page_free_direct",
+      "mm_pagevec_free", "percpu_free_percpu", "free_vmap_area_noflush"};
+  return std::find(kFrees.begin(), kFrees.end(), event.name) != kFrees.end();
+}
+
 std::vector<EventName> available_events(const std::string& tracefs) {
   std::vector<EventName> events;
   const std::string root = tracefs + "/events";

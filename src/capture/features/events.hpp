@@ -18,6 +18,15 @@ struct EventName {
 
 std::string to_string(const EventName& event);  // "kmem:kmalloc"
 
+// What of an event shall be recorded: "bytes_req > 4096" (Documentation/trace/events.rst, "Event filtering").
+struct KernelFilter {
+  EventName event;
+  std::string expression;
+};
+
+// True if the event frees memory that others may have allocated. Such frees by the recorder itself are recorded.
+bool frees_memory(const EventName& event);
+
 struct MissingEvent {
   std::string pattern;  // "kmem:kmalloc_node"
   std::string reason;

@@ -20,6 +20,7 @@
 #include "base/text.hpp"
 #include "capture/features/kernel_config.hpp"
 #include "capture/sideband/build_ids.hpp"
+#include "capture/tracefs/buffer_counters.hpp"
 
 namespace kmt {
 
@@ -112,18 +113,6 @@ std::map<std::string, std::string> notes_of_machine(const KernelDescription& ker
 
 }  // namespace
 
-std::uint32_t sub_buffer_bytes(const std::string& text) {
-  // "field: char data;	offset:16;	size:4080;	signed:1;"
-  const std::size_t data = text.find("char data;");
-  if (data == std::string::npos) return 0;
-  const auto number = [&text](std::size_t from, std::string_view key) {
-    const std::size_t at = text.find(key, from);
-    if (at == std::string::npos) return 0u;
-    return parse_leading<std::uint32_t>(std::string_view(text).substr(at + key.size())).value_or(0);
-  };
-  return number(data, "offset:") + number(data, "size:");
-}
-
 KernelDescription describe_running_kernel() {
   KernelDescription kernel;
   utsname names{};
@@ -169,12 +158,6 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
     kernel.clock_choices += name == clock ? fmt::format("[{}] ", name) : fmt::format("{} ", name);
   }
   return kernel;
-}
-
-bool has_addresses(const std::string& kallsyms) {
-  for (const std::string_view line : split(kallsyms, '\n'))
-    if (line.substr(0, line.find(' ')).find_first_not_of('0') != std::string_view::npos) return true;
-  return false;
 }
 
 void Tasks::scan_proc() {

@@ -13,9 +13,6 @@
 
 namespace kmt {
 
-// The size in bytes of the pages that a ring buffer is read by, from the text of events/header_page; 0: unknown.
-std::uint32_t sub_buffer_bytes(const std::string& header_page);
-
 // What is true of the machine whether or not it is traced: names, page size, CPUs, notes.
 KernelDescription describe_running_kernel();
 
@@ -27,12 +24,6 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
 // Of an event that is not recorded, but whose description names the flags of allocations, which calls may be given.
 // Empty: there is none.
 std::optional<FormatText> describe_gfp_flags(const std::string& tracefs);
-
-// False when every address in /proc/kallsyms reads as zero (kernel.kptr_restrict, or no permission).
-bool has_addresses(const std::string& kallsyms);
-// What to do then.
-inline constexpr std::string_view kWayToAddresses =
-    "it shows them to root, or with CAP_SYSLOG, while sysctl kernel.kptr_restrict is 0 or 1";
 
 // Names and thread groups of tasks by thread id, gathered over time: what was seen once is kept, the latest wins.
 class Tasks {

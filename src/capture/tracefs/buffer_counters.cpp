@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/tracefs/buffer_counters.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/file.hpp"
@@ -46,6 +48,28 @@ std::string read_buffer_statistics(const std::string& buffer, unsigned cpu) {
 std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu) {
   const std::string text = try_read_file(fmt::format("{}/per_cpu/cpu{}/buffer_size_kb", buffer, cpu)).value_or("");
   return parse_leading<std::uint64_t>(text).value_or(0) * 1024;
+}
+
+std::vector<unsigned> ring_buffer_cpus(const std::string& instance) {
+  std::vector<unsigned> cpus;
+  for (const std::string& name : names_in(instance + "/per_cpu")) {
+    if (!name.starts_with("cpu")) continue;
+    if (const auto cpu = parse_leading<unsigned>(name.substr(3))) cpus.push_back(*cpu);
+  }
+  std::sort(cpus.begin(), cpus.end());
+  return cpus;
+}
+
+std::uint32_t sub_buffer_bytes(const std::string& text) {
+  // "field: char data;	offset:16;	size:4080;	signed:1;"
+  const std::size_t data = text.find("char data;");
+  if (data == std::string::npos) return 0;
+  const auto number = [&text](std::size_t from, std::string_view key) {
+    const std::size_t at = text.find(key, from);
+    if (at == std::string::npos) return 0u;
+    return parse_leading<std::uint32_t>(std::string_view(text).substr(at + key.size())).value_or(0);
+  };
+  return number(data, "offset:") + number(data, "size:");
 }
 
 }  // namespace kmt

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the kernel counts for one CPU's ring buffer: per_cpu/cpuN/stats (kernel/trace/trace.c, tracing_stats_read).
+// The kernel's ring buffers: which CPUs have one, its size and its counters, per_cpu/cpuN/stats (kernel/trace/trace.c,
+// tracing_stats_read).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace kmt {
 
@@ -22,5 +24,10 @@ BufferCounters parse_buffer_counters(const std::string& statistics);
 std::string read_buffer_statistics(const std::string& buffer, unsigned cpu);
 // The buffer's real size in bytes: the kernel rounds what it is asked for. 0: unknown.
 std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu);
+
+// The CPUs that have a ring buffer, by number. `buffer`: as above.
+std::vector<unsigned> ring_buffer_cpus(const std::string& buffer);
+// The size in bytes of the pages that a ring buffer is read by, from the text of events/header_page. 0: unknown.
+std::uint32_t sub_buffer_bytes(const std::string& header_page);
 
 }  // namespace kmt

@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "capture/bpf/program_clock.hpp"
+#include "capture/ftrace/recorder.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "capture/tracefs/tracefs.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/tracefs/boot.hpp"
+#include "capture/ftrace/boot.hpp"
 #include "cli/record/request.hpp"
 
 namespace kmt {

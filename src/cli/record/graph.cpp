@@ -16,6 +16,8 @@
 #include "base/name_list.hpp"
 #include "base/text.hpp"
 #include "capture/features/call_tracing.hpp"
+#include "capture/features/kernel_symbols.hpp"
+#include "capture/ftrace/recorder.hpp"
 #include "capture/recorded_calls.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "capture/sideband/kernel_facts.hpp"
+#include "capture/tracefs/buffer_counters.hpp"
 
 namespace kmt {
 

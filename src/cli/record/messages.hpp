@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/tracefs/recorder.hpp"
+#include "capture/session/recording.hpp"
 #include "cli/record/request.hpp"
 #include "cli/support/say.hpp"
 

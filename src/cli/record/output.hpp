@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/file.hpp"
-#include "capture/tracefs/recorder.hpp"
+#include "capture/session/recording.hpp"
 #include "cli/record/messages.hpp"
 #include "cli/record/request.hpp"
 #include "formats/kmt/recording.hpp"

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "capture/bpf/record/recorder.hpp"
 #include "capture/features/bpf_support.hpp"
+#include "capture/ftrace/recorder.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/record/boot.hpp"
 #include "cli/record/messages.hpp"

@@ -19,7 +19,7 @@
 #include "capture/features/capabilities.hpp"
 #include "capture/features/clocks.hpp"
 #include "capture/features/events.hpp"
-#include "capture/tracefs/process_filter.hpp"
+#include "capture/ftrace/process_filter.hpp"
 #include "cli/support/parse.hpp"
 
 namespace kmt {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/tracefs/recorder.hpp"
+#include "capture/session/recording.hpp"
 #include "formats/kmt/recording.hpp"
 
 namespace kmt {

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "capture/sideband/kernel_facts.hpp"
+#include "capture/features/kernel_symbols.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "snapshot/collect.hpp"
 

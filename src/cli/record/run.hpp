@@ -6,7 +6,7 @@
 #include <string>
 
 #include "capture/bpf/record/recorder.hpp"
-#include "capture/tracefs/recorder.hpp"
+#include "capture/session/recording.hpp"
 #include "cli/record/messages.hpp"
 #include "cli/record/output.hpp"
 #include "cli/record/request.hpp"

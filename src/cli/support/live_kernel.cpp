@@ -11,7 +11,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "capture/sideband/kernel_facts.hpp"
+#include "capture/features/kernel_symbols.hpp"
 #include "cli/support/say.hpp"
 
 namespace kmt {

@@ -17,8 +17,8 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/features/bpf_support.hpp"
-#include "capture/tracefs/own_threads.hpp"
-#include "capture/tracefs/process_filter.hpp"
+#include "capture/features/pid_namespace.hpp"
+#include "capture/ftrace/process_filter.hpp"
 #include "cli/support/parse.hpp"
 #include "cli/support/say.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/support/say.hpp"
 
-#include "capture/sideband/kernel_facts.hpp"
+#include "capture/features/kernel_symbols.hpp"
 
 namespace kmt {
 

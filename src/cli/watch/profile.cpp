@@ -14,7 +14,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/bpf/watch/heap.hpp"
-#include "capture/tracefs/command.hpp"
+#include "capture/session/command.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"

@@ -18,7 +18,7 @@
 #include "base/output_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "capture/tracefs/command.hpp"
+#include "capture/session/command.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"

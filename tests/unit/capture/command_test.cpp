@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/command.hpp"
+#include "capture/session/command.hpp"
 
 #include <chrono>
 #include <csignal>

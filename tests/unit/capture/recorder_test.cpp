@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The parts of recording that need no kernel; tests/live has the others.
-#include "capture/tracefs/recorder.hpp"
+#include "capture/ftrace/recorder.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "capture/sideband/kernel_facts.hpp"
-#include "capture/tracefs/buffer_size.hpp"
-#include "capture/tracefs/own_threads.hpp"
+#include "capture/features/kernel_symbols.hpp"
+#include "capture/ftrace/buffer_size.hpp"
+#include "capture/ftrace/event_filters.hpp"
+#include "capture/tracefs/buffer_counters.hpp"
 #include "cli/record/trigger.hpp"
 
 namespace kmt {

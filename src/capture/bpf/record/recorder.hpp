@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/tracefs/recorder.hpp"
+#include "capture/session/recording.hpp"
 #include "trace/page_sink.hpp"
 
 namespace kmt {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/event_filters.hpp"
-
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string_view>
+#include "capture/ftrace/event_filters.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "capture/tracefs/own_threads.hpp"
 
 namespace kmt {
 
@@ -44,13 +38,13 @@ void set_filter(const TracefsInstance& instance, const EventName& event, const s
 
 }  // namespace
 
-// The kernel frees what belongs to others in whatever task comes next: the mm_struct of a task that ended in the one it
-// switches to, what waits in per-CPU lists in who fills them up. Their allocations are in the trace.
-bool frees_memory(const EventName& event) {
-  constexpr std::array<std::string_view, 8> kFrees = {
-      "kfree",           "kmem_cache_free",    "mm_page_free",          "mm_page_free_batched", "mm_page_free_direct",
-      "mm_pagevec_free", "percpu_free_percpu", "free_vmap_area_noflush"};
-  return std::find(kFrees.begin(), kFrees.end(), event.name) != kFrees.end();
+std::optional<std::string> filter_without(const std::vector<pid_t>& threads) {
+  std::string filter = "(";
+  for (const pid_t thread : threads)
+    filter += fmt::format("{}common_pid != {}", filter.size() == 1 ? "" : " && ", thread);
+  filter += ") || (common_flags & 0x58)";
+  if (filter.size() > kMostFilterBytes) return std::nullopt;
+  return filter;
 }
 
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "capture/features/events.hpp"
-#include "capture/tracefs/recorder.hpp"
+#include "capture/session/recording.hpp"
 
 namespace kmt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records the live kernel's ring buffers.
+// A recording of the running kernel: what is asked for, what comes of it, and who is told meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,6 @@
 #include "capture/features/events.hpp"
 #include "capture/missed_log.hpp"
 #include "capture/recorded_calls.hpp"
-#include "capture/tracefs/buffer_counters.hpp"
-#include "capture/tracefs/call_probes.hpp"
-#include "capture/tracefs/event_filters.hpp"
 #include "trace/code/user_memory.hpp"
 #include "trace/page_sink.hpp"
 #include "trace/raw_recording.hpp"
@@ -83,7 +80,7 @@ struct RecordOutcome {
   std::string lost_cgroup_moves;             // which moves to other cgroups were not seen, in words
   std::string late_mappings;                 // when they began late, in words
   std::uint64_t unanswered_build_ids = 0;    // mappings without one, since their file's device did not answer
-  bool filtered_by_pid_list = false;         // too many threads for an event filter: see own_threads.hpp
+  bool filtered_by_pid_list = false;         // too many threads for an event filter
 };
 
 // Callbacks of the recorder, all from the calling thread.
@@ -101,9 +98,5 @@ struct RecordHooks {
   std::function<void(UserMemory)> mapped = nullptr;
   std::function<void()> started = nullptr;  // what happens from now on is recorded
 };
-
-// Records until the command ends, the time is over, or interrupted() says so. The instance is gone when it returns or
-// throws. A command that cannot be executed throws Error.
-RecordOutcome record(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks);
 
 }  // namespace kmt

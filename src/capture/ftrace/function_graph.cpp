@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/function_graph.hpp"
+#include "capture/ftrace/function_graph.hpp"
 
 #include <algorithm>
 #include <set>

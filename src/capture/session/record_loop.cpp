@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/record_loop.hpp"
+#include "capture/session/record_loop.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/buffer_size.hpp"
+#include "capture/ftrace/buffer_size.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,6 @@
 #include "base/file.hpp"
 #include "base/units.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
-#include "capture/tracefs/ring_readers.hpp"
 
 namespace kmt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/process_filter.hpp"
+#include "capture/ftrace/process_filter.hpp"
 
 #include <algorithm>
 #include <filesystem>

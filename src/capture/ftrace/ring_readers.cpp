@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/ring_readers.hpp"
+#include "capture/ftrace/ring_readers.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "capture/ahead_of_others.hpp"
+#include "capture/tracefs/buffer_counters.hpp"
 
 namespace kmt {
 
@@ -30,16 +31,6 @@ constexpr int kPollMilliseconds = 100;  // pages of a quiet CPU are fetched that
 constexpr std::chrono::milliseconds kPause{2};
 
 }  // namespace
-
-std::vector<unsigned> ring_buffer_cpus(const std::string& instance) {
-  std::vector<unsigned> cpus;
-  for (const std::string& name : names_in(instance + "/per_cpu")) {
-    if (!name.starts_with("cpu")) continue;
-    if (const auto cpu = parse_leading<unsigned>(name.substr(3))) cpus.push_back(*cpu);
-  }
-  std::sort(cpus.begin(), cpus.end());
-  return cpus;
-}
 
 RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
                          PageSink* sink)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/recorder.hpp"
+#include "capture/ftrace/recorder.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,22 +12,25 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "capture/ahead_of_others.hpp"
+#include "capture/features/pid_namespace.hpp"
 #include "capture/features/tsc_scale.hpp"
+#include "capture/ftrace/buffer_size.hpp"
+#include "capture/ftrace/call_probes.hpp"
+#include "capture/ftrace/event_filters.hpp"
+#include "capture/ftrace/function_graph.hpp"
+#include "capture/ftrace/process_filter.hpp"
+#include "capture/ftrace/ring_readers.hpp"
+#include "capture/ftrace/watcher.hpp"
+#include "capture/session/command.hpp"
+#include "capture/session/record_loop.hpp"
 #include "capture/sideband/cgroup_moves.hpp"
 #include "capture/sideband/kernel_changes.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "capture/sideband/process_facts.hpp"
 #include "capture/sideband/user_memory.hpp"
-#include "capture/tracefs/buffer_size.hpp"
-#include "capture/tracefs/command.hpp"
-#include "capture/tracefs/function_graph.hpp"
-#include "capture/tracefs/own_threads.hpp"
-#include "capture/tracefs/process_filter.hpp"
-#include "capture/tracefs/record_loop.hpp"
-#include "capture/tracefs/ring_readers.hpp"
+#include "capture/tracefs/buffer_counters.hpp"
 #include "capture/tracefs/tracefs.hpp"
-#include "capture/tracefs/watcher.hpp"
 
 namespace kmt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/boot.hpp"
+#include "capture/ftrace/boot.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -15,10 +15,10 @@
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "capture/features/tsc_scale.hpp"
+#include "capture/ftrace/ring_readers.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
-#include "capture/tracefs/ring_readers.hpp"
 #include "capture/tracefs/tracefs.hpp"
 
 namespace kmt {

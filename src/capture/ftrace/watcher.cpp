@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/watcher.hpp"
+#include "capture/ftrace/watcher.hpp"
 
 #include <cerrno>
 #include <csignal>

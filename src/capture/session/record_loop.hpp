@@ -5,9 +5,9 @@
 #include <chrono>
 #include <functional>
 
+#include "capture/session/command.hpp"
+#include "capture/session/recording.hpp"
 #include "capture/sideband/user_memory.hpp"
-#include "capture/tracefs/command.hpp"
-#include "capture/tracefs/recorder.hpp"
 
 namespace kmt {
 

@@ -20,9 +20,6 @@
 
 namespace kmt {
 
-// The CPUs that have a buffer in the instance, by number.
-std::vector<unsigned> ring_buffer_cpus(const std::string& instance);
-
 class RingReaders {
  public:
   // Opens every CPU's buffer of the instance and starts the threads; they wait for start(). Without a sink each CPU has

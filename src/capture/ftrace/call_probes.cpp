@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/tracefs/call_probes.hpp"
+#include "capture/ftrace/call_probes.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 #include "base/file.hpp"
 #include "base/name_list.hpp"
 #include "base/text.hpp"
-#include "capture/tracefs/own_threads.hpp"
+#include "capture/ftrace/event_filters.hpp"
 #include "capture/tracefs/probe_definitions.hpp"
 #include "capture/tracefs/probe_events.hpp"
 #include "trace/calls/refused_functions.hpp"

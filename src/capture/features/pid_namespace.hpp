@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+namespace kmt {
+
+// False in the PID namespace of a container: filters in the kernel use PIDs that are unknown in there.
+bool knows_kernel_pids();
+
+}  // namespace kmt
