@@ -31,7 +31,6 @@ NOT_YET = (
     'docs/perf-kmem.md',
     'docs/prometheus',
     'docs/quick-guide-2008.md',
-    'docs/tutorial',
     'docs/untraced-paths.md',
     'docs/wrappers.md',
     'packaging/',
@@ -121,10 +120,10 @@ PHRASES = (
 
 STARTS = (
     start('Of …', r'(?-i:Of )(?!course\b)', 'put the subject first'),
-    start('What …', r'What(?:\'s)?\s(?!if\b)(?!.*\?\s*\Z)', 'put the subject first: "Returns…", or name the thing'),
-    start('Where …, …', r'Where\s(?=[^,]*,)(?!.*\?\s*\Z)', '"If …" or the rule first, the exception after it'),
-    start('Who …', r'(?:Who|Whose|Whom)\s(?!.*\?\s*\Z)', 'name the subject'),
-    start('By which …', r'(?:By|With|From|To|In|For|At|On) (?:what|which|whom|whose)\b(?!.*\?\s*\Z)', 'put the subject first'),
+    start('What …', r'What(?:\'s)?\s(?!if\b)(?!.*\?[\x7f\s]*\Z)', 'put the subject first: "Returns…", or name the thing'),
+    start('Where …, …', r'Where\s(?=[^,]*,)(?!.*\?[\x7f\s]*\Z)', '"If …" or the rule first, the exception after it'),
+    start('Who …', r'(?:Who|Whose|Whom)\s(?!.*\?[\x7f\s]*\Z)', 'name the subject'),
+    start('By which …', r'(?:By|With|From|To|In|For|At|On) (?:what|which|whom|whose)\b(?!.*\?[\x7f\s]*\Z)', 'put the subject first'),
 )
 
 RULES = PHRASES + STARTS
