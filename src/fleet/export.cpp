@@ -17,6 +17,7 @@
 #include "base/text.hpp"
 #include "fleet/answer.hpp"
 #include "fleet/sql_text.hpp"
+#include "results/allocation_sums.hpp"
 #include "results/group.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
@@ -82,24 +83,15 @@ struct HashOfName {
   }
 };
 
-// Of one second: what began and what ended in it, of the allocations of one group.
-struct Sums {
-  std::int64_t allocations = 0;
-  std::int64_t failed_allocations = 0;
-  std::int64_t bytes_requested = 0;
-  std::int64_t bytes_allocated = 0;
-  std::int64_t matched_frees = 0;
-  std::int64_t bytes_freed = 0;
-  std::int64_t live_allocations = 0;
-  std::int64_t live_bytes = 0;
-  std::int64_t cross_cpu_frees = 0;
+// What began and ended in one second, of the allocations of one group. The sums are changes: less than 0 modulo 2^64.
+struct Sums : AllocationSums {
   std::uint64_t lifetime_ns = 0;
   double live_moment_1 = 0;       // sum of the changes of live bytes times the seconds since the trace's first event
   double live_moment_2 = 0;       // times their square
   std::int64_t freed_unseen = 0;  // their addresses were given again while they were live
 
   void grow(std::int64_t bytes, double seconds) {
-    live_bytes += bytes;
+    live_bytes += static_cast<std::uint64_t>(bytes);
     live_moment_1 += static_cast<double>(bytes) * seconds;
     live_moment_2 += static_cast<double>(bytes) * seconds * seconds;
   }
@@ -228,10 +220,7 @@ void FleetExport::State::send_sums() {
     RowBinary& row = begin_row(sums_loader, day_of(second)).number(second);
     row.text(name_of(name.allocator)).text(function_of(symbol)).text(symbol).text(texts[name.cache]);
     row.number(name.page_order).text(texts[name.comm]).text(texts[name.context]);
-    for (const std::int64_t sum :
-         {of.allocations, of.failed_allocations, of.bytes_requested, of.bytes_allocated, of.matched_frees,
-          of.bytes_freed, of.live_allocations, of.live_bytes, of.cross_cpu_frees})
-      row.number(sum);
+    for (const auto field : AllocationSums::kFields) row.number(of.*field);
     row.number(of.lifetime_ns).number(of.live_moment_1).number(of.live_moment_2).number(of.freed_unseen);
     row.text(texts[name.migrate_type]).number(std::uint8_t{is_untraced[in_second[i]]});
   }
@@ -250,8 +239,8 @@ void FleetExport::State::begin_allocation(const StreamedEvent& streamed, const E
   const std::uint64_t bytes = fields.bytes_allocated.value_or(0);
   ++of.allocations;
   ++of.live_allocations;
-  of.bytes_requested += static_cast<std::int64_t>(requested);
-  of.bytes_allocated += static_cast<std::int64_t>(bytes);
+  of.bytes_requested += requested;
+  of.bytes_allocated += bytes;
   of.grow(static_cast<std::int64_t>(bytes), seconds);
   live[streamed.allocation] = {group, requested, bytes};
 }
@@ -265,7 +254,7 @@ void FleetExport::State::end_allocation(const StreamedEvent& streamed, const End
   const bool freed = streamed.outcome == Outcome::freed;
   sum.grow(-static_cast<std::int64_t>(bytes), seconds);
   of.bytes -= bytes;
-  if (freed) sum.bytes_freed += static_cast<std::int64_t>(bytes);
+  if (freed) sum.bytes_freed += bytes;
   if (!part.whole) {
     if (of.first_is_gone && of.bytes == 0) live.erase(found);
     return;
@@ -279,8 +268,8 @@ void FleetExport::State::end_allocation(const StreamedEvent& streamed, const End
   if (streamed.outcome == Outcome::began) ++sum.freed_unseen;
   if (streamed.outcome == Outcome::told_twice) {  // what was told first is taken back
     --sum.allocations;
-    sum.bytes_requested -= static_cast<std::int64_t>(of.bytes_requested);
-    sum.bytes_allocated -= static_cast<std::int64_t>(bytes);
+    sum.bytes_requested -= of.bytes_requested;
+    sum.bytes_allocated -= bytes;
   }
   of.first_is_gone = true;
   if (of.bytes == 0) live.erase(found);

@@ -138,15 +138,7 @@ std::string name_of_keys(const std::vector<std::string>& keys) {
 GroupRow sums_of(Allocator allocator, AnswerCells& cells) {
   GroupRow row;
   row.allocator = allocator;
-  row.allocations = cells.count();
-  row.failed_allocations = cells.count();
-  row.bytes_requested = cells.count();
-  row.bytes_allocated = cells.count();
-  row.frees = cells.count();
-  row.bytes_freed = cells.count();
-  row.live_allocations = cells.count();
-  row.live_bytes = cells.count();
-  row.cross_cpu_frees = cells.count();
+  for (const auto field : AllocationSums::kFields) row.*field = cells.count();
   return row;
 }
 

@@ -87,7 +87,7 @@ constexpr std::array kGroupColumns = {
                      "part of the bytes given that nobody asked for: 100 - 100 * requested / allocated"},
     Column<GroupRow>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes given that nobody asked for"},
     Column<GroupRow>{"frees", "Frees", Unit::count, 12,
-                     [](const GroupRow& row) { return member<&GroupRow::frees>(row); },
+                     [](const GroupRow& row) { return member<&GroupRow::matched_frees>(row); },
                      "frees, by whomever, of what was allocated here in the trace"},
     Column<GroupRow>{"freed", "Freed", Unit::bytes, 13, freed_bytes<&GroupRow::bytes_freed>, "bytes of these frees",
                      kOnDemand},
@@ -185,15 +185,7 @@ GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name) {
   sum.cross_node_frees = 0;
   for (const GroupRow* row : rows) {
     sum.allocator = row->allocator;
-    sum.allocations += row->allocations;
-    sum.failed_allocations += row->failed_allocations;
-    sum.frees += row->frees;
-    sum.bytes_requested += row->bytes_requested;
-    sum.bytes_allocated += row->bytes_allocated;
-    sum.bytes_freed += row->bytes_freed;
-    sum.live_allocations += row->live_allocations;
-    sum.live_bytes += row->live_bytes;
-    sum.cross_cpu_frees += row->cross_cpu_frees;
+    sum += *row;
     if (!row->cross_node_frees) sum.cross_node_frees.reset();
     if (sum.cross_node_frees) *sum.cross_node_frees += *row->cross_node_frees;
     sum.lifetimes.add(row->lifetimes);

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "results/allocation_sums.hpp"
 #include "results/report/history.hpp"
 #include "results/report/lifetimes.hpp"
 #include "results/report/traffic.hpp"
@@ -103,24 +104,15 @@ std::string plain_text(const KeyValue& value);
 bool comes_before(const KeyValue& a, const KeyValue& b);
 
 // Bytes of pages are counted by page frame. An allocation of pages ends when its first frame is freed.
-struct GroupRow {
+struct GroupRow : AllocationSums {
   Allocator allocator = Allocator::slab;
-  std::vector<KeyValue> keys;  // as many as are grouped by
-  std::string name;            // their plain texts
-  std::uint64_t allocations = 0;
-  std::uint64_t failed_allocations = 0;
-  std::uint64_t frees = 0;  // matched frees of what was allocated here
-  std::uint64_t bytes_requested = 0;
-  std::uint64_t bytes_allocated = 0;
-  std::uint64_t bytes_freed = 0;
-  std::uint64_t live_allocations = 0;
-  std::uint64_t live_bytes = 0;
+  std::vector<KeyValue> keys;               // as many as are grouped by
+  std::string name;                         // their plain texts
   std::optional<std::uint64_t> peak_bytes;  // empty: not known of allocations of one lifetime, nor of a sum
   std::uint64_t peak_ns = 0;                // when it was first reached
   // Of the allocations, failed ones too; empty: not known of those that were not freed, where lifetimes are apart.
   std::optional<std::uint64_t> first_ns;
   std::optional<std::uint64_t> last_ns;
-  std::uint64_t cross_cpu_frees = 0;
   std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not say which CPU is on which node
   Lifetimes lifetimes;
   std::uint64_t recorded_ns = 0;  // of the trace, within --time: for rates

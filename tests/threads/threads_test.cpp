@@ -50,7 +50,8 @@ TEST(Pipeline, StagesOfManyThreadsGiveWhatOneGives) {
     std::vector<std::string> rows;
     for (const GroupTable& table : analysis.finish().groups)
       for (const GroupRow& row : table.rows)
-        rows.push_back(fmt::format("{} {} {} {}", row.allocations, row.frees, row.bytes_allocated, row.live_bytes));
+        rows.push_back(
+            fmt::format("{} {} {} {}", row.allocations, row.matched_frees, row.bytes_allocated, row.live_bytes));
     return rows;
   };
   const std::vector<std::string> rows = rows_by(1);

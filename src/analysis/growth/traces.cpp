@@ -76,7 +76,7 @@ class UntracedFrees {
   void add(const GrowthGroup& group, const GroupRow& row) {
     Count& count = counts_[key_of(group)];
     count.held += row.live_allocations;
-    count.reallocated += row.allocations - std::min(row.allocations, row.frees + row.live_allocations);
+    count.reallocated += row.allocations - std::min(row.allocations, row.matched_frees + row.live_allocations);
   }
   bool are_few(const GrowthGroup& group) const {
     constexpr std::uint64_t kHeldOfFew = 4;  // times as many

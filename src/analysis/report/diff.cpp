@@ -57,25 +57,6 @@ void join(const ReportResult& report, Allocator allocator, bool exact, std::vect
   }
 }
 
-GroupRow row_of(const AllocatorTotals& totals, Allocator allocator) {
-  GroupRow row;
-  row.allocator = allocator;
-  row.allocations = totals.allocations;
-  row.failed_allocations = totals.failed_allocations;
-  row.frees = totals.matched_frees;
-  row.bytes_requested = totals.bytes_requested;
-  row.bytes_allocated = totals.bytes_allocated;
-  row.bytes_freed = totals.bytes_freed;
-  row.live_allocations = totals.live_allocations;
-  row.live_bytes = totals.live_bytes;
-  row.peak_bytes = totals.peak_bytes;
-  row.cross_cpu_frees = totals.cross_cpu_frees;
-  row.cross_node_frees = totals.cross_node_frees;
-  row.lifetimes = totals.lifetimes;
-  row.knows_bytes = totals.knows_bytes;
-  return row;
-}
-
 // A trace's side of the rows of an allocator.
 struct Side {
   std::optional<GroupRow> total;  // empty: not known
@@ -83,7 +64,7 @@ struct Side {
   bool is_there = false;          // any selected event of the allocator
 
   // Of several groups that have one name here, peaks at different times are no peak of their sum.
-  std::optional<GroupRow> row_of(const std::vector<const GroupRow*>& groups) const {
+  std::optional<GroupRow> joined(const std::vector<const GroupRow*>& groups) const {
     if (groups.empty()) return none;
     return groups.size() == 1 ? *groups.front() : sum_of(groups, "");
   }
@@ -162,7 +143,7 @@ DiffResult diff(const ReportResult& a, const ReportResult& b, const DiffRequest&
     DiffTable& table =
         result.tables.emplace_back(DiffTable{allocator, {}, of_a.none.has_value(), of_b.none.has_value()});
     for (auto& [name, joined] : groups)
-      table.rows.push_back({std::move(joined.keys), name, of_a.row_of(joined.a), of_b.row_of(joined.b),
+      table.rows.push_back({std::move(joined.keys), name, of_a.joined(joined.a), of_b.joined(joined.b),
                             !joined.a.empty(), !joined.b.empty()});
   }
   return result;

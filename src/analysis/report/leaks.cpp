@@ -67,16 +67,10 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
 
 // An allocator to which no key of the report applies.
 GroupRow whole(Allocator allocator, const AllocatorTotals& totals, const ReportResult& report) {
-  GroupRow row;
-  row.allocator = allocator;
+  GroupRow row = row_of(totals, allocator);
   row.name = "all";
   row.keys.resize(report.by.size());
-  row.allocations = totals.allocations;
-  row.live_allocations = totals.live_allocations;
-  row.live_bytes = totals.live_bytes;
-  row.bytes_allocated = totals.bytes_allocated;
   row.first_ns = report.histories->axis.start_ns;
-  row.knows_bytes = totals.knows_bytes;
   row.history = report.histories->of_allocator[static_cast<std::size_t>(allocator)];
   return row;
 }

@@ -101,7 +101,7 @@ void Ledger::replace(const Event& event, const Step& step) {
   const Origin& old = origins_[step.replaced];
   end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
   if (step.outcome == Outcome::told_twice) {
-    if (!options_.both_tellings) take_back(old);
+    if (!options_.count_duplicates) take_back(old);
     return;
   }
   if (history_) history_->reallocated(step.replaced, step.began_ns);
@@ -153,7 +153,7 @@ void Ledger::end_freed(const Event& event, const Ending& ending) {
   if (!ending.whole) return;
   const bool cross_cpu = ending.began_cpu != event.cpu;
   const bool cross_node = cross_cpu && on_other_node(ending.began_cpu, event.cpu);
-  ++account.frees;
+  ++account.matched_frees;
   account.lifetimes.add(lifetime(ending.began_ns, event.time_ns));
   account.cross_cpu_frees += cross_cpu ? 1 : 0;
   account.cross_node_frees += cross_node ? 1 : 0;
@@ -169,7 +169,7 @@ void Ledger::add_by_lifetime(const Event& event, const Ending& ending, const Ori
   account.first_ns = std::min(account.first_ns, ending.began_ns);
   account.last_ns = std::max(account.last_ns, ending.began_ns);
   ++account.allocations;
-  ++account.frees;
+  ++account.matched_frees;
   account.bytes_requested += origin.bytes_requested;
   account.bytes_allocated += origin.bytes_allocated;
   account.bytes_freed += ending.bytes;

@@ -19,20 +19,11 @@
 namespace kmt {
 
 // All sums of a report are sums over these.
-struct Account {
-  std::uint64_t allocations = 0;
-  std::uint64_t failed_allocations = 0;
-  std::uint64_t frees = 0;
-  std::uint64_t bytes_requested = 0;
-  std::uint64_t bytes_allocated = 0;
-  std::uint64_t bytes_freed = 0;
-  std::uint64_t live_allocations = 0;
-  std::uint64_t live_bytes = 0;
+struct Account : AllocationSums {
   std::uint64_t peak_bytes = 0;
   std::uint64_t peak_ns = 0;
   std::uint64_t first_ns = 0;  // of the allocations, failed ones too
   std::uint64_t last_ns = 0;
-  std::uint64_t cross_cpu_frees = 0;
   std::uint64_t cross_node_frees = 0;
   Lifetimes lifetimes;
 };
@@ -59,8 +50,8 @@ struct LedgerOptions {
   bool by_lifetime = false;
   bool history = false;
   bool traffic = false;
-  bool both_tellings = false;   // an allocation that two events tell of counts for both; not with `traffic`
-  CpuPageLists cpu_page_lists;  // for the history
+  bool count_duplicates = false;  // an allocation reported by two events counts twice; not with `traffic`
+  CpuPageLists cpu_page_lists;    // for the history
 };
 
 class Ledger {

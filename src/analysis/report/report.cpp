@@ -27,7 +27,7 @@ LedgerOptions ledger_options(const TraceInfo& info, const ReportRequest& request
           .by_lifetime = std::find(request.by.begin(), request.by.end(), GroupKey::lifetime) != request.by.end(),
           .history = request.history,
           .traffic = request.traffic,
-          .both_tellings = request.both_tellings,
+          .count_duplicates = request.count_duplicates,
           .cpu_page_lists = cpu_page_lists(info)};
 }
 
@@ -35,44 +35,17 @@ GroupRow row_of(const Account& account, std::vector<KeyValue> keys) {
   GroupRow row;
   row.keys = std::move(keys);
   for (const KeyValue& key : row.keys) row.name += (row.name.empty() ? "" : ", ") + plain_text(key);
-  row.allocations = account.allocations;
-  row.failed_allocations = account.failed_allocations;
-  row.frees = account.frees;
-  row.bytes_requested = account.bytes_requested;
-  row.bytes_allocated = account.bytes_allocated;
-  row.bytes_freed = account.bytes_freed;
-  row.live_allocations = account.live_allocations;
-  row.live_bytes = account.live_bytes;
+  static_cast<AllocationSums&>(row) = account;
   row.peak_bytes = account.peak_bytes;
   row.peak_ns = account.peak_ns;
   row.first_ns = account.first_ns;
   row.last_ns = account.last_ns;
-  row.cross_cpu_frees = account.cross_cpu_frees;
   row.cross_node_frees = account.cross_node_frees;
   row.lifetimes = account.lifetimes;
   return row;
 }
 
-// What did not end, or did not begin, of an account whose ends are counted elsewhere.
-Account without_freed(const Account& account, const Account& freed) {
-  Account rest = account;
-  rest.allocations -= freed.allocations;
-  rest.bytes_requested -= freed.bytes_requested;
-  rest.bytes_allocated -= freed.bytes_allocated;
-  rest.bytes_freed -= freed.bytes_freed;
-  rest.frees = rest.cross_cpu_frees = rest.cross_node_frees = 0;
-  rest.lifetimes = {};
-  return rest;
-}
-
-void add_freed(Account& sum, const Account& account) {
-  sum.allocations += account.allocations;
-  sum.bytes_requested += account.bytes_requested;
-  sum.bytes_allocated += account.bytes_allocated;
-  sum.bytes_freed += account.bytes_freed;
-}
-
-// Nothing did where all of it was told twice, and counts for others.
+// False if every allocation of this group was a duplicate event that counts in another group.
 bool happened(const Account& account) { return account.allocations + account.failed_allocations > 0; }
 
 // It takes some allocations, and something that stays.
@@ -154,15 +127,7 @@ AllocatorTotals ReportAnalysis::State::totals_of(Allocator allocator) const {
   for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group) {
     if (grouping.allocator_of_group(group) != allocator) continue;
     const Account& account = ledger.accounts()[group];
-    totals.allocations += account.allocations;
-    totals.failed_allocations += account.failed_allocations;
-    totals.bytes_requested += account.bytes_requested;
-    totals.bytes_allocated += account.bytes_allocated;
-    totals.bytes_freed += account.bytes_freed;
-    totals.live_allocations += account.live_allocations;
-    totals.live_bytes += account.live_bytes;
-    totals.matched_frees += account.frees;
-    totals.cross_cpu_frees += account.cross_cpu_frees;
+    totals += account;
     totals.cross_node_frees += account.cross_node_frees;
     totals.lifetimes.add(account.lifetimes);
   }
@@ -208,7 +173,7 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
   }
   const std::size_t before = rows.size();
   KeyValue& range = keys[static_cast<std::size_t>(lifetime - grouping.by().begin())];
-  Account freed;
+  AllocationSums freed;
   const auto& by_lifetime = ledger.accounts_by_lifetime();
   for (auto ended = by_lifetime.lower_bound({group, 0}); ended != by_lifetime.end() && ended->first.first == group;
        ++ended) {
@@ -216,10 +181,13 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
     range = LifetimeRange{octave == 0 ? 0 : std::uint64_t{1} << octave,
                           octave == 63 ? ~std::uint64_t{0} : std::uint64_t{2} << octave};
     rows.push_back(row_of(ended->second, keys));
-    add_freed(freed, ended->second);
+    freed += ended->second;
   }
   range = {};
-  const Account rest = without_freed(account, freed);
+  Account rest = account;  // allocations that were not freed
+  rest -= freed;
+  rest.cross_node_frees = 0;
+  rest.lifetimes = {};
   if (rest.allocations + rest.failed_allocations > 0) {
     rows.push_back(row_of(rest, std::move(keys)));
     rows.back().first_ns.reset();

@@ -23,11 +23,11 @@ struct ReportRequest {
   const TraceTasks* tasks = nullptr;
   // What interrupts allocate counts as that of the task and the program that they interrupted, as perf has it.
   bool with_interrupted = false;
-  bool both_tellings = false;    // an allocation that two events tell of counts for both; not with `traffic`
-  bool tree = false;             // GroupKey::process: children belong to whom started them, see Grouping
-  bool history = false;          // fill ReportResult::histories; not with GroupKey::lifetime
-  bool traffic = false;          // fill ReportResult::traffic; likewise
-  bool history_of_live = false;  // where groups are too many, follow what may grow and is live, not the highest peaks
+  bool count_duplicates = false;  // an allocation reported by two events counts twice; not with `traffic`
+  bool tree = false;              // GroupKey::process: children belong to whom started them, see Grouping
+  bool history = false;           // fill ReportResult::histories; not with GroupKey::lifetime
+  bool traffic = false;           // fill ReportResult::traffic; likewise
+  bool history_of_live = false;   // where groups are too many, follow what may grow and is live, not the highest peaks
 };
 
 class ReportAnalysis {

@@ -163,7 +163,7 @@ int report(const CLI::App& command, const ReportArguments& options) {
       perf_report.allocator = options.perf_kmem.page ? Allocator::pages : Allocator::slab;
     refuse_with_perf_report(command, perf_report.share_of);
     request.with_interrupted = true;
-    request.both_tellings = true;
+    request.count_duplicates = true;
     if (options.by.empty()) request.by = {GroupKey::comm, GroupKey::dso, GroupKey::user_symbol};
     perf_report.keys = request.by.size();
     // By it functions of the kernel are told from those of programs.

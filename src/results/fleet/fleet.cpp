@@ -45,8 +45,8 @@ Cell waste_percent(const FleetRow& row) {
 }
 
 Cell mean_life(const FleetRow& row) {
-  if (row.sums.frees == 0) return {};
-  return row.lifetime_ns / row.sums.frees;
+  if (row.sums.matched_frees == 0) return {};
+  return row.lifetime_ns / row.sums.matched_frees;
 }
 
 std::uint64_t not_negative(std::int64_t value) { return value > 0 ? static_cast<std::uint64_t>(value) : 0; }
@@ -64,7 +64,7 @@ constexpr std::array kFleetColumns = {
     Column<FleetRow>{"allocated", "Allocated", Unit::bytes, 2, sum<&GroupRow::bytes_allocated>, "bytes given"},
     Column<FleetRow>{"waste", "Waste", Unit::percent, 4, waste_percent,
                      "part of the bytes given that nobody asked for, of slab objects"},
-    Column<FleetRow>{"frees", "Frees", Unit::count, 9, sum<&GroupRow::frees>,
+    Column<FleetRow>{"frees", "Frees", Unit::count, 9, sum<&GroupRow::matched_frees>,
                      "frees of what was allocated in the same trace"},
     Column<FleetRow>{"freed", "Freed", Unit::bytes, 12, sum<&GroupRow::bytes_freed>, "bytes of these frees",
                      kFleetOnDemand},

@@ -40,7 +40,7 @@ double evidence(const std::optional<GroupRow>& row, const GroupColumn& column) {
   if (column.unit == Unit::duration) return static_cast<double>(row->lifetimes.count()) * tail_of(column);
   if (column.unit == Unit::count) return value_of(row, column).value_or(0);
   if (column.key == "live-bytes") return static_cast<double>(row->live_allocations);
-  if (column.key == "freed") return static_cast<double>(row->frees);
+  if (column.key == "freed") return static_cast<double>(row->matched_frees);
   if (column.key == "peak" && row->bytes_allocated > 0)
     return static_cast<double>(row->peak_bytes.value_or(0)) * static_cast<double>(row->allocations) /
            static_cast<double>(row->bytes_allocated);

@@ -13,4 +13,15 @@ const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator
   return report.pages;
 }
 
+GroupRow row_of(const AllocatorTotals& totals, Allocator allocator) {
+  GroupRow row;
+  row.allocator = allocator;
+  static_cast<AllocationSums&>(row) = totals;
+  row.peak_bytes = totals.peak_bytes;
+  row.cross_node_frees = totals.cross_node_frees;
+  row.lifetimes = totals.lifetimes;
+  row.knows_bytes = totals.knows_bytes;
+  return row;
+}
+
 }  // namespace kmt

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/allocation_sums.hpp"
 #include "results/group.hpp"
 #include "results/report/history.hpp"
 #include "results/report/older_objects.hpp"
@@ -54,19 +55,10 @@ struct Activity {
 };
 
 // Of one allocator whose allocations are told by address. Bytes are those of Event.
-struct AllocatorTotals {
-  std::uint64_t allocations = 0;
-  std::uint64_t frees = 0;
-  std::uint64_t failed_allocations = 0;
-  std::uint64_t bytes_requested = 0;
-  std::uint64_t bytes_allocated = 0;
-  std::uint64_t bytes_freed = 0;
-  std::uint64_t live_allocations = 0;
-  std::uint64_t live_bytes = 0;
-  std::uint64_t matched_frees = 0;
+struct AllocatorTotals : AllocationSums {
+  std::uint64_t frees = 0;  // matched or not
   std::uint64_t unmatched_frees = 0;
   std::uint64_t null_frees = 0;
-  std::uint64_t cross_cpu_frees = 0;
   std::uint64_t cross_node_frees = 0;  // means something where SlabTotals::cross_node_allocations does
   std::uint64_t peak_bytes = 0;        // most live bytes at one time
   std::uint64_t peak_ns = 0;           // when that was first reached
@@ -125,5 +117,7 @@ struct ReportResult {
 };
 
 const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator);
+// A row without keys for a whole allocator.
+GroupRow row_of(const AllocatorTotals& totals, Allocator allocator);
 
 }  // namespace kmt

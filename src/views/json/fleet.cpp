@@ -54,12 +54,13 @@ Json row_of(const FleetRow& row, const std::vector<const FleetKeyInfo*>& by) {
   json["failed_allocations"] = row.sums.failed_allocations;
   json["bytes_requested"] = row.sums.bytes_requested;
   json["bytes_allocated"] = row.sums.bytes_allocated;
-  json["matched_frees"] = row.sums.frees;
+  json["matched_frees"] = row.sums.matched_frees;
   json["bytes_freed"] = row.sums.bytes_freed;
   json["live_allocations"] = row.sums.live_allocations;
   json["live_bytes"] = row.sums.live_bytes;
   json["cross_cpu_frees"] = row.sums.cross_cpu_frees;
-  json["mean_lifetime_ns"] = row.sums.frees > 0 ? Json(row.lifetime_ns / row.sums.frees) : Json(nullptr);
+  json["mean_lifetime_ns"] =
+      row.sums.matched_frees > 0 ? Json(row.lifetime_ns / row.sums.matched_frees) : Json(nullptr);
   return json;
 }
 

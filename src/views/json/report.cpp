@@ -72,7 +72,7 @@ Json to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
   json["keys"] = keys_to_json(row, by);
   json["allocations"] = row.allocations;
   json["failed_allocations"] = row.failed_allocations;
-  json["frees"] = row.frees;
+  json["frees"] = row.matched_frees;
   json["bytes_requested"] = row.bytes_requested;
   json["bytes_allocated"] = known(row.bytes_allocated, row.knows_bytes);
   const Cell wasted = find_group_column("wasted")->get(row);
@@ -103,7 +103,7 @@ Json to_json(const GroupTable& table, const std::vector<GroupKey>& by, const Rep
 Json to_json_site(const GroupRow& row) {
   Json json = to_json(std::get<CodeAddress>(row.keys.front()));
   json["allocations"] = row.allocations;
-  json["frees"] = row.frees;
+  json["frees"] = row.matched_frees;
   json["failed_allocations"] = row.failed_allocations;
   json["bytes_requested"] = row.bytes_requested;
   json["bytes_allocated"] = known(row.bytes_allocated, row.knows_bytes);

@@ -71,7 +71,7 @@ TEST(Columns, AddUpRows) {
   const GroupRow sum = sum_of(rows, "all");
   EXPECT_EQ(sum.name, "all");
   EXPECT_EQ(sum.allocations, result.slab.allocations);
-  EXPECT_EQ(sum.frees, result.slab.matched_frees);
+  EXPECT_EQ(sum.matched_frees, result.slab.matched_frees);
   EXPECT_EQ(sum.failed_allocations, result.slab.failed_allocations);
   EXPECT_EQ(sum.bytes_requested, result.slab.bytes_requested);
   EXPECT_EQ(sum.bytes_allocated, result.slab.bytes_allocated);

@@ -31,14 +31,7 @@ inline void add_percpu(ReportResult& result, std::vector<GroupRow> rows) {
 inline void add_up(ReportResult& result) {
   result.slab = {};
   for (const GroupRow& row : call_sites(result)) {
-    result.slab.allocations += row.allocations;
-    result.slab.failed_allocations += row.failed_allocations;
-    result.slab.bytes_requested += row.bytes_requested;
-    result.slab.bytes_allocated += row.bytes_allocated;
-    result.slab.matched_frees += row.frees;
-    result.slab.live_allocations += row.live_allocations;
-    result.slab.live_bytes += row.live_bytes;
-    result.slab.cross_cpu_frees += row.cross_cpu_frees;
+    result.slab += row;
   }
   result.slab.frees = result.slab.matched_frees;
   result.slab.bytes_freed = result.slab.bytes_allocated - result.slab.live_bytes;
@@ -75,11 +68,11 @@ inline ReportResult sample_report() {
   call_sites(result) = {site(0x1000, "first+0x10", 100, 6000, 6400),
                         site(0x2000, "second_function_with_a_rather_long_name+0x1f4 [a_module]", 10, 40960, 40960),
                         site(0x3000, "third+0x1", 1, 100, 128), site(0x4000, "0x4000", 0, 0, 0)};
-  call_sites(result)[0].frees = 40;
+  call_sites(result)[0].matched_frees = 40;
   call_sites(result)[0].live_allocations = 60;
   call_sites(result)[0].live_bytes = 3840;
   call_sites(result)[0].cross_cpu_frees = 7;
-  call_sites(result)[1].frees = 10;
+  call_sites(result)[1].matched_frees = 10;
   call_sites(result)[2].live_allocations = 1;
   call_sites(result)[2].live_bytes = 128;
   call_sites(result)[3].failed_allocations = 3;

@@ -156,7 +156,7 @@ TEST(Diff, TotalsOfPagesAreThoseOfTheLedger) {
   const DiffResult result = diff(a, a, {});
   const DiffRow& total = result.totals.at(1).row;
   EXPECT_EQ(total.a->live_allocations, 1u);
-  EXPECT_EQ(total.a->frees, 6u);
+  EXPECT_EQ(total.a->matched_frees, 6u);
 }
 
 TEST(Diff, WhatOneTraceDoesNotKnowIsNoChange) {

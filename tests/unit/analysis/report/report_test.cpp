@@ -240,7 +240,7 @@ TEST_F(Report, AnAllocationThatIsToldTwiceCountsOnce) {
   // perf counts events.
   ReportRequest request;
   request.by = {GroupKey::call_site};
-  request.both_tellings = true;
+  request.count_duplicates = true;
   const NoNames names{};
   ReportAnalysis of_events(info, names, std::move(request));
   of_events.add(events);
@@ -373,15 +373,9 @@ TEST_F(Report, PercpuCallSitesAddUpToTheTotals) {
   EXPECT_EQ(unknown.name, "unknown");
   EXPECT_EQ(unknown.failed_allocations, 1u);
   EXPECT_EQ(groups_of(result, Allocator::percpu)[0].live_bytes, 520u);
-  EXPECT_EQ(groups_of(result, Allocator::percpu)[1].frees, 1u);
+  EXPECT_EQ(groups_of(result, Allocator::percpu)[1].matched_frees, 1u);
   AllocatorTotals sum;
-  for (const GroupRow& row : groups_of(result, Allocator::percpu)) {
-    sum.allocations += row.allocations;
-    sum.failed_allocations += row.failed_allocations;
-    sum.bytes_allocated += row.bytes_allocated;
-    sum.live_bytes += row.live_bytes;
-    sum.matched_frees += row.frees;
-  }
+  for (const GroupRow& row : groups_of(result, Allocator::percpu)) sum += row;
   EXPECT_EQ(sum.allocations, result.percpu.allocations);
   EXPECT_EQ(sum.failed_allocations, result.percpu.failed_allocations);
   EXPECT_EQ(sum.bytes_allocated, result.percpu.bytes_allocated);

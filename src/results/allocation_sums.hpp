@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counters that a group, an allocator, a table's total and a fleet's row have in common.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace kmt {
+
+struct AllocationSums {
+  std::uint64_t allocations = 0;
+  std::uint64_t failed_allocations = 0;
+  std::uint64_t bytes_requested = 0;
+  std::uint64_t bytes_allocated = 0;
+  std::uint64_t matched_frees = 0;  // frees of these allocations
+  std::uint64_t bytes_freed = 0;
+  std::uint64_t live_allocations = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t cross_cpu_frees = 0;
+
+  // In the order of the fleet's tables.
+  static const std::array<std::uint64_t AllocationSums::*, 9> kFields;
+
+  AllocationSums& operator+=(const AllocationSums& other) {
+    for (const auto field : kFields) this->*field += other.*field;
+    return *this;
+  }
+  AllocationSums& operator-=(const AllocationSums& other) {
+    for (const auto field : kFields) this->*field -= other.*field;
+    return *this;
+  }
+};
+
+inline constexpr std::array<std::uint64_t AllocationSums::*, 9> AllocationSums::kFields = {
+    &AllocationSums::allocations,      &AllocationSums::failed_allocations, &AllocationSums::bytes_requested,
+    &AllocationSums::bytes_allocated,  &AllocationSums::matched_frees,      &AllocationSums::bytes_freed,
+    &AllocationSums::live_allocations, &AllocationSums::live_bytes,         &AllocationSums::cross_cpu_frees};
+
+}  // namespace kmt
