@@ -97,11 +97,11 @@ GROUPS = {
 
 MOST_UNITS = 25  # of a folder: a unit is a .cpp with its .hpp
 
-# Third-party headers, by the start of their name, and the folders that may include them ('' is all of them).
+# Third-party headers, by the start of their name, and the folders or files that may include them ('' is all of them).
 THIRD_PARTY = {
     'fmt/': [''],
     'kmemtrace/': ['library'],
-    'CLI/': ['cli'],
+    'CLI/': ['cli/command_line.cpp'],
     'nlohmann/': ['views', 'fleet', 'cli'],
     'curl/': ['fleet'],
     'prometheus/': ['views', 'cli'],
@@ -132,7 +132,7 @@ LINK = re.compile(r'\bkmt_(?!library\b)([a-z]+)\b')
 
 
 def within(path, folders):
-    return any(folder == '' or path.startswith(folder + '/') for folder in folders)
+    return any(folder in ('', path) or path.startswith(folder + '/') for folder in folders)
 
 
 def group_of(path, folder):

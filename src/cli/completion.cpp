@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace completion: scripts for shells, made from the commands' own options so that they cannot fall behind.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,22 +22,16 @@ constexpr const char* kCompletionFooter = R"(Examples:
   kmemtrace completion fish > /usr/share/fish/vendor_completions.d/kmemtrace.fish
   source <(kmemtrace completion bash)            for this shell only)";
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
+std::string option_words(const Command& command) {
+  std::vector<std::string> words;
+  for (const Option& option : command.options)
+    for (const std::string& name : option.names()) words.push_back(name);
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string option_words(const CLI::App& command) {
+std::string command_words(const Command& program) {
   std::string words;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_snames()) words += " -" + name;
-    for (const std::string& name : option->get_lnames()) words += " --" + name;
-  }
-  return words.empty() ? words : words.substr(1);
-}
-
-std::string command_words(const CLI::App& app) {
-  std::string words;
-  for (const CLI::App* command : commands_of(app)) words += (words.empty() ? "" : " ") + command->get_name();
+  for (const Command& command : program.commands) words += (words.empty() ? "" : " ") + command.name;
   return words;
 }
 
@@ -70,58 +65,37 @@ std::vector<std::string> named_in_words(std::string help) {
   return names.size() > 1 ? names : std::vector<std::string>();
 }
 
-// What an option is checked for, {a,b}, stands in its type.
-std::vector<std::string> checked_names(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const std::size_t begin = type.find('{');
-  const std::size_t end = type.find('}');
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return {};
-  std::vector<std::string> names;
-  for (const std::string_view name : split(std::string_view(type).substr(begin + 1, end - begin - 1), ','))
-    names.emplace_back(name);
-  return names;
-}
-
 // What may follow an option; empty: any text, or a file. Columns are listed with one of the options that take them,
 // keys of groups in the help of `report`, to which that of other commands points.
-std::string value_words(const CLI::App& command, const CLI::Option& option) {
-  std::vector<std::string> names = checked_names(option);
-  if (names.empty()) names = listed_names(option.get_description());
-  if (names.empty() && !option.nonpositional()) names = named_in_words(option.get_description());
-  if (names.empty() && option.check_lname("sort"))
-    if (const CLI::Option* const columns = command.get_option_no_throw("--columns"))
-      names = listed_names(columns->get_description());
-  const bool points = option.get_description().find("`kmemtrace ") != std::string::npos;
-  if (names.empty() && option.check_lname("by") && points && command.get_parent() != nullptr)
-    names = listed_names(command.get_parent()->get_subcommand("report")->get_option("--by")->get_description());
+std::string value_words(const Command& program, const Command& command, const Option& option) {
+  std::vector<std::string> names = option.rules.words;
+  if (names.empty()) names = listed_names(option.help);
+  if (names.empty() && option.is_argument()) names = named_in_words(option.help);
+  if (names.empty() && option.has_name("--sort"))
+    if (const Option* const columns = command.find("--columns")) names = listed_names(columns->help);
+  const bool points = option.help.find("`kmemtrace ") != std::string::npos;
+  if (names.empty() && option.has_name("--by") && points)
+    names = listed_names(program.command("report")->find("--by")->help);
   return fmt::format("{}", fmt::join(names, " "));
 }
 
 // Of the first argument, as `fleet` asks for one.
-std::string argument_words(const CLI::App& command) {
-  for (const CLI::Option* option : command.get_options())
-    if (!option->nonpositional()) return value_words(command, *option);
-  return {};
-}
-
-std::string names_of(const CLI::Option& option, std::string_view between) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return fmt::format("{}", fmt::join(names, between));
+std::string argument_words(const Command& program, const Command& command) {
+  const auto argument = std::ranges::find_if(command.options, &Option::is_argument);
+  return argument == command.options.end() ? "" : value_words(program, command, *argument);
 }
 
 // bash: a line of the case that tells what follows which option of which command.
-std::string bash_values(const CLI::App& command) {
+std::string bash_values(const Command& program, const Command& command) {
   std::string out;
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string words = option->nonpositional() ? value_words(command, *option) : "";
+  for (const Option& option : command.options) {
+    const std::string words = option.is_argument() ? "" : value_words(program, command, option);
     if (words.empty()) continue;
-    const std::string start = command.get_name() + ":";
-    out += fmt::format("    {}{}) values=\"{}\" ;;\n", start, names_of(*option, "|" + start), words);
+    const std::string start = command.name + ":";
+    out += fmt::format("    {}{}) values=\"{}\" ;;\n", start, fmt::join(option.names(), "|" + start), words);
   }
-  if (const std::string words = argument_words(command); !words.empty())
-    out += fmt::format("    {}:*) [[ $COMP_CWORD -eq 2 ]] && values=\"{}\" ;;\n", command.get_name(), words);
+  if (const std::string words = argument_words(program, command); !words.empty())
+    out += fmt::format("    {}:*) [[ $COMP_CWORD -eq 2 ]] && values=\"{}\" ;;\n", command.name, words);
   return out;
 }
 
@@ -135,23 +109,16 @@ std::string old_names() {
   return names;
 }
 
-std::string traced_options() {
-  int ignored = 0;
-  CLI::App app;
-  add_kmemtraced_options(app, ignored);
-  return option_words(app) + " --help";
-}
-
-std::string bash_script_of_old_names(const CLI::App& app) {
+std::string bash_script_of_old_names(const Command& program) {
   std::string out = fmt::format(R"(_kmemtrace_2008() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} words=
   COMPREPLY=()
   case ${{1##*/}} in
     kmemtraced) words="{}" ;;
 )",
-                                traced_options());
+                                option_words(kmemtraced_program()));
   for (const auto& [name, command] : kOldNames)
-    out += fmt::format("    {}) words=\"{}\" ;;\n", name, option_words(*app.get_subcommand(command)));
+    out += fmt::format("    {}) words=\"{}\" ;;\n", name, option_words(*program.command(command)));
   return out + fmt::format(R"(  esac
   [[ $word == -* ]] && COMPREPLY=($(compgen -W "$words" -- "$word"))
 }}
@@ -160,7 +127,7 @@ complete -o default -o bashdefault -F _kmemtrace_2008 {}
                            old_names());
 }
 
-std::string bash_script(const CLI::App& app) {
+std::string bash_script(const Command& program) {
   std::string out = fmt::format(R"(# bash completion for kmemtrace
 _kmemtrace() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words= values=
@@ -171,8 +138,8 @@ _kmemtrace() {{
   fi
   case ${{COMP_WORDS[1]}}:$before in
 )",
-                                command_words(app), option_words(app));
-  for (const CLI::App* command : commands_of(app)) out += bash_values(*command);
+                                command_words(program), option_words(program));
+  for (const Command& command : program.commands) out += bash_values(program, command);
   out += R"(  esac
   if [[ -n $values && $word != -* ]]; then
     COMPREPLY=($(compgen -W "$values" -- "$word"))
@@ -180,14 +147,14 @@ _kmemtrace() {{
   fi
   case ${COMP_WORDS[1]} in
 )";
-  for (const CLI::App* command : commands_of(app))
-    out += fmt::format("    {}) words=\"{}\" ;;\n", command->get_name(), option_words(*command));
+  for (const Command& command : program.commands)
+    out += fmt::format("    {}) words=\"{}\" ;;\n", command.name, option_words(command));
   out += R"(  esac
   [[ $word == -* ]] && COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -o bashdefault -F _kmemtrace kmemtrace
 )";
-  return out + bash_script_of_old_names(app);
+  return out + bash_script_of_old_names(program);
 }
 
 // In single quotes, with what _arguments and _describe take for their own syntax taken out.
@@ -204,36 +171,30 @@ std::string zsh_text(std::string_view text) {
   return out;
 }
 
-std::string zsh_arguments(const CLI::App& command) {
+std::string zsh_arguments(const Command& program, const Command& command) {
   std::string out;
-  for (const CLI::Option* option : command.get_options()) {
-    std::vector<std::string> names;
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    const bool takes_value = option->get_items_expected_max() != 0;
-    for (const std::string& name : names) {
-      const std::string words = value_words(command, *option);
-      const std::string value = words.empty() ? ":value:_files" : fmt::format(":value:({})", words);
-      out +=
-          fmt::format(" \\\n        '{}[{}]{}'", name, zsh_text(option->get_description()), takes_value ? value : "");
-    }
+  for (const Option& option : command.options) {
+    const std::string words = value_words(program, command, option);
+    const std::string value = words.empty() ? ":value:_files" : fmt::format(":value:({})", words);
+    for (const std::string& name : option.names())
+      out += fmt::format(" \\\n        '{}[{}]{}'", name, zsh_text(option.help), option.is_flag() ? "" : value);
   }
   return out;
 }
 
-std::string zsh_first_argument(const CLI::App& command) {
-  const std::string words = argument_words(command);
+std::string zsh_first_argument(const Command& program, const Command& command) {
+  const std::string words = argument_words(program, command);
   return words.empty() ? words : fmt::format(" \\\n        '1:what:({})'", words);
 }
 
-std::string zsh_script(const CLI::App& app) {
+std::string zsh_script(const Command& program) {
   std::string out = fmt::format("#compdef kmemtrace {}\n_kmemtrace() {{\n  case $service in\n", old_names());
   for (const auto& [name, command] : kOldNames)
     out += fmt::format("    {}) words=(kmemtrace {} \"${{(@)words[2,-1]}}\"); (( CURRENT++ )) ;;\n", name, command);
   out += "    kmemtraced) _arguments '-b[Ring buffer size]:size:' '-d[Duration]:time:'; return ;;\n  esac\n";
   out += "  local -a commands\n  commands=(\n";
-  for (const CLI::App* command : commands_of(app))
-    out += fmt::format("    '{}:{}'\n", command->get_name(), zsh_text(command->get_description()));
+  for (const Command& command : program.commands)
+    out += fmt::format("    '{}:{}'\n", command.name, zsh_text(command.description));
   out += R"(  )
   if (( CURRENT == 2 )); then
     _describe command commands
@@ -244,9 +205,9 @@ std::string zsh_script(const CLI::App& app) {
   (( CURRENT-- ))
   case $command in
 )";
-  for (const CLI::App* command : commands_of(app))
-    out += fmt::format("    {})\n      _arguments{}{} \\\n        '*:file:_files' ;;\n", command->get_name(),
-                       zsh_arguments(*command), zsh_first_argument(*command));
+  for (const Command& command : program.commands)
+    out += fmt::format("    {})\n      _arguments{}{} \\\n        '*:file:_files' ;;\n", command.name,
+                       zsh_arguments(program, command), zsh_first_argument(program, command));
   out += fmt::format("  esac\n}}\ncompdef _kmemtrace kmemtrace {}\n", old_names());
   return out;
 }
@@ -261,48 +222,44 @@ std::string fish_text(std::string_view text) {
   return out;
 }
 
-std::string fish_options(const CLI::App& command, const std::string& start) {
+std::string fish_options(const Command& program, const Command& command, const std::string& start) {
   std::string out;
-  for (const CLI::Option* option : command.get_options()) {
+  for (const Option& option : command.options) {
+    if (option.is_argument()) continue;
     std::string names;
-    for (const std::string& name : option->get_snames()) names += " -s " + name;
-    for (const std::string& name : option->get_lnames()) names += " -l " + name;
-    if (names.empty()) continue;  // FILE
-    const std::string words = value_words(command, *option);
+    for (const std::string& name : option.names())
+      names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    const std::string words = value_words(program, command, option);
     std::string value;
     if (!words.empty())
       value = fmt::format(" -x -a '{}'", words);
-    else if (option->get_items_expected_max() != 0)
+    else if (!option.is_flag())
       value = " -r";
-    out += fmt::format("{}{}{} -d '{}'\n", start, names, value, fish_text(option->get_description()));
+    out += fmt::format("{}{}{} -d '{}'\n", start, names, value, fish_text(option.help));
   }
   return out;
 }
 
-std::string fish_script(const CLI::App& app) {
+std::string fish_script(const Command& program) {
   std::string out = "# fish completion for kmemtrace\n";
-  for (const CLI::App* command : commands_of(app)) {
-    out += fmt::format("complete -c kmemtrace -n __fish_use_subcommand -f -a {} -d '{}'\n", command->get_name(),
-                       fish_text(command->get_description()));
-    out += fish_options(*command,
-                        fmt::format("complete -c kmemtrace -n '__fish_seen_subcommand_from {}'", command->get_name()));
-    if (const std::string words = argument_words(*command); !words.empty())
-      out += fmt::format("complete -c kmemtrace -n '__fish_seen_subcommand_from {}' -f -a '{}'\n", command->get_name(),
-                         words);
+  for (const Command& command : program.commands) {
+    out += fmt::format("complete -c kmemtrace -n __fish_use_subcommand -f -a {} -d '{}'\n", command.name,
+                       fish_text(command.description));
+    const std::string start = fmt::format("complete -c kmemtrace -n '__fish_seen_subcommand_from {}'", command.name);
+    out += fish_options(program, command, start);
+    if (const std::string words = argument_words(program, command); !words.empty())
+      out += fmt::format("{} -f -a '{}'\n", start, words);
   }
-  out += fish_options(app, "complete -c kmemtrace -n __fish_use_subcommand");
+  out += fish_options(program, program, "complete -c kmemtrace -n __fish_use_subcommand");
   for (const auto& [name, command] : kOldNames)
-    out += fish_options(*app.get_subcommand(command), fmt::format("complete -c {}", name));
-  int ignored = 0;
-  CLI::App traced;
-  add_kmemtraced_options(traced, ignored);
-  return out + fish_options(traced, "complete -c kmemtraced");
+    out += fish_options(program, *program.command(command), fmt::format("complete -c {}", name));
+  return out + fish_options(program, kmemtraced_program(), "complete -c kmemtraced");
 }
 
-std::string script_for(const std::string& shell, const CLI::App& app) {
-  if (shell == "bash") return bash_script(app);
-  if (shell == "zsh") return zsh_script(app);
-  if (shell == "fish") return fish_script(app);
+std::string script_for(const Command& program, const std::string& shell) {
+  if (shell == "bash") return bash_script(program);
+  if (shell == "zsh") return zsh_script(program);
+  if (shell == "fish") return fish_script(program);
   Error error(fmt::format("There is no completion for \"{}\"", shell));
   error.hint("Known shells are bash, zsh and fish");
   throw error;
@@ -310,15 +267,14 @@ std::string script_for(const std::string& shell, const CLI::App& app) {
 
 }  // namespace
 
-CLI::App* add_completion_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("completion", "Print a completion script for bash, zsh or fish.");
+Command completion_command(const Command& program) {
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->required();
-  command->footer(kCompletionFooter);
-  command->callback([shell, &app, &exit_code] {
-    print_result(script_for(*shell, app));
-    exit_code = 0;
-  });
+  Command command{"completion", "Print a completion script for bash, zsh or fish.", kCompletionFooter,
+                  [shell, &program](const Command&) {
+                    print_result(script_for(program, *shell));
+                    return 0;
+                  }};
+  command.argument("SHELL", &*shell, "bash, zsh or fish", {.required = true});
   return command;
 }
 

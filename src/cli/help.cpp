@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -77,96 +79,69 @@ std::string entry(const std::string& term, std::string_view meaning, std::size_t
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
-// Without what a validator appends: "N:{6,7}".
-std::string type_of(const CLI::Option& option) {
-  const std::string name = option.get_type_name();
-  return name.substr(0, name.find(':'));
-}
-
-std::string term_of(const CLI::Option& option) {
-  if (option.get_positional() && !option.nonpositional()) return option.get_name(true);
+std::string term_of(const Option& option) {
+  if (option.is_argument()) return option.spec;
   std::string term;
-  for (const std::string& name : option.get_snames()) term += (term.empty() ? "-" : ", -") + name;
-  for (const std::string& name : option.get_lnames()) term += (term.empty() ? "    --" : ", --") + name;
-  if (option.get_items_expected_max() != 0)
-    term += " " + (option.get_option_text().empty() ? type_of(option) : option.get_option_text());
-  return term;
+  for (const std::string& name : option.names())
+    term += term.empty() ? (name.starts_with("--") ? "    " + name : name) : ", " + name;
+  return option.is_flag() ? term : term + " " + option.value;
 }
 
-class HelpFormatter : public CLI::FormatterBase {
- public:
-  explicit HelpFormatter(unsigned width) : width_(std::min(width, 100u)) {}
-
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
-    const bool all = mode == CLI::AppFormatMode::All;
-    std::string out = wrapped(app->get_description(), 0, width_);
-    out += "\nUsage: " + usage(*app, name) + "\n";
-    out += commands(*app);
-    out += options(*app, true, all);
-    out += options(*app, false, all);
-    if (all && !app->get_footer().empty()) out += "\n" + wrapped(joined_paragraphs(app->get_footer()), 0, width_);
-    if (!all)
-      out += fmt::format("\n`{} --help` tells more{}.\n", name,
-                         app->get_parent() ? "" : ", `kmemtrace COMMAND --help` about a command");
-    return out;
+std::string usage(const Command& command, const std::string& name) {
+  if (!command.commands.empty()) return name + " COMMAND [OPTION…]";
+  std::string out = name + " [OPTION…]";
+  for (const Option& option : command.options) {
+    if (!option.is_argument()) continue;
+    const bool takes_several = std::holds_alternative<std::vector<std::string>*>(option.target);
+    const std::string place = takes_several ? option.spec + "…" : option.spec;
+    out += option.rules.required ? " " + place : " [" + place + "]";
   }
+  return out;
+}
 
- private:
-  static std::string usage(const CLI::App& app, const std::string& name) {
-    std::string out = name;
-    if (!app.get_subcommands([](const CLI::App*) { return true; }).empty()) return out + " COMMAND [OPTION…]";
-    out += " [OPTION…]";
-    for (const CLI::Option* option : app.get_options()) {
-      if (!option->get_positional() || option->nonpositional()) continue;
-      std::string place = option->get_name(true);
-      if (option->get_items_expected_max() > 1) place += "…";
-      out += option->get_required() ? " " + place : " [" + place + "]";
-    }
-    return out;
+std::string list_commands(const Command& program, std::size_t width) {
+  std::string out;
+  for (const Command& command : program.commands) out += entry(command.name, command.description, 14, width);
+  return out.empty() ? out : "\nCommands:\n" + out;
+}
+
+// Arguments or options. The help flags come last.
+std::string list_options(const Command& command, bool arguments, bool is_long, std::size_t width) {
+  std::vector<const Option*> shown;
+  for (const Option& option : command.options)
+    if (option.is_argument() == arguments) shown.push_back(&option);
+  std::ranges::stable_partition(
+      shown, [](const Option* option) { return !option->has_name("-h") && !option->has_name("--help"); });
+  std::size_t column = 0;
+  for (const Option* const option : shown) {
+    const std::size_t length = term_of(*option).size();
+    if (length <= kLongestTerm) column = std::max(column, length);
   }
-
-  std::string commands(const CLI::App& app) const {
-    std::string out;
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-      out += entry(command->get_name(), command->get_description(), 14, width_);
-    return out.empty() ? out : "\nCommands:\n" + out;
+  column += 2 * kIndent;
+  std::string out;
+  for (const Option* const option : shown) {
+    const std::string_view text = option->help;
+    out += entry(term_of(*option), is_long ? text : first_line(text), column, width);
   }
-
-  // Positional arguments or options; the help flags come last, as they were not added first by the reader's interest.
-  std::string options(const CLI::App& app, bool positional, bool all) const {
-    std::vector<const CLI::Option*> shown;
-    for (const CLI::Option* option : app.get_options())
-      if ((option->get_positional() && !option->nonpositional()) == positional && !option->get_group().empty())
-        shown.push_back(option);
-    std::stable_partition(shown.begin(), shown.end(), [&app](const CLI::Option* option) {
-      return option != app.get_help_ptr() && option != app.get_help_all_ptr();
-    });
-    std::size_t column = 0;
-    for (const CLI::Option* option : shown) {
-      const std::size_t length = term_of(*option).size();
-      if (length <= kLongestTerm) column = std::max(column, length);
-    }
-    column += 2 * kIndent;
-    std::string out;
-    for (const CLI::Option* option : shown) {
-      const std::string& text = option->get_description();
-      out += entry(term_of(*option), all ? std::string_view(text) : first_line(text), column, width_);
-    }
-    if (out.empty()) return out;
-    return (positional ? "\nArguments:\n" : "\nOptions:\n") + out;
-  }
-
-  std::size_t width_;
-};
+  if (out.empty()) return out;
+  return (arguments ? "\nArguments:\n" : "\nOptions:\n") + out;
+}
 
 }  // namespace
 
-std::shared_ptr<CLI::FormatterBase> help_formatter(unsigned width) { return std::make_shared<HelpFormatter>(width); }
-
-std::string option_name(const CLI::Option& option) {
-  if (!option.get_lnames().empty()) return "--" + option.get_lnames().front();
-  if (!option.get_snames().empty()) return "-" + option.get_snames().front();
-  return option.get_name(true);
+std::string help_text(const Command& program, const Command& command, bool is_long, unsigned width) {
+  const bool is_program = &command == &program;
+  const std::string name = is_program ? program.name : program.name + " " + command.name;
+  const std::size_t columns = std::min(width, 100u);
+  std::string out = wrapped(command.description, 0, columns);
+  out += "\nUsage: " + usage(command, name) + "\n";
+  out += list_commands(command, columns);
+  out += list_options(command, true, is_long, columns);
+  out += list_options(command, false, is_long, columns);
+  if (is_long && command.footer.empty()) return out;
+  if (is_long) return out + "\n" + wrapped(joined_paragraphs(command.footer), 0, columns);
+  return out + fmt::format("\n`{} --help` tells more{}.\n", name,
+                           is_program ? ", `kmemtrace COMMAND --help` about a command" : "");
 }
 
 }  // namespace kmt

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Help texts from the app's own options: short for -h, long for --help (see commands.hpp).
+// Help texts of commands: short for -h, long for --help.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
+
+#include "cli/support/options.hpp"
 
 namespace kmt {
 
-// Lays help out for a terminal of that many columns.
-std::shared_ptr<CLI::FormatterBase> help_formatter(unsigned width);
-
-// What stands for an option in texts: its long name, else its short one, else its place's name.
-std::string option_name(const CLI::Option& option);
+// Returns the help of `command`, or of the program itself, for a terminal with `width` columns.
+std::string help_text(const Command& program, const Command& command, bool is_long, unsigned width);
 
 }  // namespace kmt

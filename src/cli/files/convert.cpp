@@ -189,32 +189,25 @@ bool convert(const ConvertArguments& options) {
 
 }  // namespace
 
-CLI::App* add_convert_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("convert", "Convert a trace to .kmt, trace.dat or CTF");
+Command convert_command() {
   const auto options = std::make_shared<ConvertArguments>();
-  command->add_option("INPUT", options->input, "The trace to convert; - is standard input")->required();
-  command->add_option("OUTPUT", options->output, "The file to write, .kmt or .dat, or the folder, .ctf")->required();
-  add_abi_option(*command, options->abi);
-  command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
-      ->type_name("N")
-      ->check(CLI::IsMember({6, 7}));
-  CLI::Option* const anonymise = command->add_flag("--anonymise", options->anonymise,
-                                                   "Replace addresses, and names of tasks, cgroups and the host");
-  command
-      ->add_option("--key", options->key_file,
-                   "Derive what replaces them from this file: traces anonymised with the same can be compared")
-      ->type_name("FILE")
-      ->needs(anonymise);
-  command
-      ->add_option(
-          "--kallsyms", options->kallsyms,
-          "Write the kernel's symbols into the output, from FILE, a copy of /proc/kallsyms\nFor traces that "
-          "hold none, as perf.data. With --anonymise they are by default the running kernel's, if its build-id "
-          "is the trace's: when code has been moved, functions cannot be named any more.")
-      ->option_text("FILE");
-  command->footer(kConvertFooter);
-  command->callback(
-      [options, &exit_code] { exit_code = static_cast<int>(convert(*options) ? ExitCode::found : ExitCode::good); });
+  Command command{"convert", "Convert a trace to .kmt, trace.dat or CTF", kConvertFooter, [options](const Command&) {
+                    return static_cast<int>(convert(*options) ? ExitCode::found : ExitCode::good);
+                  }};
+  command.argument("INPUT", &options->input, "The trace to convert; - is standard input", {.required = true});
+  command.argument("OUTPUT", &options->output, "The file to write, .kmt or .dat, or the folder, .ctf",
+                   {.required = true});
+  add_abi_option(command, options->abi);
+  command.option("--file-version", &options->version, "N", "Version of trace.dat to write: 6 or 7 (default: 7)",
+                 {.words = {"6", "7"}});
+  command.flag("--anonymise", &options->anonymise, "Replace addresses, and names of tasks, cgroups and the host");
+  command.option("--key", &options->key_file, "FILE",
+                 "Derive what replaces them from this file: traces anonymised with the same can be compared",
+                 {.needs = {"--anonymise"}});
+  command.option("--kallsyms", &options->kallsyms, "FILE",
+                 "Write the kernel's symbols into the output, from FILE, a copy of /proc/kallsyms\nFor traces that "
+                 "hold none, as perf.data. With --anonymise they are by default the running kernel's, if its build-id "
+                 "is the trace's: when code has been moved, functions cannot be named any more.");
   return command;
 }
 

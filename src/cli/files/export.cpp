@@ -292,9 +292,9 @@ constexpr std::array kFormats = {
     Format{"clickhouse", "into a ClickHouse server at URL, beside traces of other machines: see `kmemtrace fleet`",
            export_clickhouse, OwnOptions::of_clickhouse}};
 
-void check_options(const CLI::App& command, const Format& format) {
+void check_options(const Command& command, const Format& format) {
   for (const OwnOption& option : kOwnOptions) {
-    if (command.count(option.name) == 0 || option.of == format.options) continue;
+    if (!command.has(option.name) || option.of == format.options) continue;
     std::string others;
     for (const Format& other : kFormats)
       if (option.of == other.options) others += fmt::format("{}{}", others.empty() ? "" : " and ", other.name);
@@ -318,7 +318,7 @@ std::string format_help() {
   return text;
 }
 
-int run(const CLI::App& command, ExportArguments& options) {
+int run(const Command& command, ExportArguments& options) {
   const Format& format = format_named(options.format);
   check_options(command, format);
   if (format.options == OwnOptions::of_clickhouse) {
@@ -336,44 +336,34 @@ int run(const CLI::App& command, ExportArguments& options) {
 
 }  // namespace
 
-CLI::App* add_export_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("export", "Write a trace for other tools: viewers, databases, scripts.");
+Command export_command() {
   const auto options = std::make_shared<ExportArguments>();
-  add_file_option(*command, options->analyse.trace);
-  command->add_option("--to", options->format, format_help())->option_text("FORMAT")->required();
-  add_output_option(*command, options->output, " sqlite needs one.");
-  add_metric_option(*command, options->metric, "What collapsed stacks count (default: allocated)");
-  command
-      ->add_option("--by", options->by,
-                   "Counters of perfetto and chrome are of groups by KEYS (default: cache)\nAs `kmemtrace timeline "
-                   "--by`.")
-      ->option_text("KEYS");
-  command
-      ->add_option("--top", options->top,
-                   "Counters of the N groups of each allocator with the highest peaks (default: 10)\nOf perfetto and "
-                   "chrome.")
-      ->option_text("N")
-      ->check(count_range());
-  command
-      ->add_option("--events", options->events,
-                   "Show the N largest allocations as slices (default: 100,000)\nOf perfetto and chrome.")
-      ->option_text("N")
-      ->check(count_range());
-  command
-      ->add_option("--calls", options->calls,
-                   "Show the first N calls that function_graph recorded as slices (default: 100,000)\nOf perfetto and "
-                   "chrome; 0 means none. Of them --time and --pid select.")
-      ->option_text("N")
-      ->check(count_range());
-  command
-      ->add_option("--btf", options->analyse.btf,
-                   "Take types of calls from FILE, as `kmemtrace graph --btf`\nOf perfetto and chrome.")
-      ->option_text("FILE");
-  add_clickhouse_options(*command, options->clickhouse);
-  add_filter_options(*command, options->filter);
-  add_analyse_options(*command, options->analyse);
-  command->footer(fmt::format(fmt::runtime(kExportFooter), kWhichEventsCount));
-  command->callback([options, command, &exit_code] { exit_code = run(*command, *options); });
+  Command command{"export", "Write a trace for other tools: viewers, databases, scripts.",
+                  fmt::format(fmt::runtime(kExportFooter), kWhichEventsCount),
+                  [options](const Command& given) { return run(given, *options); }};
+  add_file_option(command, options->analyse.trace);
+  command.option("--to", &options->format, "FORMAT", format_help(), {.required = true});
+  add_output_option(command, options->output, " sqlite needs one.");
+  add_metric_option(command, options->metric, "What collapsed stacks count (default: allocated)");
+  command.option(
+      "--by", &options->by, "KEYS",
+      "Counters of perfetto and chrome are of groups by KEYS (default: cache)\nAs `kmemtrace timeline --by`.");
+  command.option(
+      "--top", &options->top, "N",
+      "Counters of the N groups of each allocator with the highest peaks (default: 10)\nOf perfetto and chrome.",
+      {.range = kCounts});
+  command.option("--events", &options->events, "N",
+                 "Show the N largest allocations as slices (default: 100,000)\nOf perfetto and chrome.",
+                 {.range = kCounts});
+  command.option("--calls", &options->calls, "N",
+                 "Show the first N calls that function_graph recorded as slices (default: 100,000)\nOf perfetto and "
+                 "chrome; 0 means none. Of them --time and --pid select.",
+                 {.range = kCounts});
+  command.option("--btf", &options->analyse.btf, "FILE",
+                 "Take types of calls from FILE, as `kmemtrace graph --btf`\nOf perfetto and chrome.");
+  add_clickhouse_options(command, options->clickhouse);
+  add_filter_options(command, options->filter);
+  add_analyse_options(command, options->analyse);
   return command;
 }
 

@@ -80,28 +80,19 @@ std::string blocks_text(const LoadCounts& counts, std::string_view what) {
 
 }  // namespace
 
-void add_clickhouse_options(CLI::App& command, ClickHouseOptions& options) {
-  command
-      .add_option("--level", options.level,
-                  "Load events, or aggregates alone (default: events)\nOf clickhouse. Aggregates are the sums of each "
-                  "second, of which `kmemtrace fleet` tells.")
-      ->option_text("LEVEL")
-      ->check(CLI::IsMember({"events", "aggregates"}));
-  command
-      .add_option("--host", options.host,
-                  "The host that the trace is of (default: what the trace says)\nOf clickhouse.")
-      ->option_text("NAME");
-  command
-      .add_option("--recorded-at", options.recorded_at,
-                  "When recording began, UTC (default: what the trace says)\nOf clickhouse: "
-                  "2026-11-21T12:13:14Z. A .kmt says it, a perf.data of `perf record -k CLOCK` too, a trace.dat "
-                  "does not.")
-      ->option_text("TIME");
-  command
-      .add_option("--retry", options.retry,
-                  "Try for DURATION to get a block through to the server (default: 2m)\nOf clickhouse. What did get "
-                  "through is not sent again.")
-      ->option_text("DURATION");
+void add_clickhouse_options(Command& command, ClickHouseOptions& options) {
+  command.option("--level", &options.level, "LEVEL",
+                 "Load events, or aggregates alone (default: events)\nOf clickhouse. Aggregates are the sums of each "
+                 "second, of which `kmemtrace fleet` tells.",
+                 {.words = {"events", "aggregates"}});
+  command.option("--host", &options.host, "NAME",
+                 "The host that the trace is of (default: what the trace says)\nOf clickhouse.");
+  command.option("--recorded-at", &options.recorded_at, "TIME",
+                 "When recording began, UTC (default: what the trace says)\nOf clickhouse: 2026-11-21T12:13:14Z. A "
+                 ".kmt says it, a perf.data of `perf record -k CLOCK` too, a trace.dat does not.");
+  command.option("--retry", &options.retry, "DURATION",
+                 "Try for DURATION to get a block through to the server (default: 2m)\nOf clickhouse. What did get "
+                 "through is not sent again.");
 }
 
 std::string take_url(std::vector<std::string>& words) {

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/support/options.hpp"
 #include "fleet/export.hpp"
 
 namespace kmt {
@@ -21,7 +20,7 @@ struct ClickHouseOptions {
 };
 
 // --level, --host, --recorded-at, --retry. The options must outlive the command.
-void add_clickhouse_options(CLI::App& command, ClickHouseOptions& options);
+void add_clickhouse_options(Command& command, ClickHouseOptions& options);
 
 // Takes the URL out of the words of a command line. Throws Error where there is none.
 std::string take_url(std::vector<std::string>& words);

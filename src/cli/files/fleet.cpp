@@ -174,15 +174,15 @@ constexpr std::array kQuestions = {
     Question{"traces", traces, " --host --kernel --since --until --limit --json "},
     Question{"schema", schema, " --cluster "}};
 
-void check_options(const CLI::App& command, const Question& question) {
+void check_options(const Command& command, const Question& question) {
   for (const char* const option : {"--host", "--kernel", "--since", "--until", "--limit", "--json", "--by", "--sort",
                                    "--a", "--b", "--threshold", "--min-count", "--cluster"})
-    if (command.count(option) > 0 && question.options.find(fmt::format(" {} ", option)) == std::string_view::npos)
+    if (command.has(option) && question.options.find(fmt::format(" {} ", option)) == std::string_view::npos)
       throw Error(fmt::format("{} has no effect on fleet {}", option, question.name))
           .hint("`kmemtrace fleet --help` says what each option is of");
 }
 
-void run(const CLI::App& command, const FleetArguments& options) {
+void run(const Command& command, const FleetArguments& options) {
   std::vector<std::string> names;
   for (const Question& question : kQuestions) {
     names.emplace_back(question.name);
@@ -208,63 +208,41 @@ std::string sort_help() {
 
 }  // namespace
 
-CLI::App* add_fleet_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("fleet", "Ask a server that holds traces of many machines.");
+Command fleet_command() {
   const auto options = std::make_shared<FleetArguments>();
-  command->add_option("WHAT", options->what, "report, leaks, diff, traces or schema")->required();
-  command
-      ->add_option("--server", options->server,
-                   "The ClickHouse server, http://HOST:8123/\nOf a cluster any of its servers.")
-      ->option_text("URL")
-      ->required();
-  command->add_option("--by", options->by, keys_help())->option_text("KEYS");
-  command->add_option("--host", options->hosts, "Only hosts like GLOB\nMay be given several times; * and ? are any.")
-      ->option_text("GLOB")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--kernel", options->kernels,
-                   "Only kernels whose release is like GLOB: 6.1.*\nMay be given several times.")
-      ->option_text("GLOB")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--since", options->since,
-                   "Not what was before TIME: 2026-11-21, 2026-11-21T12:13, 2026-11-21T12:13:14Z\nTimes are UTC.")
-      ->option_text("TIME");
-  command->add_option("--until", options->until, "Not what was at TIME or after it")->option_text("TIME");
-  command
-      ->add_option(
-          "--a", options->a,
-          "Of diff: what to compare with, kernel=6.1.*,host=web*\nhost=, kernel=, since= and until=, a part of "
-          "what the other options select.")
-      ->option_text("PART");
-  command->add_option("--b", options->b, "Of diff: what is compared, likewise")->option_text("PART");
-  command
-      ->add_option("--threshold", options->view.noise.percent,
-                   "Of diff: a change under PERCENT is none (default: 5)\nAs of `kmemtrace diff`.")
-      ->option_text("PERCENT")
-      ->check(CLI::Range(0, 10'000));
-  command
-      ->add_option("--min-count", options->view.noise.least_count,
-                   "Of diff: what has happened less than N times has not changed (default: 10)")
-      ->option_text("N")
-      ->check(count_range());
-  command->add_option("--sort", options->sort, sort_help())->option_text("COLUMN");
-  add_limit_option(*command, options->view.limit, "rows in each table");
-  command
-      ->add_option("--cluster", options->cluster,
-                   "Of schema: put tables of all shards of the cluster NAME on top\nThe server's configuration has to "
-                   "name it (remote_servers).")
-      ->option_text("NAME");
-  command
-      ->add_option("--retry", options->retry,
-                   "Try for DURATION to get through to the server (default: 2m)\n0s is once.")
-      ->option_text("DURATION");
-  add_result_options(*command, options->result, "kmemtrace.fleet/1", "plain digits and full names");
-  command->footer(kFleetFooter);
-  command->callback([options, command, &exit_code] {
-    run(*command, *options);
-    exit_code = 0;
-  });
+  Command command{"fleet", "Ask a server that holds traces of many machines.", kFleetFooter,
+                  [options](const Command& given) {
+                    run(given, *options);
+                    return 0;
+                  }};
+  command.argument("WHAT", &options->what, "report, leaks, diff, traces or schema", {.required = true});
+  command.option("--server", &options->server, "URL",
+                 "The ClickHouse server, http://HOST:8123/\nOf a cluster any of its servers.", {.required = true});
+  command.option("--by", &options->by, "KEYS", keys_help());
+  command.option("--host", &options->hosts, "GLOB",
+                 "Only hosts like GLOB\nMay be given several times; * and ? are any.", {.repeats = true});
+  command.option("--kernel", &options->kernels, "GLOB",
+                 "Only kernels whose release is like GLOB: 6.1.*\nMay be given several times.", {.repeats = true});
+  command.option("--since", &options->since, "TIME",
+                 "Not what was before TIME: 2026-11-21, 2026-11-21T12:13, 2026-11-21T12:13:14Z\nTimes are UTC.");
+  command.option("--until", &options->until, "TIME", "Not what was at TIME or after it");
+  command.option("--a", &options->a, "PART",
+                 "Of diff: what to compare with, kernel=6.1.*,host=web*\nhost=, kernel=, since= and until=, a part of "
+                 "what the other options select.");
+  command.option("--b", &options->b, "PART", "Of diff: what is compared, likewise");
+  command.option("--threshold", &options->view.noise.percent, "PERCENT",
+                 "Of diff: a change under PERCENT is none (default: 5)\nAs of `kmemtrace diff`.",
+                 {.range = OptionRange{0, 10'000}});
+  command.option("--min-count", &options->view.noise.least_count, "N",
+                 "Of diff: what has happened less than N times has not changed (default: 10)", {.range = kCounts});
+  command.option("--sort", &options->sort, "COLUMN", sort_help());
+  add_limit_option(command, options->view.limit, "rows in each table");
+  command.option("--cluster", &options->cluster, "NAME",
+                 "Of schema: put tables of all shards of the cluster NAME on top\nThe server's configuration has to "
+                 "name it (remote_servers).");
+  command.option("--retry", &options->retry, "DURATION",
+                 "Try for DURATION to get through to the server (default: 2m)\n0s is once.");
+  add_result_options(command, options->result, "kmemtrace.fleet/1", "plain digits and full names");
   return command;
 }
 

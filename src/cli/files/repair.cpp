@@ -129,17 +129,15 @@ void repair(const RepairArguments& options) {
 
 }  // namespace
 
-CLI::App* add_repair_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("repair", "Make a .kmt file whole that was cut off or damaged");
+Command repair_command() {
   const auto options = std::make_shared<RepairArguments>();
-  command->add_option("FILE", options->file, "The .kmt file")->required();
-  command->add_option("-o,--output", options->output, "Write the repaired trace here (default: in place)")
-      ->type_name("OUT");
-  command->footer(kRepairFooter);
-  command->callback([options, &exit_code] {
-    repair(*options);
-    exit_code = static_cast<int>(ExitCode::good);
-  });
+  Command command{"repair", "Make a .kmt file whole that was cut off or damaged", kRepairFooter,
+                  [options](const Command&) {
+                    repair(*options);
+                    return static_cast<int>(ExitCode::good);
+                  }};
+  command.argument("FILE", &options->file, "The .kmt file", {.required = true});
+  command.option("-o,--output", &options->output, "OUT", "Write the repaired trace here (default: in place)");
   return command;
 }
 

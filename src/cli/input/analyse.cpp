@@ -42,14 +42,14 @@ bool has_call(const EventBatch& batch) { return std::ranges::any_of(batch, is_ca
 
 }  // namespace
 
-void add_analyse_options(CLI::App& command, AnalyseOptions& options) {
+void add_analyse_options(Command& command, AnalyseOptions& options) {
   add_symbol_options(command, options.symbols);
   add_wrapper_options(command, options.wrappers);
   add_trace_options(command, options.trace);
   add_threads_option(command, options.threads);
-  command.add_flag("--call-paths", options.call_paths,
-                   "Take the calls that ftrace's function_graph recorded as stacks of what happened inside\nOf events "
-                   "that have none of their own.");
+  command.flag("--call-paths", &options.call_paths,
+               "Take the calls that ftrace's function_graph recorded as stacks of what happened inside\nOf events that "
+               "have none of their own.");
 }
 
 bool begins_with_stacks(const AnalyseOptions& options) {

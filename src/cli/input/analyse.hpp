@@ -30,7 +30,7 @@ struct AnalyseOptions {
 };
 
 // All of them but FILE. The options must outlive the command.
-void add_analyse_options(CLI::App& command, AnalyseOptions& options);
+void add_analyse_options(Command& command, AnalyseOptions& options);
 
 // A trace that is opened for an analysis, its names, and what has to be known of it before its first event.
 class OpenedTrace {

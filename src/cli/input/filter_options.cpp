@@ -14,41 +14,29 @@ const char* const kWhichEventsCount =
 namespace {
 
 // Globs may hold brackets, which CLI11 would take for a list's.
-void add_globs(CLI::App& command, const char* name, std::vector<std::string>& values, const std::string& help) {
-  command.add_option(name, values, help)
-      ->option_text("GLOB")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+void add_globs(Command& command, const char* name, std::vector<std::string>& values, const std::string& help) {
+  command.option(name, &values, "GLOB", help, {.repeats = true});
 }
 
 }  // namespace
 
-void add_event_filter_options(CLI::App& command, FilterOptions& options, const std::string& what) {
-  command
-      .add_option("--time", options.time,
-                  "Only events from A on and before B, in seconds\nOn the trace's clock, as trace-cmd report prints "
-                  "it; either may be left out. With a + in front it counts from the trace's first event: +1,+2.5")
-      ->option_text("A,B");
-  command.add_option("--cpu", options.cpus, fmt::format("Only {} on these CPUs: 0,2-3", what))->option_text("LIST");
-  command.add_option("--pid", options.pids, fmt::format("Only {} by these tasks: 1234,5678\nThread ids.", what))
-      ->option_text("LIST");
+void add_event_filter_options(Command& command, FilterOptions& options, const std::string& what) {
+  command.option("--time", &options.time, "A,B",
+                 "Only events from A on and before B, in seconds\nOn the trace's clock, as trace-cmd report prints it; "
+                 "either may be left out. With a + in front it counts from the trace's first event: +1,+2.5");
+  command.option("--cpu", &options.cpus, "LIST", fmt::format("Only {} on these CPUs: 0,2-3", what));
+  command.option("--pid", &options.pids, "LIST", fmt::format("Only {} by these tasks: 1234,5678\nThread ids.", what));
   add_globs(command, "--comm", options.comms,
             fmt::format("Only {} by tasks of this name\nA glob as in a shell, 'kworker*'; may be given more than once. "
                         "What interrupts do belongs to no task but to '[softirq]', '[hardirq]' or '[nmi]'.",
                         what));
-  command
-      .add_option(
-          "--context", options.contexts,
-          fmt::format("Only {} in this context: task, softirq, hardirq, nmi\nMay be given more than once.", what))
-      ->option_text("CONTEXT")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"task", "softirq", "hardirq", "nmi"}))
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.option(
+      "--context", &options.contexts, "CONTEXT",
+      fmt::format("Only {} in this context: task, softirq, hardirq, nmi\nMay be given more than once.", what),
+      {.words = {"task", "softirq", "hardirq", "nmi"}, .repeats = true});
 }
 
-void add_filter_options(CLI::App& command, FilterOptions& options) {
+void add_filter_options(Command& command, FilterOptions& options) {
   add_event_filter_options(command, options, "allocations made");
   add_globs(command, "--call-site", options.call_sites,
             "Only allocations made here: 'alloc_inode', 'ext4_*', 'copy_process+0x20e', '*[ext4]'\nA glob on the "
@@ -56,11 +44,9 @@ void add_filter_options(CLI::App& command, FilterOptions& options) {
   add_globs(command, "--cache", options.caches,
             "Only objects of this slab cache: 'dentry', 'kmalloc-*'\nMay be given more than once. Where the kernel "
             "does not name the cache of an allocation it is found from the frees, in a pass of its own.");
-  command
-      .add_option("--size", options.size,
-                  "Only allocations that were given so many bytes: 64-128, 4k-, -96\nSizes with their suffixes, both "
-                  "ends included; either may be left out.")
-      ->option_text("A-B");
+  command.option("--size", &options.size, "A-B",
+                 "Only allocations that were given so many bytes: 64-128, 4k-, -96\nSizes with their suffixes, both "
+                 "ends included; either may be left out.");
 }
 
 ReportFilter filter_of(const FilterOptions& options) {

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "analysis/matching/event_filter.hpp"
+#include "cli/support/options.hpp"
 
 namespace kmt {
 
@@ -23,10 +22,10 @@ struct FilterOptions {
 };
 
 // The options must outlive the command.
-void add_filter_options(CLI::App& command, FilterOptions& options);
+void add_filter_options(Command& command, FilterOptions& options);
 // Those of them that any event can be selected by, not only an allocation: when, where, by whom. `what` is selected:
 // "events".
-void add_event_filter_options(CLI::App& command, FilterOptions& options, const std::string& what);
+void add_event_filter_options(Command& command, FilterOptions& options, const std::string& what);
 
 // Throws Error where a value is wrong.
 ReportFilter filter_of(const FilterOptions& options);

@@ -29,13 +29,13 @@ constexpr std::array kPeers = {Peer{"--caller", "--by call-site, or --by caller"
                                Peer{"--line", "--limit"}};
 
 // Each --line is of the table that was named last before it, as perf has it of the addresses where none was.
-void take_lines(const CLI::App& command, const PerfKmemFlags& options, std::size_t& callers, std::size_t& addresses) {
+void take_lines(const Command& command, const PerfKmemFlags& options, std::size_t& callers, std::size_t& addresses) {
   std::size_t next = 0;
   bool of_addresses = true;
-  for (const CLI::Option* const option : command.parse_order()) {
-    if (option->check_lname("caller")) of_addresses = false;
-    if (option->check_lname("alloc")) of_addresses = true;
-    if (!option->check_lname("line") || next == options.lines.size()) continue;
+  for (const Option* const option : command.order) {
+    if (option->has_name("--caller")) of_addresses = false;
+    if (option->has_name("--alloc")) of_addresses = true;
+    if (!option->has_name("--line") || next == options.lines.size()) continue;
     if (of_addresses && !options.alloc)
       throw Error("--line stands before the table that it is of").hint("Write: --caller --line N, or --alloc --line N");
     (of_addresses ? addresses : callers) = options.lines[next++];
@@ -44,52 +44,43 @@ void take_lines(const CLI::App& command, const PerfKmemFlags& options, std::size
 
 }  // namespace
 
-void add_perf_kmem_options(CLI::App& command, PerfKmemFlags& options) {
-  command
-      .add_option(
-          "--style", options.style,
-          "Print the tables of another tool, for scripts that read them\nperf-kmem: those of perf kmem stat; "
-          "perf-report: of "
-          "each group of --by (default: comm,dso,user-symbol) its share of the events, or of the column of --sort, "
-          "as perf report prints it; of bytes those of one allocator. What interrupts allocate is that of whom they "
-          "interrupted there.")
-      ->option_text("STYLE")
-      ->check(CLI::IsMember({"perf-kmem", "perf-report"}));
-  command.add_flag("--caller", options.caller, "With --style: a table of call sites");
-  command.add_flag("--alloc", options.alloc, "With --style: a table of addresses, of pages by frame");
-  command.add_flag("--slab", options.slab, "With --style: the slab allocator (the default)");
-  command.add_flag("--page", options.page, "With --style: the page allocator");
-  command.add_flag("--live", options.live, "With --style: of pages only what is live at the end");
-  command.add_flag("--raw-ip", options.raw_ip, "With --style: addresses of call sites in place of their names");
-  command
-      .add_option("-l,--line", options.lines,
-                  "With --style: N rows of the table named before it (default: all): --caller -l 5 --alloc -l 9")
-      ->option_text("N")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(count_range());
+void add_perf_kmem_options(Command& command, PerfKmemFlags& options) {
+  command.option("--style", &options.style, "STYLE",
+                 "Print the tables of another tool, for scripts that read them\nperf-kmem: those of perf kmem stat; "
+                 "perf-report: of each group of --by (default: comm,dso,user-symbol) its share of the events, or of "
+                 "the column of --sort, as perf report prints it; of bytes those of one allocator. What interrupts "
+                 "allocate is that of whom they interrupted there.",
+                 {.words = {"perf-kmem", "perf-report"}});
+  command.flag("--caller", &options.caller, "With --style: a table of call sites");
+  command.flag("--alloc", &options.alloc, "With --style: a table of addresses, of pages by frame");
+  command.flag("--slab", &options.slab, "With --style: the slab allocator (the default)");
+  command.flag("--page", &options.page, "With --style: the page allocator");
+  command.flag("--live", &options.live, "With --style: of pages only what is live at the end");
+  command.flag("--raw-ip", &options.raw_ip, "With --style: addresses of call sites in place of their names");
+  command.option("-l,--line", &options.lines, "N",
+                 "With --style: N rows of the table named before it (default: all): --caller -l 5 --alloc -l 9",
+                 {.range = kCounts, .repeats = true});
 }
 
-std::optional<PerfKmemOptions> perf_kmem_options(const CLI::App& command, const PerfKmemFlags& options,
+std::optional<PerfKmemOptions> perf_kmem_options(const Command& command, const PerfKmemFlags& options,
                                                  std::size_t limit) {
   if (options.style != kPerfKmem) {
     for (const Peer& peer : kPeers)
-      if (command.count(peer.option) > 0 && !(peer.of_all_styles && !options.style.empty()))
+      if (command.has(peer.option) && !(peer.of_all_styles && !options.style.empty()))
         throw Error(fmt::format("{} goes with --style {} only", peer.option,
                                 peer.of_all_styles ? "perf-kmem or perf-report" : "perf-kmem"))
             .hint(fmt::format("Add --style perf-kmem. Without it: {}", peer.otherwise));
     return std::nullopt;
   }
   for (const char* const option : {"--by", "--columns", "--json"})
-    if (command.count(option) > 0)
+    if (command.has(option))
       throw Error(fmt::format("{} does not go with --style perf-kmem", option))
           .hint("Its tables and their columns are those of perf kmem stat. Leave one of the two out");
   if (options.live && !options.page)
     throw Error("--live is of pages, as in perf kmem").hint("Add --page, or use: kmemtrace report --sort live-bytes");
 
   PerfKmemOptions view;
-  std::size_t callers = command.count("--limit") > 0 ? limit : 0;
+  std::size_t callers = command.has("--limit") ? limit : 0;
   std::size_t addresses = callers;
   take_lines(command, options, callers, addresses);
   if (options.caller) view.callers = callers;

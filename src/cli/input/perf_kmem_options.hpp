@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/support/options.hpp"
 #include "views/text/perf_kmem.hpp"
 
 namespace kmt {
@@ -25,11 +24,11 @@ struct PerfKmemFlags {
 };
 
 // The options must outlive the command.
-void add_perf_kmem_options(CLI::App& command, PerfKmemFlags& options);
+void add_perf_kmem_options(Command& command, PerfKmemFlags& options);
 
 // What the command line asks for in the style of perf kmem; empty: another style. Throws Error where options do not go
 // together.
-std::optional<PerfKmemOptions> perf_kmem_options(const CLI::App& command, const PerfKmemFlags& options,
+std::optional<PerfKmemOptions> perf_kmem_options(const Command& command, const PerfKmemFlags& options,
                                                  std::size_t limit);
 
 }  // namespace kmt

@@ -5,18 +5,18 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include "cli/support/options.hpp"
 #include "cli/support/suggest.hpp"
 #include "views/common/stack_profile.hpp"
 
 namespace kmt {
 
 // The name must outlive the command.
-inline void add_metric_option(CLI::App& command, std::string& metric, const std::string& help) {
+inline void add_metric_option(Command& command, std::string& metric, const std::string& help) {
   std::string text = help;
   for (const StackMetricInfo& info : stack_metrics()) text += fmt::format("\n  {:<12} {}", info.name, info.meaning);
-  command.add_option("--metric", metric, text)->option_text("METRIC");
+  command.option("--metric", &metric, "METRIC", text);
 }
 
 // Throws Error where there is none of that name.

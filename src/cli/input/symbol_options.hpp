@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/support/options.hpp"
 #include "symbols/symbols.hpp"
 #include "trace/code/wrappers.hpp"
 
@@ -18,13 +17,13 @@ struct WrapperOptions {
 };
 
 // --lines, --vmlinux and those below
-void add_symbol_options(CLI::App& command, SymbolOptions& options);
+void add_symbol_options(Command& command, SymbolOptions& options);
 // --debug-dir, --kallsyms, --symfs, --debuginfod: where names come from
-void add_name_options(CLI::App& command, SymbolOptions& options);
+void add_name_options(Command& command, SymbolOptions& options);
 // --kallsyms alone
-void add_kallsyms_option(CLI::App& command, SymbolOptions& options);
+void add_kallsyms_option(Command& command, SymbolOptions& options);
 // --wrappers, --no-wrappers
-void add_wrapper_options(CLI::App& command, WrapperOptions& options);
+void add_wrapper_options(Command& command, WrapperOptions& options);
 
 // The built-in list and those of the files. Throws Error.
 WrapperList wrapper_list(const WrapperOptions& options);

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/support/options.hpp"
 #include "cli/support/output.hpp"
 #include "trace/source.hpp"
 
@@ -29,23 +28,21 @@ struct ResultOptions {
 };
 
 // FILE. The options must outlive the command, here and below.
-void add_file_option(CLI::App& command, TraceOptions& options);
+void add_file_option(Command& command, TraceOptions& options);
 // -o, of commands whose result is a file (ResultFile); `more` is what else there is to say.
-void add_output_option(CLI::App& command, std::string& path, std::string_view more = {});
+void add_output_option(Command& command, std::string& path, std::string_view more = {});
 // --abi
-void add_abi_option(CLI::App& command, std::string& abi);
+void add_abi_option(Command& command, std::string& abi);
 // --buffer, --abi, --no-progress
-void add_trace_options(CLI::App& command, TraceOptions& options);
+void add_trace_options(Command& command, TraceOptions& options);
 // --threads
-void add_threads_option(CLI::App& command, unsigned& threads);
-// What a count may be; CLI11 alone would take -1 for a large one.
-CLI::Range count_range();
+void add_threads_option(Command& command, unsigned& threads);
 // --limit or --top, of `what`: "groups in each table"
-void add_limit_option(CLI::App& command, std::size_t& limit, const std::string& what);
+void add_limit_option(Command& command, std::size_t& limit, const std::string& what);
 // --no-color, --ascii
-void add_style_options(CLI::App& command, StyleOptions& options);
+void add_style_options(Command& command, StyleOptions& options);
 // --json, these, and --raw, which prints this: "plain digits and full names"
-void add_result_options(CLI::App& command, ResultOptions& options, const std::string& schema, const std::string& raw);
+void add_result_options(Command& command, ResultOptions& options, const std::string& schema, const std::string& raw);
 
 // Opens what was named, or the usual file.
 std::unique_ptr<Source> open_for_reading(const TraceOptions& options);

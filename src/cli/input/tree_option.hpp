@@ -4,17 +4,16 @@
 
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
-
 #include "analysis/report/report.hpp"
 #include "base/error.hpp"
+#include "cli/support/options.hpp"
 
 namespace kmt {
 
-inline void add_tree_option(CLI::App& command, bool& tree) {
-  command.add_flag("--tree", tree,
-                   "With --by process: what a process started counts as its own\nOf the process that lived when the "
-                   "trace began: make, not the compilers that it starts.");
+inline void add_tree_option(Command& command, bool& tree) {
+  command.flag("--tree", &tree,
+               "With --by process: what a process started counts as its own\nOf the process that lived when the trace "
+               "began: make, not the compilers that it starts.");
 }
 
 // Of the keys that were asked for. Throws Error where no process is among them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace investigate
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 
@@ -18,13 +19,14 @@
 #include "cli/input/trace_options.hpp"
 #include "cli/investigate/copies.hpp"
 #include "cli/investigate/evidence.hpp"
-#include "cli/investigate/investigate.hpp"
+
 #include "cli/investigate/live.hpp"
 #include "cli/investigate/place.hpp"
 #include "cli/investigate/samples.hpp"
 #include "cli/investigate/states.hpp"
 #include "cli/report/html.hpp"
 #include "cli/snapshot/files.hpp"
+#include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/live_kernel.hpp"
@@ -308,52 +310,42 @@ int investigate_copies(const InvestigateArguments& options) {
   return give(options, place, {}, copied.trace, result);
 }
 
+std::string check_percent(const std::string& text) {
+  char* end = nullptr;
+  const double percent = std::strtod(text.c_str(), &end);
+  const bool is_good = *end == '\0' && percent >= 0.01 && percent <= 100;
+  return is_good ? "" : fmt::format("Value {} not in range 0.01 to 100", text);
+}
+
 }  // namespace
 
-CLI::App* add_investigate_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command =
-      app.add_subcommand("investigate", "Find what grows in the kernel's memory, and who makes it grow, in one go.");
+Command investigate_command() {
   const auto options = std::make_shared<InvestigateArguments>();
-  command
-      ->add_option("--for", options->duration,
-                   "Watch for that time: 30s, 2m, 1h (default: 2m)\nWith --from, what lies between the first copy and "
-                   "the last one: "
-                   "by default their uptimes say it.")
-      ->type_name("T");
-  command
-      ->add_option(
-          "-o,--output", options->output,
-          "Write the page, snapshots, samples, recording and summary.json into the folder DIR, or the page alone "
-          "to FILE.html\nDIR is new, empty, or of an earlier investigation, which is replaced. Without it, into a new "
-          "folder that is named by the time.")
-      ->type_name("DIR|FILE.html");
-  CLI::Option* const dry_run = command->add_flag("--dry-run", options->dry_run,
-                                                 "Only say what would be done, what it takes, and what cannot be seen");
-  CLI::Option* const from =
-      command
-          ->add_option(
-              "--from", options->from,
-              "Investigate copies in FOLDER instead of this machine\nFOLDER/before and FOLDER/after, or a "
-              "folder for each of more times, with copies of the kernel's files as `kmemtrace snapshot --from` "
-              "takes them; and trace.kmt, trace.dat or perf.data, where there is one. Or a folder that -o wrote.")
-          ->type_name("FOLDER");
-  command
-      ->add_option("--threshold", options->threshold,
-                   "Call growth what is faster than SIZE in a time: 64K/m, 1M/h (default: 64K/m)")
-      ->type_name("RATE");
-  command
-      ->add_option(
-          "--cpu", options->cpu,
-          "Take no more than PERCENT of this machine's CPU time (default: 1)\nSamples and recording end where "
-          "they would take more, but 2.4 s are allowed at any rate: about one is what beginning and ending cost.")
-      ->option_text("PERCENT")
-      ->check(CLI::Range(0.01, 100.0));
-  from->excludes(dry_run);
-  add_result_options(*command, options->result, "kmemtrace.investigate/1", "plain digits and full names");
-  command->footer(kInvestigateFooter);
-  command->callback([options, &exit_code] {
-    exit_code = options->from.empty() ? investigate_live(*options) : investigate_copies(*options);
-  });
+  Command command{"investigate", "Find what grows in the kernel's memory, and who makes it grow, in one go.",
+                  kInvestigateFooter, [options](const Command&) {
+                    return options->from.empty() ? investigate_live(*options) : investigate_copies(*options);
+                  }};
+  command.option("--for", &options->duration, "T",
+                 "Watch for that time: 30s, 2m, 1h (default: 2m)\nWith --from, what lies between the first copy and "
+                 "the last one: by default their uptimes say it.");
+  command.option("-o,--output", &options->output, "DIR|FILE.html",
+                 "Write the page, snapshots, samples, recording and summary.json into the folder DIR, or the page "
+                 "alone to FILE.html\nDIR is new, empty, or of an earlier investigation, which is replaced. Without "
+                 "it, into a new folder that is named by the time.");
+  command.flag("--dry-run", &options->dry_run, "Only say what would be done, what it takes, and what cannot be seen");
+  command.option("--from", &options->from, "FOLDER",
+                 "Investigate copies in FOLDER instead of this machine\nFOLDER/before and FOLDER/after, or a folder "
+                 "for each of more times, with copies of the kernel's files as `kmemtrace snapshot --from` takes them; "
+                 "and trace.kmt, trace.dat or perf.data, where there is one. Or a folder that -o wrote.",
+                 {.excludes = {"--dry-run"}});
+  command.option("--threshold", &options->threshold, "RATE",
+                 "Call growth what is faster than SIZE in a time: 64K/m, 1M/h (default: 64K/m)");
+  command.option(
+      "--cpu", &options->cpu, "PERCENT",
+      "Take no more than PERCENT of this machine's CPU time (default: 1)\nSamples and recording end where they would "
+      "take more, but 2.4 s are allowed at any rate: about one is what beginning and ending cost.",
+      {.check = check_percent});
+  add_result_options(command, options->result, "kmemtrace.investigate/1", "plain digits and full names");
   return command;
 }
 

@@ -253,45 +253,29 @@ std::string registers_note(const std::vector<TraceableFunction>& functions, cons
   return {};
 }
 
-void add_call_record_options(CLI::App& command, CallRecordOptions& options) {
-  command
-      .add_option("-o,--output", options.output,
-                  "Record into FILE.kmt and keep it\nWithout this the recording is gone when it has been shown.")
-      ->type_name("FILE");
-  command.add_flag("-a,--all", options.all,
-                   "Record calls of all tasks and interrupts, not only of COMMAND and what it forks");
-  command.add_option("--cgroup", options.cgroup, "Record calls of tasks of this cgroup and of those below it")
-      ->type_name("CGROUP");
-  command.add_option("-d,--duration", options.duration, "End the recording after that time: 10s, 1.5s, 200ms, 5m")
-      ->type_name("T");
-  command
-      .add_option(
-          "--buffer-size", options.buffer_size,
-          "Ring buffer of SIZE for each CPU: 512k, 64M (default: as for record)\nWith a tiny one, 8k, events are "
-          "lost, and how calls that are touched by that are marked is seen.")
-      ->type_name("SIZE");
-  command
-      .add_option(
-          "--show", options.shown,
-          "Record a value that lies behind an argument, and show it: 'file->f_path.dentry->d_name.name'\n"
-          "The name of an argument, then ->member, .member and [number]; of each function that has such an "
-          "argument. Implies --args. Strings that are arguments are recorded anyway. It takes the back end bpf or "
-          "kprobe.")
-      ->type_name("VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
-  command
-      .add_flag("--allocs,!--no-allocs", options.allocations,
-                "Record what is allocated in calls, too: the default; --no-allocs records calls alone")
-      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-  command
-      .add_option(
-          "--backend", options.backend,
-          "What records calls: bpf, ftrace (function_graph, from Linux 6.11 on), kprobe (kprobe events, 256 functions "
-          "at most), or auto (default): the first of these that works and records what is asked for; kprobe before an "
-          "ftrace that records no arguments")
-      ->type_name("BACKEND")
-      ->check(CLI::IsMember({"auto", "bpf", "ftrace", "kprobe"}));
+void add_call_record_options(Command& command, CallRecordOptions& options) {
+  command.option("-o,--output", &options.output, "FILE",
+                 "Record into FILE.kmt and keep it\nWithout this the recording is gone when it has been shown.");
+  command.flag("-a,--all", &options.all,
+               "Record calls of all tasks and interrupts, not only of COMMAND and what it forks");
+  command.option("--cgroup", &options.cgroup, "CGROUP", "Record calls of tasks of this cgroup and of those below it");
+  command.option("-d,--duration", &options.duration, "T", "End the recording after that time: 10s, 1.5s, 200ms, 5m");
+  command.option("--buffer-size", &options.buffer_size, "SIZE",
+                 "Ring buffer of SIZE for each CPU: 512k, 64M (default: as for record)\nWith a tiny one, 8k, events "
+                 "are lost, and how calls that are touched by that are marked is seen.");
+  command.option(
+      "--show", &options.shown, "VALUE",
+      "Record a value that lies behind an argument, and show it: 'file->f_path.dentry->d_name.name'\nThe name of an "
+      "argument, then ->member, .member and [number]; of each function that has such an argument. Implies --args. "
+      "Strings that are arguments are recorded anyway. It takes the back end bpf or kprobe.",
+      {.repeats = true});
+  command.flag("--allocs,!--no-allocs", &options.allocations,
+               "Record what is allocated in calls, too: the default; --no-allocs records calls alone", {.once = true});
+  command.option("--backend", &options.backend, "BACKEND",
+                 "What records calls: bpf, ftrace (function_graph, from Linux 6.11 on), kprobe (kprobe events, 256 "
+                 "functions at most), or auto (default): the first of these that works and records what is asked for; "
+                 "kprobe before an ftrace that records no arguments",
+                 {.words = {"auto", "bpf", "ftrace", "kprobe"}});
 }
 
 std::string asks_for_recording(const CallRecordOptions& options) {

@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "analysis/calls/condition.hpp"
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
+#include "cli/support/options.hpp"
 #include "symbols/traceable_functions.hpp"
 #include "trace/calls/types.hpp"
 #include "trace/gfp_flags.hpp"
@@ -37,7 +36,7 @@ struct CallRecordOptions {
 };
 
 // All but functions, pids, command and progress. The options must outlive the command.
-void add_call_record_options(CLI::App& command, CallRecordOptions& options);
+void add_call_record_options(Command& command, CallRecordOptions& options);
 
 // What of the options only a recording has: "-o"; empty: nothing.
 std::string asks_for_recording(const CallRecordOptions& options);

@@ -137,19 +137,21 @@ void trace_into_files(const RecordOptions& options) {
 
 }  // namespace
 
-void add_kmemtraced_options(CLI::App& app, int& exit_code) {
+Command kmemtraced_program() {
   const auto options = std::make_shared<RecordOptions>();
   options->output = "cpu0.out";
-  app.add_option("-b,--buffer", options->buffer,
-                 "Ring buffer of SIZE for each CPU: 512k, 64M (default: from the measured rate of events)")
-      ->type_name("SIZE");
-  app.add_option("-d,--duration", options->duration, "End after that time: 10s, 5m (default: at Ctrl+C)")
-      ->type_name("T");
-  app.footer(kKmemtracedFooter);
-  app.callback([options, &exit_code] {
-    trace_into_files(*options);
-    exit_code = static_cast<int>(ExitCode::good);
-  });
+  Command program{
+      "kmemtraced",
+      "kmemtraced records the kernel's allocations and frees into files in the working directory, as in 2008.",
+      kKmemtracedFooter, [options](const Command&) {
+        trace_into_files(*options);
+        return static_cast<int>(ExitCode::good);
+      }};
+  program.flag("--version", {}, "Show the version");
+  program.option("-b,--buffer", &options->buffer, "SIZE",
+                 "Ring buffer of SIZE for each CPU: 512k, 64M (default: from the measured rate of events)");
+  program.option("-d,--duration", &options->duration, "T", "End after that time: 10s, 5m (default: at Ctrl+C)");
+  return program;
 }
 
 }  // namespace kmt

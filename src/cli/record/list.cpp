@@ -185,16 +185,14 @@ int list(const ListArguments& options) {
 
 }  // namespace
 
-CLI::App* add_list_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "list", "Show what can be recorded here: events, clocks, buffers, and what is missing and why.");
+Command list_command() {
   const auto options = std::make_shared<ListArguments>();
-  command->add_option("SECTION", options->section, "Only this: events, clocks or limits")
-      ->check(CLI::IsMember({"events", "clocks", "limits"}));
-  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.list/1");
-  add_style_options(*command, options->style);
-  command->footer(kListFooter);
-  command->callback([options, &exit_code] { exit_code = list(*options); });
+  Command command{"list", "Show what can be recorded here: events, clocks, buffers, and what is missing and why.",
+                  kListFooter, [options](const Command&) { return list(*options); }};
+  command.argument("SECTION", &options->section, "Only this: events, clocks or limits",
+                   {.words = {"events", "clocks", "limits"}});
+  command.flag("--json", &options->json, "Print JSON, schema kmemtrace.list/1");
+  add_style_options(command, options->style);
   return command;
 }
 

@@ -129,122 +129,87 @@ void record_trace(const RecordOptions& options) {
   throw error.at({written.path, {}, {}});
 }
 
-// As a list, too: both.
-CLI::Validator stack_kinds() {
-  return {[](std::string& text) {
-            if (text == "user,kernel" || text == "kernel,user") text = "both";
-            return std::string();
-          },
-          ""};
+// Accepts a list of both kinds.
+std::string unlist_stack_kinds(std::string& text) {
+  if (text == "user,kernel" || text == "kernel,user") text = "both";
+  return {};
+}
+
+std::string check_file_count(const std::string& text) {
+  return text.find_first_not_of("0123456789") == text.npos && text.find_first_not_of('0') != text.npos
+             ? ""
+             : "needs a number of files, 1 or more";
 }
 
 }  // namespace
 
-CLI::App* add_record_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("record", "Record this machine's kernel memory events into a trace.");
+Command record_command() {
   const auto options = std::make_shared<RecordOptions>();
-  const auto repeatable = [](CLI::Option* option) { option->take_all()->allow_extra_args(false); };
-  command
-      ->add_option("-o,--output", options->output,
-                   "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat")
-      ->type_name("FILE");
-  command
-      ->add_option(
-          "--backend", options->backend,
-          "What takes the events: tracefs (default), or bpf (Linux 5.15 or later), which costs what is recorded "
-          "less")
-      ->type_name("BACKEND")
-      ->check(CLI::IsMember({"tracefs", "bpf"}));
-  repeatable(command
-                 ->add_option("-e,--event", options->events,
-                              "Record EVENT, system:name with globs, instead of all events of kernel memory\n"
-                              "Several may be given, with commas or with several -e. `kmemtrace list events` shows "
-                              "them")
-                 ->type_name("EVENT"));
-  command
-      ->add_flag("--stacks{kernel}", options->stacks,
-                 "Record with every event the kernel's stack, --stacks=user the stack of the program that made the "
-                 "system call, --stacks=both the two\nOf a program there are 8 frames (with bpf 60), the first one at "
-                 "least: the others need frame pointers.")
-      ->transform(stack_kinds())
-      ->check(CLI::IsMember({"kernel", "user", "both"}));
-  command->add_flag(
-      "--syscalls", options->syscalls,
+  Command command{"record", "Record this machine's kernel memory events into a trace.", kRecordFooter,
+                  [options](const Command& given) {
+                    options->version_given = given.has("--file-version");
+                    record_trace(*options);
+                    return static_cast<int>(ExitCode::good);
+                  }};
+  command.option("-o,--output", &options->output, "FILE",
+                 "Write the trace to FILE (default: trace.kmt). A name that ends in .dat gives a trace.dat");
+  command.option(
+      "--backend", &options->backend, "BACKEND",
+      "What takes the events: tracefs (default), or bpf (Linux 5.15 or later), which costs what is recorded less",
+      {.words = {"tracefs", "bpf"}});
+  command.option("-e,--event", &options->events, "EVENT",
+                 "Record EVENT, system:name with globs, instead of all events of kernel memory\nSeveral may be given, "
+                 "with commas or with several -e. `kmemtrace list events` shows them",
+                 {.repeats = true});
+  command.flag("--stacks{kernel}", &options->stacks,
+               "Record with every event the kernel's stack, --stacks=user the stack of the program that made the "
+               "system call, --stacks=both the two\nOf a program there are 8 frames (with bpf 60), the first one at "
+               "least: the others need frame pointers.",
+               {.words = {"kernel", "user", "both"}, .check = unlist_stack_kinds});
+  command.flag(
+      "--syscalls", &options->syscalls,
       "Record where each system call begins and ends, and that tasks end, for `report --by syscall` without stacks");
-  repeatable(command
-                 ->add_option("--filter", options->filters,
-                              "Record of an event only what an expression says, decided in the kernel (repeatable)\n"
-                              "EVENT:EXPRESSION, as 'kmem:kmalloc:bytes_req > 4096'")
-                 ->type_name("FILTER"));
-  repeatable(command
-                 ->add_option("-p,--pid", options->pids,
-                              "Record only process PID, all its threads and what it forks (repeatable)")
-                 ->type_name("PID"));
-  command->add_option("--cgroup", options->cgroup, "Record only tasks of this cgroup and of those below it")
-      ->type_name("CGROUP");
-  command->add_flag("-F,--only-command", options->only_command, "Record only COMMAND and what it forks");
-  command->add_option("-d,--duration", options->duration, "End after that time: 10s, 1.5s, 200ms, 5m")->type_name("T");
-  command
-      ->add_option("--trigger", options->trigger,
-                   "End when COND holds: failure (a slab or page allocation fails), or NAME>N, NAME<N, NAME+N (has "
-                   "grown by N) with "
-                   "a name of /proc/meminfo or /proc/vmstat")
-      ->type_name("COND");
-  command
-      ->add_option("--flight", options->flight,
-                   "Keep only the latest events in memory, as many as fit into SIZE or as T covers, and write them at "
-                   "the end or on SIGUSR2")
-      ->type_name("SIZE|T");
-  command->add_option("--rotate", options->rotate, "Begin a new file after SIZE or T")->type_name("SIZE|T");
-  command->add_option("--keep", options->keep, "With --rotate: keep only the latest N files")
-      ->type_name("N")
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            return text.find_first_not_of("0123456789") == text.npos && text.find_first_not_of('0') != text.npos
-                       ? ""
-                       : "needs a number of files, 1 or more";
-          },
-          ""));
-  command
-      ->add_option("--sample-interval", options->sample_interval,
-                   "Note meminfo, vmstat, slabinfo and buddyinfo that often, not only at start and end")
-      ->type_name("T");
-  command->add_flag("--page-owner", options->page_owner,
-                    "Keep page_owner at start and end too, which takes long on a large machine\nWhat else tells which "
-                    "objects live is kept in any case: `kmemtrace snapshot` and `diff` show it.");
-  command
-      ->add_option("-b,--buffer", options->buffer,
-                   "Ring buffer of SIZE for each CPU: 512k, 64M\nThe default comes from the rate of events that is "
-                   "measured at the start: enough for a second of it, and 32M at least where there is memory")
-      ->type_name("SIZE");
-  command
-      ->add_option("--max-memory", options->max_memory,
-                   "All ring buffers together take at most SIZE, and so does what --flight T keeps\nThe default is a "
-                   "sixteenth of the memory that is available")
-      ->type_name("SIZE");
-  command
-      ->add_option(
-          "--clock", options->clock,
-          "Use this trace clock\nThe default is the cheapest that is ordered across CPUs; `kmemtrace list clocks` "
-          "tells which and why")
-      ->type_name("CLOCK");
-  const CLI::Option* const version =
-      command->add_option("--file-version", options->version, "Version of trace.dat to write: 6 or 7 (default: 7)")
-          ->type_name("N")
-          ->check(CLI::IsMember({6, 7}));
-  command->add_flag("--boot", options->boot,
-                    "Collect what this boot was traced with; if it was not, print the kernel parameters to boot with\n"
-                    "-e, -b, --max-memory, --clock and --stacks choose the parameters");
-  command->add_flag("--remove-stale", options->remove_stale,
-                    "Before it records, remove instances that killed runs left, without asking");
-  command->add_flag("--no-progress", options->no_progress, "No progress line");
-  command->add_option("COMMAND", options->command, "Run COMMAND and record until it ends")->type_name("COMMAND");
-  command->footer(kRecordFooter);
-  command->callback([options, version, &exit_code] {
-    options->version_given = version->count() > 0;
-    record_trace(*options);
-    exit_code = static_cast<int>(ExitCode::good);
-  });
+  command.option("--filter", &options->filters, "FILTER",
+                 "Record of an event only what an expression says, decided in the kernel "
+                 "(repeatable)\nEVENT:EXPRESSION, as 'kmem:kmalloc:bytes_req > 4096'",
+                 {.repeats = true});
+  command.option("-p,--pid", &options->pids, "PID",
+                 "Record only process PID, all its threads and what it forks (repeatable)", {.repeats = true});
+  command.option("--cgroup", &options->cgroup, "CGROUP", "Record only tasks of this cgroup and of those below it");
+  command.flag("-F,--only-command", &options->only_command, "Record only COMMAND and what it forks");
+  command.option("-d,--duration", &options->duration, "T", "End after that time: 10s, 1.5s, 200ms, 5m");
+  command.option("--trigger", &options->trigger, "COND",
+                 "End when COND holds: failure (a slab or page allocation fails), or NAME>N, NAME<N, NAME+N (has grown "
+                 "by N) with a name of /proc/meminfo or /proc/vmstat");
+  command.option("--flight", &options->flight, "SIZE|T",
+                 "Keep only the latest events in memory, as many as fit into SIZE or as T covers, and write them at "
+                 "the end or on SIGUSR2");
+  command.option("--rotate", &options->rotate, "SIZE|T", "Begin a new file after SIZE or T");
+  command.option("--keep", &options->keep, "N", "With --rotate: keep only the latest N files",
+                 {.check = check_file_count});
+  command.option("--sample-interval", &options->sample_interval, "T",
+                 "Note meminfo, vmstat, slabinfo and buddyinfo that often, not only at start and end");
+  command.flag("--page-owner", &options->page_owner,
+               "Keep page_owner at start and end too, which takes long on a large machine\nWhat else tells which "
+               "objects live is kept in any case: `kmemtrace snapshot` and `diff` show it.");
+  command.option("-b,--buffer", &options->buffer, "SIZE",
+                 "Ring buffer of SIZE for each CPU: 512k, 64M\nThe default comes from the rate of events that is "
+                 "measured at the start: enough for a second of it, and 32M at least where there is memory");
+  command.option("--max-memory", &options->max_memory, "SIZE",
+                 "All ring buffers together take at most SIZE, and so does what --flight T keeps\nThe default is a "
+                 "sixteenth of the memory that is available");
+  command.option("--clock", &options->clock, "CLOCK",
+                 "Use this trace clock\nThe default is the cheapest that is ordered across CPUs; `kmemtrace list "
+                 "clocks` tells which and why");
+  command.option("--file-version", &options->version, "N", "Version of trace.dat to write: 6 or 7 (default: 7)",
+                 {.words = {"6", "7"}});
+  command.flag("--boot", &options->boot,
+               "Collect what this boot was traced with; if it was not, print the kernel parameters to boot with\n-e, "
+               "-b, --max-memory, --clock and --stacks choose the parameters");
+  command.flag("--remove-stale", &options->remove_stale,
+               "Before it records, remove instances that killed runs left, without asking");
+  command.flag("--no-progress", &options->no_progress, "No progress line");
+  command.argument("COMMAND", &options->command, "Run COMMAND and record until it ends");
   return command;
 }
 

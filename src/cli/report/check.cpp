@@ -79,20 +79,18 @@ int check(const CheckArguments& options) {
 
 }  // namespace
 
-CLI::App* add_check_command(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("check", "Check whether traces are sound: damage, loss, rules that they break.");
+Command check_command() {
   const auto options = std::make_shared<CheckArguments>();
-  command->add_option("FILE", options->files, "The traces; - is standard input")->required();
-  add_abi_option(*command, options->abi);
-  command->add_flag("--records-only", options->records_only,
-                    "Check each record by itself, not which frees belong to which allocations\nWhat can be told of one "
-                    "CPU's file where the others are not read.");
-  command->add_flag("--json", options->json, "Print JSON, schema kmemtrace.check/1");
-  add_style_options(*command, options->style);
-  command->add_flag("--no-progress", options->no_progress, "Show no progress line on the terminal");
-  command->footer(kCheckFooter);
-  command->callback([options, &exit_code] { exit_code = check(*options); });
+  Command command{"check", "Check whether traces are sound: damage, loss, rules that they break.", kCheckFooter,
+                  [options](const Command&) { return check(*options); }};
+  command.argument("FILE", &options->files, "The traces; - is standard input", {.required = true});
+  add_abi_option(command, options->abi);
+  command.flag("--records-only", &options->records_only,
+               "Check each record by itself, not which frees belong to which allocations\nWhat can be told of one "
+               "CPU's file where the others are not read.");
+  command.flag("--json", &options->json, "Print JSON, schema kmemtrace.check/1");
+  add_style_options(command, options->style);
+  command.flag("--no-progress", &options->no_progress, "Show no progress line on the terminal");
   return command;
 }
 

@@ -153,60 +153,46 @@ int run_diff(const DiffArguments& options) {
 
 }  // namespace
 
-CLI::App* add_diff_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("diff", "Compare two traces: what one kernel allocates otherwise.");
+Command diff_command() {
   const auto options = std::make_shared<DiffArguments>();
-  command
-      ->add_option("A", options->a,
+  Command command{"diff", "Compare two traces: what one kernel allocates otherwise.",
+                  fmt::format(fmt::runtime(kDiffFooter), kWhichEventsCount),
+                  [options](const Command&) { return run_diff(*options); }};
+  command.argument("A", &options->a,
                    "The trace to compare with\nA .kmt, a trace.dat, or a folder with relay files, of any machine; - is "
-                   "standard input. Or a snapshot, or a folder with copies of the kernel's files.")
-      ->required();
-  command->add_option("B", options->b,
-                      "The trace that is compared\nWithout it, what A tells of the kernel's memory at its begin and at "
-                      "its end: a series of "
-                      "snapshots, or a recording.");
-  command
-      ->add_option("--by", options->by,
-                   "Compare groups by KEYS, of which several nest: cache,call-site (default: call-site)\n"
-                   "`kmemtrace report --help` lists them.")
-      ->option_text("KEYS");
-  add_tree_option(*command, options->tree);
-  command
-      ->add_option("--sort", options->sort,
-                   "Order groups by the change of COLUMN, largest first (default: allocated)\nThe columns:" +
-                       list_of(diff_columns()))
-      ->option_text("COLUMN");
-  command
-      ->add_option("--columns", options->columns,
-                   "Show the changes of these columns too: hits,waste,peak\nThose that --sort takes.")
-      ->option_text("LIST");
-  command
-      ->add_option("--per", options->per,
-                   "Divide counts by what happened: second, or an event as task_newtask\nThe events of the whole "
-                   "--time are counted, whatever allocations are selected. SYSTEM:NAME where several have a name.")
-      ->option_text("EVENT");
-  command->add_flag("--absolute", options->absolute, "Compare counts as they are");
-  command->add_flag("--exact", options->exact,
-                    "Join call sites by symbol and offset\nFor two traces of the same build of a kernel.");
-  command
-      ->add_option("--threshold", options->view.noise.percent,
-                   "A change under PERCENT is none (default: 5)\nOf percentages, points: 5 is from 10 % to 15 %.")
-      ->option_text("PERCENT")
-      ->check(CLI::Range(0, 10'000));
-  command
-      ->add_option("--min-count", options->view.noise.least_count,
-                   "What has happened less than N times has not changed (default: 10)\nIn both traces; for lifetimes "
-                   "and shares, in either.")
-      ->option_text("N")
-      ->check(count_range());
-  add_limit_option(*command, options->view.limit, "groups in each table");
-  add_filter_options(*command, options->filter);
-  add_name_options(*command, options->analyse.symbols);
-  add_trace_options(*command, options->analyse.trace);
-  add_threads_option(*command, options->analyse.threads);
-  add_result_options(*command, options->result, "kmemtrace.diff/1", "plain digits, full names and every usual column");
-  command->footer(fmt::format(fmt::runtime(kDiffFooter), kWhichEventsCount));
-  command->callback([options, &exit_code] { exit_code = run_diff(*options); });
+                   "standard input. Or a snapshot, or a folder with copies of the kernel's files.",
+                   {.required = true});
+  command.argument("B", &options->b,
+                   "The trace that is compared\nWithout it, what A tells of the kernel's memory at its begin and at "
+                   "its end: a series of snapshots, or a recording.");
+  command.option("--by", &options->by, "KEYS",
+                 "Compare groups by KEYS, of which several nest: cache,call-site (default: call-site)\n`kmemtrace "
+                 "report --help` lists them.");
+  add_tree_option(command, options->tree);
+  command.option("--sort", &options->sort, "COLUMN",
+                 "Order groups by the change of COLUMN, largest first (default: allocated)\nThe columns:" +
+                     list_of(diff_columns()));
+  command.option("--columns", &options->columns, "LIST",
+                 "Show the changes of these columns too: hits,waste,peak\nThose that --sort takes.");
+  command.option("--per", &options->per, "EVENT",
+                 "Divide counts by what happened: second, or an event as task_newtask\nThe events of the whole --time "
+                 "are counted, whatever allocations are selected. SYSTEM:NAME where several have a name.");
+  command.flag("--absolute", &options->absolute, "Compare counts as they are");
+  command.flag("--exact", &options->exact,
+               "Join call sites by symbol and offset\nFor two traces of the same build of a kernel.");
+  command.option("--threshold", &options->view.noise.percent, "PERCENT",
+                 "A change under PERCENT is none (default: 5)\nOf percentages, points: 5 is from 10 % to 15 %.",
+                 {.range = OptionRange{0, 10'000}});
+  command.option("--min-count", &options->view.noise.least_count, "N",
+                 "What has happened less than N times has not changed (default: 10)\nIn both traces; for lifetimes and "
+                 "shares, in either.",
+                 {.range = kCounts});
+  add_limit_option(command, options->view.limit, "groups in each table");
+  add_filter_options(command, options->filter);
+  add_name_options(command, options->analyse.symbols);
+  add_trace_options(command, options->analyse.trace);
+  add_threads_option(command, options->analyse.threads);
+  add_result_options(command, options->result, "kmemtrace.diff/1", "plain digits, full names and every usual column");
   return command;
 }
 

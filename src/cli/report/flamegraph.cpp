@@ -123,28 +123,24 @@ int run(const FlamegraphArguments& options) {
 
 }  // namespace
 
-CLI::App* add_flamegraph_command(CLI::App& app, int& exit_code) {
-  CLI::App* const command = app.add_subcommand("flamegraph", "Draw who allocates as a flame graph, an SVG.");
+Command flamegraph_command() {
   const auto options = std::make_shared<FlamegraphArguments>();
-  add_file_option(*command, options->analyse.trace);
-  add_output_option(*command, options->output);
-  add_metric_option(*command, options->metric, "How wide frames are (default: allocated)");
-  command
-      ->add_option("--by", options->by,
-                   "Draw stack, from the bottom up, or caller-first, an icicle (default: stack)\nAn icicle hangs from "
-                   "who allocates; below it are those who called.")
-      ->option_text("ORDER")
-      ->check(CLI::IsMember({"stack", "caller-first"}));
-  command
-      ->add_option("--diff", options->base,
-                   "Colour what grew since the trace BASE red, what shrank green\nWidths "
-                   "are those of FILE; what only BASE has is not drawn.")
-      ->option_text("BASE");
-  command->add_option("--title", options->title, "The title (default: the trace's name)")->option_text("TEXT");
-  add_filter_options(*command, options->filter);
-  add_analyse_options(*command, options->analyse);
-  command->footer(fmt::format(fmt::runtime(kFlamegraphFooter), kWhichEventsCount));
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  Command command{"flamegraph", "Draw who allocates as a flame graph, an SVG.",
+                  fmt::format(fmt::runtime(kFlamegraphFooter), kWhichEventsCount),
+                  [options](const Command&) { return run(*options); }};
+  add_file_option(command, options->analyse.trace);
+  add_output_option(command, options->output);
+  add_metric_option(command, options->metric, "How wide frames are (default: allocated)");
+  command.option("--by", &options->by, "ORDER",
+                 "Draw stack, from the bottom up, or caller-first, an icicle (default: stack)\nAn icicle hangs from "
+                 "who allocates; below it are those who called.",
+                 {.words = {"stack", "caller-first"}});
+  command.option("--diff", &options->base, "BASE",
+                 "Colour what grew since the trace BASE red, what shrank green\nWidths are those of FILE; what only "
+                 "BASE has is not drawn.");
+  command.option("--title", &options->title, "TEXT", "The title (default: the trace's name)");
+  add_filter_options(command, options->filter);
+  add_analyse_options(command, options->analyse);
   return command;
 }
 

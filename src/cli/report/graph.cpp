@@ -246,98 +246,64 @@ int graph(const GraphArguments& options) {
 
 }  // namespace
 
-CLI::App* add_graph_command(CLI::App& app, int& exit_code, const std::vector<std::string>& command_words) {
-  CLI::App* command = app.add_subcommand(
-      "graph", "Record calls of kernel functions, or show a trace's, with what was allocated inside each.");
+Command graph_command() {
   const auto options = std::make_shared<GraphArguments>();
-  command->add_option(
-      "FUNCTION|FILE", options->words,
+  Command command{"graph", "Record calls of kernel functions, or show a trace's, with what was allocated inside each.",
+                  kGraphFooter, [options](const Command&) { return graph(*options); }};
+  command.argument(
+      "FUNCTION|FILE", &options->words,
       "Functions of which calls are recorded, or a trace to show (default: trace.kmt, else trace.dat)\nA function is "
       "NAME, NAME [MODULE] or MODULE:NAME, with globs; several with commas. What is a file, or ends as traces do, is "
       "shown; with COMMAND or an option that only a recording has words are functions, whatever files there are.");
-  command
-      ->add_option("COMMAND", options->recording.command, "Run COMMAND, and record it and what it forks until it ends")
-      ->option_text("[-- COMMAND…]")
-      ->expected(1);  // for help alone: main takes its words
-  command
-      ->add_option("-F,--function", options->functions,
-                   "Show calls of functions like GLOB, and all inside them (default: all calls)\nSeveral are separated "
-                   "by commas, or the option is repeated.")
-      ->option_text("GLOB")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      ->add_option("-p,--pid", options->processes,
-                   "Show calls of the tasks with these ids (812,813), and interrupts on top of them\nWhere calls are "
-                   "recorded: record only these processes, all their threads and what they fork.")
-      ->option_text("LIST")
-      ->take_all()
-      ->allow_extra_args(false);
-  command->add_option("--depth", options->depth, "Show N levels of calls")
-      ->option_text("N")
-      ->check(CLI::Range(1u, 1000u));
-  command
-      ->add_option("--duration-above", options->duration,
-                   "Show calls that took at least TIME (50us, 2ms)\nOf a call of which the end is not in the trace the "
-                   "time counts in which its task was seen.")
-      ->option_text("TIME");
-  command
-      ->add_option(
-          "--where", options->where,
-          "Show calls of which an argument is so, and all inside them, or calls of which the result (ret) is: "
-          "'flags&WRITE', 'name==\"etc\"', 'ret==-ENOENT'\nOne of == != < <= > >= (the whole value) and & (these bits "
-          "are set), and a number, \"text\", true, false, NULL, an error, or names of flags and of an enumeration's "
-          "values, as they are shown. Of several all have to hold. --errors-only is for any error.")
-      ->option_text("CONDITION")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_flag("--errors-only", options->errors_only, "Show calls that returned an error; implies --ret");
-  command->add_flag("--args", options->arguments,
-                    "Show what calls were given, by names and types, where the trace tells\nftrace records it from "
-                    "Linux 6.15 on where its option funcgraph-args is there and set.");
-  command->add_flag("--ret", options->return_values,
-                    "Show what calls returned, where the trace tells\nErrors by number and name. Without types all "
-                    "else is in hex, and of a function that returns nothing it is whatever was in the register.");
-  command
-      ->add_option(
-          "--btf", options->btf,
-          "Take types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nFor traces that hold "
-          "none. It has to be of the very kernel that was traced: where calls are recorded another one's is refused.")
-      ->option_text("FILE");
-  command
-      ->add_option("--sort", options->sort,
-                   "Order functions by COLUMN, largest first (default: total-time)\nColumns:" +
-                       list_of(pointers_to(graph_function_columns())))
-      ->option_text("COLUMN");
-  command
-      ->add_option("--limit", options->limit,
-                   fmt::format("Show N calls, the first ones (default: {}); 0 means all", options->limit))
-      ->option_text("N")
-      ->check(count_range());
-  command
-      ->add_option("--top", options->top,
-                   fmt::format("Show N functions in the table (default: {}); 0 means all", options->top))
-      ->option_text("N")
-      ->check(count_range());
-  add_call_record_options(*command, options->recording);
-  CLI::Option* const html =
-      command
-          ->add_option(
-              "--html", options->html,
-              "Write a page to look at to OUT.html, with the calls in front\nThe page of `kmemtrace report --html`, "
-              "of the calls that the options select, and of all allocations.")
-          ->type_name("OUT.html");
-  add_kallsyms_option(*command, options->symbols);
-  add_trace_options(*command, options->trace);
-  add_result_options(*command, options->result, "kmemtrace.graph/1", "plain digits, full names and every column");
-  html->excludes("--json");
-  command->footer(kGraphFooter);
-  command->callback([options, &command_words, &exit_code] {
-    options->recording.command = command_words;
-    exit_code = graph(*options);
-  });
+  command.words_after_dashes = &options->recording.command;
+  command.argument("COMMAND", {}, "Run COMMAND, and record it and what it forks until it ends");
+  command.option("-F,--function", &options->functions, "GLOB",
+                 "Show calls of functions like GLOB, and all inside them (default: all calls)\nSeveral are separated "
+                 "by commas, or the option is repeated.",
+                 {.repeats = true});
+  command.option("-p,--pid", &options->processes, "LIST",
+                 "Show calls of the tasks with these ids (812,813), and interrupts on top of them\nWhere calls are "
+                 "recorded: record only these processes, all their threads and what they fork.",
+                 {.repeats = true});
+  command.option("--depth", &options->depth, "N", "Show N levels of calls", {.range = OptionRange{1, 1000}});
+  command.option("--duration-above", &options->duration, "TIME",
+                 "Show calls that took at least TIME (50us, 2ms)\nOf a call of which the end is not in the trace the "
+                 "time counts in which its task was seen.");
+  command.option(
+      "--where", &options->where, "CONDITION",
+      "Show calls of which an argument is so, and all inside them, or calls of which the result (ret) is: "
+      "'flags&WRITE', 'name==\"etc\"', 'ret==-ENOENT'\nOne of == != < <= > >= (the whole value) and & (these bits are "
+      "set), and a number, \"text\", true, false, NULL, an error, or names of flags and of an enumeration's values, as "
+      "they are shown. Of several all have to hold. --errors-only is for any error.",
+      {.repeats = true});
+  command.flag("--errors-only", &options->errors_only, "Show calls that returned an error; implies --ret");
+  command.flag("--args", &options->arguments,
+               "Show what calls were given, by names and types, where the trace tells\nftrace records it from Linux "
+               "6.15 on where its option funcgraph-args is there and set.");
+  command.flag("--ret", &options->return_values,
+               "Show what calls returned, where the trace tells\nErrors by number and name. Without types all else is "
+               "in hex, and of a function that returns nothing it is whatever was in the register.");
+  command.option(
+      "--btf", &options->btf, "FILE",
+      "Take types from FILE, a copy of /sys/kernel/btf/vmlinux, or a vmlinux with BTF\nFor traces that hold none. It "
+      "has to be of the very kernel that was traced: where calls are recorded another one's is refused.");
+  command.option("--sort", &options->sort, "COLUMN",
+                 "Order functions by COLUMN, largest first (default: total-time)\nColumns:" +
+                     list_of(pointers_to(graph_function_columns())));
+  command.option("--limit", &options->limit, "N",
+                 fmt::format("Show N calls, the first ones (default: {}); 0 means all", options->limit),
+                 {.range = kCounts});
+  command.option("--top", &options->top, "N",
+                 fmt::format("Show N functions in the table (default: {}); 0 means all", options->top),
+                 {.range = kCounts});
+  add_call_record_options(command, options->recording);
+  command.option("--html", &options->html, "OUT.html",
+                 "Write a page to look at to OUT.html, with the calls in front\nThe page of `kmemtrace report --html`, "
+                 "of the calls that the options select, and of all allocations.",
+                 {.excludes = {"--json"}});
+  add_kallsyms_option(command, options->symbols);
+  add_trace_options(command, options->trace);
+  add_result_options(command, options->result, "kmemtrace.graph/1", "plain digits, full names and every column");
   return command;
 }
 

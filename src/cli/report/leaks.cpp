@@ -95,13 +95,13 @@ ReportResult analyse_as_usual(const AnalyseOptions& options, ReportRequest reque
   return analyse(options, std::move(request));
 }
 
-int leaks_of_series(const CLI::App& command, const LeaksArguments& options, double threshold) {
+int leaks_of_series(const Command& command, const LeaksArguments& options, double threshold) {
   const SeriesOptions view{SeriesOrder::growth, options.limit};
   const bool found = print_series(command, options.analyse.trace, threshold, view, options.result, text_series_leaks);
   return static_cast<int>(found ? ExitCode::found : ExitCode::good);
 }
 
-int leaks(const CLI::App& command, const LeaksArguments& options) {
+int leaks(const Command& command, const LeaksArguments& options) {
   const double threshold = options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
   if (names_series(options.analyse.trace)) return leaks_of_series(command, options, threshold);
   LeaksOptions view;
@@ -126,32 +126,25 @@ int leaks(const CLI::App& command, const LeaksArguments& options) {
 
 }  // namespace
 
-CLI::App* add_leaks_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("leaks", "Tell what is live at the end of a trace, and whether it grows.");
+Command leaks_command() {
   const auto options = std::make_shared<LeaksArguments>();
-  add_file_option(*command, options->analyse.trace);
-  command
-      ->add_option(
-          "--by", options->by,
-          "Group allocations by KEYS (default: caller and stack where the trace has stacks, else call-site and order)\n"
-          "The keys are those of `kmemtrace report --by`, but for lifetime.")
-      ->option_text("KEYS");
-  add_tree_option(*command, options->tree);
-  command
-      ->add_option("--threshold", options->threshold,
-                   "Growth above RATE counts (default: 64K/min)\nBytes with their suffixes, for each s, min, h or d.")
-      ->option_text("RATE");
-  command
-      ->add_option(
-          "--sort", options->sort,
-          "Order groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())))
-      ->option_text("COLUMN");
-  add_limit_option(*command, options->limit, "groups in each table");
-  add_filter_options(*command, options->filter);
-  add_analyse_options(*command, options->analyse);
-  add_result_options(*command, options->result, "kmemtrace.leaks/1", "plain digits, full names and every column");
-  command->footer(fmt::format(fmt::runtime(kLeaksFooter), verdicts_help(), kWhichEventsCount));
-  command->callback([options, command, &exit_code] { exit_code = leaks(*command, *options); });
+  Command command{"leaks", "Tell what is live at the end of a trace, and whether it grows.",
+                  fmt::format(fmt::runtime(kLeaksFooter), verdicts_help(), kWhichEventsCount),
+                  [options](const Command& given) { return leaks(given, *options); }};
+  add_file_option(command, options->analyse.trace);
+  command.option("--by", &options->by, "KEYS",
+                 "Group allocations by KEYS (default: caller and stack where the trace has stacks, else call-site and "
+                 "order)\nThe keys are those of `kmemtrace report --by`, but for lifetime.");
+  add_tree_option(command, options->tree);
+  command.option("--threshold", &options->threshold, "RATE",
+                 "Growth above RATE counts (default: 64K/min)\nBytes with their suffixes, for each s, min, h or d.");
+  command.option(
+      "--sort", &options->sort, "COLUMN",
+      "Order groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())));
+  add_limit_option(command, options->limit, "groups in each table");
+  add_filter_options(command, options->filter);
+  add_analyse_options(command, options->analyse);
+  add_result_options(command, options->result, "kmemtrace.leaks/1", "plain digits, full names and every column");
   return command;
 }
 

@@ -76,22 +76,19 @@ int pages(const PagesArguments& options) {
 
 }  // namespace
 
-CLI::App* add_pages_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("pages", "Tell what tasks did with pages, and how it fragments memory.");
+Command pages_command() {
   const auto options = std::make_shared<PagesArguments>();
-  add_file_option(*command, options->trace);
-  command
-      ->add_option("--sort", options->sort,
-                   "Order tasks by KEY, largest first (default: allocated-pages)\nKeys:" +
-                       list_of(pointers_to(page_task_columns())))
-      ->option_text("KEY");
-  add_limit_option(*command, options->limit, "tasks, and N kinds of failures");
-  add_event_filter_options(*command, options->filter, "events caused");
-  add_kallsyms_option(*command, options->symbols);
-  add_trace_options(*command, options->trace);
-  add_result_options(*command, options->result, "kmemtrace.pages/1", "plain digits, full names and every column");
-  command->footer(kPagesFooter);
-  command->callback([options, &exit_code] { exit_code = pages(*options); });
+  Command command{"pages", "Tell what tasks did with pages, and how it fragments memory.", kPagesFooter,
+                  [options](const Command&) { return pages(*options); }};
+  add_file_option(command, options->trace);
+  command.option("--sort", &options->sort, "KEY",
+                 "Order tasks by KEY, largest first (default: allocated-pages)\nKeys:" +
+                     list_of(pointers_to(page_task_columns())));
+  add_limit_option(command, options->limit, "tasks, and N kinds of failures");
+  add_event_filter_options(command, options->filter, "events caused");
+  add_kallsyms_option(command, options->symbols);
+  add_trace_options(command, options->trace);
+  add_result_options(command, options->result, "kmemtrace.pages/1", "plain digits, full names and every column");
   return command;
 }
 

@@ -95,12 +95,12 @@ int report_as_html(const ReportArguments& options) {
 }
 
 // What goes with no style of perf's.
-void refuse_with_perf_report(const CLI::App& command, const Column<GroupRow>* sort) {
+void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sort) {
   for (const char* const option : {"--columns", "--json", "--over-time"})
-    if (command.count(option) > 0)
+    if (command.has(option))
       throw Error(fmt::format("{} does not go with --style perf-report", option))
           .hint("Its columns are those of perf report. Leave one of the two out");
-  if (command.count("--slab") > 0 && command.count("--page") > 0)
+  if (command.has("--slab") && command.has("--page"))
     throw Error("--slab and --page exclude each other with --style perf-report: its lines are of one of them");
   if (sort == nullptr || adds_up(*sort)) return;
   std::string sums;
@@ -135,7 +135,7 @@ void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
       fmt::print(stderr, "note: {}{}\n", describe(kind).sentence, example_of(findings, kind));
 }
 
-int report(const CLI::App& command, const ReportArguments& options) {
+int report(const Command& command, const ReportArguments& options) {
   if (names_series(options.analyse.trace)) {
     print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.limit}, options.result,
                  text_series_report);
@@ -158,7 +158,7 @@ int report(const CLI::App& command, const ReportArguments& options) {
   PerfReportOptions perf_report;
   if (as_perf_report) {
     perf_report.share_of = options.sort.empty() ? nullptr : view.sort;
-    perf_report.limit = command.count("--limit") > 0 ? options.limit : 0;
+    perf_report.limit = command.has("--limit") ? options.limit : 0;
     if (options.perf_kmem.slab || options.perf_kmem.page)
       perf_report.allocator = options.perf_kmem.page ? Allocator::pages : Allocator::slab;
     refuse_with_perf_report(command, perf_report.share_of);
@@ -197,48 +197,36 @@ int report(const CLI::App& command, const ReportArguments& options) {
 
 }  // namespace
 
-CLI::App* add_report_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("report", "Report who allocated what, from a trace.");
+Command report_command() {
   const auto options = std::make_shared<ReportArguments>();
-  add_file_option(*command, options->analyse.trace);
-  command->add_option("--by", options->by, by_help())->option_text("KEYS");
-  command->add_option("--sort", options->sort, "Order groups by the column KEY, largest first (default: allocated)")
-      ->option_text("KEY");
-  command
-      ->add_option("--columns", options->columns,
-                   "Show these columns, in this order: hits,allocated,peak\nThe columns are those that --sort takes:" +
-                       list_of(pointers_to(group_columns())))
-      ->option_text("LIST");
-  command->add_flag("--over-time", options->over_time,
-                    "Draw how the live bytes of each group went\nOf the 4096 groups with the highest peaks; not by "
-                    "lifetime.");
-  add_tree_option(*command, options->tree);
-  add_limit_option(*command, options->limit, "groups in each table");
-  add_filter_options(*command, options->filter);
-  add_analyse_options(*command, options->analyse);
-  add_result_options(*command, options->result, "kmemtrace.report/1", "plain digits, full names and every column");
-  add_perf_kmem_options(*command, options->perf_kmem);
-  CLI::Option* const html =
-      command
-          ->add_option("--html", options->html,
-                       "Write a page to look at to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, "
-                       "calls\n"
-                       "One file that any browser opens, without a network.")
-          ->type_name("OUT.html")
-          ->excludes("--by", "--sort", "--columns", "--over-time", "--tree", "--json", "--raw", "--style");
-  command
-      ->add_option("--btf", options->analyse.btf,
-                   "With --html: take types of calls' arguments from FILE, as `kmemtrace graph` does")
-      ->option_text("FILE")
-      ->needs(html);
-  command->add_option("--diff", options->diff, "With --html: a page that compares two traces, instead of FILE")
-      ->type_name("A B")
-      ->expected(2)
-      ->needs(html);
-  command->footer(fmt::format(fmt::runtime(kReportFooter), kWhichEventsCount));
-  command->callback([options, command, &exit_code] {
-    exit_code = options->html.empty() ? report(*command, *options) : report_as_html(*options);
-  });
+  Command command{"report", "Report who allocated what, from a trace.",
+                  fmt::format(fmt::runtime(kReportFooter), kWhichEventsCount), [options](const Command& given) {
+                    return options->html.empty() ? report(given, *options) : report_as_html(*options);
+                  }};
+  add_file_option(command, options->analyse.trace);
+  command.option("--by", &options->by, "KEYS", by_help());
+  command.option("--sort", &options->sort, "KEY", "Order groups by the column KEY, largest first (default: allocated)");
+  command.option("--columns", &options->columns, "LIST",
+                 "Show these columns, in this order: hits,allocated,peak\nThe columns are those that --sort takes:" +
+                     list_of(pointers_to(group_columns())));
+  command.flag(
+      "--over-time", &options->over_time,
+      "Draw how the live bytes of each group went\nOf the 4096 groups with the highest peaks; not by lifetime.");
+  add_tree_option(command, options->tree);
+  add_limit_option(command, options->limit, "groups in each table");
+  add_filter_options(command, options->filter);
+  add_analyse_options(command, options->analyse);
+  add_result_options(command, options->result, "kmemtrace.report/1", "plain digits, full names and every column");
+  add_perf_kmem_options(command, options->perf_kmem);
+  command.option("--html", &options->html, "OUT.html",
+                 "Write a page to look at to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, "
+                 "calls\nOne file that any browser opens, without a network.",
+                 {.excludes = {"--by", "--sort", "--columns", "--over-time", "--tree", "--json", "--raw", "--style"}});
+  command.option("--btf", &options->analyse.btf, "FILE",
+                 "With --html: take types of calls' arguments from FILE, as `kmemtrace graph` does",
+                 {.needs = {"--html"}});
+  command.option("--diff", &options->diff, "A B", "With --html: a page that compares two traces, instead of FILE",
+                 {.values = 2, .needs = {"--html"}});
   return command;
 }
 

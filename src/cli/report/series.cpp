@@ -25,12 +25,12 @@ std::string file_of(const TraceOptions& options) {
   return options.files.empty() ? default_trace() : options.files.front();
 }
 
-void refuse_others(const CLI::App& command) {
-  for (const CLI::Option* const option : command.get_options()) {
-    if (option->count() == 0) continue;
-    const auto is_known = [&](std::string_view name) { return option->check_name(std::string(name)); };
+void refuse_others(const Command& command) {
+  for (const Option& option : command.options) {
+    if (option.given.empty()) continue;
+    const auto is_known = [&](std::string_view name) { return option.has_name(name); };
     if (std::ranges::any_of(kOptions, is_known)) continue;
-    Error error(fmt::format("{} is about events, and the file is a series of snapshots", option->get_name()));
+    Error error(fmt::format("{} is about events, and the file is a series of snapshots", option.title()));
     error.hint("Of snapshots --limit and the options count that say how the result looks; of `leaks` --threshold, too");
     throw error;
   }
@@ -43,7 +43,7 @@ bool names_series(const TraceOptions& options) {
   return !file.empty() && is_snapshot_file(file) && has_snapshots(file);
 }
 
-bool print_series(const CLI::App& command, const TraceOptions& files, double threshold_bytes_per_s,
+bool print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
                   const SeriesOptions& view, const ResultOptions& result, SeriesText text) {
   refuse_others(command);
   const SnapshotSeries series = read_series(file_of(files), threshold_bytes_per_s);

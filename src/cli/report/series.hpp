@@ -5,9 +5,8 @@
 #include <cstddef>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/input/trace_options.hpp"
+#include "cli/support/options.hpp"
 #include "results/snapshot/series.hpp"
 #include "views/common/series_options.hpp"
 
@@ -20,7 +19,7 @@ bool names_series(const TraceOptions& options);
 
 // Prints it. Options of the command that are about events are refused: throws Error, also where the file cannot be
 // read. The result says whether something grows for certain.
-bool print_series(const CLI::App& command, const TraceOptions& files, double threshold_bytes_per_s,
+bool print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
                   const SeriesOptions& view, const ResultOptions& result, SeriesText text);
 
 }  // namespace kmt

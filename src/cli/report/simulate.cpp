@@ -31,7 +31,7 @@ struct SimulateArguments {
   std::vector<std::string> caches;
   std::string goal = "held";
   std::size_t suggest = SuggestionRequest{}.most;
-  std::vector<std::string> slabinfo;
+  std::string slabinfo;  // one copy, or two after each other
   SimulationOptions view;
   ResultOptions result;
 };
@@ -119,6 +119,10 @@ void take_samples(const TraceInfo& info, SimulationRequest& request) {
   if (texts.size() > 1) request.slabinfo_after = slabinfo_of(texts.back(), info.machine.page_size);
 }
 
+std::string check_copies(const std::string& paths) {
+  return split(paths, ',').size() > 2 ? "takes one file or two" : "";
+}
+
 SimulationRequest request_of(const SimulateArguments& options) {
   SimulationRequest request;
   request.allocator = options.allocator == "slab"   ? SlabAllocator::slab
@@ -165,8 +169,8 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
   WatchedSource first(*ahead, options.analyse.trace.progress);
   // Whether there are caches of control groups decides on the names that are learned by.
   take_samples(trace.info(), request);
-  if (!options.slabinfo.empty())
-    request.slabinfo_before = slabinfo_in(options.slabinfo.front(), trace.info().machine.page_size);
+  const std::vector<std::string> copies = split_commas({options.slabinfo});
+  if (!copies.empty()) request.slabinfo_before = slabinfo_in(copies.front(), trace.info().machine.page_size);
   name_kmalloc_caches(trace.info(), request, caches);
   name_kmalloc_caches(trace.info(), request, profile.cache_names());
   EventBatch batch;
@@ -176,12 +180,9 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
   }
   caches.end_learning();
   // The last sample is known when all has been read.
-  if (options.slabinfo.empty())
-    take_samples(ahead->info(), request);
-  else
-    request.slabinfo_after = options.slabinfo.size() > 1
-                                 ? slabinfo_in(options.slabinfo[1], trace.info().machine.page_size)
-                                 : std::vector<SlabInfo>();
+  if (copies.empty()) take_samples(ahead->info(), request);
+  if (copies.size() > 1) request.slabinfo_after = slabinfo_in(copies[1], trace.info().machine.page_size);
+  if (copies.size() == 1) request.slabinfo_after.clear();
   const std::vector<ProfiledKind> kinds = profile.finish();
   bool complete = first.complete();
   std::optional<std::size_t> candidates;
@@ -199,10 +200,10 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
   return result;
 }
 
-int simulate(const CLI::App& command, const SimulateArguments& options) {
+int simulate(const Command& command, const SimulateArguments& options) {
   SimulationRequest request = request_of(options);
   for (const char* const option : {"--suggest", "--goal"})
-    if (request.asks_for_what_if() && command.count(option) > 0)
+    if (request.asks_for_what_if() && command.has(option))
       throw Error(fmt::format("{} has no effect beside --allocator, --classes or --cache", option))
           .hint("Without these `kmemtrace simulate` looks for caches itself");
   const SimulationResult result = simulated(options, std::move(request));
@@ -213,55 +214,36 @@ int simulate(const CLI::App& command, const SimulateArguments& options) {
 
 }  // namespace
 
-CLI::App* add_simulate_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "simulate", "Replay a trace against a model of the slab allocator, and say what others would hold.");
+Command simulate_command() {
   const auto options = std::make_shared<SimulateArguments>();
-  add_file_option(*command, options->analyse.trace);
-  command
-      ->add_option("--allocator", options->allocator,
-                   "Replay with the model of ALLOCATOR too: slub, slab or slob (default: slub)\nWhat was recorded is "
-                   "always taken to be SLUB's.")
-      ->option_text("ALLOCATOR")
-      ->check(CLI::IsMember({"slub", "slab", "slob"}));
-  command
-      ->add_option("--classes", options->classes,
-                   "Sizes of the kmalloc caches, instead of the kernel's\nSizes that begin with + are added to them.")
-      ->option_text("LIST");
-  command
-      ->add_option("--cache", options->caches,
-                   "A cache of its own for what SITE gets of kmalloc\nUp to SIZE bytes; without it, up to its largest "
-                   "request. What a smaller class has room for stays there. SITE is a glob of functions or call sites. "
-                   "May be given more than once.")
-      ->option_text("SITE[=SIZE]")
-      ->take_all()
-      ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--suggest", options->suggest,
-          "Look for N new caches or classes (default: 5)\nOnly where neither --allocator, --classes nor --cache "
-          "asks for something.")
-      ->option_text("N")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{50}));
-  command
-      ->add_option(
-          "--goal", options->goal,
-          "What suggestions shall save: held or given (default: held)\nThe memory held on average, or bytes of "
-          "all that is given.")
-      ->option_text("GOAL")
-      ->check(CLI::IsMember({"held", "given"}));
-  command
-      ->add_option("--slabinfo", options->slabinfo,
-                   "Copies of /proc/slabinfo from before and after the trace (default: the trace's own samples)")
-      ->option_text("BEFORE[,AFTER]")
-      ->delimiter(',')
-      ->expected(1, 2)
-      ->allow_extra_args(false);
-  add_limit_option(*command, options->view.limit, "caches");
-  add_analyse_options(*command, options->analyse);
-  add_result_options(*command, options->result, "kmemtrace.simulate/1", "plain digits and full names");
-  command->footer(kSimulateFooter);
-  command->callback([options, command, &exit_code] { exit_code = simulate(*command, *options); });
+  Command command{"simulate", "Replay a trace against a model of the slab allocator, and say what others would hold.",
+                  kSimulateFooter, [options](const Command& given) { return simulate(given, *options); }};
+  add_file_option(command, options->analyse.trace);
+  command.option("--allocator", &options->allocator, "ALLOCATOR",
+                 "Replay with the model of ALLOCATOR too: slub, slab or slob (default: slub)\nWhat was recorded is "
+                 "always taken to be SLUB's.",
+                 {.words = {"slub", "slab", "slob"}});
+  command.option("--classes", &options->classes, "LIST",
+                 "Sizes of the kmalloc caches, instead of the kernel's\nSizes that begin with + are added to them.");
+  command.option("--cache", &options->caches, "SITE[=SIZE]",
+                 "A cache of its own for what SITE gets of kmalloc\nUp to SIZE bytes; without it, up to its largest "
+                 "request. What a smaller class has room for stays there. SITE is a glob of functions or call sites. "
+                 "May be given more than once.",
+                 {.repeats = true});
+  command.option("--suggest", &options->suggest, "N",
+                 "Look for N new caches or classes (default: 5)\nOnly where neither --allocator, --classes nor --cache "
+                 "asks for something.",
+                 {.range = OptionRange{0, 50}});
+  command.option("--goal", &options->goal, "GOAL",
+                 "What suggestions shall save: held or given (default: held)\nThe memory held on average, or bytes of "
+                 "all that is given.",
+                 {.words = {"held", "given"}});
+  command.option("--slabinfo", &options->slabinfo, "BEFORE[,AFTER]",
+                 "Copies of /proc/slabinfo from before and after the trace (default: the trace's own samples)",
+                 {.check = check_copies});
+  add_limit_option(command, options->view.limit, "caches");
+  add_analyse_options(command, options->analyse);
+  add_result_options(command, options->result, "kmemtrace.simulate/1", "plain digits and full names");
   return command;
 }
 

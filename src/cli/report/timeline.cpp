@@ -51,7 +51,7 @@ Exit status:
   3    not permitted to read the file
   130  Ctrl+C ended the reading: the result is that of the part that was read, and says so)";
 
-int timeline(const CLI::App& command, const TimelineArguments& options) {
+int timeline(const Command& command, const TimelineArguments& options) {
   if (names_series(options.analyse.trace)) {
     print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.timeline.top},
                  options.result, text_series_timeline);
@@ -70,31 +70,23 @@ int timeline(const CLI::App& command, const TimelineArguments& options) {
 
 }  // namespace
 
-CLI::App* add_timeline_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("timeline", "Draw how live memory and rates went over the time of a trace.");
+Command timeline_command() {
   const auto options = std::make_shared<TimelineArguments>();
-  add_file_option(*command, options->analyse.trace);
-  command
-      ->add_option("--by", options->by,
-                   "Group allocations by KEYS (default: cache)\nThe keys are those of `kmemtrace report --by`, but for "
-                   "lifetime.")
-      ->option_text("KEYS");
-  command
-      ->add_option("--top,--limit", options->timeline.top,
-                   "Show the N groups of each allocator with the highest peaks "
-                   "(default: 5)")
-      ->option_text("N")
-      ->check(count_range());
-  command
-      ->add_option("--buckets", options->timeline.buckets,
-                   "Divide the time into N buckets at most (default: 512)\nFewer are steadier rates and smaller JSON.")
-      ->option_text("N")
-      ->check(CLI::Range(1u, 512u));
-  add_filter_options(*command, options->filter);
-  add_analyse_options(*command, options->analyse);
-  add_result_options(*command, options->result, "kmemtrace.timeline/1", "plain digits and full names");
-  command->footer(fmt::format(fmt::runtime(kTimelineFooter), kWhichEventsCount));
-  command->callback([options, command, &exit_code] { exit_code = timeline(*command, *options); });
+  Command command{"timeline", "Draw how live memory and rates went over the time of a trace.",
+                  fmt::format(fmt::runtime(kTimelineFooter), kWhichEventsCount),
+                  [options](const Command& given) { return timeline(given, *options); }};
+  add_file_option(command, options->analyse.trace);
+  command.option(
+      "--by", &options->by, "KEYS",
+      "Group allocations by KEYS (default: cache)\nThe keys are those of `kmemtrace report --by`, but for lifetime.");
+  command.option("--top,--limit", &options->timeline.top, "N",
+                 "Show the N groups of each allocator with the highest peaks (default: 5)", {.range = kCounts});
+  command.option("--buckets", &options->timeline.buckets, "N",
+                 "Divide the time into N buckets at most (default: 512)\nFewer are steadier rates and smaller JSON.",
+                 {.range = OptionRange{1, 512}});
+  add_filter_options(command, options->filter);
+  add_analyse_options(command, options->analyse);
+  add_result_options(command, options->result, "kmemtrace.timeline/1", "plain digits and full names");
   return command;
 }
 

@@ -147,46 +147,33 @@ void run_snapshot(SnapshotArguments& options) {
 
 }  // namespace
 
-CLI::App* add_snapshot_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("snapshot", "Show where the kernel's memory is now, without tracing.");
+Command snapshot_command() {
   const auto options = std::make_shared<SnapshotArguments>();
-  CLI::Option* const file = command->add_option(
-      "FILE", options->file,
-      "Show a snapshot that was written with -o\nOr a recording (.kmt), which has the state of memory at its end.");
-  CLI::Option* const from =
-      command
-          ->add_option("--from", options->from,
-                       "Take copies of the kernel's files in FOLDER, of any machine\nNamed as in /proc (meminfo, "
-                       "slabinfo, …), or by their whole path: FOLDER/proc/meminfo, FOLDER/sys/kernel/slab. With a file "
-                       "uname, what `uname -a` said.")
-          ->type_name("FOLDER");
-  CLI::Option* const output =
-      command
-          ->add_option("-o,--output", options->output,
-                       "Write the snapshot to FILE.kmt instead of showing it\nWith --json, do both.")
-          ->type_name("FILE");
-  file->excludes(from)->excludes(output);
-  command
-      ->add_option("--every", options->every,
-                   "Take one each INTERVAL, as 10s or 1m, and write them to the file of -o\nUntil Ctrl+C, or as long "
-                   "as --for says. The file grows by what changed, and a kill loses nothing that was taken.")
-      ->option_text("INTERVAL")
-      ->excludes(file)
-      ->excludes(from);
-  command->add_option("--for", options->lasting, "End the series of --every after DURATION, as 1h")
-      ->option_text("DURATION");
-  command
-      ->add_option(
-          "--sort", options->sort,
-          "Order slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())))
-      ->option_text("KEY");
-  add_limit_option(*command, options->view.limit, "rows in each table");
-  add_result_options(*command, options->result, "kmemtrace.snapshot/1", "plain digits, full names and empty lines");
-  command->footer(kSnapshotFooter);
-  command->callback([options, &exit_code] {
-    run_snapshot(*options);
-    exit_code = 0;
-  });
+  Command command{"snapshot", "Show where the kernel's memory is now, without tracing.", kSnapshotFooter,
+                  [options](const Command&) {
+                    run_snapshot(*options);
+                    return 0;
+                  }};
+  command.argument(
+      "FILE", &options->file,
+      "Show a snapshot that was written with -o\nOr a recording (.kmt), which has the state of memory at its end.",
+      {.excludes = {"--from", "--output"}});
+  command.option(
+      "--from", &options->from, "FOLDER",
+      "Take copies of the kernel's files in FOLDER, of any machine\nNamed as in /proc (meminfo, slabinfo, …), or by "
+      "their whole path: FOLDER/proc/meminfo, FOLDER/sys/kernel/slab. With a file uname, what `uname -a` said.");
+  command.option("-o,--output", &options->output, "FILE",
+                 "Write the snapshot to FILE.kmt instead of showing it\nWith --json, do both.");
+  command.option("--every", &options->every, "INTERVAL",
+                 "Take one each INTERVAL, as 10s or 1m, and write them to the file of -o\nUntil Ctrl+C, or as long as "
+                 "--for says. The file grows by what changed, and a kill loses nothing that was taken.",
+                 {.excludes = {"FILE", "--from"}});
+  command.option("--for", &options->lasting, "DURATION", "End the series of --every after DURATION, as 1h");
+  command.option(
+      "--sort", &options->sort, "KEY",
+      "Order slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())));
+  add_limit_option(command, options->view.limit, "rows in each table");
+  add_result_options(command, options->result, "kmemtrace.snapshot/1", "plain digits, full names and empty lines");
   return command;
 }
 

@@ -24,34 +24,27 @@ constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pa
 // The options that name what a command writes.
 constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
 
-std::vector<std::string> outputs_of(const CLI::App& command) {
+std::vector<std::string> outputs_of(const Command& command) {
   std::vector<std::string> outputs;
   const auto add = [&](const char* name) {
-    if (const CLI::Option* const option = command.get_option_no_throw(name))
-      for (const std::string& value : option->results()) outputs.push_back(value);
+    if (const Option* const option = command.find(name))
+      outputs.insert(outputs.end(), option->given.begin(), option->given.end());
   };
   std::ranges::for_each(kOutputs, add);
-  if (command.get_name() == "repair" && outputs.empty()) {  // in its place, which a link may name
+  if (command.name == "repair" && outputs.empty()) {  // in its place, which a link may name
     std::error_code code;
-    for (const std::string& file : command.get_option("FILE")->results())
+    for (const std::string& file : command.find("FILE")->given)
       outputs.push_back(std::filesystem::weakly_canonical(file, code));
   }
   return outputs;
 }
 
-bool goes_to_a_server(const CLI::App& command) {
-  if (command.get_name() == "fleet") return true;
-  const CLI::Option* const to = command.get_option_no_throw("--to");
-  return to != nullptr && to->count() > 0 && to->as<std::string>() == "clickhouse";  // of export
+bool goes_to_a_server(const Command& command) {
+  if (command.name == "fleet") return true;
+  return command.has("--to") && command.find("--to")->given.back() == "clickhouse";  // of export
 }
 
-// By another program, which needs a network and a cache of its own.
-bool fetches_debug_info(const CLI::App& command) {
-  const CLI::Option* const fetches = command.get_option_no_throw("--debuginfod");
-  return fetches != nullptr && fetches->count() > 0;
-}
-
-bool is_offline(const CLI::App& command) { return std::ranges::find(kOffline, command.get_name()) != kOffline.end(); }
+bool is_offline(const Command& command) { return std::ranges::find(kOffline, command.name) != kOffline.end(); }
 
 // Files of anybody, outputs that keep their owner, and addresses in /proc/kallsyms.
 constexpr unsigned kReading[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOWN, CAP_FOWNER, CAP_SYSLOG};
@@ -83,14 +76,11 @@ void keep_watching() {
   give_up_capabilities(kOpening);  // whoever was given them
 }
 
-void confine_commands(CLI::App& app) {
-  app.parse_complete_callback([&app] {
-    for (const CLI::App* const command : app.get_subcommands()) {
-      keep_capabilities(is_offline(*command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
-      if (is_offline(*command) && !fetches_debug_info(*command))
-        confine(outputs_of(*command), goes_to_a_server(*command) ? Network::as_before : Network::none);
-    }
-  });
+void confine_command(const Command& command) {
+  keep_capabilities(is_offline(command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
+  // debuginfod-find needs the network and a cache of its own.
+  if (is_offline(command) && !command.has("--debuginfod"))
+    confine(outputs_of(command), goes_to_a_server(command) ? Network::as_before : Network::none);
 }
 
 }  // namespace kmt

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "cli/support/options.hpp"
 
 namespace kmt {
 
-// To be called once, when all commands are there: whichever is run will be confined before its work begins.
-void confine_commands(CLI::App& app);
+// To be called with the parsed command before it runs.
+void confine_command(const Command& command);
 
 // To be called by a command that may watch the kernel too, where it is to read files only and before it opens one:
 // confines it as the others. Outputs that are empty are none.

@@ -35,26 +35,18 @@ pid_t thread_group_of(pid_t task) {
 
 }  // namespace
 
-void add_live_options(CLI::App& command, LiveOptions& options) {
-  command.add_flag("-a,--all", options.all, "Watch the whole machine while COMMAND runs, not only COMMAND");
-  command
-      .add_option("-p,--pid", options.pids,
-                  "Watch only process PID, all its threads and what it forks from now on (repeatable)\nEnds when "
-                  "all of them have.")
-      ->type_name("PID")
-      ->take_all()
-      ->allow_extra_args(false);
-  command
-      .add_option("--cgroup", options.cgroup,
-                  "Watch only tasks of this cgroup and of those below it\nOnly cgroups of version 2 can be selected.")
-      ->type_name("CGROUP");
-  command.add_option("-d,--duration", options.duration, "End after that time: 10s, 1.5s, 200ms, 5m")->type_name("T");
-  command
-      .add_option(
-          "COMMAND", options.command,
-          "Run COMMAND and watch it and what it forks; end when it ends\nWhat interrupts allocate while its tasks "
-          "run counts as theirs.")
-      ->option_text("[-- COMMAND…]");
+void add_live_options(Command& command, LiveOptions& options) {
+  command.flag("-a,--all", &options.all, "Watch the whole machine while COMMAND runs, not only COMMAND");
+  command.option(
+      "-p,--pid", &options.pids, "PID",
+      "Watch only process PID, all its threads and what it forks from now on (repeatable)\nEnds when all of them have.",
+      {.repeats = true});
+  command.option("--cgroup", &options.cgroup, "CGROUP",
+                 "Watch only tasks of this cgroup and of those below it\nOnly cgroups of version 2 can be selected.");
+  command.option("-d,--duration", &options.duration, "T", "End after that time: 10s, 1.5s, 200ms, 5m");
+  command.argument("COMMAND", &options.command,
+                   "Run COMMAND and watch it and what it forks; end when it ends\nWhat interrupts allocate while its "
+                   "tasks run counts as theirs.");
 }
 
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child) {

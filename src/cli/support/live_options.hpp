@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "capture/bpf/selection.hpp"
+#include "cli/support/options.hpp"
 
 namespace kmt {
 
@@ -21,7 +20,7 @@ struct LiveOptions {
 };
 
 // -a, -p, --cgroup, -d and COMMAND. The options must outlive the command.
-void add_live_options(CLI::App& command, LiveOptions& options);
+void add_live_options(Command& command, LiveOptions& options);
 
 // Whom to watch; `child` is the held command's process. Throws Error.
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child);

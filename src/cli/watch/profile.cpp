@@ -260,67 +260,44 @@ void profile(const ProfileArguments& options) {
     if (const std::optional<int> status = command->poll()) say_command_end(options.live, *status);
 }
 
-// What is said of a profile that is shown; all else is of one that is made.
-bool can_be_shown_with(const CLI::Option& option) {
-  return option.check_name("--by") || option.check_name("--output") || option.check_name("--help");
-}
-
 }  // namespace
 
-CLI::App* add_profile_command(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("profile", "Profile the kernel's heap by samples, cheaply enough for production.");
+Command profile_command() {
   const auto options = std::make_shared<ProfileArguments>();
-  add_live_options(*command, options->live);
-  command->add_option("--rate", options->rate, "Draw one sample each SIZE allocated bytes on average (default: 512K)")
-      ->type_name("SIZE");
-  command
-      ->add_option("--of", options->of,
-                   "Profile slab, pages or both (default: slab)\nBytes of slab pages are pages too: the sums of both "
-                   "are never added.")
-      ->option_text("WHAT")
-      ->check(CLI::IsMember({"slab", "pages", "both"}));
-  command
-      ->add_option(
-          "--by", options->by,
-          "Group by KEYS (default: call-site)\nKeys are call-site, caller, stack, process, cache and cgroup; several "
-          "with commas. A caller is the first function that is no allocator (docs/wrappers.md).")
-      ->option_text("KEYS");
-  command
-      ->add_option("-o,--output", options->output,
-                   "Write the profile to FILE: *.pb.gz for pprof, *.json, or *.kmt, which --show shows again")
-      ->type_name("FILE");
-  CLI::Option* const show_option =
-      command->add_option("--show", options->show, "Show the profile that was written to FILE.kmt, by whatever keys")
-          ->type_name("FILE");
-  CLI::Option* const continuous =
-      command
-          ->add_option("--continuous", options->continuous,
-                       "Write a profile into FOLDER after each time T, until it is ended\nEach holds what was "
-                       "allocated in its time, and what lived at its end of all that was since the begin.")
-          ->type_name("FOLDER");
-  CLI::Option* const every =
-      command->add_option("--every", options->every, "With --continuous: a file each T (default: 1m)")->type_name("T");
-  CLI::Option* const keep =
-      command->add_option("--keep", options->keep, "With --continuous: keep the latest N files (default: 60)")
-          ->type_name("N");
-  CLI::Option* const format =
-      command->add_option("--format", options->format, "With --continuous: files for pprof, or .kmt (default: pprof)")
-          ->option_text("FORMAT")
-          ->check(CLI::IsMember({kPprof, kKmt}));
-  for (CLI::Option* const option : {every, keep, format}) option->needs(continuous);
-  for (CLI::Option* const option : command->get_options())
-    if (option != show_option && !can_be_shown_with(*option)) show_option->excludes(option);
-  add_limit_option(*command, options->limit, "rows in the table");
-  add_result_options(*command, options->result, "kmemtrace.profile/1", "plain digits and full names");
-  command->footer(kProfileFooter);
-  command->callback([options, &exit_code] {
-    if (options->show.empty())
-      profile(*options);
-    else
-      show(*options);
-    exit_code = 0;
-  });
+  Command command{"profile", "Profile the kernel's heap by samples, cheaply enough for production.", kProfileFooter,
+                  [options](const Command&) {
+                    if (options->show.empty())
+                      profile(*options);
+                    else
+                      show(*options);
+                    return 0;
+                  }};
+  add_live_options(command, options->live);
+  command.option("--rate", &options->rate, "SIZE",
+                 "Draw one sample each SIZE allocated bytes on average (default: 512K)");
+  command.option("--of", &options->of, "WHAT",
+                 "Profile slab, pages or both (default: slab)\nBytes of slab pages are pages too: the sums of both are "
+                 "never added.",
+                 {.words = {"slab", "pages", "both"}});
+  command.option("--by", &options->by, "KEYS",
+                 "Group by KEYS (default: call-site)\nKeys are call-site, caller, stack, process, cache and cgroup; "
+                 "several with commas. A caller is the first function that is no allocator (docs/wrappers.md).");
+  command.option("-o,--output", &options->output, "FILE",
+                 "Write the profile to FILE: *.pb.gz for pprof, *.json, or *.kmt, which --show shows again");
+  command.option("--show", &options->show, "FILE", "Show the profile that was written to FILE.kmt, by whatever keys",
+                 {.excludes = {"--all", "--pid", "--cgroup", "--duration", "COMMAND", "--rate", "--of", "--continuous",
+                               "--every", "--keep", "--format"}});
+  command.option("--continuous", &options->continuous, "FOLDER",
+                 "Write a profile into FOLDER after each time T, until it is ended\nEach holds what was allocated in "
+                 "its time, and what lived at its end of all that was since the begin.");
+  command.option("--every", &options->every, "T", "With --continuous: a file each T (default: 1m)",
+                 {.needs = {"--continuous"}});
+  command.option("--keep", &options->keep, "N", "With --continuous: keep the latest N files (default: 60)",
+                 {.needs = {"--continuous"}});
+  command.option("--format", &options->format, "FORMAT", "With --continuous: files for pprof, or .kmt (default: pprof)",
+                 {.words = {kPprof, kKmt}, .needs = {"--continuous"}});
+  add_limit_option(command, options->limit, "rows in the table");
+  add_result_options(command, options->result, "kmemtrace.profile/1", "plain digits and full names");
   return command;
 }
 

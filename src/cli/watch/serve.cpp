@@ -153,24 +153,19 @@ void serve(const ServeArguments& options) {
 
 }  // namespace
 
-CLI::App* add_serve_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("serve", "Serve metrics of who allocates kernel memory, for Prometheus.");
+Command serve_command() {
   const auto options = std::make_shared<ServeArguments>();
-  command->add_option("--prometheus", options->address, "Listen on ADDRESS, as 127.0.0.1:9751")
-      ->type_name("ADDRESS")
-      ->required();
-  command->add_option("--cgroup", options->cgroup, "Watch only tasks of this cgroup and of those below it")
-      ->type_name("CGROUP");
-  command
-      ->add_option("--top", options->most_names,
-                   "Serve series of at most N call sites, and of as many caches (default: 50)")
-      ->option_text("N")
-      ->check(CLI::Range(1u, 10000u));
-  command->footer(kServeFooter);
-  command->callback([options, &exit_code] {
-    serve(*options);
-    exit_code = 0;
-  });
+  Command command{"serve", "Serve metrics of who allocates kernel memory, for Prometheus.", kServeFooter,
+                  [options](const Command&) {
+                    serve(*options);
+                    return 0;
+                  }};
+  command.option("--prometheus", &options->address, "ADDRESS", "Listen on ADDRESS, as 127.0.0.1:9751",
+                 {.required = true});
+  command.option("--cgroup", &options->cgroup, "CGROUP", "Watch only tasks of this cgroup and of those below it");
+  command.option("--top", &options->most_names, "N",
+                 "Serve series of at most N call sites, and of as many caches (default: 50)",
+                 {.range = OptionRange{1, 10000}});
   return command;
 }
 

@@ -143,20 +143,17 @@ void stat(const StatArguments& options) {
 
 }  // namespace
 
-CLI::App* add_stat_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("stat", "Count kernel memory events and their bytes inside the kernel.");
+Command stat_command() {
   const auto options = std::make_shared<StatArguments>();
-  add_live_options(*command, options->live);
-  command
-      ->add_option("-I,--interval", options->interval,
-                   "Print what was counted after each time T too: 1s, 100ms\nWith --json, an object a line is printed.")
-      ->type_name("T");
-  add_result_options(*command, options->result, "kmemtrace.stat/1", "plain digits, and events that did not happen");
-  command->footer(kStatFooter);
-  command->callback([options, &exit_code] {
-    stat(*options);
-    exit_code = 0;
-  });
+  Command command{"stat", "Count kernel memory events and their bytes inside the kernel.", kStatFooter,
+                  [options](const Command&) {
+                    stat(*options);
+                    return 0;
+                  }};
+  add_live_options(command, options->live);
+  command.option("-I,--interval", &options->interval, "T",
+                 "Print what was counted after each time T too: 1s, 100ms\nWith --json, an object a line is printed.");
+  add_result_options(command, options->result, "kmemtrace.stat/1", "plain digits, and events that did not happen");
   return command;
 }
 

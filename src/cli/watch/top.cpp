@@ -335,33 +335,26 @@ void top(const TopArguments& options) {
 
 }  // namespace
 
-CLI::App* add_top_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("top", "Watch who allocates kernel memory, on a screen that updates itself.");
+Command top_command() {
   const auto options = std::make_shared<TopArguments>();
-  add_live_options(*command, options->live);
-  command->add_option("--interval", options->interval, "Update each T (default: 1s)")->type_name("T");
-  command
-      ->add_option("--view", options->view,
-                   "Begin with VIEW: call-sites, stacks, processes, cgroups, caches or orders (default: call-sites)")
-      ->type_name("VIEW");
-  command
-      ->add_option(
-          "--sort", options->sort,
-          "Sort by COLUMN (default: bytes)\nIt is one of bytes and events, both of the last interval, live, and, "
-          "since the begin, allocated, total, wasted, failed.")
-      ->type_name("COLUMN");
-  command->add_option("--filter", options->filter, "Show only rows whose names have TEXT in them")->type_name("TEXT");
-  command->add_flag("--batch", options->batch, "Print frames as text, one after the other, for pipes");
-  command->add_option("-n,--frames", options->frames, "Print N frames as text and end")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 1'000'000'000u));
-  add_limit_option(*command, options->limit, "rows in each printed frame");
-  add_result_options(*command, options->result, "kmemtrace.top/1", "plain digits and full names");
-  command->footer(kTopFooter);
-  command->callback([options, &exit_code] {
-    top(*options);
-    exit_code = 0;
-  });
+  Command command{"top", "Watch who allocates kernel memory, on a screen that updates itself.", kTopFooter,
+                  [options](const Command&) {
+                    top(*options);
+                    return 0;
+                  }};
+  add_live_options(command, options->live);
+  command.option("--interval", &options->interval, "T", "Update each T (default: 1s)");
+  command.option("--view", &options->view, "VIEW",
+                 "Begin with VIEW: call-sites, stacks, processes, cgroups, caches or orders (default: call-sites)");
+  command.option("--sort", &options->sort, "COLUMN",
+                 "Sort by COLUMN (default: bytes)\nIt is one of bytes and events, both of the last interval, live, "
+                 "and, since the begin, allocated, total, wasted, failed.");
+  command.option("--filter", &options->filter, "TEXT", "Show only rows whose names have TEXT in them");
+  command.flag("--batch", &options->batch, "Print frames as text, one after the other, for pipes");
+  command.option("-n,--frames", &options->frames, "N", "Print N frames as text and end",
+                 {.range = OptionRange{1, 1'000'000'000}});
+  add_limit_option(command, options->limit, "rows in each printed frame");
+  add_result_options(command, options->result, "kmemtrace.top/1", "plain digits and full names");
   return command;
 }
 

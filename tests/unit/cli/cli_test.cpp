@@ -2,8 +2,6 @@
 // Values of options, suggestions, help texts.
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/help.hpp"
@@ -52,22 +50,19 @@ TEST(Suggest, TheNearestName) {
 }
 
 TEST(Help, FitsTheWidthAndTeaches) {
-  int exit_code = 0;
-  CLI::App app("What it is.", "kmemtrace");
-  app.formatter(help_formatter(80));
-  app.set_help_flag("-h", "Show short help");
-  app.set_help_all_flag("--help", "Show long help");
-  CLI::App* const report = add_report_command(app, exit_code);
-  add_check_command(app, exit_code);
-  const std::string brief = report->help("kmemtrace");
-  const std::string full = report->help("kmemtrace", CLI::AppFormatMode::All);
-  for (const std::string& text : {brief, full, app.help()})
+  Command program{"kmemtrace", "What it is.", "", {}};
+  program.commands = {report_command(), check_command()};
+  const Command& report = *program.command("report");
+  const std::string overview = help_text(program, program, false, 80);
+  const std::string brief = help_text(program, report, false, 80);
+  const std::string full = help_text(program, report, true, 80);
+  for (const std::string& text : {brief, full, overview})
     for (const std::string_view line : split(text, '\n')) EXPECT_LE(line.size(), 82u) << line;  // … is three bytes
   EXPECT_NE(brief.find("--sort KEY"), std::string::npos);
   EXPECT_EQ(brief.find("live-bytes"), std::string::npos);
   EXPECT_NE(full.find("live-bytes"), std::string::npos);
   EXPECT_NE(full.find("Exit status"), std::string::npos);
-  EXPECT_NE(app.help().find("check"), std::string::npos);
+  EXPECT_NE(overview.find("check"), std::string::npos);
 }
 
 // The first variable that is set and not empty says it, as in setlocale(3).
