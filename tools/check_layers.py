@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-# What each folder may use, beside itself. formats, capture, snapshot, symbols, analysis and views never meet.
+# The folders that each folder may use, beside itself. formats, capture, snapshot, symbols, analysis and views never meet.
 LAYERS = {
     'base': '',
     'trace': 'base',
@@ -24,7 +24,7 @@ LAYERS = {
     'cli': 'base trace results symbols formats capture snapshot analysis anonymise views fleet',
 }
 
-# The groups of a layer: what each may use of the same layer, beside itself and the files beside the groups.
+# The groups of a layer, and the groups of the same layer that each may use. All may use files outside groups.
 GROUPS = {
     'analysis': {
         'series': '',
@@ -141,7 +141,7 @@ def group_of(path, folder):
 
 
 def check_include(path, quote, header):
-    """What is wrong with `#include header` in the file `path` (relative to src/), or None."""
+    """The problem of `#include header` in the file `path` (relative to src/), or None."""
     layer = path.split('/')[0]
     if quote == '"':
         if '/' not in header or '..' in header:

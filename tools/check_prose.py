@@ -53,13 +53,11 @@ NOT_YET = (
     'tests/live/',
     'tests/oracle/',
     'tests/package/',
-    'tests/source/',
     'tests/support/',
     'tests/threads/',
     'tests/unit/',
     'tests/vm/',
     'tests/web/',
-    'tools/',
     'web/',
 )
 

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs clang-tidy over every source file of src/ with the options of build/.
 
-Most of its time goes into headers, which it walks anew for each file it is given. So files are looked at several
-together (tools/source_groups.py). Those that do not compile beside the others all the same are looked at after them.
+Most of its time goes into headers, which it walks again for each file. So it checks several files together
+(tools/source_groups.py). Files that do not compile together with others are checked at the end.
     tools/check_tidy.py [--changed] [REGEX ON PATHS]
---changed: only files that changed since the branch left origin/main, and those that include them. Where there is no such
-branch, the change is what the last three days' commits touched: older ones have been looked at.
+--changed: only files that changed since the branch left origin/main, and those that include them. If there is no such
+branch, the files of the last three days' commits.
 """
 import concurrent.futures
 import json
@@ -21,11 +21,11 @@ from pathlib import Path
 import source_groups
 
 TOP = Path(__file__).resolve().parent.parent
-AT_ONCE = 24  # with more of them, one processor waits for the other at the end
+AT_ONCE = 24  # with more, one processor waits for the other at the end
 
 
 def compiler_options():
-    """What the preprocessor needs for any file."""
+    """The options that the preprocessor needs for any file."""
     options = {}
     for entry in json.loads((TOP / 'build/compile_commands.json').read_text()):
         words = iter(shlex.split(entry['command']))
