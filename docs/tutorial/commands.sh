@@ -14,7 +14,7 @@ run() {
 }
 export COLUMNS=100
 run kmemtrace top --batch -n 2 --interval 5s --sort live --limit 4
-run kmemtrace top --batch -n 1 --interval 5s --view processes --sort live --limit 2
+run kmemtrace top --batch -n 1 --interval 5s --view processes --sort live
 run kmemtrace record --stacks --duration 30s -o leak.kmt
 run kmemtrace leaks leak.kmt --sort growth --limit 3
 run kmemtrace graph alloc_pipe_info,free_pipe_info --ret -p $leaking -d 1s -o pipes.kmt --limit 4

@@ -38,7 +38,7 @@ class Comparison(unittest.TestCase):
     def test_masked_differences(self):
         printed = 'Took 3.5 s, 12 B\n  Site        Bytes\n  other+0x1    3 B\n  f+0x7   1.2 KiB  -\n'
         for shown, same in ((['Took 9 s, 1.0 MiB', '  Site  Bytes', '  f+0xc2     8 B  5'], True),
-                            (['Took 9 s, 1.0 MiB of'], False), (['  f+0x7  1 B  2', '  Site  Bytes'], False)):
+                            (['Took 9 s, […]'], True), (['Took 9 s, 1.0 MiB of'], False), (['  f+0x7  1 B  2', '  Site  Bytes'], False)):
             self.assertEqual(same, documents.masked_differences(shown, printed) is None, shown)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What README and the documents point to is there: paths of the tree, whether as links or in the text, and commands."""
+"""Links of README and the documents resolve: files, headings and paths in the text. Addresses are checked by form."""
 import glob
 import os
 import re
@@ -10,6 +10,7 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 FOLDERS = 'bench|debian|docs|packaging|sql|src|tests|tools|web'
 # A path of the tree: folders, and either a file's ending or the name of a script.
 PATH = re.compile(rf'(?<![\w./~-])((?:{FOLDERS})/[\w./-]*\w)')
+ADDRESS = re.compile(r'https?://[a-z0-9.-]+\.[a-z]{2,}(?:/[\w./~+%#?=&-]*)?')
 # Files of examples, of builds and of the kernel's tree.
 ELSEWHERE = re.compile(r'^docs/man/kmemtrace-sizes|^src/\w+/(tiny/|\w+/sizes)|^web/node_modules|^tools/perf/')
 
@@ -25,25 +26,67 @@ def is_there(path):
     return os.path.exists(full) or bool(glob.glob(glob.escape(full) + '.*'))
 
 
+def read(name):
+    with open(os.path.join(ROOT, name), encoding='utf-8') as file:
+        return file.read()
+
+
+def without_code(text):
+    return re.sub(r'^```.*?^```', '', text, flags=re.DOTALL | re.MULTILINE)
+
+
+def links_of(name):
+    """Targets of [text](target), ![text](target) and [text]: target."""
+    prose = without_code(read(name))
+    return re.findall(r'\]\(([^)\s]+)\)', prose) + re.findall(r'^\[[^\]]+\]:\s*(\S+)', prose, re.MULTILINE)
+
+
+def anchors_in(text):
+    """The anchors that GitHub gives to headings: lower case, dashes for spaces, no punctuation, numbered if repeated."""
+    anchors = []
+    for heading in re.findall(r'^#{1,6}\s+(.*?)\s*#*$', without_code(text), re.MULTILINE):
+        plain = re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', heading).replace('`', '').lower()
+        anchor = re.sub(r'[^\w\- ]', '', plain).replace(' ', '-')
+        repeated = sum(1 for other in anchors if re.fullmatch(re.escape(anchor) + r'(-\d+)?', other))
+        anchors.append(f'{anchor}-{repeated}' if repeated else anchor)
+    return anchors
+
+
+def problem_of(name, target):
+    """Why a link of a document does not resolve, or None."""
+    if '://' in target:
+        return None if ADDRESS.fullmatch(target) else 'not the form of an address'
+    path, _, anchor = target.partition('#')
+    file = os.path.normpath(os.path.join(os.path.dirname(name), path)) if path else name
+    if not os.path.exists(os.path.join(ROOT, file)):
+        return f'{file} does not exist'
+    if anchor and file.endswith('.md') and anchor not in anchors_in(read(file)):
+        return f'{file} has no heading #{anchor}'
+    return None
+
+
 class Links(unittest.TestCase):
     def test_paths(self):
         seen = 0
         for name in documents():
-            with open(os.path.join(ROOT, name), encoding='utf-8') as file:
-                paths = PATH.findall(file.read())
+            paths = PATH.findall(read(name))
             seen += len(paths)
             missing = {path for path in paths if not ELSEWHERE.search(path) and not is_there(path)}
             self.assertEqual(set(), missing, name)
         self.assertGreater(seen, 100)
 
     def test_links(self):
+        seen = 0
         for name in documents():
-            with open(os.path.join(ROOT, name), encoding='utf-8') as file:
-                prose = re.sub(r'```.*?```', '', file.read(), flags=re.DOTALL)
-                for target in re.findall(r'\]\(([^)#\s]+)', prose):
-                    if '://' not in target:
-                        path = os.path.join(ROOT, os.path.dirname(name), target)
-                        self.assertTrue(os.path.exists(path), f'{name}: {target}')
+            for target in links_of(name):
+                seen += 1
+                with self.subTest(name, target=target):
+                    self.assertIsNone(problem_of(name, target))
+        self.assertGreater(seen, 100)
+
+    def test_headings_become_anchors(self):
+        self.assertEqual(['what-it-costs', 'does-a_b-grow', 'a-1', 'twice', 'twice-1'],
+                         anchors_in('# What it costs\n\n## Does `a_b` grow?\n```\n# no heading\n```\n### A: 1!\n# Twice\n# Twice\n'))
 
 
 if __name__ == '__main__':

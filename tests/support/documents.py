@@ -111,9 +111,12 @@ def masked(line):
 
 
 def masked_differences(shown, printed):
-    """The first line of `shown` that `printed` lacks in that order, or None; numbers count as equal."""
+    """The first line of `shown` that `printed` lacks in that order, or None. Numbers count as equal; an elision at the
+    end of a line leaves its rest out."""
     lines = iter([masked(line) for line in printed.split('\n')])
     for line in shown:
-        if line.strip() and line.strip() != ELISION and masked(line) not in lines:
-            return f'{line}\n  as: {masked(line)}'
+        begin, elided, _ = line.partition(ELISION)
+        wanted = masked(begin)
+        if wanted and not any(line.startswith(wanted) if elided else line == wanted for line in lines):
+            return f'{line}\n  as: {wanted}'
     return None

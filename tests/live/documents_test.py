@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every command that README, tutorial and FAQ show runs on this machine, and prints what they show, numbers aside."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from recording import PROGRAM, LiveTest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+import documents  # noqa: E402
+
+# Commands that do not run here, as patterns, and why.
+ELSEWHERE = (
+    (r'^\./run$|^\./test$', 'build all and run the tests that run this one'),
+    (r'^packaging/|dpkg-buildpackage', 'tests/package builds and tries packages'),
+    (r'^tests/vm/run |-static ', 'tests/vm boots the machine'),
+    (r'^kmemtrace fleet$', 'needs an option and a ClickHouse server, as tests/oracle/fleet_test.py has'),
+    (r'^kmemtrace completion$', 'needs the name of a shell'),
+    (r'--cgroup system\.slice', 'needs systemd; tests/live/cgroup_test.py makes a cgroup'),
+)
+# Needs a kernel whose functions may be traced.
+TRACES_FUNCTIONS = r'^kmemtrace graph '
+# Makes a command end soon that is meant for minutes or for a source tree.
+SHORTER = (
+    (r'-d (?:\d+m|10s)\b', '-d 2s'),
+    (r'--for \d\dm\b', '--for 10s'),
+    (r'^kmemtrace investigate$', 'kmemtrace investigate --for 10s'),
+    (r'--every 1m', '--every 1s --for 3s'),
+    (r'make -j8', 'ls'),
+)
+# Ends at Ctrl+C only.
+SCREEN = r'kmemtrace top'  # needs a terminal
+ENDLESS = r'^kmemtrace (?:top(?! .*-n )|stat|serve|record(?! .*(?:-d |--duration |-- )))'
+
+
+class Documents(LiveTest):
+    def setUp(self):
+        super().setUp()
+        for name in ('docs', 'tests'):
+            os.symlink(os.path.join(documents.ROOT, name), self.path(name))
+        for command in ('kmemtrace record -d 2s', 'cp trace.kmt a.kmt', 'kmemtrace record -d 2s -o b.kmt', 'cp b.kmt leak.kmt',
+                        'kmemtrace snapshot -o before.kmt', 'kmemtrace snapshot -o after.kmt'):
+            self.assertEqual(0, documents.run(command, self.directory, PROGRAM, timeout=60)[0], command)
+        listed = documents.run('kmemtrace list', self.directory, PROGRAM, timeout=60)[1]
+        self.traces_functions = re.search(r'^\s*yes\s+function calls', listed, re.MULTILINE) is not None
+        self.used = set()
+
+    def left_out(self, command):
+        for pattern, _ in ELSEWHERE:
+            if re.search(pattern, command):
+                self.used.add(pattern)
+                return True
+        return re.search(TRACES_FUNCTIONS, command) is not None and not self.traces_functions
+
+    def run_step(self, command):
+        for pattern, text in SHORTER:
+            if re.search(pattern, command):
+                self.used.add(pattern)
+                command = re.sub(pattern, text, command)
+        if command.endswith(' &'):
+            process = subprocess.Popen(command[:-2].split(), cwd=self.directory)
+            self.addCleanup(self.end, process)
+            time.sleep(1)
+            return 0, ''
+        if re.search(ENDLESS, command):
+            command = f'timeout --foreground --preserve-status --signal=INT 4 {command}'
+            if re.search(SCREEN, command):
+                command = f'TERM=xterm script --quiet --return --command "{command}" /dev/null'
+            return documents.run(command, self.directory, PROGRAM, timeout=60)
+        return documents.run(command, self.directory, PROGRAM, timeout=240)
+
+    def expect(self, step, status, printed):
+        good = {0}
+        if re.search(r'kmemtrace (?:leaks|investigate|check)', step.command):
+            good = {0, 1, 4}
+        if re.search(ENDLESS, step.command):
+            good = {0, 128 + signal.SIGINT}
+        self.assertIn(status, good, printed)
+        if step.shown:
+            self.assertIsNone(documents.masked_differences(step.shown, printed), f'not in:\n{printed}')
+
+    def test_every_command(self):
+        ran = set()
+        for document in documents.DOCUMENTS:
+            for step in documents.steps_of(document):
+                repeated = step.command in ran and not step.shown
+                if not step.needs_only_files() and not self.left_out(step.command) and not repeated:
+                    with self.subTest(step.place, command=step.command):
+                        self.expect(step, *self.run_step(step.command))
+                        ran.add(step.command)
+        self.assertGreater(len(ran), 50)
+        self.assertEqual({pattern for pattern, _ in ELSEWHERE + SHORTER} - self.used, set(), 'no document has these')
+
+
+if __name__ == '__main__':
+    import unittest
+    unittest.main()
