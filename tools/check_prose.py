@@ -26,7 +26,6 @@ NOT_YET = (
     'docs/extending.md',
     'docs/formats/',
     'docs/imperfections.md',
-    'docs/man/',
     'docs/peers.md',
     'docs/perf-kmem.md',
     'docs/prometheus',
@@ -118,7 +117,7 @@ PHRASES = (
 
 STARTS = (
     start('Of …', r'(?-i:Of )(?!course\b)', 'put the subject first'),
-    start('What …', r'What(?:\'s)?\s(?!if\b)(?!.*\?[\x7f\s]*\Z)', 'put the subject first: "Returns…", or name the thing'),
+    start('What …', r'(?-i:(?!WHAT))What(?:\'s)?\s(?!if\b)(?!.*\?[\x7f\s]*\Z)', 'put the subject first: "Returns…", or name the thing'),
     start('Where …, …', r'Where\s(?=[^,]*,)(?!.*\?[\x7f\s]*\Z)', '"If …" or the rule first, the exception after it'),
     start('Who …', r'(?:Who|Whose|Whom)\s(?!.*\?[\x7f\s]*\Z)', 'name the subject'),
     start('By which …', r'(?:By|With|From|To|In|For|At|On) (?:what|which|whom|whose)\b(?!.*\?[\x7f\s]*\Z)', 'put the subject first'),
