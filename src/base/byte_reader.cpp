@@ -10,11 +10,8 @@
 namespace kmt {
 
 Bytes ByteReader::take(std::uint64_t count) {
-  if (count > remaining()) {
-    Error error(fmt::format("Cannot read {} bytes: only {} are left", count, remaining()));
-    error.at({{}, {}, file_offset()});
-    throw error;
-  }
+  if (count > remaining())
+    throw Error(fmt::format("Cannot read {} bytes: only {} are left", count, remaining())).at({{}, {}, file_offset()});
   const Bytes taken = data_.subspan(position_, count);
   position_ += count;
   return taken;
@@ -28,23 +25,17 @@ std::string_view ByteReader::text(std::uint64_t count) {
 std::string_view ByteReader::c_string() {
   const Bytes rest = data_.subspan(position_);
   const auto end = std::find(rest.begin(), rest.end(), std::uint8_t{0});
-  if (end == rest.end()) {
-    Error error("Cannot read a string: its end is missing");
-    error.at({{}, {}, file_offset()});
-    throw error;
-  }
+  if (end == rest.end()) throw Error("Cannot read a string: its end is missing").at({{}, {}, file_offset()});
   const std::string_view found = text(static_cast<std::uint64_t>(end - rest.begin()));
   skip(1);
   return found;
 }
 
 void ByteReader::seek(std::uint64_t position) {
-  if (position > data_.size()) {
-    Error error(
-        fmt::format("Cannot go to offset {:#x}: the data ends at {:#x}", base_ + position, base_ + data_.size()));
-    error.at({{}, {}, file_offset()});
-    throw error;
-  }
+  if (position > data_.size())
+    throw Error(
+        fmt::format("Cannot go to offset {:#x}: the data ends at {:#x}", base_ + position, base_ + data_.size()))
+        .at({{}, {}, file_offset()});
   position_ = position;
 }
 

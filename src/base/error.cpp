@@ -36,10 +36,9 @@ Error& Error::context(std::string text) {
 Error system_error(const std::string& action, const std::string& path) {
   const int number = errno;
   const bool denied = number == EACCES || number == EPERM;
-  Error error(fmt::format("{}: {}", action, std::generic_category().message(number)),
-              denied ? ExitCode::unsupported : ExitCode::bad_input);
-  error.at({path, {}, {}});
-  return error;
+  return Error(fmt::format("{}: {}", action, std::generic_category().message(number)),
+               denied ? ExitCode::unsupported : ExitCode::bad_input)
+      .at({path, {}, {}});
 }
 
 }  // namespace kmt

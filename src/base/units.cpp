@@ -21,11 +21,8 @@ struct Quantity {
 Quantity split_quantity(std::string_view text, const char* what, const char* examples) {
   double number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (code != std::errc{} || !std::isfinite(number) || number < 0) {
-    Error error(fmt::format("\"{}\" is not a {}", text, what));
-    error.hint(fmt::format("Write it as {}", examples));
-    throw error;
-  }
+  if (code != std::errc{} || !std::isfinite(number) || number < 0)
+    throw Error(fmt::format("\"{}\" is not a {}", text, what)).hint(fmt::format("Write it as {}", examples));
   return {number, text.substr(static_cast<std::size_t>(end - text.data()))};
 }
 
@@ -49,9 +46,8 @@ std::uint64_t parse_size(std::string_view text) {
   if (unit == "m" || unit == "M") return scaled(quantity, 1024.0 * 1024, text);
   if (unit == "g" || unit == "G") return scaled(quantity, 1024.0 * 1024 * 1024, text);
   if (unit == "t" || unit == "T") return scaled(quantity, 1024.0 * 1024 * 1024 * 1024, text);
-  Error error(fmt::format("\"{}\" is not a size: unknown unit \"{}\"", text, quantity.suffix));
-  error.hint("Units are k, M, G and T, powers of 1024");
-  throw error;
+  throw Error(fmt::format("\"{}\" is not a size: unknown unit \"{}\"", text, quantity.suffix))
+      .hint("Units are k, M, G and T, powers of 1024");
 }
 
 std::uint64_t parse_duration(std::string_view text) {
@@ -63,9 +59,8 @@ std::uint64_t parse_duration(std::string_view text) {
   if (unit == "ns") return scaled(quantity, 1, text);
   if (unit == "m" || unit == "min") return scaled(quantity, 60e9, text);
   if (unit == "h") return scaled(quantity, 3600e9, text);
-  Error error(fmt::format("\"{}\" is not a time: unknown unit \"{}\"", text, unit));
-  error.hint("Units are ns, us, ms, s, m and h");
-  throw error;
+  throw Error(fmt::format("\"{}\" is not a time: unknown unit \"{}\"", text, unit))
+      .hint("Units are ns, us, ms, s, m and h");
 }
 
 std::string humane_bytes(std::uint64_t bytes) {

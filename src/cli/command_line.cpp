@@ -144,9 +144,8 @@ Error usage_error(const Command& program, const Command& command, const CLI::App
   const char* const lacks = option != nullptr && option->rules.values > 1 ? " takes two values"
                             : what.find("received") != std::string::npos  ? " is given more than once"
                                                                           : " needs a value";
-  Error error(lacks_value ? name + lacks : what);
-  error.hint(fmt::format("`{} -h` shows the usage", full_name(program, command)));
-  return error;
+  return Error(lacks_value ? name + lacks : what)
+      .hint(fmt::format("`{} -h` shows the usage", full_name(program, command)));
 }
 
 // Takes the words after `--` out of `arguments` where the command has arguments of its own before it: CLI11 would

@@ -260,9 +260,7 @@ std::string script_for(const Command& program, const std::string& shell) {
   if (shell == "bash") return bash_script(program);
   if (shell == "zsh") return zsh_script(program);
   if (shell == "fish") return fish_script(program);
-  Error error(fmt::format("There is no completion for \"{}\"", shell));
-  error.hint("Known shells are bash, zsh and fish");
-  throw error;
+  throw Error(fmt::format("There is no completion for \"{}\"", shell)).hint("Known shells are bash, zsh and fish");
 }
 
 }  // namespace

@@ -39,9 +39,7 @@ Exit status:
   3  not permitted or not supported here)";
 
 int run_nothing(const Command&) {
-  Error error("No command given");
-  error.hint("`kmemtrace report FILE` reports on a trace; `kmemtrace -h` lists the commands");
-  throw error;
+  throw Error("No command given").hint("`kmemtrace report FILE` reports on a trace; `kmemtrace -h` lists the commands");
 }
 
 // The names that the program had in 2008, each with the words that it stands for. They are links to the one program.

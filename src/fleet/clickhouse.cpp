@@ -147,10 +147,8 @@ std::string ClickHouse::tried(const Parameters& parameters, std::string_view bod
   for (milliseconds pause{100};; pause = std::min(pause * 2, milliseconds{5000})) {
     const std::string failure = attempt(parameters, body, answer);
     if (failure.empty()) return answer;
-    if (left_until(end) == milliseconds{0}) {
-      Error error(fmt::format("The server at {} {}", address_.http.base, failure));
-      throw error.hint("--retry tries for longer");
-    }
+    if (left_until(end) == milliseconds{0})
+      throw Error(fmt::format("The server at {} {}", address_.http.base, failure)).hint("--retry tries for longer");
     say_that_it_waits(failure);
     std::this_thread::sleep_for(std::min(pause, left_until(end)));
   }
@@ -192,11 +190,9 @@ bool ClickHouse::insert(const std::string& table, std::string_view columns, std:
   for (milliseconds pause{100};; pause = std::min(pause * 2, milliseconds{5000})) {
     const std::string failure = attempt(parameters, rows, answer);
     if (failure.empty()) return pause != milliseconds{100};
-    if (left_until(end) == milliseconds{0}) {
-      Error error(fmt::format("Cannot load: the server at {} {}", address_.http.base, failure));
-      throw error.hint(
-          "What was loaded so far stays and is not sent again: run the same command when the server is there");
-    }
+    if (left_until(end) == milliseconds{0})
+      throw Error(fmt::format("Cannot load: the server at {} {}", address_.http.base, failure))
+          .hint("What was loaded so far stays and is not sent again: run the same command when the server is there");
     say_that_it_waits(failure);
     do std::this_thread::sleep_for(std::min(pause, left_until(end)));
     while (Clock::now() < end &&

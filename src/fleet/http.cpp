@@ -60,11 +60,9 @@ HttpAddress parse_http_url(const std::string& text) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), curl_url_cleanup);
   const bool is_url = url && curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
   const std::string scheme = is_url ? part_of(url.get(), CURLUPART_SCHEME) : "";
-  if (scheme != "http" && scheme != "https") {
-    Error error("This is no address of a server");
-    throw error.hint(
-        "Write http://HOST:8123/ or https://HOST:8443/, with a database behind it: http://HOST:8123/DATABASE");
-  }
+  if (scheme != "http" && scheme != "https")
+    throw Error("This is no address of a server")
+        .hint("Write http://HOST:8123/ or https://HOST:8443/, with a database behind it: http://HOST:8123/DATABASE");
   if (!part_of(url.get(), CURLUPART_QUERY).empty() || !part_of(url.get(), CURLUPART_FRAGMENT).empty())
     throw Error("The address of a server takes nothing behind ? or #")
         .hint("A database stands behind the slash, http://HOST:8123/DATABASE; in a password write %3F and %23");
@@ -130,10 +128,9 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, nullptr);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
-  if (code == CURLE_WRITE_ERROR) {
-    Error error(fmt::format("The answer of the server at {} is larger than {} MiB", address_.base, kMostAnswer >> 20));
-    throw error.hint("Ask for fewer groups: --host, --kernel, --since, or fewer keys of --by");
-  }
+  if (code == CURLE_WRITE_ERROR)
+    throw Error(fmt::format("The answer of the server at {} is larger than {} MiB", address_.base, kMostAnswer >> 20))
+        .hint("Ask for fewer groups: --host, --kernel, --since, or fewer keys of --by");
   reply.never = is_for_ever(code);
   if (code == CURLE_OPERATION_TIMEDOUT && has_connected(curl))
     reply.failure = fmt::format("it accepts the connection, but does not answer within {} s", seconds_of(curl));

@@ -85,13 +85,13 @@ LoadCounts BlockLoader::finish() {
   if (stored("") == ours_) return counts_;
   // Another loader of the same trace may have stored blocks meanwhile. Whoever of them ends last sees all of these.
   if (could_merge() && stored("") == ours_) return counts_;
-  Error error(
+  throw Error(
       fmt::format("The server at {} does not hold {} of the trace {} as they were sent: somebody else loads the "
                   "same trace, or changed it",
-                  server_.address().http.base, table_, trace_));
-  throw error.hint(fmt::format(
-      "On its server OPTIMIZE TABLE {}.{} FINAL, in a cluster {}_local on each of its servers; then load it again",
-      server_.database(), table_, table_));
+                  server_.address().http.base, table_, trace_))
+      .hint(fmt::format(
+          "On its server OPTIMIZE TABLE {}.{} FINAL, in a cluster {}_local on each of its servers; then load it again",
+          server_.database(), table_, table_));
 }
 
 }  // namespace kmt

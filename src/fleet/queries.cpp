@@ -110,10 +110,9 @@ FleetSummary summary(ClickHouse& server, const std::string& words, const std::st
   SqlPlaces places = places_of(server, {}, "1", traces);
   places.emplace_back("recorded", recorded);
   const std::vector<Json> rows = server.query(fill_sql(sql::summary, places));
-  if (rows.empty() || AnswerCells(rows.front()).count() == 0) {
-    Error error(words.empty() ? "The server holds no trace" : "The server holds no such trace: " + words);
-    throw error.hint("`kmemtrace fleet traces` lists what there is; `kmemtrace export FILE --to clickhouse URL` loads");
-  }
+  if (rows.empty() || AnswerCells(rows.front()).count() == 0)
+    throw Error(words.empty() ? "The server holds no trace" : "The server holds no such trace: " + words)
+        .hint("`kmemtrace fleet traces` lists what there is; `kmemtrace export FILE --to clickhouse URL` loads");
   AnswerCells cells(rows.front());
   FleetSummary of;
   of.selection = words;

@@ -69,15 +69,15 @@ std::uint32_t version_of(ClickHouse& server) {
 void check_database(const std::string& database) {
   constexpr std::array<std::string_view, 3> kServers = {"system", "information_schema", "INFORMATION_SCHEMA"};
   if (std::ranges::find(kServers, database) == kServers.end()) return;
-  Error error(fmt::format("The database {} is the server's own: nothing is loaded into it", database));
-  throw error.hint("Name another one in the URL: http://HOST:8123/DATABASE");
+  throw Error(fmt::format("The database {} is the server's own: nothing is loaded into it", database))
+      .hint("Name another one in the URL: http://HOST:8123/DATABASE");
 }
 
 void check_cluster(ClickHouse& server, const std::string& cluster) {
   if (!server.query("SELECT 1 FROM system.clusters WHERE cluster = " + sql_string(cluster) + " LIMIT 1").empty())
     return;
-  Error error(fmt::format("The server knows no cluster {}", cluster));
-  throw error.hint("Its configuration names clusters (remote_servers); SELECT DISTINCT cluster FROM system.clusters");
+  throw Error(fmt::format("The server knows no cluster {}", cluster))
+      .hint("Its configuration names clusters (remote_servers); SELECT DISTINCT cluster FROM system.clusters");
 }
 
 }  // namespace
@@ -86,10 +86,10 @@ void check_schema(ClickHouse& server) {
   if (!has_table(server, "schema_versions")) return;
   const std::uint32_t done = version_of(server);
   if (done >= kMigrations.size()) return;
-  Error error(
+  throw Error(
       fmt::format("The tables of the database {} are of an older kmemtrace: their schema is {}, this one asks {}",
-                  server.database(), done, kMigrations.size()));
-  throw error.hint("`kmemtrace fleet schema --server URL` brings them up to date; in a cluster each of its servers");
+                  server.database(), done, kMigrations.size()))
+      .hint("`kmemtrace fleet schema --server URL` brings them up to date; in a cluster each of its servers");
 }
 
 SchemaState prepare_schema(ClickHouse& server, const std::string& cluster) {
@@ -101,22 +101,19 @@ SchemaState prepare_schema(ClickHouse& server, const std::string& cluster) {
   server.run("CREATE TABLE IF NOT EXISTS " + versions +
              " (version UInt32, applied DateTime) ENGINE = MergeTree() PARTITION BY tuple() ORDER BY version");
   const bool is_shard = has_table(server, "sums_local");
-  if (!cluster.empty() && !is_shard && has_table(server, "sums")) {
-    Error error(fmt::format("The database {} has tables of a single server", server.database()));
-    throw error.hint("Name another database in the URL: http://HOST:8123/DATABASE");
-  }
+  if (!cluster.empty() && !is_shard && has_table(server, "sums"))
+    throw Error(fmt::format("The database {} has tables of a single server", server.database()))
+        .hint("Name another database in the URL: http://HOST:8123/DATABASE");
   const std::uint32_t done = version_of(server);
-  if (done > kMigrations.size()) {
-    Error error(fmt::format("The database {} was made by a newer kmemtrace: its schema is {}, this one knows {}",
-                            server.database(), done, kMigrations.size()));
-    throw error.hint("Use that version, or name another database in the URL");
-  }
+  if (done > kMigrations.size())
+    throw Error(fmt::format("The database {} was made by a newer kmemtrace: its schema is {}, this one knows {}",
+                            server.database(), done, kMigrations.size()))
+        .hint("Use that version, or name another database in the URL");
   const bool has_text_type =
       !server.query("SELECT 1 FROM system.data_type_families WHERE name = 'LowCardinality'").empty();
-  if (is_shard && cluster.empty() && done == 0) {
-    Error error(fmt::format("The tables of the database {} are not complete", server.database()));
-    throw error.hint("Run `kmemtrace fleet schema --server URL --cluster NAME` once more");
-  }
+  if (is_shard && cluster.empty() && done == 0)
+    throw Error(fmt::format("The tables of the database {} are not complete", server.database()))
+        .hint("Run `kmemtrace fleet schema --server URL --cluster NAME` once more");
   const bool is_of_cluster = is_shard || !cluster.empty();
   const SqlPlaces places = {{"database", database},
                             {"text", has_text_type ? "LowCardinality(String)" : "String"},

@@ -26,9 +26,8 @@ void CpuStreams::open(std::vector<CpuPart> parts) {
 }
 
 Error no_such_buffer(const std::string& wanted, const std::vector<std::string>& names) {
-  Error error(fmt::format("The trace has no buffer \"{}\"", printable(wanted)));
-  error.hint(fmt::format("It has: \"{}\" (\"\" is the top buffer)", fmt::join(names, "\", \"")));
-  return error;
+  return Error(fmt::format("The trace has no buffer \"{}\"", printable(wanted)))
+      .hint(fmt::format("It has: \"{}\" (\"\" is the top buffer)", fmt::join(names, "\", \"")));
 }
 
 }  // namespace kmt

@@ -55,17 +55,18 @@ Error not_a_trace(const TraceFile& file) {
   const std::string_view begin(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
   for (const Disguise& disguise : kDisguises) {
     if (!begin.starts_with(disguise.begin)) continue;
-    Error error(fmt::format("The file is {}, which is not read", disguise.what));
-    return error.at({file.path, {}, {}}).hint(disguise.hint);
+    return Error(fmt::format("The file is {}, which is not read", disguise.what))
+        .at({file.path, {}, {}})
+        .hint(disguise.hint);
   }
-  Error error(file.bytes.empty() ? "The file is empty" : "The file is no trace that kmemtrace knows");
-  error.at({file.path, {}, {}});
-  error.hint(
-      "Known are trace.dat files, versions 6 and 7, as `kmemtrace record` and `trace-cmd record` write them, .kmt "
-      "files, perf.data files, folders with a CTF trace, as LTTng writes them, relay files of kmemtrace, and text of "
-      "ftrace, "
-      "`trace-cmd report` and `perf script`");
-  return error;
+  return Error(file.bytes.empty() ? "The file is empty" : "The file is no trace that kmemtrace knows")
+      .at({file.path, {}, {}})
+      .hint(
+          "Known are trace.dat files, versions 6 and 7, as `kmemtrace record` and `trace-cmd record` write them, .kmt "
+          "files, perf.data files, folders with a CTF trace, as LTTng writes them, relay files of kmemtrace, and text "
+          "of "
+          "ftrace, "
+          "`trace-cmd report` and `perf script`");
 }
 
 // What is done with a trace of a format.

@@ -270,11 +270,9 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
 }
 
 void describe_trace(TraceDescription& description, TraceInfo& info) {
-  if (description.kernel.header_page.empty()) {
-    Error error("Cannot read the ring buffers: the description of their pages is missing");
-    error.hint("The file is damaged, or was cut off before its description");
-    throw error;
-  }
+  if (description.kernel.header_page.empty())
+    throw Error("Cannot read the ring buffers: the description of their pages is missing")
+        .hint("The file is damaged, or was cut off before its description");
   describe_machine(description, info);
 }
 

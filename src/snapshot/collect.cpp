@@ -423,9 +423,9 @@ bool has_slabinfo_copy(const std::string& folder) { return has_copy_in(folder, "
 StateSample collect_snapshot_from(const std::string& folder) {
   if (has_meminfo_copy(folder))
     if (StateSample sample = collect_copies(folder); !text_of(sample, "meminfo").empty()) return sample;
-  Error error("The folder has no readable meminfo");
-  error.at({folder, {}, {}}).hint("Copy files of /proc there: cp /proc/meminfo /proc/slabinfo /proc/zoneinfo FOLDER");
-  throw error;
+  throw Error("The folder has no readable meminfo")
+      .at({folder, {}, {}})
+      .hint("Copy files of /proc there: cp /proc/meminfo /proc/slabinfo /proc/zoneinfo FOLDER");
 }
 
 StateSample collect_copies(const std::string& folder) {

@@ -44,13 +44,13 @@ Btf::Btf(const std::string& path, const Btf* kernel) {
   if (!btf_) {
     // libbpf has errors of its own, which no C library has words for.
     const bool is_foreign = errno >= __LIBBPF_ERRNO__START || errno == EPROTO;
-    Error error(fmt::format("Cannot read types: {}",
+    throw Error(fmt::format("Cannot read types: {}",
                             is_foreign ? "this is neither BTF nor an ELF file with a section .BTF that can be read on "
                                          "this machine, which may have another byte order"
                                        : std::strerror(errno)),
-                errno == EACCES || errno == EPERM ? ExitCode::unsupported : ExitCode::bad_input);
-    error.at({path, {}, {}}).hint("They are in /sys/kernel/btf/vmlinux, and in files of kernels with a section .BTF");
-    throw error;
+                errno == EACCES || errno == EPERM ? ExitCode::unsupported : ExitCode::bad_input)
+        .at({path, {}, {}})
+        .hint("They are in /sys/kernel/btf/vmlinux, and in files of kernels with a section .BTF");
   }
   index_functions();
 }

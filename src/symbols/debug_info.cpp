@@ -102,9 +102,7 @@ constexpr Dwfl_Callbacks kCallbacks = {
 };
 
 Error unreadable(const std::string& path, const std::string& why) {
-  Error error(fmt::format("Cannot read debug info: {}", why));
-  error.at({path, {}, {}});
-  return error;
+  return Error(fmt::format("Cannot read debug info: {}", why)).at({path, {}, {}});
 }
 
 }  // namespace

@@ -60,10 +60,8 @@ struct ElfSymbols::Handle {
 ElfSymbols::ElfSymbols(FileDescriptor file, std::string path) : path_(std::move(path)), file_(std::move(file)) {
   elf_version(EV_CURRENT);
   handle_ = std::make_unique<Handle>(file_.get());
-  if (handle_->elf == nullptr || elf_kind(handle_->elf) != ELF_K_ELF) {
-    Error error("No program or library (ELF)");
-    throw error.at({path_, {}, {}});
-  }
+  if (handle_->elf == nullptr || elf_kind(handle_->elf) != ELF_K_ELF)
+    throw Error("No program or library (ELF)").at({path_, {}, {}});
   const void* id = nullptr;
   if (const ssize_t bytes = dwelf_elf_gnu_build_id(handle_->elf, &id); bytes > 0 && bytes <= 64)
     build_id_ = hex(id, static_cast<std::size_t>(bytes));

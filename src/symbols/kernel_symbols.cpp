@@ -46,14 +46,13 @@ void append_symbol(std::string& text, std::uint64_t address, std::string_view na
 }
 
 Error refused(std::string what, const std::string& path, const TraceInfo& info) {
-  Error error(std::move(what));
-  error.at({path, {}, {}});
-  error.hint(fmt::format(
-      "The trace is of kernel {}{}", info.machine.kernel.empty() ? "unknown" : printable(info.machine.kernel),
-      note_in(info.recording.notes, "kernel_build_id").empty()
-          ? ""
-          : fmt::format(", build-id {}", printable(note_in(info.recording.notes, "kernel_build_id")))));
-  return error;
+  return Error(std::move(what))
+      .at({path, {}, {}})
+      .hint(fmt::format(
+          "The trace is of kernel {}{}", info.machine.kernel.empty() ? "unknown" : printable(info.machine.kernel),
+          note_in(info.recording.notes, "kernel_build_id").empty()
+              ? ""
+              : fmt::format(", build-id {}", printable(note_in(info.recording.notes, "kernel_build_id")))));
 }
 
 // The symbols as they lay when the trace was recorded; empty when the reference is not among them. `what` gets how they
@@ -86,18 +85,14 @@ bool has_symbols(std::string_view kallsyms) {
 }
 
 std::string of_kallsyms_file(const TraceInfo& info, const std::string& path, Findings& findings) {
-  if (has_symbols(info.code.kallsyms)) {
-    Error error("The trace holds its kernel's symbols: others cannot be more right");
-    error.hint("Leave out --kallsyms, which is for traces that hold none");
-    throw error;
-  }
+  if (has_symbols(info.code.kallsyms))
+    throw Error("The trace holds its kernel's symbols: others cannot be more right")
+        .hint("Leave out --kallsyms, which is for traces that hold none");
   std::string text = read_file(path);
-  if (!has_symbols(text)) {
-    Error error("The file holds no symbols with addresses");
-    error.at({path, {}, {}});
-    error.hint("It has to be a copy of /proc/kallsyms that root made");
-    throw error;
-  }
+  if (!has_symbols(text))
+    throw Error("The file holds no symbols with addresses")
+        .at({path, {}, {}})
+        .hint("It has to be a copy of /proc/kallsyms that root made");
   std::string what = printable(path);
   const auto reference = reference_of(info);
   if (!reference) {

@@ -77,14 +77,12 @@ Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms) {
     if (slide || run == in_memory.end() || run->second == 0 || link == symbols.end()) continue;
     slide = run->second - link->address;
   }
-  if (!slide) {
-    Error error("Cannot tell where the kernel lay in memory: the trace's symbols and the file's share no _stext");
-    error.at({debug.path(), {}, {}});
-    error.hint(
-        "The trace needs the addresses of /proc/kallsyms: record as root or with CAP_SYSLOG, while "
-        "kernel.kptr_restrict is at most 1");
-    throw error;
-  }
+  if (!slide)
+    throw Error("Cannot tell where the kernel lay in memory: the trace's symbols and the file's share no _stext")
+        .at({debug.path(), {}, {}})
+        .hint(
+            "The trace needs the addresses of /proc/kallsyms: record as root or with CAP_SYSLOG, while "
+            "kernel.kptr_restrict is at most 1");
   Placement placement;
   for (const DebugInfo::Section& section : debug.sections())
     if (section.code && section.size > 0)

@@ -32,9 +32,8 @@ std::string build_id_of(const std::string& file) {
 }
 
 Error of_another_kernel(const std::string& file) {
-  Error error("These are not the types of the kernel that runs here, of which calls are to be recorded");
-  error.at({file, {}, {}});
-  return error;
+  return Error("These are not the types of the kernel that runs here, of which calls are to be recorded")
+      .at({file, {}, {}});
 }
 
 }  // namespace

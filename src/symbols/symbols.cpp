@@ -80,9 +80,7 @@ Symbols::Sources::Sources(const TraceInfo& trace_info, std::string_view kernel_s
   for (const std::string& directory : options.debug_dirs) {
     std::error_code ignored;
     if (std::filesystem::is_directory(directory, ignored)) continue;
-    Error error("Cannot search for debug info: no such directory");
-    error.at({directory, {}, {}});
-    throw error;
+    throw Error("Cannot search for debug info: no such directory").at({directory, {}, {}});
   }
   images[""] = options.vmlinux.empty() ? search("")
                                        : open(options.vmlinux, "", note_in(info.recording.notes, "kernel_build_id"));
@@ -104,11 +102,10 @@ void Symbols::Sources::require_traced_build(const Image& image, std::string_view
   const std::string& path = image.debug->path();
   const std::string& has = image.debug->build_id();
   const auto refuse = [&](std::string what) {
-    Error error(std::move(what));
-    error.at({path, {}, {}});
-    error.hint(fmt::format("Debug info has to be that of the traced kernel{}, of this very build",
-                           info.machine.kernel.empty() ? "" : fmt::format(", {}", printable(info.machine.kernel))));
-    return error;
+    return Error(std::move(what))
+        .at({path, {}, {}})
+        .hint(fmt::format("Debug info has to be that of the traced kernel{}, of this very build",
+                          info.machine.kernel.empty() ? "" : fmt::format(", {}", printable(info.machine.kernel))));
   };
   if (!build_id.empty() && !has.empty() && build_id != has)
     throw refuse(fmt::format("The debug info is of another build: its build-id is {}, the trace's {}", has, build_id));

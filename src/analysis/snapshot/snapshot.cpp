@@ -133,11 +133,8 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
 SnapshotResult take_stock(KernelMemory&& memory) {
   SnapshotResult result;
   result.memory = std::move(memory);
-  if (const auto why = why_no_sheet(result.memory)) {
-    Error error(*why);
-    error.hint("It has to be the whole text of /proc/meminfo");
-    throw error;
-  }
+  if (const auto why = why_no_sheet(result.memory))
+    throw Error(*why).hint("It has to be the whole text of /proc/meminfo");
   result.total = *find_number(result.memory.meminfo, "MemTotal");
   result.caches = caches_of(result.memory);
   add_bytes(result.caches, result.memory.slab_allocations);

@@ -43,9 +43,8 @@ int keep_message(libbpf_print_level level, const char* format, va_list arguments
 void require_bpf() {
   const BpfSupport support = bpf_support();
   if (support.missing.empty()) return;
-  Error error(fmt::format("Nothing can be counted inside the kernel: {}", support.missing), ExitCode::unsupported);
-  error.hint(support.way_out);
-  throw error;
+  throw Error(fmt::format("Nothing can be counted inside the kernel: {}", support.missing), ExitCode::unsupported)
+      .hint(support.way_out);
 }
 
 std::string bpf_error_text(int error) {

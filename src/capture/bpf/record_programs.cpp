@@ -140,11 +140,9 @@ void RecordPrograms::State::leave_out() {
     bpf_program__set_autoload(programs[event].nested, takes_nested(event));
   }
   // By it a program tells which event it was called for; kernels without it do not take maps of this size either.
-  if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, nullptr) == 0) {
-    Error error("Recording by BPF programs needs Linux 5.15 or later", ExitCode::unsupported);
-    error.hint("Leave out --backend bpf: ftrace records the same at a higher cost");
-    throw error;
-  }
+  if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, nullptr) == 0)
+    throw Error("Recording by BPF programs needs Linux 5.15 or later", ExitCode::unsupported)
+        .hint("Leave out --backend bpf: ftrace records the same at a higher cost");
   bpf_program__set_autoload(object->progs.take_kernel_record, has_kernel_records);
   bpf_program__set_autoload(object->progs.follow_fork, !request.selection.processes.empty());
   bpf_program__set_autoload(object->progs.forget_process, !request.selection.processes.empty());

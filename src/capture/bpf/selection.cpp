@@ -24,10 +24,9 @@ void fill_selection(const BpfSelection& selection, bpf_map* processes, bpf_map* 
   const std::uint32_t key = 0;
   const int value = folder.get();
   if (bpf_map__update_elem(cgroup, &key, sizeof key, &value, sizeof value, BPF_ANY) == 0) return;
-  Error error("This is no cgroup of version 2, the only ones that can be selected", ExitCode::unsupported);
-  error.at({selection.cgroup, {}, {}});
-  error.hint("Name one below the place where cgroup2 is mounted, or processes with -p");
-  throw error;
+  throw Error("This is no cgroup of version 2, the only ones that can be selected", ExitCode::unsupported)
+      .at({selection.cgroup, {}, {}})
+      .hint("Name one below the place where cgroup2 is mounted, or processes with -p");
 }
 
 }  // namespace kmt

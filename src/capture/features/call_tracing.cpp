@@ -146,12 +146,11 @@ Error does_not_work(const std::string& tracefs, std::string_view backend, const 
     const std::string why_not = why_not_by_function_graph(tracefs);
     return why_not.empty() && needs.results ? why_no_results_by_function_graph(tracefs) : why_not;
   });
-  Error error(fmt::format("--backend {} does not work here: {}", backend, why), ExitCode::unsupported);
-  return error.hint(others.empty()
-                        ? what_would_work(backend, false)
-                        : fmt::format("By what this kernel offers {} does; --backend auto, the default, takes "
-                                      "the first that works",
-                                      fmt::join(others, ", or ")));
+  return Error(fmt::format("--backend {} does not work here: {}", backend, why), ExitCode::unsupported)
+      .hint(others.empty() ? what_would_work(backend, false)
+                           : fmt::format("By what this kernel offers {} does; --backend auto, the default, takes "
+                                         "the first that works",
+                                         fmt::join(others, ", or ")));
 }
 
 }  // namespace

@@ -65,9 +65,8 @@ std::optional<ClockScale> tsc_scale() {
 ClockScale scale_of_clock(const std::string& clock) {
   if (clock != "x86-tsc") return {};
   if (const auto scale = tsc_scale()) return *scale;
-  Error error("This kernel does not say how long a cycle of the time stamp counter is", ExitCode::unsupported);
-  error.hint("Choose another clock with --clock");
-  throw error;
+  throw Error("This kernel does not say how long a cycle of the time stamp counter is", ExitCode::unsupported)
+      .hint("Choose another clock with --clock");
 }
 
 }  // namespace kmt

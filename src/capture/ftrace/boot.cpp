@@ -140,12 +140,12 @@ void refuse_if_others_use(const std::string& tracefs, const BootParameters& para
   for (const EventName& event : enabled_events(tracefs))
     if (!names_event(parameters.events, event)) use = to_string(event);
   if (use.empty()) return;
-  Error error(fmt::format("Somebody else uses the top-level ring buffer too: {} is on, which this boot's parameters do "
+  throw Error(fmt::format("Somebody else uses the top-level ring buffer too: {} is on, which this boot's parameters do "
                           "not name",
                           printable(use)),
-              ExitCode::unsupported);
-  error.hint("End the other tracing first; what it wrote would be taken for this boot's");
-  throw error.at({tracefs, {}, {}});
+              ExitCode::unsupported)
+      .hint("End the other tracing first; what it wrote would be taken for this boot's")
+      .at({tracefs, {}, {}});
 }
 
 // New instances begin with the top-level buffer's options, so these reach further than this boot's trace.

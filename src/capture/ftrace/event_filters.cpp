@@ -28,11 +28,10 @@ void set_filter(const TracefsInstance& instance, const EventName& event, const s
     const std::string text = try_read_file(instance.file(file)).value_or("");
     const std::size_t at = text.find("parse_error:");
     if (at == std::string::npos) throw;
-    Error wrong(fmt::format("The kernel refuses the filter \"{}\" of {}: {}", printable(expression), to_string(event),
-                            printable(trim(text.substr(at + 12)))));
-    wrong.hint(fmt::format("`kmemtrace list events` and events/{}/{}/format of tracefs say which fields it has",
-                           event.system, event.name));
-    throw wrong;
+    throw Error(fmt::format("The kernel refuses the filter \"{}\" of {}: {}", printable(expression), to_string(event),
+                            printable(trim(text.substr(at + 12)))))
+        .hint(fmt::format("`kmemtrace list events` and events/{}/{}/format of tracefs say which fields it has",
+                          event.system, event.name));
   }
 }
 

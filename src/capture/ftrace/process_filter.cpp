@@ -73,11 +73,10 @@ std::string find_cgroup(const std::string& name, CgroupVersions versions) {
   found.reserve(folders.size());
   for (const auto& [folder, path] : folders) found.push_back(path);
   std::ranges::sort(found);
-  Error error(found.empty() ? fmt::format("There is no cgroup \"{}\"", printable(name))
-                            : fmt::format("There are several cgroups \"{}\"", printable(name)));
-  error.hint(found.empty() ? "Name a folder of the cgroup file system, as /sys/fs/cgroup/system.slice or system.slice"
-                           : fmt::format("Name one of {}", fmt::join(found, ", ")));
-  throw error;
+  throw Error(found.empty() ? fmt::format("There is no cgroup \"{}\"", printable(name))
+                            : fmt::format("There are several cgroups \"{}\"", printable(name)))
+      .hint(found.empty() ? "Name a folder of the cgroup file system, as /sys/fs/cgroup/system.slice or system.slice"
+                          : fmt::format("Name one of {}", fmt::join(found, ", ")));
 }
 
 ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup,

@@ -71,12 +71,10 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
 
   const bool some_tasks = request.only_command || !request.pids.empty() || !request.cgroup.empty();
   outcome.own_events_recorded = !knows_kernel_pids();
-  if (outcome.own_events_recorded && some_tasks) {
-    Error error("Cannot record only some processes from inside a PID namespace: the kernel knows them by other numbers",
-                ExitCode::unsupported);
-    error.hint("Record the whole machine (without -p, -F and --cgroup), or record on the host of this container");
-    throw error;
-  }
+  if (outcome.own_events_recorded && some_tasks)
+    throw Error("Cannot record only some processes from inside a PID namespace: the kernel knows them by other numbers",
+                ExitCode::unsupported)
+        .hint("Record the whole machine (without -p, -F and --cgroup), or record on the host of this container");
 
   // It forks, so it comes before any thread. What is declared later ends earlier: the watcher last, and it comes
   // before the instance, so that there is no moment at which a kill would leave the instance behind.
@@ -91,11 +89,9 @@ RecordOutcome record(const std::string& tracefs, const RecordRequest& request, c
   // A new instance has the options of the top-level buffer, which somebody may have changed.
   if (instance.has("options/overwrite")) instance.set("options/overwrite", "1");
   instance.set("options/stacktrace", request.stacks ? "1" : "0");
-  if (request.user_stacks && !instance.has("options/userstacktrace")) {
-    Error error("This kernel records no user stacks", ExitCode::unsupported);
-    error.hint("It is built without CONFIG_USER_STACKTRACE_SUPPORT: --backend bpf may have them");
-    throw error;
-  }
+  if (request.user_stacks && !instance.has("options/userstacktrace"))
+    throw Error("This kernel records no user stacks", ExitCode::unsupported)
+        .hint("It is built without CONFIG_USER_STACKTRACE_SUPPORT: --backend bpf may have them");
   if (instance.has("options/userstacktrace")) instance.set("options/userstacktrace", request.user_stacks ? "1" : "0");
   size_buffers(instance,
                request.buffer_bytes

@@ -48,9 +48,7 @@ struct Held {
 };
 
 Error cannot_execute(const std::string& name, int number) {
-  Error error(fmt::format("Cannot execute the command: {}", std::strerror(number)));
-  error.at({name, {}, {}});
-  return error;
+  return Error(fmt::format("Cannot execute the command: {}", std::strerror(number))).at({name, {}, {}});
 }
 
 // What exec would not find either is said before anything is recorded, and an older trace replaced. Throws Error.

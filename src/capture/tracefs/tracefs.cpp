@@ -73,17 +73,16 @@ std::string usable_tracefs(TracefsUse use) {
   const int number = errno;
   const bool denied = number == EACCES || number == EPERM;
   const bool there = may_access(place + "/events", F_OK);
-  Error error(fmt::format("Cannot use tracefs: {}", denied            ? "no permission"
+  throw Error(fmt::format("Cannot use tracefs: {}", denied            ? "no permission"
                                                     : number == EROFS ? "it is mounted read-only"
                                                     : there           ? "it has no instances"
                                                                       : "something else is mounted over it"),
-              ExitCode::unsupported);
-  error.at({place, {}, {}});
-  error.hint(denied            ? "Become root (sudo); in a container, record on the host"
-             : number == EROFS ? "Mount it for writing (mount -o remount,rw), or record on the host of this container"
-             : there           ? "Linux 3.10 or later is needed to trace apart from everybody else"
-                               : "A container hides it: record on the host");
-  throw error;
+              ExitCode::unsupported)
+      .at({place, {}, {}})
+      .hint(denied            ? "Become root (sudo); in a container, record on the host"
+            : number == EROFS ? "Mount it for writing (mount -o remount,rw), or record on the host of this container"
+            : there           ? "Linux 3.10 or later is needed to trace apart from everybody else"
+                              : "A container hides it: record on the host");
 }
 
 std::string own_instance_path(const std::string& tracefs) {

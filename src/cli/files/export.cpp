@@ -298,8 +298,8 @@ void check_options(const Command& command, const Format& format) {
     std::string others;
     for (const Format& other : kFormats)
       if (option.of == other.options) others += fmt::format("{}{}", others.empty() ? "" : " and ", other.name);
-    Error error(fmt::format("{} has no effect on {}", option.name, format.name));
-    throw error.hint(fmt::format("It is an option of {}", others));
+    throw Error(fmt::format("{} has no effect on {}", option.name, format.name))
+        .hint(fmt::format("It is an option of {}", others));
   }
 }
 

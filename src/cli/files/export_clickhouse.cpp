@@ -48,9 +48,8 @@ std::uint32_t began(const ClickHouseOptions& options, const TraceInfo& info) {
   if (!options.recorded_at.empty()) return parse_utc(options.recorded_at);
   if (const auto note = info.recording.notes.find("recorded_at"); note != info.recording.notes.end())
     return parse_utc(note->second);
-  Error error(fmt::format("{} does not say when it was recorded", printable(info.path)));
-  throw error.hint(
-      "Say it with --recorded-at TIME: --recorded-at $(date -u -r FILE +%FT%TZ) takes the time of the file");
+  throw Error(fmt::format("{} does not say when it was recorded", printable(info.path)))
+      .hint("Say it with --recorded-at TIME: --recorded-at $(date -u -r FILE +%FT%TZ) takes the time of the file");
 }
 
 // What machines are called that nobody named (CONFIG_DEFAULT_HOSTNAME, and installers'): many are.

@@ -49,19 +49,18 @@ Exit status:
 void refuse_while_written(const std::string& path) {
   const FileDescriptor file = open_file(path, O_RDONLY);
   if (::fcntl(file.get(), F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN) return;
-  Error error("The file is still being written");
-  error.at({path, {}, {}}).hint("End the recording first, or write the repaired trace elsewhere with -o");
-  throw error;
+  throw Error("The file is still being written")
+      .at({path, {}, {}})
+      .hint("End the recording first, or write the repaired trace elsewhere with -o");
 }
 
 void refuse_other_formats(const std::string& path, Bytes file) {
   if (kmt_format::is_kmt(file)) return;
   const bool trace_dat = tracedat::is_trace_dat(file);
-  Error error(trace_dat ? "A trace.dat file cannot be repaired" : "The file is no .kmt file");
-  error.at({path, {}, {}});
-  error.hint(trace_dat ? "`kmemtrace convert` reads what is intact and writes it into a new file"
-                       : "Only .kmt files can be repaired; its first 16 bytes have to be intact");
-  throw error;
+  throw Error(trace_dat ? "A trace.dat file cannot be repaired" : "The file is no .kmt file")
+      .at({path, {}, {}})
+      .hint(trace_dat ? "`kmemtrace convert` reads what is intact and writes it into a new file"
+                      : "Only .kmt files can be repaired; its first 16 bytes have to be intact");
 }
 
 std::string describe(const kmt_format::Repair& repair, const TextStyle& style) {
@@ -100,16 +99,12 @@ void repair(const RepairArguments& options) {
   refuse_other_formats(options.file, file);
   try {
     const kmt_format::Repair plan = kmt_format::plan_repair(file);
-    if (!plan.readable && is_snapshot_file(options.file)) {
-      Error error("The file is a snapshot of the kernel's memory: only traces are repaired");
-      error.hint("What is intact of a series is read as it is: kmemtrace report FILE");
-      throw error;
-    }
-    if (!plan.readable) {
-      Error error("The description of the machine is damaged: without it nobody can read the events");
-      error.hint("The file stays as it is; another copy of it may be intact");
-      throw error;
-    }
+    if (!plan.readable && is_snapshot_file(options.file))
+      throw Error("The file is a snapshot of the kernel's memory: only traces are repaired")
+          .hint("What is intact of a series is read as it is: kmemtrace report FILE");
+    if (!plan.readable)
+      throw Error("The description of the machine is damaged: without it nobody can read the events")
+          .hint("The file stays as it is; another copy of it may be intact");
     if (!in_place) {
       kmt_format::write_repaired(options.output, file, plan);
     } else if (plan.needed && plan.only_end()) {

@@ -177,17 +177,15 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   if (whole != copied.states.end()) copied.page_size = parse_snapshot(*whole, 0).page_size;
   if (!copied.before_path.empty()) copied.before = read_snapshot(copied.before_path);
   if (!copied.after_path.empty()) copied.after = read_snapshot(copied.after_path);
-  if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after) && copied.states.size() < 2) {
-    Error error("There is nothing to compare");
-    error.hint(
-        !copied.damaged.empty() ? fmt::format("Copy these again, as a whole: {}", fmt::join(copied.damaged, "; "))
-        : copied.lacking_meminfo.empty()
-            ? "It takes folders with copies of /proc/meminfo, slabinfo, … of two times at least (before, after), "
-              "or a trace: trace.kmt, trace.dat or perf.data"
-            : fmt::format("There is no meminfo among the copies in {}: copy it too",
-                          fmt::join(copied.lacking_meminfo, ", ")));
-    throw error.at({folder, {}, {}});
-  }
+  if (copied.evidence.empty() && copied.trace.empty() && !(copied.before && copied.after) && copied.states.size() < 2)
+    throw Error("There is nothing to compare")
+        .hint(!copied.damaged.empty() ? fmt::format("Copy these again, as a whole: {}", fmt::join(copied.damaged, "; "))
+              : copied.lacking_meminfo.empty()
+                  ? "It takes folders with copies of /proc/meminfo, slabinfo, … of two times at least (before, after), "
+                    "or a trace: trace.kmt, trace.dat or perf.data"
+                  : fmt::format("There is no meminfo among the copies in {}: copy it too",
+                                fmt::join(copied.lacking_meminfo, ", ")))
+        .at({folder, {}, {}});
   return copied;
 }
 

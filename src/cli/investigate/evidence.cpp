@@ -209,9 +209,9 @@ std::string json_evidence(const InvestigationResult& result, const Investigation
 
 void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence) {
   const auto refuse = [&path](const char* why) {
-    Error error(fmt::format("The file is not what `kmemtrace investigate` writes: {}", why));
-    error.hint("Remove it, and what else lies in the folder is looked at");
-    return error.at({path, {}, {}});
+    return Error(fmt::format("The file is not what `kmemtrace investigate` writes: {}", why))
+        .hint("Remove it, and what else lies in the folder is looked at")
+        .at({path, {}, {}});
   };
   const MappedFile file(path);
   const auto* const text = reinterpret_cast<const char*>(file.bytes().data());

@@ -160,12 +160,10 @@ int investigate_live(const InvestigateArguments& options) {
   LiveInvestigation request;
   const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
   request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;
-  if (request.seconds < kShortestToTell) {
-    Error error(
-        fmt::format("--for takes {:.0f}s or more: of less it cannot be told whether anything grows", kShortestToTell));
-    error.hint("kmemtrace investigate --for 30s");
-    throw error;
-  }
+  if (request.seconds < kShortestToTell)
+    throw Error(
+        fmt::format("--for takes {:.0f}s or more: of less it cannot be told whether anything grows", kShortestToTell))
+        .hint("kmemtrace investigate --for 30s");
   request.cpu_share = options.cpu / 100;
   request.threshold_bytes_per_s = threshold_of(options);
   // From the begin: what is asked of the kernel first may take a while.
@@ -263,11 +261,10 @@ int investigate_copies(const InvestigateArguments& options) {
   confine_reading({place.first_made()});
   CopiedKernel copied = read_copies(options.from, options.duration.empty() ? 0 : parse_duration(options.duration));
   const bool was_watched = !copied.evidence.empty();
-  if (!options.duration.empty() && (was_watched || copied.states.size() < 2)) {
-    Error error("--for tells the time between folders with copies, which are not what is looked at here");
-    error.hint("Leave it out");
-    throw error.at({options.from, {}, {}});
-  }
+  if (!options.duration.empty() && (was_watched || copied.states.size() < 2))
+    throw Error("--for tells the time between folders with copies, which are not what is looked at here")
+        .hint("Leave it out")
+        .at({options.from, {}, {}});
   InvestigationResult result;
   InvestigationEvidence evidence;
   if (was_watched) {

@@ -85,9 +85,7 @@ FileDescriptor lock_unfinished(const std::string& folder, int flags) {
   FileDescriptor file = open_file(path, O_RDWR | O_NOFOLLOW | flags);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
   if (errno != EWOULDBLOCK) throw system_error("Cannot lock the file", path);
-  Error error("Another investigation is at work in this folder");
-  error.hint("Name another one with -o");
-  throw error.at({folder, {}, {}});
+  throw Error("Another investigation is at work in this folder").hint("Name another one with -o").at({folder, {}, {}});
 }
 
 bool is_same_folder(const std::string& one, const std::string& other) {
@@ -102,11 +100,10 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
       folder_(output.empty() ? name_by_time() : output),
       page_(is_page_alone_ ? output : fmt::format("{}/{}", folder_, kPageFile)) {
   if (is_page_alone_) return;
-  if (!from.empty() && is_same_folder(folder_, from)) {
-    Error error("The folder that --from reads cannot be the one that -o writes: what it has would be replaced");
-    error.hint("Name another folder with -o, or a page alone: -o again.html");
-    throw error.at({folder_, {}, {}});
-  }
+  if (!from.empty() && is_same_folder(folder_, from))
+    throw Error("The folder that --from reads cannot be the one that -o writes: what it has would be replaced")
+        .hint("Name another folder with -o, or a page alone: -o again.html")
+        .at({folder_, {}, {}});
   earlier_ = files_of_earlier(folder_);
   std::vector<std::string> others = all_names_in(folder_);
   is_earlier_unfinished_ = try_read_file(fmt::format("{}/{}", folder_, kUnfinishedFile)) == kUnfinishedText;
@@ -123,14 +120,13 @@ InvestigationPlace::InvestigationPlace(const std::string& output, const std::str
   std::ranges::sort(others);
   const bool are_more = others.size() > kMostNamed;
   if (are_more) others.resize(kMostNamed);
-  Error error(fmt::format("The folder holds files that are no earlier investigation's: {}{}", fmt::join(others, ", "),
-                          are_more ? ", …" : ""));
-  error.hint(
-      may_be_killed_ones
-          ? "If they are what an investigation left that was killed, as earlier versions left it without a word, "
-            "remove them; else name a new folder with -o"
-          : "Name a new folder with -o, an empty one, or that of an earlier investigation, which is replaced");
-  throw error.at({folder_, {}, {}});
+  throw Error(fmt::format("The folder holds files that are no earlier investigation's: {}{}", fmt::join(others, ", "),
+                          are_more ? ", …" : ""))
+      .hint(may_be_killed_ones
+                ? "If they are what an investigation left that was killed, as earlier versions left it without a word, "
+                  "remove them; else name a new folder with -o"
+                : "Name a new folder with -o, an empty one, or that of an earlier investigation, which is replaced")
+      .at({folder_, {}, {}});
 }
 
 void InvestigationPlace::make() {

@@ -44,10 +44,8 @@ void check_options(const RecordOptions& options) {
   }};
   for (const auto& [name, given] : senseless) {
     if (!given) continue;
-    Error error(fmt::format("--boot and {} exclude each other", name));
-    error.hint(
-        "A boot is traced by the kernel's parameters: only -o, -e, -b, --max-memory, --clock and --stacks count");
-    throw error;
+    throw Error(fmt::format("--boot and {} exclude each other", name))
+        .hint("A boot is traced by the kernel's parameters: only -o, -e, -b, --max-memory, --clock and --stacks count");
   }
 }
 
@@ -66,11 +64,9 @@ BootPlan plan_boot(const RecordOptions& options, const std::string& tracefs) {
   ::uname(&names);
   plan.release = names.release;
   plan.events = request.events;
-  if (std::none_of(plan.events.begin(), plan.events.end(), [](const auto& event) { return event.system == "kmem"; })) {
-    Error error("--boot needs an event of kmem: by that it knows its buffer after the boot");
-    error.hint("Add one: -e kmem:kmalloc");
-    throw error;
-  }
+  if (std::none_of(plan.events.begin(), plan.events.end(), [](const auto& event) { return event.system == "kmem"; }))
+    throw Error("--boot needs an event of kmem: by that it knows its buffer after the boot")
+        .hint("Add one: -e kmem:kmalloc");
   if (options.events.empty()) plan.missing = default_events(tracefs, available_events(tracefs)).missing;
   plan.cpus = std::max(buffer_limits(tracefs).cpus_online, 1u);
   const std::uint64_t share = std::max(request.most_buffer_bytes / plan.cpus / kMiB * kMiB, kMiB);

@@ -66,9 +66,8 @@ void refuse_other_files(const std::vector<unsigned>& cpus) {
     if (cpu && std::ranges::find(cpus, *cpu) == cpus.end()) others.push_back(name);
   }
   if (others.empty()) return;
-  Error error(fmt::format("This folder holds files of another capture: {}", fmt::join(others, ", ")));
-  error.hint("Move them away, or run kmemtraced in another folder");
-  throw error;
+  throw Error(fmt::format("This folder holds files of another capture: {}", fmt::join(others, ", ")))
+      .hint("Move them away, or run kmemtraced in another folder");
 }
 
 void write_text(const char* path, std::string_view text) {
@@ -130,9 +129,8 @@ void trace_into_files(const RecordOptions& options) {
   if (failure.empty()) write_text("total_overruns", fmt::format("{}\n", lost));
   print_end(outcome, *writer, lost);
   if (failure.empty()) return;
-  Error error(fmt::format("The recording ended early: {}", failure));
-  error.hint("What had been recorded until then is in the files");
-  throw error;
+  throw Error(fmt::format("The recording ended early: {}", failure))
+      .hint("What had been recorded until then is in the files");
 }
 
 }  // namespace

@@ -25,9 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Error only_kmt(const char* what) {
-  Error error(fmt::format("{} a .kmt", what));
-  error.hint("Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
-  return error;
+  return Error(fmt::format("{} a .kmt", what))
+      .hint("Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
 }
 
 // Who recorded what: docs/formats/kmt.md, "Notes".
@@ -77,9 +76,9 @@ void Reserve::take(const std::string& directory, std::uint64_t bytes) {
   file_ = unnamed_file(directory);
   const int code = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
   if (code != ENOSPC && code != EDQUOT) return;
-  Error error(fmt::format("The disk is full: {} are needed to begin with", humane_bytes(bytes)));
-  error.hint("Choose another place with -o");
-  throw error.at({directory, {}, {}});
+  throw Error(fmt::format("The disk is full: {} are needed to begin with", humane_bytes(bytes)))
+      .hint("Choose another place with -o")
+      .at({directory, {}, {}});
 }
 
 RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& request)
@@ -89,11 +88,9 @@ RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& re
       flight_(flight_of(options, request.most_buffer_bytes)) {
   if (writes_trace_dat(options) && (rotation_ || flight_)) throw only_kmt("--rotate and --flight need");
   if (writes_trace_dat(options) && options.trigger == "failure") throw only_kmt("--trigger failure needs");
-  if (flight_ && flight_->time_ns && request.clock != "x86-tsc" && !ticks_are_ns(request.clock)) {
-    Error error(fmt::format("--flight T needs a clock of nanoseconds, and {} is none", request.clock));
-    error.hint("Choose another --clock, or give --flight a size");
-    throw error;
-  }
+  if (flight_ && flight_->time_ns && request.clock != "x86-tsc" && !ticks_are_ns(request.clock))
+    throw Error(fmt::format("--flight T needs a clock of nanoseconds, and {} is none", request.clock))
+        .hint("Choose another --clock, or give --flight a size");
   if (writes_trace_dat(options) && request.sample_interval_ns) throw only_kmt("--sample-interval needs");
   if (writes_trace_dat(options) && request.user_stacks)
     say("note: a trace.dat has no place for what programs map: stacks of programs are addresses without names in it. "

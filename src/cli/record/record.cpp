@@ -123,10 +123,10 @@ void record_trace(const RecordOptions& options) {
   print_notes(outcome);
   if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
   if (outcome.end != RecordEnd::cannot_write) return;
-  Error error(fmt::format("The recording ended early: {}", outcome.write_error));
-  error.hint(boot ? "What was read is in the trace, the rest still in the buffer: run it again with another -o"
-                  : "What had been recorded until then is in the trace");
-  throw error.at({written.path, {}, {}});
+  throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
+      .hint(boot ? "What was read is in the trace, the rest still in the buffer: run it again with another -o"
+                 : "What had been recorded until then is in the trace")
+      .at({written.path, {}, {}});
 }
 
 // Accepts a list of both kinds.

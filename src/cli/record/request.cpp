@@ -46,20 +46,17 @@ std::vector<KernelFilter> parse_filters(const std::vector<std::string>& texts, c
   for (const std::string& text : texts) {
     const std::size_t system_end = text.find(':');
     const std::size_t end = system_end == std::string::npos ? system_end : text.find(':', system_end + 1);
-    if (end == std::string::npos || trim(text.substr(end + 1)).empty()) {
-      Error error(fmt::format("\"{}\" is no filter", printable(text)));
-      error.hint("Write SYSTEM:EVENT:EXPRESSION, as --filter 'kmem:kmalloc:bytes_req > 4096'");
-      throw error;
-    }
+    if (end == std::string::npos || trim(text.substr(end + 1)).empty())
+      throw Error(fmt::format("\"{}\" is no filter", printable(text)))
+          .hint("Write SYSTEM:EVENT:EXPRESSION, as --filter 'kmem:kmalloc:bytes_req > 4096'");
     const std::string pattern = text.substr(0, end);
     const std::size_t before = filters.size();
     for (const EventName& event : select_events(available, {pattern}))
       if (std::find(events.begin(), events.end(), event) != events.end())
         filters.push_back({event, std::string(trim(text.substr(end + 1)))});
     if (filters.size() > before) continue;
-    Error error(fmt::format("--filter names \"{}\", which is not recorded", printable(pattern)));
-    error.hint(fmt::format("Add it: -e {}", printable(pattern)));
-    throw error;
+    throw Error(fmt::format("--filter names \"{}\", which is not recorded", printable(pattern)))
+        .hint(fmt::format("Add it: -e {}", printable(pattern)));
   }
   return filters;
 }
@@ -99,11 +96,8 @@ void check_output(const std::string& path) {
   std::error_code code;
   if (path == "-") throw Error("A trace cannot be written to stdout: name a file with -o");
   const fs::file_status status = fs::status(path, code);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    Error error("The output is not a regular file");
-    error.hint("Name a file with -o");
-    throw error.at({path, {}, {}});
-  }
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw Error("The output is not a regular file").hint("Name a file with -o").at({path, {}, {}});
   if (fs::exists(status)) {
     const FileDescriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (there && ::flock(there.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -117,9 +111,7 @@ void check_output(const std::string& path) {
 void check_backend(const RecordOptions& options) {
   if (!uses_bpf(options)) return;
   const auto refuse = [](const char* what, const char* hint) {
-    Error error(fmt::format("--backend bpf and {} exclude each other", what));
-    error.hint(hint);
-    throw error;
+    throw Error(fmt::format("--backend bpf and {} exclude each other", what)).hint(hint);
   };
   if (writes_trace_dat(options))
     refuse("a trace.dat", "Name the output FILE.kmt; `kmemtrace convert` makes a trace.dat of it");
@@ -142,11 +134,8 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   if (patterns.empty() && !options.events.empty()) throw Error("-e needs the name of an event");
   request.events =
       options.events.empty() ? default_events(tracefs, available).present : select_events(available, patterns);
-  if (request.events.empty()) {
-    Error error("This kernel has no kmem events", ExitCode::unsupported);
-    error.hint("`kmemtrace list events` says why");
-    throw error;
-  }
+  if (request.events.empty())
+    throw Error("This kernel has no kmem events", ExitCode::unsupported).hint("`kmemtrace list events` says why");
   if (options.events.empty()) add_events_of_names(available, request.events);
   request.filters = parse_filters(options.filters, available, request.events);
   request.pids = parse_processes(options.pids);
@@ -186,11 +175,9 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
 
   const TraceClocks clocks = read_clocks(tracefs);
   request.clock = uses_bpf(options) ? "mono" : options.clock.empty() ? clocks.recommended : options.clock;
-  if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end()) {
-    Error error(fmt::format("This kernel has no clock \"{}\"", request.clock));
-    error.hint(fmt::format("It has: {}", fmt::join(clocks.offered, ", ")));
-    throw error;
-  }
+  if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end())
+    throw Error(fmt::format("This kernel has no clock \"{}\"", request.clock))
+        .hint(fmt::format("It has: {}", fmt::join(clocks.offered, ", ")));
   request.scratch_directory = fs::absolute(options.output).parent_path();
   return request;
 }

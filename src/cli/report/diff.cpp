@@ -93,11 +93,9 @@ ReportResult read_side(const std::string& file, const DiffArguments& options, co
 DiffRequest diff_request(const DiffArguments& options) {
   DiffRequest request;
   request.exact = options.exact;
-  if (options.absolute && !options.per.empty()) {
-    Error error("--absolute and --per exclude each other");
-    error.hint("--absolute compares counts as they are, --per divides them");
-    throw error;
-  }
+  if (options.absolute && !options.per.empty())
+    throw Error("--absolute and --per exclude each other")
+        .hint("--absolute compares counts as they are, --per divides them");
   if (options.absolute) request.per = DiffPer::trace;
   if (!options.per.empty()) request.per = options.per == "second" ? DiffPer::second : DiffPer::event;
   request.event = options.per;
@@ -122,11 +120,11 @@ int run_diff(const DiffArguments& options) {
   if (of_states) return diff_snapshots(options);
   if (options.b.empty()) {
     if (options.a != "-" && !std::filesystem::exists(options.a)) MappedFile{options.a};  // says so
-    Error error("There is nothing to compare the trace with");
-    error.hint(
-        "Name two: kmemtrace diff A B. Of one file the snapshots at its begin and end are compared, where it has some: "
-        "what `snapshot --every` wrote, or a .kmt that `record` wrote");
-    throw error;
+    throw Error("There is nothing to compare the trace with")
+        .hint(
+            "Name two: kmemtrace diff A B. Of one file the snapshots at its begin and end are compared, where it has "
+            "some: "
+            "what `snapshot --every` wrote, or a .kmt that `record` wrote");
   }
   ReportRequest request;
   request.filter = filter_of(options.filter);

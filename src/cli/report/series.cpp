@@ -30,9 +30,8 @@ void refuse_others(const Command& command) {
     if (option.given.empty()) continue;
     const auto is_known = [&](std::string_view name) { return option.has_name(name); };
     if (std::ranges::any_of(kOptions, is_known)) continue;
-    Error error(fmt::format("{} is about events, and the file is a series of snapshots", option.title()));
-    error.hint("Of snapshots --limit and the options count that say how the result looks; of `leaks` --threshold, too");
-    throw error;
+    throw Error(fmt::format("{} is about events, and the file is a series of snapshots", option.title()))
+        .hint("Of snapshots --limit and the options count that say how the result looks; of `leaks` --threshold, too");
   }
 }
 

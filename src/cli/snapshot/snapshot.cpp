@@ -81,11 +81,7 @@ SnapshotResult take(const SnapshotArguments& options) {
   return result;
 }
 
-Error wrong_series(const char* what, const char* hint) {
-  Error error(what);
-  error.hint(hint);
-  return error;
-}
+Error wrong_series(const char* what, const char* hint) { return Error(what).hint(hint); }
 
 // At even distances; one that takes longer than its distance makes the next ones late, but not all of them.
 void take_series(const SnapshotArguments& options) {

@@ -53,20 +53,16 @@ BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child
   BpfSelection selection;
   selection.processes = parse_processes(options.pids);
   for (const pid_t process : selection.processes)
-    if (const pid_t group = thread_group_of(process); group != process) {
-      Error error(fmt::format("{} is a thread of process {}: only whole processes can be watched", process, group));
-      error.hint(fmt::format("-p {}", group));
-      throw error;
-    }
+    if (const pid_t group = thread_group_of(process); group != process)
+      throw Error(fmt::format("{} is a thread of process {}: only whole processes can be watched", process, group))
+          .hint(fmt::format("-p {}", group));
   if (options.all && (!options.pids.empty() || !options.cgroup.empty()))
     throw Error("-a watches the whole machine, -p and --cgroup only a part of it: choose one");
   if (child && !options.all && options.cgroup.empty()) selection.processes.push_back(*child);
-  if (!selection.processes.empty() && !knows_kernel_pids()) {
-    Error error("Cannot watch only some processes from inside a PID namespace: the kernel knows them by other numbers",
-                ExitCode::unsupported);
-    error.hint("Watch the whole machine (-a), a cgroup, or run it on the host");
-    throw error;
-  }
+  if (!selection.processes.empty() && !knows_kernel_pids())
+    throw Error("Cannot watch only some processes from inside a PID namespace: the kernel knows them by other numbers",
+                ExitCode::unsupported)
+        .hint("Watch the whole machine (-a), a cgroup, or run it on the host");
   if (!options.cgroup.empty()) selection.cgroup = find_cgroup(options.cgroup, CgroupVersions::second);
   return selection;
 }

@@ -23,9 +23,7 @@ namespace {
 constexpr unsigned kMostCpus = 65536;
 
 Error bad_value(std::string_view text, const char* what, std::string hint) {
-  Error error(fmt::format("\"{}\" is not {}", text, what));
-  error.hint(std::move(hint));
-  return error;
+  return Error(fmt::format("\"{}\" is not {}", text, what)).hint(std::move(hint));
 }
 
 // Seconds with up to nine decimals, exactly: a double has no room for nanoseconds since boot.

@@ -40,9 +40,9 @@ void write_kmt(const std::string& path, const DrawnProfile& profile, const Kalls
 
 void check_profile_name(const std::string& path) {
   if (path.ends_with(".pb.gz") || path.ends_with(".json") || path.ends_with(".kmt")) return;
-  Error error("What a profile is written as is told by its name");
-  error.hint("Name it *.pb.gz for pprof, *.json, or *.kmt to show it again");
-  throw error.at({path, {}, {}});
+  throw Error("What a profile is written as is told by its name")
+      .hint("Name it *.pb.gz for pprof, *.json, or *.kmt to show it again")
+      .at({path, {}, {}});
 }
 
 void write_profile(const std::string& path, const HeapProfileForms& profile, const Kallsyms& symbols) {

@@ -76,9 +76,8 @@ class Metrics : public prometheus::Collectable {
 };
 
 [[noreturn]] void refuse(const std::string& address, std::string_view why) {
-  Error error(fmt::format("Cannot listen on {}: {}", printable(address), why));
-  error.hint("Name ADDRESS:PORT of this machine that nobody else listens on, as 127.0.0.1:9751");
-  throw error;
+  throw Error(fmt::format("Cannot listen on {}: {}", printable(address), why))
+      .hint("Name ADDRESS:PORT of this machine that nobody else listens on, as 127.0.0.1:9751");
 }
 
 // The server says only that it failed: what is wrong is found by binding to the address before.

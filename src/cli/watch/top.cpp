@@ -78,9 +78,7 @@ auto parse_name(const char* option, const std::string& name, const Infos& infos)
   if (found != infos.end()) return *found;
   std::string names;
   for (const auto& info : infos) names += (names.empty() ? "" : ", ") + std::string(info.name);
-  Error error(fmt::format("{} knows no \"{}\"", option, printable(name)));
-  error.hint("It takes one of " + names);
-  throw error;
+  throw Error(fmt::format("{} knows no \"{}\"", option, printable(name))).hint("It takes one of " + names);
 }
 
 std::vector<TopView> all_views() {

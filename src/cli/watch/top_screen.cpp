@@ -35,11 +35,9 @@ TopScreen::TopScreen() : terminal_(std::make_unique<Terminal>()) {
   std::setlocale(LC_CTYPE, "");
   if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
     terminal_->screen = ::newterm(nullptr, stdout, stdin);
-  if (!terminal_->screen) {
-    Error error("This is no terminal that a screen can be drawn on");
-    error.hint("`kmemtrace top --batch` prints frames as text; or set TERM to what the terminal is");
-    throw error;
-  }
+  if (!terminal_->screen)
+    throw Error("This is no terminal that a screen can be drawn on")
+        .hint("`kmemtrace top --batch` prints frames as text; or set TERM to what the terminal is");
   ::set_escdelay(kEscapeDelay);
   ::cbreak();
   ::noecho();

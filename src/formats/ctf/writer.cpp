@@ -200,11 +200,10 @@ RecordWriter::~RecordWriter() {
 
 void RecordWriter::describe(const TraceDescription& description) {
   std::error_code code;
-  if (fs::exists(state_->folder, code) && !(fs::is_directory(state_->folder) && fs::is_empty(state_->folder, code))) {
-    Error error("Cannot write a CTF trace: the folder is there already and not empty");
-    error.at({state_->folder, {}, {}});
-    throw error.hint("Remove it, or name another one");
-  }
+  if (fs::exists(state_->folder, code) && !(fs::is_directory(state_->folder) && fs::is_empty(state_->folder, code)))
+    throw Error("Cannot write a CTF trace: the folder is there already and not empty")
+        .at({state_->folder, {}, {}})
+        .hint("Remove it, or name another one");
   if (state_->folder.has_parent_path()) make_folder(state_->folder.parent_path());
   const std::string unfinished = unfinished_name(state_->folder);
   if (::mkdir(unfinished.c_str(), kPrivateFolder) != 0) throw system_error("Cannot make a folder", unfinished);
@@ -219,12 +218,10 @@ void RecordWriter::describe(const TraceDescription& description) {
 }
 
 void RecordWriter::begin_stream(const RecordStream& stream) {
-  if (!stream.buffer.empty()) {
-    Error error(fmt::format("Cannot write the buffer \"{}\": a CTF trace is written with one buffer only",
-                            printable(stream.buffer)));
-    error.hint("Convert to .kmt instead, which holds all of them");
-    throw error;
-  }
+  if (!stream.buffer.empty())
+    throw Error(fmt::format("Cannot write the buffer \"{}\": a CTF trace is written with one buffer only",
+                            printable(stream.buffer)))
+        .hint("Convert to .kmt instead, which holds all of them");
   const auto [packets, is_new] = state_->cpus.try_emplace(stream.cpu, state_->unfinished / written_stream(stream.cpu),
                                                           stream.cpu, state_->uuid, state_->kernel().byte_order);
   if (!is_new && !stream.goes_on) throw Error(fmt::format("The trace has two ring buffers of cpu {}", stream.cpu));

@@ -55,11 +55,7 @@ struct FreeZstd {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-Error damaged(const Chunk& chunk, const char* what) {
-  Error error(what);
-  error.at({{}, {}, chunk.offset});
-  return error;
-}
+Error damaged(const Chunk& chunk, const char* what) { return Error(what).at({{}, {}, chunk.offset}); }
 
 }  // namespace
 

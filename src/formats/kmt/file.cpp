@@ -57,10 +57,9 @@ void check_header(Bytes file) {
   in.skip(2);  // features that a reader may pass over
   const std::uint32_t features = in.u32();
   if (version == kVersion && features == 0) return;
-  Error error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
-                          version, features, kVersion));
-  error.hint("A newer kmemtrace wrote the file: use that one, or let it convert the trace");
-  throw error;
+  throw Error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
+                          version, features, kVersion))
+      .hint("A newer kmemtrace wrote the file: use that one, or let it convert the trace");
 }
 
 bool is_kmt(Bytes file) {
@@ -162,17 +161,14 @@ FileContents parse_file(Bytes file, Findings& findings) {
 
 FileContents parse_trace(Bytes file, Findings& findings) {
   FileContents contents = parse_file(file, findings);
-  if (is_snapshot(contents)) {
-    Error error("The file is a snapshot of the kernel's memory, not a trace");
-    error.hint(
-        "Show it: kmemtrace snapshot FILE; of a series (kmemtrace snapshot --every 10s -o FILE) leaks, report without "
-        "--html, and timeline print how it went");
-    throw error;
-  }
+  if (is_snapshot(contents))
+    throw Error("The file is a snapshot of the kernel's memory, not a trace")
+        .hint(
+            "Show it: kmemtrace snapshot FILE; of a series (kmemtrace snapshot --every 10s -o FILE) leaks, report "
+            "without "
+            "--html, and timeline print how it went");
   if (contents.profile.empty()) return contents;
-  Error error("The file is a sampled profile of the heap, not a trace");
-  error.hint("Show it: kmemtrace profile --show FILE");
-  throw error;
+  throw Error("The file is a sampled profile of the heap, not a trace").hint("Show it: kmemtrace profile --show FILE");
 }
 
 }  // namespace kmt::kmt_format

@@ -186,11 +186,10 @@ void repair_in_place(const std::string& path, std::uint64_t size, const Repair& 
   const FileDescriptor file = open_file(path, O_WRONLY);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw system_error("Cannot stat", path);
-  if (static_cast<std::uint64_t>(status.st_size) != size) {
-    Error error("The file has changed meanwhile");
-    error.at({path, {}, {}}).hint("It may still be written: repair it when its recording has ended");
-    throw error;
-  }
+  if (static_cast<std::uint64_t>(status.st_size) != size)
+    throw Error("The file has changed meanwhile")
+        .at({path, {}, {}})
+        .hint("It may still be written: repair it when its recording has ended");
   const auto kept = static_cast<off_t>(repair.kept.front().bytes);
   if (::ftruncate(file.get(), kept) != 0) throw system_error("Cannot truncate", path);
   if (::lseek(file.get(), kept, SEEK_SET) != kept) throw system_error("Cannot seek", path);

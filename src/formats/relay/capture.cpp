@@ -56,9 +56,9 @@ std::vector<std::string> files_in(const std::string& folder) {
   for (const std::string& name : names_in(folder))
     if (cpu_of_name(name)) paths.push_back(fs::path(folder) / name);
   if (!paths.empty()) return paths;
-  Error error("The folder has no trace: neither one of CTF nor files cpu0.out, cpu1.out, …");
-  error.hint("Name a trace, or a folder in which kmemtraced ran");
-  throw error.at({folder, {}, {}});
+  throw Error("The folder has no trace: neither one of CTF nor files cpu0.out, cpu1.out, …")
+      .hint("Name a trace, or a folder in which kmemtraced ran")
+      .at({folder, {}, {}});
 }
 
 void add_file(const std::string& path, Capture& capture) {
@@ -66,10 +66,7 @@ void add_file(const std::string& path, Capture& capture) {
   const auto taken = [&capture](unsigned number) {
     return std::ranges::any_of(capture.files, [number](const CpuFile& file) { return file.cpu == number; });
   };
-  if (cpu_of_name(path) && taken(cpu)) {
-    Error error(fmt::format("Two files are of cpu {}", cpu));
-    throw error.at({path, {}, {}});
-  }
+  if (cpu_of_name(path) && taken(cpu)) throw Error(fmt::format("Two files are of cpu {}", cpu)).at({path, {}, {}});
   while (taken(cpu)) ++cpu;
   capture.files.push_back({cpu, map(path)});
 }

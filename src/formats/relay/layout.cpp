@@ -59,9 +59,8 @@ Abi parse_abi(std::string_view name) {
     if (name_of(abi) == name) return abi;
     names.push_back(name_of(abi));
   }
-  Error error(fmt::format("There is no layout \"{}\" of relay files", printable(name)));
-  error.hint(fmt::format("Known are {}", fmt::join(names, ", ")));
-  throw error;
+  throw Error(fmt::format("There is no layout \"{}\" of relay files", printable(name)))
+      .hint(fmt::format("Known are {}", fmt::join(names, ", ")));
 }
 
 std::optional<std::size_t> record_bytes(Bytes bytes, const Abi& abi) {

@@ -385,11 +385,9 @@ class RelaySource : public Source {
     if (!abi.empty()) return fit_of(parse_abi(abi), files);
     if (std::ranges::all_of(files, &Bytes::empty)) return {};  // in whatever layout
     const std::optional<Guess> guess = guess_abi(files);
-    if (!guess) {
-      Error error("The files hold no records of kmemtrace in any layout that is known");
-      error.hint("--abi reads them in a certain one all the same");
-      throw error;
-    }
+    if (!guess)
+      throw Error("The files hold no records of kmemtrace in any layout that is known")
+          .hint("--abi reads them in a certain one all the same");
     info_.findings.add({guess->is_ambiguous() ? Imperfection::ambiguous_layout : Imperfection::guessed_layout,
                         describe(*guess),
                         {},

@@ -31,9 +31,8 @@ bool unpack_zstd_exactly(Bytes packed, std::vector<std::uint8_t>& out) {
 
 void check_compression(const std::string& algorithm) {
   if (algorithm == "none" || algorithm == "zstd" || algorithm == "zlib") return;
-  Error error(fmt::format("Cannot read a trace compressed with \"{}\"", printable(algorithm)));
-  error.hint("Convert it where it was made: trace-cmd convert --compression zlib -i trace.dat -o new.dat");
-  throw error;
+  throw Error(fmt::format("Cannot read a trace compressed with \"{}\"", printable(algorithm)))
+      .hint("Convert it where it was made: trace-cmd convert --compression zlib -i trace.dat -o new.dat");
 }
 
 std::vector<std::uint8_t> decompress(const std::string& algorithm, Bytes packed, std::uint64_t size) {

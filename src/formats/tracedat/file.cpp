@@ -140,11 +140,7 @@ void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
   ByteReader in(parser.file, parser.contents.order());
   in.seek(offset);
   const SectionHeader header = read_section_header(in);
-  if (header.id != id) {
-    Error error(fmt::format("Expected section {}, found {}", id, header.id));
-    error.at({{}, {}, offset});
-    throw error;
-  }
+  if (header.id != id) throw Error(fmt::format("Expected section {}, found {}", id, header.id)).at({{}, {}, offset});
   if ((header.flags & kSectionCompressed) == 0) {
     const std::uint64_t base = in.file_offset();
     ByteReader section(in.bytes(header.size), parser.contents.order(), base);
@@ -362,11 +358,10 @@ void parse_version_6(const Parser& parser, ByteReader& in) {
     contents.description.kernel.cpus = std::max(contents.description.kernel.cpus, cpus);
     tag = in.text(kTagBytes);
   }
-  if (tag == kLatency) {
-    Error error("The file holds the text of a latency tracer, no events");
-    error.hint("Record with trace-cmd record, or with kmemtrace record");
-    throw error.at({{}, {}, in.file_offset() - kTagBytes});
-  }
+  if (tag == kLatency)
+    throw Error("The file holds the text of a latency tracer, no events")
+        .hint("Record with trace-cmd record, or with kmemtrace record")
+        .at({{}, {}, in.file_offset() - kTagBytes});
   if (tag != kFlyrecord) throw Error("Expected \"flyrecord\"").at({{}, {}, in.file_offset() - kTagBytes});
   read_cpu_places(parser, in, {}, cpus);
 
@@ -394,10 +389,9 @@ FileContents parse_file(Bytes file, Findings& findings) {
   ByteReader start(file, ByteOrder::little);
   start.skip(kMagic.size());
   const std::string version = owned(start.c_string());
-  if (version != "6" && version != "7") {
-    Error error(fmt::format("Cannot read version \"{}\" of trace.dat; known are 6 and 7", printable(version)));
-    throw error.at({{}, {}, kMagic.size()});
-  }
+  if (version != "6" && version != "7")
+    throw Error(fmt::format("Cannot read version \"{}\" of trace.dat; known are 6 and 7", printable(version)))
+        .at({{}, {}, kMagic.size()});
   contents.version = version == "6" ? 6 : 7;
   contents.description.kernel.byte_order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;
   contents.description.kernel.long_bytes = start.u8();  // of the recording program, not of the kernel

@@ -22,9 +22,7 @@ void read_header_info(ByteReader& in, KernelDescription& kernel) {
   const auto expect = [&in](std::string_view tag) {
     const std::uint64_t at = in.file_offset();
     if (in.text(tag.size()) == tag) return;
-    Error error(fmt::format("Expected \"{}\"", tag.substr(0, tag.size() - 1)));
-    error.at({{}, {}, at});
-    throw error;
+    throw Error(fmt::format("Expected \"{}\"", tag.substr(0, tag.size() - 1))).at({{}, {}, at});
   };
   expect(std::string_view("header_page\0", 12));
   kernel.header_page = in.text(in.u64());

@@ -108,12 +108,10 @@ void RecordWriter::describe(const TraceDescription& description) {
 }
 
 void RecordWriter::begin_stream(const RecordStream& stream) {
-  if (!stream.buffer.empty()) {
-    Error error(fmt::format("Cannot write the buffer \"{}\": a trace.dat is written with one buffer only",
-                            printable(stream.buffer)));
-    error.hint("Convert to .kmt instead, which holds all of them");
-    throw error;
-  }
+  if (!stream.buffer.empty())
+    throw Error(fmt::format("Cannot write the buffer \"{}\": a trace.dat is written with one buffer only",
+                            printable(stream.buffer)))
+        .hint("Convert to .kmt instead, which holds all of them");
   auto& cpus = state_->recording.cpus;
   auto known = std::find_if(cpus.begin(), cpus.end(), [&](const RawCpu& other) { return other.cpu == stream.cpu; });
   if (known != cpus.end() && !stream.goes_on)

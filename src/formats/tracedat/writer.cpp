@@ -300,12 +300,11 @@ std::uint64_t metadata_bytes(const KernelDescription& kernel) {
 }
 
 void write(const std::string& path, unsigned version, RawRecording& recording) {
-  if (version == 6 && recording.kernel.sub_buffer_bytes != recording.kernel.page_size) {
-    Error error(fmt::format("Version 6 of trace.dat cannot hold ring-buffer pages of {} bytes",
-                            recording.kernel.sub_buffer_bytes));
-    error.hint("Write version 7, or set buffer_subbuf_size_kb of tracefs back to a page");
-    throw error.at({path, {}, {}});
-  }
+  if (version == 6 && recording.kernel.sub_buffer_bytes != recording.kernel.page_size)
+    throw Error(fmt::format("Version 6 of trace.dat cannot hold ring-buffer pages of {} bytes",
+                            recording.kernel.sub_buffer_bytes))
+        .hint("Write version 7, or set buffer_subbuf_size_kb of tracefs back to a page")
+        .at({path, {}, {}});
   const Front front = version == 6 ? front_of_version_6(recording) : front_of_version_7(recording);
   NewFile file(path);
   write_all(file.fd(), front.bytes, file.name());

@@ -31,13 +31,11 @@ void WrapperList::add(std::string_view text, const std::string& path) {
     entry.glob = rest.substr(0, end);
     entry.why = trim(rest.substr(end));
     entry.is_name = entry.glob.find_first_of("*?[\\") == std::string::npos;
-    if (entry.glob.empty() || entry.glob.find_first_of("+!/#") != std::string::npos) {
-      Error error(
-          fmt::format("Line {} is no function's name or glob: \"{}\"", number, printable(content.substr(0, 60))));
-      error.at({path, {}, {}});
-      error.hint("A line is a glob, and behind a blank why; `!` in front takes functions out. See docs/wrappers.md");
-      throw error;
-    }
+    if (entry.glob.empty() || entry.glob.find_first_of("+!/#") != std::string::npos)
+      throw Error(
+          fmt::format("Line {} is no function's name or glob: \"{}\"", number, printable(content.substr(0, 60))))
+          .at({path, {}, {}})
+          .hint("A line is a glob, and behind a blank why; `!` in front takes functions out. See docs/wrappers.md");
     entries_.push_back(std::move(entry));
   }
 }

@@ -95,14 +95,12 @@ std::size_t CallLayout::build_record(const kmt_entry& entry, const std::uint64_t
 kmt_value table_entry_of(const TracedFunction& function, const ValuePath& path) {
   const bool by_stack = path.argument == kStackPointer;
   const bool is_nowhere = path.argument >= KMT_CALL_ARGUMENTS && !by_stack;
-  if (path.offsets.size() > KMT_MOST_STEPS || is_nowhere) {
-    Error error(fmt::format("{}: {} cannot be recorded: {}", function.name, path.text,
+  if (path.offsets.size() > KMT_MOST_STEPS || is_nowhere)
+    throw Error(fmt::format("{}: {} cannot be recorded: {}", function.name, path.text,
                             is_nowhere ? "its argument is in no register" : "it is behind too many pointers"),
-                ExitCode::bad_input);
-    error.hint(fmt::format("A value of the first {} arguments can be shown, at most {} pointers away",
-                           int{KMT_CALL_ARGUMENTS}, int{KMT_MOST_STEPS}));
-    throw error;
-  }
+                ExitCode::bad_input)
+        .hint(fmt::format("A value of the first {} arguments can be shown, at most {} pointers away",
+                          int{KMT_CALL_ARGUMENTS}, int{KMT_MOST_STEPS}));
   kmt_value value{};
   value.argument = static_cast<unsigned char>(by_stack ? unsigned{KMT_CALL_ARGUMENTS} : path.argument);
   value.steps = static_cast<unsigned char>(path.offsets.size());

@@ -101,12 +101,10 @@ RecordOutcome record_by_bpf(const std::string& tracefs, const RecordRequest& req
   RecordOutcome outcome;
   const bool some_tasks = request.only_command || !request.pids.empty();
   outcome.own_events_recorded = !knows_kernel_pids();
-  if (outcome.own_events_recorded && some_tasks) {
-    Error error("Cannot record only some processes from inside a PID namespace: the kernel knows them by other numbers",
-                ExitCode::unsupported);
-    error.hint("Record the whole machine (without -p and -F), or record on the host of this container");
-    throw error;
-  }
+  if (outcome.own_events_recorded && some_tasks)
+    throw Error("Cannot record only some processes from inside a PID namespace: the kernel knows them by other numbers",
+                ExitCode::unsupported)
+        .hint("Record the whole machine (without -p and -F), or record on the host of this container");
   std::optional<HeldCommand> command;
   if (!request.command.empty()) command.emplace(request.command);
   const std::vector<unsigned> cpus = ring_buffer_cpus(tracefs);
