@@ -11,11 +11,11 @@
 -- of an allocator in it, that may lack frees. What is neither that nor shrinkable is sure, and a group grows where that
 -- part of it does, too.
 -- The deviation is of differences from the mean: stddevSamp() subtracts squares, and gives noise where slopes are alike.
-SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= 1),
-  countIf(slope > 0 AND sure_slope > 0 AND seconds >= 1), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),
-  sumIf(slope * seconds, seconds >= 1) / sumIf(seconds, seconds >= 1),
-  sumIf(sure_slope * seconds, seconds >= 1) / sumIf(seconds, seconds >= 1),
-  if(length(groupArrayIf(slope, seconds >= 1) AS slopes) > 1, sqrt(arraySum(arrayMap(
+SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= {least_seconds}),
+  countIf(slope > 0 AND sure_slope > 0 AND seconds >= {least_seconds}), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),
+  sumIf(slope * seconds, seconds >= {least_seconds}) / sumIf(seconds, seconds >= {least_seconds}),
+  sumIf(sure_slope * seconds, seconds >= {least_seconds}) / sumIf(seconds, seconds >= {least_seconds}),
+  if(length(groupArrayIf(slope, seconds >= {least_seconds}) AS slopes) > 1, sqrt(arraySum(arrayMap(
     x -> pow(x - arraySum(slopes) / length(slopes), 2), slopes)) / (length(slopes) - 1)), nan)
 FROM (
   SELECT trace, allocator{keys}, of_host, live_n, live_b, shrinkable_b, unseen_b, seconds,
@@ -28,7 +28,7 @@ FROM (
         SELECT trace, allocator, if(allocator = 'pages', toString(page_order), toString(call_site)) AS place FROM {database}.sums
         WHERE {rows} AND trace GLOBAL IN (SELECT trace FROM {database}.traces WHERE {traces})
         GROUP BY trace, allocator, place
-        HAVING sum(freed_unseen) > 0 AND sum(freed_unseen) * 100 >= sum(matched_frees) + sum(freed_unseen)
+        HAVING sum(freed_unseen) > 0 AND sum(freed_unseen) * {frees_per_unseen} >= sum(matched_frees) + sum(freed_unseen)
       ) OR trace GLOBAL IN (
         SELECT trace FROM {database}.traces WHERE {traces} AND may_lack_frees
       ) OR (trace, allocator) GLOBAL IN (

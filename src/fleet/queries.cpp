@@ -11,6 +11,7 @@
 #include "fleet/schema.hpp"
 #include "fleet/sql_files.hpp"
 #include "fleet/sql_text.hpp"
+#include "results/series/thresholds.hpp"
 #include "trace/state/reclaimable_memory.hpp"
 
 namespace kmt {
@@ -194,6 +195,8 @@ FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys
   FleetLeaks leaks{summary(server, words_of(selection), traces), std::move(by), {}};
   SqlPlaces places = places_of(server, leaks.by, traces, traces);
   places.emplace_back("shrinkable", shrinkable());
+  places.emplace_back("least_seconds", fmt::format("{}", kThresholds.least_seconds));
+  places.emplace_back("frees_per_unseen", fmt::format("{}", kThresholds.frees_per_unseen));
   for (const Json& row : server.query(fill_sql(sql::leaks, places))) {
     AnswerCells cells(row);
     const Allocator allocator = cells.allocator();

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "cli/investigate/evidence.hpp"
 #include "memory_file.hpp"
+#include "views/common/conclusion.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   kmt::InvestigationResult result;
@@ -28,6 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (kmt::json_evidence(again, same) != text) std::abort();
   result.seconds = evidence.seconds;
   result.judgement = kmt::judge(evidence);
-  (void)kmt::conclude(result);
+  result.conclusion = kmt::conclude(result);
+  (void)kmt::conclusion_words(result);
   return 0;
 }

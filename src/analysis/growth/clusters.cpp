@@ -5,6 +5,7 @@
 #include <array>
 #include <tuple>
 
+#include "results/series/thresholds.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/wrappers.hpp"
 
@@ -143,8 +144,7 @@ std::vector<std::string> own_stack(const std::vector<std::string>& stack) {
 
 PageOwner find_page_owner(std::vector<std::string>& stack) {
   PageOwner owner;
-  if (passes_through(stack, kOfPageTables)) owner.left_out = "page tables of processes";
-  if (passes_through(stack, kOfPageCache)) owner.left_out = "page cache, which the kernel takes back";
+  owner.excluded = passes_through(stack, kOfPageTables) || passes_through(stack, kOfPageCache);
   owner.is_slab = passes_through(stack, kOfSlabs);
   owner.is_vmalloc = passes_through(stack, kOfVmalloc);
   static const WrapperList wrappers = WrapperList::built_in();
@@ -157,7 +157,7 @@ std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, Growt
   std::map<ClusterKey, GrowthCluster> clusters;
   if (samples != nullptr)
     for (const GrowthGroup& group : samples->groups)
-      if (group.left_out.empty()) clusters[key_of(group)].samples.push_back(&group);
+      if (!group.excluded) clusters[key_of(group)].samples.push_back(&group);
   if (trace == nullptr) return clusters;
   if (samples != nullptr) {
     const KnownStacks known(*samples);
@@ -166,7 +166,7 @@ std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, Growt
     name_cgroups(*samples, *trace);
   }
   for (const GrowthGroup& group : trace->groups)
-    if (group.left_out.empty()) clusters[key_of(group)].trace.push_back(&group);
+    if (!group.excluded) clusters[key_of(group)].trace.push_back(&group);
   return clusters;
 }
 
@@ -187,6 +187,12 @@ std::map<std::string, double> bytes_by_cache(const std::vector<const GrowthGroup
   return bytes;
 }
 
+std::uint64_t count_of_seen(const std::vector<const GrowthGroup*>& groups) {
+  std::uint64_t seen = 0;
+  for (const GrowthGroup* const group : groups) seen += group->seen;
+  return seen;
+}
+
 double sum_of_bytes(const std::vector<const GrowthGroup*>& groups) {
   double sum = 0;
   for (const GrowthGroup* const group : groups) sum += group->bytes;
@@ -194,7 +200,7 @@ double sum_of_bytes(const std::vector<const GrowthGroup*>& groups) {
 }
 
 std::string common_function(const std::vector<const GrowthGroup*>& groups) {
-  constexpr double kMost = 0.9;
+  constexpr double kMost = kThresholds.common_function;
   double all = 0;
   std::vector<std::pair<std::vector<std::string_view>, double>> paths;  // the outermost first
   for (const GrowthGroup* const group : groups) {

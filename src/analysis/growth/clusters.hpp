@@ -34,8 +34,8 @@ std::vector<std::string> own_stack(const std::vector<std::string>& stack);
 // Of pages straight from the page allocator, by the stack, whose frames inside that allocator are taken away.
 struct PageOwner {
   bool is_vmalloc = false;
-  bool is_slab = false;       // told of by its objects
-  std::string_view left_out;  // why they are not judged; empty: they are
+  bool is_slab = false;   // seen by its objects
+  bool excluded = false;  // page tables of processes, and page cache
 };
 PageOwner find_page_owner(std::vector<std::string>& stack);
 
@@ -43,12 +43,11 @@ PageOwner find_page_owner(std::vector<std::string>& stack);
 // cgroups that these know, which is why `trace` is changed. All is borrowed.
 std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, GrowthSeen* trace);
 
-constexpr double kShareOfCause = 0.1;  // of a cluster's bytes: caches of less are left out
-
 // Caches of slabs; samples and recordings have others by what they are of.
 bool is_slab_cache(const std::string& cache);
 // Live bytes of all of them, step by step.
 std::vector<double> sum_of(const std::vector<const GrowthGroup*>& groups, std::size_t steps);
+std::uint64_t count_of_seen(const std::vector<const GrowthGroup*>& groups);
 double sum_of_bytes(const std::vector<const GrowthGroup*>& groups);
 std::map<std::string, double> bytes_by_cache(const std::vector<const GrowthGroup*>& groups);
 

@@ -13,11 +13,4 @@ Judgement judge(const InvestigationEvidence& evidence);
 // Says of caches which others were merged with them, by a snapshot of that kernel.
 void name_merged(const SnapshotResult& snapshot, Judgement& judgement);
 
-// A recording of less than this part of the time does not tell growth from what lives longer, where there are samples;
-// and of less than so many seconds it never does.
-inline constexpr double kShortestRecording = 0.1;
-inline constexpr double kShortestRecordingSeconds = 1;
-// Of the whole time: what was followed for less than this share ended early.
-inline constexpr double kEndedEarly = 0.9;
-
 }  // namespace kmt

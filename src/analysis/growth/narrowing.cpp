@@ -13,6 +13,7 @@
 #include "analysis/growth/rise.hpp"
 #include "analysis/growth/states.hpp"
 #include "base/units.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
@@ -39,8 +40,7 @@ void add_cache(const std::string& cache, Narrowing& narrowing) {
 }
 
 void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
-  constexpr std::uint64_t kFewest = 3;    // samples
-  constexpr double kLeastOfAHalf = 0.15;  // of the rise
+  constexpr double kLeastOfAHalf = kThresholds.least_of_each_half;
   struct Candidate {
     const GrowthCluster* cluster;
     double score;
@@ -48,13 +48,12 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
   const auto clusters = clusters_of(&samples, nullptr);
   std::vector<Candidate> candidates;
   for (const auto& [key, cluster] : clusters) {
-    std::uint64_t seen = 0;
-    for (const GrowthGroup* const group : cluster.samples) seen += group->seen;
+    const std::uint64_t seen = count_of_seen(cluster.samples);
     const std::vector<double> live = sum_of(cluster.samples, samples.steps);
     const double first_half = live[live.size() / 2];
     const double rise = live.back();
-    if (seen < kFewest || rise < kLeastRise || first_half < kLeastOfAHalf * rise ||
-        rise - first_half < kLeastOfAHalf * rise)
+    if (seen < kThresholds.fewest_samples_to_record || rise < kThresholds.least_rise ||
+        first_half < kLeastOfAHalf * rise || rise - first_half < kLeastOfAHalf * rise)
       continue;
     const Trend trend = trend_of(live, samples.step_seconds);
     candidates.push_back({&cluster, trend.evenness * rise});
@@ -63,24 +62,22 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
   for (std::size_t i = 0; i < std::min(candidates.size(), kMostClusters); ++i) {
     const auto& groups = candidates[i].cluster->samples;
     for (const auto& [cache, bytes] : bytes_by_cache(groups))
-      if (bytes >= kShareOfCause * sum_of_bytes(groups)) add_cache(cache, narrowing);
+      if (bytes >= kThresholds.share_of_cause * sum_of_bytes(groups)) add_cache(cache, narrowing);
   }
 }
 
 // Where samples tell of caches, only those that rise evenly are added: samples may be too few to see them.
 void narrow_by_states(const std::vector<StateSeries>& states, double threshold, bool has_samples,
                       Narrowing& narrowing) {
-  constexpr double kConfidence = 0.9;
-  constexpr double kEvenness = 0.999;
   constexpr std::size_t kMost = 6;
   std::vector<std::pair<double, const StateSeries*>> rising;
   for (const StateSeries& series : states) {
-    if (series.reclaimable || follows_processes(series) || is_of_a_size(series.name)) continue;
+    if (series.reclaimable || follows_processes(series.name) || is_of_a_size(series.name)) continue;
     const Rise rise = rise_of(series.values, series.seconds_between, threshold, states.size());
     const bool is_late = !rise.sure && late_rise(series, threshold, states.size());
-    if (has_samples && series.cache && rise.trend.evenness < kEvenness && !is_late) continue;
-    if (rise.bytes >= kLeastRise &&
-        (is_late || (rise.trend.growth != Growth::past && rise.trend.confidence >= kConfidence)))
+    if (has_samples && series.cache && rise.trend.evenness < kThresholds.even_enough_to_record && !is_late) continue;
+    if (rise.bytes >= kThresholds.least_rise &&
+        (is_late || (rise.trend.growth != Growth::past && rise.trend.confidence >= kThresholds.confidence_to_record)))
       rising.emplace_back(rise.bytes, &series);
   }
   std::ranges::stable_sort(rising, std::greater(), &std::pair<double, const StateSeries*>::first);

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/growth/rise.hpp"
 
-#include <algorithm>
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
-namespace {
-
-double needed_evenness(std::size_t judged) {
-  return 1 - (1 - kGrowthConfidence) / static_cast<double>(std::max<std::size_t>(judged, 1));
-}
-
-}  // namespace
-
-bool is_far_more_even(const Trend& trend, std::size_t judged) {
-  constexpr double kFar = 0.01;
-  return 1 - trend.evenness <= kFar * (1 - needed_evenness(judged));
+bool is_highly_significant(const Trend& trend, std::size_t judged) {
+  return 1 - trend.evenness <= kThresholds.far_more_even * (1 - needed_evenness(judged));
 }
 
 Rise rise_of(std::span<const double> values, double seconds_between, double threshold, std::size_t judged) {
@@ -24,15 +15,11 @@ Rise rise_of(std::span<const double> values, double seconds_between, double thre
   rise.trend = trend_of(values, seconds_between);
   rise.bytes = values.back() - values.front();
   rise.bytes_per_s = rise.bytes / (static_cast<double>(values.size() - 1) * seconds_between);
-  const Trend& trend = rise.trend;
-  const auto is_above = [&](double least) {
-    return trend.growth == Growth::steady && trend.low > least && trend.late_bytes_per_s > least &&
-           rise.bytes >= kLeastRise;
-  };
-  const bool is_even = trend.evenness >= needed_evenness(judged);
-  rise.above = is_above(threshold);
+  const bool is_large = rise.bytes >= kThresholds.least_rise;
+  const bool is_even = rise.trend.evenness >= needed_evenness(judged);
+  rise.above = is_large && rises_above(rise.trend, threshold);
   rise.sure = rise.above && is_even;
-  rise.slow = !rise.above && is_even && is_above(0);
+  rise.slow = is_large && is_even && !rise.above && rises_above(rise.trend, 0);
   return rise;
 }
 

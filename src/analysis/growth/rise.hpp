@@ -9,8 +9,6 @@
 
 namespace kmt {
 
-constexpr double kLeastRise = 16 << 10;  // bytes: less is nobody's leak, in whatever time
-
 struct Rise {
   Trend trend;
   double bytes = 0;        // from the first to the last value
@@ -23,7 +21,7 @@ struct Rise {
 // Values in bytes at equal steps; a rise above the threshold, bytes a second, of `judged` series that were looked at.
 Rise rise_of(std::span<const double> values, double seconds_between, double threshold, std::size_t judged);
 
-// As evenly as hardly one of so many random walks, and by far.
-bool is_far_more_even(const Trend& trend, std::size_t judged);
+// True if hardly one of a hundred times as many random walks is as even.
+bool is_highly_significant(const Trend& trend, std::size_t judged);
 
 }  // namespace kmt

@@ -5,13 +5,12 @@
 #include <bit>
 #include <map>
 
-#include <fmt/format.h>
-
 #include "analysis/growth/clusters.hpp"
 #include "analysis/heap/names.hpp"
 #include "analysis/heap/sample_stacks.hpp"
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/series/estimate.hpp"
+#include "results/series/thresholds.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
 
@@ -27,13 +26,11 @@ std::string cache_of(const HeapSample& sample, std::uint64_t page_bytes) {
   return sample.kmalloc ? kmalloc_name(sample.allocated) : objects_name(sample.allocated);
 }
 
-// Why it cannot be judged; the texts live for ever.
-std::string_view reason_to_leave_out(const std::string& cache, const std::string& call_site,
-                                     const std::optional<KernelVersion>& version) {
-  if (cache.starts_with("kmalloc-")) return {};
-  if (is_shrinkable(cache, std::string(function_of(call_site)))) return "the kernel takes it back when memory is short";
-  if (untraced_free_of(cache, call_site, version) != nullptr) return "it may be freed on a path without tracepoint";
-  return {};
+// The kernel takes it back when memory is short, or may free it on a path without tracepoint.
+bool is_not_judged(const std::string& cache, const std::string& call_site,
+                   const std::optional<KernelVersion>& version) {
+  return !cache.starts_with("kmalloc-") && (is_shrinkable(cache, std::string(function_of(call_site))) ||
+                                            untraced_free_of(cache, call_site, version) != nullptr);
 }
 
 }  // namespace
@@ -118,8 +115,6 @@ void SampleGrowth::end(const HeapSampleEnd& end) {
 }
 
 std::set<SampleGrowth::Place> SampleGrowth::freed_unseen() const {
-  constexpr std::uint64_t kFewest = 2;  // one may be a free that was missed
-  constexpr std::uint64_t kMost = 4;    // others for each: of a leak most live and are never replaced
   struct Ends {
     std::uint64_t others = 0;
     std::uint64_t replaced = 0;
@@ -132,7 +127,9 @@ std::set<SampleGrowth::Place> SampleGrowth::freed_unseen() const {
   }
   std::set<Place> unseen;
   for (const auto& [place, ends] : places)
-    if (ends.replaced >= kFewest && ends.others <= kMost * ends.replaced) unseen.insert(place);
+    if (ends.replaced >= kThresholds.fewest_unseen_samples &&
+        ends.others <= kThresholds.samples_per_unseen * ends.replaced)
+      unseen.insert(place);
   return unseen;
 }
 
@@ -171,10 +168,9 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
         continue;
       }
       if (owner.is_vmalloc) group.cache = "vmalloc areas";
-      group.left_out = owner.left_out;
+      group.excluded = owner.excluded;
     } else {
-      group.left_out = unseen.contains(place_of(from)) ? "it is freed on a path without tracepoint"
-                                                       : reason_to_leave_out(group.cache, group.stack.front(), version);
+      group.excluded = unseen.contains(place_of(from)) || is_not_judged(group.cache, group.stack.front(), version);
     }
     group.seen = from.live;
     group.objects = from.objects;
@@ -187,28 +183,6 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
     for (const double one : changes) group.live.push_back(live += one);
   }
   return seen;
-}
-
-std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_kept) {
-  const struct {
-    std::uint64_t count;
-    const char* what;
-    const char* why;
-  } kinds[] = {
-      {losses.samples, "samples", "the ring buffer was full: what grows may be more"},
-      {losses.unfollowed, "ends of samples", "too many were live to follow them all: these samples do not count"},
-      {losses.ends, "times of ends of samples", "the ring buffer was full: they count as live until they were missed"},
-      {losses.no_stack, "stacks of samples", "the kernel had no room for them: their call site alone is known"},
-      {losses.missed, "allocations", "they came while another was being looked at on their CPU"},
-      {losses.missed_frees, "frees",
-       "they came while another was being looked at on their CPU: what they freed may "
-       "seem to live"},
-      {not_kept, "samples", "they were of more stacks and processes than are kept: they do not count"},
-  };
-  std::vector<UnseenSource> unseen;
-  for (const auto& [count, what, why] : kinds)
-    if (count > 0) unseen.push_back({fmt::format("{} {}", count, what), why, ""});
-  return unseen;
 }
 
 }  // namespace kmt

@@ -95,7 +95,4 @@ class SampleGrowth {
   std::unordered_map<std::uint64_t, Live> live_;  // by pointer
 };
 
-// What samples do not tell of; an entry for each kind of loss. Nothing where nothing was lost.
-std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_kept);
-
 }  // namespace kmt

@@ -13,6 +13,7 @@
 #include "analysis/matching/slab_account.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
@@ -42,7 +43,7 @@ std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
 }
 
 // Lines of meminfo that tell of the kernel's own memory. Others are sums of these, or users'.
-bool is_kernels_line(std::string_view name) {
+bool is_kernel_memory_line(std::string_view name) {
   constexpr std::array<std::string_view, 6> kLines = {"SUnreclaim",  "KernelStack", "PageTables",
                                                       "VmallocUsed", "Percpu",      kUnaccounted};
   return std::ranges::find(kLines, name) != kLines.end();
@@ -53,7 +54,6 @@ using Kinds = std::map<std::string, std::vector<double>>;  // values by name
 // The one of the caches of a class that takes nearly all of what they rise by: its course is not blurred by what comes
 // and goes in the others. Null: several rise, or none does.
 const Kinds::value_type* risen_kind(const Kinds& kinds) {
-  constexpr double kNearlyAll = 0.9;
   const auto rise = [](const Kinds::value_type& kind) { return kind.second.back() - kind.second.front(); };
   double all = 0;
   const Kinds::value_type* most = nullptr;
@@ -61,13 +61,12 @@ const Kinds::value_type* risen_kind(const Kinds& kinds) {
     all += std::max(rise(kind), 0.0);
     if (most == nullptr || rise(kind) > rise(*most)) most = &kind;
   }
-  return all > 0 && rise(*most) >= kNearlyAll * all ? most : nullptr;
+  return all > 0 && rise(*most) >= kThresholds.nearly_all_of_class * all ? most : nullptr;
 }
 
 // Whether all that it rose by came between these values, and nothing else moved as much.
 bool is_step(const StateGrowth& state, double begin, double end) {
-  constexpr double kNearlyAll = 0.8;
-  constexpr double kMostOthers = 0.3;  // of that
+  constexpr double kNearlyAll = kThresholds.recorders_jump;
   const auto index = [&state](double step) {
     return static_cast<std::size_t>(std::clamp(step, 0.0, static_cast<double>(state.values.size() - 1)));
   };
@@ -77,7 +76,9 @@ bool is_step(const StateGrowth& state, double begin, double end) {
   const double rise = state.last - state.first;
   if (jump < kNearlyAll * rise || kNearlyAll * jump > rise) return false;
   for (std::size_t i = 1; i < state.values.size(); ++i)
-    if ((i <= from || i > to) && std::abs(state.values[i] - state.values[i - 1]) > kMostOthers * jump) return false;
+    if ((i <= from || i > to) &&
+        std::abs(state.values[i] - state.values[i - 1]) > kThresholds.recorders_other_moves * jump)
+      return false;
   return true;
 }
 
@@ -97,9 +98,7 @@ std::string class_of(const std::string& cache) {
 
 bool is_of_a_size(std::string_view name) { return name.starts_with(kObjectsOf); }
 
-bool follows_processes(const StateSeries& series) {
-  return series.name == "PageTables" || series.name == "KernelStack";
-}
+bool follows_processes(std::string_view name) { return name == "PageTables" || name == "KernelStack"; }
 
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
   std::vector<StateSeries> all;
@@ -108,7 +107,7 @@ std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
   for (const MemorySeries& series : states) {
     const bool is_cache = series.source == MemorySource::slabinfo_objects;
     if (series.points.size() < 2 ||
-        !(is_cache || (series.source == MemorySource::meminfo && is_kernels_line(series.name))))
+        !(is_cache || (series.source == MemorySource::meminfo && is_kernel_memory_line(series.name))))
       continue;
     const std::string name = is_cache ? class_of(series.name) : series.name;
     const std::vector<double> values = even_values(series.points);
@@ -132,14 +131,14 @@ std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
   return all;
 }
 
-void take_out(double begin_seconds, double end_seconds, std::vector<StateSeries>& states) {
-  constexpr double kMostOfAll = 0.25;  // a longer line would be taken for even growth
+void interpolate_setup_window(double begin_seconds, double end_seconds, std::vector<StateSeries>& states) {
   for (StateSeries& series : states) {
     std::vector<double>& values = series.judged;
     const auto last = static_cast<double>(values.size() - 1);
     const double from = std::floor(begin_seconds / series.seconds_between);
     const double to = std::ceil(end_seconds / series.seconds_between);
-    if (!series.cache || from < 0 || to > last || to - from < 2 || to - from > kMostOfAll * last) continue;
+    if (!series.cache || from < 0 || to > last || to - from < 2 || to - from > kThresholds.longest_setup * last)
+      continue;
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
     const auto end = values.begin() + static_cast<std::ptrdiff_t>(to);
     if (*std::max_element(begin + 1, end) <= std::max(*begin, *end)) continue;
@@ -149,21 +148,20 @@ void take_out(double begin_seconds, double end_seconds, std::vector<StateSeries>
 }
 
 std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged) {
-  constexpr std::array<double, 2> kParts = {0.5, 1.0 / 3};  // the last ones
-  for (const double part : kParts) {
+  for (const double part : kThresholds.late_parts) {
     const std::vector<double>& values = series.judged;
     const auto count = static_cast<std::size_t>(part * static_cast<double>(values.size()));
     if (count <= Trend::kFewestValues) return std::nullopt;
     const auto before = std::span(values).first(values.size() - count);
-    const std::size_t looks = judged * (kParts.size() + 1);
+    const std::size_t looks = judged * (kThresholds.late_parts.size() + 1);
     const Rise rise = rise_of(std::span(values).last(count), series.seconds_between, threshold, looks);
-    if (!rise.sure || values.back() < *std::ranges::max_element(before) + kLeastRise) continue;
+    if (!rise.sure || values.back() < *std::ranges::max_element(before) + kThresholds.least_rise) continue;
     std::vector<double> usual(before.begin(), before.end());
     const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
     std::nth_element(usual.begin(), middle, usual.end());
     const double end = static_cast<double>(values.size() - 1) * series.seconds_between;
     const double since = std::clamp(end - (values.back() - *middle) / rise.trend.bytes_per_s, 0.0, end);
-    return LateRise{since, rise.trend.bytes_per_s, is_far_more_even(rise.trend, looks)};
+    return LateRise{since, rise.trend.bytes_per_s, is_highly_significant(rise.trend, looks)};
   }
   return std::nullopt;
 }
@@ -173,7 +171,7 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
   for (const StateSeries& series : states) {
     if (series.values.front() == series.values.back() || is_of_a_size(series.name)) continue;
     const Rise rise = rise_of(series.judged, series.seconds_between, threshold, states.size());
-    const bool counts = !series.reclaimable && !follows_processes(series);
+    const bool counts = !series.reclaimable && !follows_processes(series.name);
     grown.push_back({.name = series.name,
                      .cache = series.cache,
                      .first = series.values.front(),
@@ -204,15 +202,13 @@ void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateG
 }
 
 void mark_unfollowed(double seconds, std::vector<StateGrowth>& states) {
-  constexpr double kMuch = 1 << 20;   // bytes
-  constexpr double kMuchOfAll = 0.5;  // of what it was
   for (StateGrowth& state : states) {
     const auto at = static_cast<std::size_t>(std::max(seconds / state.step_seconds, 0.0));
-    const bool follows = state.name == "PageTables" || state.name == "KernelStack";
-    if (state.reclaimable || follows || at + 1 >= state.values.size()) continue;
+    if (state.reclaimable || follows_processes(state.name) || at + 1 >= state.values.size()) continue;
     const double before =
         *std::max_element(state.values.begin(), state.values.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    state.rose_unfollowed = state.last - before >= std::max(kMuch, kMuchOfAll * before);
+    state.rose_unfollowed =
+        state.last - before >= std::max(kThresholds.rose_unfollowed_bytes, kThresholds.rose_unfollowed_share * before);
   }
 }
 

@@ -22,15 +22,15 @@ struct StateSeries {
   double seconds_between = 0;
   std::vector<double> values;
   std::string kind;            // as StateGrowth has it
-  std::vector<double> judged;  // the values, but for what take_out() took
+  std::vector<double> judged;  // the values, after interpolate_setup_window()
 };
 
 // Caches by their classes, and those lines that tell of the kernel's own memory. Of a class of which one cache takes
 // nearly all of the rise the values are that one's.
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
-// What came and went in caches between these seconds since the first state, as what the kernel keeps for a recording
-// does: it tells nothing of what grows all the time.
-void take_out(double begin_seconds, double end_seconds, std::vector<StateSeries>& states);
+// Draws a line through these seconds since the first state where caches rose and fell again, as what the kernel keeps
+// for a recording does.
+void interpolate_setup_window(double begin_seconds, double end_seconds, std::vector<StateSeries>& states);
 // Of what does not surely rise all the time: what began while it was watched is hidden by the time before it. Not where
 // it was as high before. `judged`: series that are looked at.
 std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged);
@@ -47,6 +47,6 @@ void mark_unfollowed(double seconds, std::vector<StateGrowth>& states);
 std::string class_of(const std::string& cache);
 // Of all caches with objects of one size, which are states of their own, too.
 bool is_of_a_size(std::string_view name);
-bool follows_processes(const StateSeries& series);  // that run: no finding by itself
+bool follows_processes(std::string_view name);  // that run: no finding by itself
 
 }  // namespace kmt

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/growth/clusters.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
@@ -60,12 +61,11 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   group.objects = static_cast<double>(row.live_allocations);
   group.bytes = static_cast<double>(row.live_bytes);
   if (row.allocator != Allocator::pages) return group;
-  if (group.stack.front() == kUnknown)
-    group.left_out = "without stacks it is not known which pages are of slabs, and which of users";
+  if (group.stack.front() == kUnknown) group.excluded = true;  // its pages may be of slabs, or of users
   const PageOwner owner = find_page_owner(group.stack);
   if (owner.is_slab) return std::nullopt;
   if (owner.is_vmalloc) group.cache = "vmalloc areas";
-  if (!owner.left_out.empty()) group.left_out = owner.left_out;
+  group.excluded = group.excluded || owner.excluded;
   return group;
 }
 
@@ -79,9 +79,8 @@ class UntracedFrees {
     count.reallocated += row.allocations - std::min(row.allocations, row.matched_frees + row.live_allocations);
   }
   bool are_few(const GrowthGroup& group) const {
-    constexpr std::uint64_t kHeldOfFew = 4;  // times as many
     const Count& count = counts_.at(key_of(group));
-    return count.held >= kHeldOfFew * count.reallocated;
+    return count.held >= kThresholds.held_per_unseen * count.reallocated;
   }
 
  private:
@@ -101,12 +100,7 @@ bool is_doubted(const GroupHistory& history, bool few_untraced_frees) {
   return bytes > 0 && !(few_untraced_frees && reallocated == bytes);
 }
 
-std::string_view reason_to_leave_out(const GroupRow& row) {
-  const GroupHistory& history = *row.history;
-  if (history.doubtful_in_all().bytes * 2 <= row.live_bytes) return {};
-  const auto most = std::ranges::max_element(history.doubtful, {}, &LiveCount::bytes);
-  return describe(static_cast<Doubt>(most - history.doubtful.begin())).sentence;
-}
+bool is_mostly_doubtful(const GroupRow& row) { return row.history->doubtful_in_all().bytes * 2 > row.live_bytes; }
 
 std::vector<double> live_bytes(const GroupHistory& history, bool doubted) {
   std::vector<double> live;
@@ -148,7 +142,7 @@ GrowthSeen trace_growth(const ReportResult& report) {
     GrowthGroup& group = seen.groups[i];
     const bool doubted = is_doubted(*rows[i]->history, untraced.are_few(group));
     group.live = live_bytes(*rows[i]->history, doubted);
-    if (doubted && group.left_out.empty()) group.left_out = reason_to_leave_out(*rows[i]);
+    group.excluded = group.excluded || (doubted && is_mostly_doubtful(*rows[i]));
   }
   return seen;
 }

@@ -15,6 +15,7 @@
 #include "analysis/matching/trace_summary.hpp"
 #include "analysis/series/memory_series.hpp"
 #include "base/text.hpp"
+#include "results/series/thresholds.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
 #include "trace/state/reclaimable_memory.hpp"
@@ -216,7 +217,8 @@ class HistoryMaker {
   // A few are no path of their own: clocks of CPUs that disagree, an event that an interrupt kept from being recorded.
   bool is_freed_unseen(const Kind& kind) const {
     const auto ends = ends_.find(kind);
-    return ends != ends_.end() && ends->second.reallocated > 0 && ends->second.reallocated * 100 >= ends->second.all;
+    return ends != ends_.end() && ends->second.reallocated > 0 &&
+           ends->second.reallocated * kThresholds.frees_per_unseen >= ends->second.all;
   }
 
   OriginFacts find_facts(std::uint32_t number) const {

@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "analysis/series/trend.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
 namespace {
-
-constexpr std::uint64_t kLeastNs = 1'000'000'000;  // a group is followed at least
 
 Trend trend_of_group(const LeakRow& row, const TimeAxis& axis, bool certain_only) {
   const GroupHistory& history = *row.group.history;
@@ -34,6 +33,7 @@ LeakRow row_of(const GroupRow& group, const ReportResult& report) {
       most = history.doubtful[i].bytes;
       row.main_doubt = static_cast<Doubt>(i);
     }
+  constexpr auto kLeastNs = static_cast<std::uint64_t>(kThresholds.least_seconds * 1e9);
   const bool is_followed = axis.end_ns >= group.first_ns.value_or(axis.start_ns) + kLeastNs;
   if (group.knows_bytes && is_followed && report.trace.clock_in_ns) {
     row.trend = trend_of_group(row, axis, false);
@@ -43,13 +43,8 @@ LeakRow row_of(const GroupRow& group, const ReportResult& report) {
   return row;
 }
 
-bool is_above(const Trend& trend, const LeaksResult& result) {
-  return trend.growth == Growth::steady && trend.low > result.threshold_bytes_per_s &&
-         trend.late_bytes_per_s > result.threshold_bytes_per_s;
-}
-
 bool is_certain(const Trend& trend, const LeaksResult& result) {
-  return is_above(trend, result) && trend.evenness >= result.confidence_needed;
+  return rises_above(trend, result.threshold_bytes_per_s) && trend.evenness >= result.confidence_needed;
 }
 
 LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
@@ -60,7 +55,7 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result) {
     case Growth::past: return LeakVerdict::past;
     case Growth::steady: break;
   }
-  if (!is_above(row.trend, result)) return LeakVerdict::unsure;
+  if (!rises_above(row.trend, result.threshold_bytes_per_s)) return LeakVerdict::unsure;
   if (!is_certain(row.trend, result)) return LeakVerdict::uneven;
   return is_certain(row.certain, result) ? LeakVerdict::certain : LeakVerdict::uncertain;
 }
@@ -110,8 +105,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
     for (const LeakRow& row : table.rows) result.judged += row.trend.growth == Growth::too_few_points ? 0 : 1;
     if (!table.rows.empty()) result.tables.push_back(std::move(table));
   }
-  const double groups = static_cast<double>(std::max<std::size_t>(result.judged, 1));
-  result.confidence_needed = 1 - (1 - kGrowthConfidence) / groups;
+  result.confidence_needed = needed_evenness(result.judged);
   for (LeakTable& table : result.tables)
     for (LeakRow& row : table.rows) row.verdict = verdict_of(row, result);
   return result;

@@ -6,8 +6,6 @@
 
 namespace kmt {
 
-constexpr double kUsualThreshold = 64 * 1024 / 60.0;  // bytes a second: 64K a minute
-
 // Growth is certain when the low end of its interval is above the threshold, it goes on in the last half, random walks
 // do not rise as evenly in one of twenty reports (by the number of groups that are judged), and all that is true of the
 // live bytes without those that may be freed, too: these count as freed at once.

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "results/series/thresholds.hpp"
+
 namespace kmt {
 
 namespace {
@@ -137,11 +139,19 @@ Trend trend_of(std::span<const double> values, double seconds_between) {
   trend.late_bytes_per_s = slopes_of(values.subspan(values.size() / 2)).at(0.5) / seconds_between;
   trend.confidence = confidence_of(slopes.tau);
   trend.evenness = evenness_of(values);
-  if (trend.confidence < kGrowthConfidence)
+  if (trend.confidence < kThresholds.confidence)
     trend.growth = Growth::none;
   else
     trend.growth = trend.late_bytes_per_s < trend.bytes_per_s / 2 ? Growth::past : Growth::steady;
   return trend;
+}
+
+double needed_evenness(std::size_t judged) {
+  return 1 - (1 - kThresholds.confidence) / static_cast<double>(std::max<std::size_t>(judged, 1));
+}
+
+bool rises_above(const Trend& trend, double bytes_per_s) {
+  return trend.growth == Growth::steady && trend.low > bytes_per_s && trend.late_bytes_per_s > bytes_per_s;
 }
 
 }  // namespace kmt

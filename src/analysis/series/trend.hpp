@@ -18,18 +18,20 @@
 // much, where steps are unlike each other.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 
 #include "results/series/trend.hpp"
 
 namespace kmt {
 
-// Growth is called so from this confidence on, one-sided.
-constexpr double kGrowthConfidence = 0.95;
-
 // Of values at equal distances in time. Those of a group begin with its first allocation, not with the trace: before
 // it, nothing was there to grow. The time does not depend on the values, and hardly on their number.
 Trend trend_of(std::span<const double> values, double seconds_between);
+
+// The evenness that hardly any of so many random walks has.
+double needed_evenness(std::size_t judged);
+// True if it grows steadily, and by more than that.
+bool rises_above(const Trend& trend, double bytes_per_s);
 
 }  // namespace kmt

@@ -9,12 +9,11 @@
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/series/trend.hpp"
 #include "analysis/snapshot/amounts.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
 namespace {
-
-constexpr std::uint64_t kLeastNs = 1'000'000'000;  // a row is followed at least
 
 // As bytes that the kernel has for it: objects with their padding, of cgroups without their users' memory.
 SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot) {
@@ -61,7 +60,7 @@ SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& am
 }
 
 // Free and user memory come and go with what runs; what takes the snapshots has memory of its own.
-bool is_kernels(const std::string& line) {
+bool is_kernel_memory_line(const std::string& line) {
   return line != "recorder" && !line.starts_with("free") && !line.starts_with("user") && !line.starts_with("hugetlb");
 }
 
@@ -71,16 +70,15 @@ Trend trend_of_row(const SnapshotRow& row, const std::vector<std::uint64_t>& tim
   const std::span<const double> values = std::span(row.values).subspan(skipped);
   if (values.size() < 2) return {};
   const std::uint64_t first = times[row.first + skipped];
-  if (times.back() < first + kLeastNs) return {};
+  if (static_cast<double>(times.back() - first) < kThresholds.least_seconds * 1e9) return {};
   return trend_of(values, static_cast<double>(times.back() - first) / 1e9 / static_cast<double>(values.size() - 1));
 }
 
 // In the last quarter it rose by less than a tenth of what even growth would have.
 bool has_stopped(const SnapshotRow& row) {
-  constexpr double kPart = 0.25;
-  constexpr double kLeast = 0.1;
+  constexpr double kPart = kThresholds.stopped_part;
   const auto late = static_cast<std::size_t>(static_cast<double>(row.values.size() - 1) * (1 - kPart));
-  return row.values.back() - row.values[late] < kLeast * kPart * row.change();
+  return row.values.back() - row.values[late] < kThresholds.stopped_share * kPart * row.change();
 }
 
 LeakVerdict verdict_of_all(const SnapshotRow& row, const SnapshotSeries& series) {
@@ -91,7 +89,7 @@ LeakVerdict verdict_of_all(const SnapshotRow& row, const SnapshotSeries& series)
     case Growth::past: return LeakVerdict::past;
     case Growth::steady: break;
   }
-  const bool above = trend.low > series.threshold_bytes_per_s && trend.late_bytes_per_s > series.threshold_bytes_per_s;
+  const bool above = rises_above(trend, series.threshold_bytes_per_s);
   if (above && trend.evenness >= series.confidence_needed) return LeakVerdict::certain;
   if (has_stopped(row)) return LeakVerdict::past;
   return above ? LeakVerdict::uneven : LeakVerdict::unsure;
@@ -178,7 +176,7 @@ SnapshotSeries SnapshotSeriesAnalysis::finish(double threshold_bytes_per_s) {
   auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
   for (const std::string& id : order_) {
     SnapshotRow& row = lines.at(id);
-    row.judged = row.counted && is_kernels(id);
+    row.judged = row.counted && is_kernel_memory_line(id);
     series_.rows.push_back(std::move(row));
   }
   lines.clear();
@@ -190,8 +188,7 @@ SnapshotSeries SnapshotSeriesAnalysis::finish(double threshold_bytes_per_s) {
     row.trend = trend_of_row(row, series_.elapsed_ns);
     if (row.trend.growth != Growth::too_few_points && !is_constant(row)) ++series_.judged;
   }
-  series_.confidence_needed =
-      1 - (1 - kGrowthConfidence) / static_cast<double>(std::max<std::size_t>(series_.judged, 1));
+  series_.confidence_needed = needed_evenness(series_.judged);
   for (SnapshotRow& row : series_.rows)
     if (row.judged) row.verdict = verdict_of(row, series_);
   return std::move(series_);

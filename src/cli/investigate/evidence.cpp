@@ -21,7 +21,6 @@ using SortedJson = nlohmann::json;
 constexpr const char* kSchema = "kmemtrace.investigate-evidence/1";
 constexpr std::size_t kMostSteps = 256;
 constexpr double kShortestStep = 1e-6;  // seconds
-constexpr std::string_view kWasLeftOut = "it was not judged when it was watched";
 
 constexpr MemorySource kSources[] = {MemorySource::meminfo, MemorySource::vmstat, MemorySource::vmstat_rate,
                                      MemorySource::slabinfo_objects, MemorySource::slabinfo_pages};
@@ -84,7 +83,7 @@ SortedJson to_json(const GrowthGroup& group) {
       before = live;
     }
   return {{"stack", group.stack},     {"cache", group.cache},     {"task", group.task},
-          {"process", group.process}, {"cgroup", group.cgroup},   {"left_out", !group.left_out.empty()},
+          {"process", group.process}, {"cgroup", group.cgroup},   {"left_out", group.excluded},
           {"seen", group.seen},       {"objects", group.objects}, {"bytes", group.bytes},
           {"live", changes}};
 }
@@ -97,7 +96,7 @@ GrowthGroup group_of(const SortedJson& json, std::size_t steps) {
   group.task = json.at("task").get<std::string>();
   group.process = static_cast<std::uint32_t>(whole(json.at("process"), std::numeric_limits<std::uint32_t>::max()));
   group.cgroup = json.at("cgroup").get<std::string>();
-  if (json.at("left_out").get<bool>()) group.left_out = kWasLeftOut;
+  group.excluded = json.at("left_out").get<bool>();
   group.seen = whole(json.at("seen"));
   group.objects = bytes_of(json.at("objects"));
   group.bytes = bytes_of(json.at("bytes"));

@@ -11,7 +11,6 @@
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
 #include "analysis/growth/traces.hpp"
-#include "analysis/report/leaks.hpp"
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
@@ -34,7 +33,10 @@
 #include "cli/support/parse.hpp"
 #include "cli/support/result_file.hpp"
 #include "cli/support/say.hpp"
+#include "results/series/thresholds.hpp"
 #include "snapshot/parse.hpp"
+#include "views/common/next_commands.hpp"
+#include "views/common/unseen_sources.hpp"
 #include "views/json/investigation.hpp"
 #include "views/text/investigation.hpp"
 
@@ -89,7 +91,7 @@ Exit status:
   130  interrupted by Ctrl+C, and nothing surely grew until then)";
 
 double threshold_of(const InvestigateArguments& options) {
-  return options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
+  return options.threshold.empty() ? kThresholds.usual_bytes_per_s : parse_byte_rate(options.threshold);
 }
 
 void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& evidence, InvestigationResult& result) {
@@ -160,9 +162,9 @@ int investigate_live(const InvestigateArguments& options) {
   LiveInvestigation request;
   const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
   request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;
-  if (request.seconds < kShortestToTell)
-    throw Error(
-        fmt::format("--for takes {:.0f}s or more: of less it cannot be told whether anything grows", kShortestToTell))
+  if (request.seconds < kThresholds.shortest_watch)
+    throw Error(fmt::format("--for takes {:.0f}s or more: of less it cannot be told whether anything grows",
+                            kThresholds.shortest_watch))
         .hint("kmemtrace investigate --for 30s");
   request.cpu_share = options.cpu / 100;
   request.threshold_bytes_per_s = threshold_of(options);

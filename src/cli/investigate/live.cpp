@@ -13,8 +13,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "analysis/growth/conclusion.hpp"
-#include "analysis/growth/investigation.hpp"
 #include "analysis/growth/narrowing.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -29,6 +27,7 @@
 #include "cli/record/run.hpp"
 #include "cli/snapshot/files.hpp"
 #include "cli/support/live_kernel.hpp"
+#include "results/series/thresholds.hpp"
 #include "snapshot/collect.hpp"
 
 namespace kmt {
@@ -188,7 +187,7 @@ class Watch {
 
   // Where even samples take more than they may, the kernel's account alone is followed until the end.
   void keep_within_budget() {
-    if (cpu_left() < 0 && seconds() >= kShortestToTell) end_samples_early("");
+    if (cpu_left() < 0 && seconds() >= kThresholds.shortest_watch) end_samples_early("");
   }
 
   void end_samples_early(const char* rest) {
@@ -311,7 +310,7 @@ class Watch {
   void record_narrowed(const Narrowing& narrowing);
   // That tells anything, in seconds.
   double shortest_recording() const {
-    return std::max(kShortestRecording * request_.seconds, kShortestRecordingSeconds);
+    return std::max(kThresholds.shortest_recording * request_.seconds, kThresholds.shortest_recording_seconds);
   }
   void say_why_so_short(double recorded_seconds);
 
@@ -404,7 +403,8 @@ bool Watch::needs_stacks(const Narrowing& narrowing) const {
 }
 
 double Watch::cpu_to_record(const Narrowing& narrowing) const {
-  const double seconds = is_brief_ ? kBriefRecordingSeconds : std::max(2 * kShortestRecording * request_.seconds, 1.0);
+  const double seconds =
+      is_brief_ ? kBriefRecordingSeconds : std::max(2 * kThresholds.shortest_recording * request_.seconds, 1.0);
   return seconds * (kSecondsOfRecording + events_per_s(narrowing) * whole_seconds_of_an_event(needs_stacks(narrowing)));
 }
 

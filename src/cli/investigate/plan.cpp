@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "analysis/growth/conclusion.hpp"
 #include "base/privileges.hpp"
 #include "capture/features/bpf_support.hpp"
 #include "capture/features/call_tracing.hpp"
@@ -17,6 +16,7 @@
 #include "capture/features/events.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "capture/tracefs/mount.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
@@ -95,12 +95,12 @@ double cpu_left(const CpuUse& use, const InvestigationPlan& plan) {
 
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan) {
   constexpr double kPartForRecording = 0.6;  // of what is not needed at any rate
-  return plan.samples && plan.trace && use.seconds >= kShortestToTell &&
+  return plan.samples && plan.trace && use.seconds >= kThresholds.shortest_watch &&
          cpu_left(use, plan) < kPartForRecording * (plan.most_cpu_seconds - plan.least_cpu_seconds);
 }
 
 bool can_sample_pages(double programs_per_s, double cpu_left, const InvestigationPlan& plan) {
-  return programs_per_s * std::min(plan.seconds / 2, 2 * kShortestToTell) <= cpu_left;
+  return programs_per_s * std::min(plan.seconds / 2, 2 * kThresholds.shortest_watch) <= cpu_left;
 }
 
 RecordingChoice choose_recording(const Narrowing& wanted, double cpu_seconds, double without_samples,

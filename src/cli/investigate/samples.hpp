@@ -12,6 +12,7 @@
 #include "cli/support/live_kernel.hpp"
 #include "cli/watch/profile_files.hpp"
 #include "results/growth/investigation.hpp"
+#include "views/common/unseen_sources.hpp"
 
 namespace kmt {
 

@@ -14,6 +14,7 @@
 #include "cli/support/column_options.hpp"
 #include "cli/support/result_file.hpp"
 #include "cli/support/say.hpp"
+#include "results/series/thresholds.hpp"
 #include "views/html/report.hpp"
 #include "views/json/diff.hpp"
 #include "views/json/explore.hpp"
@@ -138,7 +139,7 @@ HtmlTrace documents_of(Answers& answers, const ReportFilter& filter) {
   html.caches = json_groups(answers.by_cache, view);
   html.tasks = json_groups(answers.by_task, view);
   html.timeline = json_timeline(timeline_of(std::move(answers.by_cache), timeline));
-  html.leaks = json_leaks(leaks_of(answers.growing, kUsualThreshold), leaks_view);
+  html.leaks = json_leaks(leaks_of(answers.growing, kThresholds.usual_bytes_per_s), leaks_view);
   html.explore = json_explore(answers.traffic, answers.has_stacks);
   html.calls = calls_document(answers.calls, leaves_calls(filter));
   return html;

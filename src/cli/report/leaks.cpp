@@ -13,6 +13,7 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
+#include "results/series/thresholds.hpp"
 #include "views/json/leaks.hpp"
 #include "views/text/leaks.hpp"
 #include "views/text/series.hpp"
@@ -102,7 +103,8 @@ int leaks_of_series(const Command& command, const LeaksArguments& options, doubl
 }
 
 int leaks(const Command& command, const LeaksArguments& options) {
-  const double threshold = options.threshold.empty() ? kUsualThreshold : parse_byte_rate(options.threshold);
+  const double threshold =
+      options.threshold.empty() ? kThresholds.usual_bytes_per_s : parse_byte_rate(options.threshold);
   if (names_series(options.analyse.trace)) return leaks_of_series(command, options, threshold);
   LeaksOptions view;
   view.limit = options.limit;

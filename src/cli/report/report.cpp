@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/report/leaks.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/input/analyse.hpp"
@@ -18,6 +17,7 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
+#include "results/series/thresholds.hpp"
 #include "views/json/report.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/perf_report.hpp"
@@ -137,8 +137,8 @@ void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
 
 int report(const Command& command, const ReportArguments& options) {
   if (names_series(options.analyse.trace)) {
-    print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.limit}, options.result,
-                 text_series_report);
+    print_series(command, options.analyse.trace, kThresholds.usual_bytes_per_s, {SeriesOrder::change, options.limit},
+                 options.result, text_series_report);
     return 0;
   }
   ReportRequest request;

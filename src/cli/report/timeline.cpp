@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/report/leaks.hpp"
 #include "cli/input/analyse.hpp"
 #include "cli/input/filter_options.hpp"
 #include "cli/report/series.hpp"
@@ -12,6 +11,7 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
+#include "results/series/thresholds.hpp"
 #include "views/json/timeline.hpp"
 #include "views/text/series.hpp"
 #include "views/text/timeline.hpp"
@@ -53,8 +53,8 @@ Exit status:
 
 int timeline(const Command& command, const TimelineArguments& options) {
   if (names_series(options.analyse.trace)) {
-    print_series(command, options.analyse.trace, kUsualThreshold, {SeriesOrder::change, options.timeline.top},
-                 options.result, text_series_timeline);
+    print_series(command, options.analyse.trace, kThresholds.usual_bytes_per_s,
+                 {SeriesOrder::change, options.timeline.top}, options.result, text_series_timeline);
     return 0;
   }
   ReportRequest request;

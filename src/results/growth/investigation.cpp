@@ -57,4 +57,9 @@ bool Judgement::found() const {
                              [](const GrowthFinding& finding) { return finding.certainty == Certainty::sure; });
 }
 
+bool Judgement::may_grow() const {
+  return std::ranges::any_of(findings,
+                             [](const GrowthFinding& finding) { return finding.certainty != Certainty::weak; });
+}
+
 }  // namespace kmt

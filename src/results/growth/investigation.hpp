@@ -25,7 +25,7 @@ struct GrowthGroup {
   std::string task;           // "bash", "[softirq]"
   std::uint32_t process = 0;  // 0: none, or not known
   std::string cgroup;         // empty: not known
-  std::string_view left_out;  // why it cannot be judged, or is no kernel memory; empty: it is judged
+  bool excluded = false;      // it cannot be judged, or is no kernel memory
   std::uint64_t seen = 0;     // live objects that were seen: samples, or all of them
   double objects = 0;         // live at the end, of what was allocated in the time; estimates of samples
   double bytes = 0;
@@ -137,9 +137,35 @@ enum class Ground : std::uint8_t {
 };
 std::string_view id_of(Ground ground);
 
+enum class ReasonKind : std::uint8_t {
+  rises_evenly,
+  rises_unevenly,
+  seen_before_recording,
+  hardly_seen_before_recording,
+  account_surely_grows,
+  account_grows,
+  account_does_not_grow,
+  unknown_cache,
+  too_slow_or_short,
+  not_all_recorded,
+  holds_most,  // of what was seen to live in a cache that surely grows: `percent`
+  too_little_seen,
+};
+
+// For or against a finding.
 struct Reason {
-  std::string words;
+  ReasonKind kind = ReasonKind::rises_evenly;
   Ground ground = Ground::samples;
+  double percent = 0;
+};
+
+// Why the kernel's account does not show how a cache grows.
+enum class NoAccount : std::uint8_t {
+  not_kept,
+  not_copied,
+  no_such_cache,  // in slabinfo
+  slabinfo_not_read,
+  slabinfo_not_copied,
 };
 
 struct FindingSite {
@@ -164,7 +190,7 @@ struct FindingCache {
   std::string account;                       // the line of the kernel's account that tells of it, if one does
   double bytes_per_s = 0;                    // of this finding
   std::optional<double> kernel_bytes_per_s;  // of the whole cache, by slabinfo; of few states their difference
-  std::string_view no_account;               // why that is not known; empty: it is
+  std::optional<NoAccount> no_account;       // why that is not known
   std::string kind;                          // of a kmalloc size, the cache that rises by that account; may be empty
   std::vector<std::string> merged_with;      // as StateGrowth has it
 
@@ -198,13 +224,14 @@ struct Judgement {
   double threshold_bytes_per_s = 0;     // what is slower is no growth
   std::size_t judged = 0;               // groups of one task and entry
   std::size_t followed = 0;             // lines of the kernel's own account, of values enough to judge them
-  double left_out_bytes = 0;            // of groups that are not judged
+  double excluded_bytes = 0;            // of groups that are not judged
   bool saw_allocations = false;         // samples, or a recording, for long enough
   double seen_seconds = 0;              // that these lasted, the longer of them; 0: there were neither
   double seen_until_seconds = 0;        // since the begin of watching
   bool saw_caches = false;              // slabinfo, often enough
 
   bool found() const;                                     // something surely grows
+  bool may_grow() const;                                  // a finding is likely or sure
   bool is_told() const { return judged + followed > 0; }  // else nothing is known but a difference
 };
 
@@ -214,10 +241,39 @@ std::string_view id_of(GrowthVerdict verdict);
 // "sigqueue (merged with inotify_inode_mark, dnotify_mark)"; of many, some.
 std::string with_merged(const std::string& name, const std::vector<std::string>& merged_with);
 
-// What it comes to, in a sentence or two.
+// Why the verdict is cannot_tell.
+enum class Unclear : std::uint8_t {
+  order,            // of the copies
+  short_trace,      // too few states, and a trace that does not replace them: shorter than `least_seconds`,
+  lossy_trace,      // with lost events,
+  empty_trace,      // or without anything to judge
+  no_times,         // of the copies
+  few_states,       // and no trace
+  short_watch,      // shorter than `least_seconds`
+  unconfirmed,      // something may grow, and there are too few states to confirm it
+  rarely_read,      // states, on a busy machine
+  late_rise,        // `state` rises at the end
+  rise_unfollowed,  // `state` rose when allocations were no longer followed
+  rise_by_account,  // `state` never falls, and allocations were not seen
+  cut_short,
+  only_sums,  // neither allocations nor slab caches
+};
+
+// States are indices into Judgement::states.
 struct Conclusion {
+  using State = std::optional<std::size_t>;
+
   GrowthVerdict verdict = GrowthVerdict::cannot_tell;
-  std::string words;
+  Unclear unclear = Unclear::few_states;
+  double least_seconds = 0;
+  std::size_t sure_findings = 0;
+  State state;                      // what the verdict is about, if no finding is sure: it may grow below the threshold
+  bool followed_briefly = false;    // allocations, for a part of the time
+  State stacks;                     // of the tasks of a finding
+  State unexplained;                // grows faster than the sure findings
+  std::vector<std::size_t> others;  // grow too, and findings explain little of it
+  State late_other;                 // likewise, since a while
+  std::vector<std::size_t> rose_most;  // if it cannot be told whether that goes on
 };
 
 struct UnseenSource {

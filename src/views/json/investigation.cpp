@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "views/common/conclusion.hpp"
 #include "views/json/common.hpp"
 
 namespace kmt {
@@ -61,7 +62,7 @@ Json to_json(const FindingCache& cache) {
   json["bytes_per_s"] = rounded_to_tenths(cache.bytes_per_s);
   json["kernel_bytes_per_s"] =
       cache.kernel_bytes_per_s ? Json(rounded_to_tenths(*cache.kernel_bytes_per_s)) : Json(nullptr);
-  json["no_account"] = text_or_null(std::string(cache.no_account));
+  json["no_account"] = cache.no_account ? Json(words_of(*cache.no_account)) : Json(nullptr);
   json["kind"] = text_or_null(printable(cache.kind));
   json["merged_with"] = texts(cache.merged_with);
   return json;
@@ -96,7 +97,7 @@ Json to_json(const GrowthFinding& finding) {
   json["reasons"] = Json::array();
   json["grounds"] = Json::array();
   for (const Reason& reason : finding.reasons) {
-    json["reasons"].push_back(printable(reason.words));
+    json["reasons"].push_back(printable(words_of(reason)));
     json["grounds"].push_back(id_of(reason.ground));
   }
   json["call_sites"] = rows(finding.sites);
@@ -188,12 +189,12 @@ std::string json_investigation(const InvestigationResult& result) {
   json["cut_short"] = text_or_null(printable(result.cut_short));
   json["told"] = result.judgement.is_told();
   json["verdict"] = id_of(result.conclusion.verdict);
-  json["words"] = printable(result.conclusion.words);
+  json["words"] = printable(conclusion_words(result));
   json["found"] = result.conclusion.verdict == GrowthVerdict::grows;
   json["findings"] = rows(result.judgement.findings);
   json["states"] = rows(result.judgement.states);
   json["judged"] = result.judgement.judged;
-  json["left_out_bytes"] = whole(result.judgement.left_out_bytes);
+  json["left_out_bytes"] = whole(result.judgement.excluded_bytes);
   json["balance"] = balance(result.diff);
   Json narrowing = Json::object();
   narrowing["caches"] = texts(result.narrowing.caches);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/units.hpp"
+#include "views/common/conclusion.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/snapshot.hpp"
 #include "views/text/table.hpp"
@@ -95,7 +96,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
                                  say_growth(finding.trend.bytes_per_s), ascii(finding.function), process_text(first)),
                      style);
   std::string how_sure = fmt::format("{}.", name_of(finding.certainty));
-  for (const Reason& reason : finding.reasons) how_sure += fmt::format(" {}.", reason.words);
+  for (const Reason& reason : finding.reasons) how_sure += fmt::format(" {}.", words_of(reason));
   out += labelled("how sure", how_sure, style);
   out += labelled(
       "how fast",
@@ -123,7 +124,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
     const bool grows = cache.kernel_bytes_per_s && *cache.kernel_bytes_per_s > 0;
     const bool is_more = grows && cache.bytes_per_s > kMore * *cache.kernel_bytes_per_s;
     const std::string of_all =
-        !cache.kernel_bytes_per_s ? std::string(cache.no_account)
+        !cache.kernel_bytes_per_s ? std::string(cache.no_account ? words_of(*cache.no_account) : "")
         : grows                   ? fmt::format("{} the {} that the kernel counts for the whole cache",
                               is_more ? std::string("more than")
                                                         : percent(cache.bytes_per_s, *cache.kernel_bytes_per_s) + " of",
@@ -266,7 +267,7 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
   if (result.seconds > 0) of += ", watched for " + seconds_text(result.seconds);
   if (result.start_unix_ns != 0) of += " from " + say_time(result.start_unix_ns);
   std::string out = heading("What grows in the kernel's memory" + of, style);
-  out += hanging("  ", ascii(result.conclusion.words), style);
+  out += hanging("  ", ascii(conclusion_words(result)), style);
   if (!result.complete) out += hanging("  ", fmt::format("It ended early: {}.", ascii(result.cut_short)), style);
   for (std::size_t i = 0; i < std::min(judgement.findings.size(), kMostFindings); ++i)
     out += finding_text(i + 1, judgement.findings[i], style);
@@ -281,11 +282,11 @@ std::string text_investigation(const InvestigationResult& result, const TextStyl
   }
   out += "\n" + heading("What remains unknown", style);
   out += unseen_text(result.unseen, style);
-  if (judgement.left_out_bytes > 0)
+  if (judgement.excluded_bytes > 0)
     out += hanging("  - ",
                    fmt::format("{} that still live are not judged: page tables of processes, what the kernel takes "
                                "back, and what it may free on paths without tracepoint",
-                               size_text(judgement.left_out_bytes, style)),
+                               size_text(judgement.excluded_bytes, style)),
                    style);
   std::string unknown = "What was there before is known by its sum alone";
   if (judgement.judged > 0)

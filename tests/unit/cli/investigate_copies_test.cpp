@@ -14,6 +14,8 @@
 #include "cli/investigate/evidence.hpp"
 #include "cli/snapshot/files.hpp"
 #include "cli/support/names_in_time.hpp"
+#include "results/series/thresholds.hpp"
+#include "support/investigation_evidence.hpp"
 
 namespace kmt {
 namespace {
@@ -228,7 +230,7 @@ InvestigationEvidence watched() {
     group.cache = "kmalloc-1k";
     group.task = "held";
     group.process = 5 + i;
-    if (i == 2) group.left_out = "for a reason";
+    if (i == 2) group.excluded = true;
     for (std::size_t step = 0; step < seen.steps; ++step)
       group.live.push_back(i == 0 ? 100'000.25 * static_cast<double>(step + 1) : 5e6 * static_cast<double>(step % 2));
     group.bytes = group.live.back();
@@ -270,7 +272,7 @@ TEST_F(InvestigateCopies, WhatWasWatchedIsJudgedTheSameAgain) {
   ASSERT_EQ(second.findings.size(), 1u);
   EXPECT_EQ(second.findings[0].certainty, first.findings[0].certainty);
   EXPECT_EQ(second.findings[0].trend.bytes_per_s, first.findings[0].trend.bytes_per_s);
-  EXPECT_EQ(second.left_out_bytes, first.left_out_bytes);
+  EXPECT_EQ(second.excluded_bytes, first.excluded_bytes);
   EXPECT_EQ(second.judged, first.judged);
   EXPECT_EQ(second.states.size(), first.states.size());
 }
@@ -282,10 +284,10 @@ TEST_F(InvestigateCopies, WhatWasWatchedComesToTheSameAgain) {
     before.samples->groups.erase(before.samples->groups.begin());  // the one that grows
     for (MemorySeriesPoint& point : before.states.front().points) point.value = 1e6;
     before.seconds = seconds;
-    const auto concluded = [](InvestigationResult result, const InvestigationEvidence& evidence) {
+    const auto again_concluded = [](InvestigationResult result, const InvestigationEvidence& evidence) {
       result.seconds = evidence.seconds;
       result.judgement = judge(evidence);
-      return conclude(result);
+      return planted::concluded(result);
     };
     InvestigationResult live;
     live.watched = true;
@@ -294,9 +296,10 @@ TEST_F(InvestigateCopies, WhatWasWatchedComesToTheSameAgain) {
     InvestigationResult again;
     InvestigationEvidence after;
     read_evidence(folder_ / kEvidenceFile, again, after);
-    const Conclusion first = concluded(live, before);
-    const Conclusion second = concluded(again, after);
-    EXPECT_EQ(first.verdict, seconds < kShortestToTell ? GrowthVerdict::cannot_tell : GrowthVerdict::no_growth);
+    const planted::Concluded first = again_concluded(live, before);
+    const planted::Concluded second = again_concluded(again, after);
+    EXPECT_EQ(first.verdict,
+              seconds < kThresholds.shortest_watch ? GrowthVerdict::cannot_tell : GrowthVerdict::no_growth);
     EXPECT_EQ(second.verdict, first.verdict);
     EXPECT_EQ(second.words, first.words);
   }

@@ -6,9 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/growth/conclusion.hpp"
-#include "analysis/growth/investigation.hpp"
 #include "cli/investigate/states.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 namespace {
@@ -107,10 +106,10 @@ TEST(InvestigationPlan, OnABusyMachineSamplesLeaveRoomForARecording) {
       const InvestigationPlan plan = plan_with_samples(seconds);
       CpuUse use;
       const double sampled = seconds_of_samples(plan, programs_per_s, use);
-      EXPECT_GE(sampled, kShortestToTell) << seconds << " s, " << programs_per_s;
+      EXPECT_GE(sampled, kThresholds.shortest_watch) << seconds << " s, " << programs_per_s;
       const double recorded_per_s = whole_seconds_of_an_event(false) * 3000;
       const double recorded = (cpu_left(use, plan) - kSecondsToRecord) / recorded_per_s;
-      EXPECT_GE(recorded, 2 * kShortestRecording * seconds) << seconds << " s, " << programs_per_s;
+      EXPECT_GE(recorded, 2 * kThresholds.shortest_recording * seconds) << seconds << " s, " << programs_per_s;
       for (const double events_per_s : {1e3, 2e4, 3e5})
         EXPECT_LE(record_from(use, plan, events_per_s).cpu_seconds, plan.most_cpu_seconds)
             << seconds << " s, " << programs_per_s << ", " << events_per_s << " a second";

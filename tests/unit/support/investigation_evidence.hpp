@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
-#include "analysis/report/leaks.hpp"
+#include "results/series/thresholds.hpp"
+#include "views/common/conclusion.hpp"
 
 namespace kmt::planted {
 
@@ -94,7 +96,7 @@ inline MemorySeries cache_series(const std::string& name, const Course& course) 
 inline InvestigationEvidence evidence_with_noise(unsigned seed) {
   InvestigationEvidence evidence;
   evidence.seconds = 2 * kSeconds;
-  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.samples = empty_seen(16 << 10);
   evidence.trace = empty_seen(0);
   evidence.trace_begin_seconds = kSeconds;
@@ -104,6 +106,16 @@ inline InvestigationEvidence evidence_with_noise(unsigned seed) {
   evidence.states.push_back(cache_series("filp", noise.walk(100'000)));
   evidence.states.push_back(cache_series("kmalloc-cg-1k", noise.walk(5'000)));
   return evidence;
+}
+
+struct Concluded {
+  GrowthVerdict verdict;
+  std::string words;
+};
+
+inline Concluded concluded(InvestigationResult result) {
+  result.conclusion = conclude(result);
+  return {result.conclusion.verdict, conclusion_words(result)};
 }
 
 // Of one process, without what it was judged by.

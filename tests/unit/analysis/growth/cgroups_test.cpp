@@ -8,9 +8,10 @@
 
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
-#include "analysis/report/leaks.hpp"
 #include "base/temporary_folder.hpp"
 #include "cli/investigate/evidence.hpp"
+#include "results/series/thresholds.hpp"
+#include "views/common/unseen_sources.hpp"
 
 namespace kmt {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::uint32_t kHolder = 4321;
 InvestigationEvidence recorded(const std::string& cgroup) {
   InvestigationEvidence evidence;
   evidence.seconds = kSteps * kStepSeconds;
-  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   GrowthSeen& trace = evidence.trace.emplace();
   trace.step_seconds = kStepSeconds;
   trace.steps = kSteps;

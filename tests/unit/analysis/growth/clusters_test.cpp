@@ -23,15 +23,15 @@ TEST(GrowthClusters, InterruptsEndWhereTheyBegin) {
 TEST(GrowthClusters, PagesBelongToWhoAskedForThem) {
   std::vector<std::string> ring = {"__alloc_pages_noprof+0x1", "alloc_pages_mpol+0x1", "get_free_pages_noprof+0x2",
                                    "alloc_one_pg_vec_page+0x20", "packet_set_ring+0x1bf"};
-  EXPECT_TRUE(find_page_owner(ring).left_out.empty());
+  EXPECT_FALSE(find_page_owner(ring).excluded);
   EXPECT_EQ(ring.front(), "alloc_one_pg_vec_page+0x20");
   std::vector<std::string> slab = {"__alloc_pages+0x1", "allocate_slab+0x1", "___slab_alloc+0x1",
                                    "kmem_cache_alloc+0x1"};
   EXPECT_TRUE(find_page_owner(slab).is_slab);
   std::vector<std::string> table = {"__alloc_pages+0x1", "pte_alloc_one+0x1", "__pte_alloc+0x1"};
-  EXPECT_FALSE(find_page_owner(table).left_out.empty());
+  EXPECT_TRUE(find_page_owner(table).excluded);
   std::vector<std::string> directory = {"__filemap_get_folio+0x200", "bdev_getblk+0x1", "ext4_add_nondir+0x1"};
-  EXPECT_FALSE(find_page_owner(directory).left_out.empty());
+  EXPECT_TRUE(find_page_owner(directory).excluded);
   std::vector<std::string> area = {"__alloc_pages+0x1", "__vmalloc_node_range+0x1", "bpf_map_area_alloc+0x1"};
   EXPECT_TRUE(find_page_owner(area).is_vmalloc);
   // Linux 6.18: __vmalloc_area_node() is inlined, and what remains has another name.

@@ -8,8 +8,9 @@
 
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
-#include "analysis/report/leaks.hpp"
+#include "results/series/thresholds.hpp"
 #include "support/investigation_evidence.hpp"
+#include "views/common/next_commands.hpp"
 #include "views/text/investigation.hpp"
 
 namespace kmt {
@@ -52,11 +53,11 @@ TEST(Conclusion, SaysThatAllocationsWereFollowedTooShortlyToNameWhoGrows) {
   InvestigationEvidence evidence;
   evidence.seconds = 40;
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 80));
-  const Conclusion unseen = conclude(judged(evidence, 40));
+  const planted::Concluded unseen = planted::concluded(judged(evidence, 40));
   EXPECT_EQ(unseen.verdict, GrowthVerdict::grows);
   EXPECT_NE(unseen.words.find("allocations could not be seen"), std::string::npos) << unseen.words;
   evidence.samples = steadily(8, "filp");
-  const Conclusion ended = conclude(judged(evidence, 40));
+  const planted::Concluded ended = planted::concluded(judged(evidence, 40));
   EXPECT_EQ(ended.words.find("could not be seen"), std::string::npos) << ended.words;
   EXPECT_NE(ended.words.find("allocations were followed for 2.0 s of 40.0 s, too short to tell"), std::string::npos)
       << ended.words;
@@ -76,7 +77,7 @@ MemorySeries rising_since(double begin, double noise, unsigned seed) {
 InvestigationEvidence followed_until(double seconds) {
   InvestigationEvidence evidence;
   evidence.seconds = 120;
-  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.samples = steadily(static_cast<std::size_t>(seconds / 0.25), "filp");
   evidence.samples->groups.clear();
   return evidence;
@@ -87,7 +88,7 @@ TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
     InvestigationEvidence evidence = followed_until(43);
     evidence.states.push_back(rising_since(begin, 2'000, 3));
     const InvestigationResult result = judged(evidence, 120);
-    const Conclusion conclusion = conclude(result);
+    const planted::Concluded conclusion = planted::concluded(result);
     EXPECT_EQ(conclusion.verdict, GrowthVerdict::grows) << begin << ": " << conclusion.words;
     ASSERT_TRUE(result.judgement.states.front().late) << begin;
     EXPECT_NEAR(result.judgement.states.front().late->since_seconds, begin, 5);
@@ -96,7 +97,7 @@ TEST(Conclusion, SeesWhatBeganWhileItWasWatched) {
   // Too late for any test.
   InvestigationEvidence evidence = followed_until(43);
   evidence.states.push_back(rising_since(100, 2'000, 3));
-  const Conclusion unsure = conclude(judged(evidence, 120));
+  const planted::Concluded unsure = planted::concluded(judged(evidence, 120));
   EXPECT_EQ(unsure.verdict, GrowthVerdict::cannot_tell) << unsure.words;
   EXPECT_NE(unsure.words.find("after allocations were no longer followed at 43 s"), std::string::npos) << unsure.words;
   evidence = followed_until(43);
@@ -109,7 +110,7 @@ TEST(Conclusion, TheAccountAloneDoesNotTellThatWhatNeverFallsIsNoGrowth) {
   InvestigationEvidence evidence;
   evidence.seconds = 17;
   evidence.copied = true;
-  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   for (int of = 0; of < 100; ++of) {
     MemorySeries& flat =
         evidence.states.emplace_back(MemorySeries{MemorySource::slabinfo_objects, "other-" + std::to_string(of), {}});
@@ -121,7 +122,7 @@ TEST(Conclusion, TheAccountAloneDoesNotTellThatWhatNeverFallsIsNoGrowth) {
   evidence.states.push_back(leaps);
   InvestigationResult result = judged(evidence, 17);
   result.watched = false;
-  const Conclusion conclusion = conclude(result);
+  const planted::Concluded conclusion = planted::concluded(result);
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::cannot_tell) << conclusion.words;
   EXPECT_NE(conclusion.words.find("the slab cache leaps rises all the time"), std::string::npos) << conclusion.words;
   evidence.states.back().points[9].value = 1e6;
@@ -134,13 +135,13 @@ TEST(Conclusion, SaysWhatSurelyGrowsMoreSlowlyThanTheThreshold) {
   InvestigationEvidence evidence;
   evidence.seconds = 23'000;
   evidence.copied = true;
-  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   MemorySeries& slow = evidence.states.emplace_back(MemorySeries{MemorySource::slabinfo_objects, "filp", {}});
   for (std::uint64_t i = 0; i < 24; ++i)
     slow.points.push_back({i * 1'000'000'000'000, 1e6 + 1e5 * static_cast<double>(i)});
   InvestigationResult result = judged(evidence, evidence.seconds);
   result.watched = false;
-  const Conclusion conclusion = conclude(result);
+  const planted::Concluded conclusion = planted::concluded(result);
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::no_growth);
   EXPECT_NE(conclusion.words.find("Slower, the slab cache filp surely grows by 351.6 KiB an hour"), std::string::npos)
       << conclusion.words;
@@ -223,7 +224,7 @@ TEST(Conclusion, SaysWhyATraceThatIsThereTellsNothing) {
   InvestigationResult result;
   result.trace_seconds = 0.25;
   result.judgement = judge(evidence);
-  const Conclusion brief = conclude(result);
+  const planted::Concluded brief = planted::concluded(result);
   EXPECT_EQ(brief.verdict, GrowthVerdict::cannot_tell);
   EXPECT_NE(brief.words.find("the trace of 0.2 s is too short"), std::string::npos) << brief.words;
   EXPECT_EQ(brief.words.find("or a trace"), std::string::npos) << brief.words;
@@ -231,19 +232,20 @@ TEST(Conclusion, SaysWhyATraceThatIsThereTellsNothing) {
   result.trace_seconds = 12;
   result.lost_events = 4711;
   result.judgement = judge(evidence);
-  const Conclusion lossy = conclude(result);
+  const planted::Concluded lossy = planted::concluded(result);
   EXPECT_NE(lossy.words.find("of the trace of 12.0 s 4711 events were lost"), std::string::npos) << lossy.words;
 }
 
 TEST(Conclusion, SaysThatCopiesHaveNoTimes) {
   InvestigationResult result;
   result.timeless_states = 15;
-  EXPECT_NE(conclude(result).words.find("that takes 16 states"), std::string::npos) << conclude(result).words;
+  EXPECT_NE(planted::concluded(result).words.find("that takes 16 states"), std::string::npos)
+      << planted::concluded(result).words;
   result.unsure_order = true;
-  EXPECT_NE(conclude(result).words.find("which of the copies came first is not sure"), std::string::npos);
+  EXPECT_NE(planted::concluded(result).words.find("which of the copies came first is not sure"), std::string::npos);
   result.unsure_order = false;
   result.timeless_states = 24;
-  EXPECT_EQ(conclude(result).words,
+  EXPECT_EQ(planted::concluded(result).words,
             "It cannot be told whether anything grows: the times of the 24 copies are not known.");
 }
 
@@ -252,7 +254,7 @@ TEST(Conclusion, TakesSamplesForNoTrace) {
   result.watched = true;
   result.cut_short = "it was interrupted";
   result.judgement.seen_seconds = 0.01;
-  const Conclusion conclusion = conclude(result);
+  const planted::Concluded conclusion = planted::concluded(result);
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::cannot_tell);
   EXPECT_EQ(conclusion.words.find("the trace of"), std::string::npos) << conclusion.words;
   EXPECT_NE(conclusion.words.find("it was interrupted"), std::string::npos) << conclusion.words;
@@ -278,12 +280,12 @@ TEST(Conclusion, DoesNotHideWhatNoFindingExplains) {
     return std::ranges::find(commands, "kmemtrace investigate --cpu 20") != commands.end();
   };
   EXPECT_TRUE(has_advice());
-  EXPECT_NE(result.conclusion.words.find("not explained by that: what nobody accounts for grows by 781.2 KiB/s"),
+  EXPECT_NE(conclusion_words(result).find("not explained by that: what nobody accounts for grows by 781.2 KiB/s"),
             std::string::npos)
-      << result.conclusion.words;
+      << conclusion_words(result);
   state.explained_bytes_per_s = 750'000;
   EXPECT_FALSE(has_advice());
-  EXPECT_EQ(result.conclusion.words, "One thing in the kernel's memory surely grows.");
+  EXPECT_EQ(conclusion_words(result), "One thing in the kernel's memory surely grows.");
 }
 
 TEST(Conclusion, SaysWhatRoseInTooFewStates) {
@@ -292,7 +294,7 @@ TEST(Conclusion, SaysWhatRoseInTooFewStates) {
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "dentry", 5));  // the kernel takes it back
   InvestigationResult result = judged(evidence, 2);
   result.cut_short = "it was interrupted";
-  const Conclusion conclusion = conclude(result);
+  const planted::Concluded conclusion = planted::concluded(result);
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::cannot_tell);
   EXPECT_NE(conclusion.words.find("it was interrupted"), std::string::npos) << conclusion.words;
   EXPECT_NE(conclusion.words.find("of 5 states, 2.0 s, the slab cache kmalloc-1k rose by 390.6 KiB."),
@@ -307,7 +309,7 @@ TEST(Conclusion, DoesNotDenyGrowthThatNoStatesTellOf) {
   evidence.samples = steadily(480, "filp");
   std::ranges::fill(evidence.samples->groups.front().live, 1e6);
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 9));
-  const Conclusion conclusion = conclude(judged(evidence, 120));
+  const planted::Concluded conclusion = planted::concluded(judged(evidence, 120));
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::cannot_tell) << conclusion.words;
   EXPECT_NE(conclusion.words.find("read less than 16 times"), std::string::npos) << conclusion.words;
 }
@@ -320,16 +322,16 @@ TEST(Conclusion, ComparesTwoCopiesWithWhatWasRecorded) {
   InvestigationEvidence evidence;
   evidence.copied = true;
   evidence.trace = steadily(64, "kmalloc-1k");
-  EXPECT_EQ(first_cache(evidence).no_account, "slabinfo is not among the copied files");
+  EXPECT_EQ(words_of(first_cache(evidence).no_account.value()), "slabinfo is not among the copied files");
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "filp", 2));
-  EXPECT_EQ(first_cache(evidence).no_account, "slabinfo has no cache of that name");
+  EXPECT_EQ(words_of(first_cache(evidence).no_account.value()), "slabinfo has no cache of that name");
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 2));
   const FindingCache known = first_cache(evidence);
-  EXPECT_EQ(known.no_account, "");
+  EXPECT_FALSE(known.no_account);
   ASSERT_TRUE(known.kernel_bytes_per_s.has_value());
   EXPECT_NEAR(*known.kernel_bytes_per_s, kRate, 1);
   evidence.trace = steadily(64, "pages of order 1");
-  EXPECT_EQ(first_cache(evidence).no_account, "what was copied has no account of it");
+  EXPECT_EQ(words_of(first_cache(evidence).no_account.value()), "what was copied has no account of it");
 }
 
 std::vector<std::string> next_of(bool by_root, bool all_permitted, bool saw_caches, bool finds) {

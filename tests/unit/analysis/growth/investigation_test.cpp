@@ -253,10 +253,10 @@ TEST(Investigation, WhatIsLeftOutIsNotJudged) {
   plant(evidence);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
     for (GrowthGroup& group : seen->groups)
-      if (group.task == "leaky") group.left_out = "the kernel takes it back";
+      if (group.task == "leaky") group.excluded = true;
   const Judgement judgement = judge(evidence);
   EXPECT_FALSE(judgement.found());
-  EXPECT_GT(judgement.left_out_bytes, kRate * kSeconds);
+  EXPECT_GT(judgement.excluded_bytes, kRate * kSeconds);
 }
 
 TEST(Investigation, RecordingsWithoutStacksBorrowThoseOfSamples) {

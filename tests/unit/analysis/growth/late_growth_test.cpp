@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/growth/investigation.hpp"
-#include "analysis/report/leaks.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 namespace {
@@ -21,7 +21,7 @@ constexpr double kStepSeconds = 0.5;
 Judgement judgement_of(unsigned takers) {
   InvestigationEvidence evidence;
   evidence.seconds = kSeconds;
-  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   MemorySeries& cache = evidence.states.emplace_back(MemorySeries{MemorySource::slabinfo_objects, "key_jar", {}});
   for (std::uint64_t i = 0; i <= 60; ++i)
     cache.points.push_back({i * 2'000'000'000, 1e6 + kRate * std::max(2 * static_cast<double>(i) - kBegin, 0.0)});

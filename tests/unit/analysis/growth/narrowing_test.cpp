@@ -6,6 +6,7 @@
 
 #include "analysis/growth/investigation.hpp"
 #include "analysis/growth/narrowing.hpp"
+#include "results/series/thresholds.hpp"
 #include "support/investigation_evidence.hpp"
 
 namespace kmt::planted {
@@ -35,7 +36,7 @@ TEST(Narrowing, NarrowsToWhatGrows) {
 // Other's tracing comes and goes as well.
 TEST(Narrowing, WhatTracingKeepsIsNotRecordedAlone) {
   InvestigationEvidence evidence;
-  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.states.push_back(cache_series("ftrace_event_field", steady));
   EXPECT_TRUE(narrow(evidence).empty());
   evidence.states.push_back(cache_series("key_jar", steady));
@@ -54,7 +55,7 @@ TEST(Narrowing, WhatBeganWhileItWasWatchedIsRecordedToo) {
 
 TEST(Narrowing, TheAccountAloneNarrowsToo) {
   InvestigationEvidence evidence;
-  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.states.push_back(cache_series("kmalloc-rnd-03-512", steady));
   evidence.states.push_back(cache_series("dentry", steady));
   evidence.states.push_back(cache_series("vmap_area", steady));  // of what is freed, until it is purged

@@ -10,6 +10,7 @@
 
 #include "analysis/growth/investigation.hpp"
 #include "analysis/growth/narrowing.hpp"
+#include "views/common/unseen_sources.hpp"
 
 namespace kmt {
 namespace {
@@ -92,7 +93,7 @@ TEST(SampleGrowth, LeavesOutWhatIsFreedUnseen) {
     }
     const GrowthSeen seen = growth.seen(60'500'000'000, "6.18.0", [](std::uint64_t) { return std::string(); });
     EXPECT_EQ(seen.groups.size(), 2u);
-    return std::ranges::all_of(seen.groups, [](const GrowthGroup& group) { return group.left_out.empty(); });
+    return std::ranges::all_of(seen.groups, [](const GrowthGroup& group) { return !group.excluded; });
   };
   EXPECT_FALSE(judged(8, 0, 12));
   EXPECT_FALSE(judged(8, 0, 2));

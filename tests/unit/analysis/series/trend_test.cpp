@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "results/series/thresholds.hpp"
+
 namespace kmt {
 namespace {
 
@@ -115,7 +117,7 @@ TEST(Trend, CallsAsManyRandomWalksGrowingAsItSays) {
     RandomNumbers noise(count);
     int growing = 0;
     for (int run = 0; run < 1000; ++run)
-      growing += trend_of(random_walk(count, noise), kSeconds).confidence >= kGrowthConfidence ? 1 : 0;
+      growing += trend_of(random_walk(count, noise), kSeconds).confidence >= kThresholds.confidence ? 1 : 0;
     EXPECT_GE(growing, 25) << count;
     EXPECT_LE(growing, 71) << count;
   }
@@ -132,7 +134,7 @@ TEST(Trend, RandomWalksOfUnlikeStepsAreCalledGrowingNoMoreOften) {
         const double step = noise();
         return value += noise.uniform() < busy ? step * step * step : 0;
       });
-      growing += trend_of(values, kSeconds).confidence >= kGrowthConfidence ? 1 : 0;
+      growing += trend_of(values, kSeconds).confidence >= kThresholds.confidence ? 1 : 0;
     }
     EXPECT_LE(growing, 71) << busy;
   }
@@ -196,7 +198,7 @@ TEST(Trend, SeldomCallsChurnGrowing) {
   for (int run = 0; run < 1000; ++run) {
     double value = 0;
     const auto values = series(512, [&](double) { return value = 0.9 * value + noise(); });
-    growing += trend_of(values, kSeconds).confidence >= kGrowthConfidence ? 1 : 0;
+    growing += trend_of(values, kSeconds).confidence >= kThresholds.confidence ? 1 : 0;
   }
   EXPECT_LE(growing, 10);
 }

@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analysis/report/leaks.hpp"
 #include "analysis/report/older_objects.hpp"
 #include "analysis/snapshot/series.hpp"
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "formats/kmt/snapshot.hpp"
+#include "results/series/thresholds.hpp"
 #include "snapshot/parse.hpp"
 #include "views/json/series.hpp"
 #include "views/text/series.hpp"
@@ -132,7 +132,7 @@ class SnapshotSeriesGrowth : public ::testing::Test {
                                 fmt::format("{} {} a.c:1 func:one\n4096 1 b.c:2 func:two\n", 4096 * leaky, leaky));
       analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
     }
-    return analysis.finish(kUsualThreshold);
+    return analysis.finish(kThresholds.usual_bytes_per_s);
   }
   static const SnapshotRow* row(const SnapshotSeries& series, SnapshotPart part, std::string_view name) {
     for (const SnapshotRow& one : series.rows)
@@ -154,7 +154,7 @@ TEST_F(SnapshotSeriesGrowth, OfDentriesIsUncertainAndOfTheSlabThatHasThemToo) {
                               fmt::format("{0} {1} fs/dcache.c:1 func:__d_alloc\n", 4096 * dentries, dentries));
     analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
   }
-  const SnapshotSeries found = analysis.finish(kUsualThreshold);
+  const SnapshotSeries found = analysis.finish(kThresholds.usual_bytes_per_s);
   EXPECT_EQ(row(found, SnapshotPart::slab_caches, "dentry")->verdict, LeakVerdict::uncertain);
   EXPECT_EQ(row(found, SnapshotPart::allocinfo, "fs/dcache.c:1 __d_alloc")->verdict, LeakVerdict::uncertain);
   EXPECT_EQ(row(found, SnapshotPart::balance_sheet, "slab")->verdict, LeakVerdict::uncertain);
@@ -170,7 +170,7 @@ TEST_F(SnapshotSeriesGrowth, IsPastWhereItHasStopped) {
       StateSample sample{0, 0, {{"meminfo", meminfo(4 * slabs)}, {"slabinfo", kSlabHeader + slab_line("held", slabs)}}};
       analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
     }
-    const SnapshotSeries found = analysis.finish(kUsualThreshold);
+    const SnapshotSeries found = analysis.finish(kThresholds.usual_bytes_per_s);
     EXPECT_EQ(row(found, SnapshotPart::slab_caches, "held")->verdict, LeakVerdict::past) << until;
     EXPECT_FALSE(found.found());
   }
@@ -203,14 +203,14 @@ TEST_F(SnapshotSeriesGrowth, OfAMeminfoThatWasCutNothingIsSaid) {
   };
   SnapshotSeriesAnalysis all;
   for (unsigned i = 0; i < 40; ++i) cut(all, i, true);
-  const SnapshotSeries nothing = all.finish(kUsualThreshold);
+  const SnapshotSeries nothing = all.finish(kThresholds.usual_bytes_per_s);
   EXPECT_TRUE(nothing.rows.empty());
   EXPECT_FALSE(text_series_leaks(nothing, {}, {}).empty());
   EXPECT_FALSE(text_series_report(nothing, {SeriesOrder::change}, {}).empty());
   EXPECT_FALSE(text_series_timeline(nothing, {SeriesOrder::change}, {}).empty());
   SnapshotSeriesAnalysis first;
   for (unsigned i = 0; i < 40; ++i) cut(first, i, i == 0);
-  const SnapshotSeries later = first.finish(kUsualThreshold);
+  const SnapshotSeries later = first.finish(kThresholds.usual_bytes_per_s);
   const SnapshotRow* slab = row(later, SnapshotPart::balance_sheet, "slab");
   ASSERT_TRUE(slab);
   EXPECT_EQ(slab->values.size(), 39u);

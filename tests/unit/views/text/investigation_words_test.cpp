@@ -6,7 +6,9 @@
 
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
+#include "results/series/thresholds.hpp"
 #include "support/investigation_evidence.hpp"
+#include "views/common/next_commands.hpp"
 #include "views/json/investigation.hpp"
 #include "views/text/investigation.hpp"
 
@@ -20,7 +22,7 @@ TEST(InvestigationWords, SaysWhatElseGrows) {
   evidence.states.push_back(cache_series("lsm_file_cache", [](double s) { return steady(s) / 20; }));
   InvestigationResult result;
   result.judgement = judge(evidence);
-  const std::string words = conclude(result).words;
+  const std::string words = concluded(result).words;
   EXPECT_NE(words.find("key_jar by 97.7 KiB/s surely grows"), std::string::npos) << words;
   EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;  // comes with the files
 }
@@ -35,7 +37,7 @@ TEST(InvestigationWords, SaysWhichCachesWereMerged) {
   snapshot.caches[0].name = "sigqueue";
   snapshot.caches[0].aliases = {"inotify_inode_mark", "dnotify_mark"};
   name_merged(snapshot, result.judgement);
-  const std::string words = conclude(result).words;
+  const std::string words = concluded(result).words;
   EXPECT_NE(words.find("sigqueue (merged with inotify_inode_mark, dnotify_mark) by"), std::string::npos) << words;
 }
 
@@ -49,7 +51,7 @@ TEST(InvestigationWords, SaysThatTasksHaveStacks) {
   evidence.states.back().source = MemorySource::meminfo;
   InvestigationResult result;
   result.judgement = judge(evidence);
-  const std::string words = conclude(result).words;
+  const std::string words = concluded(result).words;
   EXPECT_NE(words.find("KernelStack grows by 781.2 KiB/s"), std::string::npos) << words;
 }
 
@@ -195,7 +197,7 @@ TEST(InvestigationWords, HasThreeVerdicts) {
   EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, GrowthVerdict::no_growth);
   InvestigationResult result = result_of(evidence, 4);
   result.cut_short = "it was interrupted";
-  const Conclusion early = conclude(result);
+  const Concluded early = concluded(result);
   EXPECT_EQ(early.verdict, GrowthVerdict::cannot_tell);
   EXPECT_NE(early.words.find("it was interrupted"), std::string::npos);
   plant(evidence);
@@ -208,7 +210,7 @@ TEST(InvestigationWords, GrowthWithoutACallSiteIsGrowth) {
   evidence.states.back().source = MemorySource::meminfo;
   const InvestigationResult result = result_of(evidence, 30);
   EXPECT_FALSE(result.judgement.found());
-  const Conclusion conclusion = conclude(result);
+  const Concluded conclusion = concluded(result);
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::grows);
   EXPECT_NE(conclusion.words.find("SUnreclaim by 195.3 KiB/s"), std::string::npos) << conclusion.words;
   const auto next = next_commands(result);
@@ -218,13 +220,13 @@ TEST(InvestigationWords, GrowthWithoutACallSiteIsGrowth) {
 // Nobody may read slabinfo, load programs or record: sums alone are no ground to say that nothing grows.
 TEST(InvestigationWords, SumsAloneDoNotTell) {
   InvestigationEvidence evidence;
-  evidence.threshold_bytes_per_s = kUsualThreshold;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.states.push_back(cache_series("SUnreclaim", [](double) { return 0; }));
   evidence.states.back().source = MemorySource::meminfo;
   EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, GrowthVerdict::cannot_tell);
   evidence.states.back() = cache_series("SUnreclaim", steady);
   evidence.states.back().source = MemorySource::meminfo;
-  const Conclusion conclusion = conclude(result_of(evidence, 30));
+  const Concluded conclusion = concluded(result_of(evidence, 30));
   EXPECT_EQ(conclusion.verdict, GrowthVerdict::grows);
   EXPECT_NE(conclusion.words.find("could not be seen"), std::string::npos) << conclusion.words;
 }

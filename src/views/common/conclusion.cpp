@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/common/conclusion.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/units.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::string bytes_text(double bytes) {
+  constexpr double kMost = 1e18;  // an evidence.json may have any number; 64 bits hold this one
+  return humane_bytes(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kMost)));
+}
+
+std::string name_in_words(const StateGrowth& state) {
+  if (state.name == kUnaccounted) return "what nobody accounts for";
+  return state.cache ? "the slab cache " + with_merged(state.shown_name(), state.merged_with) : state.name;
+}
+
+std::string rate_in_words(const StateGrowth& state) {
+  return fmt::format("{} by {}/s", name_in_words(state), bytes_text(state.trend.bytes_per_s));
+}
+
+std::string from_to(const StateGrowth& state) {
+  return fmt::format("from {} to {}", bytes_text(state.first), bytes_text(state.last));
+}
+
+std::string said_of_late(const StateGrowth& state) {
+  return fmt::format("since about {:.0f} s: {} by {}/s, {}", state.late->since_seconds, name_in_words(state),
+                     bytes_text(state.late->bytes_per_s), from_to(state));
+}
+
+// Why no call site is named for what surely grows.
+std::string why_unnamed(const InvestigationResult& result) {
+  const Judgement& judgement = result.judgement;
+  if (judgement.seen_seconds == 0) return ". Its allocator was not found: allocations could not be seen.";
+  const std::string followed =
+      fmt::format("allocations were followed for {:.1f} s of {:.1f} s", judgement.seen_seconds, result.seconds);
+  if (!judgement.saw_allocations) return fmt::format(". Its allocator was not found: {}, too short to tell.", followed);
+  if (judgement.may_grow()) return ". No call site is surely to blame; what may be is below.";
+  return fmt::format(". But its allocator was not found: no call site rises steadily as fast{}.",
+                     result.conclusion.followed_briefly ? ", and " + followed : "");
+}
+
+// Without the end of the first sentence's full stop, what grows first.
+std::string said_of_growth(const InvestigationResult& result) {
+  const Conclusion& conclusion = result.conclusion;
+  if (conclusion.sure_findings == 1) return "One thing in the kernel's memory surely grows.";
+  if (conclusion.sure_findings > 1)
+    return fmt::format("{} things in the kernel's memory surely grow.", conclusion.sure_findings);
+  const StateGrowth& state = result.judgement.states[conclusion.state.value()];
+  return state.sure ? fmt::format("The kernel's memory surely grows: {}, {}{}", rate_in_words(state), from_to(state),
+                                  why_unnamed(result))
+                    : fmt::format("The kernel's memory surely grows {}{}", said_of_late(state), why_unnamed(result));
+}
+
+std::string said_of_others(const Conclusion& conclusion, const std::vector<StateGrowth>& states) {
+  std::string out;
+  if (conclusion.stacks)
+    out += fmt::format(" Each task has a stack, too: KernelStack grows by {}/s.",
+                       bytes_text(states[*conclusion.stacks].bytes_per_s()));
+  if (conclusion.unexplained) {
+    const StateGrowth& state = states[*conclusion.unexplained];
+    out += fmt::format(" But most of what grows is not explained by that: {} grows by {}/s, {}.", name_in_words(state),
+                       bytes_text(state.trend.bytes_per_s), from_to(state));
+  }
+  std::vector<std::string> others;
+  for (const std::size_t other : conclusion.others) others.push_back(rate_in_words(states[other]));
+  if (!others.empty())
+    out += fmt::format(" Besides, {} surely {}, for the most part not explained.", fmt::join(others, ", "),
+                       others.size() == 1 ? "grows" : "grow");
+  if (conclusion.late_other)
+    out += fmt::format(" Besides, something surely grows {}, not explained.",
+                       said_of_late(states[*conclusion.late_other]));
+  return out;
+}
+
+// No growth above the threshold; something may surely grow more slowly.
+std::string said_of_none(const InvestigationResult& result) {
+  const Judgement& judgement = result.judgement;
+  if (!result.conclusion.state)
+    return judgement.may_grow() ? "Nothing surely grows. What may grow is below."
+                                : "No growth: nothing rose more than what comes and goes at random may do.";
+  const StateGrowth& slow = judgement.states[*result.conclusion.state];
+  return fmt::format(
+      "Nothing surely grows faster than --threshold, {} an hour.{} Slower, {} surely grows by {} an hour, {}.",
+      bytes_text(3600 * judgement.threshold_bytes_per_s), judgement.may_grow() ? " What may grow is below." : "",
+      name_in_words(slow), bytes_text(3600 * slow.trend.bytes_per_s), from_to(slow));
+}
+
+// Why a trace leaves nothing to judge.
+std::string why_no_trace_tells(const InvestigationResult& result) {
+  const double seconds = std::max(result.trace_seconds, result.judgement.seen_seconds);
+  switch (result.conclusion.unclear) {
+    case Unclear::short_trace:
+      return fmt::format("the trace of {:.1f} s is too short: {:.0f} s are the least", seconds,
+                         result.conclusion.least_seconds);
+    case Unclear::lossy_trace:
+      return fmt::format("of the trace{} {} events were lost, and what is left shows no growth that can be judged",
+                         seconds > 0 ? fmt::format(" of {:.1f} s", seconds) : "", result.lost_events);
+    default: return fmt::format("nothing in the trace of {:.1f} s can be judged", seconds);
+  }
+}
+
+std::string why_unclear(const InvestigationResult& result) {
+  const Conclusion& conclusion = result.conclusion;
+  const std::vector<StateGrowth>& states = result.judgement.states;
+  const std::string cut_short = result.cut_short.empty() ? "" : result.cut_short + ", and ";
+  switch (conclusion.unclear) {
+    case Unclear::order: return "which of the copies came first is not sure";
+    case Unclear::short_trace:
+    case Unclear::lossy_trace:
+    case Unclear::empty_trace:
+      return fmt::format("{}; without one it takes {} states of the kernel's memory or more",
+                         why_no_trace_tells(result), Trend::kFewestValues);
+    case Unclear::no_times: return fmt::format("the times of the {} copies are not known", result.timeless_states);
+    case Unclear::few_states:
+      return fmt::format("{}that takes {} states of the kernel's memory or more, or a trace", cut_short,
+                         Trend::kFewestValues);
+    case Unclear::short_watch:
+      return fmt::format("{}{:.1f} s are too short, {:.0f} s are the least", cut_short, result.seconds,
+                         conclusion.least_seconds);
+    case Unclear::unconfirmed:
+      return fmt::format("what may grow is below, and it takes {} states of the kernel's memory or more to bear it out",
+                         Trend::kFewestValues);
+    case Unclear::rarely_read:
+      return fmt::format("the kernel's own account was read less than {} times, as where the machine is too busy",
+                         Trend::kFewestValues);
+    case Unclear::late_rise:
+      return fmt::format("something rises evenly {}, too short to be sure", said_of_late(states[*conclusion.state]));
+    case Unclear::rise_unfollowed:
+      return fmt::format("{} rose by much, to {}, after allocations were no longer followed at {:.0f} s",
+                         name_in_words(states[*conclusion.state]), bytes_text(states[*conclusion.state].last),
+                         result.judgement.seen_until_seconds);
+    case Unclear::rise_by_account:
+      return fmt::format(
+          "{} rises all the time, by {}/s, but no more evenly than one of {} lines may by chance, and who allocates "
+          "was not seen",
+          name_in_words(states[*conclusion.state]), bytes_text(states[*conclusion.state].trend.bytes_per_s),
+          result.judgement.followed);
+    case Unclear::cut_short: return result.cut_short + ", when too little had been seen";
+    case Unclear::only_sums: break;
+  }
+  return "neither allocations nor the kernel's account of slab caches could be seen, only sums";
+}
+
+// Empty: no two states are known.
+std::string said_of_difference(const InvestigationResult& result) {
+  const std::vector<StateGrowth>& states = result.judgement.states;
+  if (states.empty()) return {};
+  std::vector<std::string> rises;
+  for (const std::size_t rise : result.conclusion.rose_most)
+    rises.push_back(
+        fmt::format("{} rose by {}", name_in_words(states[rise]), bytes_text(states[rise].last - states[rise].first)));
+  const std::size_t count = states.front().values.size();
+  return fmt::format(" From the first to the last of {} states, {:.1f} s, {}.", count,
+                     static_cast<double>(count - 1) * states.front().step_seconds,
+                     rises.empty() ? "nothing rose" : fmt::format("{}", fmt::join(rises, ", ")));
+}
+
+}  // namespace
+
+std::string conclusion_words(const InvestigationResult& result) {
+  switch (result.conclusion.verdict) {
+    case GrowthVerdict::grows:
+      return said_of_growth(result) + said_of_others(result.conclusion, result.judgement.states);
+    case GrowthVerdict::no_growth: return said_of_none(result);
+    case GrowthVerdict::cannot_tell: break;
+  }
+  return fmt::format("It cannot be told whether anything grows: {}.{}", why_unclear(result),
+                     said_of_difference(result));
+}
+
+std::string words_of(const Reason& reason) {
+  switch (reason.kind) {
+    case ReasonKind::rises_evenly:
+      return reason.ground == Ground::recording ? "In the recording it rises far more evenly than by chance"
+                                                : "By samples it rises far more evenly than by chance";
+    case ReasonKind::rises_unevenly: return "Of itself it rises no more evenly than by chance";
+    case ReasonKind::seen_before_recording: return "Samples of the time before the recording show it too";
+    case ReasonKind::hardly_seen_before_recording:
+      return "Samples of the time before the recording show far less of it: it began lately, or these objects live "
+             "longer than the recording";
+    case ReasonKind::account_surely_grows: return "By the kernel's own account this surely grows with it";
+    case ReasonKind::account_grows:
+      return "By the kernel's own account this grows with it, though not more evenly than by chance";
+    case ReasonKind::account_does_not_grow:
+      return "By the kernel's own account this does not grow with it: others free as much";
+    case ReasonKind::unknown_cache:
+      return "It is not known of which cache these objects are, and by the kernel's account none of that size grows so";
+    case ReasonKind::too_slow_or_short:
+      return "It is too slow, or too short, for another source to bear it out: watch longer";
+    case ReasonKind::not_all_recorded:
+      return "Not all of its caches were recorded: what samples say of the others is among its call sites";
+    case ReasonKind::holds_most:
+      return fmt::format(
+          "By the kernel's own account its cache surely grows, and this is {:.0f}% of what was seen to live there",
+          reason.percent);
+    case ReasonKind::too_little_seen: break;
+  }
+  return "Of itself too little was seen of it, or for too short a time, to see it rise";
+}
+
+std::string_view words_of(NoAccount why) {
+  switch (why) {
+    case NoAccount::not_kept: return "the kernel keeps no account of it";
+    case NoAccount::not_copied: return "what was copied has no account of it";
+    case NoAccount::no_such_cache: return "slabinfo has no cache of that name";
+    case NoAccount::slabinfo_not_read: return "slabinfo could not be read";
+    case NoAccount::slabinfo_not_copied: break;
+  }
+  return "slabinfo is not among the copied files";
+}
+
+}  // namespace kmt

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/common/next_commands.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace kmt {
+
+namespace {
+
+bool is_plain(std::string_view text, std::string_view marks) {
+  return !text.empty() && std::ranges::all_of(text, [marks](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           marks.find(c) != std::string_view::npos;
+  });
+}
+
+// As a shell takes it for one word, and no command for an option.
+std::string shell_word(const std::string& path) {
+  std::string name = path.starts_with('-') ? "./" + path : path;
+  if (is_plain(name, "/._-+,:@%=")) return name;
+  std::string quoted = "'";
+  for (const char c : name) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+// What shows what the process of a finding holds: its open files, unless the kernel keeps that elsewhere.
+std::string what_is_held(const GrowthFinding& finding) {
+  const std::uint32_t process = finding.processes.front().process;
+  const auto enters = [&](std::string_view call) { return finding.entry.find(call) != std::string::npos; };
+  if (enters("sys_add_key") || enters("sys_request_key") || enters("sys_keyctl")) return "cat /proc/keys";
+  for (const char* const kind : {"msg", "sem", "shm"})
+    if (enters(fmt::format("sys_{}", kind))) return fmt::format("nsenter -t {} -i cat /proc/sysvipc/{}", process, kind);
+  return fmt::format("ls -l /proc/{}/fd | tail", process);
+}
+
+// Where nothing was surely found: what tells more than has been seen.
+void add_watches(const InvestigationResult& result, std::vector<std::string>& commands) {
+  const Judgement& judgement = result.judgement;
+  if (!result.all_permitted) commands.emplace_back(result.by_root ? "kmemtrace list" : "sudo kmemtrace investigate");
+  if (!result.by_root && !result.all_permitted) return;
+  const std::string sudo = result.by_root ? "" : "sudo ";
+  if (result.conclusion.verdict == GrowthVerdict::grows && judgement.seen_seconds > 0)
+    commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // what was left out for its cost, too
+  if (judgement.saw_allocations || judgement.saw_caches || !result.complete)
+    commands.push_back(
+        fmt::format("{}kmemtrace investigate --for {:.0f}m", sudo, std::max(result.seconds / 60 * 5, 5.0)));
+}
+
+}  // namespace
+
+std::vector<std::string> next_commands(const InvestigationResult& result) {
+  const bool is_live = result.cost.has_value();  // else its processes are of another machine, or gone
+  const auto has_file = [&result](const char* name) {
+    return !result.folder.empty() &&
+           std::ranges::find(result.files, name, &InvestigationFile::name) != result.files.end();
+  };
+  // Of copies, those that were given: what is written of them holds no files of the kernel.
+  const auto file = [&](const char* name, const std::string& copied) {
+    return has_file(name) ? shell_word(result.folder + "/" + name) : copied.empty() ? "" : shell_word(copied);
+  };
+  const std::string sudo = result.by_root ? "" : "sudo ";
+  std::vector<std::string> commands;
+  const auto add = [&commands](std::string command) {
+    if (std::ranges::find(commands, command) == commands.end()) commands.push_back(std::move(command));
+  };
+  for (const GrowthFinding& finding : result.judgement.findings) {
+    if (finding.certainty == Certainty::weak || commands.size() >= 4) continue;
+    const FindingProcess& process = finding.processes.front();
+    if (is_live && process.process != 0) add(sudo + what_is_held(finding));
+    if (is_live && !result.no_calls && is_plain(finding.function, "_."))
+      add(fmt::format("{}kmemtrace graph {} -a -d 5s", sudo, finding.function));
+  }
+  if (is_live && (!result.judgement.found() || result.conclusion.unexplained)) add_watches(result, commands);
+  if (const std::string trace = file("trace.kmt", result.copies.trace); !trace.empty())
+    commands.push_back("kmemtrace leaks " + trace);
+  const std::string before = file("before.kmt", result.copies.before);
+  const std::string after = file("after.kmt", result.copies.after);
+  if (!before.empty() && !after.empty()) commands.push_back(fmt::format("kmemtrace diff {} {}", before, after));
+  return commands;
+}
+
+}  // namespace kmt

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Shell commands that show more of what an investigation found, or of what it could not see.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/growth/investigation.hpp"
+
+namespace kmt {
+
+std::vector<std::string> next_commands(const InvestigationResult& result);
+
+}  // namespace kmt
