@@ -13,6 +13,10 @@ PATH = re.compile(rf'(?<![\w./~-])((?:{FOLDERS})/[\w./-]*\w)')
 ADDRESS = re.compile(r'https?://[a-z0-9.-]+\.[a-z]{2,}(?:/[\w./~+%#?=&-]*)?')
 # Files of examples, of builds and of the kernel's tree.
 ELSEWHERE = re.compile(r'^docs/man/kmemtrace-sizes|^src/\w+/(tiny/|\w+/sizes)|^web/node_modules|^tools/perf/')
+# A place in src as the architecture names it, without src: `analysis/series/trend`.
+MODULE = re.compile(rf'`((?:{"|".join(sorted(os.listdir(os.path.join(ROOT, "src"))))})/[\w./-]+)`')
+ABOUT_THE_CODE = ['docs/ARCHITECTURE.md', *glob.glob('docs/internals/*.md', root_dir=ROOT),
+                  *glob.glob('docs/decisions/*.md', root_dir=ROOT)]
 
 
 def documents():
@@ -73,6 +77,14 @@ class Links(unittest.TestCase):
             seen += len(paths)
             missing = {path for path in paths if not ELSEWHERE.search(path) and not is_there(path)}
             self.assertEqual(set(), missing, name)
+        self.assertGreater(seen, 100)
+
+    def test_modules(self):
+        seen = 0
+        for name in ABOUT_THE_CODE:
+            modules = MODULE.findall(read(name))
+            seen += len(modules)
+            self.assertEqual(set(), {module for module in modules if not is_there('src/' + module)}, name)
         self.assertGreater(seen, 100)
 
     def test_links(self):
